@@ -1,0 +1,2 @@
+//! x
+use proc_macro as _;

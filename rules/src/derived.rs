@@ -1,0 +1,63 @@
+//! The rule that `#[differentiable]` derives: two closures over a state that nobody can name.
+
+use std::marker::PhantomData;
+
+use crate::function::{Args, Cotangent, Function, Gradients, Shadows};
+use crate::rule::Rule;
+use crate::state::State;
+
+/// A rule for `F` out of its forward and its pullback. The closures capture nothing; what lasts is in `state`, and what
+/// the forward returns beside the value is the residual. All three types are inferred.
+pub struct Derived<F, S, A, B> {
+    state: S,
+    forward: A,
+    pullback: B,
+    function: PhantomData<fn() -> F>,
+}
+
+/// Makes a [`Derived`]; its bounds are what the closures' types are inferred from.
+pub fn derived<F, S, R, A, B>(state: S, forward: A, pullback: B) -> Derived<F, S, A, B>
+where
+    F: Function,
+    A: for<'a> Fn(&mut S, Args<'a, F>) -> (F::Output, R),
+    B: for<'a> Fn(&mut S, R, Args<'a, F>, Shadows<'a, F>, Cotangent<F>) -> Gradients<F>,
+{
+    Derived { state, forward, pullback, function: PhantomData }
+}
+
+impl<F, S: State, A: Send, B: Send> State for Derived<F, S, A, B> {
+    fn reset(&mut self) {
+        self.state.reset();
+    }
+    fn release(&mut self) {
+        self.state.release();
+    }
+}
+
+impl<F, S, R, A, B> Rule for Derived<F, S, A, B>
+where
+    F: Function,
+    S: State,
+    R: Send,
+    A: for<'a> Fn(&mut S, Args<'a, F>) -> (F::Output, R) + Send,
+    B: for<'a> Fn(&mut S, R, Args<'a, F>, Shadows<'a, F>, Cotangent<F>) -> Gradients<F> + Send,
+{
+    type Function = F;
+    type Residual = R;
+
+    #[inline(always)]
+    fn forward(&mut self, args: Args<'_, F>) -> (F::Output, R) {
+        (self.forward)(&mut self.state, args)
+    }
+
+    #[inline(always)]
+    fn pullback<'a>(
+        &mut self,
+        residual: R,
+        args: Args<'a, F>,
+        shadows: Shadows<'a, F>,
+        seed: Cotangent<F>,
+    ) -> Gradients<F> {
+        (self.pullback)(&mut self.state, residual, args, shadows, seed)
+    }
+}

@@ -1,0 +1,241 @@
+//! What a differentiable function is to the type system: a list of parameters and an output.
+//!
+//! `#[differentiable]` and `#[derive(Rule)]` emit, beside a function `f`, a *type* `f` that implements [`Function`]
+//! by naming the passing mode of each parameter. Everything else follows from these modes.
+
+use std::marker::PhantomData;
+
+use crate::shadow::{Differentiable, Ignored, Shadow};
+use crate::tangent::{Tangent, Value};
+
+/// The signature of a function that has a rule.
+pub trait Function: Sized + 'static {
+    /// A tuple of [`Parameter`] modes, in the order of the function's parameters.
+    type Parameters: Parameters;
+    /// What the function returns.
+    type Output: Value;
+    /// The function's name, for messages.
+    const NAME: &'static str;
+
+    /// The function itself, the *primal*.
+    fn primal(args: Args<'_, Self>) -> Self::Output;
+}
+
+/// The arguments of one call of `F`, as a tuple.
+pub type Args<'a, F> = <<F as Function>::Parameters as Parameters>::Args<'a>;
+/// The shadows of the arguments of one call of `F`: one entry for each parameter, [`Ignored`] unless the
+/// parameter is an active reference.
+pub type Shadows<'a, F> = <<F as Function>::Parameters as Parameters>::Shadows<'a>;
+/// What a pullback of `F` returns: one entry for each parameter, `()` unless the parameter is passed by value.
+pub type Gradients<F> = <<F as Function>::Parameters as Parameters>::Gradients;
+/// Storage for the shadows of the by-reference parameters of `F`.
+pub type Buffers<F> = <<F as Function>::Parameters as Parameters>::Buffers;
+/// The gradient with respect to the output of `F`, with which a pullback starts.
+pub type Cotangent<F> = <<F as Function>::Output as Value>::Tangent;
+
+/// How one parameter is passed, and hence how its gradient is passed back.
+pub trait Parameter: 'static {
+    /// The argument.
+    type Arg<'a>;
+    /// What the pullback gets for this argument beside the argument itself.
+    type Shadow<'a>;
+    /// What the pullback returns for this argument.
+    type Gradient: Tangent;
+    /// Storage for the shadow, kept between calls.
+    type Buffer: Send;
+
+    /// Storage that holds nothing yet.
+    fn buffer() -> Self::Buffer;
+    /// A shorter borrow of the same argument, so that forward and pullback can both have it.
+    fn reborrow<'b>(arg: &'b mut Self::Arg<'_>) -> Self::Arg<'b>;
+    /// Brings `buffer` to the shape of `arg`, filled with zeros.
+    fn prepare(buffer: &mut Self::Buffer, arg: &Self::Arg<'_>);
+    /// The shadow that lives in `buffer`.
+    fn shadow(buffer: &mut Self::Buffer) -> Self::Shadow<'_>;
+}
+
+/// `x: T`. The pullback returns the gradient.
+pub struct Val<T>(PhantomData<T>);
+
+impl<T: Value + Copy + 'static> Parameter for Val<T> {
+    type Arg<'a> = T;
+    type Shadow<'a> = Ignored;
+    type Gradient = T::Tangent;
+    type Buffer = ();
+
+    fn buffer() {}
+    #[inline(always)]
+    fn reborrow<'b>(arg: &'b mut T) -> T {
+        *arg
+    }
+    fn prepare((): &mut (), _: &T) {}
+    fn shadow((): &mut ()) -> Ignored {
+        Ignored
+    }
+}
+
+/// `x: &T`. The pullback adds the gradient to the shadow.
+pub struct Ref<T: ?Sized>(PhantomData<T>);
+
+impl<T: Differentiable + ?Sized + 'static> Parameter for Ref<T> {
+    type Arg<'a> = &'a T;
+    type Shadow<'a> = Shadow<T::Shadow<'a>>;
+    type Gradient = ();
+    type Buffer = T::Gradient;
+
+    fn buffer() -> T::Gradient {
+        T::empty()
+    }
+    #[inline(always)]
+    fn reborrow<'b>(arg: &'b mut &T) -> &'b T {
+        arg
+    }
+    fn prepare(buffer: &mut T::Gradient, arg: &&T) {
+        arg.prepare(buffer);
+    }
+    fn shadow(buffer: &mut T::Gradient) -> Shadow<T::Shadow<'_>> {
+        Shadow::new(T::shadow(buffer))
+    }
+}
+
+/// `x: &mut T`. On entry of the pullback the shadow holds the gradient with respect to the value at the call's exit,
+/// afterwards the gradient with respect to the value at its entry; the pullback brings the entry value back.
+pub struct Mut<T: ?Sized>(PhantomData<T>);
+
+impl<T: Differentiable + ?Sized + 'static> Parameter for Mut<T> {
+    type Arg<'a> = &'a mut T;
+    type Shadow<'a> = Shadow<T::Shadow<'a>>;
+    type Gradient = ();
+    type Buffer = T::Gradient;
+
+    fn buffer() -> T::Gradient {
+        T::empty()
+    }
+    #[inline(always)]
+    fn reborrow<'b>(arg: &'b mut &mut T) -> &'b mut T {
+        arg
+    }
+    fn prepare(buffer: &mut T::Gradient, arg: &&mut T) {
+        arg.prepare(buffer);
+    }
+    fn shadow(buffer: &mut T::Gradient) -> Shadow<T::Shadow<'_>> {
+        Shadow::new(T::shadow(buffer))
+    }
+}
+
+/// `#[constant] x: T`, or a type that carries no gradient.
+pub struct ConstVal<T>(PhantomData<T>);
+
+impl<T: Copy + 'static> Parameter for ConstVal<T> {
+    type Arg<'a> = T;
+    type Shadow<'a> = Ignored;
+    type Gradient = ();
+    type Buffer = ();
+
+    fn buffer() {}
+    #[inline(always)]
+    fn reborrow<'b>(arg: &'b mut T) -> T {
+        *arg
+    }
+    fn prepare((): &mut (), _: &T) {}
+    fn shadow((): &mut ()) -> Ignored {
+        Ignored
+    }
+}
+
+/// `#[constant] x: &T`.
+pub struct ConstRef<T: ?Sized>(PhantomData<T>);
+
+impl<T: ?Sized + 'static> Parameter for ConstRef<T> {
+    type Arg<'a> = &'a T;
+    type Shadow<'a> = Ignored;
+    type Gradient = ();
+    type Buffer = ();
+
+    fn buffer() {}
+    #[inline(always)]
+    fn reborrow<'b>(arg: &'b mut &T) -> &'b T {
+        arg
+    }
+    fn prepare((): &mut (), _: &&T) {}
+    fn shadow((): &mut ()) -> Ignored {
+        Ignored
+    }
+}
+
+/// A tuple of [`Parameter`]s; implemented for up to sixteen.
+pub trait Parameters: 'static {
+    /// See [`Parameter::Arg`].
+    type Args<'a>;
+    /// See [`Parameter::Shadow`].
+    type Shadows<'a>;
+    /// See [`Parameter::Gradient`].
+    type Gradients;
+    /// See [`Parameter::Buffer`].
+    type Buffers: Send;
+
+    /// See [`Parameter::buffer`].
+    fn buffers() -> Self::Buffers;
+    /// See [`Parameter::reborrow`].
+    fn reborrow<'b>(args: &'b mut Self::Args<'_>) -> Self::Args<'b>;
+    /// See [`Parameter::prepare`].
+    fn prepare(buffers: &mut Self::Buffers, args: &Self::Args<'_>);
+    /// See [`Parameter::shadow`].
+    fn shadows(buffers: &mut Self::Buffers) -> Self::Shadows<'_>;
+}
+
+macro_rules! parameters {
+    ($($P:ident $i:tt),*) => {
+        impl<$($P: Parameter),*> Parameters for ($($P,)*) {
+            type Args<'a> = ($($P::Arg<'a>,)*);
+            type Shadows<'a> = ($($P::Shadow<'a>,)*);
+            type Gradients = ($($P::Gradient,)*);
+            type Buffers = ($($P::Buffer,)*);
+
+            #[allow(clippy::unused_unit, reason = "the empty list")]
+            fn buffers() -> Self::Buffers {
+                ($($P::buffer(),)*)
+            }
+            #[inline(always)]
+            #[allow(clippy::unused_unit, reason = "the empty list")]
+            fn reborrow<'b>(_args: &'b mut Self::Args<'_>) -> Self::Args<'b> {
+                ($($P::reborrow(&mut _args.$i),)*)
+            }
+            #[inline]
+            fn prepare(_buffers: &mut Self::Buffers, _args: &Self::Args<'_>) {
+                $($P::prepare(&mut _buffers.$i, &_args.$i);)*
+            }
+            #[inline]
+            #[allow(clippy::unused_unit, reason = "the empty list")]
+            fn shadows(_buffers: &mut Self::Buffers) -> Self::Shadows<'_> {
+                ($($P::shadow(&mut _buffers.$i),)*)
+            }
+        }
+    };
+}
+
+/// Implements a macro's argument list `A 0, B 1, …` for every length up to sixteen.
+macro_rules! for_tuples {
+    ($macro:ident) => {
+        $macro!();
+        $macro!(A 0);
+        $macro!(A 0, B 1);
+        $macro!(A 0, B 1, C 2);
+        $macro!(A 0, B 1, C 2, D 3);
+        $macro!(A 0, B 1, C 2, D 3, E 4);
+        $macro!(A 0, B 1, C 2, D 3, E 4, F 5);
+        $macro!(A 0, B 1, C 2, D 3, E 4, F 5, G 6);
+        $macro!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7);
+        $macro!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8);
+        $macro!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9);
+        $macro!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10);
+        $macro!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11);
+        $macro!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12);
+        $macro!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13);
+        $macro!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13, O 14);
+        $macro!(A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11, M 12, N 13, O 14, P 15);
+    };
+}
+pub(crate) use for_tuples;
+
+for_tuples!(parameters);

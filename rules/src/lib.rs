@@ -1,0 +1,37 @@
+//! What a rule is, and the rules of the `pullback` crate, which is what to depend on: it re-exports all of this.
+#![deny(unsafe_op_in_unsafe_fn)]
+
+// The macros refer to the crate that users depend on; in here that is this one.
+extern crate self as pullback;
+
+mod activation;
+mod derived;
+mod function;
+mod rule;
+mod saved;
+mod shadow;
+mod state;
+mod tangent;
+
+pub use activation::{Dual, DualMut};
+pub use function::{
+    Args, Buffers, ConstRef, ConstVal, Cotangent, Function, Gradients, Mut, Parameter, Parameters, Ref,
+    Shadows, Val,
+};
+pub use rule::Rule;
+pub use saved::{Contents, Saved};
+pub use shadow::{Accumulate, ArrayCells, Differentiable, Element, Ignored, Shadow};
+pub use state::State;
+pub use tangent::{Tangent, Value};
+
+/// What generated code refers to. Not part of the public interface.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::activation::{Activation, Frames};
+    pub use crate::derived::derived;
+    pub use crate::function::*;
+    pub use crate::rule::Rule;
+    pub use crate::shadow::{Accumulate, Differentiable, Ignored, Shadow, cells, slice_cells};
+    pub use crate::state::{Stack, State};
+    pub use crate::tangent::{Tangent, Value, accumulate, take, zero, zero_of};
+}

@@ -1,0 +1,58 @@
+//! What a rule is: forward, pullback, and state that lasts.
+
+use crate::function::{Args, Cotangent, Function, Gradients, Shadows};
+use crate::state::State;
+
+/// How to differentiate the function `Self::Function`: a *forward* that computes its value and keeps what the *pullback*
+/// will need, plus the [`State`] that makes keeping cheap.
+///
+/// A rule object belongs to one call site and lives as long as the gradient object around it. Nothing is allocated until
+/// the first forward, and from then on its buffers are reused.
+///
+/// For output *y = f(x)* and a scalar *L* that depends on *y*, the pullback maps the cotangent *∂L/∂y* to
+/// *∂L/∂x = (∂y/∂x)ᵀ ∂L/∂y*.
+///
+/// # Contract
+/// * The value of `forward` equals the primal's bit for bit.
+/// * `pullback` gets the same arguments as the matching `forward`, in the state in which that forward left them. It brings
+///   every `&mut` argument back to what it held before, unless that was [forgone](Rule::forgo).
+/// * `pullback` *adds* to the shadows of `&` arguments. The shadow of a `&mut` argument holds the cotangent of its
+///   value at exit, and the pullback replaces that with the gradient with respect to its value at entry.
+/// * Calls nest like brackets: `forward` may be called again before `pullback`, and each `pullback` undoes the latest
+///   forward that is still pending. After [`State::reset`] nothing is pending.
+pub trait Rule: State {
+    /// The function's signature.
+    type Function: Function;
+    /// What one forward hands to its pullback by value.
+    type Residual: Send;
+
+    /// Computes the function and keeps what its pullback needs.
+    fn forward(
+        &mut self,
+        args: Args<'_, Self::Function>,
+    ) -> (<Self::Function as Function>::Output, Self::Residual);
+
+    /// Undoes the matching forward and propagates gradients from the output to the arguments.
+    fn pullback<'a>(
+        &mut self,
+        residual: Self::Residual,
+        args: Args<'a, Self::Function>,
+        shadows: Shadows<'a, Self::Function>,
+        seed: Cotangent<Self::Function>,
+    ) -> Gradients<Self::Function>;
+
+    /// Tells the rule that nobody will look at what its `&mut` parameter number `parameter` held on entry, so that the
+    /// pullback need not bring it back. Called before the first forward. A rule may restore all the same.
+    fn forgo(&mut self, parameter: usize) {
+        let _ = parameter;
+    }
+
+    /// [`forgo`](Rule::forgo) as an adapter.
+    fn forgoing(mut self, parameter: usize) -> Self
+    where
+        Self: Sized,
+    {
+        self.forgo(parameter);
+        self
+    }
+}

@@ -1,0 +1,124 @@
+//! Buffers that save what a forward overwrites.
+
+use ndarray::{ArrayRef, Dimension};
+
+/// A copy of something that is about to be overwritten. It allocates when it first saves, and afterwards only when it has
+/// to grow.
+///
+/// ```
+/// use pullback_rules::Saved;
+///
+/// let mut saved = Saved::default();
+/// let mut x = [1.0, 2.0];
+/// saved.save(&x[..]);
+/// x[0] = 5.0;
+/// saved.restore(&mut x[..]);
+/// assert_eq!(x, [1.0, 2.0]);
+/// ```
+#[derive(Debug)]
+pub struct Saved<T> {
+    elements: Vec<T>,
+    full: bool,
+    forgone: bool,
+}
+
+impl<T> Default for Saved<T> {
+    fn default() -> Self {
+        Saved { elements: Vec::new(), full: false, forgone: false }
+    }
+}
+
+impl<T: Copy> Saved<T> {
+    /// Saves `contents`, because the pullback is going to read it.
+    #[inline]
+    pub fn save<C: Contents<Element = T> + ?Sized>(&mut self, contents: &C) {
+        self.elements.clear();
+        contents.append_to(&mut self.elements);
+        self.full = true;
+    }
+
+    /// Saves `contents` for no other purpose than to restore it: skipped where the caller has
+    /// [forgone](crate::Rule::forgo) that.
+    #[inline]
+    pub fn save_to_restore<C: Contents<Element = T> + ?Sized>(&mut self, contents: &C) {
+        if self.forgone {
+            self.full = false;
+        } else {
+            self.save(contents);
+        }
+    }
+
+    /// The elements saved last, in the order in which [`Contents`] lists them; `None` where nothing was.
+    #[inline]
+    pub fn get(&self) -> Option<&[T]> {
+        self.full.then_some(&self.elements[..])
+    }
+
+    /// Brings back what was saved last, bit for bit; leaves `contents` alone if nothing was.
+    ///
+    /// # Panics
+    /// If `contents` has another number of elements than what was saved.
+    #[inline]
+    pub fn restore<C: Contents<Element = T> + ?Sized>(&mut self, contents: &mut C) {
+        if self.full {
+            contents.fill_from(&self.elements);
+            self.full = false;
+        }
+    }
+
+    /// Saving to restore is not needed; see [`Rule::forgo`](crate::Rule::forgo).
+    pub fn forgo(&mut self) {
+        self.forgone = true;
+    }
+
+    /// How many elements fit without a further allocation.
+    pub fn capacity(&self) -> usize {
+        self.elements.capacity()
+    }
+}
+
+/// Something made of elements that can be copied out and back in again.
+pub trait Contents {
+    /// The type of an element.
+    type Element: Copy;
+    /// Appends all elements to `buffer`.
+    fn append_to(&self, buffer: &mut Vec<Self::Element>);
+    /// Takes all elements from `elements`, which lists them in the order of [`append_to`](Contents::append_to).
+    ///
+    /// # Panics
+    /// If there are more or fewer of them.
+    fn fill_from(&mut self, elements: &[Self::Element]);
+}
+
+impl<T: Copy> Contents for [T] {
+    type Element = T;
+    #[inline]
+    fn append_to(&self, buffer: &mut Vec<T>) {
+        buffer.extend_from_slice(self);
+    }
+    #[inline]
+    fn fill_from(&mut self, elements: &[T]) {
+        self.copy_from_slice(elements);
+    }
+}
+
+impl<T: Copy, D: Dimension> Contents for ArrayRef<T, D> {
+    type Element = T;
+    #[inline]
+    fn append_to(&self, buffer: &mut Vec<T>) {
+        match self.as_slice_memory_order() {
+            Some(elements) => buffer.extend_from_slice(elements),
+            None => buffer.extend(self.iter()),
+        }
+    }
+    #[inline]
+    fn fill_from(&mut self, elements: &[T]) {
+        match self.as_slice_memory_order_mut() {
+            Some(place) => place.copy_from_slice(elements),
+            None => {
+                assert_eq!(self.len(), elements.len(), "restored with another shape than saved");
+                self.iter_mut().zip(elements).for_each(|(place, &element)| *place = element);
+            }
+        }
+    }
+}

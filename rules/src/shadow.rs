@@ -1,0 +1,329 @@
+//! Data behind references and the shadow that goes with it.
+//!
+//! The shadow of `&T` and of `&mut T` is a *shared view over cells* of the same shape. A program may hold many shared
+//! references to one object, and each of them may contribute to its gradient: `dot(&x, &x)`, overlapping sub-slices.
+//! Cells make that sound without a run-time check, and cost nothing after optimisation.
+
+use std::cell::Cell;
+
+use ndarray::{Array, ArrayBase, ArrayRef, ArrayView, Data, Dimension, MathCell};
+
+use crate::tangent::Tangent;
+
+/// A type whose references a differentiable function may take: it says what the shadow of a reference looks like and
+/// where a gradient object keeps it.
+#[diagnostic::on_unimplemented(
+    message = "a reference to `{Self}` carries no gradient",
+    label = "no shadow is defined for this type",
+    note = "by reference: f32, f64, slices, arrays, `Vec`, and ndarray's `Array`, `ArrayView` and `ArrayRef` of these",
+    note = "mark the parameter `#[constant]` if no gradient with respect to it is wanted"
+)]
+pub trait Differentiable {
+    /// A view over cells of the shape of `Self`.
+    type Shadow<'a>: Copy;
+    /// Owned storage for a gradient.
+    type Gradient: Send;
+    /// How the gradient is shown to the user.
+    type View<'a>;
+
+    /// Storage that holds nothing yet.
+    fn empty() -> Self::Gradient;
+    /// Gives `gradient` the shape of `self` and fills it with zeros. Allocates only when it has to grow.
+    fn prepare(&self, gradient: &mut Self::Gradient);
+    /// The cells of `gradient`.
+    fn shadow(gradient: &mut Self::Gradient) -> Self::Shadow<'_>;
+    /// What the user sees of `gradient`.
+    fn view(gradient: &Self::Gradient) -> Self::View<'_>;
+    /// Sets `gradient`, already of the right shape, to `seed`.
+    ///
+    /// # Panics
+    /// If the shapes differ.
+    fn seed(gradient: &mut Self::Gradient, seed: Self::View<'_>);
+}
+
+/// What the engine passes for a reference: its shadow, or nothing where the argument is constant, so that a rule can
+/// leave out the work.
+#[derive(Clone, Copy, Debug)]
+pub struct Shadow<V>(Option<V>);
+
+impl<V> Default for Shadow<V> {
+    /// The shadow of a constant.
+    #[inline(always)]
+    fn default() -> Self {
+        Shadow(None)
+    }
+}
+
+impl<V: Copy> Shadow<V> {
+    /// The shadow of an active reference.
+    #[inline(always)]
+    pub fn new(view: V) -> Self {
+        Shadow(Some(view))
+    }
+
+    /// The view, unless the argument is constant.
+    #[inline(always)]
+    pub fn get(self) -> Option<V> {
+        self.0
+    }
+
+    /// The shadow of a part: the same projection as the primal's.
+    #[inline(always)]
+    pub fn map<W>(self, project: impl FnOnce(V) -> W) -> Shadow<W> {
+        Shadow(self.0.map(project))
+    }
+
+    /// Adds `gradient` to the element that `place` selects.
+    #[inline(always)]
+    pub fn accumulate<'c, C: Accumulate + 'c>(self, place: impl FnOnce(V) -> &'c C, gradient: C::Tangent) {
+        if let Some(view) = self.0 {
+            place(view).accumulate(gradient);
+        }
+    }
+
+    /// Empties the element that `place` selects and returns what it held: zero, if the argument is constant.
+    #[inline(always)]
+    pub fn take<'c, C: Accumulate + 'c>(self, place: impl FnOnce(V) -> &'c C) -> C::Tangent {
+        match self.0 {
+            Some(view) => place(view).take(),
+            None => C::Tangent::zero(),
+        }
+    }
+
+    /// What the element that `place` selects holds: zero, if the argument is constant.
+    #[inline(always)]
+    pub fn read<'c, C: Accumulate + 'c>(self, place: impl FnOnce(V) -> &'c C) -> C::Tangent {
+        match self.0 {
+            Some(view) => place(view).read(),
+            None => C::Tangent::zero(),
+        }
+    }
+}
+
+/// In the place of a shadow, for an argument that has none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Ignored;
+
+impl<V> From<Shadow<V>> for Ignored {
+    /// An active argument for a `#[constant]` parameter: its gradient ends here.
+    #[inline(always)]
+    fn from(_: Shadow<V>) -> Self {
+        Ignored
+    }
+}
+
+impl<'a, C, const N: usize> From<Shadow<&'a [C; N]>> for Shadow<&'a [C]> {
+    #[inline(always)]
+    fn from(shadow: Shadow<&'a [C; N]>) -> Self {
+        Shadow(shadow.0.map(|cells| &cells[..]))
+    }
+}
+
+/// A place of a shadow: one cell, or an array of them.
+pub trait Accumulate {
+    /// What the place holds.
+    type Tangent: Tangent;
+    /// The place += `gradient`.
+    fn accumulate(&self, gradient: Self::Tangent);
+    /// What the place holds.
+    fn read(&self) -> Self::Tangent;
+    /// What the place held; it is zero afterwards.
+    fn take(&self) -> Self::Tangent;
+}
+
+impl<T: Tangent> Accumulate for Cell<T> {
+    type Tangent = T;
+    #[inline(always)]
+    fn accumulate(&self, gradient: T) {
+        let mut total = self.get();
+        total.accumulate(gradient);
+        self.set(total);
+    }
+    #[inline(always)]
+    fn read(&self) -> T {
+        self.get()
+    }
+    #[inline(always)]
+    fn take(&self) -> T {
+        self.replace(T::zero())
+    }
+}
+
+impl<T: Tangent> Accumulate for MathCell<T> {
+    type Tangent = T;
+    #[inline(always)]
+    fn accumulate(&self, gradient: T) {
+        Cell::accumulate(self, gradient);
+    }
+    #[inline(always)]
+    fn read(&self) -> T {
+        self.get()
+    }
+    #[inline(always)]
+    fn take(&self) -> T {
+        self.replace(T::zero())
+    }
+}
+
+impl<C: Accumulate, const N: usize> Accumulate for [C; N] {
+    type Tangent = [C::Tangent; N];
+    #[inline(always)]
+    fn accumulate(&self, gradient: Self::Tangent) {
+        for (cell, gradient) in self.iter().zip(gradient) {
+            cell.accumulate(gradient);
+        }
+    }
+    #[inline(always)]
+    fn read(&self) -> Self::Tangent {
+        std::array::from_fn(|i| self[i].read())
+    }
+    #[inline(always)]
+    fn take(&self) -> Self::Tangent {
+        std::array::from_fn(|i| self[i].take())
+    }
+}
+
+/// Plain data that is stored in slices: a scalar, or an array of such.
+///
+/// # Safety
+/// `Cells` has the layout of `Self` and consists of `Cell`s alone, so that unique access to a `Self` may be turned
+/// into shared access to a `Cells`.
+pub unsafe trait Element: Tangent {
+    /// `Self` with a cell around each scalar.
+    type Cells: Accumulate<Tangent = Self>;
+}
+
+// SAFETY: `Cell<T>` is `repr(transparent)`.
+unsafe impl Element for f32 {
+    type Cells = Cell<f32>;
+}
+
+// SAFETY: `Cell<T>` is `repr(transparent)`.
+unsafe impl Element for f64 {
+    type Cells = Cell<f64>;
+}
+
+// SAFETY: an array has the layout of its elements in a row.
+unsafe impl<T: Element, const N: usize> Element for [T; N] {
+    type Cells = [T::Cells; N];
+}
+
+/// The cells of one element.
+#[inline(always)]
+pub fn cells<T: Element>(element: &mut T) -> &T::Cells {
+    // SAFETY: the contract of `Element`; the unique borrow lasts as long as the shared one.
+    unsafe { &*std::ptr::from_mut(element).cast::<T::Cells>() }
+}
+
+/// The cells of a slice.
+#[inline(always)]
+pub fn slice_cells<T: Element>(slice: &mut [T]) -> &[T::Cells] {
+    // SAFETY: the contract of `Element`; the unique borrow lasts as long as the shared one.
+    unsafe { &*(std::ptr::from_mut(slice) as *const [T::Cells]) }
+}
+
+impl<T: Element> Differentiable for T {
+    type Shadow<'a> = &'a T::Cells;
+    type Gradient = T;
+    type View<'a> = T;
+
+    #[inline]
+    fn empty() -> T {
+        T::zero()
+    }
+    #[inline]
+    fn prepare(&self, gradient: &mut T) {
+        *gradient = T::zero();
+    }
+    #[inline]
+    fn shadow(gradient: &mut T) -> &T::Cells {
+        cells(gradient)
+    }
+    #[inline]
+    fn view(gradient: &T) -> T {
+        *gradient
+    }
+    #[inline]
+    fn seed(gradient: &mut T, seed: T) {
+        *gradient = seed;
+    }
+}
+
+fn zeros<T: Element>(gradient: &mut Vec<T>, len: usize) {
+    gradient.clear();
+    gradient.resize(len, T::zero());
+}
+
+macro_rules! slice {
+    ([$($generics:tt)*] $t:ty) => {
+        impl<$($generics)*> Differentiable for $t {
+            type Shadow<'a> = &'a [T::Cells];
+            type Gradient = Vec<T>;
+            type View<'a> = &'a [T];
+
+            #[inline]
+            fn empty() -> Vec<T> {
+                Vec::new()
+            }
+            #[inline]
+            fn prepare(&self, gradient: &mut Vec<T>) {
+                zeros(gradient, self.len());
+            }
+            #[inline]
+            fn shadow(gradient: &mut Vec<T>) -> &[T::Cells] {
+                slice_cells(gradient)
+            }
+            #[inline]
+            fn view(gradient: &Vec<T>) -> &[T] {
+                gradient
+            }
+            #[inline]
+            fn seed(gradient: &mut Vec<T>, seed: &[T]) {
+                gradient.copy_from_slice(seed);
+            }
+        }
+    };
+}
+slice!([T: Element] [T]);
+slice!([T: Element] Vec<T>);
+
+/// The shadow of an ndarray array, whatever owns its elements.
+pub type ArrayCells<'a, T, D> = ArrayView<'a, MathCell<T>, D>;
+
+macro_rules! ndarray {
+    ([$($generics:tt)*] $t:ty) => {
+        impl<$($generics)*> Differentiable for $t {
+            type Shadow<'a> = ArrayCells<'a, T, D>;
+            type Gradient = Array<T, D>;
+            type View<'a> = &'a Array<T, D>;
+
+            fn empty() -> Array<T, D> {
+                Array::from_shape_vec(D::zeros(D::NDIM.unwrap_or(0)), Vec::new()).expect("no elements")
+            }
+            fn prepare(&self, gradient: &mut Array<T, D>) {
+                if gradient.raw_dim() == self.raw_dim() {
+                    gradient.fill(T::zero());
+                } else {
+                    let (mut elements, _) = std::mem::replace(gradient, Self::empty()).into_raw_vec_and_offset();
+                    zeros(&mut elements, self.len());
+                    *gradient =
+                        Array::from_shape_vec(self.raw_dim(), elements).expect("as many as the shape asks for");
+                }
+            }
+            #[inline]
+            fn shadow(gradient: &mut Array<T, D>) -> ArrayCells<'_, T, D> {
+                gradient.cell_view()
+            }
+            #[inline]
+            fn view(gradient: &Array<T, D>) -> &Array<T, D> {
+                gradient
+            }
+            fn seed(gradient: &mut Array<T, D>, seed: &Array<T, D>) {
+                assert_eq!(gradient.shape(), seed.shape(), "the seed has another shape than the argument");
+                gradient.assign(seed);
+            }
+        }
+    };
+}
+ndarray!([T: Element, D: Dimension + Copy + 'static] ArrayRef<T, D>);
+ndarray!([T: Element, S: Data<Elem = T>, D: Dimension + Copy + 'static] ArrayBase<S, D>);

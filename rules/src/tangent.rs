@@ -1,0 +1,114 @@
+//! By-value data and the type of its gradient.
+
+use crate::function::for_tuples;
+
+/// A type whose values a differentiable function may pass or return by value.
+///
+/// Integers, `bool`, `char` and `()` are values without gradient: their tangent is `()` and vanishes.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` carries no gradient when passed by value",
+    label = "not a number, nor an array or tuple of numbers",
+    note = "by value: f32, f64, integers, bool, arrays `[T; N]` and tuples of these",
+    note = "take a reference instead, or mark the parameter `#[constant]`"
+)]
+pub trait Value {
+    /// The type of a gradient with respect to such a value.
+    type Tangent: Tangent;
+}
+
+/// The gradient with respect to a [`Value`]: a vector space.
+pub trait Tangent: Copy + Send + 'static {
+    /// The neutral element of addition.
+    fn zero() -> Self;
+    /// `self += other`
+    fn accumulate(&mut self, other: Self);
+}
+
+macro_rules! scalar {
+    ($($t:ty),*) => {$(
+        impl Value for $t {
+            type Tangent = $t;
+        }
+        impl Tangent for $t {
+            #[inline(always)]
+            fn zero() -> Self {
+                0.0
+            }
+            #[inline(always)]
+            fn accumulate(&mut self, other: Self) {
+                *self += other;
+            }
+        }
+    )*};
+}
+scalar!(f32, f64);
+
+macro_rules! inert {
+    ($($t:ty),*) => {$(
+        impl Value for $t {
+            type Tangent = ();
+        }
+    )*};
+}
+inert!(bool, char, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize);
+
+impl<T: Value, const N: usize> Value for [T; N] {
+    type Tangent = [T::Tangent; N];
+}
+
+impl<T: Tangent, const N: usize> Tangent for [T; N] {
+    #[inline(always)]
+    fn zero() -> Self {
+        [T::zero(); N]
+    }
+    #[inline(always)]
+    fn accumulate(&mut self, other: Self) {
+        for (a, b) in self.iter_mut().zip(other) {
+            a.accumulate(b);
+        }
+    }
+}
+
+macro_rules! tuple {
+    ($($T:ident $i:tt),*) => {
+        impl<$($T: Value),*> Value for ($($T,)*) {
+            type Tangent = ($($T::Tangent,)*);
+        }
+        impl<$($T: Tangent),*> Tangent for ($($T,)*) {
+            #[inline(always)]
+            #[allow(clippy::unused_unit, reason = "the empty tuple")]
+            fn zero() -> Self {
+                ($($T::zero(),)*)
+            }
+            #[inline(always)]
+            fn accumulate(&mut self, _other: Self) {
+                $(self.$i.accumulate(_other.$i);)*
+            }
+        }
+    };
+}
+for_tuples!(tuple);
+
+/// The zero gradient of whatever type the surrounding code asks for.
+#[inline(always)]
+pub fn zero<T: Tangent>() -> T {
+    T::zero()
+}
+
+/// The zero gradient of `value`.
+#[inline(always)]
+pub fn zero_of<T: Value>(_value: &T) -> T::Tangent {
+    T::Tangent::zero()
+}
+
+/// Adds `gradient` to what has come to `total` already.
+#[inline(always)]
+pub fn accumulate<T: Tangent>(total: &mut T, gradient: T) {
+    total.accumulate(gradient);
+}
+
+/// Empties `total` and returns what it held: an assignment ends the life of the gradient of what it overwrites.
+#[inline(always)]
+pub fn take<T: Tangent>(total: &mut T) -> T {
+    std::mem::replace(total, T::zero())
+}
