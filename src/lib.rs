@@ -1,1 +1,22 @@
 //! pullback
+#![deny(unsafe_op_in_unsafe_fn)]
+
+mod gradient;
+
+pub use pullback_macros::differentiable;
+pub use pullback_rules::*;
+
+/// What a differentiable function and its users need in scope.
+pub mod prelude {
+    pub use crate::differentiable;
+}
+
+/// What generated code refers to. Not part of the public interface.
+#[doc(hidden)]
+pub mod __private {
+    pub use std::marker::PhantomData;
+
+    pub use pullback_rules::__private::*;
+
+    pub use crate::gradient::{Driver, one};
+}
