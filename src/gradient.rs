@@ -5,7 +5,12 @@ use pullback_rules::{Args, Buffers, Cotangent, Function, Gradients, Parameters, 
 /// A rule behind a name: its residual stays inside, so that the type of a gradient object can be written down. This costs
 /// one indirect call for a whole gradient.
 trait Erased<F: Function>: Send {
-    fn run(&mut self, args: Args<'_, F>, buffers: &mut Buffers<F>, seed: Cotangent<F>) -> (F::Output, Gradients<F>);
+    fn run(
+        &mut self,
+        args: Args<'_, F>,
+        buffers: &mut Buffers<F>,
+        seed: Cotangent<F>,
+    ) -> (F::Output, Gradients<F>);
     fn reset(&mut self);
     fn release(&mut self);
 }

@@ -27,9 +27,9 @@ __pb::derived::<
             d_b += d_total * b;
             d_x.accumulate(|d| &d[i], -d_b);
             d_x.accumulate(|d| &d[i + 1], d_a);
-            let d = -d_a;
-            d_x.accumulate(|d| &d[i], d * x[i]);
-            d_x.accumulate(|d| &d[i], d * x[i]);
+            let d_2 = -d_a;
+            d_x.accumulate(|d| &d[i], d_2 * x[i]);
+            d_x.accumulate(|d| &d[i], d_2 * x[i]);
         }
         (__pb::zero(),)
     },

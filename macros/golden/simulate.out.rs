@@ -38,25 +38,25 @@ __pb::derived::<
             let (old, s_out, s_out_2, taken, step_residual, s_in) = stack
                 .pop();
             trace[i] = old;
-            let d = d_trace.take(|d| &d[i]);
-            d_s += d * s_out;
-            d_s += d * s_out;
+            let d_2 = d_trace.take(|d| &d[i]);
+            d_s += d_2 * s_out;
+            d_s += d_2 * s_out;
             if taken {
-                let d_2 = __pb::take(&mut d_s);
-                d_s += d_2 / p;
+                let d_3 = __pb::take(&mut d_s);
+                d_s += d_3 / p;
                 let t = s_out_2 / p;
-                d_p += -d_2 * t / p;
+                d_p += -d_3 * t / p;
             }
-            let d_3 = __pb::take(&mut d_s);
-            let (d_4, d_5) = step_rule
+            let d_4 = __pb::take(&mut d_s);
+            let (d_5, d_6) = step_rule
                 .pullback(
                     step_residual,
                     step::args(s_in, p),
                     (__pb::none(), __pb::none()),
-                    d_3,
+                    d_4,
                 );
-            d_s += d_4;
-            d_p += d_5;
+            d_s += d_5;
+            d_p += d_6;
         }
         let mut d_start = d_s;
         (d_start, d_p, __pb::zero(), __pb::zero())

@@ -41,7 +41,9 @@ fn propagate(program: &mut Program) -> bool {
                         _ => {}
                     }
                 }
-                StatementKind::Assign(assign) if program.exprs[assign.value].active => reached.push(assign.place.base),
+                StatementKind::Assign(assign) if program.exprs[assign.value].active => {
+                    reached.push(assign.place.base)
+                }
                 _ => {}
             }
         }
@@ -71,10 +73,9 @@ fn is_active(program: &Program, expr: ExprId) -> bool {
         ExprKind::Read(place) | ExprKind::Borrow { place, .. } => {
             program.variables[place.base].active && !inert(&program.kind_of_place(place))
         }
-        ExprKind::If { then, otherwise, .. } => [Some(*then), *otherwise]
-            .into_iter()
-            .flatten()
-            .any(|block| block_is_active(program, block)),
+        ExprKind::If { then, otherwise, .. } => {
+            [Some(*then), *otherwise].into_iter().flatten().any(|block| block_is_active(program, block))
+        }
         ExprKind::Block(block) => block_is_active(program, *block),
         _ => program.operands(expr).iter().any(|e| program.exprs[*e].active),
     }

@@ -6,8 +6,9 @@ use quote::quote;
 use crate::activity;
 use crate::errors::Errors;
 use crate::forward::forward;
+use crate::kept::Item;
 use crate::parse::Parser;
-use crate::program::Origin;
+use crate::program::{BODY, Origin};
 use crate::reverse::{quote_name, reverse};
 use crate::signature::{Passing, Signature};
 use crate::versions;
@@ -38,7 +39,14 @@ pub(crate) fn expand(mut function: syn::ItemFn) -> syn::Result<TokenStream> {
     let reversed: Vec<_> = program
         .parameters
         .iter()
-        .map(|id| id.map_or(quote!(_), |id| { let name = &program.variables[id].unique; quote!(#name) }))
+        .map(|id| match id {
+            // An array passed by value and written to comes back as the forward left it.
+            Some(id) if reverse.kept.name(BODY, Item::Final(*id)).is_none() => {
+                let name = &program.variables[*id].unique;
+                quote!(#name)
+            }
+            _ => quote!(_),
+        })
         .collect();
     let shadows = program.parameters.iter().map(|id| match id.map(|id| &program.variables[id]) {
         Some(variable) if variable.by_reference() && variable.active && variable.origin != Origin::Value => {
@@ -48,9 +56,16 @@ pub(crate) fn expand(mut function: syn::ItemFn) -> syn::Result<TokenStream> {
         _ => quote!(_),
     });
     let inits = reverse.slots.iter().map(|slot| slot.init.clone()).collect();
-    let names = reverse.slots.iter().map(|slot| { let name = &slot.name; quote!(#name) }).collect();
+    let names = reverse
+        .slots
+        .iter()
+        .map(|slot| {
+            let name = &slot.name;
+            quote!(#name)
+        })
+        .collect();
     let (state, slots) = (nest(inits), nest(names));
-    let residual = reverse.kept.pattern(crate::program::BODY);
+    let residual = reverse.kept.pattern(BODY);
     let seed = quote_name("d");
     let label = format!("The rule of the function `{name}`, as derived from its source.");
 

@@ -189,7 +189,9 @@ impl Forward<'_> {
     fn rule_call(&mut self, expr: ExprId, block: BlockId) -> Option<(TokenStream, Ident)> {
         let rule = self.reverse.rules.get(&expr)?;
         let residual = self.reverse.kept.name(block, Item::Residual(expr)).expect("kept with the rule");
-        let ExprKind::Call { function, args } = &self.program.exprs[expr].kind else { unreachable!("a call") };
+        let ExprKind::Call { function, args } = &self.program.exprs[expr].kind else {
+            unreachable!("a call")
+        };
         let span = self.program.exprs[expr].span;
         let args: Vec<_> = args.iter().map(|a| self.expr(*a, block)).collect();
         Some((quote_spanned!(span=> #rule.forward(#function::args(#(#args),*))), residual))
@@ -238,7 +240,7 @@ impl Forward<'_> {
             return node.syntax.to_token_stream();
         }
         if let Some((call, residual)) = self.rule_call(expr, block) {
-            let (value, inner) = (Program::fresh("value"), Program::fresh("inner"));
+            let (value, inner) = (Program::fresh("value"), Program::fresh("pending"));
             self.before.extend(quote!(let #residual;));
             return quote!({ let (#value, #inner) = #call; #residual = #inner; #value });
         }
@@ -288,10 +290,13 @@ impl Forward<'_> {
                 if let Some(name) = &name {
                     self.before.extend(quote!(let #name;));
                 }
-                let body = self.arm(*inner, name.map(|name| {
-                    let residual = self.reverse.kept.residual(*inner);
-                    quote!(#name = #residual;)
-                }));
+                let body = self.arm(
+                    *inner,
+                    name.map(|name| {
+                        let residual = self.reverse.kept.residual(*inner);
+                        quote!(#name = #residual;)
+                    }),
+                );
                 quote!({ #body })
             }
             ExprKind::Tuple(elements) => {
@@ -318,12 +323,13 @@ impl Forward<'_> {
             self.before.extend(quote!(let #name;));
         }
         let then_residual = self.reverse.kept.residual(then);
-        let then = self.arm(then, name.as_ref().map(|name| quote!(#name = __pb::Branch::Then(#then_residual);)));
+        let then =
+            self.arm(then, name.as_ref().map(|name| quote!(#name = __pb::Branch::Then(#then_residual);)));
         let otherwise = match (otherwise, &name) {
             (Some(otherwise), _) => {
                 let residual = self.reverse.kept.residual(otherwise);
-                let body =
-                    self.arm(otherwise, name.as_ref().map(|name| quote!(#name = __pb::Branch::Else(#residual);)));
+                let body = self
+                    .arm(otherwise, name.as_ref().map(|name| quote!(#name = __pb::Branch::Else(#residual);)));
                 Some(quote!(else { #body }))
             }
             (None, Some(name)) => Some(quote!(else { #name = __pb::Branch::Else(()); })),

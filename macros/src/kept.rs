@@ -1,6 +1,6 @@
 //! What a block of the forward pass keeps for its counterpart in the reverse pass.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -29,14 +29,21 @@ pub(crate) enum Item {
 }
 
 /// For each block what it keeps, under which name, in the order in which the reverse pass asked for it.
-#[derive(Default)]
 pub(crate) struct Kept {
     items: HashMap<BlockId, Vec<(Item, Ident)>>,
     /// Names taken, so that all of a function's differ.
-    names: HashMap<String, usize>,
+    names: HashSet<String>,
 }
 
+/// Names that the passes use without asking.
+const RESERVED: [&str; 3] = ["d", "value", "pending"];
+
 impl Kept {
+    /// Nothing kept, and `names` taken.
+    pub(crate) fn new(names: impl Iterator<Item = String>) -> Self {
+        Kept { items: HashMap::new(), names: RESERVED.map(String::from).into_iter().chain(names).collect() }
+    }
+
     /// Keeps `item` in `block`, under a name that starts with `name`.
     pub(crate) fn keep(&mut self, block: BlockId, item: Item, name: &str) -> Ident {
         if let Some(ident) = self.name(block, item) {
@@ -56,8 +63,12 @@ impl Kept {
 
     /// A name for generated code, which cannot meet the user's.
     pub(crate) fn fresh(&mut self, name: &str) -> Ident {
-        let count = self.names.entry(name.into()).and_modify(|n| *n += 1).or_insert(1);
-        let text = if *count == 1 { name.to_string() } else { format!("{name}_{count}") };
+        let numbered = (2..).map(|n| format!("{name}_{n}"));
+        let text = std::iter::once(name.to_string())
+            .chain(numbered)
+            .find(|text| !self.names.contains(text))
+            .expect("there are enough numbers");
+        self.names.insert(text.clone());
         Ident::new(&text, proc_macro2::Span::mixed_site())
     }
 

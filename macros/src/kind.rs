@@ -5,8 +5,24 @@ use syn::{Expr, GenericArgument, Lit, PathArguments, Type};
 use crate::program::{ExprId, ExprKind, Kind, Place, Program, Projection, Zero};
 
 const INERT: &[&str] = &[
-    "i8", "i16", "i32", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize", "bool", "char", "str",
-    "String", "Range", "RangeInclusive",
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "i128",
+    "isize",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "u128",
+    "usize",
+    "bool",
+    "char",
+    "str",
+    "String",
+    "Range",
+    "RangeInclusive",
 ];
 
 /// Methods that tell the shape of an array, and so carry no gradient.
@@ -15,7 +31,9 @@ const SHAPE: &[&str] =
 
 /// Whether a method called `name` returns something without gradient.
 pub(crate) fn inert_method(name: &str) -> bool {
-    SHAPE.contains(&name) || name.starts_with("is_") || ["to_bits", "total_cmp", "partial_cmp"].contains(&name)
+    SHAPE.contains(&name)
+        || name.starts_with("is_")
+        || ["to_bits", "total_cmp", "partial_cmp"].contains(&name)
 }
 
 pub(crate) fn kind_of_type(ty: &Type) -> Kind {
@@ -97,7 +115,11 @@ impl Program {
             ExprKind::Cast(_, ty) => kind_of_type(ty),
             // The numeric methods of a float return floats, but for the inert ones and this one.
             ExprKind::Method { receiver, name, .. } => {
-                if name == "sin_cos" { Kind::Unknown } else { self.kind_of(*receiver) }
+                if name == "sin_cos" {
+                    Kind::Unknown
+                } else {
+                    self.kind_of(*receiver)
+                }
             }
             ExprKind::Call { .. } | ExprKind::Tuple(_) => Kind::Unknown,
             ExprKind::If { then, otherwise, .. } => {

@@ -17,7 +17,10 @@ use crate::signature::{Passing, Signature};
 enum Binding {
     Variable(VarId),
     /// `let row = &x[a..b]`
-    Alias { place: Place, unique: bool },
+    Alias {
+        place: Place,
+        unique: bool,
+    },
 }
 
 pub(crate) struct Parser<'e> {
@@ -35,7 +38,11 @@ const CONTROL: &str = "leaving a block early is not differentiable yet: put the 
                        or use a `while` loop with a condition";
 
 impl<'e> Parser<'e> {
-    pub(crate) fn parse(signature: &Signature, body: &syn::Block, errors: &'e mut Errors) -> (Program, Vec<syn::Item>) {
+    pub(crate) fn parse(
+        signature: &Signature,
+        body: &syn::Block,
+        errors: &'e mut Errors,
+    ) -> (Program, Vec<syn::Item>) {
         let mut parser = Parser {
             program: Program::default(),
             items: Vec::new(),
@@ -205,7 +212,8 @@ impl<'e> Parser<'e> {
 
     fn macro_statement(&self, stmt: &Stmt, mac: &syn::Macro) -> StatementKind {
         let name = mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
-        let observer = ["assert", "debug_assert", "print", "eprint"].iter().any(|prefix| name.starts_with(prefix));
+        let observer =
+            ["assert", "debug_assert", "print", "eprint"].iter().any(|prefix| name.starts_with(prefix));
         let why = (!observer).then(|| format!("`{name}!` is not known to leave active values alone"));
         StatementKind::Opaque(Opaque {
             syntax: stmt.clone(),
@@ -229,6 +237,7 @@ impl<'e> Parser<'e> {
                 if unique {
                     self.program.variables[place.base].memory = true;
                 }
+                // Another name for a place, resolved where it is used.
                 let binding = Binding::Alias { place, unique };
                 self.scope().insert(name.ident.to_string(), binding);
                 return Some(StatementKind::Let(Let {
@@ -236,7 +245,6 @@ impl<'e> Parser<'e> {
                     variables: Vec::new(),
                     tuple: false,
                     init: None,
-                    alias: true,
                 }));
             }
         }
@@ -270,7 +278,8 @@ impl<'e> Parser<'e> {
             }
         }
         if let (true, Some(ExprKind::Tuple(elements))) = (tuple, init.map(|e| &self.program.exprs[e].kind)) {
-            let kinds: Vec<_> = elements.iter().map(|e| (self.program.kind_of(*e), self.program.zero_of(*e))).collect();
+            let kinds: Vec<_> =
+                elements.iter().map(|e| (self.program.kind_of(*e), self.program.zero_of(*e))).collect();
             for (id, (kind, zero)) in variables.iter().zip(kinds) {
                 if let Some(id) = id {
                     self.program.variables[*id].kind = kind;
@@ -278,7 +287,7 @@ impl<'e> Parser<'e> {
                 }
             }
         }
-        Some(StatementKind::Let(Let { syntax: local.clone(), variables, tuple, init, alias: false }))
+        Some(StatementKind::Let(Let { syntax: local.clone(), variables, tuple, init }))
     }
 
     fn pattern(&mut self, pattern: &Pat) -> Option<VarId> {
@@ -288,7 +297,8 @@ impl<'e> Parser<'e> {
             }
             Pat::Wild(_) => None,
             other => {
-                self.errors.push(other, "this pattern is not differentiable yet: bind a name, or a tuple of names");
+                self.errors
+                    .push(other, "this pattern is not differentiable yet: bind a name, or a tuple of names");
                 None
             }
         }
@@ -332,10 +342,12 @@ impl<'e> Parser<'e> {
                 let body = self.parse_block(&w.body);
                 Some(StatementKind::While(While { cond, body }))
             }
-            Syn::Loop(_) | Syn::Match(_) => Some(self.opaque(
-                stmt,
-                "`loop` and `match` are not differentiable yet: use `while` and `if`".into(),
-            )),
+            Syn::Loop(_) | Syn::Match(_) => {
+                Some(self.opaque(
+                    stmt,
+                    "`loop` and `match` are not differentiable yet: use `while` and `if`".into(),
+                ))
+            }
             _ => {
                 let expr = self.expr(expr);
                 Some(StatementKind::Expr(expr, semi))
@@ -351,7 +363,10 @@ impl<'e> Parser<'e> {
     fn assignment(&mut self, syntax: &Syn, left: &Syn, op: Option<Op>, right: &Syn) -> Option<StatementKind> {
         let value = self.expr(right);
         let Some(place) = self.place(left) else {
-            self.errors.push(left, "cannot assign to this expression differentiably: assign to a variable or an element");
+            self.errors.push(
+                left,
+                "cannot assign to this expression differentiably: assign to a variable or an element",
+            );
             return None;
         };
         if !place.projections.is_empty() {
@@ -421,7 +436,11 @@ impl<'e> Parser<'e> {
                 let base = place.base;
                 self.program.variables[base].kind = Kind::Inert;
             }
-            ExprKind::Neg(_) | ExprKind::Paren(_) | ExprKind::Binary { .. } | ExprKind::Tuple(_) | ExprKind::Array(_) => {
+            ExprKind::Neg(_)
+            | ExprKind::Paren(_)
+            | ExprKind::Binary { .. }
+            | ExprKind::Tuple(_)
+            | ExprKind::Array(_) => {
                 for operand in self.program.operands(expr) {
                     self.mark_inert(operand);
                 }
@@ -591,12 +610,20 @@ impl<'e> Parser<'e> {
 
     fn call(&mut self, expr: &Syn, call: &syn::ExprCall) -> ExprId {
         let Syn::Path(path) = &*call.func else {
-            return self.constant(expr, false, Some("only functions called by their name are differentiable"));
+            return self.constant(
+                expr,
+                false,
+                Some("only functions called by their name are differentiable"),
+            );
         };
         let function = &path.path;
         let last = function.segments.last().expect("a path has a segment");
         if function.get_ident().is_some_and(|name| self.lookup(name).is_some()) {
-            return self.constant(expr, false, Some("calls of closures are not differentiable yet: call a function"));
+            return self.constant(
+                expr,
+                false,
+                Some("calls of closures are not differentiable yet: call a function"),
+            );
         }
         if last.ident == "constant" {
             return self.constant(expr, true, None);
@@ -605,7 +632,11 @@ impl<'e> Parser<'e> {
             self.errors.push(expr, "recursion is not differentiable yet: write a loop");
         }
         if last.ident.to_string().starts_with(char::is_uppercase) || path.qself.is_some() {
-            return self.constant(expr, true, Some("enum and struct values are not differentiable yet: use variables, arrays or tuples"));
+            return self.constant(
+                expr,
+                true,
+                Some("enum and struct values are not differentiable yet: use variables, arrays or tuples"),
+            );
         }
         let args: Vec<_> = call.args.iter().map(|a| self.argument(a)).collect();
         self.add(expr, ExprKind::Call { function: function.clone(), args })
@@ -642,7 +673,8 @@ impl<'e> Parser<'e> {
             }
             fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
                 if let Syn::Path(path) = &*call.receiver {
-                    if let Some(Binding::Variable(id)) = path.path.get_ident().and_then(|n| self.0.lookup(n)) {
+                    if let Some(Binding::Variable(id)) = path.path.get_ident().and_then(|n| self.0.lookup(n))
+                    {
                         let method = call.method.to_string();
                         let variable = &self.0.program.variables[*id];
                         let number = matches!(variable.kind, Kind::Float | Kind::Inert);
@@ -666,7 +698,9 @@ fn is_range(expr: &Syn) -> bool {
     match expr {
         Syn::Range(range) => range.start.is_some() && range.end.is_some(),
         Syn::Paren(paren) => is_range(&paren.expr),
-        Syn::MethodCall(call) => (call.method == "rev" || call.method == "step_by") && is_range(&call.receiver),
+        Syn::MethodCall(call) => {
+            (call.method == "rev" || call.method == "step_by") && is_range(&call.receiver)
+        }
         _ => false,
     }
 }

@@ -158,8 +158,6 @@ pub(crate) struct Let {
     pub(crate) variables: Vec<Option<VarId>>,
     pub(crate) tuple: bool,
     pub(crate) init: Option<ExprId>,
-    /// `let row = &x[a..b]`: another name for a place, resolved where it is used.
-    pub(crate) alias: bool,
 }
 
 pub(crate) struct Assign {
@@ -239,14 +237,32 @@ pub(crate) enum ExprKind {
     /// The value of a place.
     Read(Place),
     /// `&place` or `&mut place`.
-    Borrow { place: Place, unique: bool },
+    Borrow {
+        place: Place,
+        unique: bool,
+    },
     Neg(ExprId),
     Paren(ExprId),
-    Binary { op: Op, left: ExprId, right: ExprId },
+    Binary {
+        op: Op,
+        left: ExprId,
+        right: ExprId,
+    },
     Cast(ExprId, Box<syn::Type>),
-    Method { receiver: ExprId, name: Ident, args: Vec<ExprId> },
-    Call { function: syn::Path, args: Vec<ExprId> },
-    If { cond: ExprId, then: BlockId, otherwise: Option<BlockId> },
+    Method {
+        receiver: ExprId,
+        name: Ident,
+        args: Vec<ExprId>,
+    },
+    Call {
+        function: syn::Path,
+        args: Vec<ExprId>,
+    },
+    If {
+        cond: ExprId,
+        then: BlockId,
+        otherwise: Option<BlockId>,
+    },
     Block(BlockId),
     Tuple(Vec<ExprId>),
     Array(Vec<ExprId>),

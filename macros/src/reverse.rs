@@ -84,7 +84,7 @@ fn run(program: &Program, known: Option<Reads>) -> (Reverse<'_>, TokenStream) {
     let mut reverse = Reverse {
         program,
         levels: Vec::new(),
-        kept: Kept::default(),
+        kept: Kept::new(program.variables.iter().map(|v| v.shadow.to_string())),
         slots: Vec::new(),
         rules: HashMap::new(),
         stacks: HashMap::new(),
@@ -240,7 +240,10 @@ impl Reverse<'_> {
                 && matches!(self.program.exprs[value].kind, ExprKind::Method { .. });
             if output {
                 // The place still holds the value of the method that was assigned to it.
-                let after = At { block: at.block, versions: std::rc::Rc::new(self.levels[self.top()].current.clone()) };
+                let after = At {
+                    block: at.block,
+                    versions: std::rc::Rc::new(self.levels[self.top()].current.clone()),
+                };
                 let level = self.top();
                 let base = &variable.unique;
                 let projections = self.projections(&assign.place.projections, at, level);
@@ -305,21 +308,18 @@ impl Reverse<'_> {
         }
         let version = at.versions.get(&id).copied().unwrap_or(0);
         let outer = self.level_of(variable.block);
-        let around: Vec<_> =
-            self.levels[outer + 1..].iter().filter(|l| l.is_loop).map(|l| l.block).collect();
-        known
-            .iter()
-            .any(|(v, read, loops)| *v == id && (*read <= version || loops.iter().any(|l| around.contains(l))))
+        let around: Vec<_> = self.levels[outer + 1..].iter().filter(|l| l.is_loop).map(|l| l.block).collect();
+        known.iter().any(|(v, read, loops)| {
+            *v == id && (*read <= version || loops.iter().any(|l| around.contains(l)))
+        })
     }
 
     /// `expr` hands gradients to the variable `id`.
     fn reads_shadow_of(&self, id: VarId, expr: ExprId) -> bool {
         let mut roots = vec![expr];
-        roots.extend(
-            self.program.tree(expr).into_iter().flat_map(|e| self.program.blocks_of(e)).flat_map(|b| {
-                self.program.nested(b).into_iter().flat_map(|b| self.program.roots(b)).collect::<Vec<_>>()
-            }),
-        );
+        roots.extend(self.program.tree(expr).into_iter().flat_map(|e| self.program.blocks_of(e)).flat_map(
+            |b| self.program.nested(b).into_iter().flat_map(|b| self.program.roots(b)).collect::<Vec<_>>(),
+        ));
         roots.into_iter().flat_map(|r| self.program.tree(r)).any(|e| match &self.program.exprs[e].kind {
             ExprKind::Read(place) | ExprKind::Borrow { place, .. } => place.base == id,
             _ => false,
@@ -408,7 +408,11 @@ impl Reverse<'_> {
         let zero = match (&variable.zero, &variable.kind) {
             (Some(zero), _) => zero_tokens(zero),
             (None, Kind::Float) => quote!(0.0),
-            (None, _) if variable.memory && matches!(variable.kind, Kind::Sequence(_)) && variable.origin == Origin::Local => {
+            (None, _)
+                if variable.memory
+                    && matches!(variable.kind, Kind::Sequence(_))
+                    && variable.origin == Origin::Local =>
+            {
                 let name = &variable.unique;
                 self.present(id);
                 let pool = self.pool(id);
@@ -436,7 +440,8 @@ impl Reverse<'_> {
             self.present(id);
         }
         let level = self.level_of(variable.block);
-        let current = At { block: variable.block, versions: std::rc::Rc::new(self.levels[level].current.clone()) };
+        let current =
+            At { block: variable.block, versions: std::rc::Rc::new(self.levels[level].current.clone()) };
         let place = Place { base: id, projections: Vec::new() };
         if variable.memory {
             let name = &variable.unique;
@@ -585,7 +590,7 @@ impl Reverse<'_> {
                         // a % b = a - b·trunc(a/b)
                         self.pull(*left, &d, at);
                         if active(*right) {
-                                let (left, divisor) = (self.value(*left, at), self.value(*right, at));
+                            let (left, divisor) = (self.value(*left, at), self.value(*right, at));
                             self.pull(*right, &Cotangent::term(quote!(-#d * (#left / #divisor).trunc())), at);
                         }
                     }
@@ -629,7 +634,15 @@ impl Reverse<'_> {
         }
     }
 
-    fn pull_method(&mut self, expr: ExprId, receiver: ExprId, name: &Ident, args: &[ExprId], d: &Cotangent, at: &At) {
+    fn pull_method(
+        &mut self,
+        expr: ExprId,
+        receiver: ExprId,
+        name: &Ident,
+        args: &[ExprId],
+        d: &Cotangent,
+        at: &At,
+    ) {
         let program = self.program;
         let level = self.top();
         let x = self.value(receiver, at);
@@ -641,10 +654,8 @@ impl Reverse<'_> {
             return self.pull(receiver, &Cotangent::term(call), at);
         }
         let operands: Vec<_> = std::iter::once(receiver).chain(args.iter().copied()).collect();
-        let names: Vec<_> = operands
-            .iter()
-            .map(|e| program.exprs[*e].active.then(|| self.kept.fresh("d")))
-            .collect();
+        let names: Vec<_> =
+            operands.iter().map(|e| program.exprs[*e].active.then(|| self.kept.fresh("d"))).collect();
         let pattern = names.iter().map(|n| n.as_ref().map_or(quote!(_), |n| quote!(#n)));
         self.emit(quote!(let (#(#pattern),*) = #call;));
         for (operand, name) in operands.into_iter().zip(names) {

@@ -67,7 +67,10 @@ impl ScalarRule {
         let active: Vec<_> = signature.parameters.iter().filter(|p| !p.constant).collect();
         for parameter in &active {
             if parameter.passing != Passing::Value {
-                errors.push(&parameter.syntax, "a scalar rule takes numbers by value: use `#[derive(Rule)]` for references");
+                errors.push(
+                    &parameter.syntax,
+                    "a scalar rule takes numbers by value: use `#[derive(Rule)]` for references",
+                );
             }
         }
         if active.len() != self.partials.len() {
@@ -214,7 +217,10 @@ impl Parse for Method {
         if method.partials.len() != expected {
             return Err(syn::Error::new(
                 method.name.span(),
-                format!("`{}` needs {expected} partial derivatives, one for each operand, in order", method.name),
+                format!(
+                    "`{}` needs {expected} partial derivatives, one for each operand, in order",
+                    method.name
+                ),
             ));
         }
         Ok(method)
@@ -232,7 +238,8 @@ impl Method {
         let result = if self.operands.is_empty() {
             quote!(Self)
         } else {
-            let results = self.operands.iter().map(|(_, ty)| if ty.is_some() { quote!(()) } else { quote!(Self) });
+            let results =
+                self.operands.iter().map(|(_, ty)| if ty.is_some() { quote!(()) } else { quote!(Self) });
             quote!((Self, #(#results),*))
         };
         quote!(fn #pullback(self, #(#operands,)* y: impl FnOnce() -> Self, d: Self) -> #result)

@@ -41,10 +41,16 @@ impl Signature {
     /// Reads the signature of a function and takes the `#[constant]` attributes off it.
     pub(crate) fn parse(vis: &Visibility, sig: &mut syn::Signature, errors: &mut Errors) -> Signature {
         if let Some(token) = &sig.asyncness {
-            errors.push(token, "`async` functions cannot be differentiated: move the computation into a plain function");
+            errors.push(
+                token,
+                "`async` functions cannot be differentiated: move the computation into a plain function",
+            );
         }
         if let syn::Safety::Unsafe(token) = &sig.safety {
-            errors.push(token, "`unsafe` functions cannot be differentiated: write a rule by hand with `#[derive(Rule)]`");
+            errors.push(
+                token,
+                "`unsafe` functions cannot be differentiated: write a rule by hand with `#[derive(Rule)]`",
+            );
         }
         if !sig.generics.params.is_empty() {
             errors.push(
@@ -235,7 +241,9 @@ impl Parameter {
         let inert = inert(&kind_of_type(ty));
         match (self.passing, self.constant) {
             // A float that is held constant has a gradient all the same: zero.
-            (Passing::Value, true) if kind_of_type(ty) != Kind::Float || inert => quote_spanned!(span=> __pb::ConstVal<#ty>),
+            (Passing::Value, true) if kind_of_type(ty) != Kind::Float || inert => {
+                quote_spanned!(span=> __pb::ConstVal<#ty>)
+            }
             (Passing::Value, _) => quote_spanned!(span=> __pb::Val<#ty>),
             (_, true) => quote_spanned!(span=> __pb::ConstRef<#ty>),
             (Passing::Shared, false) => quote_spanned!(span=> __pb::Ref<#ty>),
@@ -246,7 +254,10 @@ impl Parameter {
 
 fn parameter(input: &mut FnArg, errors: &mut Errors) -> Parameter {
     let FnArg::Typed(typed) = input else {
-        errors.push(&*input, "methods are not differentiable yet: write a free function with a named parameter");
+        errors.push(
+            &*input,
+            "methods are not differentiable yet: write a free function with a named parameter",
+        );
         let ty: Type = syn::parse_quote!(());
         let syntax = ty.clone();
         return Parameter { name: None, mutable: false, passing: Passing::Value, ty, syntax, constant: true };
@@ -260,7 +271,10 @@ fn parameter(input: &mut FnArg, errors: &mut Errors) -> Parameter {
         }
         Pat::Wild(_) => (None, false),
         other => {
-            errors.push(other, "a parameter of a differentiable function has a name: take the pattern apart in the body");
+            errors.push(
+                other,
+                "a parameter of a differentiable function has a name: take the pattern apart in the body",
+            );
             (None, false)
         }
     };

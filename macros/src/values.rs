@@ -15,7 +15,10 @@ impl Reverse<'_> {
     }
 
     pub(crate) fn level_of(&self, block: BlockId) -> usize {
-        self.levels.iter().rposition(|level| level.block == block).expect("a variable is used within its block")
+        self.levels
+            .iter()
+            .rposition(|level| level.block == block)
+            .expect("a variable is used within its block")
     }
 
     /// What a variable in memory held at `at` is what it holds now, in the reverse pass of `level`.
@@ -48,7 +51,9 @@ impl Reverse<'_> {
 
     /// `expr` can be evaluated again in the reverse pass of `level`, out of what is there or kept.
     pub(crate) fn replayable(&self, expr: ExprId, at: &At, level: usize) -> bool {
-        if self.kept.name(at.block, Item::Value(expr)).is_some() || self.levels[level].temporaries.contains_key(&expr) {
+        if self.kept.name(at.block, Item::Value(expr)).is_some()
+            || self.levels[level].temporaries.contains_key(&expr)
+        {
             return true;
         }
         match &self.program.exprs[expr].kind {
@@ -122,10 +127,18 @@ impl Reverse<'_> {
                 }
                 let variable = &program.variables[*variable];
                 if !self.replayable(*expr, at, level) {
-                    return self.kept.keep(at.block, Item::Definition(def), &format!("{}_at", variable.unique));
+                    return self.kept.keep(
+                        at.block,
+                        Item::Definition(def),
+                        &format!("{}_at", variable.unique),
+                    );
                 }
                 let first = !self.named.contains(&variable.unique.to_string());
-                let name = if first { variable.unique.clone() } else { self.kept.fresh(&variable.unique.to_string()) };
+                let name = if first {
+                    variable.unique.clone()
+                } else {
+                    self.kept.fresh(&variable.unique.to_string())
+                };
                 self.named.insert(variable.unique.to_string());
                 let text = self.text(*expr, at, level);
                 self.levels[level].out.extend(quote!(let #name = #text;));
@@ -273,7 +286,9 @@ impl Reverse<'_> {
         let level = self.top();
         let simple = match &self.program.exprs[expr].kind {
             ExprKind::Read(_) => true,
-            ExprKind::Constant(_) => matches!(self.program.exprs[expr].syntax, syn::Expr::Lit(_) | syn::Expr::Path(_)),
+            ExprKind::Constant(_) => {
+                matches!(self.program.exprs[expr].syntax, syn::Expr::Lit(_) | syn::Expr::Path(_))
+            }
             _ => false,
         };
         if simple || self.levels[level].temporaries.contains_key(&expr) {

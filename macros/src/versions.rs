@@ -107,7 +107,13 @@ impl Numbering<'_> {
         versions
     }
 
-    fn statement(&mut self, kind: &StatementKind, at: &At, versions: &mut Versions, defines: &mut Vec<DefId>) {
+    fn statement(
+        &mut self,
+        kind: &StatementKind,
+        at: &At,
+        versions: &mut Versions,
+        defines: &mut Vec<DefId>,
+    ) {
         match kind {
             StatementKind::Let(l) => {
                 let Some(init) = l.init else { return };
