@@ -18,6 +18,7 @@ pub use function::{
     Args, Buffers, ConstRef, ConstVal, Cotangent, Function, Gradients, Mut, Parameter, Parameters, Ref,
     Shadows, Val,
 };
+pub use pullback_macros::Rule;
 pub use rule::Rule;
 pub use saved::{Contents, Saved};
 pub use shadow::{Accumulate, ArrayCells, Differentiable, Element, Ignored, Shadow};
@@ -27,7 +28,7 @@ pub use tangent::{Tangent, Value};
 /// What generated code refers to. Not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::activation::{Activation, Frames};
+    pub use crate::activation::{Activation, Dual, DualMut, Frames};
     pub use crate::derived::derived;
     pub use crate::function::*;
     pub use crate::rule::Rule;
