@@ -5,6 +5,7 @@
 extern crate self as pullback;
 
 mod activation;
+mod blas;
 mod derived;
 mod function;
 mod rule;
@@ -14,6 +15,7 @@ mod state;
 mod tangent;
 
 pub use activation::{Dual, DualMut};
+pub use blas::{MatrixScalar, Trans, gemm, mul_into, set_threads};
 pub use function::{
     Args, Buffers, ConstRef, ConstVal, Cotangent, Function, Gradients, Mut, Parameter, Parameters, Ref,
     Shadows, Val,
