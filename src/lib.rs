@@ -8,7 +8,7 @@ pub use pullback_rules::*;
 
 /// What a differentiable function and its users need in scope.
 pub mod prelude {
-    pub use crate::differentiable;
+    pub use crate::{Rule, differentiable, gemm, mul_into};
 }
 
 /// What generated code refers to. Not part of the public interface.
