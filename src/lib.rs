@@ -1,1 +1,5 @@
 //! pullback
+
+pub use pullback_rules::*;
+
+pub mod testing;
