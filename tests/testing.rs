@@ -320,12 +320,12 @@ fn a_reset_that_forgets_something_is_caught() {
     let message = complaint(|| check(Broken::<RESET_KEEPS_DEPTH>::default));
     assert_contains(
         &message,
-        &["after 1 forwards without pullback and a reset: the pullback panics: index out of bounds"],
+        &["after one forward without pullback and a reset: the pullback panics: index out of bounds"],
     );
     let message = complaint(|| check(Broken::<RESET_KEEPS_BUSY>::default));
     assert_contains(&message, &["after panicking input 0 and a reset", "not that of a fresh rule"]);
     let message = complaint(|| check(Broken::<RESET_LEAKS>::default));
-    assert_contains(&message, &["after a forward without pullback and a reset", "allocates"]);
+    assert_contains(&message, &["after one forward without pullback and a reset", "allocates"]);
 }
 
 #[test]

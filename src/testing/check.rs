@@ -342,10 +342,10 @@ impl<R: Rule<Function: TestFunction>, M: Fn() -> R> Checks<'_, R, M> {
     }
 
     fn reset(&mut self) {
-        for pending in 1..3 {
+        for (pending, forwards) in [(1, "one forward"), (2, "two forwards")] {
             let mut rule = (self.rule)();
             for subject in self.up_and_down() {
-                let when = format!("after {pending} forwards without pullback and a reset");
+                let when = format!("after {forwards} without pullback and a reset");
                 for _ in 0..pending {
                     forward(&mut rule, &subject.case, "forward without pullback");
                 }
@@ -429,10 +429,14 @@ impl<R: Rule<Function: TestFunction>, M: Fn() -> R> Checks<'_, R, M> {
                 if round > 0 {
                     subject.case.expect_allocations(4, got, NESTED[0]);
                 }
+            }
+            let mut rule = (self.rule)();
+            for round in 0..3 {
                 let got = forward(&mut rule, &subject.case, "forward without pullback").allocations;
                 rule.reset();
                 if round > 0 {
-                    subject.case.expect_allocations(1, got, "after a forward without pullback and a reset");
+                    let when = "after one forward without pullback and a reset";
+                    subject.case.expect_allocations(1, got, when);
                 }
             }
         }
