@@ -192,7 +192,10 @@ impl<R: Rule<Function: TestFunction>, M: Fn() -> R> Checks<'_, R, M> {
             };
             let found = differences::compare(precision, &case.point(), gradient, &mut self.random, objective);
             if let Some(found) = found {
-                case.fail("first call", found.describe());
+                case.fail(
+                    "first call",
+                    found.describe(|parameter, place| format!("parameter {parameter}, {place}")),
+                );
             }
         }
     }

@@ -56,14 +56,14 @@ pub(super) struct Disagreement {
 }
 
 impl Disagreement {
-    pub(super) fn describe(&self) -> String {
+    /// The complaint; `place` names a coordinate, the first argument being the parameter's number.
+    pub(super) fn describe(&self, place: impl Fn(usize, &str) -> String) -> String {
         let Disagreement { parameter, expected, got, .. } = self;
         let place = match self.coordinate {
-            Some(i) => format!("coordinate {i}"),
-            None => "in a random direction".to_string(),
+            Some(i) => place(*parameter, &format!("coordinate {i}")),
+            None => place(*parameter, "in a random direction"),
         };
-        let complaint = "the gradient disagrees with finite differences";
-        format!("{complaint}: parameter {parameter}, {place}: expected {expected:?}, got {got:?}")
+        format!("the gradient disagrees with finite differences: {place}: expected {expected:?}, got {got:?}")
     }
 }
 
