@@ -3,12 +3,14 @@
 
 mod gradient;
 
-pub use pullback_macros::differentiable;
+pub mod testing;
+
+pub use pullback_macros::{differentiable, non_differentiable, scalar_methods, scalar_rule};
 pub use pullback_rules::*;
 
 /// What a differentiable function and its users need in scope.
 pub mod prelude {
-    pub use crate::{Rule, differentiable, gemm, mul_into};
+    pub use crate::{Rule, Trans, differentiable, gemm, mul_into, non_differentiable, scalar_rule};
 }
 
 /// What generated code refers to. Not part of the public interface.
