@@ -1,1 +1,4 @@
 //! pullback
+
+#[doc(hidden)]
+pub use pullback_rules::__private;

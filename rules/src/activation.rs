@@ -107,3 +107,94 @@ pub struct DualMut<'a, T: Differentiable + ?Sized> {
     /// with respect to the value at its entry. Nothing if the argument is constant.
     pub shadow: Shadow<T::Shadow<'a>>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Dual, DualMut};
+    use crate::{Ignored, Rule, Saved, Shadow, State, shadow};
+
+    /// y ← a·y + x·weights[n], and the sum of it
+    fn update(a: f64, y: &mut [f64], x: &[f64], weights: &[f64], n: usize, b: f64, c: f64) -> f64 {
+        y.iter_mut().zip(x).for_each(|(y, x)| *y = a * *y + x * weights[n]);
+        y.iter().sum::<f64>() + b + c
+    }
+
+    #[derive(Rule, Default)]
+    #[rule(fn update(a: f64, y: &mut [f64], x: &[f64], #[constant] weights: &[f64], n: usize, #[constant] b: f64, c: f64) -> f64)]
+    struct Update {
+        old_y: Saved<f64>,
+        #[rule(restores = y)]
+        unused: Saved<f64>,
+    }
+
+    impl Update {
+        #[allow(clippy::too_many_arguments)]
+        fn forward(
+            &mut self,
+            a: f64,
+            y: &mut [f64],
+            x: &[f64],
+            weights: &[f64],
+            n: usize,
+            b: f64,
+            c: f64,
+        ) -> f64 {
+            self.old_y.save(y);
+            self.unused.save_to_restore(y);
+            update(a, y, x, weights, n, b, c)
+        }
+
+        #[allow(clippy::too_many_arguments)]
+        fn pullback(
+            &mut self,
+            a: f64,
+            y: DualMut<'_, [f64]>,
+            x: Dual<'_, [f64]>,
+            weights: &[f64],
+            n: usize,
+            _b: f64,
+            _c: f64,
+            seed: f64,
+        ) -> (f64, f64) {
+            self.old_y.restore(y.value);
+            let mut da = 0.0;
+            for i in 0..y.value.len() {
+                let dy = y.shadow.take(|dy| &dy[i]) + seed;
+                da += dy * y.value[i];
+                x.shadow.accumulate(|dx| &dx[i], dy * weights[n]);
+                y.shadow.accumulate(|dy| &dy[i], a * dy);
+            }
+            (da, seed)
+        }
+    }
+
+    #[test]
+    fn a_derived_registration_calls_the_authors_methods_in_order() {
+        let (x, weights) = ([0.5, 1.0], vec![0.0, 2.0]);
+        let mut y = vec![1.0, 2.0];
+        let (mut dy, mut dx) = ([0.0, 0.0], [100.0, 200.0]);
+        let mut rule = update::rule();
+        for _ in 0..2 {
+            let mut args = update::args(3.0, &mut y, &x, &weights, 1, 10.0, 20.0);
+            let value = rule.forward(args).0;
+            assert_eq!((value, &y[..]), (4.0 + 8.0 + 30.0, &[4.0, 8.0][..]));
+            args = update::args(2.0, &mut y, &x, &weights, 1, 10.0, 20.0);
+            assert_eq!(rule.forward(args).0, 9.0 + 18.0 + 30.0);
+
+            // From the second call, y's gradient is 2·½, to which the first call's own ½ comes.
+            for (a, expected) in [(2.0, 0.5 * (4.0 + 8.0)), (3.0, 1.5 * (1.0 + 2.0))] {
+                let dy = Shadow::new(shadow::slice_cells(&mut dy));
+                let dx = Shadow::new(shadow::slice_cells(&mut dx));
+                let shadows = (Ignored, dy, dx, Ignored, Ignored, Ignored, Ignored);
+                let args = update::args(a, &mut y, &x, &weights, 1, 10.0, 20.0);
+                let gradients = rule.pullback((), args, shadows, 0.5);
+                assert_eq!(gradients, (expected, (), (), (), (), 0.0, 0.5));
+            }
+            assert_eq!(y, [1.0, 2.0]);
+            assert_eq!(dy, [4.5, 4.5]);
+            dy = [0.0, 0.0];
+            rule.reset();
+        }
+        assert_eq!(dx, [100.0 + 2.0 * 2.0 * (0.5 + 1.5), 200.0 + 2.0 * 2.0 * (0.5 + 1.5)]);
+    }
+}

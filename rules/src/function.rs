@@ -65,7 +65,7 @@ impl<T: Value + Copy + 'static> Parameter for Val<T> {
 
     fn buffer() {}
     #[inline(always)]
-    fn reborrow<'b>(arg: &'b mut T) -> T {
+    fn reborrow(arg: &mut T) -> T {
         *arg
     }
     fn prepare((): &mut (), _: &T) {}
@@ -134,7 +134,7 @@ impl<T: Copy + 'static> Parameter for ConstVal<T> {
 
     fn buffer() {}
     #[inline(always)]
-    fn reborrow<'b>(arg: &'b mut T) -> T {
+    fn reborrow(arg: &mut T) -> T {
         *arg
     }
     fn prepare((): &mut (), _: &T) {}

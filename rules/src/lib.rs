@@ -5,6 +5,7 @@
 extern crate self as pullback;
 
 mod activation;
+mod blas;
 mod derived;
 mod function;
 mod rule;
@@ -14,10 +15,12 @@ mod state;
 mod tangent;
 
 pub use activation::{Dual, DualMut};
+pub use blas::{MatrixScalar, Trans, gemm, mul_into, set_threads};
 pub use function::{
     Args, Buffers, ConstRef, ConstVal, Cotangent, Function, Gradients, Mut, Parameter, Parameters, Ref,
     Shadows, Val,
 };
+pub use pullback_macros::Rule;
 pub use rule::Rule;
 pub use saved::{Contents, Saved};
 pub use shadow::{Accumulate, ArrayCells, Differentiable, Element, Ignored, Shadow};
@@ -27,7 +30,7 @@ pub use tangent::{Tangent, Value};
 /// What generated code refers to. Not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::activation::{Activation, Frames};
+    pub use crate::activation::{Activation, Dual, DualMut, Frames};
     pub use crate::derived::derived;
     pub use crate::function::*;
     pub use crate::rule::Rule;

@@ -1,0 +1,473 @@
+//! What multiplies matrices: `nano-gemm` for small ones, `faer`, or OpenBLAS with the feature `openblas`, for the others.
+//!
+//! [`multiply`] is the only entrance and the only place that chooses. The choice depends on shapes and strides alone,
+//! never on who asks: therefore the forward of a rule computes bit for bit what the function computes.
+
+use std::ops::{Add, AddAssign, Mul, MulAssign};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use nano_gemm::Plan;
+
+use super::operand::Operand;
+use crate::shadow::Element;
+use crate::tangent::Value;
+
+/// An element of the matrices that this crate multiplies: `f32` and `f64`.
+pub trait MatrixScalar:
+    sealed::Sealed
+    + Element
+    + Value<Tangent = Self>
+    + Add<Output = Self>
+    + Mul<Output = Self>
+    + AddAssign
+    + MulAssign
+    + PartialEq
+{
+}
+
+impl MatrixScalar for f32 {}
+impl MatrixScalar for f64 {}
+
+static THREADS: AtomicUsize = AtomicUsize::new(1);
+
+/// Sets on how many threads a large matrix product may run, in all of the process: 1 unless this says otherwise, 0 for as
+/// many as the machine has.
+///
+/// It takes the feature `openblas` or `rayon` to have more than one. With `openblas` this sets OpenBLAS's own,
+/// process-wide number, of which other users of OpenBLAS in the process are aware, too. The last bits of a product may
+/// depend on the number of threads: do not change it between a forward and what its value is compared with.
+pub fn set_threads(threads: usize) {
+    let available = || std::thread::available_parallelism().map_or(1, |n| n.get());
+    THREADS.store(if threads == 0 { available() } else { threads }, Ordering::Relaxed);
+}
+
+/// *C ← α·A·B + β·C*, with *C* m×n and *k* columns in *A*.
+#[derive(Clone, Copy)]
+pub(super) struct Product<'a, T> {
+    pub(super) alpha: T,
+    pub(super) a: Operand<'a, T>,
+    pub(super) b: Operand<'a, T>,
+    pub(super) beta: T,
+    pub(super) c: Operand<'a, T>,
+}
+
+impl<T: MatrixScalar> Product<'_, T> {
+    pub(super) fn size(&self) -> (usize, usize, usize) {
+        (self.c.rows, self.c.columns, self.a.columns)
+    }
+
+    /// The same product such that *C*'s rows are nearer to each other than its columns, which is what the back ends like
+    /// best, and such that neither they nor the columns of *A* run backwards: Cᵀ = Bᵀ·Aᵀ, and reversing two axes that
+    /// belong together changes nothing.
+    #[inline]
+    fn canonical(mut self) -> Self {
+        let (m, n, k) = self.size();
+        let c = &self.c;
+        let by_rows = if n == 1 || m == 1 {
+            // Then one stride means nothing, and A is to be the matrix, B the vector.
+            m == 1
+        } else {
+            c.row_stride.unsigned_abs() > c.column_stride.unsigned_abs()
+        };
+        if by_rows {
+            (self.a, self.b, self.c) = (self.b.t(), self.a.t(), self.c.t());
+        }
+        if self.c.row_stride < 0 {
+            (self.a, self.c) = (self.a.reverse_rows(), self.c.reverse_rows());
+        }
+        if self.c.column_stride < 0 {
+            (self.b, self.c) = (self.b.reverse_columns(), self.c.reverse_columns());
+        }
+        if self.a.column_stride < 0 {
+            (self.a, self.b) = (self.a.reverse_columns(), self.b.reverse_rows());
+        }
+        debug_assert_eq!(k, self.a.columns);
+        self
+    }
+}
+
+/// Something that multiplies matrices.
+///
+/// # Contract
+/// * `run` computes *C ← α·A·B + β·C* for canonical products with m, n, k > 0 and α ≠ 0 that the back end `takes`.
+/// * If β is 0, *C* is not read: it may hold anything, NaN included.
+/// * `run` does not allocate from the second call on.
+/// * The same product has the same bits, whatever ran before.
+pub(super) trait MatMul<T> {
+    /// Whether this back end can and should compute `product`.
+    fn takes(&self, product: &Product<'_, T>) -> bool;
+
+    /// Computes it.
+    ///
+    /// # Safety
+    /// The operands are valid for their lifetimes, *C* for writes; *C* overlaps neither *A* nor *B* nor itself; `takes` said
+    /// yes.
+    unsafe fn run(&mut self, product: &Product<'_, T>);
+}
+
+/// *C ← α·A·B + β·C* for any layout and any size. As in BLAS, *A* and *B* are not read if α is 0, nor is *C* if β is 0.
+/// `plan` spares planning if it saw a product of this size last time.
+///
+/// # Safety
+/// The operands are valid for their lifetimes, `c` for writes. `c` overlaps neither `a` nor `b` nor itself.
+#[inline]
+pub(super) unsafe fn multiply<T: MatrixScalar>(
+    plan: &mut SmallPlan<T>,
+    alpha: T,
+    a: Operand<'_, T>,
+    b: Operand<'_, T>,
+    beta: T,
+    c: Operand<'_, T>,
+) {
+    debug_assert!(
+        a.rows == c.rows && a.columns == b.rows && b.columns == c.columns,
+        "the caller checks shapes"
+    );
+    debug_assert!(!c.may_overlap_itself());
+    let product = Product { alpha, a, b, beta, c };
+    let (m, n, k) = product.size();
+    if m == 0 || n == 0 {
+        return;
+    }
+    // SAFETY: what the caller guarantees is what is asked for; making a product canonical changes the order of the
+    // elements only.
+    unsafe {
+        if k == 0 || alpha == T::ZERO {
+            return scale(beta, c);
+        }
+        let product = product.canonical();
+        if plan.takes(&product) {
+            return plan.run(&product);
+        }
+        #[cfg(feature = "openblas")]
+        if super::openblas::OpenBlas.takes(&product) {
+            return super::openblas::OpenBlas.run(&product);
+        }
+        Faer.run(&product);
+    }
+}
+
+/// *C += α·A·B* where *C* is a shadow: unlike other matrices, it may have elements in common with itself, for instance
+/// where the primal is broadcast.
+///
+/// # Safety
+/// The operands are valid for their lifetimes, `c` for writes. `c` overlaps neither `a` nor `b`.
+#[inline]
+pub(super) unsafe fn accumulate<T: MatrixScalar>(
+    plan: &mut SmallPlan<T>,
+    alpha: T,
+    a: Operand<'_, T>,
+    b: Operand<'_, T>,
+    c: Operand<'_, T>,
+) {
+    if !c.may_overlap_itself() {
+        // SAFETY: as the caller guarantees.
+        return unsafe { multiply(plan, alpha, a, b, T::ONE, c) };
+    }
+    if alpha == T::ZERO {
+        return;
+    }
+    for i in 0..c.rows {
+        for j in 0..c.columns {
+            let mut sum = T::ZERO;
+            // SAFETY: the indices are within the shapes; one element of C is read and written at a time.
+            unsafe {
+                for l in 0..a.columns {
+                    sum += *a.at(i, l) * *b.at(l, j);
+                }
+                *c.at(i, j) += alpha * sum;
+            }
+        }
+    }
+}
+
+/// *C ← β·C*. If β is 0, *C* is not read.
+///
+/// # Safety
+/// *C* is valid for reads and writes and does not overlap itself.
+#[inline]
+pub(super) unsafe fn scale<T: MatrixScalar>(beta: T, c: Operand<'_, T>) {
+    if beta == T::ONE {
+        return;
+    }
+    let c = if c.row_stride.unsigned_abs() > c.column_stride.unsigned_abs() { c.t() } else { c };
+    // SAFETY: the indices are within the shape. A column with unit stride is a slice that nobody else has.
+    unsafe {
+        let dense = c.row_stride == 1 && c.column_stride == c.rows as isize;
+        let (columns, rows) = if dense { (1, c.rows * c.columns) } else { (c.columns, c.rows) };
+        if c.rows == 0 || c.columns == 0 {
+            return;
+        }
+        for j in 0..columns {
+            if c.row_stride == 1 {
+                let column = std::slice::from_raw_parts_mut(c.at(0, j), rows);
+                if beta == T::ZERO {
+                    column.fill(T::ZERO);
+                } else {
+                    column.iter_mut().for_each(|c| *c *= beta);
+                }
+            } else {
+                for i in 0..rows {
+                    let c = c.at(i, j);
+                    *c = if beta == T::ZERO { T::ZERO } else { beta * *c };
+                }
+            }
+        }
+    }
+}
+
+/// The back end for small products: a `nano-gemm` plan, which names the kernels for one size.
+pub(super) struct SmallPlan<T> {
+    /// m, n, k and whether A has unit stride.
+    of: (usize, usize, usize, bool),
+    plan: Option<Plan<T>>,
+}
+
+// SAFETY: the raw pointers in a plan refer to constants.
+unsafe impl<T> Send for SmallPlan<T> {}
+
+impl<T> Default for SmallPlan<T> {
+    fn default() -> Self {
+        SmallPlan { of: (0, 0, 0, false), plan: None }
+    }
+}
+
+impl<T: MatrixScalar> SmallPlan<T> {
+    /// Up to here a product is small: from then on blocking for the caches pays.
+    const VOLUME: usize = 16 * 16 * 16;
+    /// What there is room for on the stack.
+    const PACKED: usize = 1024;
+
+    /// # Safety
+    /// As for [`MatMul::run`].
+    #[inline]
+    unsafe fn execute(&mut self, product: &Product<'_, T>) {
+        let Product { alpha, a, b, beta, c } = *product;
+        let (m, n, k) = product.size();
+        let direct = a.row_stride == 1 && c.row_stride == 1;
+        let of = (m, n, k, direct);
+        let plan = match &mut self.plan {
+            Some(plan) if self.of == of => plan,
+            plan => {
+                self.of = of;
+                plan.insert(T::plan(m, n, k, direct))
+            }
+        };
+        // SAFETY: the plan is for this size, with unit strides only where there are some; the rest is up to the caller.
+        // What nano-gemm calls alpha belongs to C.
+        unsafe {
+            plan.execute_unchecked(
+                m,
+                n,
+                k,
+                c.pointer,
+                c.row_stride,
+                c.column_stride,
+                a.pointer,
+                a.row_stride,
+                a.column_stride,
+                b.pointer,
+                b.row_stride,
+                b.column_stride,
+                beta,
+                alpha,
+                false,
+                false,
+            );
+        }
+    }
+}
+
+impl<T: MatrixScalar> MatMul<T> for SmallPlan<T> {
+    #[inline]
+    fn takes(&self, product: &Product<'_, T>) -> bool {
+        let (m, n, k) = product.size();
+        let small = m.saturating_mul(n).saturating_mul(k) <= Self::VOLUME;
+        // A vector is worth a pass over the matrix, but not to rearrange it before.
+        small && (n > 1 || m.max(k) <= 16 || product.a.row_stride == 1)
+    }
+
+    #[inline]
+    unsafe fn run(&mut self, product: &Product<'_, T>) {
+        let (m, _, k) = product.size();
+        let a = product.a;
+        // SAFETY: as the caller guarantees; the packed matrix is another one of the same contents.
+        unsafe {
+            if a.row_stride == 1 || product.c.row_stride != 1 || m * k > Self::PACKED {
+                self.execute(product);
+            } else {
+                let mut packed = std::mem::MaybeUninit::<[T; 1024]>::uninit();
+                let packed = Operand::packed(packed.as_mut_ptr().cast::<T>(), m, k);
+                pack(a, packed);
+                self.execute(&Product { a: packed, ..*product });
+            }
+        }
+    }
+}
+
+/// Copies `from` to `to`, which is packed: in square blocks, each of which the compiler transposes in registers.
+///
+/// # Safety
+/// Both are valid and have the same shape.
+#[inline]
+unsafe fn pack<T: MatrixScalar>(from: Operand<'_, T>, to: Operand<'_, T>) {
+    const BLOCK: usize = 4;
+    let (rows, columns) = (from.rows, from.columns);
+    let whole = |len: usize| if from.column_stride == 1 { len - len % BLOCK } else { 0 };
+    let (whole_rows, whole_columns) = (whole(rows), whole(columns));
+    // SAFETY: all indices are within the shape; where columns are adjacent, so are the elements of a row.
+    unsafe {
+        for i in (0..whole_rows).step_by(BLOCK) {
+            for j in (0..whole_columns).step_by(BLOCK) {
+                let block: [[T; BLOCK]; BLOCK] =
+                    std::array::from_fn(|r| from.at(i + r, j).cast::<[T; BLOCK]>().read());
+                for c in 0..BLOCK {
+                    let column: [T; BLOCK] = std::array::from_fn(|r| block[r][c]);
+                    to.at(i, j + c).cast::<[T; BLOCK]>().write(column);
+                }
+            }
+        }
+        for j in 0..columns {
+            let done = if j < whole_columns { whole_rows } else { 0 };
+            for i in done..rows {
+                *to.at(i, j) = *from.at(i, j);
+            }
+        }
+    }
+}
+
+/// The back end for everything else, in pure Rust.
+struct Faer;
+
+impl<T: MatrixScalar> MatMul<T> for Faer {
+    fn takes(&self, _: &Product<'_, T>) -> bool {
+        true
+    }
+
+    unsafe fn run(&mut self, product: &Product<'_, T>) {
+        let Product { alpha, a, b, beta, c } = *product;
+        // SAFETY: as the caller guarantees.
+        unsafe {
+            let accumulate = if beta == T::ZERO {
+                faer::Accum::Replace
+            } else {
+                scale(beta, c);
+                faer::Accum::Add
+            };
+            T::faer(alpha, a, b, accumulate, c);
+        }
+    }
+}
+
+fn parallelism() -> faer::Par {
+    #[cfg(feature = "rayon")]
+    if let Some(threads) =
+        std::num::NonZeroUsize::new(THREADS.load(Ordering::Relaxed)).filter(|n| n.get() > 1)
+    {
+        return faer::Par::Rayon(threads);
+    }
+    faer::Par::Seq
+}
+
+#[cfg(feature = "openblas")]
+pub(super) fn threads() -> usize {
+    THREADS.load(Ordering::Relaxed)
+}
+
+mod sealed {
+    use super::Operand;
+
+    /// What differs between the two scalar types.
+    pub trait Sealed: Sized {
+        const ZERO: Self;
+        const ONE: Self;
+        #[allow(private_interfaces, reason = "sealed")]
+        fn plan(m: usize, n: usize, k: usize, direct: bool) -> nano_gemm::Plan<Self>;
+        /// # Safety
+        /// As for `MatMul::run`.
+        #[allow(private_interfaces, reason = "sealed")]
+        unsafe fn faer(
+            alpha: Self,
+            a: Operand<'_, Self>,
+            b: Operand<'_, Self>,
+            accumulate: faer::Accum,
+            c: Operand<'_, Self>,
+        );
+        /// # Safety
+        /// The arguments are those of `cblas_?gemm`, and right.
+        #[cfg(feature = "openblas")]
+        #[allow(clippy::too_many_arguments)]
+        unsafe fn cblas(
+            trans_a: cblas_sys::CBLAS_TRANSPOSE,
+            trans_b: cblas_sys::CBLAS_TRANSPOSE,
+            size: (i32, i32, i32),
+            alpha: Self,
+            a: (*const Self, i32),
+            b: (*const Self, i32),
+            beta: Self,
+            c: (*mut Self, i32),
+        );
+    }
+}
+
+macro_rules! scalar {
+    ($T:ident, $plan:ident, $cblas:ident) => {
+        impl sealed::Sealed for $T {
+            const ZERO: Self = 0.0;
+            const ONE: Self = 1.0;
+
+            #[inline]
+            fn plan(m: usize, n: usize, k: usize, direct: bool) -> Plan<Self> {
+                Plan::$plan(m, n, k, direct)
+            }
+
+            #[allow(private_interfaces, reason = "sealed")]
+            unsafe fn faer(
+                alpha: Self,
+                a: Operand<'_, Self>,
+                b: Operand<'_, Self>,
+                accumulate: faer::Accum,
+                c: Operand<'_, Self>,
+            ) {
+                let read = |m: Operand<'_, Self>| {
+                    // SAFETY: the operand is valid, as the caller guarantees.
+                    unsafe {
+                        let (rows, columns) = (m.rows, m.columns);
+                        faer::MatRef::from_raw_parts(m.pointer, rows, columns, m.row_stride, m.column_stride)
+                    }
+                };
+                // SAFETY: C is valid for writes and overlaps neither A nor B, as the caller guarantees.
+                let c = unsafe {
+                    faer::MatMut::from_raw_parts_mut(
+                        c.pointer,
+                        c.rows,
+                        c.columns,
+                        c.row_stride,
+                        c.column_stride,
+                    )
+                };
+                faer::linalg::matmul::matmul(c, accumulate, read(a), read(b), alpha, parallelism());
+            }
+
+            #[cfg(feature = "openblas")]
+            unsafe fn cblas(
+                trans_a: cblas_sys::CBLAS_TRANSPOSE,
+                trans_b: cblas_sys::CBLAS_TRANSPOSE,
+                (m, n, k): (i32, i32, i32),
+                alpha: Self,
+                (a, lda): (*const Self, i32),
+                (b, ldb): (*const Self, i32),
+                beta: Self,
+                (c, ldc): (*mut Self, i32),
+            ) {
+                let layout = cblas_sys::CBLAS_LAYOUT::CblasColMajor;
+                // SAFETY: as the caller guarantees.
+                unsafe {
+                    cblas_sys::$cblas(layout, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+                }
+            }
+        }
+    };
+}
+scalar!(f32, new_f32_impl, cblas_sgemm);
+scalar!(f64, new_f64_impl, cblas_dgemm);

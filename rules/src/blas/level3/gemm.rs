@@ -1,0 +1,239 @@
+//! C ← α·op(A)·op(B) + β·C
+
+use ndarray::{ArrayRef2, ArrayView2, Ix2, Zip};
+
+use crate::activation::{Dual, DualMut};
+use crate::blas::backend::{MatrixScalar, SmallPlan, accumulate, multiply, scale};
+use crate::blas::operand::Operand;
+use crate::saved::Saved;
+use crate::shadow::{Accumulate, ArrayCells};
+
+/// Whether [`gemm`] takes an operand as it is or transposed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Trans {
+    /// op(A) = A
+    #[default]
+    No,
+    /// op(A) = Aᵀ
+    Yes,
+}
+
+impl Trans {
+    #[inline]
+    fn operand<T>(self, matrix: Operand<'_, T>) -> Operand<'_, T> {
+        match self {
+            Trans::No => matrix,
+            Trans::Yes => matrix.t(),
+        }
+    }
+
+    #[inline]
+    fn view<T>(self, matrix: ArrayView2<'_, T>) -> ArrayView2<'_, T> {
+        match self {
+            Trans::No => matrix,
+            Trans::Yes => matrix.reversed_axes(),
+        }
+    }
+}
+
+/// *C ← α·op(A)·op(B) + β·C*, for *op(A)* m×k, *op(B)* k×n and *C* m×n; the `gemm` of BLAS.
+///
+/// The matrices may have any layout: row- or column-major, transposed, sliced, reversed; *A* and *B* may be broadcast. As in
+/// BLAS, *C* is not read if β is 0, nor are *A* and *B* if α is 0. Nothing is allocated.
+///
+/// ```
+/// use ndarray::array;
+/// use pullback_rules::{Trans, gemm};
+///
+/// let a = array![[1.0, 3.0, 5.0], [2.0, 4.0, 6.0]];
+/// let b = array![[1.0, 0.0], [1.0, 2.0]];
+/// let mut c = array![[1.0, 1.0], [1.0, 1.0], [1.0, 1.0]];
+/// gemm(Trans::Yes, Trans::No, 2.0, &a, &b, -1.0, &mut c);
+/// assert_eq!(c, array![[5.0, 7.0], [13.0, 15.0], [21.0, 23.0]]);
+/// ```
+///
+/// # Gradient
+/// With *Ċ* for the gradient with respect to *C* and ⟨·, ·⟩ for the sum of the products of elements: *op(Ȧ) += α·Ċ·op(B)ᵀ*,
+/// *op(Ḃ) += α·op(A)ᵀ·Ċ*, *α̇ = ⟨Ċ, op(A)·op(B)⟩ = ⟨Ċ·op(B)ᵀ, op(A)⟩*, *β̇ = ⟨Ċ, C⟩* with the old *C*, *Ċ ← β·Ċ* (Giles,
+/// *Collected matrix derivative results for forward and reverse mode algorithmic differentiation*, 2008, section 2.2).
+///
+/// Where β is 0 and the caller has forgone the old *C*, that is not kept, and *β̇* is 0.
+///
+/// # Panics
+/// If the shapes do not fit.
+#[inline]
+pub fn gemm<T: MatrixScalar>(
+    trans_a: Trans,
+    trans_b: Trans,
+    alpha: T,
+    a: &ArrayRef2<T>,
+    b: &ArrayRef2<T>,
+    beta: T,
+    c: &mut ArrayRef2<T>,
+) {
+    run(&mut SmallPlan::default(), trans_a, trans_b, alpha, a, b, beta, c);
+}
+
+#[inline]
+#[allow(clippy::too_many_arguments, reason = "those of gemm")]
+fn run<T: MatrixScalar>(
+    plan: &mut SmallPlan<T>,
+    trans_a: Trans,
+    trans_b: Trans,
+    alpha: T,
+    a: &ArrayRef2<T>,
+    b: &ArrayRef2<T>,
+    beta: T,
+    c: &mut ArrayRef2<T>,
+) {
+    let (op_a, op_b) = (trans_a.operand(Operand::read(a)), trans_b.operand(Operand::read(b)));
+    if op_a.columns != op_b.rows || c.dim() != (op_a.rows, op_b.columns) {
+        mismatch(c.dim(), (op_a.rows, op_a.columns), (op_b.rows, op_b.columns));
+    }
+    // SAFETY: `c` is borrowed uniquely and, being mutable, does not overlap itself.
+    unsafe { multiply(plan, alpha, op_a, op_b, beta, Operand::write(c)) }
+}
+
+#[cold]
+#[track_caller]
+fn mismatch(c: (usize, usize), a: (usize, usize), b: (usize, usize)) -> ! {
+    if a.1 != b.0 {
+        panic!("gemm: op(A) is {}×{} but op(B) is {}×{}", a.0, a.1, b.0, b.1);
+    }
+    panic!("gemm: op(A)·op(B) is {}×{} but C is {}×{}", a.0, b.1, c.0, c.1);
+}
+
+/// C ← α·op(A)·op(B) + β·C
+#[derive(pullback_macros::Rule)]
+#[rule(pub fn gemm<T: MatrixScalar>(
+    #[constant] trans_a: Trans,
+    #[constant] trans_b: Trans,
+    alpha: T,
+    a: &ArrayRef2<T>,
+    b: &ArrayRef2<T>,
+    beta: T,
+    c: &mut ArrayRef2<T>,
+))]
+struct Gemm<T: MatrixScalar> {
+    #[rule(restores = c)]
+    old_c: Saved<T>,
+    /// Ċ·op(B)ᵀ or op(A)ᵀ·Ċ, whichever is smaller.
+    product: Vec<T>,
+    /// For the products that give C, Ȧ and Ḃ.
+    plans: [SmallPlan<T>; 3],
+}
+
+impl<T: MatrixScalar> Default for Gemm<T> {
+    fn default() -> Self {
+        Gemm { old_c: Saved::default(), product: Vec::new(), plans: Default::default() }
+    }
+}
+
+impl<T: MatrixScalar> Gemm<T> {
+    #[inline]
+    #[allow(clippy::too_many_arguments, reason = "those of gemm")]
+    fn forward(
+        &mut self,
+        trans_a: Trans,
+        trans_b: Trans,
+        alpha: T,
+        a: &ArrayRef2<T>,
+        b: &ArrayRef2<T>,
+        beta: T,
+        c: &mut ArrayRef2<T>,
+    ) {
+        if beta == T::ZERO {
+            self.old_c.save_to_restore(&*c);
+        } else {
+            // The gradient for β reads it.
+            self.old_c.save(&*c);
+        }
+        run(&mut self.plans[0], trans_a, trans_b, alpha, a, b, beta, c);
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "those of gemm")]
+    fn pullback(
+        &mut self,
+        trans_a: Trans,
+        trans_b: Trans,
+        alpha: T,
+        a: Dual<'_, ArrayRef2<T>>,
+        b: Dual<'_, ArrayRef2<T>>,
+        beta: T,
+        c: DualMut<'_, ArrayRef2<T>>,
+    ) -> (T, T) {
+        let saved = self.old_c.get().is_some();
+        self.old_c.restore(c.value);
+        let Some(dc) = c.shadow.get() else { return (T::ZERO, T::ZERO) };
+        let dbeta = if saved { inner(dc, c.value.view()) } else { T::ZERO };
+
+        let (op_a, da) = (trans_a.view(a.value.view()), a.shadow.get().map(|da| trans_a.view(da)));
+        let (op_b, db) = (trans_b.view(b.value.view()), b.shadow.get().map(|db| trans_b.view(db)));
+        let (x, y, dc) = (Operand::read(&op_a), Operand::read(&op_b), Operand::cells(dc));
+        let [_, plan_a, plan_b] = &mut self.plans;
+        let through_a = match (da, db) {
+            (Some(_), None) => true,
+            (None, Some(_)) => false,
+            _ => op_a.len() <= op_b.len(),
+        };
+        // The gradient for α is a by-product of one of the two products.
+        // SAFETY: no shadow overlaps a primal, and the shadow of C none of the others. Those of A and B may be the same
+        // cells, and are updated one after the other.
+        let dalpha = unsafe {
+            let dalpha = if through_a {
+                let dalpha = through(&mut self.product, plan_a, alpha, dc, y.t(), op_a, da);
+                if let Some(db) = db {
+                    accumulate(plan_b, alpha, x.t(), dc, Operand::cells(db));
+                }
+                dalpha
+            } else {
+                let dalpha = through(&mut self.product, plan_b, alpha, x.t(), dc, op_b, db);
+                if let Some(da) = da {
+                    accumulate(plan_a, alpha, dc, y.t(), Operand::cells(da));
+                }
+                dalpha
+            };
+            scale(beta, dc);
+            dalpha
+        };
+        (dalpha, dbeta)
+    }
+}
+
+/// ⟨`left`·`right`, `primal`⟩, and `shadow += alpha·left·right`.
+///
+/// # Safety
+/// All operands are valid.
+unsafe fn through<T: MatrixScalar>(
+    product: &mut Vec<T>,
+    plan: &mut SmallPlan<T>,
+    alpha: T,
+    left: Operand<'_, T>,
+    right: Operand<'_, T>,
+    primal: ArrayView2<'_, T>,
+    shadow: Option<ArrayCells<'_, T, Ix2>>,
+) -> T {
+    let (rows, columns) = primal.dim();
+    product.resize(primal.len(), T::ZERO);
+    let place = Operand::packed(product.as_mut_ptr(), columns, rows).t();
+    // SAFETY: the place has as many elements as the product, and is nobody else's.
+    unsafe { multiply(plan, T::ONE, left, right, T::ZERO, place) };
+    let product = ArrayView2::from_shape(primal.raw_dim(), &product[..]).expect("just resized");
+    let mut dalpha = T::ZERO;
+    let pair = Zip::from(&product).and(&primal);
+    match shadow {
+        Some(shadow) => pair.and(&shadow).for_each(|&p, &x, dx| {
+            dalpha += p * x;
+            dx.accumulate(alpha * p);
+        }),
+        None => pair.for_each(|&p, &x| dalpha += p * x),
+    }
+    dalpha
+}
+
+/// ⟨`x`, `y`⟩
+fn inner<T: MatrixScalar>(x: ArrayCells<'_, T, Ix2>, y: ArrayView2<'_, T>) -> T {
+    let mut sum = T::ZERO;
+    Zip::from(&x).and(&y).for_each(|x, &y| sum += x.get() * y);
+    sum
+}

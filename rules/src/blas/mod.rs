@@ -1,0 +1,11 @@
+//! Matrix products. What computes them is chosen in [`backend`] and nowhere else.
+
+mod backend;
+mod level3;
+#[cfg(feature = "openblas")]
+mod openblas;
+mod operand;
+
+pub use backend::{MatrixScalar, set_threads};
+pub use level3::gemm::{Trans, gemm};
+pub use level3::mul_into::mul_into;

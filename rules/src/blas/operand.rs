@@ -1,0 +1,124 @@
+//! Matrices as the back ends see them: a pointer, a shape and two strides.
+
+use std::marker::PhantomData;
+
+use ndarray::{ArrayRef2, ArrayView2, MathCell};
+
+/// A matrix that lives for `'a`, in any layout: either stride may be negative or zero.
+pub(super) struct Operand<'a, T> {
+    pub(super) pointer: *mut T,
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    /// From one row to the next, in elements.
+    pub(super) row_stride: isize,
+    /// From one column to the next, in elements.
+    pub(super) column_stride: isize,
+    life: PhantomData<&'a T>,
+}
+
+impl<T> Clone for Operand<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Operand<'_, T> {}
+
+impl<'a, T> Operand<'a, T> {
+    #[inline]
+    fn new(pointer: *mut T, (rows, columns): (usize, usize), strides: &[isize]) -> Self {
+        Operand {
+            pointer,
+            rows,
+            columns,
+            row_stride: strides[0],
+            column_stride: strides[1],
+            life: PhantomData,
+        }
+    }
+
+    /// A matrix that is only read.
+    #[inline]
+    pub(super) fn read(matrix: &'a ArrayRef2<T>) -> Self {
+        Self::new(matrix.as_ptr().cast_mut(), matrix.dim(), matrix.strides())
+    }
+
+    /// A matrix that may be written.
+    #[inline]
+    pub(super) fn write(matrix: &'a mut ArrayRef2<T>) -> Self {
+        Self::new(matrix.as_mut_ptr(), matrix.dim(), matrix.strides())
+    }
+
+    /// A shadow: it may be read and written, as cells may.
+    #[inline]
+    pub(super) fn cells(matrix: ArrayView2<'a, MathCell<T>>) -> Self {
+        // A `MathCell` is a transparent `Cell`, which is a transparent `UnsafeCell`.
+        Self::new(matrix.as_ptr().cast_mut().cast(), matrix.dim(), matrix.strides())
+    }
+
+    /// A packed matrix, column after column.
+    #[inline]
+    pub(super) fn packed(pointer: *mut T, rows: usize, columns: usize) -> Self {
+        Self::new(pointer, (rows, columns), &[1, rows as isize])
+    }
+
+    /// The transpose, which is the same memory.
+    #[inline]
+    pub(super) fn t(self) -> Self {
+        Operand {
+            rows: self.columns,
+            columns: self.rows,
+            row_stride: self.column_stride,
+            column_stride: self.row_stride,
+            ..self
+        }
+    }
+
+    /// The last row first.
+    #[inline]
+    pub(super) fn reverse_rows(self) -> Self {
+        let last = self.rows.saturating_sub(1) as isize;
+        Operand {
+            pointer: self.pointer.wrapping_offset(last * self.row_stride),
+            row_stride: -self.row_stride,
+            ..self
+        }
+    }
+
+    /// The last column first.
+    #[inline]
+    pub(super) fn reverse_columns(self) -> Self {
+        self.t().reverse_rows().t()
+    }
+
+    /// Where element (i, j) is.
+    ///
+    /// # Safety
+    /// The indices are within the shape.
+    #[inline(always)]
+    pub(super) unsafe fn at(self, i: usize, j: usize) -> *mut T {
+        // SAFETY: the element is part of the matrix, as the caller guarantees.
+        unsafe { self.pointer.offset(i as isize * self.row_stride + j as isize * self.column_stride) }
+    }
+
+    /// Whether two elements may share a place: always right when it says no.
+    #[inline]
+    pub(super) fn may_overlap_itself(self) -> bool {
+        let axis = |len, stride: isize| (stride.unsigned_abs(), len);
+        let (mut inner, mut outer) =
+            (axis(self.rows, self.row_stride), axis(self.columns, self.column_stride));
+        if self.rows == 0 || self.columns == 0 {
+            return false;
+        }
+        if self.rows == 1 {
+            return self.columns > 1 && self.column_stride == 0;
+        }
+        if self.columns == 1 {
+            return self.row_stride == 0;
+        }
+        if inner.0 > outer.0 {
+            std::mem::swap(&mut inner, &mut outer);
+        }
+        inner.0 == 0 || outer.0 <= inner.0 * (inner.1 - 1)
+    }
+}
