@@ -13,21 +13,21 @@ use pullback::testing::{CountingAllocator, allocations_in};
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// What everything is measured against.
-pub const PRIMAL: &str = "primal";
+pub(crate) const PRIMAL: &str = "primal";
 /// What a gradient is measured against.
-pub const HAND_WRITTEN: &str = "hand-written";
+pub(crate) const HAND_WRITTEN: &str = "hand-written";
 
 const ROUNDS: usize = 301;
 const SAMPLE: Duration = Duration::from_micros(100);
 
 /// One way to do the work.
-pub struct Contender<'a> {
+pub(crate) struct Contender<'a> {
     name: &'static str,
     run: Box<dyn FnMut(u64) -> Duration + 'a>,
 }
 
 /// `work` under the name `name`.
-pub fn contender<'a, T>(name: &'static str, mut work: impl FnMut() -> T + 'a) -> Contender<'a> {
+pub(crate) fn contender<'a, T>(name: &'static str, mut work: impl FnMut() -> T + 'a) -> Contender<'a> {
     let run = move |calls| {
         let start = Instant::now();
         for _ in 0..calls {
@@ -39,7 +39,7 @@ pub fn contender<'a, T>(name: &'static str, mut work: impl FnMut() -> T + 'a) ->
 }
 
 /// All cases of one benchmark program.
-pub struct Comparison {
+pub(crate) struct Comparison {
     criterion: Criterion,
     /// Whether `cargo bench` runs this; otherwise everything is called once, to see that it works.
     timed: bool,
@@ -57,7 +57,7 @@ struct Row {
 
 impl Comparison {
     /// Reads the command line.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Comparison {
             criterion: Criterion::default().configure_from_args(),
             timed: std::env::args().any(|argument| argument == "--bench"),
@@ -66,7 +66,7 @@ impl Comparison {
     }
 
     /// Measures the contenders of one case; one of them is the [`PRIMAL`].
-    pub fn case(&mut self, case: &'static str, mut contenders: Vec<Contender<'_>>) {
+    pub(crate) fn case(&mut self, case: &'static str, mut contenders: Vec<Contender<'_>>) {
         let mut group = self.criterion.benchmark_group(case);
         for Contender { name, run } in &mut contenders {
             group.bench_function(*name, |bencher| bencher.iter_custom(&mut *run));
@@ -78,7 +78,7 @@ impl Comparison {
     }
 
     /// Prints the table.
-    pub fn finish(self) {
+    pub(crate) fn finish(self) {
         self.criterion.final_summary();
         if !self.timed {
             return;
@@ -140,7 +140,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// Panics unless two gradients agree.
-pub fn assert_close<'a>(
+pub(crate) fn assert_close<'a>(
     actual: impl IntoIterator<Item = &'a f64>,
     expected: impl IntoIterator<Item = &'a f64>,
 ) {
