@@ -403,9 +403,8 @@ fn panel(
         .y_label_area_size(44)
         .build_cartesian_2d(1..history.len(), 0.0..1.05 * top)?;
     chart.configure_mesh().light_line_style(TRANSPARENT).x_desc("epoch").draw()?;
-    let series: [(&str, RGBColor, fn(&Point) -> Score); 2] =
-        [("training", TRAINING_BLUE, |point| point.training), ("test", TEST_ORANGE, |point| point.test)];
-    for (name, colour, part) in series {
+    let parts: [fn(&Point) -> Score; 2] = [|point| point.training, |point| point.test];
+    for ((name, colour), part) in [("training", TRAINING_BLUE), ("test", TEST_ORANGE)].into_iter().zip(parts) {
         let line = history.iter().enumerate().map(|(i, point)| (i + 1, height(part(point))));
         chart
             .draw_series(LineSeries::new(line, colour.stroke_width(2)))?

@@ -1,0 +1,195 @@
+//! Things made of numbers, number by number.
+
+use ndarray::{Array, Dimension};
+
+/// One number in a [`Coordinates`].
+#[derive(Debug)]
+pub enum Coordinate<'a> {
+    /// A number that has a derivative.
+    F32(&'a mut f32),
+    /// A number that has a derivative.
+    F64(&'a mut f64),
+    /// Something that has none: only compared.
+    Discrete(u128),
+}
+
+/// Something made of numbers: an argument, an output or a gradient of a function under test.
+///
+/// A type of your own visits its fields:
+///
+/// ```
+/// use pullback::testing::{Coordinate, Coordinates};
+///
+/// struct Body { mass: f64, position: [f64; 3], id: usize }
+///
+/// impl Coordinates for Body {
+///     fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>)) {
+///         self.mass.visit(visitor);
+///         self.position.visit(visitor);
+///         self.id.visit(visitor);
+///     }
+/// }
+///
+/// let mut count = 0;
+/// Body { mass: 1.0, position: [0.0; 3], id: 7 }.visit(&mut |_| count += 1);
+/// assert_eq!(count, 5);
+/// ```
+pub trait Coordinates {
+    /// Visits every number once. A value and its gradient list their floating-point numbers in the same order, which
+    /// must not depend on the numbers.
+    fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>));
+}
+
+macro_rules! real {
+    ($($t:ty, $variant:ident);*) => {$(
+        impl Coordinates for $t {
+            fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>)) {
+                visitor(Coordinate::$variant(self));
+            }
+        }
+    )*};
+}
+real!(f32, F32; f64, F64);
+
+macro_rules! discrete {
+    ($($t:ty),*) => {$(
+        impl Coordinates for $t {
+            fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>)) {
+                visitor(Coordinate::Discrete(*self as u128));
+            }
+        }
+    )*};
+}
+discrete!(bool, char, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize);
+
+impl<T: Coordinates> Coordinates for [T] {
+    fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>)) {
+        self.iter_mut().for_each(|element| element.visit(visitor));
+    }
+}
+
+impl<T: Coordinates, const N: usize> Coordinates for [T; N] {
+    fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>)) {
+        self.as_mut_slice().visit(visitor);
+    }
+}
+
+impl<T: Coordinates> Coordinates for Vec<T> {
+    fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>)) {
+        self.as_mut_slice().visit(visitor);
+        visitor(Coordinate::Discrete(self.len() as u128));
+    }
+}
+
+impl<T: Coordinates, D: Dimension> Coordinates for Array<T, D> {
+    /// In logical order, whatever the strides.
+    fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>)) {
+        self.iter_mut().for_each(|element| element.visit(visitor));
+        self.shape().iter().for_each(|&len| visitor(Coordinate::Discrete(len as u128)));
+    }
+}
+
+macro_rules! tuple {
+    ($($T:ident $i:tt),*) => {
+        impl<$($T: Coordinates),*> Coordinates for ($($T,)*) {
+            fn visit(&mut self, _visitor: &mut dyn FnMut(Coordinate<'_>)) {
+                $(self.$i.visit(_visitor);)*
+            }
+        }
+    };
+}
+for_tuples!(tuple);
+
+/// A [`Coordinate`] taken out.
+#[derive(Clone, Copy)]
+pub(super) enum Number {
+    F32(f32),
+    F64(f64),
+    Discrete(u128),
+}
+
+impl From<Coordinate<'_>> for Number {
+    fn from(coordinate: Coordinate<'_>) -> Self {
+        match coordinate {
+            Coordinate::F32(x) => Number::F32(*x),
+            Coordinate::F64(x) => Number::F64(*x),
+            Coordinate::Discrete(x) => Number::Discrete(x),
+        }
+    }
+}
+
+impl std::fmt::Display for Number {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match *self {
+            // The bits tell one NaN from another.
+            Number::F32(x) if x.is_nan() => write!(f, "NaN (bits {:#x})", x.to_bits()),
+            Number::F64(x) if x.is_nan() => write!(f, "NaN (bits {:#x})", x.to_bits()),
+            Number::F32(x) => write!(f, "{x:?}"),
+            Number::F64(x) => write!(f, "{x:?}"),
+            Number::Discrete(x) => write!(f, "{x}"),
+        }
+    }
+}
+
+impl Number {
+    /// Its value, if it has a derivative.
+    pub(super) fn real(self) -> Option<f64> {
+        match self {
+            Number::F32(x) => Some(x.into()),
+            Number::F64(x) => Some(x),
+            Number::Discrete(_) => None,
+        }
+    }
+
+    pub(super) fn is_single(self) -> bool {
+        matches!(self, Number::F32(_))
+    }
+
+    /// Equal bit for bit.
+    pub(super) fn identical(self, other: Number) -> bool {
+        match (self, other) {
+            (Number::F32(x), Number::F32(y)) => x.to_bits() == y.to_bits(),
+            (Number::F64(x), Number::F64(y)) => x.to_bits() == y.to_bits(),
+            (Number::Discrete(x), Number::Discrete(y)) => x == y,
+            _ => false,
+        }
+    }
+
+    /// Equal bit for bit as a result: which NaN an operation gives is unspecified.
+    pub(super) fn same(self, other: Number) -> bool {
+        self.identical(other)
+            || matches!((self.real(), other.real()), (Some(x), Some(y)) if x.is_nan() && y.is_nan())
+    }
+}
+
+/// All numbers of `x`.
+pub(super) fn numbers(x: &mut impl Coordinates) -> Vec<Number> {
+    let mut numbers = Vec::new();
+    x.visit(&mut |coordinate| numbers.push(coordinate.into()));
+    numbers
+}
+
+/// Those among `numbers` that have a derivative.
+pub(super) fn reals(numbers: &[Number]) -> Vec<f64> {
+    numbers.iter().filter_map(|number| number.real()).collect()
+}
+
+/// Replaces each number that has a derivative by what `f` makes of its index and itself.
+pub(super) fn replace(x: &mut impl Coordinates, mut f: impl FnMut(usize, f64) -> f64) {
+    let mut index = 0;
+    x.visit(&mut |coordinate| replace_one(coordinate, &mut index, &mut f));
+}
+
+/// [`replace`] for one coordinate, the reals before which number `index`.
+pub(super) fn replace_one(
+    coordinate: Coordinate<'_>,
+    index: &mut usize,
+    f: &mut dyn FnMut(usize, f64) -> f64,
+) {
+    match coordinate {
+        Coordinate::F32(x) => *x = f(*index, (*x).into()) as f32,
+        Coordinate::F64(x) => *x = f(*index, *x),
+        Coordinate::Discrete(_) => return,
+    }
+    *index += 1;
+}
