@@ -392,20 +392,21 @@ fn panel(
     history: &[Point],
     height: fn(Score) -> f64,
 ) -> Result<(), Box<dyn Error>> {
-    const TRAINING_BLUE: RGBColor = RGBColor(31, 119, 180);
-    const TEST_ORANGE: RGBColor = RGBColor(255, 127, 14);
+    const BLUE: RGBColor = RGBColor(31, 119, 180);
+    const ORANGE: RGBColor = RGBColor(255, 127, 14);
 
-    let top = history.iter().map(|point| height(point.training).max(height(point.test))).fold(0.0, f64::max);
+    let training: Vec<f64> = history.iter().map(|point| height(point.training)).collect();
+    let test: Vec<f64> = history.iter().map(|point| height(point.test)).collect();
+    let top = training.iter().chain(&test).fold(0.0, |top: f64, &height| top.max(height));
     let mut chart = ChartBuilder::on(canvas)
         .caption(title, ("sans-serif", 18))
         .margin(16)
         .x_label_area_size(36)
         .y_label_area_size(44)
         .build_cartesian_2d(1..history.len(), 0.0..1.05 * top)?;
-    chart.configure_mesh().light_line_style(TRANSPARENT).x_desc("epoch").draw()?;
-    let parts: [fn(&Point) -> Score; 2] = [|point| point.training, |point| point.test];
-    for ((name, colour), part) in [("training", TRAINING_BLUE), ("test", TEST_ORANGE)].into_iter().zip(parts) {
-        let line = history.iter().enumerate().map(|(i, point)| (i + 1, height(part(point))));
+    chart.configure_mesh().disable_x_mesh().light_line_style(TRANSPARENT).x_desc("epoch").draw()?;
+    for (name, colour, heights) in [("training", BLUE, training), ("test", ORANGE, test)] {
+        let line = heights.into_iter().enumerate().map(|(i, height)| (i + 1, height));
         chart
             .draw_series(LineSeries::new(line, colour.stroke_width(2)))?
             .label(name)
