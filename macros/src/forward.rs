@@ -155,7 +155,15 @@ impl Forward<'_> {
             (None, Some((call, residual))) => quote!(#old let #residual; (#left, #residual) = #call;),
             (op, _) => {
                 let value = self.root(assign.value, block);
-                quote!(#old #left #op= #value;)
+                let op = match op {
+                    None => quote!(=),
+                    Some(Op::Add) => quote!(+=),
+                    Some(Op::Sub) => quote!(-=),
+                    Some(Op::Mul) => quote!(*=),
+                    Some(Op::Div) => quote!(/=),
+                    Some(Op::Rem) => quote!(%=),
+                };
+                quote!(#old #left #op #value;)
             }
         }
     }

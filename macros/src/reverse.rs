@@ -479,7 +479,7 @@ impl Reverse<'_> {
         let shadow = &variable.shadow;
         if variable.by_reference() {
             let cells = Program::fresh("d");
-            let part = if projections.is_empty() { quote!(#cells) } else { quote!(&#cells #projections) };
+            let part = if projections.is_empty() { quote!(*#cells) } else { quote!(&#cells #projections) };
             return self.emit(quote!(#shadow.accumulate(|#cells| #part, #d);));
         }
         let home = self.level_of(variable.block);
@@ -505,7 +505,7 @@ impl Reverse<'_> {
         let name = self.kept.fresh("d");
         if variable.by_reference() {
             let cells = Program::fresh("d");
-            let part = if projections.is_empty() { quote!(#cells) } else { quote!(&#cells #projections) };
+            let part = if projections.is_empty() { quote!(*#cells) } else { quote!(&#cells #projections) };
             self.emit(quote!(let #name = #shadow.read(|#cells| #part);));
         } else {
             self.emit(quote!(let #name = #shadow #projections;));
@@ -521,7 +521,7 @@ impl Reverse<'_> {
         let name = self.kept.fresh("d");
         if variable.by_reference() {
             let cells = Program::fresh("d");
-            let part = if projections.is_empty() { quote!(#cells) } else { quote!(&#cells #projections) };
+            let part = if projections.is_empty() { quote!(*#cells) } else { quote!(&#cells #projections) };
             self.emit(quote!(let #name = #shadow.take(|#cells| #part);));
         } else {
             self.emit(quote!(let #name = __pb::take(&mut #shadow #projections);));
