@@ -356,6 +356,25 @@ impl<T: MatrixScalar> MatMul<T> for Faer {
             };
             T::faer(alpha, a, b, accumulate, c);
         }
+        leave_vector_registers_clean();
+    }
+}
+
+/// faer's kernels for x86 end with something in the upper halves of the vector registers. What the compiler makes of
+/// other code, and the mathematical library of the system, use the lower halves alone, and depend on the upper ones as long
+/// as there is something in them: `tanh` takes four times as long.
+#[inline]
+fn leave_vector_registers_clean() {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx")]
+        fn clean() {
+            std::arch::x86_64::_mm256_zeroupper();
+        }
+        if std::arch::is_x86_feature_detected!("avx") {
+            // SAFETY: the processor has the instruction.
+            unsafe { clean() }
+        }
     }
 }
 
