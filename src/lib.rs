@@ -22,3 +22,8 @@ pub mod __private {
 
     pub use crate::gradient::{Driver, one};
 }
+
+/// The example in the README is a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
