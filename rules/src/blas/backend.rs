@@ -1,4 +1,5 @@
-//! What multiplies matrices: our own kernels for small ones (`nano-gemm` where the machine lacks the instructions), `faer`, or OpenBLAS with the feature `openblas`, for the others.
+//! What multiplies matrices. Small ones: kernels of our own, and `nano-gemm` where the machine lacks the instructions or *C* has
+//! gaps. Others: `faer`, or OpenBLAS with the feature `openblas` and a layout that BLAS knows.
 //!
 //! [`multiply`] is the only entrance and the only place that chooses. The choice depends on shapes and strides alone,
 //! never on who asks: therefore the forward of a rule computes bit for bit what the function computes.
@@ -216,9 +217,10 @@ pub(super) unsafe fn scale<T: MatrixScalar>(beta: T, c: Operand<'_, T>) {
     }
 }
 
-/// The back end for small products: a `nano-gemm` plan, which names the kernels for one size.
+/// The back end for small products. What our own kernels do not take, a `nano-gemm` plan computes, which names the kernels
+/// for one size and is kept for the next time.
 pub(super) struct SmallPlan<T> {
-    /// m, n, k and whether A has unit stride.
+    /// m, n, k and whether A and C have unit strides.
     of: (usize, usize, usize, bool),
     plan: Option<Plan<T>>,
 }

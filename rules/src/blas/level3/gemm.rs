@@ -1,6 +1,6 @@
 //! C ← α·op(A)·op(B) + β·C
 
-use ndarray::{ArrayRef2, ArrayView2, Ix2, Zip};
+use ndarray::{ArrayRef2, ArrayView2, Ix2, MathCell, Zip};
 
 use crate::activation::{Dual, DualMut};
 use crate::blas::backend::{MatrixScalar, SmallPlan, accumulate, multiply, scale};
@@ -225,35 +225,38 @@ unsafe fn through<T: MatrixScalar>(
     // SAFETY: the place has as many elements as the product, and is nobody else's.
     unsafe { multiply(plan, T::ONE, left, right, T::ZERO, if by_columns { place } else { place.t() }) };
     if let Some(shadow) = shadow {
-        if let Some(shadow) = shadow.to_slice() {
-            shadow.iter().zip(&*product).for_each(|(dx, &p)| dx.accumulate(alpha * p));
-        } else {
-            shadow.iter().zip(&*product).for_each(|(dx, &p)| dx.accumulate(alpha * p));
+        let add = |(dx, &p): (&MathCell<T>, &T)| dx.accumulate(alpha * p);
+        match shadow.to_slice() {
+            Some(shadow) => shadow.iter().zip(&*product).for_each(add),
+            None => shadow.iter().zip(&*product).for_each(add),
         }
     }
     match primal.to_slice() {
-        Some(primal) => dot(product, primal),
+        Some(primal) => dot(product, primal, |&p| p),
         None => primal.iter().zip(&*product).fold(T::ZERO, |sum, (&x, &p)| sum + p * x),
     }
 }
 
 /// The sum of products, on several lanes because each addition waits for the one before it.
-fn dot<T: MatrixScalar>(x: &[T], y: &[T]) -> T {
+fn dot<X, T: MatrixScalar>(x: &[X], y: &[T], value: impl Fn(&X) -> T) -> T {
     const LANES: usize = 16;
     let (x, x_rest) = x.as_chunks::<LANES>();
     let (y, y_rest) = y.as_chunks::<LANES>();
     let mut sums = [T::ZERO; LANES];
     for (x, y) in x.iter().zip(y) {
-        for (sum, (&x, &y)) in sums.iter_mut().zip(x.iter().zip(y)) {
-            *sum += x * y;
+        for (sum, (x, &y)) in sums.iter_mut().zip(x.iter().zip(y)) {
+            *sum += value(x) * y;
         }
     }
-    let rest = x_rest.iter().zip(y_rest).fold(T::ZERO, |sum, (&x, &y)| sum + x * y);
+    let rest = x_rest.iter().zip(y_rest).fold(T::ZERO, |sum, (x, &y)| sum + value(x) * y);
     sums.into_iter().fold(rest, |sum, x| sum + x)
 }
 
 /// ⟨`x`, `y`⟩
 fn inner<T: MatrixScalar>(x: ArrayCells<'_, T, Ix2>, y: ArrayView2<'_, T>) -> T {
+    if let (Some(x), Some(y)) = (x.to_slice(), y.to_slice()) {
+        return dot(x, y, |x| x.get());
+    }
     let mut sum = T::ZERO;
     Zip::from(&x).and(&y).for_each(|x, &y| sum += x.get() * y);
     sum
