@@ -8,7 +8,7 @@ use crate::blas::operand::Operand;
 use crate::saved::Saved;
 use crate::shadow::{Accumulate, ArrayCells};
 
-/// Whether [`gemm`] takes an operand as it is or transposed.
+/// Whether [`gemm()`] takes an operand as it is or transposed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Trans {
     /// op(A) = A
