@@ -1,4 +1,5 @@
-//! What multiplies matrices: `nano-gemm` for small ones, `faer`, or OpenBLAS with the feature `openblas`, for the others.
+//! What multiplies matrices. Small ones: kernels of our own, and `nano-gemm` where the machine lacks the instructions or *C* has
+//! gaps. Others: `faer`, or OpenBLAS with the feature `openblas` and a layout that BLAS knows.
 //!
 //! [`multiply`] is the only entrance and the only place that chooses. The choice depends on shapes and strides alone,
 //! never on who asks: therefore the forward of a rule computes bit for bit what the function computes.
@@ -216,9 +217,10 @@ pub(super) unsafe fn scale<T: MatrixScalar>(beta: T, c: Operand<'_, T>) {
     }
 }
 
-/// The back end for small products: a `nano-gemm` plan, which names the kernels for one size.
+/// The back end for small products. What our own kernels do not take, a `nano-gemm` plan computes, which names the kernels
+/// for one size and is kept for the next time.
 pub(super) struct SmallPlan<T> {
-    /// m, n, k and whether A has unit stride.
+    /// m, n, k and whether A and C have unit strides.
     of: (usize, usize, usize, bool),
     plan: Option<Plan<T>>,
 }
@@ -235,13 +237,11 @@ impl<T> Default for SmallPlan<T> {
 impl<T: MatrixScalar> SmallPlan<T> {
     /// Up to here a product is small: from then on blocking for the caches pays.
     const VOLUME: usize = 16 * 16 * 16;
-    /// What there is room for on the stack.
-    const PACKED: usize = 1024;
 
     /// # Safety
     /// As for [`MatMul::run`].
     #[inline]
-    unsafe fn execute(&mut self, product: &Product<'_, T>) {
+    pub(super) unsafe fn execute(&mut self, product: &Product<'_, T>) {
         let Product { alpha, a, b, beta, c } = *product;
         let (m, n, k) = product.size();
         let direct = a.row_stride == 1 && c.row_stride == 1;
@@ -289,49 +289,13 @@ impl<T: MatrixScalar> MatMul<T> for SmallPlan<T> {
 
     #[inline]
     unsafe fn run(&mut self, product: &Product<'_, T>) {
-        let (m, _, k) = product.size();
-        let a = product.a;
-        // SAFETY: as the caller guarantees; the packed matrix is another one of the same contents.
+        // SAFETY: as the caller guarantees.
         unsafe {
-            if a.row_stride == 1 || product.c.row_stride != 1 || m * k > Self::PACKED {
-                self.execute(product);
-            } else {
-                let mut packed = std::mem::MaybeUninit::<[T; 1024]>::uninit();
-                let packed = Operand::packed(packed.as_mut_ptr().cast::<T>(), m, k);
-                pack(a, packed);
-                self.execute(&Product { a: packed, ..*product });
+            #[cfg(target_arch = "x86_64")]
+            if super::simd::takes(product) && T::simd(product) {
+                return;
             }
-        }
-    }
-}
-
-/// Copies `from` to `to`, which is packed: in square blocks, each of which the compiler transposes in registers.
-///
-/// # Safety
-/// Both are valid and have the same shape.
-#[inline]
-unsafe fn pack<T: MatrixScalar>(from: Operand<'_, T>, to: Operand<'_, T>) {
-    const BLOCK: usize = 4;
-    let (rows, columns) = (from.rows, from.columns);
-    let whole = |len: usize| if from.column_stride == 1 { len - len % BLOCK } else { 0 };
-    let (whole_rows, whole_columns) = (whole(rows), whole(columns));
-    // SAFETY: all indices are within the shape; where columns are adjacent, so are the elements of a row.
-    unsafe {
-        for i in (0..whole_rows).step_by(BLOCK) {
-            for j in (0..whole_columns).step_by(BLOCK) {
-                let block: [[T; BLOCK]; BLOCK] =
-                    std::array::from_fn(|r| from.at(i + r, j).cast::<[T; BLOCK]>().read());
-                for c in 0..BLOCK {
-                    let column: [T; BLOCK] = std::array::from_fn(|r| block[r][c]);
-                    to.at(i, j + c).cast::<[T; BLOCK]>().write(column);
-                }
-            }
-        }
-        for j in 0..columns {
-            let done = if j < whole_columns { whole_rows } else { 0 };
-            for i in done..rows {
-                *to.at(i, j) = *from.at(i, j);
-            }
+            self.execute(product);
         }
     }
 }
@@ -393,8 +357,10 @@ pub(super) fn threads() -> usize {
     THREADS.load(Ordering::Relaxed)
 }
 
-mod sealed {
+pub(super) mod sealed {
     use super::Operand;
+    #[cfg(target_arch = "x86_64")]
+    use super::Product;
 
     /// What differs between the two scalar types.
     pub trait Sealed: Sized {
@@ -402,6 +368,13 @@ mod sealed {
         const ONE: Self;
         #[allow(private_interfaces, reason = "sealed")]
         fn plan(m: usize, n: usize, k: usize, direct: bool) -> nano_gemm::Plan<Self>;
+        /// Computes a small product if the machine has the instructions for it, and says whether.
+        ///
+        /// # Safety
+        /// As for `MatMul::run`, and `simd::takes` said yes.
+        #[cfg(target_arch = "x86_64")]
+        #[allow(private_interfaces, reason = "sealed")]
+        unsafe fn simd(product: &Product<'_, Self>) -> bool;
         /// # Safety
         /// As for `MatMul::run`.
         #[allow(private_interfaces, reason = "sealed")]
@@ -430,7 +403,7 @@ mod sealed {
 }
 
 macro_rules! scalar {
-    ($T:ident, $plan:ident, $cblas:ident) => {
+    ($T:ident, $simd:ident, $plan:ident, $cblas:ident) => {
         impl sealed::Sealed for $T {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -438,6 +411,14 @@ macro_rules! scalar {
             #[inline]
             fn plan(m: usize, n: usize, k: usize, direct: bool) -> Plan<Self> {
                 Plan::$plan(m, n, k, direct)
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            #[inline]
+            #[allow(private_interfaces, reason = "sealed")]
+            unsafe fn simd(product: &Product<'_, Self>) -> bool {
+                // SAFETY: as the caller guarantees.
+                unsafe { super::simd::$simd(product) }
             }
 
             #[allow(private_interfaces, reason = "sealed")]
@@ -488,5 +469,5 @@ macro_rules! scalar {
         }
     };
 }
-scalar!(f32, new_f32_impl, cblas_sgemm);
-scalar!(f64, new_f64_impl, cblas_dgemm);
+scalar!(f32, small_f32, new_f32_impl, cblas_sgemm);
+scalar!(f64, small_f64, new_f64_impl, cblas_dgemm);

@@ -5,6 +5,8 @@ mod level3;
 #[cfg(feature = "openblas")]
 mod openblas;
 mod operand;
+#[cfg(target_arch = "x86_64")]
+mod simd;
 
 pub use backend::{MatrixScalar, set_threads};
 pub use level3::gemm::{Trans, gemm};

@@ -53,11 +53,10 @@ fn use_threads(wanted: usize) {
 }
 
 type Layout = (CBLAS_TRANSPOSE, c_int);
+type Arguments = ((c_int, c_int, c_int), Layout, Layout, c_int);
 
 /// Sizes, then the layouts of A and B, then the leading dimension of C: column-major, as C's rows are the nearer ones.
-fn arguments<T: MatrixScalar>(
-    product: &Product<'_, T>,
-) -> Option<((c_int, c_int, c_int), Layout, Layout, c_int)> {
+fn arguments<T: MatrixScalar>(product: &Product<'_, T>) -> Option<Arguments> {
     let (m, n, k) = product.size();
     let size = (c_int::try_from(m).ok()?, c_int::try_from(n).ok()?, c_int::try_from(k).ok()?);
     Some((size, layout(product.a)?, layout(product.b)?, leading_dimension(product.c)?))

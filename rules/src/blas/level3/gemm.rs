@@ -1,6 +1,6 @@
 //! C ← α·op(A)·op(B) + β·C
 
-use ndarray::{ArrayRef2, ArrayView2, Ix2, Zip};
+use ndarray::{ArrayRef2, ArrayView2, Ix2, MathCell, Zip};
 
 use crate::activation::{Dual, DualMut};
 use crate::blas::backend::{MatrixScalar, SmallPlan, accumulate, multiply, scale};
@@ -8,7 +8,7 @@ use crate::blas::operand::Operand;
 use crate::saved::Saved;
 use crate::shadow::{Accumulate, ArrayCells};
 
-/// Whether [`gemm`] takes an operand as it is or transposed.
+/// Whether [`gemm()`] takes an operand as it is or transposed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Trans {
     /// op(A) = A
@@ -213,26 +213,50 @@ unsafe fn through<T: MatrixScalar>(
     primal: ArrayView2<'_, T>,
     shadow: Option<ArrayCells<'_, T, Ix2>>,
 ) -> T {
+    // In the order of the primal's elements, so that they can be run through together.
+    let by_columns = primal.strides()[0] == 1 && primal.strides()[1] != 1;
+    let (primal, shadow) = match by_columns {
+        true => (primal.reversed_axes(), shadow.map(|shadow| shadow.reversed_axes())),
+        false => (primal, shadow),
+    };
     let (rows, columns) = primal.dim();
     product.resize(primal.len(), T::ZERO);
-    let place = Operand::packed(product.as_mut_ptr(), columns, rows).t();
+    let place = Operand::packed(product.as_mut_ptr(), columns, rows);
     // SAFETY: the place has as many elements as the product, and is nobody else's.
-    unsafe { multiply(plan, T::ONE, left, right, T::ZERO, place) };
-    let product = ArrayView2::from_shape(primal.raw_dim(), &product[..]).expect("just resized");
-    let mut dalpha = T::ZERO;
-    let pair = Zip::from(&product).and(&primal);
-    match shadow {
-        Some(shadow) => pair.and(&shadow).for_each(|&p, &x, dx| {
-            dalpha += p * x;
-            dx.accumulate(alpha * p);
-        }),
-        None => pair.for_each(|&p, &x| dalpha += p * x),
+    unsafe { multiply(plan, T::ONE, left, right, T::ZERO, if by_columns { place } else { place.t() }) };
+    if let Some(shadow) = shadow {
+        let add = |(dx, &p): (&MathCell<T>, &T)| dx.accumulate(alpha * p);
+        match shadow.to_slice() {
+            Some(shadow) => shadow.iter().zip(&*product).for_each(add),
+            None => shadow.iter().zip(&*product).for_each(add),
+        }
     }
-    dalpha
+    match primal.to_slice() {
+        Some(primal) => dot(product, primal, |&p| p),
+        None => primal.iter().zip(&*product).fold(T::ZERO, |sum, (&x, &p)| sum + p * x),
+    }
+}
+
+/// The sum of products, on several lanes because each addition waits for the one before it.
+fn dot<X, T: MatrixScalar>(x: &[X], y: &[T], value: impl Fn(&X) -> T) -> T {
+    const LANES: usize = 16;
+    let (x, x_rest) = x.as_chunks::<LANES>();
+    let (y, y_rest) = y.as_chunks::<LANES>();
+    let mut sums = [T::ZERO; LANES];
+    for (x, y) in x.iter().zip(y) {
+        for (sum, (x, &y)) in sums.iter_mut().zip(x.iter().zip(y)) {
+            *sum += value(x) * y;
+        }
+    }
+    let rest = x_rest.iter().zip(y_rest).fold(T::ZERO, |sum, (x, &y)| sum + value(x) * y);
+    sums.into_iter().fold(rest, |sum, x| sum + x)
 }
 
 /// ⟨`x`, `y`⟩
 fn inner<T: MatrixScalar>(x: ArrayCells<'_, T, Ix2>, y: ArrayView2<'_, T>) -> T {
+    if let (Some(x), Some(y)) = (x.to_slice(), y.to_slice()) {
+        return dot(x, y, |x| x.get());
+    }
     let mut sum = T::ZERO;
     Zip::from(&x).and(&y).for_each(|x, &y| sum += x.get() * y);
     sum
