@@ -75,26 +75,26 @@ impl<V: Copy> Shadow<V> {
 
     /// Adds `gradient` to the element that `place` selects.
     #[inline(always)]
-    pub fn accumulate<'c, C: Accumulate + 'c>(self, place: impl FnOnce(V) -> &'c C, gradient: C::Tangent) {
+    pub fn accumulate<C: Accumulate>(self, place: impl FnOnce(&V) -> &C, gradient: C::Tangent) {
         if let Some(view) = self.0 {
-            place(view).accumulate(gradient);
+            place(&view).accumulate(gradient);
         }
     }
 
     /// Empties the element that `place` selects and returns what it held: zero, if the argument is constant.
     #[inline(always)]
-    pub fn take<'c, C: Accumulate + 'c>(self, place: impl FnOnce(V) -> &'c C) -> C::Tangent {
+    pub fn take<C: Accumulate>(self, place: impl FnOnce(&V) -> &C) -> C::Tangent {
         match self.0 {
-            Some(view) => place(view).take(),
+            Some(view) => place(&view).take(),
             None => C::Tangent::zero(),
         }
     }
 
     /// What the element that `place` selects holds: zero, if the argument is constant.
     #[inline(always)]
-    pub fn read<'c, C: Accumulate + 'c>(self, place: impl FnOnce(V) -> &'c C) -> C::Tangent {
+    pub fn read<C: Accumulate>(self, place: impl FnOnce(&V) -> &C) -> C::Tangent {
         match self.0 {
-            Some(view) => place(view).read(),
+            Some(view) => place(&view).read(),
             None => C::Tangent::zero(),
         }
     }

@@ -1,0 +1,64 @@
+__pb::derived::<
+    simulate,
+    _,
+    _,
+    _,
+    _,
+>(
+    (step::rule(), __pb::Stack::new()),
+    |(step_rule, stack), (start, p, steps, trace)| {
+        let mut s = start;
+        for i in 0..steps {
+            let s_in = s;
+            let step_residual;
+            (s, step_residual) = step_rule.forward(step::args(s, p));
+            let s_out_2 = s;
+            let taken = s > 1.0;
+            if taken {
+                s = s / p;
+            }
+            let s_out = s;
+            let old = trace[i];
+            trace[i] = s * s;
+            stack.push((old, s_out, s_out_2, taken, step_residual, s_in));
+        }
+        (s + trace[0], ())
+    },
+    |
+        (step_rule, stack),
+        (),
+        (start, p, steps, trace),
+        (_, _, _, d_trace),
+        d|
+    {
+        let mut d_s = d;
+        d_trace.accumulate(|d| &d[0], d);
+        let mut d_p = 0.0;
+        for i in (0..steps).rev() {
+            let (old, s_out, s_out_2, taken, step_residual, s_in) = stack
+                .pop();
+            trace[i] = old;
+            let d_2 = d_trace.take(|d| &d[i]);
+            d_s += d_2 * s_out;
+            d_s += d_2 * s_out;
+            if taken {
+                let d_3 = __pb::take(&mut d_s);
+                d_s += d_3 / p;
+                let t = s_out_2 / p;
+                d_p += -d_3 * t / p;
+            }
+            let d_4 = __pb::take(&mut d_s);
+            let (d_5, d_6) = step_rule
+                .pullback(
+                    step_residual,
+                    step::args(s_in, p),
+                    (__pb::none(), __pb::none()),
+                    d_4,
+                );
+            d_s += d_5;
+            d_p += d_6;
+        }
+        let mut d_start = d_s;
+        (d_start, d_p, __pb::zero(), __pb::zero())
+    },
+)

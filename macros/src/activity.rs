@@ -1,0 +1,179 @@
+//! Which variables and expressions carry a gradient.
+
+use crate::errors::Errors;
+use crate::kind::inert;
+use crate::program::*;
+
+/// Marks what is active: parameters that are not constant, and whatever is computed from active values, unless its type
+/// carries no gradient. Reports active values in code that is not understood.
+pub(crate) fn analyse(program: &mut Program, errors: &mut Errors) {
+    for variable in &mut program.variables {
+        let parameter = matches!(variable.origin, Origin::Value | Origin::Shared | Origin::Unique);
+        variable.active = parameter && !variable.constant && !inert(&variable.kind);
+    }
+    while propagate(program) {}
+    settle_inert(program);
+    report(program, errors);
+}
+
+/// One round; tells whether anything changed.
+fn propagate(program: &mut Program) -> bool {
+    let mut changed = false;
+    for expr in 0..program.exprs.len() {
+        let active = is_active(program, expr);
+        changed |= active != program.exprs[expr].active;
+        program.exprs[expr].active = active;
+    }
+    let mut reached = Vec::new();
+    for block in &program.blocks {
+        for statement in &block.statements {
+            match &statement.kind {
+                StatementKind::Let(Let { variables, tuple, init: Some(init), .. }) => {
+                    match (&program.exprs[*init].kind, tuple) {
+                        (ExprKind::Tuple(elements), true) => {
+                            for (variable, element) in variables.iter().zip(elements) {
+                                if program.exprs[*element].active {
+                                    reached.extend(*variable);
+                                }
+                            }
+                        }
+                        _ if program.exprs[*init].active => reached.extend(variables.iter().flatten()),
+                        _ => {}
+                    }
+                }
+                StatementKind::Assign(assign) if program.exprs[assign.value].active => {
+                    reached.push(assign.place.base)
+                }
+                _ => {}
+            }
+        }
+    }
+    for expr in program.exprs.iter().filter(|e| e.active) {
+        if let ExprKind::Call { args, .. } = &expr.kind {
+            for arg in args {
+                if let ExprKind::Borrow { place, unique: true } = &program.exprs[*arg].kind {
+                    reached.push(place.base);
+                }
+            }
+        }
+    }
+    for id in reached {
+        let variable = &mut program.variables[id];
+        if !variable.active && !variable.constant && !inert(&variable.kind) {
+            variable.active = true;
+            changed = true;
+        }
+    }
+    changed
+}
+
+fn is_active(program: &Program, expr: ExprId) -> bool {
+    match &program.exprs[expr].kind {
+        ExprKind::Constant(_) => false,
+        ExprKind::Read(place) | ExprKind::Borrow { place, .. } => {
+            program.variables[place.base].active && !inert(&program.kind_of_place(place))
+        }
+        ExprKind::If { then, otherwise, .. } => {
+            [Some(*then), *otherwise].into_iter().flatten().any(|block| block_is_active(program, block))
+        }
+        ExprKind::Block(block) => block_is_active(program, *block),
+        _ => program.operands(expr).iter().any(|e| program.exprs[*e].active),
+    }
+}
+
+/// Something in the block has to be undone or carries a gradient.
+fn block_is_active(program: &Program, block: BlockId) -> bool {
+    let block = &program.blocks[block];
+    block.value.is_some_and(|value| program.exprs[value].active)
+        || block.statements.iter().any(|statement| match &statement.kind {
+            StatementKind::Let(l) => l.init.is_some_and(|init| program.exprs[init].active),
+            StatementKind::Assign(assign) => {
+                program.variables[assign.place.base].active
+                    || program.variables[assign.place.base].memory
+                    || program.exprs[assign.value].active
+            }
+            StatementKind::Expr(expr, _) => program.exprs[*expr].active,
+            StatementKind::For(f) => block_is_active(program, f.body),
+            StatementKind::While(w) => block_is_active(program, w.body),
+            StatementKind::Opaque(_) => false,
+        })
+}
+
+/// A call whose result carries no gradient, and which writes nothing active, stays as it is: it needs no rule.
+fn settle_inert(program: &mut Program) {
+    let mut inactive = Vec::new();
+    for block in &program.blocks {
+        for statement in &block.statements {
+            if let StatementKind::Let(Let { variables, init: Some(init), .. }) = &statement.kind {
+                if variables.iter().flatten().all(|v| program.variables[*v].kind == Kind::Inert) {
+                    let writes = program
+                        .tree(*init)
+                        .into_iter()
+                        .any(|e| matches!(program.exprs[e].kind, ExprKind::Borrow { unique: true, .. }));
+                    if !writes && !variables.is_empty() {
+                        inactive.push(*init);
+                    }
+                }
+            }
+        }
+    }
+    for expr in inactive {
+        program.exprs[expr].active = false;
+    }
+}
+
+fn report(program: &Program, errors: &mut Errors) {
+    let active = |mentions: &[VarId]| {
+        mentions.iter().map(|v| &program.variables[*v]).find(|v| v.active).map(|v| v.name.to_string())
+    };
+    for expr in &program.exprs {
+        if let ExprKind::Constant(Constant { mentions, why: Some(why), .. }) = &expr.kind {
+            if let Some(name) = active(mentions) {
+                errors.push(&expr.syntax, format!("{why}\n(`{name}` carries a gradient)"));
+            }
+        }
+    }
+    for block in &program.blocks {
+        for statement in &block.statements {
+            if let StatementKind::Opaque(Opaque { syntax, mentions, why: Some(why) }) = &statement.kind {
+                if let Some(name) = active(mentions) {
+                    errors.push(syntax, format!("{why}\n(`{name}` carries a gradient)"));
+                }
+            }
+        }
+    }
+    // Elsewhere the order of evaluation would matter.
+    for block in &program.blocks {
+        for statement in &block.statements {
+            let root = match &statement.kind {
+                StatementKind::Let(l) => l.init,
+                StatementKind::Assign(a) => Some(a.value),
+                StatementKind::Expr(e, _) => Some(*e),
+                _ => None,
+            };
+            root.into_iter().for_each(|root| report_nested_writes(program, root, errors));
+        }
+        block.value.into_iter().for_each(|value| report_nested_writes(program, value, errors));
+    }
+}
+
+fn report_nested_writes(program: &Program, root: ExprId, errors: &mut Errors) {
+    fn nested(program: &Program, expr: ExprId, errors: &mut Errors) {
+        if let ExprKind::Call { args, .. } = &program.exprs[expr].kind {
+            let writes =
+                args.iter().any(|a| matches!(program.exprs[*a].kind, ExprKind::Borrow { unique: true, .. }));
+            if writes {
+                errors.push(
+                    &program.exprs[expr].syntax,
+                    "a call that takes `&mut` stands alone in its statement: bind its result with `let` first",
+                );
+            }
+        }
+        for operand in program.operands(expr) {
+            nested(program, operand, errors);
+        }
+    }
+    for operand in program.operands(program.peel(root)) {
+        nested(program, operand, errors);
+    }
+}

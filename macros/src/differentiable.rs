@@ -1,0 +1,111 @@
+//! `#[differentiable]`: parse → analyse → expand.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::activity;
+use crate::errors::Errors;
+use crate::forward::forward;
+use crate::kept::Item;
+use crate::parse::Parser;
+use crate::program::{BODY, Origin};
+use crate::reverse::{quote_name, reverse};
+use crate::signature::{Passing, Signature};
+use crate::versions;
+
+/// How many fields a tuple of state may have.
+const WIDTH: usize = 16;
+
+pub(crate) fn expand(mut function: syn::ItemFn) -> syn::Result<TokenStream> {
+    let mut errors = Errors::default();
+    let signature = Signature::parse(&function.vis, &mut function.sig, &mut errors);
+    let (mut program, items) = Parser::parse(&signature, &function.block, &mut errors);
+    activity::analyse(&mut program, &mut errors);
+    errors.finish()?;
+    versions::number(&mut program);
+    let (mut reverse, pullback) = reverse(&program);
+    reverse.errors.finish()?;
+    let forward = forward(&program, &reverse);
+
+    let name = &signature.name;
+    let primal = signature.parameters.iter().zip(&program.parameters).map(|(parameter, id)| match id {
+        Some(id) => {
+            let name = &program.variables[*id].name;
+            let mutable = (parameter.mutable && parameter.passing == Passing::Value).then(|| quote!(mut));
+            quote!(#mutable #name)
+        }
+        None => quote!(_),
+    });
+    let reversed: Vec<_> = program
+        .parameters
+        .iter()
+        .map(|id| match id {
+            // An array passed by value and written to comes back as the forward left it.
+            Some(id) if reverse.kept.name(BODY, Item::Final(*id)).is_none() => {
+                let name = &program.variables[*id].unique;
+                quote!(#name)
+            }
+            _ => quote!(_),
+        })
+        .collect();
+    let shadows = program.parameters.iter().map(|id| match id.map(|id| &program.variables[id]) {
+        Some(variable) if variable.by_reference() && variable.active && variable.origin != Origin::Value => {
+            let shadow = &variable.shadow;
+            quote!(#shadow)
+        }
+        _ => quote!(_),
+    });
+    let inits = reverse.slots.iter().map(|slot| slot.init.clone()).collect();
+    let names = reverse
+        .slots
+        .iter()
+        .map(|slot| {
+            let name = &slot.name;
+            quote!(#name)
+        })
+        .collect();
+    let (state, slots) = (nest(inits), nest(names));
+    let residual = reverse.kept.pattern(BODY);
+    let seed = quote_name("d");
+    let label = format!("The rule of the function `{name}`, as derived from its source.");
+
+    let (item, impls, driver) = (signature.item(), signature.function(), signature.driver());
+    Ok(quote! {
+        #function
+        #item
+        #[allow(
+            unused,
+            non_local_definitions,
+            clippy::all,
+            clippy::pedantic,
+        )]
+        const _: () = {
+            use ::pullback::__private as __pb;
+            use __pb::{Rule as _, ScalarRules as _, SinCosRule as _};
+
+            #impls
+
+            impl #name {
+                #[doc = #label]
+                pub fn rule() -> impl __pb::Rule<Function = #name> {
+                    #(#items)*
+                    __pb::derived::<#name, _, _, _, _>(
+                        #state,
+                        |#slots, (#(#primal,)*)| { #forward },
+                        |#slots, #residual, (#(#reversed,)*), (#(#shadows,)*), #seed| { #pullback },
+                    )
+                }
+            }
+
+            #driver
+        };
+    })
+}
+
+/// A tuple of any length, as a tree of tuples.
+fn nest(mut fields: Vec<TokenStream>) -> TokenStream {
+    while fields.len() > WIDTH {
+        fields = fields.chunks(WIDTH).map(|chunk| quote!((#(#chunk,)*))).collect();
+    }
+    quote!((#(#fields,)*))
+}

@@ -1,0 +1,154 @@
+//! What a type's syntax tells about gradients.
+
+use syn::{Expr, GenericArgument, Lit, PathArguments, Type};
+
+use crate::program::{ExprId, ExprKind, Kind, Place, Program, Projection, Zero};
+
+const INERT: &[&str] = &[
+    "i8",
+    "i16",
+    "i32",
+    "i64",
+    "i128",
+    "isize",
+    "u8",
+    "u16",
+    "u32",
+    "u64",
+    "u128",
+    "usize",
+    "bool",
+    "char",
+    "str",
+    "String",
+    "Range",
+    "RangeInclusive",
+];
+
+/// Methods that tell the shape of an array, and so carry no gradient.
+const SHAPE: &[&str] =
+    &["len", "is_empty", "dim", "raw_dim", "shape", "ndim", "nrows", "ncols", "len_of", "strides"];
+
+/// Whether a method called `name` returns something without gradient.
+pub(crate) fn inert_method(name: &str) -> bool {
+    SHAPE.contains(&name)
+        || name.starts_with("is_")
+        || ["to_bits", "total_cmp", "partial_cmp"].contains(&name)
+}
+
+pub(crate) fn kind_of_type(ty: &Type) -> Kind {
+    match ty {
+        Type::Reference(r) => kind_of_type(&r.elem),
+        Type::Paren(p) => kind_of_type(&p.elem),
+        Type::Group(g) => kind_of_type(&g.elem),
+        Type::Slice(s) => Kind::Sequence(Box::new(kind_of_type(&s.elem))),
+        Type::Array(a) => Kind::Sequence(Box::new(kind_of_type(&a.elem))),
+        Type::Path(p) => {
+            let Some(segment) = p.path.segments.last() else { return Kind::Unknown };
+            let name = segment.ident.to_string();
+            if name == "f32" || name == "f64" {
+                Kind::Float
+            } else if INERT.contains(&name.as_str()) {
+                Kind::Inert
+            } else if name == "Vec" || name.starts_with("Array") {
+                match &segment.arguments {
+                    PathArguments::AngleBracketed(arguments) => arguments
+                        .args
+                        .iter()
+                        .find_map(|a| match a {
+                            GenericArgument::Type(t) => Some(Kind::Sequence(Box::new(kind_of_type(t)))),
+                            _ => None,
+                        })
+                        .unwrap_or(Kind::Unknown),
+                    _ => Kind::Unknown,
+                }
+            } else {
+                Kind::Unknown
+            }
+        }
+        _ => Kind::Unknown,
+    }
+}
+
+/// Nothing in the type carries a gradient.
+pub(crate) fn inert(kind: &Kind) -> bool {
+    match kind {
+        Kind::Inert => true,
+        Kind::Sequence(element) => inert(element),
+        _ => false,
+    }
+}
+
+impl Program {
+    pub(crate) fn kind_of_place(&self, place: &Place) -> Kind {
+        let mut kind = self.variables[place.base].kind.clone();
+        for projection in &place.projections {
+            kind = match (projection, kind) {
+                (Projection::Deref, kind) => kind,
+                (Projection::Index(index), Kind::Sequence(_))
+                    if matches!(self.exprs[*index].syntax, Expr::Range(_)) =>
+                {
+                    self.variables[place.base].kind.clone()
+                }
+                (Projection::Index(_), Kind::Sequence(element)) => *element,
+                _ => Kind::Unknown,
+            };
+        }
+        kind
+    }
+
+    pub(crate) fn kind_of(&self, expr: ExprId) -> Kind {
+        match &self.exprs[expr].kind {
+            ExprKind::Constant(_) => match &self.exprs[expr].syntax {
+                Expr::Lit(lit) if matches!(lit.lit, Lit::Float(_)) => Kind::Float,
+                Expr::Lit(_) | Expr::Binary(_) | Expr::Range(_) => Kind::Inert,
+                Expr::MethodCall(call) if inert_method(&call.method.to_string()) => Kind::Inert,
+                _ => Kind::Unknown,
+            },
+            ExprKind::Read(place) | ExprKind::Borrow { place, .. } => self.kind_of_place(place),
+            ExprKind::Neg(e) | ExprKind::Paren(e) => self.kind_of(*e),
+            ExprKind::Binary { left, right, .. } => match (self.kind_of(*left), self.kind_of(*right)) {
+                (Kind::Float, _) | (_, Kind::Float) => Kind::Float,
+                (Kind::Inert, Kind::Inert) => Kind::Inert,
+                _ => Kind::Unknown,
+            },
+            ExprKind::Cast(_, ty) => kind_of_type(ty),
+            // The numeric methods of a float return floats, but for the inert ones and this one.
+            ExprKind::Method { receiver, name, .. } => {
+                if name == "sin_cos" {
+                    Kind::Unknown
+                } else {
+                    self.kind_of(*receiver)
+                }
+            }
+            ExprKind::Call { .. } | ExprKind::Tuple(_) => Kind::Unknown,
+            ExprKind::If { then, otherwise, .. } => {
+                let value = |b: &usize| self.blocks[*b].value.map_or(Kind::Unknown, |v| self.kind_of(v));
+                match value(then) {
+                    Kind::Unknown => otherwise.as_ref().map_or(Kind::Unknown, value),
+                    kind => kind,
+                }
+            }
+            ExprKind::Block(block) => self.blocks[*block].value.map_or(Kind::Unknown, |v| self.kind_of(v)),
+            ExprKind::Array(elements) => {
+                Kind::Sequence(Box::new(elements.first().map_or(Kind::Unknown, |e| self.kind_of(*e))))
+            }
+            ExprKind::Repeat(element, _) => Kind::Sequence(Box::new(self.kind_of(*element))),
+        }
+    }
+
+    /// The zero of the shape of `expr`, where its syntax tells that.
+    pub(crate) fn zero_of(&self, expr: ExprId) -> Option<Zero> {
+        match &self.exprs[expr].kind {
+            ExprKind::Paren(e) => self.zero_of(*e),
+            ExprKind::Repeat(element, len) => {
+                let len: &Expr = len;
+                Some(Zero::Repeat(Box::new(self.zero_of(*element)?), quote::quote!(#len)))
+            }
+            ExprKind::Array(elements) => {
+                elements.iter().map(|e| self.zero_of(*e)).collect::<Option<_>>().map(Zero::List)
+            }
+            _ => (self.kind_of(expr) == Kind::Float).then_some(Zero::Scalar),
+        }
+    }
+}

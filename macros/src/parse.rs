@@ -1,0 +1,728 @@
+//! Syntax → [`Program`]: resolves names, and sets apart what is not understood, which is fine as long as it is constant.
+
+use std::collections::HashMap;
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident};
+use syn::spanned::Spanned;
+use syn::{BinOp, Expr as Syn, Ident, Pat, Stmt, UnOp};
+
+use crate::errors::Errors;
+use crate::kind::{inert, inert_method, kind_of_type};
+use crate::program::*;
+use crate::signature::{Passing, Signature};
+
+/// What a name stands for.
+#[derive(Clone)]
+enum Binding {
+    Variable(VarId),
+    /// `let row = &x[a..b]`
+    Alias {
+        place: Place,
+        unique: bool,
+    },
+}
+
+pub(crate) struct Parser<'e> {
+    pub(crate) program: Program,
+    /// Items inside the function; both passes need them.
+    pub(crate) items: Vec<syn::Item>,
+    scopes: Vec<HashMap<String, Binding>>,
+    block: BlockId,
+    names: HashMap<String, usize>,
+    function: Ident,
+    errors: &'e mut Errors,
+}
+
+const CONTROL: &str = "leaving a block early is not differentiable yet: put the rest into the other branch of an `if`, \
+                       or use a `while` loop with a condition";
+
+impl<'e> Parser<'e> {
+    pub(crate) fn parse(
+        signature: &Signature,
+        body: &syn::Block,
+        errors: &'e mut Errors,
+    ) -> (Program, Vec<syn::Item>) {
+        let mut parser = Parser {
+            program: Program::default(),
+            items: Vec::new(),
+            scopes: vec![HashMap::new()],
+            block: BODY,
+            names: HashMap::new(),
+            function: signature.name.clone(),
+            errors,
+        };
+        parser.program.blocks.push(Block::default());
+        for parameter in &signature.parameters {
+            let id = parameter.name.as_ref().map(|name| {
+                let origin = match parameter.passing {
+                    Passing::Value => Origin::Value,
+                    Passing::Shared => Origin::Shared,
+                    Passing::Unique => Origin::Unique,
+                };
+                let id = parser.bind(name, origin, parameter.mutable || origin == Origin::Unique);
+                let variable = &mut parser.program.variables[id];
+                variable.kind = kind_of_type(&parameter.ty);
+                variable.constant = parameter.constant;
+                variable.memory = origin == Origin::Unique;
+                id
+            });
+            parser.program.parameters.push(id);
+        }
+        parser.fill_block(BODY, body);
+        (parser.program, parser.items)
+    }
+
+    fn bind(&mut self, name: &Ident, origin: Origin, mutable: bool) -> VarId {
+        let count = self.names.entry(name.to_string()).and_modify(|n| *n += 1).or_insert(0);
+        let unique = match count {
+            0 => name.clone(),
+            n => format_ident!("{name}_{n}", span = name.span().resolved_at(Span::mixed_site())),
+        };
+        let id = self.program.variables.len();
+        self.program.variables.push(Variable {
+            name: name.clone(),
+            shadow: format_ident!("d_{unique}", span = name.span().resolved_at(Span::mixed_site())),
+            unique,
+            origin,
+            kind: Kind::Unknown,
+            active: false,
+            constant: false,
+            memory: false,
+            mutable,
+            disturbed: false,
+            block: self.block,
+            zero: None,
+        });
+        self.scope().insert(name.to_string(), Binding::Variable(id));
+        id
+    }
+
+    fn scope(&mut self) -> &mut HashMap<String, Binding> {
+        self.scopes.last_mut().expect("there is always a scope")
+    }
+
+    fn lookup(&self, name: &Ident) -> Option<&Binding> {
+        let name = name.to_string();
+        self.scopes.iter().rev().find_map(|scope| scope.get(&name))
+    }
+
+    /// The variables whose names occur in `tokens`.
+    fn mentions(&self, tokens: TokenStream) -> Vec<VarId> {
+        fn collect(parser: &Parser, tokens: TokenStream, found: &mut Vec<VarId>) {
+            for token in tokens {
+                match token {
+                    TokenTree::Group(group) => collect(parser, group.stream(), found),
+                    TokenTree::Ident(ident) => match parser.lookup(&ident) {
+                        Some(Binding::Variable(id)) => found.push(*id),
+                        Some(Binding::Alias { place, .. }) => found.push(place.base),
+                        None => {}
+                    },
+                    // Format strings name variables as well.
+                    TokenTree::Literal(literal) => {
+                        let text = literal.to_string();
+                        for part in text.split('{').skip(1) {
+                            let name: String =
+                                part.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+                            if let Some(Binding::Variable(id)) =
+                                parser.scopes.iter().rev().find_map(|scope| scope.get(&name))
+                            {
+                                found.push(*id);
+                            }
+                        }
+                    }
+                    TokenTree::Punct(_) => {}
+                }
+            }
+        }
+        let mut found = Vec::new();
+        collect(self, tokens, &mut found);
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The names of places that occur in `tokens`.
+    fn aliases(&self, tokens: TokenStream) -> Vec<(Ident, Place)> {
+        let mut found = Vec::new();
+        for token in tokens {
+            match token {
+                TokenTree::Group(group) => found.extend(self.aliases(group.stream())),
+                TokenTree::Ident(ident) => {
+                    if let Some(Binding::Alias { place, .. }) = self.lookup(&ident) {
+                        found.push((ident, place.clone()));
+                    }
+                }
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn new_block(&mut self) -> BlockId {
+        self.program.blocks.push(Block::default());
+        self.program.blocks.len() - 1
+    }
+
+    fn parse_block(&mut self, block: &syn::Block) -> BlockId {
+        let id = self.new_block();
+        self.in_block(id, |parser| parser.fill_block(id, block));
+        id
+    }
+
+    fn in_block(&mut self, id: BlockId, parse: impl FnOnce(&mut Self)) {
+        let outer = std::mem::replace(&mut self.block, id);
+        self.scopes.push(HashMap::new());
+        parse(self);
+        self.scopes.pop();
+        self.block = outer;
+    }
+
+    fn fill_block(&mut self, id: BlockId, block: &syn::Block) {
+        let last = block.stmts.len().wrapping_sub(1);
+        for (i, stmt) in block.stmts.iter().enumerate() {
+            if let (true, Stmt::Expr(expr, None)) = (i == last, stmt) {
+                if !matches!(expr, Syn::ForLoop(_) | Syn::While(_) | Syn::Loop(_)) && !is_assignment(expr) {
+                    let value = self.expr(expr);
+                    self.program.blocks[id].value = Some(value);
+                    continue;
+                }
+            }
+            if let Some(kind) = self.statement(stmt) {
+                let id = self.program.statements;
+                self.program.statements += 1;
+                let statement = Statement { id, kind, before: At::default(), defines: Vec::new() };
+                self.program.blocks[self.block].statements.push(statement);
+            }
+        }
+    }
+
+    fn statement(&mut self, stmt: &Stmt) -> Option<StatementKind> {
+        match stmt {
+            Stmt::Local(local) => self.local(local),
+            Stmt::Item(item) => {
+                self.items.push(item.clone());
+                None
+            }
+            Stmt::Macro(m) => Some(self.macro_statement(stmt, &m.mac)),
+            Stmt::Expr(Syn::Macro(m), _) => Some(self.macro_statement(stmt, &m.mac)),
+            Stmt::Expr(expr, semi) => self.expr_statement(stmt, expr, semi.is_some()),
+        }
+    }
+
+    fn macro_statement(&self, stmt: &Stmt, mac: &syn::Macro) -> StatementKind {
+        let name = mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+        let observer =
+            ["assert", "debug_assert", "print", "eprint"].iter().any(|prefix| name.starts_with(prefix));
+        let why = (!observer).then(|| format!("`{name}!` is not known to leave active values alone"));
+        StatementKind::Opaque(Opaque {
+            syntax: stmt.clone(),
+            mentions: self.mentions(stmt.to_token_stream()),
+            why,
+        })
+    }
+
+    fn local(&mut self, local: &syn::Local) -> Option<StatementKind> {
+        let (pattern, ty) = match &local.pat {
+            Pat::Type(typed) => (&*typed.pat, Some(&*typed.ty)),
+            pattern => (pattern, None),
+        };
+        if let Some(diverge) = local.init.as_ref().and_then(|init| init.diverge.as_ref()) {
+            self.errors.push(&diverge.1, CONTROL);
+        }
+        let syntax = local.init.as_ref().map(|init| &*init.expr);
+        if let (Pat::Ident(name), Some(Syn::Reference(reference))) = (pattern, syntax) {
+            if let Some(place) = self.place(&reference.expr) {
+                let unique = reference.mutability.is_some();
+                if unique {
+                    self.program.variables[place.base].memory = true;
+                }
+                // Another name for a place, resolved where it is used.
+                let binding = Binding::Alias { place, unique };
+                self.scope().insert(name.ident.to_string(), binding);
+                return Some(StatementKind::Let(Let {
+                    syntax: local.clone(),
+                    variables: Vec::new(),
+                    tuple: false,
+                    init: None,
+                }));
+            }
+        }
+        let init = syntax.map(|e| self.expr(e));
+        let mut variables = Vec::new();
+        let tuple = matches!(pattern, Pat::Tuple(_));
+        match pattern {
+            Pat::Tuple(tuple) => {
+                for element in &tuple.elems {
+                    let id = self.pattern(element);
+                    variables.push(id);
+                }
+            }
+            pattern => {
+                let id = self.pattern(pattern);
+                variables.push(id);
+            }
+        }
+        if let [Some(id)] = variables[..] {
+            let variable = &mut self.program.variables[id];
+            if let Some(ty) = ty {
+                variable.kind = kind_of_type(ty);
+            }
+            if let Some(init) = init {
+                let (kind, zero) = (self.program.kind_of(init), self.program.zero_of(init));
+                let variable = &mut self.program.variables[id];
+                if variable.kind == Kind::Unknown {
+                    variable.kind = kind;
+                }
+                variable.zero = zero;
+            }
+        }
+        if let (true, Some(ExprKind::Tuple(elements))) = (tuple, init.map(|e| &self.program.exprs[e].kind)) {
+            let kinds: Vec<_> =
+                elements.iter().map(|e| (self.program.kind_of(*e), self.program.zero_of(*e))).collect();
+            for (id, (kind, zero)) in variables.iter().zip(kinds) {
+                if let Some(id) = id {
+                    self.program.variables[*id].kind = kind;
+                    self.program.variables[*id].zero = zero;
+                }
+            }
+        }
+        Some(StatementKind::Let(Let { syntax: local.clone(), variables, tuple, init }))
+    }
+
+    fn pattern(&mut self, pattern: &Pat) -> Option<VarId> {
+        match pattern {
+            Pat::Ident(ident) if ident.by_ref.is_none() && ident.subpat.is_none() => {
+                Some(self.bind(&ident.ident, Origin::Local, ident.mutability.is_some()))
+            }
+            Pat::Wild(_) => None,
+            other => {
+                self.errors
+                    .push(other, "this pattern is not differentiable yet: bind a name, or a tuple of names");
+                None
+            }
+        }
+    }
+
+    fn expr_statement(&mut self, stmt: &Stmt, expr: &Syn, semi: bool) -> Option<StatementKind> {
+        match expr {
+            Syn::Assign(assign) => self.assignment(expr, &assign.left, None, &assign.right),
+            Syn::Binary(binary) if assign_op(&binary.op).is_some() => {
+                self.assignment(expr, &binary.left, assign_op(&binary.op), &binary.right)
+            }
+            Syn::ForLoop(f) => {
+                if !matches!(&*f.pat, Pat::Ident(_) | Pat::Wild(_)) || !is_range(&f.expr) {
+                    return Some(self.opaque(
+                        stmt,
+                        "a loop over this iterator is not differentiable yet: loop over a range of indices".into(),
+                    ));
+                }
+                let range = self.expr(&f.expr);
+                self.mark_range(&f.expr);
+                let body = self.new_block();
+                let mut index = None;
+                self.in_block(body, |parser| {
+                    if let Pat::Ident(ident) = &*f.pat {
+                        let id = parser.bind(&ident.ident, Origin::Index, false);
+                        parser.program.variables[id].kind = Kind::Inert;
+                        index = Some(id);
+                    }
+                    parser.scopes.push(HashMap::new());
+                    parser.fill_block(body, &f.body);
+                    parser.scopes.pop();
+                });
+                Some(StatementKind::For(For { pattern: (*f.pat).clone(), index, range, body }))
+            }
+            Syn::While(w) => {
+                if matches!(&*w.cond, Syn::Let(_)) {
+                    let why = "`while let` is not differentiable yet: use a condition without a pattern";
+                    return Some(self.opaque(stmt, why.into()));
+                }
+                let cond = self.inert_expr(&w.cond);
+                let body = self.parse_block(&w.body);
+                Some(StatementKind::While(While { cond, body }))
+            }
+            Syn::Loop(_) | Syn::Match(_) => {
+                Some(self.opaque(
+                    stmt,
+                    "`loop` and `match` are not differentiable yet: use `while` and `if`".into(),
+                ))
+            }
+            _ => {
+                let expr = self.expr(expr);
+                Some(StatementKind::Expr(expr, semi))
+            }
+        }
+    }
+
+    fn opaque(&self, stmt: &Stmt, why: String) -> StatementKind {
+        let mentions = self.mentions(stmt.to_token_stream());
+        StatementKind::Opaque(Opaque { syntax: stmt.clone(), mentions, why: Some(why) })
+    }
+
+    fn assignment(&mut self, syntax: &Syn, left: &Syn, op: Option<Op>, right: &Syn) -> Option<StatementKind> {
+        let value = self.expr(right);
+        let Some(place) = self.place(left) else {
+            self.errors.push(
+                left,
+                "cannot assign to this expression differentiably: assign to a variable or an element",
+            );
+            return None;
+        };
+        if !place.projections.is_empty() {
+            self.program.variables[place.base].memory = true;
+        }
+        let result = match op {
+            None => value,
+            Some(op) => {
+                let read = self.add(left, ExprKind::Read(place.clone()));
+                self.add(syntax, ExprKind::Binary { op, left: read, right: value })
+            }
+        };
+        Some(StatementKind::Assign(Assign { place, op, value, result, syntax: syntax.clone() }))
+    }
+
+    fn add(&mut self, syntax: &Syn, kind: ExprKind) -> ExprId {
+        self.program.exprs.push(Expr { kind, syntax: syntax.clone(), active: false, span: syntax.span() });
+        self.program.exprs.len() - 1
+    }
+
+    fn constant(&mut self, syntax: &Syn, pure: bool, why: Option<&str>) -> ExprId {
+        let mentions = self.mentions(syntax.to_token_stream());
+        let aliases = self.aliases(syntax.to_token_stream());
+        self.add(syntax, ExprKind::Constant(Constant { mentions, aliases, pure, why: why.map(Into::into) }))
+    }
+
+    /// An expression of a type that carries no gradient, whatever it looks at.
+    fn inert_expr(&mut self, syntax: &Syn) -> ExprId {
+        let pure = self.is_pure(syntax);
+        self.constant(syntax, pure, None)
+    }
+
+    fn place(&mut self, expr: &Syn) -> Option<Place> {
+        match expr {
+            Syn::Path(path) => match self.lookup(path.path.get_ident()?)? {
+                Binding::Variable(id) => Some(Place { base: *id, projections: Vec::new() }),
+                Binding::Alias { place, .. } => Some(place.clone()),
+            },
+            Syn::Index(index) => {
+                let mut place = self.place(&index.expr)?;
+                let position = self.expr(&index.index);
+                self.mark_inert(position);
+                place.projections.push(Projection::Index(position));
+                Some(place)
+            }
+            Syn::Field(field) => {
+                let mut place = self.place(&field.base)?;
+                place.projections.push(Projection::Field(field.member.clone()));
+                Some(place)
+            }
+            Syn::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => {
+                let mut place = self.place(&unary.expr)?;
+                if place.projections.is_empty() && self.program.variables[place.base].by_reference() {
+                    place.projections.push(Projection::Deref);
+                }
+                Some(place)
+            }
+            Syn::Paren(paren) => self.place(&paren.expr),
+            _ => None,
+        }
+    }
+
+    /// What an index is computed from carries no gradient.
+    fn mark_inert(&mut self, expr: ExprId) {
+        match &self.program.exprs[expr].kind {
+            ExprKind::Read(place) if place.projections.is_empty() => {
+                let base = place.base;
+                self.program.variables[base].kind = Kind::Inert;
+            }
+            ExprKind::Neg(_)
+            | ExprKind::Paren(_)
+            | ExprKind::Binary { .. }
+            | ExprKind::Tuple(_)
+            | ExprKind::Array(_) => {
+                for operand in self.program.operands(expr) {
+                    self.mark_inert(operand);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn mark_range(&mut self, expr: &Syn) {
+        match expr {
+            Syn::Range(range) => {
+                for bound in [&range.start, &range.end].into_iter().flatten() {
+                    let bound = self.expr(bound);
+                    self.mark_inert(bound);
+                }
+            }
+            Syn::Paren(paren) => self.mark_range(&paren.expr),
+            Syn::MethodCall(call) => self.mark_range(&call.receiver),
+            _ => {}
+        }
+    }
+
+    fn expr(&mut self, expr: &Syn) -> ExprId {
+        match expr {
+            Syn::Lit(_) => self.constant(expr, true, None),
+            Syn::Path(path) => match path.path.get_ident().and_then(|name| self.lookup(name)).cloned() {
+                Some(Binding::Variable(id)) => {
+                    self.add(expr, ExprKind::Read(Place { base: id, projections: Vec::new() }))
+                }
+                Some(Binding::Alias { place, unique }) => self.add(expr, ExprKind::Borrow { place, unique }),
+                None => self.constant(expr, true, None),
+            },
+            Syn::Index(_) | Syn::Field(_) => match self.place(expr) {
+                Some(place) => self.add(expr, ExprKind::Read(place)),
+                None => {
+                    let why = "only parts of variables can be selected differentiably: bind the value with `let` first";
+                    let pure = self.is_pure(expr);
+                    self.constant(expr, pure, Some(why))
+                }
+            },
+            Syn::Unary(unary) => match unary.op {
+                UnOp::Neg(_) => {
+                    let operand = self.expr(&unary.expr);
+                    self.add(expr, ExprKind::Neg(operand))
+                }
+                UnOp::Deref(_) => match self.place(expr) {
+                    Some(place) => self.add(expr, ExprKind::Read(place)),
+                    None => self.constant(expr, false, Some("only references bound to names can be followed differentiably")),
+                },
+                _ => self.inert_expr(expr),
+            },
+            Syn::Binary(binary) => match arithmetic(&binary.op) {
+                Some(op) => {
+                    let left = self.expr(&binary.left);
+                    let right = self.expr(&binary.right);
+                    self.add(expr, ExprKind::Binary { op, left, right })
+                }
+                None if assign_op(&binary.op).is_some() => {
+                    self.constant(expr, false, Some("an assignment is differentiable as a statement of its own only"))
+                }
+                None => self.inert_expr(expr),
+            },
+            Syn::Paren(paren) => {
+                let inner = self.expr(&paren.expr);
+                self.add(expr, ExprKind::Paren(inner))
+            }
+            Syn::Group(group) => self.expr(&group.expr),
+            Syn::Cast(cast) => {
+                if inert(&kind_of_type(&cast.ty)) {
+                    return self.inert_expr(expr);
+                }
+                let inner = self.expr(&cast.expr);
+                self.add(expr, ExprKind::Cast(inner, cast.ty.clone()))
+            }
+            Syn::MethodCall(call) => self.method(expr, call),
+            Syn::Call(call) => self.call(expr, call),
+            Syn::Reference(reference) => match self.place(&reference.expr) {
+                Some(place) => {
+                    let unique = reference.mutability.is_some();
+                    if unique {
+                        self.program.variables[place.base].memory = true;
+                    }
+                    self.add(expr, ExprKind::Borrow { place, unique })
+                }
+                None => {
+                    let pure = self.is_pure(expr);
+                    self.constant(expr, pure, Some("only variables and parts of them can be borrowed differentiably: bind the value with `let` first"))
+                }
+            },
+            Syn::If(branch) => {
+                if matches!(&*branch.cond, Syn::Let(_)) {
+                    return self.constant(expr, false, Some("`if let` is not differentiable yet: use a condition without a pattern"));
+                }
+                let cond = self.inert_expr(&branch.cond);
+                let then = self.parse_block(&branch.then_branch);
+                let otherwise = branch.else_branch.as_ref().map(|(_, otherwise)| match &**otherwise {
+                    Syn::Block(block) => self.parse_block(&block.block),
+                    nested => {
+                        let id = self.new_block();
+                        self.in_block(id, |parser| {
+                            let value = parser.expr(nested);
+                            parser.program.blocks[id].value = Some(value);
+                        });
+                        id
+                    }
+                });
+                self.add(expr, ExprKind::If { cond, then, otherwise })
+            }
+            Syn::Block(block) if block.label.is_none() => {
+                let block = self.parse_block(&block.block);
+                self.add(expr, ExprKind::Block(block))
+            }
+            Syn::Tuple(tuple) => {
+                let elements = tuple.elems.iter().map(|e| self.expr(e)).collect();
+                self.add(expr, ExprKind::Tuple(elements))
+            }
+            Syn::Array(array) => {
+                let elements = array.elems.iter().map(|e| self.expr(e)).collect();
+                self.add(expr, ExprKind::Array(elements))
+            }
+            Syn::Repeat(repeat) => {
+                let element = self.expr(&repeat.expr);
+                self.add(expr, ExprKind::Repeat(element, repeat.len.clone()))
+            }
+            Syn::Range(_) => self.inert_expr(expr),
+            Syn::Return(_) | Syn::Break(_) | Syn::Continue(_) | Syn::Try(_) => {
+                self.errors.push(expr, CONTROL);
+                self.constant(expr, false, None)
+            }
+            Syn::Unsafe(_) | Syn::Async(_) | Syn::Await(_) => {
+                self.errors.push(
+                    expr,
+                    "`unsafe` and `async` code cannot be differentiated: move it into a function of its own with a \
+                     hand-written rule (`#[derive(Rule)]`)",
+                );
+                self.constant(expr, false, None)
+            }
+            Syn::Closure(_) => {
+                self.constant(expr, false, Some("closures over active values are not differentiable yet: write a function, or a loop"))
+            }
+            Syn::Match(_) | Syn::Loop(_) => {
+                self.constant(expr, false, Some("`match` and `loop` are not differentiable yet: use `if` and `while`"))
+            }
+            Syn::Macro(_) => self.constant(expr, false, Some("the value of a macro is not differentiable: write it out, or call a function")),
+            Syn::Struct(_) => self.constant(expr, true, Some("structs are not differentiable yet: use variables, arrays or tuples")),
+            _ => self.constant(expr, false, Some("this expression is not differentiable yet: write it with variables, arithmetic and calls")),
+        }
+    }
+
+    fn method(&mut self, expr: &Syn, call: &syn::ExprMethodCall) -> ExprId {
+        if inert_method(&call.method.to_string()) {
+            return self.inert_expr(expr);
+        }
+        if let Some(place) = self.place(&call.receiver) {
+            if matches!(self.program.kind_of_place(&place), Kind::Sequence(_)) {
+                let why = format!(
+                    "method `{}` of an array has no rule yet: write a loop, or pass the array to a function that has one",
+                    call.method
+                );
+                return self.constant(expr, true, Some(&why));
+            }
+        }
+        let receiver = self.expr(&call.receiver);
+        let args = call.args.iter().map(|a| self.expr(a)).collect();
+        self.add(expr, ExprKind::Method { receiver, name: call.method.clone(), args })
+    }
+
+    fn call(&mut self, expr: &Syn, call: &syn::ExprCall) -> ExprId {
+        let Syn::Path(path) = &*call.func else {
+            return self.constant(
+                expr,
+                false,
+                Some("only functions called by their name are differentiable"),
+            );
+        };
+        let function = &path.path;
+        let last = function.segments.last().expect("a path has a segment");
+        if function.get_ident().is_some_and(|name| self.lookup(name).is_some()) {
+            return self.constant(
+                expr,
+                false,
+                Some("calls of closures are not differentiable yet: call a function"),
+            );
+        }
+        if last.ident == "constant" {
+            return self.constant(expr, true, None);
+        }
+        if function.get_ident() == Some(&self.function) {
+            self.errors.push(expr, "recursion is not differentiable yet: write a loop");
+        }
+        if last.ident.to_string().starts_with(char::is_uppercase) || path.qself.is_some() {
+            return self.constant(
+                expr,
+                true,
+                Some("enum and struct values are not differentiable yet: use variables, arrays or tuples"),
+            );
+        }
+        let args: Vec<_> = call.args.iter().map(|a| self.argument(a)).collect();
+        self.add(expr, ExprKind::Call { function: function.clone(), args })
+    }
+
+    /// An argument: a variable that is itself a reference is borrowed anew.
+    fn argument(&mut self, arg: &Syn) -> ExprId {
+        let id = self.expr(arg);
+        if let ExprKind::Read(place) = &self.program.exprs[id].kind {
+            let variable = &self.program.variables[place.base];
+            if place.projections.is_empty() && variable.by_reference() {
+                let unique = variable.origin == Origin::Unique;
+                self.program.exprs[id].kind = ExprKind::Borrow { place: place.clone(), unique };
+            }
+        }
+        id
+    }
+
+    /// Whether evaluating the expression again gives the same value and has no effect. Functions and macros are not
+    /// trusted, nor are methods of variables that can change.
+    fn is_pure(&self, expr: &Syn) -> bool {
+        struct Impure<'p, 'e>(&'p Parser<'e>, bool);
+        impl<'ast> syn::visit::Visit<'ast> for Impure<'_, '_> {
+            fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
+                let trusted = matches!(&*call.func, Syn::Path(path) if {
+                    let first = path.path.segments.first().map(|s| s.ident.to_string()).unwrap_or_default();
+                    path.path.segments.len() > 1 && first.starts_with(|c: char| "iuf".contains(c)) && first.len() < 6
+                });
+                self.1 |= !trusted;
+                syn::visit::visit_expr_call(self, call);
+            }
+            fn visit_macro(&mut self, _: &'ast syn::Macro) {
+                self.1 = true;
+            }
+            fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+                if let Syn::Path(path) = &*call.receiver {
+                    if let Some(Binding::Variable(id)) = path.path.get_ident().and_then(|n| self.0.lookup(n))
+                    {
+                        let method = call.method.to_string();
+                        let variable = &self.0.program.variables[*id];
+                        let number = matches!(variable.kind, Kind::Float | Kind::Inert);
+                        self.1 |= variable.mutable && !number && !inert_method(&method);
+                    }
+                }
+                syn::visit::visit_expr_method_call(self, call);
+            }
+        }
+        let mut visitor = Impure(self, false);
+        syn::visit::Visit::visit_expr(&mut visitor, expr);
+        !visitor.1
+    }
+}
+
+fn is_assignment(expr: &Syn) -> bool {
+    matches!(expr, Syn::Assign(_)) || matches!(expr, Syn::Binary(binary) if assign_op(&binary.op).is_some())
+}
+
+fn is_range(expr: &Syn) -> bool {
+    match expr {
+        Syn::Range(range) => range.start.is_some() && range.end.is_some(),
+        Syn::Paren(paren) => is_range(&paren.expr),
+        Syn::MethodCall(call) => {
+            (call.method == "rev" || call.method == "step_by") && is_range(&call.receiver)
+        }
+        _ => false,
+    }
+}
+
+fn arithmetic(op: &BinOp) -> Option<Op> {
+    Some(match op {
+        BinOp::Add(_) => Op::Add,
+        BinOp::Sub(_) => Op::Sub,
+        BinOp::Mul(_) => Op::Mul,
+        BinOp::Div(_) => Op::Div,
+        BinOp::Rem(_) => Op::Rem,
+        _ => return None,
+    })
+}
+
+fn assign_op(op: &BinOp) -> Option<Op> {
+    Some(match op {
+        BinOp::AddAssign(_) => Op::Add,
+        BinOp::SubAssign(_) => Op::Sub,
+        BinOp::MulAssign(_) => Op::Mul,
+        BinOp::DivAssign(_) => Op::Div,
+        BinOp::RemAssign(_) => Op::Rem,
+        _ => return None,
+    })
+}

@@ -1,0 +1,413 @@
+//! The small program that a function body is parsed into: blocks of statements over resolved variables.
+//!
+//! Expressions and blocks live in arenas, since the reverse pass meets them in another order than the source.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
+use syn::Ident;
+
+pub(crate) type VarId = usize;
+pub(crate) type ExprId = usize;
+pub(crate) type BlockId = usize;
+pub(crate) type DefId = usize;
+/// Statements are numbered throughout the function.
+pub(crate) type StmtId = usize;
+
+/// A function, parsed.
+#[derive(Default)]
+pub(crate) struct Program {
+    pub(crate) variables: Vec<Variable>,
+    pub(crate) definitions: Vec<Definition>,
+    pub(crate) exprs: Vec<Expr>,
+    pub(crate) blocks: Vec<Block>,
+    /// The variable of each parameter; `None` for `_`.
+    pub(crate) parameters: Vec<Option<VarId>>,
+    /// The number of statements.
+    pub(crate) statements: usize,
+}
+
+/// The function's body among [`Program::blocks`].
+pub(crate) const BODY: BlockId = 0;
+
+/// How a variable was introduced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Origin {
+    /// A parameter `x: T`.
+    Value,
+    /// A parameter `x: &T`.
+    Shared,
+    /// A parameter `x: &mut T`.
+    Unique,
+    /// A `let`.
+    Local,
+    /// The index of a `for`.
+    Index,
+}
+
+pub(crate) struct Variable {
+    /// As written.
+    pub(crate) name: Ident,
+    /// Its name in the reverse pass, where all variables of a block are in scope at once.
+    pub(crate) unique: Ident,
+    /// The name of its shadow.
+    pub(crate) shadow: Ident,
+    pub(crate) origin: Origin,
+    pub(crate) kind: Kind,
+    /// Carries a gradient.
+    pub(crate) active: bool,
+    /// Marked `#[constant]`.
+    pub(crate) constant: bool,
+    /// Written through a projection or a `&mut`: what it holds is tracked by version instead of by definition.
+    pub(crate) memory: bool,
+    /// Declared `mut`, or a `&mut` parameter.
+    pub(crate) mutable: bool,
+    /// Changed by constant code that is not understood, and so cannot be undone.
+    pub(crate) disturbed: bool,
+    pub(crate) block: BlockId,
+    /// The zero of a local's shape, where the syntax of its initialiser tells that.
+    pub(crate) zero: Option<Zero>,
+}
+
+impl Variable {
+    /// The shadow is a view given by the caller.
+    pub(crate) fn by_reference(&self) -> bool {
+        matches!(self.origin, Origin::Shared | Origin::Unique)
+    }
+}
+
+/// A zero of the shape of an initialiser.
+#[derive(Clone)]
+pub(crate) enum Zero {
+    Scalar,
+    Repeat(Box<Zero>, TokenStream),
+    List(Vec<Zero>),
+}
+
+/// What the syntax alone tells about a type. It serves to write plainer code and to recognise what carries no gradient;
+/// the types themselves are inferred by the compiler.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    Unknown,
+    /// `f32` or `f64`
+    Float,
+    /// An integer, a `bool`, a range, …: without gradient.
+    Inert,
+    /// Something indexable, with elements of this kind.
+    Sequence(Box<Kind>),
+}
+
+/// Where the value of a variable comes from.
+pub(crate) enum Definition {
+    /// A parameter or loop index, there as long as its scope.
+    Given { variable: VarId },
+    /// `let` or assignment: can be evaluated again.
+    Computed { variable: VarId, expr: ExprId, at: At },
+    /// What a variable holds at the start of an iteration.
+    Entry { variable: VarId, block: BlockId },
+    /// What a variable holds after a statement which leaves no way to evaluate it again.
+    Merged { variable: VarId, block: BlockId },
+}
+
+/// Where in the program an expression stands: its block, and what the variables hold there.
+#[derive(Clone, Default)]
+pub(crate) struct At {
+    pub(crate) block: BlockId,
+    pub(crate) versions: Rc<Versions>,
+}
+
+/// For each variable the version of its contents (if it is memory) or its definition.
+pub(crate) type Versions = HashMap<VarId, usize>;
+
+#[derive(Default)]
+pub(crate) struct Block {
+    pub(crate) statements: Vec<Statement>,
+    pub(crate) value: Option<ExprId>,
+    /// Where `value` stands.
+    pub(crate) tail: At,
+    /// The variables that an iteration of this loop body passes on to the next, with their definitions at its start.
+    pub(crate) entries: Vec<(VarId, DefId)>,
+    /// When the block is through.
+    pub(crate) end: At,
+}
+
+pub(crate) struct Statement {
+    pub(crate) id: StmtId,
+    pub(crate) kind: StatementKind,
+    pub(crate) before: At,
+    /// Definitions made by this statement, to be kept after it where needed.
+    pub(crate) defines: Vec<DefId>,
+}
+
+pub(crate) enum StatementKind {
+    Let(Let),
+    Assign(Assign),
+    /// With the semicolon, if there is one.
+    Expr(ExprId, bool),
+    For(For),
+    While(While),
+    /// Constant code, or a macro such as `assert!`: only the forward pass runs it.
+    Opaque(Opaque),
+}
+
+pub(crate) struct Let {
+    pub(crate) syntax: syn::Local,
+    /// The variables bound; several for a tuple pattern. `None` for `_`.
+    pub(crate) variables: Vec<Option<VarId>>,
+    pub(crate) tuple: bool,
+    pub(crate) init: Option<ExprId>,
+}
+
+pub(crate) struct Assign {
+    pub(crate) place: Place,
+    /// `None` for `=`
+    pub(crate) op: Option<Op>,
+    pub(crate) value: ExprId,
+    /// The new value of the place: `value`, or for `op=` the operation on its old value.
+    pub(crate) result: ExprId,
+    pub(crate) syntax: syn::Expr,
+}
+
+pub(crate) struct For {
+    pub(crate) pattern: syn::Pat,
+    pub(crate) index: Option<VarId>,
+    pub(crate) range: ExprId,
+    pub(crate) body: BlockId,
+}
+
+pub(crate) struct While {
+    pub(crate) cond: ExprId,
+    pub(crate) body: BlockId,
+}
+
+pub(crate) struct Opaque {
+    pub(crate) syntax: syn::Stmt,
+    pub(crate) mentions: Vec<VarId>,
+    /// Why active variables must not occur; `None` for macros that merely look at values.
+    pub(crate) why: Option<String>,
+}
+
+/// A variable, or a part of it.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) base: VarId,
+    pub(crate) projections: Vec<Projection>,
+}
+
+#[derive(Clone)]
+pub(crate) enum Projection {
+    Index(ExprId),
+    Field(syn::Member),
+    Deref,
+}
+
+pub(crate) struct Expr {
+    pub(crate) kind: ExprKind,
+    pub(crate) syntax: syn::Expr,
+    pub(crate) active: bool,
+    pub(crate) span: Span,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Op {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+}
+
+impl ToTokens for Op {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        tokens.extend(match self {
+            Op::Add => quote::quote!(+),
+            Op::Sub => quote::quote!(-),
+            Op::Mul => quote::quote!(*),
+            Op::Div => quote::quote!(/),
+            Op::Rem => quote::quote!(%),
+        });
+    }
+}
+
+pub(crate) enum ExprKind {
+    /// A literal, or anything that may stay as it is because no active value is involved.
+    Constant(Constant),
+    /// The value of a place.
+    Read(Place),
+    /// `&place` or `&mut place`.
+    Borrow {
+        place: Place,
+        unique: bool,
+    },
+    Neg(ExprId),
+    Paren(ExprId),
+    Binary {
+        op: Op,
+        left: ExprId,
+        right: ExprId,
+    },
+    Cast(ExprId, Box<syn::Type>),
+    Method {
+        receiver: ExprId,
+        name: Ident,
+        args: Vec<ExprId>,
+    },
+    Call {
+        function: syn::Path,
+        args: Vec<ExprId>,
+    },
+    If {
+        cond: ExprId,
+        then: BlockId,
+        otherwise: Option<BlockId>,
+    },
+    Block(BlockId),
+    Tuple(Vec<ExprId>),
+    Array(Vec<ExprId>),
+    Repeat(ExprId, Box<syn::Expr>),
+}
+
+pub(crate) struct Constant {
+    pub(crate) mentions: Vec<VarId>,
+    /// Names of places in it, as bound by `let row = &x[a..b]`.
+    pub(crate) aliases: Vec<(Ident, Place)>,
+    /// Evaluating it again gives the same value.
+    pub(crate) pure: bool,
+    /// Why active variables must not occur.
+    pub(crate) why: Option<String>,
+}
+
+impl Program {
+    /// A name for generated code, which cannot meet the user's.
+    pub(crate) fn fresh(name: &str) -> Ident {
+        Ident::new(name, Span::mixed_site())
+    }
+
+    /// The direct operands of an expression, blocks left out.
+    pub(crate) fn operands(&self, expr: ExprId) -> Vec<ExprId> {
+        match &self.exprs[expr].kind {
+            ExprKind::Constant(_) => Vec::new(),
+            ExprKind::Read(place) | ExprKind::Borrow { place, .. } => place.indices().collect(),
+            ExprKind::Neg(e) | ExprKind::Paren(e) | ExprKind::Cast(e, _) | ExprKind::Repeat(e, _) => vec![*e],
+            ExprKind::Binary { left, right, .. } => vec![*left, *right],
+            ExprKind::Method { receiver, args, .. } => {
+                std::iter::once(*receiver).chain(args.iter().copied()).collect()
+            }
+            ExprKind::Call { args, .. } | ExprKind::Tuple(args) | ExprKind::Array(args) => args.clone(),
+            ExprKind::If { cond, .. } => vec![*cond],
+            ExprKind::Block(_) => Vec::new(),
+        }
+    }
+
+    /// The blocks of an expression.
+    pub(crate) fn blocks_of(&self, expr: ExprId) -> Vec<BlockId> {
+        match &self.exprs[expr].kind {
+            ExprKind::If { then, otherwise, .. } => std::iter::once(*then).chain(*otherwise).collect(),
+            ExprKind::Block(block) => vec![*block],
+            _ => Vec::new(),
+        }
+    }
+
+    /// `expr` without parentheses around it.
+    pub(crate) fn peel(&self, mut expr: ExprId) -> ExprId {
+        while let ExprKind::Paren(inner) = self.exprs[expr].kind {
+            expr = inner;
+        }
+        expr
+    }
+
+    /// `expr` and all expressions in it, those in its blocks left out.
+    pub(crate) fn tree(&self, expr: ExprId) -> Vec<ExprId> {
+        let mut found = vec![expr];
+        let mut next = 0;
+        while next < found.len() {
+            found.extend(self.operands(found[next]));
+            next += 1;
+        }
+        found
+    }
+
+    /// The expressions that stand directly in the statements of `block`, and its value.
+    pub(crate) fn roots(&self, block: BlockId) -> Vec<ExprId> {
+        let block = &self.blocks[block];
+        let mut roots = Vec::new();
+        for statement in &block.statements {
+            match &statement.kind {
+                StatementKind::Let(l) => roots.extend(l.init),
+                StatementKind::Assign(a) => {
+                    roots.extend(a.place.indices());
+                    roots.push(a.value);
+                }
+                StatementKind::Expr(e, _) => roots.push(*e),
+                StatementKind::For(f) => roots.push(f.range),
+                StatementKind::While(w) => roots.push(w.cond),
+                StatementKind::Opaque(_) => {}
+            }
+        }
+        roots.extend(block.value);
+        roots
+    }
+
+    /// `block` and all blocks in it.
+    pub(crate) fn nested(&self, block: BlockId) -> Vec<BlockId> {
+        let mut found = vec![block];
+        let mut next = 0;
+        while next < found.len() {
+            let block = found[next];
+            for statement in &self.blocks[block].statements {
+                match &statement.kind {
+                    StatementKind::For(f) => found.push(f.body),
+                    StatementKind::While(w) => found.push(w.body),
+                    _ => {}
+                }
+            }
+            for root in self.roots(block) {
+                found.extend(self.tree(root).into_iter().flat_map(|e| self.blocks_of(e)));
+            }
+            next += 1;
+        }
+        found
+    }
+
+    /// The variables from outside that `block` writes.
+    pub(crate) fn written(&self, block: BlockId) -> Vec<VarId> {
+        let blocks = self.nested(block);
+        let mut written = Vec::new();
+        for &block in &blocks {
+            for statement in &self.blocks[block].statements {
+                match &statement.kind {
+                    StatementKind::Assign(assign) => written.push(assign.place.base),
+                    StatementKind::Opaque(opaque) => written.extend(self.disturbed(opaque)),
+                    _ => {}
+                }
+            }
+            for expr in self.roots(block).into_iter().flat_map(|root| self.tree(root)) {
+                if let ExprKind::Borrow { place, unique: true } = &self.exprs[expr].kind {
+                    written.push(place.base);
+                }
+            }
+        }
+        written.retain(|id| !blocks.contains(&self.variables[*id].block));
+        written.sort_unstable();
+        written.dedup();
+        written
+    }
+
+    /// What constant code that is not understood may write.
+    pub(crate) fn disturbed(&self, opaque: &Opaque) -> impl Iterator<Item = VarId> + '_ {
+        let mentions = if opaque.why.is_some() { opaque.mentions.clone() } else { Vec::new() };
+        mentions.into_iter().filter(|id| self.variables[*id].mutable)
+    }
+}
+
+impl Place {
+    /// The index expressions on the way to the place.
+    pub(crate) fn indices(&self) -> impl Iterator<Item = ExprId> + '_ {
+        self.projections.iter().filter_map(|p| match p {
+            Projection::Index(e) => Some(*e),
+            _ => None,
+        })
+    }
+}

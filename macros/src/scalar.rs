@@ -1,0 +1,299 @@
+//! Derivatives in one line: `scalar_rule!`, `non_differentiable!` and tables of methods.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Expr, Ident, Token, Type, Visibility};
+
+use crate::errors::Errors;
+use crate::signature::{Passing, Signature};
+
+/// `= y`, a name for the output in the formulas behind it.
+fn output_name(input: ParseStream) -> syn::Result<Option<Ident>> {
+    if input.peek(Token![=]) && !input.peek(Token![=>]) {
+        input.parse::<Token![=]>()?;
+        return Ok(Some(input.parse()?));
+    }
+    Ok(None)
+}
+
+/// The type that bears a function's name, with `rule`, where there is no gradient object.
+fn register(signature: &Signature, rule: TokenStream) -> TokenStream {
+    let Signature { vis, name, .. } = signature;
+    let doc = format!("The rule of the function `{name}`.");
+    let function = signature.function();
+    quote! {
+        #[doc = #doc]
+        #[allow(non_camel_case_types)]
+        #vis struct #name;
+        #[allow(unused, non_local_definitions, clippy::all, clippy::pedantic)]
+        const _: () = {
+            use ::pullback::__private as __pb;
+            #function
+            impl #name {
+                #[doc = #doc]
+                pub fn rule() -> impl __pb::Rule<Function = #name> {
+                    #rule
+                }
+            }
+        };
+    }
+}
+
+/// `fn softplus(x: f64) -> f64 = y => 1.0 - (-y).exp()`
+pub(crate) struct ScalarRule {
+    vis: Visibility,
+    sig: syn::Signature,
+    output: Option<Ident>,
+    partials: Punctuated<Expr, Token![,]>,
+}
+
+impl Parse for ScalarRule {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let vis = input.parse()?;
+        let sig = input.parse()?;
+        let output = output_name(input)?;
+        input.parse::<Token![=>]>()?;
+        let partials = Punctuated::parse_terminated(input)?;
+        Ok(ScalarRule { vis, sig, output, partials })
+    }
+}
+
+impl ScalarRule {
+    pub(crate) fn expand(mut self) -> syn::Result<TokenStream> {
+        let mut errors = Errors::default();
+        let signature = Signature::parse(&self.vis, &mut self.sig, &mut errors);
+        let active: Vec<_> = signature.parameters.iter().filter(|p| !p.constant).collect();
+        for parameter in &active {
+            if parameter.passing != Passing::Value {
+                errors.push(
+                    &parameter.syntax,
+                    "a scalar rule takes numbers by value: use `#[derive(Rule)]` for references",
+                );
+            }
+        }
+        if active.len() != self.partials.len() {
+            errors.push(
+                &signature.name,
+                format!(
+                    "`{}` has {} active parameters, but {} partial derivatives are given: write one for each, in order",
+                    signature.name,
+                    active.len(),
+                    self.partials.len(),
+                ),
+            );
+        }
+        errors.finish()?;
+        let name = &signature.name;
+        let names = signature.names();
+        let mut partials = self.partials.iter();
+        let gradients = signature.parameters.iter().map(|p| match p.constant {
+            true => quote!(__pb::zero()),
+            false => {
+                let partial = partials.next();
+                quote!(d * (#partial))
+            }
+        });
+        let y = self.output.clone().unwrap_or_else(|| format_ident!("_y"));
+        // The output is a residual only if the formulas read it.
+        let residual = if self.output.is_some() { quote!((#y, #y)) } else { quote!((#y, ())) };
+        let pattern = if self.output.is_some() { quote!(#y) } else { quote!(()) };
+        let rule = quote! {
+            __pb::derived::<#name, _, _, _, _>(
+                (),
+                |_, (#(#names,)*)| { let #y = #name(#(#names),*); #residual },
+                |_, #pattern, (#(#names,)*), _, d| (#(#gradients,)*),
+            )
+        };
+        Ok(register(&signature, rule))
+    }
+}
+
+/// `fn nearest(x: &[f64]) -> usize`
+pub(crate) struct NonDifferentiable {
+    vis: Visibility,
+    sig: syn::Signature,
+}
+
+impl Parse for NonDifferentiable {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let function = NonDifferentiable { vis: input.parse()?, sig: input.parse()? };
+        input.parse::<Option<Token![;]>>()?;
+        Ok(function)
+    }
+}
+
+impl NonDifferentiable {
+    pub(crate) fn expand(mut self) -> syn::Result<TokenStream> {
+        let mut errors = Errors::default();
+        let signature = Signature::parse(&self.vis, &mut self.sig, &mut errors);
+        for parameter in signature.parameters.iter().filter(|p| p.passing == Passing::Unique) {
+            errors.push(
+                &parameter.syntax,
+                "a function that writes through `&mut` has to be undone: write a rule with `#[derive(Rule)]`",
+            );
+        }
+        errors.finish()?;
+        let name = &signature.name;
+        let names = signature.names();
+        let zeros = names.iter().map(|_| quote!(__pb::zero()));
+        let rule = quote! {
+            __pb::derived::<#name, _, _, _, _>(
+                (),
+                |_, (#(#names,)*)| (#name(#(#names),*), ()),
+                |_, (), _, _, _| (#(#zeros,)*),
+            )
+        };
+        Ok(register(&signature, rule))
+    }
+}
+
+/// `pub trait ScalarRules for f32, f64 { exp(x) = y => y; … }`
+pub(crate) struct ScalarMethods {
+    attributes: Vec<syn::Attribute>,
+    vis: Visibility,
+    name: Ident,
+    types: Punctuated<Type, Token![,]>,
+    methods: Vec<Method>,
+}
+
+struct Method {
+    attributes: Vec<syn::Attribute>,
+    name: Ident,
+    receiver: Ident,
+    /// With their types, unless they are of the receiver's.
+    operands: Vec<(Ident, Option<Type>)>,
+    output: Option<Ident>,
+    partials: Punctuated<Expr, Token![,]>,
+}
+
+impl Parse for ScalarMethods {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let attributes = input.call(syn::Attribute::parse_outer)?;
+        let vis = input.parse()?;
+        input.parse::<Token![trait]>()?;
+        let name = input.parse()?;
+        input.parse::<Token![for]>()?;
+        let mut types = Punctuated::new();
+        while !input.peek(syn::token::Brace) {
+            types.push_value(input.parse()?);
+            if input.peek(Token![,]) {
+                types.push_punct(input.parse()?);
+            }
+        }
+        let body;
+        syn::braced!(body in input);
+        let mut methods = Vec::new();
+        while !body.is_empty() {
+            methods.push(body.parse()?);
+            body.parse::<Token![;]>()?;
+        }
+        Ok(ScalarMethods { attributes, vis, name, types, methods })
+    }
+}
+
+impl Parse for Method {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let attributes = input.call(syn::Attribute::parse_outer)?;
+        let name = input.parse()?;
+        let arguments;
+        syn::parenthesized!(arguments in input);
+        let receiver = arguments.parse()?;
+        let mut operands = Vec::new();
+        while arguments.parse::<Option<Token![,]>>()?.is_some() && !arguments.is_empty() {
+            let operand = arguments.parse()?;
+            let ty = match arguments.parse::<Option<Token![:]>>()? {
+                Some(_) => Some(arguments.parse()?),
+                None => None,
+            };
+            operands.push((operand, ty));
+        }
+        let output = output_name(input)?;
+        input.parse::<Token![=>]>()?;
+        let partials = Punctuated::parse_separated_nonempty(input)?;
+        let expected = 1 + operands.iter().filter(|(_, ty)| ty.is_none()).count();
+        let method = Method { attributes, name, receiver, operands, output, partials };
+        if method.partials.len() != expected {
+            return Err(syn::Error::new(
+                method.name.span(),
+                format!(
+                    "`{}` needs {expected} partial derivatives, one for each operand, in order",
+                    method.name
+                ),
+            ));
+        }
+        Ok(method)
+    }
+}
+
+impl Method {
+    /// The signature of the pullback.
+    fn signature(&self) -> TokenStream {
+        let pullback = format_ident!("{}_pullback", self.name);
+        let operands = self.operands.iter().map(|(name, ty)| match ty {
+            Some(ty) => quote!(#name: #ty),
+            None => quote!(#name: Self),
+        });
+        let result = if self.operands.is_empty() {
+            quote!(Self)
+        } else {
+            let results =
+                self.operands.iter().map(|(_, ty)| if ty.is_some() { quote!(()) } else { quote!(Self) });
+            quote!((Self, #(#results),*))
+        };
+        quote!(fn #pullback(self, #(#operands,)* y: impl FnOnce() -> Self, d: Self) -> #result)
+    }
+
+    fn body(&self) -> TokenStream {
+        let receiver = &self.receiver;
+        let output = self.output.as_ref().map(|y| quote!(let #y = y();));
+        let mut partials = self.partials.iter();
+        let first = partials.next();
+        let value = if self.operands.is_empty() {
+            quote!(d * (#first))
+        } else {
+            let rest = self.operands.iter().map(|(_, ty)| match ty {
+                Some(_) => quote!(()),
+                None => {
+                    let partial = partials.next();
+                    quote!(d * (#partial))
+                }
+            });
+            quote!((d * (#first), #(#rest),*))
+        };
+        quote!(let #receiver = self; #output #value)
+    }
+}
+
+impl ScalarMethods {
+    pub(crate) fn expand(self) -> TokenStream {
+        let ScalarMethods { attributes, vis, name, types, methods } = self;
+        let types = types.iter();
+        let signatures: Vec<_> = methods.iter().map(Method::signature).collect();
+        let bodies: Vec<_> = methods.iter().map(Method::body).collect();
+        let documented = methods.iter().zip(&signatures).map(|(method, signature)| {
+            let attributes = &method.attributes;
+            let doc = format!("The pullback of `{}`.", method.name);
+            quote!(#[doc = #doc] #(#attributes)* #signature;)
+        });
+        let implementations = types.map(|ty| {
+            quote! {
+                impl #name for #ty {
+                    #(
+                        #[inline(always)]
+                        #[allow(unused, clippy::float_cmp)]
+                        #signatures { #bodies }
+                    )*
+                }
+            }
+        });
+        quote! {
+            #(#attributes)*
+            #vis trait #name: Sized {
+                #(#documented)*
+            }
+            #(#implementations)*
+        }
+    }
+}

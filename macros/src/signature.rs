@@ -1,0 +1,306 @@
+//! The signature of a function with a rule, and what follows from it alone: the type that bears the function's name.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{FnArg, Ident, Pat, ReturnType, Type, Visibility};
+
+use crate::errors::Errors;
+use crate::kind::{inert, kind_of_type};
+use crate::program::Kind;
+
+/// How a parameter is passed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Passing {
+    Value,
+    Shared,
+    Unique,
+}
+
+pub(crate) struct Parameter {
+    /// `None` for `_`
+    pub(crate) name: Option<Ident>,
+    pub(crate) mutable: bool,
+    pub(crate) passing: Passing,
+    /// Without the reference.
+    pub(crate) ty: Type,
+    /// As written.
+    pub(crate) syntax: Type,
+    /// Marked `#[constant]`, or of a type that carries no gradient.
+    pub(crate) constant: bool,
+}
+
+pub(crate) struct Signature {
+    pub(crate) vis: Visibility,
+    pub(crate) name: Ident,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) output: Type,
+}
+
+impl Signature {
+    /// Reads the signature of a function and takes the `#[constant]` attributes off it.
+    pub(crate) fn parse(vis: &Visibility, sig: &mut syn::Signature, errors: &mut Errors) -> Signature {
+        if let Some(token) = &sig.asyncness {
+            errors.push(
+                token,
+                "`async` functions cannot be differentiated: move the computation into a plain function",
+            );
+        }
+        if let syn::Safety::Unsafe(token) = &sig.safety {
+            errors.push(
+                token,
+                "`unsafe` functions cannot be differentiated: write a rule by hand with `#[derive(Rule)]`",
+            );
+        }
+        if !sig.generics.params.is_empty() {
+            errors.push(
+                &sig.generics.params,
+                "generic functions are not differentiable yet: write the types out (lifetimes can be elided)",
+            );
+        }
+        let parameters = sig.inputs.iter_mut().map(|input| parameter(input, errors)).collect();
+        let output = match &sig.output {
+            ReturnType::Default => syn::parse_quote!(()),
+            ReturnType::Type(_, ty) => {
+                if let Type::Reference(reference) = &**ty {
+                    errors.push(reference, "a differentiable function returns its result by value: return a number, an array or a tuple, or write through a `&mut` parameter");
+                }
+                (**ty).clone()
+            }
+        };
+        Signature { vis: vis.clone(), name: sig.ident.clone(), parameters, output }
+    }
+
+    fn active(&self) -> impl Iterator<Item = (usize, &Parameter)> {
+        self.parameters.iter().enumerate().filter(|(_, p)| !p.constant)
+    }
+
+    /// The names of the parameters.
+    pub(crate) fn names(&self) -> Vec<Ident> {
+        self.parameters.iter().enumerate().map(|(i, p)| p.ident(i)).collect()
+    }
+
+    /// The type that bears the function's name.
+    pub(crate) fn item(&self) -> TokenStream {
+        let Signature { vis, name, .. } = self;
+        let doc = format!("The derivative of the function of this name: see [`{name}::gradient`].");
+        quote! {
+            #[doc = #doc]
+            #[allow(non_camel_case_types)]
+            #vis struct #name {
+                driver: ::pullback::__private::Driver<#name>,
+            }
+        }
+    }
+
+    /// `impl Function` for that type, and how arguments are brought together.
+    pub(crate) fn function(&self) -> TokenStream {
+        let Signature { name, output, .. } = self;
+        let label = name.to_string();
+        let names = self.names();
+        let modes = self.parameters.iter().map(Parameter::mode);
+        let lent = self.parameters.iter().map(|p| {
+            let ty = &p.ty;
+            match p.passing {
+                Passing::Value => quote!(#ty),
+                Passing::Shared => quote!(&'a #ty),
+                Passing::Unique => quote!(&'a mut #ty),
+            }
+        });
+        quote! {
+            impl __pb::Function for #name {
+                type Parameters = (#(#modes,)*);
+                type Output = #output;
+                const NAME: &'static str = #label;
+
+                fn primal((#(#names,)*): __pb::Args<'_, Self>) -> #output {
+                    #name(#(#names),*)
+                }
+            }
+
+            impl #name {
+                /// The arguments of a call as a tuple, coerced as in a call of the function.
+                #[doc(hidden)]
+                #[inline(always)]
+                pub fn args<'a>(#(#names: #lent),*) -> __pb::Args<'a, #name> {
+                    (#(#names,)*)
+                }
+            }
+        }
+    }
+
+    /// What users call, and the gradient that they get.
+    pub(crate) fn driver(&self) -> TokenStream {
+        let Signature { name, output, .. } = self;
+        let names = self.names();
+        let types: Vec<_> = self.parameters.iter().map(|p| &p.syntax).collect();
+        let fields: TokenStream = self
+            .active()
+            .map(|(i, p)| {
+                let (field, ty) = (&names[i], &p.ty);
+                let doc = format!("With respect to `{field}`.");
+                match p.passing {
+                    Passing::Value => quote!(#[doc = #doc] pub #field: <#ty as __pb::Value>::Tangent,),
+                    _ => quote!(#[doc = #doc] pub #field: <#ty as __pb::Differentiable>::View<'a>,),
+                }
+            })
+            .collect();
+        let values: TokenStream = self
+            .active()
+            .map(|(i, p)| {
+                let (field, ty, index) = (&names[i], &p.ty, syn::Index::from(i));
+                match p.passing {
+                    Passing::Value => quote!(#field: gradients.#index,),
+                    _ => quote!(#field: <#ty as __pb::Differentiable>::view(&buffers.#index),),
+                }
+            })
+            .collect();
+        let unit = matches!(output, Type::Tuple(tuple) if tuple.elems.is_empty());
+        let scalar = !matches!(output, Type::Tuple(_) | Type::Array(_));
+        let value_and_gradient = scalar.then(|| {
+            let doc = format!(
+                "The value of `{name}` and its gradient with respect to each active parameter.\n\n`&mut` arguments are \
+                 restored when the call returns, and their gradient is the one with respect to what they hold on entry."
+            );
+            quote! {
+                #[doc = #doc]
+                #[allow(clippy::too_many_arguments)]
+                pub fn value_and_gradient(&mut self, #(#names: #types),*) -> (#output, Gradient<'_>) {
+                    let (value, gradients, buffers) = self.driver.run((#(#names,)*), __pb::one::<#output>(), |_| ());
+                    (value, Gradient { #values marker: __pb::PhantomData })
+                }
+            }
+        });
+        let (seed, seed_parameter) =
+            if unit { (quote!(()), quote!()) } else { (quote!(seed), quote!(seed: __pb::Cotangent<Self>,)) };
+        let (mut seed_parameters, mut seeding) = (TokenStream::new(), TokenStream::new());
+        for (i, p) in self.active().filter(|(_, p)| p.passing == Passing::Unique) {
+            let (seed, ty, index) = (format_ident!("seed_{}", names[i]), &p.ty, syn::Index::from(i));
+            seed_parameters.extend(quote!(#seed: <#ty as __pb::Differentiable>::View<'_>,));
+            seeding.extend(quote!(<#ty as __pb::Differentiable>::seed(&mut _buffers.#index, #seed);));
+        }
+        let doc = format!(
+            "The value of `{name}`, and the pullback of `seed` (the gradient of some scalar with respect to the output) to \
+             each active parameter. Behind it stands a seed for each active `&mut` parameter: the gradient of that \
+             scalar with respect to what the argument holds when the function returns."
+        );
+        quote! {
+            /// The gradient with respect to each active parameter, in fields of their names.
+            #[derive(Clone, Copy, Debug)]
+            pub struct Gradient<'a> {
+                #fields
+                marker: __pb::PhantomData<&'a ()>,
+            }
+
+            impl #name {
+                /// An object that computes gradients. It owns the rule and the shadows, allocates on its first use and
+                /// reuses its memory from then on.
+                pub fn gradient() -> Self {
+                    Self { driver: __pb::Driver::new(Self::rule()) }
+                }
+
+                /// An object that computes pullbacks: the same as [`gradient`](Self::gradient).
+                pub fn pullback() -> Self {
+                    Self::gradient()
+                }
+
+                /// Gives back the memory that the object holds.
+                pub fn release(&mut self) {
+                    self.driver.release();
+                }
+
+                #value_and_gradient
+
+                #[doc = #doc]
+                #[allow(clippy::too_many_arguments)]
+                pub fn value_and_pullback(
+                    &mut self,
+                    #(#names: #types,)*
+                    #seed_parameter
+                    #seed_parameters
+                ) -> (#output, Gradient<'_>) {
+                    let (value, gradients, buffers) =
+                        self.driver.run((#(#names,)*), #seed, |_buffers| { #seeding });
+                    (value, Gradient { #values marker: __pb::PhantomData })
+                }
+            }
+        }
+    }
+}
+
+impl Parameter {
+    /// Its name, or one for `_`.
+    fn ident(&self, index: usize) -> Ident {
+        self.name.clone().unwrap_or_else(|| format_ident!("_{index}"))
+    }
+
+    /// The `Parameter` type of the rules crate.
+    fn mode(&self) -> TokenStream {
+        let ty = &self.ty;
+        let span = ty.span();
+        let inert = inert(&kind_of_type(ty));
+        match (self.passing, self.constant) {
+            // A float that is held constant has a gradient all the same: zero.
+            (Passing::Value, true) if kind_of_type(ty) != Kind::Float || inert => {
+                quote_spanned!(span=> __pb::ConstVal<#ty>)
+            }
+            (Passing::Value, _) => quote_spanned!(span=> __pb::Val<#ty>),
+            (_, true) => quote_spanned!(span=> __pb::ConstRef<#ty>),
+            (Passing::Shared, false) => quote_spanned!(span=> __pb::Ref<#ty>),
+            (Passing::Unique, false) => quote_spanned!(span=> __pb::Mut<#ty>),
+        }
+    }
+}
+
+fn parameter(input: &mut FnArg, errors: &mut Errors) -> Parameter {
+    let FnArg::Typed(typed) = input else {
+        errors.push(
+            &*input,
+            "methods are not differentiable yet: write a free function with a named parameter",
+        );
+        let ty: Type = syn::parse_quote!(());
+        let syntax = ty.clone();
+        return Parameter { name: None, mutable: false, passing: Passing::Value, ty, syntax, constant: true };
+    };
+    let attributes = typed.attrs.len();
+    typed.attrs.retain(|a| !a.path().is_ident("constant"));
+    let marked = typed.attrs.len() < attributes;
+    let (name, mutable) = match &*typed.pat {
+        Pat::Ident(ident) if ident.by_ref.is_none() && ident.subpat.is_none() => {
+            (Some(ident.ident.clone()), ident.mutability.is_some())
+        }
+        Pat::Wild(_) => (None, false),
+        other => {
+            errors.push(
+                other,
+                "a parameter of a differentiable function has a name: take the pattern apart in the body",
+            );
+            (None, false)
+        }
+    };
+    let (passing, ty) = match &*typed.ty {
+        Type::Reference(reference) => {
+            let passing = if reference.mutability.is_some() { Passing::Unique } else { Passing::Shared };
+            (passing, (*reference.elem).clone())
+        }
+        Type::ImplTrait(_) => {
+            errors.push(&typed.ty, "`impl Trait` parameters are not differentiable yet: write the type out");
+            (Passing::Value, (*typed.ty).clone())
+        }
+        ty => (Passing::Value, ty.clone()),
+    };
+    let constant = marked || inert(&kind_of_type(&ty));
+    if constant && passing == Passing::Unique {
+        errors.push(&typed.ty, "a `&mut` parameter without gradient is not differentiable yet: pass numbers by `&mut`, and return the rest");
+    }
+    Parameter { name, mutable, passing, ty, syntax: (*typed.ty).clone(), constant }
+}
+
+/// Takes the `#[constant]` attributes off the parameters of `function`.
+pub(crate) fn strip(function: &mut syn::ItemFn) {
+    for input in &mut function.sig.inputs {
+        if let FnArg::Typed(typed) = input {
+            typed.attrs.retain(|a| !a.path().is_ident("constant"));
+        }
+    }
+}

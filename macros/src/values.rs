@@ -1,0 +1,354 @@
+//! The values that a pullback reads: evaluated again where what they are computed from is still there, kept otherwise.
+
+use proc_macro2::{Group, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::Ident;
+
+use crate::kept::Item;
+use crate::program::*;
+use crate::reverse::Reverse;
+
+impl Reverse<'_> {
+    /// The innermost level of the reverse pass.
+    pub(crate) fn top(&self) -> usize {
+        self.levels.len() - 1
+    }
+
+    pub(crate) fn level_of(&self, block: BlockId) -> usize {
+        self.levels
+            .iter()
+            .rposition(|level| level.block == block)
+            .expect("a variable is used within its block")
+    }
+
+    /// What a variable in memory held at `at` is what it holds now, in the reverse pass of `level`.
+    fn intact(&self, variable: VarId, at: &At, level: usize) -> bool {
+        let variable_is = &self.program.variables[variable];
+        if variable_is.disturbed {
+            return false;
+        }
+        !variable_is.memory || at.versions.get(&variable) == self.levels[level].current.get(&variable)
+    }
+
+    /// Records that the reverse pass reads memory as it is at `at`, so that later writes have to be undone.
+    pub(crate) fn reads_memory(&mut self, variable: VarId, at: &At, level: usize) {
+        if !self.program.variables[variable].memory {
+            return;
+        }
+        let Some(&version) = at.versions.get(&variable) else { return };
+        let loops = self.loops(level);
+        self.reads.push((variable, version, loops));
+        self.present(variable);
+    }
+
+    /// Makes a local that lives in memory available to the reverse pass.
+    pub(crate) fn present(&mut self, id: VarId) {
+        let variable = &self.program.variables[id];
+        if variable.memory && !variable.by_reference() {
+            self.kept.keep_as(variable.block, Item::Final(id), variable.unique.clone());
+        }
+    }
+
+    /// `expr` can be evaluated again in the reverse pass of `level`, out of what is there or kept.
+    pub(crate) fn replayable(&self, expr: ExprId, at: &At, level: usize) -> bool {
+        if self.kept.name(at.block, Item::Value(expr)).is_some()
+            || self.levels[level].temporaries.contains_key(&expr)
+        {
+            return true;
+        }
+        match &self.program.exprs[expr].kind {
+            ExprKind::Constant(constant) => {
+                constant.pure && constant.mentions.iter().all(|v| self.intact(*v, at, level))
+            }
+            ExprKind::Read(place) => {
+                self.intact(place.base, at, level) && place.indices().all(|i| self.replayable(i, at, level))
+            }
+            ExprKind::Call { .. } | ExprKind::Borrow { .. } => false,
+            ExprKind::If { .. } | ExprKind::Block(_) => {
+                self.program.operands(expr).into_iter().all(|e| self.replayable(e, at, level))
+                    && self.program.blocks_of(expr).into_iter().all(|b| {
+                        let block = &self.program.blocks[b];
+                        block.statements.is_empty()
+                            && block.value.is_some_and(|v| self.replayable(v, at, level))
+                    })
+            }
+            _ => self.program.operands(expr).into_iter().all(|e| self.replayable(e, at, level)),
+        }
+    }
+
+    /// Evaluating `expr` again asks for nothing that would have to be kept.
+    pub(crate) fn free(&self, expr: ExprId, at: &At, level: usize) -> bool {
+        if !self.replayable(expr, at, level) {
+            return false;
+        }
+        let mentioned: Vec<VarId> = match &self.program.exprs[expr].kind {
+            ExprKind::Constant(constant) => constant.mentions.clone(),
+            ExprKind::Read(place) => vec![place.base],
+            _ => Vec::new(),
+        };
+        mentioned.into_iter().all(|id| {
+            let variable = &self.program.variables[id];
+            if variable.memory {
+                return variable.by_reference();
+            }
+            match at.versions.get(&id).map(|def| &self.program.definitions[*def]) {
+                Some(Definition::Given { .. }) => true,
+                Some(Definition::Computed { expr, at, .. }) => {
+                    let level = self.levels.iter().rposition(|l| l.block == at.block);
+                    level.is_some_and(|level| self.free(*expr, at, level))
+                }
+                _ => false,
+            }
+        }) && self.program.operands(expr).into_iter().all(|e| self.free(e, at, level))
+            && self
+                .program
+                .blocks_of(expr)
+                .into_iter()
+                .all(|b| self.program.blocks[b].value.is_some_and(|v| self.free(v, at, level)))
+    }
+
+    /// The name under which the value of a definition is known in the reverse pass.
+    fn definition(&mut self, def: DefId) -> Ident {
+        let program = self.program;
+        match &program.definitions[def] {
+            Definition::Given { variable } => program.variables[*variable].unique.clone(),
+            Definition::Entry { variable, block } => {
+                let name = format!("{}_in", program.variables[*variable].unique);
+                self.kept.keep(*block, Item::Definition(def), &name)
+            }
+            Definition::Merged { variable, block } => {
+                let name = format!("{}_out", program.variables[*variable].unique);
+                self.kept.keep(*block, Item::Definition(def), &name)
+            }
+            Definition::Computed { variable, expr, at } => {
+                let level = self.level_of(at.block);
+                if let Some(name) = self.levels[level].names.get(&def) {
+                    return name.clone();
+                }
+                let variable = &program.variables[*variable];
+                if !self.replayable(*expr, at, level) {
+                    return self.kept.keep(
+                        at.block,
+                        Item::Definition(def),
+                        &format!("{}_at", variable.unique),
+                    );
+                }
+                let first = !self.named.contains(&variable.unique.to_string());
+                let name = if first {
+                    variable.unique.clone()
+                } else {
+                    self.kept.fresh(&variable.unique.to_string())
+                };
+                self.named.insert(variable.unique.to_string());
+                let text = self.text(*expr, at, level);
+                self.levels[level].out.extend(quote!(let #name = #text;));
+                self.levels[level].names.insert(def, name.clone());
+                name
+            }
+        }
+    }
+
+    /// The place, as an expression of the reverse pass.
+    pub(crate) fn place(&mut self, place: &Place, at: &At, level: usize) -> TokenStream {
+        let variable = &self.program.variables[place.base];
+        let base = if variable.memory || variable.by_reference() {
+            self.reads_memory(place.base, at, level);
+            variable.unique.clone()
+        } else {
+            self.definition(at.versions[&place.base])
+        };
+        let projections = self.projections(&place.projections, at, level);
+        let deref = place.projections.iter().any(|p| matches!(p, Projection::Deref));
+        if deref { quote!((*#base)#projections) } else { quote!(#base #projections) }
+    }
+
+    /// `[i].field…`
+    pub(crate) fn projections(&mut self, projections: &[Projection], at: &At, level: usize) -> TokenStream {
+        let mut tokens = TokenStream::new();
+        for projection in projections {
+            match projection {
+                Projection::Index(index) => {
+                    let index = self.text(*index, at, level);
+                    tokens.extend(quote!([#index]));
+                }
+                Projection::Field(member) => tokens.extend(quote!(.#member)),
+                Projection::Deref => {}
+            }
+        }
+        tokens
+    }
+
+    /// An expression for the value that `expr` had at `at`, for use at `level`.
+    pub(crate) fn text(&mut self, expr: ExprId, at: &At, level: usize) -> TokenStream {
+        if let Some(name) = self.kept.name(at.block, Item::Value(expr)) {
+            return quote!(#name);
+        }
+        if let Some(name) = self.levels[level].temporaries.get(&expr) {
+            return quote!(#name);
+        }
+        let program = self.program;
+        let node = &program.exprs[expr];
+        let effects = matches!(node.kind, ExprKind::Call { .. });
+        if effects || (self.is_leaf(expr) && !self.replayable(expr, at, level)) {
+            let name = self.kept.keep(at.block, Item::Value(expr), "value");
+            return quote!(#name);
+        }
+        match &node.kind {
+            ExprKind::Constant(constant) => {
+                for id in &constant.mentions {
+                    self.reads_memory(*id, at, level);
+                }
+                self.substitute(node.syntax.to_token_stream(), constant, at, level)
+            }
+            ExprKind::Read(place) => {
+                let text = self.place(place, at, level);
+                let deref = place.projections.is_empty() && program.variables[place.base].by_reference();
+                if deref && program.kind_of(expr) == Kind::Float { quote!((*#text)) } else { text }
+            }
+            ExprKind::Borrow { place, unique } => {
+                let text = self.place(place, at, level);
+                let reference = place.projections.is_empty() && program.variables[place.base].by_reference();
+                match (reference, unique) {
+                    (true, true) => quote!(&mut *#text),
+                    (true, false) => text,
+                    (false, true) => quote!(&mut #text),
+                    (false, false) => quote!(&#text),
+                }
+            }
+            ExprKind::Neg(e) => {
+                let e = self.text(*e, at, level);
+                quote!(-#e)
+            }
+            ExprKind::Paren(e) => {
+                let inner = self.text(*e, at, level);
+                if self.levels[level].temporaries.contains_key(e) { inner } else { quote!((#inner)) }
+            }
+            ExprKind::Binary { op, left, right } => {
+                let (left, right) = (self.text(*left, at, level), self.text(*right, at, level));
+                quote!(#left #op #right)
+            }
+            ExprKind::Cast(e, ty) => {
+                let e = self.text(*e, at, level);
+                quote!(#e as #ty)
+            }
+            ExprKind::Method { receiver, name, args } => {
+                let receiver = self.text(*receiver, at, level);
+                let args: Vec<_> = args.iter().map(|a| self.text(*a, at, level)).collect();
+                quote!(#receiver.#name(#(#args),*))
+            }
+            ExprKind::If { cond, then, otherwise } => {
+                let cond = self.text(*cond, at, level);
+                let then = self.block_text(*then, at, level);
+                let otherwise = otherwise.map(|b| {
+                    let block = self.block_text(b, at, level);
+                    quote!(else { #block })
+                });
+                quote!(if #cond { #then } #otherwise)
+            }
+            ExprKind::Block(block) => {
+                let text = self.block_text(*block, at, level);
+                quote!({ #text })
+            }
+            ExprKind::Tuple(elements) => {
+                let elements: Vec<_> = elements.iter().map(|e| self.text(*e, at, level)).collect();
+                quote!((#(#elements,)*))
+            }
+            ExprKind::Array(elements) => {
+                let elements: Vec<_> = elements.iter().map(|e| self.text(*e, at, level)).collect();
+                quote!([#(#elements),*])
+            }
+            ExprKind::Repeat(element, len) => {
+                let element = self.text(*element, at, level);
+                quote!([#element; #len])
+            }
+            ExprKind::Call { .. } => unreachable!("kept above"),
+        }
+    }
+
+    fn block_text(&mut self, block: BlockId, at: &At, level: usize) -> TokenStream {
+        match self.program.blocks[block].value {
+            Some(value) => self.text(value, at, level),
+            None => TokenStream::new(),
+        }
+    }
+
+    /// Kept as a whole when it cannot be evaluated again; of anything else the parts are.
+    fn is_leaf(&self, expr: ExprId) -> bool {
+        matches!(
+            self.program.exprs[expr].kind,
+            ExprKind::Constant(_) | ExprKind::Read(_) | ExprKind::If { .. } | ExprKind::Block(_)
+        )
+    }
+
+    /// The value of `expr` at the innermost level as something that can be written several times: a name or an element.
+    pub(crate) fn value(&mut self, expr: ExprId, at: &At) -> TokenStream {
+        let expr = self.program.peel(expr);
+        let level = self.top();
+        let simple = match &self.program.exprs[expr].kind {
+            ExprKind::Read(_) => true,
+            ExprKind::Constant(_) => {
+                matches!(self.program.exprs[expr].syntax, syn::Expr::Lit(_) | syn::Expr::Path(_))
+            }
+            _ => false,
+        };
+        if simple || self.levels[level].temporaries.contains_key(&expr) {
+            return self.text(expr, at, level);
+        }
+        let text = self.text(expr, at, level);
+        if let Ok(name) = syn::parse2::<Ident>(text.clone()) {
+            return quote!(#name);
+        }
+        let name = self.kept.fresh("t");
+        self.levels[level].out.extend(quote!(let #name = #text;));
+        self.levels[level].temporaries.insert(expr, name.clone());
+        quote!(#name)
+    }
+
+    /// Constant code with its names replaced by what stands for them in the reverse pass.
+    fn substitute(&mut self, tokens: TokenStream, constant: &Constant, at: &At, level: usize) -> TokenStream {
+        let mut names = Vec::new();
+        for (name, place) in &constant.aliases {
+            let place = self.place(place, at, level);
+            names.push((name.clone(), quote!((&#place))));
+        }
+        for id in &constant.mentions {
+            let variable = &self.program.variables[*id];
+            let name = if variable.memory || variable.by_reference() {
+                variable.unique.clone()
+            } else {
+                match at.versions.get(id) {
+                    Some(def) => self.definition(*def),
+                    None => continue,
+                }
+            };
+            names.push((variable.name.clone(), quote!(#name)));
+        }
+        replace(tokens, &names)
+    }
+}
+
+/// Replaces names, but not those of fields and methods.
+fn replace(tokens: TokenStream, names: &[(Ident, TokenStream)]) -> TokenStream {
+    let mut dots = 0;
+    let mut replaced = TokenStream::new();
+    for token in tokens {
+        let field = dots == 1;
+        dots = match &token {
+            TokenTree::Punct(punct) if punct.as_char() == '.' => dots + 1,
+            _ => 0,
+        };
+        match token {
+            TokenTree::Ident(ident) => match names.iter().find(|(name, _)| !field && *name == ident) {
+                Some((_, text)) => replaced.extend(text.clone()),
+                None => replaced.extend([ident]),
+            },
+            TokenTree::Group(group) => {
+                let mut inner = Group::new(group.delimiter(), replace(group.stream(), names));
+                inner.set_span(group.span());
+                replaced.extend([TokenTree::Group(inner)]);
+            }
+            token => replaced.extend([token]),
+        }
+    }
+    replaced
+}

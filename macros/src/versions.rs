@@ -1,0 +1,205 @@
+//! Gives every value of a variable a definition, and everything that memory holds a version, so that the reverse pass can
+//! tell what is still there.
+
+use std::rc::Rc;
+
+use crate::program::*;
+
+pub(crate) fn number(program: &mut Program) {
+    for block in program.nested(BODY) {
+        let opaque: Vec<_> = program.blocks[block]
+            .statements
+            .iter()
+            .filter_map(|s| match &s.kind {
+                StatementKind::Opaque(opaque) => Some(program.disturbed(opaque).collect::<Vec<_>>()),
+                _ => None,
+            })
+            .collect();
+        opaque.into_iter().flatten().for_each(|id| program.variables[id].disturbed = true);
+    }
+    let mut numbering = Numbering { program, next: 0 };
+    let mut versions = Versions::new();
+    for id in numbering.program.parameters.clone().into_iter().flatten() {
+        numbering.give(id, &mut versions);
+    }
+    numbering.block(BODY, versions);
+}
+
+struct Numbering<'p> {
+    program: &'p mut Program,
+    next: usize,
+}
+
+impl Numbering<'_> {
+    fn define(&mut self, definition: Definition) -> DefId {
+        self.program.definitions.push(definition);
+        self.program.definitions.len() - 1
+    }
+
+    fn version(&mut self) -> usize {
+        self.next += 1;
+        self.next
+    }
+
+    /// A parameter or index comes into scope.
+    fn give(&mut self, id: VarId, versions: &mut Versions) {
+        let version = match self.program.variables[id].memory {
+            true => self.version(),
+            false => self.define(Definition::Given { variable: id }),
+        };
+        versions.insert(id, version);
+    }
+
+    /// `id` holds something that can only be had by keeping it.
+    fn merge(&mut self, id: VarId, block: BlockId, versions: &mut Versions, defines: &mut Vec<DefId>) {
+        let version = if self.program.variables[id].memory {
+            self.version()
+        } else {
+            let def = self.define(Definition::Merged { variable: id, block });
+            defines.push(def);
+            def
+        };
+        versions.insert(id, version);
+    }
+
+    fn set(&mut self, id: VarId, expr: ExprId, at: &At, versions: &mut Versions, defines: &mut Vec<DefId>) {
+        if self.program.variables[id].memory || !self.recomputable(expr) {
+            return self.merge(id, at.block, versions, defines);
+        }
+        let def = self.define(Definition::Computed { variable: id, expr, at: at.clone() });
+        defines.push(def);
+        versions.insert(id, def);
+    }
+
+    fn recomputable(&self, expr: ExprId) -> bool {
+        match &self.program.exprs[self.program.peel(expr)].kind {
+            ExprKind::Call { .. } => false,
+            ExprKind::If { .. } | ExprKind::Block(_) => self
+                .program
+                .blocks_of(self.program.peel(expr))
+                .iter()
+                .all(|b| self.program.blocks[*b].statements.is_empty()),
+            _ => true,
+        }
+    }
+
+    fn block(&mut self, id: BlockId, mut versions: Versions) -> Versions {
+        for i in 0..self.program.blocks[id].statements.len() {
+            let at = At { block: id, versions: Rc::new(versions.clone()) };
+            let mut statement = std::mem::replace(
+                &mut self.program.blocks[id].statements[i],
+                Statement {
+                    id: 0,
+                    kind: StatementKind::Expr(0, true),
+                    before: At::default(),
+                    defines: Vec::new(),
+                },
+            );
+            statement.before = at.clone();
+            self.statement(&statement.kind, &at, &mut versions, &mut statement.defines);
+            self.program.blocks[id].statements[i] = statement;
+        }
+        self.program.blocks[id].tail = At { block: id, versions: Rc::new(versions.clone()) };
+        if let Some(value) = self.program.blocks[id].value {
+            self.effects(value, id, &mut versions, &mut Vec::new());
+        }
+        self.program.blocks[id].end = At { block: id, versions: Rc::new(versions.clone()) };
+        versions
+    }
+
+    fn statement(
+        &mut self,
+        kind: &StatementKind,
+        at: &At,
+        versions: &mut Versions,
+        defines: &mut Vec<DefId>,
+    ) {
+        match kind {
+            StatementKind::Let(l) => {
+                let Some(init) = l.init else { return };
+                self.effects(init, at.block, versions, defines);
+                let elements = match (&self.program.exprs[init].kind, l.tuple) {
+                    (ExprKind::Tuple(elements), true) => Some(elements.clone()),
+                    _ => None,
+                };
+                for (i, id) in l.variables.iter().enumerate() {
+                    match (id, &elements) {
+                        (Some(id), Some(elements)) => self.set(*id, elements[i], at, versions, defines),
+                        (Some(id), None) if l.tuple => self.merge(*id, at.block, versions, defines),
+                        (Some(id), None) => self.set(*id, init, at, versions, defines),
+                        (None, _) => {}
+                    }
+                }
+            }
+            StatementKind::Assign(assign) => {
+                self.effects(assign.value, at.block, versions, defines);
+                self.set(assign.place.base, assign.result, at, versions, defines);
+            }
+            StatementKind::Expr(expr, _) => self.effects(*expr, at.block, versions, defines),
+            StatementKind::For(f) => self.repeat(f.body, f.index, at.block, versions, defines),
+            StatementKind::While(w) => self.repeat(w.body, None, at.block, versions, defines),
+            StatementKind::Opaque(opaque) => {
+                for id in self.program.disturbed(opaque).collect::<Vec<_>>() {
+                    if versions.contains_key(&id) {
+                        self.merge(id, at.block, versions, defines);
+                    }
+                }
+            }
+        }
+    }
+
+    fn repeat(
+        &mut self,
+        body: BlockId,
+        index: Option<VarId>,
+        block: BlockId,
+        versions: &mut Versions,
+        defines: &mut Vec<DefId>,
+    ) {
+        let mut written = self.program.written(body);
+        written.retain(|id| versions.contains_key(id));
+        let mut inner = versions.clone();
+        for &id in &written {
+            let version = if self.program.variables[id].memory {
+                self.version()
+            } else {
+                let def = self.define(Definition::Entry { variable: id, block: body });
+                self.program.blocks[body].entries.push((id, def));
+                def
+            };
+            inner.insert(id, version);
+        }
+        if let Some(index) = index {
+            self.give(index, &mut inner);
+        }
+        self.block(body, inner);
+        for id in written {
+            self.merge(id, block, versions, defines);
+        }
+    }
+
+    /// What evaluating `expr` does to variables.
+    fn effects(&mut self, expr: ExprId, block: BlockId, versions: &mut Versions, defines: &mut Vec<DefId>) {
+        for operand in self.program.operands(expr) {
+            self.effects(operand, block, versions, defines);
+        }
+        if let ExprKind::Call { args, .. } = &self.program.exprs[expr].kind {
+            for arg in args.clone() {
+                if let ExprKind::Borrow { place, unique: true } = &self.program.exprs[arg].kind {
+                    self.merge(place.base, block, versions, defines);
+                }
+            }
+        }
+        let mut written = Vec::new();
+        for inner in self.program.blocks_of(expr) {
+            written.extend(self.program.written(inner));
+            self.block(inner, versions.clone());
+        }
+        written.sort_unstable();
+        written.dedup();
+        for id in written {
+            // A variable without a value so far gets it in every branch.
+            self.merge(id, block, versions, defines);
+        }
+    }
+}

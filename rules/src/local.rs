@@ -1,0 +1,67 @@
+//! Shadows of local variables, and other helpers of derived code.
+
+use crate::shadow::{Differentiable, Shadow};
+use crate::state::State;
+use crate::tangent::Tangent;
+
+/// The residual of a branch: that of the arm that was taken.
+pub enum Branch<A, B> {
+    /// The condition held.
+    Then(A),
+    /// It did not.
+    Else(B),
+}
+
+/// Shadows of a local that lives on the heap, kept from call to call.
+pub struct Pool<G>(Vec<G>);
+
+impl<G> Pool<G> {
+    /// An empty pool.
+    pub const fn new() -> Self {
+        Pool(Vec::new())
+    }
+
+    /// A zero gradient of the shape of `value`.
+    pub fn take<T: Differentiable<Gradient = G> + ?Sized>(&mut self, value: &T) -> G {
+        let mut gradient = self.0.pop().unwrap_or_else(T::empty);
+        value.prepare(&mut gradient);
+        gradient
+    }
+
+    /// Takes back what [`take`](Pool::take) gave.
+    pub fn give(&mut self, gradient: G) {
+        self.0.push(gradient);
+    }
+}
+
+impl<G: Send> State for Pool<G> {
+    fn reset(&mut self) {}
+    fn release(&mut self) {
+        self.0 = Vec::new();
+    }
+}
+
+/// The shadow of the local `value`, as a callee gets it.
+#[inline(always)]
+pub fn shadow_of<'a, T: Differentiable + ?Sized>(
+    _value: &T,
+    gradient: &'a mut T::Gradient,
+) -> Shadow<T::Shadow<'a>> {
+    Shadow::new(T::shadow(gradient))
+}
+
+/// In the place of the shadow of a constant argument.
+#[inline(always)]
+pub fn none<T: Default>() -> T {
+    T::default()
+}
+
+/// The gradient with respect to what an array repeats.
+#[inline(always)]
+pub fn sum<T: Tangent, const N: usize>(gradients: [T; N]) -> T {
+    let mut total = T::zero();
+    for gradient in gradients {
+        total.accumulate(gradient);
+    }
+    total
+}

@@ -1,0 +1,256 @@
+use pullback as _;
+use pullback::prelude::*;
+
+#[differentiable]
+fn sumsin(x: &[f64]) -> f64 {
+    let mut acc = 0.0;
+    for i in 0..x.len() {
+        acc += x[i].sin();
+    }
+    acc
+}
+#[differentiable]
+fn step(s: f64, p: f64) -> f64 {
+    s + 0.01 * (p * s).sin()
+}
+#[differentiable]
+fn simulate(s0: f64, p: f64, n: usize) -> f64 {
+    let mut s = s0;
+    for _ in 0..n {
+        s = step(s, p);
+    }
+    s
+}
+#[differentiable]
+fn rosen(x: &[f64]) -> f64 {
+    let mut s = 0.0;
+    for i in 0..x.len() - 1 {
+        let a = x[i + 1] - x[i] * x[i];
+        let b = 1.0 - x[i];
+        s += 100.0 * a * a + b * b;
+    }
+    s
+}
+#[differentiable]
+fn lse(x: &[f64]) -> f64 {
+    let mut m = x[0];
+    for i in 1..x.len() {
+        let v = x[i];
+        if v > m {
+            m = v;
+        }
+    }
+    let mut s = 0.0;
+    for i in 0..x.len() {
+        s += (x[i] - m).exp();
+    }
+    m + s.ln()
+}
+#[differentiable]
+fn bruss(x: &[f64], n: usize, #[constant] dt: f64) -> f64 {
+    let (a, b, mut u, mut v) = (x[0], x[1], x[2], x[3]);
+    for _ in 0..n {
+        let uuv = u * u * v;
+        let du = a + uuv - (b + 1.0) * u;
+        let dv = b * u - uuv;
+        u += dt * du;
+        v += dt * dv;
+    }
+    u * u + v * v
+}
+#[differentiable]
+fn normalise(x: &mut [f64], k: f64) {
+    for i in 0..x.len() {
+        x[i] = (x[i] * k).tanh();
+    }
+    for i in 1..x.len() {
+        x[i] *= x[i - 1];
+    }
+}
+#[differentiable]
+fn uses_normalise(x: &mut [f64], k: f64) -> f64 {
+    normalise(x, k);
+    let y = x[0] * x[1];
+    normalise(&mut x[1..], y);
+    let mut t = 0.0;
+    for i in 0..x.len() {
+        t += x[i] * x[i] * k;
+    }
+    t
+}
+#[differentiable]
+fn swap(x: f64, y: f64) -> (f64, f64) {
+    if x > y { (x * y, y) } else { (y.exp(), x / y) }
+}
+#[differentiable]
+fn pairs(x: f64, y: f64, n: usize) -> f64 {
+    let mut a = x;
+    let mut b = y;
+    let mut k = 0;
+    while k < n {
+        let (c, d) = swap(a, b);
+        a = 0.3 * d;
+        b = c.sin() + 0.1;
+        k += 1;
+    }
+    let z = if a > 0.2 {
+        let q = a * b;
+        q.sqrt()
+    } else {
+        b * b
+    };
+    a * b + z
+}
+#[differentiable]
+fn local_array(x: &[f64]) -> f64 {
+    let mut h = [0.0; 4];
+    for i in 0..4 {
+        let mut a = 0.0;
+        for j in 0..x.len() {
+            a += x[j] * ((i + j) as f64);
+        }
+        h[i] = a.tanh();
+    }
+    let mut g = [[0.0; 2]; 2];
+    for i in 0..2 {
+        for j in 0..2 {
+            g[i][j] = h[2 * i + j] * h[j];
+            g[i][j] += h[0];
+        }
+    }
+    h[0] = h[1] * h[2];
+    h[1] = h[0] * h[0];
+    h[0] + h[1] * h[3] + g[0][0] * g[1][1] - g[0][1] / (2.0 + g[1][0])
+}
+#[differentiable]
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut t = 0.0;
+    for i in 0..a.len() {
+        t += a[i] * b[i];
+    }
+    t
+}
+#[differentiable]
+fn aliased(x: &[f64]) -> f64 {
+    let c = [x[0] * 2.0, x[1], x[2]];
+    let mut e = [1.0, 2.0, 3.0];
+    e[1] = dot(&c, x);
+    dot(x, x) * dot(&x[1..], &x[..x.len() - 1]) + dot(&c, &c) * e[1] + dot(&e, &e)
+}
+#[differentiable]
+fn scalar_mut(y: &mut f64, x: f64) -> f64 {
+    *y = *y * x;
+    *y += x * x;
+    let a = *y;
+    *y *= a;
+    *y + a
+}
+#[differentiable]
+fn by_array(mut x: [f64; 3], k: f32) -> f64 {
+    let y = x[0] * x[1];
+    x[2] = x[2] * y;
+    x[0] = x[2] * x[1] + x[0];
+    (k * 2.0) as f64 * x[0] + x[2]
+}
+
+fn fd(f: impl Fn(&[f64]) -> f64, x: &[f64]) -> Vec<f64> {
+    (0..x.len())
+        .map(|i| {
+            let h = 1e-4;
+            let g = |k: f64| {
+                let mut y = x.to_vec();
+                y[i] += k * h;
+                f(&y)
+            };
+            (8.0 * (g(1.0) - g(-1.0)) - (g(2.0) - g(-2.0))) / (12.0 * h)
+        })
+        .collect()
+}
+fn close(a: &[f64], b: &[f64]) {
+    assert_eq!(a.len(), b.len());
+    for (x, y) in a.iter().zip(b) {
+        assert!((x - y).abs() < 1e-7 * (1.0 + x.abs() + y.abs()), "{a:?} {b:?}");
+    }
+}
+
+#[test]
+fn slices() {
+    let x = [0.3, -0.2, 1.4, 0.9];
+    for _ in 0..2 {
+        let mut g = sumsin::gradient();
+        for _ in 0..2 {
+            let (v, d) = g.value_and_gradient(&x);
+            assert_eq!(v, sumsin(&x));
+            close(d.x, &fd(|x| sumsin(x), &x));
+        }
+        let mut g = rosen::gradient();
+        for _ in 0..2 {
+            close(g.value_and_gradient(&x).1.x, &fd(|x| rosen(x), &x));
+        }
+        let mut g = lse::gradient();
+        for _ in 0..2 {
+            close(g.value_and_gradient(&x).1.x, &fd(|x| lse(x), &x));
+        }
+        let mut g = local_array::gradient();
+        for _ in 0..2 {
+            close(g.value_and_gradient(&x).1.x, &fd(|x| local_array(x), &x));
+        }
+        let mut g = aliased::gradient();
+        for _ in 0..2 {
+            close(g.value_and_gradient(&x[..3]).1.x, &fd(|x| aliased(x), &x[..3]));
+        }
+        let x = [1.0, 1.7, 1.2, 3.1];
+        let mut g = bruss::gradient();
+        for _ in 0..2 {
+            close(g.value_and_gradient(&x, 20, 0.01).1.x, &fd(|x| bruss(x, 20, 0.01), &x));
+        }
+    }
+}
+#[test]
+fn scalars() {
+    let mut g = simulate::gradient();
+    let (_, d) = g.value_and_gradient(0.3, 1.1, 50);
+    close(&[d.s0, d.p], &fd(|x| simulate(x[0], x[1], 50), &[0.3, 1.1]));
+    let mut g = pairs::gradient();
+    for n in [0, 1, 2, 5, 3] {
+        let (v, d) = g.value_and_gradient(0.7, 0.4, n);
+        assert_eq!(v, pairs(0.7, 0.4, n));
+        close(&[d.x, d.y], &fd(|x| pairs(x[0], x[1], n), &[0.7, 0.4]));
+    }
+    let mut g = scalar_mut::gradient();
+    let mut y = 0.7;
+    let (_, d) = g.value_and_gradient(&mut y, 1.3);
+    assert_eq!(y, 0.7);
+    close(
+        &[d.y, d.x],
+        &fd(
+            |x| {
+                let mut y = x[0];
+                scalar_mut(&mut y, x[1])
+            },
+            &[0.7, 1.3],
+        ),
+    );
+    let mut g = by_array::gradient();
+    let (_, d) = g.value_and_gradient([0.4, 0.5, 0.6], 1.5);
+    close(&d.x, &fd(|x| by_array([x[0], x[1], x[2]], 1.5), &[0.4, 0.5, 0.6]));
+    close(&[d.k as f64], &[(by_array([0.4, 0.5, 0.6], 2.5) - by_array([0.4, 0.5, 0.6], 1.5)) as f32 as f64]);
+}
+#[test]
+fn mutation() {
+    let x = [0.3, -0.2, 1.4, 0.9, 0.5];
+    let mut g = uses_normalise::gradient();
+    for _ in 0..2 {
+        let mut y = x[..4].to_vec();
+        let (v, d) = g.value_and_gradient(&mut y, x[4]);
+        assert_eq!(y, &x[..4]);
+        let mut all = d.x.to_vec();
+        all.push(d.k);
+        let f = |x: &[f64]| {
+            let mut y = x[..4].to_vec();
+            uses_normalise(&mut y, x[4])
+        };
+        assert_eq!(v, f(&x));
+        close(&all, &fd(f, &x));
+    }
+}
