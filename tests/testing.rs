@@ -29,6 +29,7 @@ mod fault {
     }
     faults!(
         Nothing,
+        UnwrapsMutConstant,
         OneUlp,
         WrongGradient,
         WrongGradientOfEntry,
@@ -106,7 +107,10 @@ impl<F: Fault> Activation for Scaling<F> {
         let old_y = self.old_y.get().unwrap_or(&[]);
         for i in 0..y.len() {
             let old_y = old_y.get(i).copied().unwrap_or(1.0);
-            let gradient = dy.take(|dy| &dy[i]) + seed;
+            let gradient = match F::KIND {
+                Kind::UnwrapsMutConstant => dy.get().unwrap()[i].replace(0.0) + seed,
+                _ => dy.take(|dy| &dy[i]) + seed,
+            };
             da += gradient * x[i] * old_y;
             let for_x = gradient * a * old_y;
             match F::KIND {
@@ -279,8 +283,10 @@ fn restoring_by_arithmetic_is_caught() {
 
 #[test]
 fn a_rule_that_cannot_do_without_a_shadow_is_caught() {
-    let expected = ["parameter 2 constant", "the pullback panics"];
+    let expected = ["parameter 2 constant: the pullback panics"];
     assert_contains(&caught::<fault::UnwrapsConstant>(), &expected);
+    let expected = ["parameter 0 constant: the pullback panics"];
+    assert_contains(&caught::<fault::UnwrapsMutConstant>(), &expected);
 }
 
 #[test]
