@@ -29,7 +29,7 @@ fn simulate(start: f64, p: f64, steps: usize, trace: &mut [f64]) -> f64 {
     for i in 0..steps {
         s = step(s, p);
         if s > 0.5 {
-            s = s / p;
+            s /= p;
         }
         trace[i] = s * s;
     }
