@@ -36,7 +36,8 @@ pub type InputOf<R> = Owned<<R as Rule>::Function>;
 /// * The gradient of a random weighted sum of all results agrees with finite differences. Parameters of up to 64 numbers
 ///   are checked number by number; of larger ones a random sample is, and so are random directions.
 /// * Gradients are added to what the shadows of `&` arguments hold.
-/// * An argument may be constant, and restoring may be [forgone](Rule::forgo): other gradients stay the same.
+/// * Restoring may be [forgone](Rule::forgo), and `&` arguments may be constant: other gradients stay the same. A `&mut`
+///   argument may be constant, too.
 /// * Activations nest, for arguments of the same and of other shapes; the gradients are bit for bit those of a fresh rule.
 /// * A used rule gives bit for bit the gradients of a fresh one, also when sizes go up and down, after
 ///   [`reset`](crate::State::reset) with forwards pending, after [`release`](crate::State::release), and after a panic.
@@ -252,27 +253,32 @@ impl<R: Rule<Function: TestFunction>, M: Fn() -> R> Checks<'_, R, M> {
     }
 
     fn constants(&mut self) {
-        let one = Self::references().map(|(p, _)| (Set::of(p), format!("parameter {p} constant")));
-        let all = std::iter::once((Set::all(), "all references constant".to_string()));
-        for (constant, when) in one.chain(all) {
+        let one = |p| (Set::of(p), format!("parameter {p} constant"));
+        let shared = || Self::references().filter(|(_, mode)| *mode == Mode::Shared).map(|(p, _)| p);
+        let all = (shared().collect(), "all shared arguments constant".to_string());
+        for (constant, when) in shared().map(one).chain([all]) {
             for subject in &self.subjects {
-                // The gradient that comes in through a `&mut` argument is missing in both.
-                let unused = How { unused: constant, ..How::default() };
-                let expected =
-                    reverse(&mut (self.rule)(), &subject.case, unused, "exit value unused").gradient;
                 let how = How { constant, ..How::default() };
                 let got = reverse(&mut (self.rule)(), &subject.case, how, &when).gradient;
-                let excepted = Self::references().map(|(p, _)| p).filter(|&p| constant.contains(p)).collect();
                 let tolerance = subject.precision(None).rounding(subject.scale);
                 compare_gradients(
                     &subject.case,
-                    &expected,
+                    &subject.gradient,
                     &got,
-                    excepted,
+                    constant,
                     |_| tolerance,
                     &when,
                     "another argument's gradient changes",
                 );
+            }
+        }
+        // What passes through a constant `&mut` argument carries no gradient, so that others' gradients may change.
+        let mutable = Self::references().filter(|(_, mode)| *mode == Mode::Mutable).map(|(p, _)| one(p));
+        let all = (Set::all(), "all references constant".to_string());
+        for (constant, when) in mutable.chain([all]) {
+            for subject in &self.subjects {
+                let how = How { constant, ..How::default() };
+                reverse(&mut (self.rule)(), &subject.case, how, &when);
             }
         }
     }

@@ -160,8 +160,6 @@ pub(super) struct How<'a> {
     pub(super) prefill: Option<&'a ByParameter<f64>>,
     /// Which parameters get the shadow of a constant.
     pub(super) constant: Set,
-    /// Which parameters' exit values nothing depends on.
-    pub(super) unused: Set,
     /// Which parameters the rule need not restore.
     pub(super) forgone: Set,
 }
@@ -273,7 +271,7 @@ fn fill<F: TestFunction>(buffers: &mut <F::Parameters as Parameters>::Buffers, c
     let mut indices = vec![0; modes::<F>().len()];
     F::Parameters::visit_buffers(buffers, &mut |parameter, coordinate: Coordinate<'_>| {
         replace_one(coordinate, &mut indices[parameter], &mut |i, zero| match modes::<F>()[parameter] {
-            Mode::Mutable if !how.unused.contains(parameter) => case.cotangents[parameter][i],
+            Mode::Mutable => case.cotangents[parameter][i],
             Mode::Shared => how.prefill.map_or(zero, |prefill| prefill[parameter][i]),
             _ => zero,
         });

@@ -1,0 +1,89 @@
+//! The rules of the matrix products keep the contract of rules.
+
+use ndarray::{Array2, Axis, ShapeBuilder, s};
+use proptest::prelude::*;
+use pullback::testing::{CheckRule, CountingAllocator};
+use pullback::{Trans, gemm, mul_into};
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+/// A matrix of any layout: by rows, by columns, with gaps, or backwards.
+fn matrix(shape: (usize, usize)) -> impl Strategy<Value = Array2<f64>> {
+    let elements = proptest::collection::vec(-2.0..2.0, 4 * shape.0 * shape.1);
+    (elements, 0..4).prop_map(move |(elements, layout)| {
+        let (m, n) = shape;
+        let fill = |array: &mut Array2<f64>| array.iter_mut().zip(&elements).for_each(|(x, e)| *x = *e);
+        let mut array = match layout {
+            1 => Array2::zeros((m, n).f()),
+            2 => Array2::zeros((2 * m, 2 * n)).slice_move(s![..;2, ..;2]),
+            _ => Array2::zeros((m, n)),
+        };
+        if layout == 3 {
+            array.invert_axis(Axis(0));
+        }
+        fill(&mut array);
+        array
+    })
+}
+
+/// Sizes that leave remainders of every vector width, and some for which other methods are chosen.
+fn size() -> impl Strategy<Value = usize> {
+    prop_oneof![8 => 0_usize..6, 2 => 6_usize..20, 1 => 30_usize..40]
+}
+
+type Product = (Array2<f64>, Array2<f64>, Array2<f64>);
+
+/// C, A and B.
+fn product() -> impl Strategy<Value = Product> {
+    (size(), size(), size()).prop_flat_map(|(m, k, n)| (matrix((m, n)), matrix((m, k)), matrix((k, n))))
+}
+
+fn products() -> impl Strategy<Value = Vec<Product>> {
+    proptest::collection::vec(product(), 1..4)
+}
+
+fn single(a: &Array2<f64>) -> Array2<f32> {
+    a.mapv(|x| x as f32)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 16, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn mul_into_of_doubles(inputs in products()) {
+        CheckRule::new(mul_into::<f64>::rule)
+            .inputs(inputs)
+            .panicking((Array2::zeros((1, 1)), Array2::zeros((1, 2)), Array2::zeros((3, 1))))
+            .run();
+    }
+
+    #[test]
+    fn mul_into_of_singles(inputs in products()) {
+        CheckRule::new(mul_into::<f32>::rule)
+            .inputs(inputs.iter().map(|(c, a, b)| (single(c), single(a), single(b))))
+            .panicking((Array2::zeros((2, 1)), Array2::zeros((1, 2)), Array2::zeros((2, 1))))
+            .run();
+    }
+
+    #[test]
+    fn gemm_of_doubles(
+        inputs in products(),
+        trans in proptest::array::uniform2(any::<bool>()),
+        alpha in prop_oneof![Just(0.0), Just(1.0), -2.0..2.0],
+        beta in prop_oneof![Just(0.0), Just(1.0), -2.0..2.0],
+    ) {
+        let [of_a, of_b] = trans.map(|trans| if trans { Trans::Yes } else { Trans::No });
+        let oriented = |trans, x: Array2<f64>| if trans == Trans::Yes { x.reversed_axes() } else { x };
+        CheckRule::new(gemm::<f64>::rule)
+            .inputs(inputs.into_iter().map(|(mut c, a, b)| {
+                if beta == 0.0 {
+                    // Where restoring C is forgone, β = 0 says that C is a fresh buffer, and the gradient for β is 0.
+                    c.fill(0.0);
+                }
+                (of_a, of_b, alpha, oriented(of_a, a), oriented(of_b, b), beta, c)
+            }))
+            .panicking((of_a, of_b, alpha, Array2::zeros((5, 4)), Array2::zeros((3, 2)), beta, Array2::zeros((1, 1))))
+            .run();
+    }
+}
