@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use crate::function::{Args, Cotangent, Function, Gradients, Shadows};
+use crate::function::{Args, Cotangent, Function, Gradients, Parameters, Shadows};
 use crate::rule::Rule;
 use crate::state::State;
 
@@ -58,6 +58,7 @@ where
         shadows: Shadows<'a, F>,
         seed: Cotangent<F>,
     ) -> Gradients<F> {
+        let shadows = F::Parameters::align(&args, shadows);
         (self.pullback)(&mut self.state, residual, args, shadows, seed)
     }
 }
