@@ -1,6 +1,6 @@
 //! The driver behind `f::gradient()`: a rule, the shadows of its arguments, and one call that runs both passes.
 
-use pullback_rules::{Args, Buffers, Cotangent, Function, Gradients, Parameters, Rule, Shadows};
+use pullback_rules::{Args, Buffers, Cotangent, Function, Gradients, Parameters, Rule};
 
 /// A rule behind a name: its residual stays inside, so that the type of a gradient object can be written down. This costs
 /// one indirect call for a whole gradient.
@@ -19,23 +19,11 @@ impl<F: Function, R: Rule<Function = F>> Erased<F> for R {
     #[inline]
     fn run(
         &mut self,
-        mut args: Args<'_, F>,
+        args: Args<'_, F>,
         buffers: &mut Buffers<F>,
         seed: Cotangent<F>,
     ) -> (F::Output, Gradients<F>) {
-        fn pullback<'a, R: Rule>(
-            rule: &mut R,
-            residual: R::Residual,
-            args: Args<'a, R::Function>,
-            shadows: Shadows<'a, R::Function>,
-            seed: Cotangent<R::Function>,
-        ) -> Gradients<R::Function> {
-            rule.pullback(residual, args, shadows, seed)
-        }
-        let (value, residual) = self.forward(F::Parameters::reborrow(&mut args));
-        let (args, shadows) = (F::Parameters::reborrow(&mut args), F::Parameters::shadows(buffers));
-        let gradients = pullback(self, residual, args, shadows, seed);
-        (value, gradients)
+        self.value_and_pullback(args, buffers, seed)
     }
     fn reset(&mut self) {
         pullback_rules::State::reset(self);

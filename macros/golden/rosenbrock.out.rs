@@ -5,19 +5,44 @@ __pb::derived::<
     _,
     _,
 >(
-    (),
-    |(), (x,)| {
+        (),
+        |(), (x,)| {
+            let mut total = 0.0;
+            for i in 0..x.len() - 1 {
+                let a = x[i + 1] - x[i] * x[i];
+                let b = 1.0 - x[i];
+                total += 100.0 * a * a + b * b;
+            }
+            (total, ())
+        },
+        |(), (), (x,), (d_x,), d| {
+            let mut d_total = d;
+            for i in (0..x.len() - 1).rev() {
+                let a = x[i + 1] - x[i] * x[i];
+                let mut d_a = d_total * a * 100.0;
+                let t = 100.0 * a;
+                d_a += d_total * t;
+                let b = 1.0 - x[i];
+                let mut d_b = d_total * b;
+                d_b += d_total * b;
+                d_x.accumulate(|d| &d[i], -d_b);
+                d_x.accumulate(|d| &d[i + 1], d_a);
+                let d_2 = -d_a;
+                d_x.accumulate(|d| &d[i], d_2 * x[i]);
+                d_x.accumulate(|d| &d[i], d_2 * x[i]);
+            }
+            (__pb::zero(),)
+        },
+    )
+    .fused(|(), (x,), (d_x,), d| {
+        let x = x;
         let mut total = 0.0;
+        let mut d_total = d;
         for i in 0..x.len() - 1 {
             let a = x[i + 1] - x[i] * x[i];
             let b = 1.0 - x[i];
             total += 100.0 * a * a + b * b;
-        }
-        (total, ())
-    },
-    |(), (), (x,), (d_x,), d| {
-        let mut d_total = d;
-        for i in (0..x.len() - 1).rev() {
+            let i = i;
             let a = x[i + 1] - x[i] * x[i];
             let mut d_a = d_total * a * 100.0;
             let t = 100.0 * a;
@@ -31,6 +56,6 @@ __pb::derived::<
             d_x.accumulate(|d| &d[i], d_2 * x[i]);
             d_x.accumulate(|d| &d[i], d_2 * x[i]);
         }
-        (__pb::zero(),)
-    },
-)
+        let value = total;
+        (value, { (__pb::zero(),) })
+    })

@@ -1,6 +1,8 @@
 //! The forward pass: the function as written, with calls replaced by their rules and with what the reverse pass asked for
 //! kept on the way.
 
+use std::ops::Range;
+
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Ident;
@@ -18,9 +20,9 @@ pub(crate) struct Forward<'p> {
 
 /// Writes the body of the forward closure.
 pub(crate) fn forward(program: &Program, reverse: &Reverse) -> TokenStream {
-    let mut forward = Forward { program, reverse, before: TokenStream::new() };
+    let mut forward = Forward::new(program, reverse);
     let statements = forward.statements(BODY);
-    let residual = reverse.kept.residual(BODY);
+    let residual = reverse.kept.residual(BODY, program);
     match program.blocks[BODY].value {
         Some(value) => {
             let (before, value) = forward.tail(value, BODY);
@@ -35,15 +37,47 @@ pub(crate) fn forward(program: &Program, reverse: &Reverse) -> TokenStream {
     }
 }
 
-impl Forward<'_> {
+impl<'p> Forward<'p> {
+    pub(crate) fn new(program: &'p Program, reverse: &'p Reverse<'p>) -> Self {
+        Forward { program, reverse, before: TokenStream::new() }
+    }
+
+    /// One iteration of a loop.
+    pub(crate) fn iteration(&mut self, body: BlockId) -> TokenStream {
+        let statements = self.statements(body);
+        let tail = self.program.blocks[body].value.map(|value| {
+            let (before, value) = self.tail(value, body);
+            quote!(#before #value;)
+        });
+        quote!(#statements #tail)
+    }
+
+    /// The value of a block under the name `value`.
+    pub(crate) fn result(&mut self, block: BlockId) -> TokenStream {
+        let name = Program::fresh("value");
+        match self.program.blocks[block].value {
+            Some(value) => {
+                let (before, value) = self.tail(value, block);
+                quote!(#before let #name = #value;)
+            }
+            None => quote!(let #name = ();),
+        }
+    }
+
     /// The statements of a block, with what it keeps.
     fn statements(&mut self, id: BlockId) -> TokenStream {
         let block = &self.program.blocks[id];
+        let entries: TokenStream =
+            block.entries.iter().map(|(variable, def)| self.capture(id, *variable, *def)).collect();
+        let statements = self.range(id, 0..block.statements.len());
+        quote!(#entries #statements)
+    }
+
+    /// Some of the statements of a block, with what it keeps.
+    pub(crate) fn range(&mut self, id: BlockId, range: Range<usize>) -> TokenStream {
         let mut out = TokenStream::new();
-        for (variable, def) in &block.entries {
-            out.extend(self.capture(id, *variable, *def));
-        }
-        for statement in &block.statements {
+        for statement in &self.program.blocks[id].statements[range] {
+            out.extend(self.rescue(id, statement));
             let tokens = self.statement(statement);
             out.extend(std::mem::take(&mut self.before));
             out.extend(tokens);
@@ -55,18 +89,25 @@ impl Forward<'_> {
                 out.extend(self.capture(id, variable, def));
             }
         }
-        for (id, variable) in self.program.variables.iter().enumerate() {
-            let kept = self.reverse.kept.name(variable.block, Item::Final(id)).is_some();
-            if kept && variable.block == self.block_of(block) && variable.unique != variable.name {
-                let (unique, name) = (&variable.unique, &variable.name);
-                out.extend(quote!(let #unique = #name;));
-            }
-        }
         out
     }
 
-    fn block_of(&self, block: &Block) -> BlockId {
-        block.end.block
+    /// Keeps a local under another name before a `let` takes its own.
+    fn rescue(&self, block: BlockId, statement: &Statement) -> TokenStream {
+        let StatementKind::Let(l) = &statement.kind else { return TokenStream::new() };
+        let mut out = TokenStream::new();
+        for new in l.variables.iter().flatten() {
+            let name = &self.program.variables[*new].name;
+            let old =
+                self.program.variables[..*new].iter().rposition(|v| v.block == block && v.name == *name);
+            if let Some(old) = old {
+                if self.reverse.kept.name(block, Item::Final(old)).is_some() {
+                    let unique = &self.program.variables[old].unique;
+                    out.extend(quote!(let #unique = #name;));
+                }
+            }
+        }
+        out
     }
 
     fn capture(&self, block: BlockId, variable: VarId, def: DefId) -> TokenStream {
@@ -105,17 +146,13 @@ impl Forward<'_> {
 
     fn loop_body(&mut self, body: BlockId, statement: StmtId) -> TokenStream {
         let outer = std::mem::take(&mut self.before);
-        let statements = self.statements(body);
-        let tail = self.program.blocks[body].value.map(|value| {
-            let (before, value) = self.tail(value, body);
-            quote!(#before #value;)
-        });
+        let iteration = self.iteration(body);
         self.before = outer;
         let push = self.reverse.stacks.get(&statement).map(|stack| {
-            let residual = self.reverse.kept.residual(body);
+            let residual = self.reverse.kept.residual(body, self.program);
             quote!(#stack.push(#residual);)
         });
-        quote!(#statements #tail #push)
+        quote!(#iteration #push)
     }
 
     fn local(&mut self, l: &Let, block: BlockId) -> TokenStream {
@@ -301,7 +338,7 @@ impl Forward<'_> {
                 let body = self.arm(
                     *inner,
                     name.map(|name| {
-                        let residual = self.reverse.kept.residual(*inner);
+                        let residual = self.reverse.kept.residual(*inner, self.program);
                         quote!(#name = #residual;)
                     }),
                 );
@@ -330,12 +367,12 @@ impl Forward<'_> {
         if let Some(name) = &name {
             self.before.extend(quote!(let #name;));
         }
-        let then_residual = self.reverse.kept.residual(then);
+        let then_residual = self.reverse.kept.residual(then, self.program);
         let then =
             self.arm(then, name.as_ref().map(|name| quote!(#name = __pb::Branch::Then(#then_residual);)));
         let otherwise = match (otherwise, &name) {
             (Some(otherwise), _) => {
-                let residual = self.reverse.kept.residual(otherwise);
+                let residual = self.reverse.kept.residual(otherwise, self.program);
                 let body = self
                     .arm(otherwise, name.as_ref().map(|name| quote!(#name = __pb::Branch::Else(#residual);)));
                 Some(quote!(else { #body }))

@@ -4,6 +4,7 @@ mod activity;
 mod differentiable;
 mod errors;
 mod forward;
+mod fusion;
 mod kept;
 mod kind;
 mod parse;

@@ -75,14 +75,16 @@ impl<'e> Parser<'e> {
 
     fn bind(&mut self, name: &Ident, origin: Origin, mutable: bool) -> VarId {
         let count = self.names.entry(name.to_string()).and_modify(|n| *n += 1).or_insert(0);
+        // Hygienic, so that code for the reverse pass can stand beside the user's.
+        let span = name.span().resolved_at(Span::mixed_site());
         let unique = match count {
-            0 => name.clone(),
-            n => format_ident!("{name}_{n}", span = name.span().resolved_at(Span::mixed_site())),
+            0 => Ident::new(&name.to_string(), span),
+            n => format_ident!("{name}_{n}", span = span),
         };
         let id = self.program.variables.len();
         self.program.variables.push(Variable {
             name: name.clone(),
-            shadow: format_ident!("d_{unique}", span = name.span().resolved_at(Span::mixed_site())),
+            shadow: format_ident!("d_{unique}", span = span),
             unique,
             origin,
             kind: Kind::Unknown,
@@ -236,6 +238,9 @@ impl<'e> Parser<'e> {
                 let unique = reference.mutability.is_some();
                 if unique {
                     self.program.variables[place.base].memory = true;
+                }
+                if matches!(self.scope().get(&name.ident.to_string()), Some(Binding::Variable(_))) {
+                    self.errors.push(&name.ident, "this name is taken by a variable of the same block: give the reference a name of its own");
                 }
                 // Another name for a place, resolved where it is used.
                 let binding = Binding::Alias { place, unique };

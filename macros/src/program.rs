@@ -402,6 +402,14 @@ impl Program {
     }
 }
 
+impl Program {
+    /// A later variable of the same block has taken the name of this one.
+    pub(crate) fn shadowed(&self, id: VarId) -> bool {
+        let variable = &self.variables[id];
+        self.variables[id + 1..].iter().any(|v| v.block == variable.block && v.name == variable.name)
+    }
+}
+
 impl Place {
     /// The index expressions on the way to the place.
     pub(crate) fn indices(&self) -> impl Iterator<Item = ExprId> + '_ {

@@ -48,6 +48,19 @@ pub(crate) struct Reverse<'p> {
     pub(crate) errors: Errors,
     /// The reads of an earlier run; without them every write is undone.
     known: Option<Reads>,
+    /// The loop, a statement of the function's body, whose two passes are to become one.
+    fuse: Option<usize>,
+    pub(crate) fused: Option<Fused>,
+}
+
+/// The reverse pass around a loop whose iterations run forward and backward at once; see [`crate::fusion`].
+pub(crate) struct Fused {
+    /// What comes after the loop, undone.
+    pub(crate) suffix: TokenStream,
+    /// One iteration, undone.
+    pub(crate) body: TokenStream,
+    /// What the reverse pass had asked the function's body to keep by then.
+    pub(crate) kept: usize,
 }
 
 /// A gradient on its way: an expression, and how tightly it binds.
@@ -76,34 +89,11 @@ impl quote::ToTokens for Cotangent {
 /// Writes the reverse pass of `program`. Two runs: the first finds out what is read, so that the second undoes only
 /// those writes that matter.
 pub(crate) fn reverse(program: &Program) -> (Reverse<'_>, TokenStream) {
-    let (first, _) = run(program, None);
-    run(program, Some(first.reads))
-}
-
-fn run(program: &Program, known: Option<Reads>) -> (Reverse<'_>, TokenStream) {
-    let mut reverse = Reverse {
-        program,
-        levels: Vec::new(),
-        kept: Kept::new(program.variables.iter().map(|v| v.shadow.to_string())),
-        slots: Vec::new(),
-        rules: HashMap::new(),
-        stacks: HashMap::new(),
-        named: program
-            .variables
-            .iter()
-            .filter(|v| v.origin != Origin::Local)
-            .map(|v| v.unique.to_string())
-            .collect(),
-        reads: Vec::new(),
-        errors: Errors::default(),
-        known,
-    };
-    let seed = Cotangent::atom(quote_name("d"));
-    reverse.open(BODY, false);
-    reverse.undo_block(BODY, Some(&seed));
-    let gradients = program.parameters.iter().map(|p| reverse.gradient(*p)).collect::<Vec<_>>();
-    let out = reverse.close();
-    (reverse, quote!(#out (#(#gradients,)*)))
+    let mut first = Reverse::new(program, None);
+    first.run();
+    let mut second = Reverse::new(program, Some(first.reads));
+    let tokens = second.run();
+    (second, tokens)
 }
 
 /// A name of generated code.
@@ -112,7 +102,52 @@ pub(crate) fn quote_name(name: &str) -> TokenStream {
     quote!(#ident)
 }
 
-impl Reverse<'_> {
+impl<'p> Reverse<'p> {
+    fn new(program: &'p Program, known: Option<Reads>) -> Self {
+        Reverse {
+            program,
+            levels: Vec::new(),
+            kept: Kept::new(program.variables.iter().map(|v| v.shadow.to_string())),
+            slots: Vec::new(),
+            rules: HashMap::new(),
+            stacks: HashMap::new(),
+            named: program
+                .variables
+                .iter()
+                .filter(|v| v.origin != Origin::Local)
+                .map(|v| v.unique.to_string())
+                .collect(),
+            reads: Vec::new(),
+            errors: Errors::default(),
+            known,
+            fuse: None,
+            fused: None,
+        }
+    }
+
+    /// Another run over the same program with the same state, in which the loop `statement` of the body is fused.
+    pub(crate) fn fusing(&self, statement: usize) -> (Self, TokenStream) {
+        let mut other = Reverse::new(self.program, self.known.clone());
+        for slot in &self.slots {
+            other.kept.fresh(&slot.name.to_string());
+            other.slots.push(Slot { name: slot.name.clone(), init: slot.init.clone() });
+        }
+        other.rules = self.rules.clone();
+        other.stacks = self.stacks.clone();
+        other.fuse = Some(statement);
+        let tokens = other.run();
+        (other, tokens)
+    }
+
+    fn run(&mut self) -> TokenStream {
+        let seed = Cotangent::atom(quote_name("d"));
+        self.open(BODY, false);
+        self.undo_block(BODY, Some(&seed));
+        let gradients = self.program.parameters.iter().map(|p| self.gradient(*p)).collect::<Vec<_>>();
+        let out = self.close();
+        quote!(#out (#(#gradients,)*))
+    }
+
     fn open(&mut self, block: BlockId, is_loop: bool) {
         self.levels.push(Level {
             block,
@@ -156,8 +191,11 @@ impl Reverse<'_> {
         if let Some(value) = block.value {
             self.pull_root(value, seed.cloned(), &block.tail);
         }
-        for statement in block.statements.iter().rev() {
-            self.undo_statement(statement);
+        for (i, statement) in block.statements.iter().enumerate().rev() {
+            match &statement.kind {
+                StatementKind::For(f) if id == BODY && self.fuse == Some(i) => self.undo_fused(f),
+                _ => self.undo_statement(statement),
+            }
             let top = self.top();
             self.levels[top].current = (*statement.before.versions).clone();
         }
@@ -356,6 +394,14 @@ impl Reverse<'_> {
         self.emit(quote!(for #pattern in #range.rev() { #pop #body }));
     }
 
+    fn undo_fused(&mut self, f: &For) {
+        self.open(f.body, true);
+        self.undo_block(f.body, None);
+        let body = self.close();
+        let suffix = std::mem::take(&mut self.levels[0].out);
+        self.fused = Some(Fused { suffix, body, kept: self.kept.items(BODY).len() });
+    }
+
     fn undo_while(&mut self, w: &While, statement: &Statement) {
         self.open(w.body, true);
         self.undo_block(w.body, None);
@@ -373,9 +419,15 @@ impl Reverse<'_> {
         if self.kept.is_empty(body) {
             return TokenStream::new();
         }
-        let stack = self.kept.fresh("stack");
-        self.slots.push(Slot { name: stack.clone(), init: quote!(__pb::Stack::new()) });
-        self.stacks.insert(statement, stack.clone());
+        let stack = match self.stacks.get(&statement) {
+            Some(stack) => stack.clone(),
+            None => {
+                let stack = self.kept.fresh("stack");
+                self.slots.push(Slot { name: stack.clone(), init: quote!(__pb::Stack::new()) });
+                self.stacks.insert(statement, stack.clone());
+                stack
+            }
+        };
         let pattern = self.kept.pattern(body);
         quote!(let #pattern = #stack.pop();)
     }
@@ -669,7 +721,8 @@ impl Reverse<'_> {
         let program = self.program;
         let level = self.top();
         let last = &function.segments.last().expect("a path has a segment").ident;
-        let rule = self.kept.fresh(&format!("{last}_rule"));
+        let known = self.rules.get(&expr).cloned();
+        let rule = known.clone().unwrap_or_else(|| self.kept.fresh(&format!("{last}_rule")));
         let residual = self.kept.keep(at.block, Item::Residual(expr), &format!("{last}_residual"));
         // The pullback gets the arguments as the forward left them.
         let after = At { block: at.block, versions: std::rc::Rc::new(self.levels[level].current.clone()) };
@@ -717,8 +770,10 @@ impl Reverse<'_> {
             texts.push(text);
             shadows.push(self.shadow_argument(place, at, shared.get(&place.base)));
         }
-        self.slots.push(Slot { name: rule.clone(), init });
-        self.rules.insert(expr, rule.clone());
+        if known.is_none() {
+            self.slots.push(Slot { name: rule.clone(), init });
+            self.rules.insert(expr, rule.clone());
+        }
         let values: Vec<_> = args
             .iter()
             .map(|&arg| {
