@@ -16,10 +16,8 @@ __pb::derived::<
         |(), (), (x,), (d_x,), d| {
             let mut d_total = d;
             for i in (0..x.len()).rev() {
-                d_x.accumulate(
-                    |d| &d[i],
-                    x[i].sin_pullback(|| x[i].sin(), d_total),
-                );
+                let mut sum = x[i].sin_pullback(|| x[i].sin(), d_total);
+                d_x.accumulate(|d| &d[i], sum);
             }
             (__pb::zero(),)
         },
@@ -31,10 +29,8 @@ __pb::derived::<
         for i in 0..x.len() {
             total += x[i].sin();
             let i = i;
-            d_x.accumulate(
-                |d| &d[i],
-                x[i].sin_pullback(|| x[i].sin(), d_total),
-            );
+            let mut sum = x[i].sin_pullback(|| x[i].sin(), d_total);
+            d_x.accumulate(|d| &d[i], sum);
         }
         let value = total;
         (value, { (__pb::zero(),) })

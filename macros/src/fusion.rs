@@ -41,7 +41,7 @@ pub(crate) fn fuse(program: &Program, reverse: &Reverse) -> Option<TokenStream> 
     let after = forward.range(BODY, index + 1..body.statements.len());
     let value = forward.result(BODY);
     let result = Program::fresh("value");
-    let (suffix, backward) = (&parts.suffix, &parts.body);
+    let (suffix, backward, closing) = (&parts.suffix, &parts.body, &parts.after);
     let locals = locals(program, &fused, BODY);
     let inner = locals_of_iteration(program, &fused, f);
     let (pattern, range) = (&f.pattern, &program.exprs[f.range].syntax);
@@ -55,6 +55,7 @@ pub(crate) fn fuse(program: &Program, reverse: &Reverse) -> Option<TokenStream> 
             #inner
             #backward
         }
+        #closing
         #after
         #value
         (#result, { #prefix })

@@ -13,6 +13,7 @@ mod reverse;
 mod rule;
 mod scalar;
 mod signature;
+mod stencil;
 mod values;
 mod versions;
 

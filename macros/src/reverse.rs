@@ -9,6 +9,7 @@ use syn::Ident;
 use crate::errors::Errors;
 use crate::kept::{Item, Kept};
 use crate::program::*;
+use crate::stencil::{Moves, Stencil};
 
 /// A block whose reverse pass is being written.
 pub(crate) struct Level {
@@ -23,6 +24,9 @@ pub(crate) struct Level {
     /// The variables of the block whose shadows have been declared.
     declared: HashSet<VarId>,
     is_loop: bool,
+    /// The index of a loop, and what an iteration adds to elements near it.
+    index: Option<VarId>,
+    stencil: Stencil,
 }
 
 /// Something that lasts from call to call: a field of the rule's state.
@@ -59,6 +63,8 @@ pub(crate) struct Fused {
     pub(crate) suffix: TokenStream,
     /// One iteration, undone.
     pub(crate) body: TokenStream,
+    /// What has to follow the loop.
+    pub(crate) after: TokenStream,
     /// What the reverse pass had asked the function's body to keep by then.
     pub(crate) kept: usize,
 }
@@ -157,6 +163,8 @@ impl<'p> Reverse<'p> {
             temporaries: HashMap::new(),
             declared: HashSet::new(),
             is_loop,
+            index: None,
+            stencil: Stencil::default(),
         });
     }
 
@@ -193,7 +201,9 @@ impl<'p> Reverse<'p> {
         }
         for (i, statement) in block.statements.iter().enumerate().rev() {
             match &statement.kind {
-                StatementKind::For(f) if id == BODY && self.fuse == Some(i) => self.undo_fused(f),
+                StatementKind::For(f) if id == BODY && self.fuse == Some(i) => {
+                    self.undo_fused(f, &statement.before)
+                }
                 _ => self.undo_statement(statement),
             }
             let top = self.top();
@@ -366,9 +376,7 @@ impl<'p> Reverse<'p> {
 
     fn undo_for(&mut self, f: &For, statement: &Statement) {
         let at = &statement.before;
-        self.open(f.body, true);
-        self.undo_block(f.body, None);
-        let body = self.close();
+        let (body, stencil) = self.undo_iteration(f);
         if body.is_empty() && self.kept.is_empty(f.body) {
             return;
         }
@@ -387,19 +395,45 @@ impl<'p> Reverse<'p> {
             None => quote!(_),
         };
         let pop = self.pop(f.body, statement.id);
-        let range = match syn::parse2::<syn::Expr>(range.clone()) {
-            Ok(syn::Expr::Range(_)) => quote!((#range)),
-            _ => range,
-        };
-        self.emit(quote!(for #pattern in #range.rev() { #pop #body }));
+        let bounds = syn::parse2::<syn::ExprRange>(range.clone()).ok();
+        let moves = self.finish(stencil, f, bounds.as_ref(), false);
+        let range = if bounds.is_some() { quote!((#range)) } else { range };
+        let Moves { before, within, after } = moves;
+        self.emit(quote!(#before for #pattern in #range.rev() { #pop #body #within } #after));
     }
 
-    fn undo_fused(&mut self, f: &For) {
-        self.open(f.body, true);
-        self.undo_block(f.body, None);
-        let body = self.close();
+    fn undo_fused(&mut self, f: &For, at: &At) {
+        let (body, stencil) = self.undo_iteration(f);
+        let kept = self.kept.items(BODY).len();
+        let range =
+            if self.replayable(f.range, at, 0) { self.text(f.range, at, 0) } else { TokenStream::new() };
+        let bounds = syn::parse2::<syn::ExprRange>(range).ok();
+        let Moves { before, within, after } = self.finish(stencil, f, bounds.as_ref(), true);
         let suffix = std::mem::take(&mut self.levels[0].out);
-        self.fused = Some(Fused { suffix, body, kept: self.kept.items(BODY).len() });
+        self.fused =
+            Some(Fused { suffix: quote!(#suffix #before), body: quote!(#body #within), after, kept });
+    }
+
+    /// One iteration of a loop, undone; what it adds to elements near the index is gathered.
+    fn undo_iteration(&mut self, f: &For) -> (TokenStream, Stencil) {
+        self.open(f.body, true);
+        self.levels.last_mut().expect("just opened").index = f.index;
+        self.undo_block(f.body, None);
+        let stencil = std::mem::take(&mut self.levels.last_mut().expect("opened above").stencil);
+        (self.close(), stencil)
+    }
+
+    fn finish(
+        &mut self,
+        stencil: Stencil,
+        f: &For,
+        range: Option<&syn::ExprRange>,
+        ascending: bool,
+    ) -> Moves {
+        match f.index {
+            Some(index) => stencil.finish(self.program, index, range, ascending, &mut self.kept),
+            None => Moves::default(),
+        }
     }
 
     fn undo_while(&mut self, w: &While, statement: &Statement) {
@@ -527,6 +561,11 @@ impl<'p> Reverse<'p> {
             return;
         }
         let level = self.top();
+        if let Some(offset) = self.near_index(place) {
+            let Level { stencil, out, .. } = &mut self.levels[level];
+            out.extend(stencil.gather(place.base, offset, &d.tokens, &mut self.kept));
+            return;
+        }
         let projections = self.projections(&place.projections, at, level);
         let shadow = &variable.shadow;
         if variable.by_reference() {
@@ -544,6 +583,16 @@ impl<'p> Reverse<'p> {
         } else {
             self.emit(quote!(__pb::accumulate(&mut #shadow #projections, #d);));
         }
+    }
+
+    /// The offset of an element of a shared array from the index of the innermost loop. Nobody reads the shadow of a shared
+    /// reference meanwhile, so that additions to it can wait.
+    fn near_index(&self, place: &Place) -> Option<i64> {
+        let index = self.levels[self.top()].index?;
+        let variable = &self.program.variables[place.base];
+        let [Projection::Index(position)] = place.projections[..] else { return None };
+        let floats = self.program.kind_of_place(place) == Kind::Float;
+        (variable.origin == Origin::Shared && floats).then(|| self.program.offset(position, index))?
     }
 
     fn read_shadow(&mut self, place: &Place, at: &At) -> Cotangent {

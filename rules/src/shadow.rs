@@ -258,8 +258,12 @@ impl<T: Element> Differentiable for T {
 }
 
 fn zeros<T: Element>(gradient: &mut Vec<T>, len: usize) {
-    gradient.clear();
-    gradient.resize(len, T::zero());
+    if gradient.len() == len {
+        gradient.fill(T::zero());
+    } else {
+        gradient.clear();
+        gradient.resize(len, T::zero());
+    }
 }
 
 macro_rules! slice {
