@@ -24,13 +24,11 @@ __pb::derived::<
                 let t = 100.0 * a;
                 d_a += d_total * t;
                 let b = 1.0 - x[i];
-                let mut d_b = d_total * b;
-                d_b += d_total * b;
+                let mut d_b = 2.0 * d_total * b;
                 let mut sum = -d_b;
                 let mut sum_2 = d_a;
                 let d_2 = -d_a;
-                sum += d_2 * x[i];
-                sum += d_2 * x[i];
+                sum += 2.0 * d_2 * x[i];
                 d_x.accumulate(|d| &d[i + 1], sum_2 + carry);
                 carry = sum;
             }
@@ -55,13 +53,11 @@ __pb::derived::<
             let t = 100.0 * a;
             d_a += d_total * t;
             let b = 1.0 - x[i];
-            let mut d_b = d_total * b;
-            d_b += d_total * b;
+            let mut d_b = 2.0 * d_total * b;
             let mut sum = -d_b;
             let mut sum_2 = d_a;
             let d_2 = -d_a;
-            sum += d_2 * x[i];
-            sum += d_2 * x[i];
+            sum += 2.0 * d_2 * x[i];
             d_x.accumulate(|d| &d[i], sum + carry);
             carry = sum_2;
         }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Ident;
 
 use crate::errors::Errors;
@@ -667,6 +667,10 @@ impl<'p> Reverse<'p> {
                         self.pull(*left, &d, at);
                         self.pull(*right, &negate(d), at);
                     }
+                    Op::Mul if both && self.same_variable(*left, *right) => {
+                        let factor = self.value(*left, at);
+                        self.pull(*left, &Cotangent::term(quote!(2.0 * #d * #factor)), at);
+                    }
                     Op::Mul => {
                         if active(*left) {
                             let right = self.value(*right, at);
@@ -732,6 +736,19 @@ impl<'p> Reverse<'p> {
                 }
             }
             ExprKind::Repeat(element, _) => self.pull(*element, &Cotangent::term(quote!(__pb::sum(#d))), at),
+        }
+    }
+
+    /// `x * x`, of floats.
+    fn same_variable(&self, left: ExprId, right: ExprId) -> bool {
+        let program = self.program;
+        let (left, right) = (program.peel(left), program.peel(right));
+        match (&program.exprs[left].kind, &program.exprs[right].kind) {
+            (ExprKind::Read(_), ExprKind::Read(_)) => {
+                let syntax = |e: ExprId| program.exprs[e].syntax.to_token_stream().to_string();
+                program.kind_of(left) == Kind::Float && syntax(left) == syntax(right)
+            }
+            _ => false,
         }
     }
 

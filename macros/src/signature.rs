@@ -166,7 +166,7 @@ impl Signature {
                 #[doc = #doc]
                 #[allow(clippy::too_many_arguments)]
                 pub fn value_and_gradient(&mut self, #(#names: #types),*) -> (#output, Gradient<'_>) {
-                    let (value, gradients, buffers) = self.driver.run((#(#names,)*), __pb::one::<#output>(), |_| ());
+                    let (value, gradients, buffers) = self.driver.gradient((#(#names,)*));
                     (value, Gradient { #values marker: __pb::PhantomData })
                 }
             }
@@ -220,7 +220,7 @@ impl Signature {
                     #seed_parameters
                 ) -> (#output, Gradient<'_>) {
                     let (value, gradients, buffers) =
-                        self.driver.run((#(#names,)*), #seed, |_buffers| { #seeding });
+                        self.driver.pullback((#(#names,)*), #seed, |_buffers| { #seeding });
                     (value, Gradient { #values marker: __pb::PhantomData })
                 }
             }
