@@ -254,3 +254,57 @@ fn mutation() {
         close(&all, &fd(f, &x));
     }
 }
+mod more {
+    use ndarray::{Array1, Array2};
+    use pullback::prelude::*;
+    use pullback::testing::{CountingAllocator, allocations_in, check_rule};
+    #[global_allocator]
+    static A: CountingAllocator = CountingAllocator;
+    #[differentiable]
+    fn fresh(a: &Array2<f64>, b: &Array2<f64>, s: f64) -> f64 {
+        let mut c = Array2::zeros((a.nrows(), b.ncols()));
+        mul_into(&mut c, a, b);
+        let mut t = 0.0;
+        for i in 0..c.nrows() {
+            for j in 0..c.ncols() {
+                t += c[[i, j]] * c[[i, j]] * s;
+            }
+        }
+        t
+    }
+    #[differentiable]
+    fn vecs(x: &[f64], n: usize) -> f64 {
+        let mut h = vec![0.0; n];
+        for i in 0..n {
+            h[i] = x[i % x.len()].exp();
+        }
+        for i in 1..n {
+            h[i] = h[i] * h[i - 1];
+        }
+        h[n - 1]
+    }
+    #[differentiable]
+    fn scaled(x: &Array1<f64>, k: f64) -> f64 {
+        let mut c = Array2::zeros((1, 1));
+        let two = Array2::from_elem((1, 1), 2.0);
+        let mut t = 0.0;
+        for i in 0..x.len() {
+            gemm(Trans::No, Trans::No, k, &two, &two, 0.0, &mut c);
+            t += x[i] * c[[0, 0]];
+        }
+        t
+    }
+    #[test]
+    fn fresh_array() {
+        let a = Array2::from_shape_fn((3, 4), |(i, j)| 0.1 * i as f64 - 0.2 * j as f64 + 0.3);
+        let b = Array2::from_shape_fn((4, 2), |(i, j)| 0.3 * i as f64 + 0.2 * j as f64 - 0.5);
+        check_rule(fresh::rule, [(a.clone(), b.clone(), 0.7)]);
+        check_rule(vecs::rule, [(vec![0.1, 0.2, -0.3], 5_usize), (vec![0.1], 1)]);
+        let mut g = fresh::gradient();
+        g.value_and_gradient(&a, &b, 0.7);
+        let (_, n) = allocations_in(|| g.value_and_gradient(&a, &b, 0.7).0);
+        let (_, m) = allocations_in(|| fresh(&a, &b, 0.7));
+        assert_eq!(n, m);
+        check_rule(scaled::rule, [(Array1::from(vec![0.1, 0.4]), 1.5)]);
+    }
+}

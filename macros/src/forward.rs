@@ -113,8 +113,8 @@ impl<'p> Forward<'p> {
     fn capture(&self, block: BlockId, variable: VarId, def: DefId) -> TokenStream {
         let name = &self.program.variables[variable].name;
         match self.reverse.kept.name(block, Item::Definition(def)) {
-            Some(kept) => quote!(let #kept = #name;),
-            None => TokenStream::new(),
+            Some(kept) if self.program.stays(def).is_none() => quote!(let #kept = #name;),
+            _ => TokenStream::new(),
         }
     }
 

@@ -89,10 +89,13 @@ fn available(program: &Program, fused: &Reverse, index: usize, kept: usize) -> b
     let defined: Vec<_> =
         program.blocks[BODY].statements[..index].iter().flat_map(|s| s.defines.iter().copied()).collect();
     fused.kept.items(BODY)[..kept].iter().all(|(item, _)| match item {
-        Item::Definition(def) => defined.contains(def),
+        // Copied, so that both passes can have it.
+        Item::Definition(def) => {
+            let number = |v: &Variable| matches!(v.kind, Kind::Float | Kind::Inert);
+            defined.contains(def) && program.stays(*def).is_none_or(number)
+        }
         Item::Final(id) => {
             let variable = &program.variables[*id];
-            // Copied, so that both passes can have it.
             variable.zero.is_some() && !program.shadowed(*id)
         }
         _ => false,
@@ -105,13 +108,16 @@ fn locals(program: &Program, fused: &Reverse, block: BlockId) -> TokenStream {
         .kept
         .items(block)
         .iter()
-        .filter_map(|(item, _)| match item {
-            Item::Final(id) if !program.shadowed(*id) => Some(&program.variables[*id]),
+        .filter_map(|(item, kept)| match item {
+            Item::Final(id) if !program.shadowed(*id) => {
+                let name = &program.variables[*id].name;
+                Some(quote!(let mut #kept = #name;))
+            }
+            Item::Definition(def) => {
+                let name = &program.stays(*def)?.name;
+                Some(quote!(let #kept = #name;))
+            }
             _ => None,
-        })
-        .map(|variable| {
-            let (unique, name) = (&variable.unique, &variable.name);
-            quote!(let mut #unique = #name;)
         })
         .collect()
 }

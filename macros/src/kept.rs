@@ -89,6 +89,10 @@ impl Kept {
     pub(crate) fn residual(&self, block: BlockId, program: &Program) -> TokenStream {
         let names = self.items(block).iter().map(|(item, name)| match item {
             Item::Final(id) if !program.shadowed(*id) => program.variables[*id].name.to_token_stream(),
+            Item::Definition(def) => match program.stays(*def) {
+                Some(variable) => variable.name.to_token_stream(),
+                None => quote!(#name),
+            },
             _ => quote!(#name),
         });
         group(names.collect())

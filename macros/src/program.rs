@@ -403,6 +403,18 @@ impl Program {
 }
 
 impl Program {
+    /// The definition is the only one of a variable that keeps its name to the end of its block, where it can be moved out.
+    pub(crate) fn stays(&self, def: DefId) -> Option<&Variable> {
+        let (Definition::Computed { variable: id, at: At { block, .. }, .. }
+        | Definition::Merged { variable: id, block }) = &self.definitions[def]
+        else {
+            return None;
+        };
+        let variable = &self.variables[*id];
+        let stays = !variable.mutable && variable.block == *block && !self.shadowed(*id);
+        stays.then_some(variable)
+    }
+
     /// A later variable of the same block has taken the name of this one.
     pub(crate) fn shadowed(&self, id: VarId) -> bool {
         let variable = &self.variables[id];

@@ -793,28 +793,32 @@ impl<'p> Reverse<'p> {
         // The pullback gets the arguments as the forward left them.
         let after = At { block: at.block, versions: std::rc::Rc::new(self.levels[level].current.clone()) };
         let mut init = quote_spanned!(last.span()=> #function::rule());
-        let bases: Vec<_> = args
-            .iter()
-            .filter_map(|a| match &program.exprs[*a].kind {
-                ExprKind::Borrow { place, .. } => Some(place.base),
-                _ => None,
-            })
-            .collect();
-        let mut shared = HashMap::new();
-        for &base in &bases {
-            let variable = &program.variables[base];
-            let several = bases.iter().filter(|b| **b == base).count() > 1;
-            if several && variable.active && !variable.by_reference() && !shared.contains_key(&base) {
-                let whole = self.local_shadow(base, at);
+        // The shadows of locals are borrowed before the arguments are.
+        let mut local = HashMap::new();
+        for &arg in args {
+            let ExprKind::Borrow { place, .. } = &program.exprs[arg].kind else { continue };
+            let variable = &program.variables[place.base];
+            if variable.active && !variable.by_reference() && !local.contains_key(&place.base) {
+                let whole = self.local_shadow(place.base, at);
                 let name = self.kept.fresh("cells");
                 self.emit(quote!(let #name = #whole;));
-                shared.insert(base, name);
+                local.insert(place.base, name);
             }
         }
         let (mut texts, mut shadows) = (Vec::new(), Vec::new());
         for (i, &arg) in args.iter().enumerate() {
             let ExprKind::Borrow { place, unique } = &program.exprs[arg].kind else {
-                texts.push(self.value(arg, at));
+                let temporary = matches!(program.exprs[arg].syntax, syn::Expr::Reference(_));
+                if temporary && !self.replayable(arg, at, level) {
+                    self.errors.push(
+                        &program.exprs[arg].syntax,
+                        "the pullback needs this value once more: bind it with `let` first, and pass a reference to the variable",
+                    );
+                }
+                if !program.exprs[arg].active && program.kind_of(arg) != Kind::Inert && !temporary {
+                    init = quote!(#init.forgoing(#i));
+                }
+                texts.push(if temporary { self.text(arg, at, level) } else { self.value(arg, at) });
                 shadows.push(quote!(__pb::none()));
                 continue;
             };
@@ -834,7 +838,7 @@ impl<'p> Reverse<'p> {
                 );
             }
             texts.push(text);
-            shadows.push(self.shadow_argument(place, at, shared.get(&place.base)));
+            shadows.push(self.shadow_argument(place, at, local.get(&place.base)));
         }
         if known.is_none() {
             self.slots.push(Slot { name: rule.clone(), init });
@@ -879,7 +883,7 @@ impl<'p> Reverse<'p> {
     }
 
     /// What stands for the shadow of a borrowed argument.
-    fn shadow_argument(&mut self, place: &Place, at: &At, shared: Option<&Ident>) -> TokenStream {
+    fn shadow_argument(&mut self, place: &Place, at: &At, local: Option<&Ident>) -> TokenStream {
         let program = self.program;
         let variable = &program.variables[place.base];
         if !variable.active {
@@ -895,10 +899,7 @@ impl<'p> Reverse<'p> {
             let cells = Program::fresh("d");
             return quote!(#shadow.map(|#cells| &#cells #projections).into());
         }
-        let whole = match shared {
-            Some(name) => quote!(#name),
-            None => self.local_shadow(place.base, at),
-        };
+        let whole = local.expect("bound before the call");
         if projections.is_empty() {
             quote!(#whole.into())
         } else {
