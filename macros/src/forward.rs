@@ -37,6 +37,18 @@ pub(crate) fn forward(program: &Program, reverse: &Reverse) -> TokenStream {
     }
 }
 
+/// The operator of an assignment.
+fn assignment(op: Option<Op>) -> TokenStream {
+    match op {
+        None => quote!(=),
+        Some(Op::Add) => quote!(+=),
+        Some(Op::Sub) => quote!(-=),
+        Some(Op::Mul) => quote!(*=),
+        Some(Op::Div) => quote!(/=),
+        Some(Op::Rem) => quote!(%=),
+    }
+}
+
 impl<'p> Forward<'p> {
     pub(crate) fn new(program: &'p Program, reverse: &'p Reverse<'p>) -> Self {
         Forward { program, reverse, before: TokenStream::new() }
@@ -182,7 +194,11 @@ impl<'p> Forward<'p> {
             syn::Expr::Binary(b) => &b.left,
             _ => unreachable!("parsed as an assignment"),
         };
-        let old = self.reverse.kept.name(block, Item::Old(statement.id)).map(|old| quote!(let #old = #left;));
+        let old_name = self.reverse.kept.name(block, Item::Old(statement.id));
+        if assign.place.indices().any(|index| self.touched(index, block)) {
+            return self.assign_by_index(assign, left, old_name, block);
+        }
+        let old = old_name.map(|old| quote!(let #old = #left;));
         if !self.touched(assign.value, block) {
             let syntax = &assign.syntax;
             return quote!(#old #syntax;);
@@ -192,17 +208,28 @@ impl<'p> Forward<'p> {
             (None, Some((call, residual))) => quote!(#old let #residual; (#left, #residual) = #call;),
             (op, _) => {
                 let value = self.root(assign.value, block);
-                let op = match op {
-                    None => quote!(=),
-                    Some(Op::Add) => quote!(+=),
-                    Some(Op::Sub) => quote!(-=),
-                    Some(Op::Mul) => quote!(*=),
-                    Some(Op::Div) => quote!(/=),
-                    Some(Op::Rem) => quote!(%=),
-                };
+                let op = assignment(op);
                 quote!(#old #left #op #value;)
             }
         }
+    }
+
+    /// An assignment to an element whose index cannot be evaluated twice. The value is evaluated first, as ever.
+    fn assign_by_index(
+        &mut self,
+        assign: &Assign,
+        left: &syn::Expr,
+        old: Option<Ident>,
+        block: BlockId,
+    ) -> TokenStream {
+        let value = self.root(assign.value, block);
+        let before = std::mem::take(&mut self.before);
+        let place = self.place(left, &assign.place.projections, block);
+        let declared = std::mem::replace(&mut self.before, before);
+        let (name, target) = (Program::fresh("value"), Program::fresh("target"));
+        let old = old.map(|old| quote!(let #old = *#target;));
+        let op = assignment(assign.op);
+        quote!(let #name = #value; #declared let #target = &mut #place; #old *#target #op #name;)
     }
 
     fn expr_statement(&mut self, expr: ExprId, semi: bool, block: BlockId) -> TokenStream {
@@ -292,14 +319,7 @@ impl<'p> Forward<'p> {
         match &node.kind {
             ExprKind::Constant(_) => node.syntax.to_token_stream(),
             ExprKind::Read(place) | ExprKind::Borrow { place, .. } => {
-                // An index that is kept is evaluated first; the place itself is as written.
-                for index in place.indices().collect::<Vec<_>>() {
-                    if let Some(name) = self.reverse.kept.name(block, Item::Value(index)) {
-                        let index = &program.exprs[index].syntax;
-                        self.before.extend(quote!(let #name = #index;));
-                    }
-                }
-                node.syntax.to_token_stream()
+                self.place(&node.syntax, &place.projections, block)
             }
             ExprKind::Neg(e) => {
                 let e = self.expr(*e, block);
@@ -356,6 +376,41 @@ impl<'p> Forward<'p> {
                 let element = self.expr(*element, block);
                 quote!([#element; #len])
             }
+        }
+    }
+
+    /// A place as written, with indices that are kept on the way.
+    fn place(&mut self, syntax: &syn::Expr, projections: &[Projection], block: BlockId) -> TokenStream {
+        let (last, rest) = match projections.split_last() {
+            Some((last, rest)) => (Some(last), rest),
+            None => (None, projections),
+        };
+        match (syntax, last) {
+            (syn::Expr::Index(place), Some(Projection::Index(index))) => {
+                let base = self.place(&place.expr, rest, block);
+                let index = self.expr(*index, block);
+                quote!(#base[#index])
+            }
+            (syn::Expr::Field(place), Some(Projection::Field(member))) => {
+                let base = self.place(&place.base, rest, block);
+                quote!(#base.#member)
+            }
+            (syn::Expr::Unary(place), _) => {
+                let rest = if matches!(last, Some(Projection::Deref)) { rest } else { projections };
+                let base = self.place(&place.expr, rest, block);
+                quote!(*#base)
+            }
+            (syn::Expr::Paren(place), _) => {
+                let base = self.place(&place.expr, projections, block);
+                quote!((#base))
+            }
+            (syn::Expr::Reference(place), _) => {
+                let mutability = &place.mutability;
+                let base = self.place(&place.expr, projections, block);
+                quote!(&#mutability #base)
+            }
+            // A name, or what stands before the part that another name stands for.
+            (name, _) => name.to_token_stream(),
         }
     }
 

@@ -605,7 +605,8 @@ impl<'e> Parser<'e> {
                     "method `{}` of an array has no rule yet: write a loop, or pass the array to a function that has one",
                     call.method
                 );
-                return self.constant(expr, true, Some(&why));
+                let pure = self.is_pure(expr);
+                return self.constant(expr, pure, Some(&why));
             }
         }
         let receiver = self.expr(&call.receiver);

@@ -1,6 +1,6 @@
 //! The signature of a function with a rule, and what follows from it alone: the type that bears the function's name.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{FnArg, Ident, Pat, ReturnType, Type, Visibility};
@@ -171,11 +171,17 @@ impl Signature {
                 }
             }
         });
-        let (seed, seed_parameter) =
-            if unit { (quote!(()), quote!()) } else { (quote!(seed), quote!(seed: __pb::Cotangent<Self>,)) };
+        // Hygienic: a parameter may be called `seed`, too.
+        let seed = Ident::new("seed", Span::mixed_site());
+        let (seed, seed_parameter) = if unit {
+            (quote!(()), quote!())
+        } else {
+            (quote!(#seed), quote!(#seed: __pb::Cotangent<Self>,))
+        };
         let (mut seed_parameters, mut seeding) = (TokenStream::new(), TokenStream::new());
         for (i, p) in self.active().filter(|(_, p)| p.passing == Passing::Unique) {
-            let (seed, ty, index) = (format_ident!("seed_{}", names[i]), &p.ty, syn::Index::from(i));
+            let (seed, ty, index) =
+                (format_ident!("seed_{}", names[i], span = Span::mixed_site()), &p.ty, syn::Index::from(i));
             seed_parameters.extend(quote!(#seed: <#ty as __pb::Differentiable>::View<'_>,));
             seeding.extend(quote!(<#ty as __pb::Differentiable>::seed(&mut _buffers.#index, #seed);));
         }
