@@ -84,7 +84,10 @@ fn run(program: &Program, known: Option<Reads>) -> (Reverse<'_>, TokenStream) {
     let mut reverse = Reverse {
         program,
         levels: Vec::new(),
-        kept: Kept::new(program.variables.iter().map(|v| v.shadow.to_string())),
+        kept: Kept::new(program.variables.iter().flat_map(|v| {
+            let renamed = (v.unique != v.name).then(|| v.unique.to_string());
+            renamed.into_iter().chain([v.shadow.to_string()])
+        })),
         slots: Vec::new(),
         rules: HashMap::new(),
         stacks: HashMap::new(),
@@ -350,10 +353,11 @@ impl Reverse<'_> {
         };
         let pop = self.pop(f.body, statement.id);
         let range = match syn::parse2::<syn::Expr>(range.clone()) {
-            Ok(syn::Expr::Range(_)) => quote!((#range)),
-            _ => range,
+            Ok(syn::Expr::Range(_)) => quote!((#range).rev()),
+            _ if steps_inclusively(&self.program.exprs[f.range].syntax) => quote!(__pb::backwards(#range)),
+            _ => quote!(#range.rev()),
         };
-        self.emit(quote!(for #pattern in #range.rev() { #pop #body }));
+        self.emit(quote!(for #pattern in #range { #pop #body }));
     }
 
     fn undo_while(&mut self, w: &While, statement: &Statement) {
@@ -428,6 +432,11 @@ impl Reverse<'_> {
                 let pool = self.pool(id);
                 quote!(#pool.take(&#name))
             }
+            // The compiler has to know the type before it sees a part of it.
+            (None, _) if variable.parted => {
+                let name = self.any_value(id);
+                quote!(__pb::zero_of(&#name))
+            }
             _ => quote!(__pb::zero()),
         };
         self.levels[level].out.extend(quote!(let mut #shadow = #zero;));
@@ -453,7 +462,7 @@ impl Reverse<'_> {
 
     /// The slot that keeps the shadow of a local between calls.
     fn pool(&mut self, id: VarId) -> Ident {
-        let name = format_ident!("{}_pool", self.program.variables[id].shadow);
+        let name = format_ident!("pool_{}", self.program.variables[id].shadow);
         if !self.slots.iter().any(|slot| slot.name == name) {
             self.slots.push(Slot { name: name.clone(), init: quote!(__pb::Pool::new()) });
         }
@@ -461,7 +470,7 @@ impl Reverse<'_> {
     }
 
     fn give_back(&mut self, id: VarId) {
-        let name = format_ident!("{}_pool", self.program.variables[id].shadow);
+        let name = format_ident!("pool_{}", self.program.variables[id].shadow);
         if self.slots.iter().any(|slot| slot.name == name) {
             let shadow = &self.program.variables[id].shadow;
             self.emit(quote!(#name.give(#shadow);));
@@ -604,7 +613,7 @@ impl Reverse<'_> {
             ExprKind::Call { function, args } => self.pull_call(expr, function, args, d, at),
             ExprKind::If { cond, then, otherwise } => self.pull_if(expr, *cond, *then, *otherwise, d, at),
             ExprKind::Block(block) => {
-                let d = self.bind(d);
+                let d = if self.yields(*block) { self.bind(d) } else { d.clone() };
                 self.open(*block, false);
                 self.undo_block(*block, Some(&d));
                 let body = self.close();
@@ -802,6 +811,15 @@ impl Reverse<'_> {
         quote!(__pb::shadow_of(&#value, &mut #shadow))
     }
 
+    /// The block has a value that carries a gradient.
+    fn yields(&self, block: BlockId) -> bool {
+        let Some(value) = self.program.blocks[block].value else { return false };
+        let value = self.program.peel(value);
+        let blocks = self.program.blocks_of(value);
+        let statement = !blocks.is_empty() && !blocks.into_iter().any(|b| self.yields(b));
+        self.program.exprs[value].active && !statement
+    }
+
     fn pull_if(
         &mut self,
         expr: ExprId,
@@ -811,7 +829,7 @@ impl Reverse<'_> {
         d: &Cotangent,
         at: &At,
     ) {
-        let valued = self.program.blocks[then].value.is_some();
+        let valued = self.yields(then) || otherwise.is_some_and(|b| self.yields(b));
         let d = if valued { self.bind(d) } else { d.clone() };
         self.open(then, false);
         self.undo_block(then, Some(&d));
@@ -851,6 +869,24 @@ impl Reverse<'_> {
             (true, false) => quote!(if !(#cond) { #else_body }),
             _ => quote!(if #cond { #then_body } else { #else_body }),
         });
+    }
+}
+
+/// `(a..=b).step_by(n)`, which the standard library does not reverse.
+fn steps_inclusively(range: &syn::Expr) -> bool {
+    fn inclusive(range: &syn::Expr) -> bool {
+        match range {
+            syn::Expr::Range(range) => matches!(range.limits, syn::RangeLimits::Closed(_)),
+            syn::Expr::Paren(paren) => inclusive(&paren.expr),
+            syn::Expr::MethodCall(call) => inclusive(&call.receiver),
+            _ => false,
+        }
+    }
+    match range {
+        syn::Expr::Paren(paren) => steps_inclusively(&paren.expr),
+        syn::Expr::MethodCall(call) if call.method == "step_by" => inclusive(&call.receiver),
+        syn::Expr::MethodCall(call) => steps_inclusively(&call.receiver),
+        _ => false,
     }
 }
 
