@@ -36,7 +36,7 @@ pub(crate) struct Kept {
 }
 
 /// Names that the passes use without asking.
-const RESERVED: [&str; 4] = ["d", "value", "pending", "target"];
+pub(crate) const RESERVED: [&str; 4] = ["d", "value", "pending", "target"];
 
 impl Kept {
     /// Nothing kept, and `names` taken.

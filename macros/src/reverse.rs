@@ -113,7 +113,9 @@ impl<'p> Reverse<'p> {
         Reverse {
             program,
             levels: Vec::new(),
-            kept: Kept::new(program.variables.iter().map(|v| v.shadow.to_string())),
+            kept: Kept::new(
+                program.variables.iter().flat_map(|v| [v.unique.to_string(), v.shadow.to_string()]),
+            ),
             slots: Vec::new(),
             rules: HashMap::new(),
             stacks: HashMap::new(),
@@ -397,9 +399,13 @@ impl<'p> Reverse<'p> {
         let pop = self.pop(f.body, statement.id);
         let bounds = syn::parse2::<syn::ExprRange>(range.clone()).ok();
         let moves = self.finish(stencil, f, bounds.as_ref(), false);
-        let range = if bounds.is_some() { quote!((#range)) } else { range };
+        let range = match bounds {
+            Some(_) => quote!((#range).rev()),
+            None if steps_inclusively(&self.program.exprs[f.range].syntax) => quote!(__pb::backwards(#range)),
+            None => quote!(#range.rev()),
+        };
         let Moves { before, within, after } = moves;
-        self.emit(quote!(#before for #pattern in #range.rev() { #pop #body #within } #after));
+        self.emit(quote!(#before for #pattern in #range { #pop #body #within } #after));
     }
 
     fn undo_fused(&mut self, f: &For, at: &At) {
@@ -514,6 +520,11 @@ impl<'p> Reverse<'p> {
                 let pool = self.pool(id);
                 quote!(#pool.take(&#name))
             }
+            // The compiler has to know the type before it sees a part of it.
+            (None, _) if variable.parted => {
+                let name = self.any_value(id);
+                quote!(__pb::zero_of(&#name))
+            }
             _ => quote!(__pb::zero()),
         };
         self.levels[level].out.extend(quote!(let mut #shadow = #zero;));
@@ -539,7 +550,7 @@ impl<'p> Reverse<'p> {
 
     /// The slot that keeps the shadow of a local between calls.
     fn pool(&mut self, id: VarId) -> Ident {
-        let name = format_ident!("{}_pool", self.program.variables[id].shadow);
+        let name = format_ident!("pool_{}", self.program.variables[id].shadow);
         if !self.slots.iter().any(|slot| slot.name == name) {
             self.slots.push(Slot { name: name.clone(), init: quote!(__pb::Pool::new()) });
         }
@@ -547,7 +558,7 @@ impl<'p> Reverse<'p> {
     }
 
     fn give_back(&mut self, id: VarId) {
-        let name = format_ident!("{}_pool", self.program.variables[id].shadow);
+        let name = format_ident!("pool_{}", self.program.variables[id].shadow);
         if self.slots.iter().any(|slot| slot.name == name) {
             let shadow = &self.program.variables[id].shadow;
             self.emit(quote!(#name.give(#shadow);));
@@ -709,7 +720,7 @@ impl<'p> Reverse<'p> {
             ExprKind::Call { function, args } => self.pull_call(expr, function, args, d, at),
             ExprKind::If { cond, then, otherwise } => self.pull_if(expr, *cond, *then, *otherwise, d, at),
             ExprKind::Block(block) => {
-                let d = self.bind(d);
+                let d = if self.yields(*block) { self.bind(d) } else { d.clone() };
                 self.open(*block, false);
                 self.undo_block(*block, Some(&d));
                 let body = self.close();
@@ -924,6 +935,15 @@ impl<'p> Reverse<'p> {
         quote!(__pb::shadow_of(&#value, &mut #shadow))
     }
 
+    /// The block has a value that carries a gradient.
+    fn yields(&self, block: BlockId) -> bool {
+        let Some(value) = self.program.blocks[block].value else { return false };
+        let value = self.program.peel(value);
+        let blocks = self.program.blocks_of(value);
+        let statement = !blocks.is_empty() && !blocks.into_iter().any(|b| self.yields(b));
+        self.program.exprs[value].active && !statement
+    }
+
     fn pull_if(
         &mut self,
         expr: ExprId,
@@ -933,7 +953,7 @@ impl<'p> Reverse<'p> {
         d: &Cotangent,
         at: &At,
     ) {
-        let valued = self.program.blocks[then].value.is_some();
+        let valued = self.yields(then) || otherwise.is_some_and(|b| self.yields(b));
         let d = if valued { self.bind(d) } else { d.clone() };
         self.open(then, false);
         self.undo_block(then, Some(&d));
@@ -973,6 +993,24 @@ impl<'p> Reverse<'p> {
             (true, false) => quote!(if !(#cond) { #else_body }),
             _ => quote!(if #cond { #then_body } else { #else_body }),
         });
+    }
+}
+
+/// `(a..=b).step_by(n)`, which the standard library does not reverse.
+fn steps_inclusively(range: &syn::Expr) -> bool {
+    fn inclusive(range: &syn::Expr) -> bool {
+        match range {
+            syn::Expr::Range(range) => matches!(range.limits, syn::RangeLimits::Closed(_)),
+            syn::Expr::Paren(paren) => inclusive(&paren.expr),
+            syn::Expr::MethodCall(call) => inclusive(&call.receiver),
+            _ => false,
+        }
+    }
+    match range {
+        syn::Expr::Paren(paren) => steps_inclusively(&paren.expr),
+        syn::Expr::MethodCall(call) if call.method == "step_by" => inclusive(&call.receiver),
+        syn::Expr::MethodCall(call) => steps_inclusively(&call.receiver),
+        _ => false,
     }
 }
 
