@@ -19,7 +19,7 @@ pub(crate) struct Forward<'p> {
 /// Writes the body of the forward closure.
 pub(crate) fn forward(program: &Program, reverse: &Reverse) -> TokenStream {
     let mut forward = Forward { program, reverse, before: TokenStream::new() };
-    let statements = forward.statements(BODY);
+    let (statements, finals) = forward.statements(BODY);
     let residual = reverse.kept.residual(BODY);
     match program.blocks[BODY].value {
         Some(value) => {
@@ -28,16 +28,16 @@ pub(crate) fn forward(program: &Program, reverse: &Reverse) -> TokenStream {
                 quote!(#statements #before (#value, ()))
             } else {
                 let name = Program::fresh("value");
-                quote!(#statements #before let #name = #value; (#name, #residual))
+                quote!(#statements #before let #name = #value; #finals (#name, #residual))
             }
         }
-        None => quote!(#statements ((), #residual)),
+        None => quote!(#statements #finals ((), #residual)),
     }
 }
 
 impl Forward<'_> {
-    /// The statements of a block, with what it keeps.
-    fn statements(&mut self, id: BlockId) -> TokenStream {
+    /// The statements of a block, with what it keeps, and what is kept behind its value.
+    fn statements(&mut self, id: BlockId) -> (TokenStream, TokenStream) {
         let block = &self.program.blocks[id];
         let mut out = TokenStream::new();
         for (variable, def) in &block.entries {
@@ -55,18 +55,22 @@ impl Forward<'_> {
                 out.extend(self.capture(id, variable, def));
             }
         }
-        for (id, variable) in self.program.variables.iter().enumerate() {
-            let kept = self.reverse.kept.name(variable.block, Item::Final(id)).is_some();
-            if kept && variable.block == self.block_of(block) && variable.unique != variable.name {
-                let (unique, name) = (&variable.unique, &variable.name);
-                out.extend(quote!(let #unique = #name;));
-            }
+        let mut finals = TokenStream::new();
+        for variable in self.finals(id).filter(|v| !v.taken_over) {
+            let (unique, name) = (&variable.unique, &variable.name);
+            finals.extend(quote!(let #unique = #name;));
         }
-        out
+        (out, finals)
     }
 
-    fn block_of(&self, block: &Block) -> BlockId {
-        block.end.block
+    /// The variables of a block that are kept as it leaves them, under another name than theirs.
+    fn finals(&self, block: BlockId) -> impl Iterator<Item = &Variable> {
+        let variables = self.program.variables.iter().enumerate();
+        let finals = variables.filter(move |(id, variable)| {
+            let kept = variable.block == block && self.reverse.kept.name(block, Item::Final(*id)).is_some();
+            kept && variable.unique != variable.name
+        });
+        finals.map(|(_, variable)| variable)
     }
 
     fn capture(&self, block: BlockId, variable: VarId, def: DefId) -> TokenStream {
@@ -105,7 +109,7 @@ impl Forward<'_> {
 
     fn loop_body(&mut self, body: BlockId, statement: StmtId) -> TokenStream {
         let outer = std::mem::take(&mut self.before);
-        let statements = self.statements(body);
+        let (statements, finals) = self.statements(body);
         let tail = self.program.blocks[body].value.map(|value| {
             let (before, value) = self.tail(value, body);
             quote!(#before #value;)
@@ -115,11 +119,41 @@ impl Forward<'_> {
             let residual = self.reverse.kept.residual(body);
             quote!(#stack.push(#residual);)
         });
-        quote!(#statements #tail #push)
+        quote!(#statements #tail #finals #push)
     }
 
     fn local(&mut self, l: &Let, block: BlockId) -> TokenStream {
         let Some(init) = l.init else { return l.syntax.to_token_stream() };
+        // Whose names this takes over is kept when the new value is there.
+        let names: Vec<_> = l.variables.iter().flatten().map(|v| &self.program.variables[*v].name).collect();
+        let first = l.variables.iter().flatten().min().copied().unwrap_or(0);
+        let next = |old: &&Variable| {
+            let same = |(_, v): &(usize, &Variable)| v.block == block && v.name == old.name;
+            let mut same = self.program.variables.iter().enumerate().filter(same);
+            names.contains(&&old.name)
+                && same.any(|(_, v)| v.unique == old.unique)
+                && same.next().is_some_and(|(id, _)| id >= first && l.variables.contains(&Some(id)))
+        };
+        let (mut uniques, mut keep) = (TokenStream::new(), TokenStream::new());
+        for Variable { unique, name, .. } in self.finals(block).filter(|v| v.taken_over).filter(next) {
+            uniques.extend(quote!(let #unique;));
+            keep.extend(quote!(#unique = #name;));
+        }
+        if !keep.is_empty() {
+            let value = Program::fresh("value");
+            let wrap = |init: TokenStream| quote!({ let #value = #init; #keep #value });
+            let pattern = &l.syntax.pat;
+            let root = self.program.peel(init);
+            let init = match self.rule_call(root, block) {
+                Some((call, residual)) => {
+                    self.before.extend(quote!(let #residual;));
+                    wrap(quote!({ let (#value, pending) = #call; #residual = pending; #value }))
+                }
+                None => wrap(self.root(init, block)),
+            };
+            self.before.extend(uniques);
+            return quote!(let #pattern = #init;);
+        }
         if !self.touched(init, block) {
             return l.syntax.to_token_stream();
         }
@@ -348,16 +382,16 @@ impl Forward<'_> {
 
     fn arm(&mut self, block: BlockId, keep: Option<TokenStream>) -> TokenStream {
         let outer = std::mem::take(&mut self.before);
-        let statements = self.statements(block);
+        let (statements, finals) = self.statements(block);
         let value = self.program.blocks[block].value.map(|value| self.tail(value, block));
         self.before = outer;
         match (value, keep) {
             (Some((before, value)), Some(keep)) => {
                 let name = Program::fresh("value");
-                quote!(#statements #before let #name = #value; #keep #name)
+                quote!(#statements #before let #name = #value; #finals #keep #name)
             }
             (Some((before, value)), None) => quote!(#statements #before #value),
-            (None, keep) => quote!(#statements #keep),
+            (None, keep) => quote!(#statements #finals #keep),
         }
     }
 }

@@ -66,7 +66,13 @@ pub(crate) struct Variable {
     pub(crate) mutable: bool,
     /// Changed by constant code that is not understood, and so cannot be undone.
     pub(crate) disturbed: bool,
-    /// A field of it is mentioned.
+    /// Has a value from the start.
+    pub(crate) initialised: bool,
+    /// Another variable of the block takes over its name.
+    pub(crate) taken_over: bool,
+    /// Written by a call without gradient, which is not undone.
+    pub(crate) unrestored: bool,
+    /// A part of it is mentioned.
     pub(crate) parted: bool,
     pub(crate) block: BlockId,
     /// The zero of a local's shape, where the syntax of its initialiser tells that.
@@ -296,11 +302,18 @@ impl Program {
             free
         }
         let mut taken: HashSet<_> = self.variables.iter().map(|v| v.name.to_string()).collect();
+        let mut later = HashSet::new();
+        for variable in self.variables.iter_mut().rev() {
+            variable.taken_over = !later.insert((variable.block, variable.name.to_string()));
+        }
         let mut seen = HashSet::new();
         for variable in &mut self.variables {
             let span = variable.name.span().resolved_at(Span::mixed_site());
             let name = variable.name.to_string();
-            if !seen.insert(name.clone()) {
+            // A name that a later variable of the block takes over is lost at its end.
+            let number = matches!(variable.kind, Kind::Float | Kind::Inert);
+            let lost = (variable.memory || !number) && variable.taken_over;
+            if !seen.insert(name.clone()) || lost {
                 variable.unique = Ident::new(&pick(&mut taken, &name, 1), span);
             }
             let shadow = format!("d_{}", variable.unique);

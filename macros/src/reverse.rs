@@ -694,7 +694,10 @@ impl Reverse<'_> {
         for &base in &bases {
             let variable = &program.variables[base];
             let several = bases.iter().filter(|b| **b == base).count() > 1;
-            if several && variable.active && !variable.by_reference() && !shared.contains_key(&base) {
+            let written = args.iter().any(|a| {
+                matches!(&program.exprs[*a].kind, ExprKind::Borrow { place, unique: true } if place.base == base)
+            });
+            if (several || written) && variable.active && !variable.by_reference() && !shared.contains_key(&base) {
                 let whole = self.local_shadow(base, at);
                 let name = self.kept.fresh("cells");
                 self.emit(quote!(let #name = #whole;));
@@ -717,7 +720,9 @@ impl Reverse<'_> {
             } else {
                 self.text(arg, at, level)
             };
-            if program.variables[place.base].disturbed {
+            if program.variables[place.base].disturbed
+                || program.variables[place.base].unrestored && !unique && !self.intact(place.base, at, level)
+            {
                 self.errors.push(
                     &program.exprs[arg].syntax,
                     "this variable is changed by code that cannot be undone: borrow it before, or copy it into a variable of its own",
@@ -761,7 +766,8 @@ impl Reverse<'_> {
         let base = &variable.unique;
         let projections = self.projections(&place.projections, at, level);
         match variable.by_reference() && projections.is_empty() {
-            true => quote!(&mut *#base),
+            // Coerced as needed, which may be to a shared reference.
+            true => quote!(#base),
             false => quote!(&mut #base #projections),
         }
     }
