@@ -161,13 +161,14 @@ fn report(program: &Program, errors: &mut Errors) {
 
 fn report_nested_writes(program: &Program, root: ExprId, errors: &mut Errors) {
     fn nested(program: &Program, expr: ExprId, errors: &mut Errors) {
-        if let ExprKind::Call { args, .. } = &program.exprs[expr].kind {
+        if let (ExprKind::Call { args, .. }, true) = (&program.exprs[expr].kind, program.exprs[expr].active) {
             let writes =
                 args.iter().any(|a| matches!(program.exprs[*a].kind, ExprKind::Borrow { unique: true, .. }));
             if writes {
                 errors.push(
                     &program.exprs[expr].syntax,
-                    "a call that takes `&mut` stands alone in its statement: bind its result with `let` first",
+                    "a call that takes `&mut` stands alone in its statement: bind its result with `let` first (or \
+                     pass `&*` of the reference, if the call only reads)",
                 );
             }
         }

@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use crate::activity;
+use crate::effects;
 use crate::errors::Errors;
 use crate::forward::forward;
 use crate::fusion::fuse;
@@ -22,6 +23,7 @@ pub(crate) fn expand(mut function: syn::ItemFn) -> syn::Result<TokenStream> {
     let signature = Signature::parse(&function.vis, &mut function.sig, &mut errors);
     let (mut program, items) = Parser::parse(&signature, &function.block, &mut errors);
     activity::analyse(&mut program, &mut errors);
+    effects::settle(&mut program, &mut errors);
     errors.finish()?;
     versions::number(&mut program);
     let (mut reverse, pullback) = reverse(&program);

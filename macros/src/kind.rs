@@ -115,7 +115,8 @@ impl Program {
             ExprKind::Cast(_, ty) => kind_of_type(ty),
             // The numeric methods of a float return floats, but for the inert ones and this one.
             ExprKind::Method { receiver, name, .. } => {
-                if name == "sin_cos" {
+                let of_range = matches!(self.exprs[self.peel(*receiver)].syntax, Expr::Range(_));
+                if name == "sin_cos" || of_range {
                     Kind::Unknown
                 } else {
                     self.kind_of(*receiver)

@@ -2,6 +2,7 @@
 
 mod activity;
 mod differentiable;
+mod effects;
 mod errors;
 mod forward;
 mod fusion;

@@ -86,6 +86,9 @@ impl<'e> Parser<'e> {
             memory: false,
             mutable,
             disturbed: false,
+            unrestored: false,
+            taken_over: false,
+            initialised: false,
             parted: false,
             block: self.block,
             zero: None,
@@ -286,6 +289,9 @@ impl<'e> Parser<'e> {
                 }
             }
         }
+        for id in variables.iter().flatten() {
+            self.program.variables[*id].initialised = init.is_some();
+        }
         Some(StatementKind::Let(Let { syntax: local.clone(), variables, tuple, init }))
     }
 
@@ -406,6 +412,7 @@ impl<'e> Parser<'e> {
             },
             Syn::Index(index) => {
                 let mut place = self.place(&index.expr)?;
+                self.program.variables[place.base].parted = true;
                 let position = self.expr(&index.index);
                 self.mark_inert(position);
                 place.projections.push(Projection::Index(position));

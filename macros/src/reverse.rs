@@ -842,7 +842,9 @@ impl<'p> Reverse<'p> {
             } else {
                 self.text(arg, at, level)
             };
-            if program.variables[place.base].disturbed {
+            if program.variables[place.base].disturbed
+                || program.variables[place.base].unrestored && !unique && !self.intact(place.base, at, level)
+            {
                 self.errors.push(
                     &program.exprs[arg].syntax,
                     "this variable is changed by code that cannot be undone: borrow it before, or copy it into a variable of its own",
@@ -888,7 +890,8 @@ impl<'p> Reverse<'p> {
         let base = &variable.unique;
         let projections = self.projections(&place.projections, at, level);
         match variable.by_reference() && projections.is_empty() {
-            true => quote!(&mut *#base),
+            // Coerced as needed, which may be to a shared reference.
+            true => quote!(#base),
             false => quote!(&mut #base #projections),
         }
     }

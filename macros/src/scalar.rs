@@ -26,7 +26,7 @@ fn register(signature: &Signature, rule: TokenStream) -> TokenStream {
     quote! {
         #[doc = #doc]
         #[allow(non_camel_case_types)]
-        #vis struct #name;
+        #vis struct #name {}
         #[allow(unused, non_local_definitions, clippy::all, clippy::pedantic)]
         const _: () = {
             use ::pullback::__private as __pb;

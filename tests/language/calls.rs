@@ -106,11 +106,11 @@ fn aliased_and_written(x: &mut [f64], k: f64) -> f64 {
     let before = dot(x, x);
     scale(x, k);
     let n = x.len();
-    let after = dot(&x[..n - 1], &x[1..]) * dot(x, &*x);
+    let after = dot(&x[..n - 1], &x[1..]) * dot(&*x, &x[..]);
     x[0] = after;
     x[1] = scale_and_sum(&mut x[1..], before);
     scale(&mut x[..1], after);
-    before * after + dot(x, &x[..])
+    before * after + dot(&*x, &x[..])
 }
 
 #[differentiable]
@@ -191,6 +191,7 @@ fn in_arms(x: &mut [f64], k: f64, n: usize) -> f64 {
 
 #[differentiable]
 fn tail(x: &mut [f64], k: f64) -> f64 {
+    // The number is a copy.
     let mut x0 = x[0];
     advance(&mut x0, k);
     scale_and_sum(x, x0)
@@ -222,7 +223,7 @@ fn value_unused(x: &mut [f64], k: f64) -> f64 {
 #[differentiable]
 fn in_compound_assignments(x: &mut [f64], k: f64) -> f64 {
     x[0] *= square(k);
-    x[1] += dot(x, x) * k;
+    x[1] += dot(&*x, &*x) * k;
     let mut s = k;
     s -= square(s);
     s *= logistic(s, x[0]);

@@ -102,7 +102,7 @@ fn counters(x: &[f64], n: usize) -> f64 {
 }
 
 #[differentiable]
-fn newton(a: f64, tolerance: f64) -> f64 {
+fn newton(a: f64, #[constant] tolerance: f64) -> f64 {
     let mut x = a;
     while (x * x - a).abs() > tolerance {
         x = 0.5 * (x + a / x);

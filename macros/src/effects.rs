@@ -1,0 +1,170 @@
+//! What constant code may do to variables: it is emitted as written, and nothing undoes it.
+
+use quote::ToTokens;
+use syn::visit::Visit;
+
+use crate::errors::Errors;
+use crate::program::*;
+
+/// Marks the variables that constant code changes, and code that is not to be run again. Reports active variables that
+/// are changed where nobody looks.
+pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
+    let roots: Vec<ExprId> = (0..program.blocks.len()).flat_map(|block| program.roots(block)).collect();
+    for root in roots {
+        settle_expr(program, root);
+    }
+    for expr in 0..program.exprs.len() {
+        let node = &program.exprs[expr];
+        match &node.kind {
+            ExprKind::Call { args, .. } if !node.active => {
+                for arg in args.clone() {
+                    if let ExprKind::Borrow { place, unique: true } = &program.exprs[arg].kind {
+                        let base = place.base;
+                        program.variables[base].unrestored = true;
+                    }
+                }
+            }
+            ExprKind::Constant(constant) if !constant.pure => {
+                let mut found = Written { program, mentions: &constant.mentions, names: Vec::new() };
+                found.visit_expr(&node.syntax);
+                let (names, mentions) = (found.names, constant.mentions.clone());
+                for (name, certain) in names {
+                    let Some(&id) = mentions.iter().rev().find(|id| program.variables[**id].name == name) else {
+                        continue;
+                    };
+                    let variable = &mut program.variables[id];
+                    if !variable.active {
+                        variable.disturbed = true;
+                    } else if certain || variable.origin == Origin::Unique {
+                        errors.push(
+                            &name,
+                            "this may be written to here, which is not differentiable within a condition, a \
+                             comparison or a cast: bind the result with `let` first, or pass `&*` of it if it is only read",
+                        );
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Methods of what may be no number are not run again: an iterator, a generator of random numbers.
+fn settle_expr(program: &mut Program, expr: ExprId) {
+    if !program.exprs[expr].active {
+        let tree = program.tree(expr);
+        let method = |e: &ExprId| match &program.exprs[*e].kind {
+            ExprKind::Method { receiver, .. } => {
+                let receiver = program.peel(*receiver);
+                let range = matches!(program.exprs[receiver].syntax, syn::Expr::Range(_));
+                range || !matches!(program.kind_of(receiver), Kind::Float | Kind::Inert)
+            }
+            _ => false,
+        };
+        if tree.iter().any(method) {
+            let mut mentions = Vec::new();
+            for e in tree {
+                match &program.exprs[e].kind {
+                    ExprKind::Constant(constant) => mentions.extend(constant.mentions.iter().copied()),
+                    ExprKind::Read(place) | ExprKind::Borrow { place, .. } => mentions.push(place.base),
+                    _ => {}
+                }
+            }
+            mentions.sort_unstable();
+            mentions.dedup();
+            program.exprs[expr].kind =
+                ExprKind::Constant(Constant { mentions, aliases: Vec::new(), pure: false, why: None });
+        }
+        return;
+    }
+    for operand in program.operands(expr) {
+        settle_expr(program, operand);
+    }
+}
+
+/// The names in an expression that it may write to, and whether that shows.
+struct Written<'p> {
+    program: &'p Program,
+    mentions: &'p [VarId],
+    names: Vec<(syn::Ident, bool)>,
+}
+
+impl Written<'_> {
+    fn add(&mut self, expr: &syn::Expr, certain: bool) {
+        match expr {
+            syn::Expr::Path(path) => {
+                if let Some(name) = path.path.get_ident() {
+                    self.names.push((name.clone(), certain));
+                }
+            }
+            syn::Expr::Index(index) => self.add(&index.expr, certain),
+            syn::Expr::Field(field) => self.add(&field.base, certain),
+            syn::Expr::Paren(paren) => self.add(&paren.expr, certain),
+            syn::Expr::Group(group) => self.add(&group.expr, certain),
+            syn::Expr::Unary(unary) => self.add(&unary.expr, certain),
+            _ => {}
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Written<'_> {
+    fn visit_expr_reference(&mut self, reference: &'ast syn::ExprReference) {
+        if reference.mutability.is_some() {
+            self.add(&reference.expr, true);
+        }
+        syn::visit::visit_expr_reference(self, reference);
+    }
+    fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
+        self.add(&assign.left, true);
+        syn::visit::visit_expr_assign(self, assign);
+    }
+    fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
+        call.args.iter().for_each(|arg| self.add_reference(arg));
+        syn::visit::visit_expr_call(self, call);
+    }
+    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        if !crate::kind::inert_method(&call.method.to_string()) {
+            if let syn::Expr::Path(path) = &*call.receiver {
+                self.add_unless_number(path);
+            }
+        }
+        call.args.iter().for_each(|arg| self.add_reference(arg));
+        syn::visit::visit_expr_method_call(self, call);
+    }
+    fn visit_macro(&mut self, mac: &'ast syn::Macro) {
+        fn collect(tokens: proc_macro2::TokenStream, names: &mut Vec<(syn::Ident, bool)>) {
+            for token in tokens {
+                match token {
+                    proc_macro2::TokenTree::Group(group) => collect(group.stream(), names),
+                    proc_macro2::TokenTree::Ident(name) => names.push((name, false)),
+                    _ => {}
+                }
+            }
+        }
+        collect(mac.tokens.to_token_stream(), &mut self.names);
+    }
+}
+
+impl Written<'_> {
+    fn variable(&self, path: &syn::ExprPath) -> Option<&Variable> {
+        let name = path.path.get_ident()?;
+        self.mentions.iter().rev().map(|id| &self.program.variables[*id]).find(|v| v.name == *name)
+    }
+
+    /// A `&mut` parameter passed on by its name.
+    fn add_reference(&mut self, arg: &syn::Expr) {
+        if let syn::Expr::Path(path) = arg {
+            if self.variable(path).is_some_and(|v| v.origin == Origin::Unique) {
+                self.add(arg, true);
+            }
+        }
+    }
+
+    /// A variable whose method is called, if that may change it.
+    fn add_unless_number(&mut self, path: &syn::ExprPath) {
+        let changes = |v: &Variable| v.mutable && !v.active && !matches!(v.kind, Kind::Float | Kind::Inert);
+        if self.variable(path).is_some_and(changes) {
+            self.names.extend(path.path.get_ident().map(|name| (name.clone(), false)));
+        }
+    }
+}
