@@ -9,6 +9,13 @@ use crate::program::*;
 /// Marks the variables that constant code changes, and code that is not to be run again. Reports active variables that
 /// are changed where nobody looks.
 pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
+    let opaque = program.blocks.iter().flat_map(|b| &b.statements).filter_map(|s| match &s.kind {
+        StatementKind::Opaque(opaque) => Some(program.disturbed(opaque)),
+        _ => None,
+    });
+    for id in opaque.flatten().collect::<Vec<_>>() {
+        program.variables[id].disturbed = true;
+    }
     let roots: Vec<ExprId> = (0..program.blocks.len()).flat_map(|block| program.roots(block)).collect();
     for root in roots {
         settle_expr(program, root);
@@ -20,7 +27,7 @@ pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
                 for arg in args.clone() {
                     if let ExprKind::Borrow { place, unique: true } = &program.exprs[arg].kind {
                         let base = place.base;
-                        program.variables[base].unrestored = true;
+                        program.variables[base].disturbed = true;
                     }
                 }
             }
@@ -29,7 +36,8 @@ pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
                 found.visit_expr(&node.syntax);
                 let (names, mentions) = (found.names, constant.mentions.clone());
                 for (name, certain) in names {
-                    let Some(&id) = mentions.iter().rev().find(|id| program.variables[**id].name == name) else {
+                    let Some(&id) = mentions.iter().rev().find(|id| program.variables[**id].name == name)
+                    else {
                         continue;
                     };
                     let variable = &mut program.variables[id];

@@ -30,10 +30,10 @@ pub(crate) fn forward(program: &Program, reverse: &Reverse) -> TokenStream {
                 quote!(#statements #before (#value, ()))
             } else {
                 let name = Program::fresh("value");
-                quote!(#statements #before let #name = #value; #finals (#name, #residual))
+                quote!(#statements #before let #name = #value; (#name, #residual))
             }
         }
-        None => quote!(#statements #finals ((), #residual)),
+        None => quote!(#statements ((), #residual)),
     }
 }
 
@@ -119,7 +119,7 @@ impl<'p> Forward<'p> {
                 }
             }
         }
-        (out, finals)
+        out
     }
 
     fn capture(&self, block: BlockId, variable: VarId, def: DefId) -> TokenStream {
@@ -169,36 +169,6 @@ impl<'p> Forward<'p> {
 
     fn local(&mut self, l: &Let, block: BlockId) -> TokenStream {
         let Some(init) = l.init else { return l.syntax.to_token_stream() };
-        // Whose names this takes over is kept when the new value is there.
-        let names: Vec<_> = l.variables.iter().flatten().map(|v| &self.program.variables[*v].name).collect();
-        let first = l.variables.iter().flatten().min().copied().unwrap_or(0);
-        let next = |old: &&Variable| {
-            let same = |(_, v): &(usize, &Variable)| v.block == block && v.name == old.name;
-            let mut same = self.program.variables.iter().enumerate().filter(same);
-            names.contains(&&old.name)
-                && same.any(|(_, v)| v.unique == old.unique)
-                && same.next().is_some_and(|(id, _)| id >= first && l.variables.contains(&Some(id)))
-        };
-        let (mut uniques, mut keep) = (TokenStream::new(), TokenStream::new());
-        for Variable { unique, name, .. } in self.finals(block).filter(|v| v.taken_over).filter(next) {
-            uniques.extend(quote!(let #unique;));
-            keep.extend(quote!(#unique = #name;));
-        }
-        if !keep.is_empty() {
-            let value = Program::fresh("value");
-            let wrap = |init: TokenStream| quote!({ let #value = #init; #keep #value });
-            let pattern = &l.syntax.pat;
-            let root = self.program.peel(init);
-            let init = match self.rule_call(root, block) {
-                Some((call, residual)) => {
-                    self.before.extend(quote!(let #residual;));
-                    wrap(quote!({ let (#value, pending) = #call; #residual = pending; #value }))
-                }
-                None => wrap(self.root(init, block)),
-            };
-            self.before.extend(uniques);
-            return quote!(let #pattern = #init;);
-        }
         if !self.touched(init, block) {
             return l.syntax.to_token_stream();
         }
@@ -470,16 +440,16 @@ impl<'p> Forward<'p> {
 
     fn arm(&mut self, block: BlockId, keep: Option<TokenStream>) -> TokenStream {
         let outer = std::mem::take(&mut self.before);
-        let (statements, finals) = self.statements(block);
+        let statements = self.statements(block);
         let value = self.program.blocks[block].value.map(|value| self.tail(value, block));
         self.before = outer;
         match (value, keep) {
             (Some((before, value)), Some(keep)) => {
                 let name = Program::fresh("value");
-                quote!(#statements #before let #name = #value; #finals #keep #name)
+                quote!(#statements #before let #name = #value; #keep #name)
             }
             (Some((before, value)), None) => quote!(#statements #before #value),
-            (None, keep) => quote!(#statements #finals #keep),
+            (None, keep) => quote!(#statements #keep),
         }
     }
 }

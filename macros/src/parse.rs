@@ -86,9 +86,6 @@ impl<'e> Parser<'e> {
             memory: false,
             mutable,
             disturbed: false,
-            unrestored: false,
-            taken_over: false,
-            initialised: false,
             parted: false,
             block: self.block,
             zero: None,
@@ -288,9 +285,6 @@ impl<'e> Parser<'e> {
                     self.program.variables[*id].zero = zero;
                 }
             }
-        }
-        for id in variables.iter().flatten() {
-            self.program.variables[*id].initialised = init.is_some();
         }
         Some(StatementKind::Let(Let { syntax: local.clone(), variables, tuple, init }))
     }

@@ -66,13 +66,7 @@ pub(crate) struct Variable {
     pub(crate) mutable: bool,
     /// Changed by constant code that is not understood, and so cannot be undone.
     pub(crate) disturbed: bool,
-    /// Has a value from the start.
-    pub(crate) initialised: bool,
-    /// Another variable of the block takes over its name.
-    pub(crate) taken_over: bool,
-    /// Written by a call without gradient, which is not undone.
-    pub(crate) unrestored: bool,
-    /// A part of it is mentioned.
+    /// A field of it is mentioned.
     pub(crate) parted: bool,
     pub(crate) block: BlockId,
     /// The zero of a local's shape, where the syntax of its initialiser tells that.

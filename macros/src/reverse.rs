@@ -842,9 +842,7 @@ impl<'p> Reverse<'p> {
             } else {
                 self.text(arg, at, level)
             };
-            if program.variables[place.base].disturbed
-                || program.variables[place.base].unrestored && !unique && !self.intact(place.base, at, level)
-            {
+            if program.variables[place.base].disturbed {
                 self.errors.push(
                     &program.exprs[arg].syntax,
                     "this variable is changed by code that cannot be undone: borrow it before, or copy it into a variable of its own",

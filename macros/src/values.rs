@@ -22,16 +22,12 @@ impl Reverse<'_> {
     }
 
     /// What a variable in memory held at `at` is what it holds now, in the reverse pass of `level`.
-    pub(crate) fn intact(&self, variable: VarId, at: &At, level: usize) -> bool {
+    fn intact(&self, variable: VarId, at: &At, level: usize) -> bool {
         let variable_is = &self.program.variables[variable];
         if variable_is.disturbed {
             return false;
         }
-        let version = at.versions.get(&variable);
-        if variable_is.unrestored && version != self.program.blocks[variable_is.block].end.versions.get(&variable) {
-            return false;
-        }
-        !variable_is.memory || version == self.levels[level].current.get(&variable)
+        !variable_is.memory || at.versions.get(&variable) == self.levels[level].current.get(&variable)
     }
 
     /// Records that the reverse pass reads memory as it is at `at`, so that later writes have to be undone.
@@ -114,25 +110,6 @@ impl Reverse<'_> {
     /// The name under which the value of a definition is known in the reverse pass.
     fn definition(&mut self, def: DefId) -> Ident {
         let program = self.program;
-        if let Definition::Merged { variable: id, .. } | Definition::Computed { variable: id, .. } =
-            &program.definitions[def]
-        {
-            // What may be no number stays where it is, and is moved when the block ends.
-            let variable = &program.variables[*id];
-            let number = matches!(variable.kind, Kind::Float | Kind::Inert);
-            let constant = !variable.active && !variable.mutable && variable.origin == Origin::Local;
-            let again = match &program.definitions[def] {
-                Definition::Computed { expr, at, .. } => {
-                    let level = self.level_of(at.block);
-                    self.levels[level].names.contains_key(&def) || self.replayable(*expr, at, level)
-                }
-                _ => false,
-            };
-            if constant && !number && !again && variable.initialised {
-                self.kept.keep_as(variable.block, Item::Final(*id), variable.unique.clone());
-                return variable.unique.clone();
-            }
-        }
         match &program.definitions[def] {
             Definition::Given { variable } => program.variables[*variable].unique.clone(),
             Definition::Entry { variable, block } => {
