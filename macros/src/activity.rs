@@ -106,10 +106,10 @@ fn settle_inert(program: &mut Program) {
         for statement in &block.statements {
             if let StatementKind::Let(Let { variables, init: Some(init), .. }) = &statement.kind {
                 if variables.iter().flatten().all(|v| program.variables[*v].kind == Kind::Inert) {
-                    let writes = program
-                        .tree(*init)
-                        .into_iter()
-                        .any(|e| matches!(program.exprs[e].kind, ExprKind::Borrow { unique: true, .. }));
+                    let writes = program.tree(*init).into_iter().any(|e| {
+                        matches!(program.exprs[e].kind, ExprKind::Borrow { unique: true, .. })
+                            || program.blocks_of(e).into_iter().any(|b| !program.written(b).is_empty())
+                    });
                     if !writes && !variables.is_empty() {
                         inactive.push(*init);
                     }

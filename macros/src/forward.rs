@@ -1,6 +1,8 @@
 //! The forward pass: the function as written, with calls replaced by their rules and with what the reverse pass asked for
 //! kept on the way.
 
+use std::collections::HashSet;
+
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Ident;
@@ -14,11 +16,13 @@ pub(crate) struct Forward<'p> {
     reverse: &'p Reverse<'p>,
     /// Declarations that stand before the current statement.
     before: TokenStream,
+    /// Indices that have been kept.
+    kept: HashSet<ExprId>,
 }
 
 /// Writes the body of the forward closure.
 pub(crate) fn forward(program: &Program, reverse: &Reverse) -> TokenStream {
-    let mut forward = Forward { program, reverse, before: TokenStream::new() };
+    let mut forward = Forward { program, reverse, before: TokenStream::new(), kept: HashSet::new() };
     let (statements, finals) = forward.statements(BODY);
     let residual = reverse.kept.residual(BODY);
     match program.blocks[BODY].value {
@@ -123,6 +127,9 @@ impl Forward<'_> {
     }
 
     fn local(&mut self, l: &Let, block: BlockId) -> TokenStream {
+        if let Some(place) = &l.alias {
+            self.keep_indices(place, block);
+        }
         let Some(init) = l.init else { return l.syntax.to_token_stream() };
         // Whose names this takes over is kept when the new value is there.
         let names: Vec<_> = l.variables.iter().flatten().map(|v| &self.program.variables[*v].name).collect();
@@ -174,19 +181,25 @@ impl Forward<'_> {
 
     fn assign(&mut self, assign: &Assign, statement: &Statement) -> TokenStream {
         let block = statement.before.block;
+        self.keep_indices(&assign.place, block);
         let left = match &assign.syntax {
             syn::Expr::Assign(a) => &a.left,
             syn::Expr::Binary(b) => &b.left,
             _ => unreachable!("parsed as an assignment"),
         };
-        let old = self.reverse.kept.name(block, Item::Old(statement.id)).map(|old| quote!(let #old = #left;));
+        let old = self.reverse.kept.name(block, Item::Old(statement.id)).map(|old| quote!(let #old = #left;)).unwrap_or_default();
         if !self.touched(assign.value, block) {
             let syntax = &assign.syntax;
             return quote!(#old #syntax;);
         }
         let root = self.program.peel(assign.value);
         match (assign.op, self.rule_call(root, block)) {
-            (None, Some((call, residual))) => quote!(#old let #residual; (#left, #residual) = #call;),
+            // The call may write to the place as well.
+            (None, Some((call, residual))) if !old.is_empty() => {
+                let value = Program::fresh("value");
+                quote!(let (#value, #residual) = #call; #old #left = #value;)
+            }
+            (None, Some((call, residual))) => quote!(let #residual; (#left, #residual) = #call;),
             (op, _) => {
                 let value = self.root(assign.value, block);
                 let op = match op {
@@ -275,10 +288,30 @@ impl Forward<'_> {
         }
     }
 
+    /// An index that is kept is evaluated first; the place itself is as written.
+    fn keep_indices(&mut self, place: &Place, block: BlockId) {
+        for index in place.indices() {
+            let home = self.program.frozen.get(&index).is_none_or(|at| at.block == block);
+            if home && self.kept.insert(index) && self.touched(index, block) {
+                let keep = match self.reverse.kept.name(block, Item::Value(index)) {
+                    Some(name) => {
+                        let index = self.unkept(index, block);
+                        quote!(let #name = #index;)
+                    }
+                    None => {
+                        let index = self.expr(index, block);
+                        quote!(let _ = #index;)
+                    }
+                };
+                self.before.extend(keep);
+            }
+        }
+    }
+
     fn unkept(&mut self, expr: ExprId, block: BlockId) -> TokenStream {
         let program = self.program;
         let node = &program.exprs[expr];
-        if !self.touched(expr, block) {
+        if !self.touched(expr, block) || matches!(node.kind, ExprKind::Constant(_)) {
             return node.syntax.to_token_stream();
         }
         if let Some((call, residual)) = self.rule_call(expr, block) {
@@ -289,13 +322,7 @@ impl Forward<'_> {
         match &node.kind {
             ExprKind::Constant(_) => node.syntax.to_token_stream(),
             ExprKind::Read(place) | ExprKind::Borrow { place, .. } => {
-                // An index that is kept is evaluated first; the place itself is as written.
-                for index in place.indices().collect::<Vec<_>>() {
-                    if let Some(name) = self.reverse.kept.name(block, Item::Value(index)) {
-                        let index = &program.exprs[index].syntax;
-                        self.before.extend(quote!(let #name = #index;));
-                    }
-                }
+                self.keep_indices(place, block);
                 node.syntax.to_token_stream()
             }
             ExprKind::Neg(e) => {

@@ -237,6 +237,7 @@ impl<'e> Parser<'e> {
                     self.program.variables[place.base].memory = true;
                 }
                 // Another name for a place, resolved where it is used.
+                let alias = Some(place.clone());
                 let binding = Binding::Alias { place, unique };
                 self.scope().insert(name.ident.to_string(), binding);
                 return Some(StatementKind::Let(Let {
@@ -244,6 +245,7 @@ impl<'e> Parser<'e> {
                     variables: Vec::new(),
                     tuple: false,
                     init: None,
+                    alias,
                 }));
             }
         }
@@ -289,7 +291,7 @@ impl<'e> Parser<'e> {
         for id in variables.iter().flatten() {
             self.program.variables[*id].initialised = init.is_some();
         }
-        Some(StatementKind::Let(Let { syntax: local.clone(), variables, tuple, init }))
+        Some(StatementKind::Let(Let { syntax: local.clone(), variables, tuple, init, alias: None }))
     }
 
     fn pattern(&mut self, pattern: &Pat) -> Option<VarId> {
@@ -512,7 +514,11 @@ impl<'e> Parser<'e> {
                 let inner = self.expr(&paren.expr);
                 self.add(expr, ExprKind::Paren(inner))
             }
-            Syn::Group(group) => self.expr(&group.expr),
+            // An operand made by `macro_rules!` binds as tightly as if in parentheses.
+            Syn::Group(group) => {
+                let inner = self.expr(&group.expr);
+                self.add(expr, ExprKind::Paren(inner))
+            }
             Syn::Cast(cast) => {
                 if inert(&kind_of_type(&cast.ty)) {
                     return self.inert_expr(expr);

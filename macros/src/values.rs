@@ -65,7 +65,10 @@ impl Reverse<'_> {
                 constant.pure && constant.mentions.iter().all(|v| self.intact(*v, at, level))
             }
             ExprKind::Read(place) => {
-                self.intact(place.base, at, level) && place.indices().all(|i| self.replayable(i, at, level))
+                self.intact(place.base, at, level)
+                    && place.indices().all(|i| {
+                        self.replayable(i, self.program.frozen.get(&i).unwrap_or(at), level)
+                    })
             }
             ExprKind::Call { .. } | ExprKind::Borrow { .. } => false,
             ExprKind::If { .. } | ExprKind::Block(_) => {
@@ -191,8 +194,12 @@ impl Reverse<'_> {
         for projection in projections {
             match projection {
                 Projection::Index(index) => {
-                    let index = self.text(*index, at, level);
-                    tokens.extend(quote!([#index]));
+                    let at = self.program.frozen.get(index).unwrap_or(at);
+                    let text = self.text(*index, at, level);
+                    let kept = self.kept.name(at.block, Item::Value(*index)).is_some();
+                    // A range is not `Copy`.
+                    let range = kept && matches!(self.program.exprs[*index].syntax, syn::Expr::Range(_));
+                    tokens.extend(if range { quote!([#text.clone()]) } else { quote!([#text]) });
                 }
                 Projection::Field(member) => tokens.extend(quote!(.#member)),
                 Projection::Deref => {}
