@@ -29,7 +29,8 @@ pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
                 found.visit_expr(&node.syntax);
                 let (names, mentions) = (found.names, constant.mentions.clone());
                 for (name, certain) in names {
-                    let Some(&id) = mentions.iter().rev().find(|id| program.variables[**id].name == name) else {
+                    let Some(&id) = mentions.iter().rev().find(|id| program.variables[**id].name == name)
+                    else {
                         continue;
                     };
                     let variable = &mut program.variables[id];

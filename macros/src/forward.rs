@@ -187,7 +187,12 @@ impl Forward<'_> {
             syn::Expr::Binary(b) => &b.left,
             _ => unreachable!("parsed as an assignment"),
         };
-        let old = self.reverse.kept.name(block, Item::Old(statement.id)).map(|old| quote!(let #old = #left;)).unwrap_or_default();
+        let old = self
+            .reverse
+            .kept
+            .name(block, Item::Old(statement.id))
+            .map(|old| quote!(let #old = #left;))
+            .unwrap_or_default();
         if !self.touched(assign.value, block) {
             let syntax = &assign.syntax;
             return quote!(#old #syntax;);

@@ -116,11 +116,7 @@ impl Program {
             // The numeric methods of a float return floats, but for the inert ones and this one.
             ExprKind::Method { receiver, name, .. } => {
                 let of_range = matches!(self.exprs[self.peel(*receiver)].syntax, Expr::Range(_));
-                if name == "sin_cos" || of_range {
-                    Kind::Unknown
-                } else {
-                    self.kind_of(*receiver)
-                }
+                if name == "sin_cos" || of_range { Kind::Unknown } else { self.kind_of(*receiver) }
             }
             ExprKind::Call { .. } | ExprKind::Tuple(_) => Kind::Unknown,
             ExprKind::If { then, otherwise, .. } => {

@@ -380,7 +380,12 @@ impl<'e> Parser<'e> {
             None => value,
             Some(op) => {
                 let read = self.add(left, ExprKind::Read(place.clone()));
-                self.add(syntax, ExprKind::Binary { op, left: read, right: value })
+                // `a *= b + c` is `a * (b + c)`.
+                let kind = &self.program.exprs[value].kind;
+                let loose =
+                    matches!(kind, ExprKind::Binary { .. } | ExprKind::If { .. } | ExprKind::Block(_));
+                let operand = if loose { self.add(right, ExprKind::Paren(value)) } else { value };
+                self.add(syntax, ExprKind::Binary { op, left: read, right: operand })
             }
         };
         Some(StatementKind::Assign(Assign { place, op, value, result, syntax: syntax.clone() }))
@@ -514,11 +519,7 @@ impl<'e> Parser<'e> {
                 let inner = self.expr(&paren.expr);
                 self.add(expr, ExprKind::Paren(inner))
             }
-            // An operand made by `macro_rules!` binds as tightly as if in parentheses.
-            Syn::Group(group) => {
-                let inner = self.expr(&group.expr);
-                self.add(expr, ExprKind::Paren(inner))
-            }
+            Syn::Group(group) => self.expr(&group.expr),
             Syn::Cast(cast) => {
                 if inert(&kind_of_type(&cast.ty)) {
                     return self.inert_expr(expr);

@@ -715,7 +715,11 @@ impl Reverse<'_> {
             let written = args.iter().any(|a| {
                 matches!(&program.exprs[*a].kind, ExprKind::Borrow { place, unique: true } if place.base == base)
             });
-            if (several || written) && variable.active && !variable.by_reference() && !shared.contains_key(&base) {
+            if (several || written)
+                && variable.active
+                && !variable.by_reference()
+                && !shared.contains_key(&base)
+            {
                 let whole = self.local_shadow(base, at);
                 let name = self.kept.fresh("cells");
                 self.emit(quote!(let #name = #whole;));

@@ -28,7 +28,9 @@ impl Reverse<'_> {
             return false;
         }
         let version = at.versions.get(&variable);
-        if variable_is.unrestored && version != self.program.blocks[variable_is.block].end.versions.get(&variable) {
+        if variable_is.unrestored
+            && version != self.program.blocks[variable_is.block].end.versions.get(&variable)
+        {
             return false;
         }
         !variable_is.memory || version == self.levels[level].current.get(&variable)
@@ -66,9 +68,9 @@ impl Reverse<'_> {
             }
             ExprKind::Read(place) => {
                 self.intact(place.base, at, level)
-                    && place.indices().all(|i| {
-                        self.replayable(i, self.program.frozen.get(&i).unwrap_or(at), level)
-                    })
+                    && place
+                        .indices()
+                        .all(|i| self.replayable(i, self.program.frozen.get(&i).unwrap_or(at), level))
             }
             ExprKind::Call { .. } | ExprKind::Borrow { .. } => false,
             ExprKind::If { .. } | ExprKind::Block(_) => {

@@ -4,8 +4,8 @@ use std::borrow::{Borrow, BorrowMut};
 
 use super::coordinates::{Coordinate, Coordinates};
 use crate::{
-    ConstRef, ConstVal, Differentiable, Function, Held, Ignored, Mut, Parameter, Parameters, Ref, Shadow, Val,
-    Value,
+    ConstRef, ConstVal, Differentiable, Function, Held, Ignored, Mut, Parameter, Parameters, Ref, Shadow,
+    Val, Value,
 };
 
 /// What a call does with an argument.

@@ -185,11 +185,10 @@ fn local_arrays() {
     check_rule(written_once::rule, [([0.5, -0.4, 0.3],), ([1.0, 0.0, 2.0],)]);
     check_rule(repeated::rule, [(0.5, 0.3), (-1.0, 2.0)]);
     check_rule(written_in_branches::rule, [vec![0.5, -0.4, 0.3, -1.0], vec![], vec![-0.7]].map(|x| (x,)));
-    check_rule(accumulated::rule, [
-        (vec![0.5, -0.4, 0.3, 1.0], vec![0, 1, 0, 2]),
-        (vec![], vec![]),
-        (vec![0.3], vec![1]),
-    ]);
+    check_rule(
+        accumulated::rule,
+        [(vec![0.5, -0.4, 0.3, 1.0], vec![0, 1, 0, 2]), (vec![], vec![]), (vec![0.3], vec![1])],
+    );
     check_rule(singles::rule, [(vec![0.5, -0.4, 0.3, 1.0], 0.7), (vec![], 1.0)]);
 }
 

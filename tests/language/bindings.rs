@@ -183,10 +183,10 @@ fn references(x: &f64, y: &mut f64, z: &[f64]) -> f64 {
 
 #[differentiable]
 fn parenthesised(x: f64, y: f64) -> f64 {
-    let mut a = ((x)) * (y);
+    let mut a = (x) * (y);
     (a) = (a * (x));
     let b = (if (x > 0.0) { (a) } else { (-a) });
-    ((a) * ((b)))
+    ((a) * (b))
 }
 
 macro_rules! by_macro {

@@ -171,25 +171,24 @@ fn of_scalars() {
 
 #[test]
 fn of_slices() {
-    check_rule(constant_conditions::rule, [
-        (vec![], 3, true),
-        (vec![0.5, 0.7], 1, true),
-        (vec![0.5, 0.7], 1, false),
-        (vec![0.5], 0, false),
-    ]);
-    check_rule(changes_its_condition::rule, [
-        (vec![0.9, 0.1, 0.55, -1.0], 0.8),
-        (vec![], 1.0),
-        (vec![0.7, 2.0], 1.5),
-    ]);
-    check_rule(conditionally_written::rule, [vec![0.5, -0.4, 2.0, 1.0], vec![1.0, 2.0], vec![]].map(|x| (x,)));
+    check_rule(
+        constant_conditions::rule,
+        [(vec![], 3, true), (vec![0.5, 0.7], 1, true), (vec![0.5, 0.7], 1, false), (vec![0.5], 0, false)],
+    );
+    check_rule(
+        changes_its_condition::rule,
+        [(vec![0.9, 0.1, 0.55, -1.0], 0.8), (vec![], 1.0), (vec![0.7, 2.0], 1.5)],
+    );
+    check_rule(
+        conditionally_written::rule,
+        [vec![0.5, -0.4, 2.0, 1.0], vec![1.0, 2.0], vec![]].map(|x| (x,)),
+    );
     CheckRule::new(largest::rule)
         .inputs([vec![0.5, -0.4, 2.0, 1.0], vec![1.0], vec![3.0, 2.0]].map(|x| (x,)))
         .panicking((vec![],))
         .run();
-    check_rule(condition_of_active_calls::rule, [
-        (vec![2.0, 1.0, 1.0], 0.5),
-        (vec![2.0], 0.5),
-        (vec![0.1, 0.0, 0.0], 0.5),
-    ]);
+    check_rule(
+        condition_of_active_calls::rule,
+        [(vec![2.0, 1.0, 1.0], 0.5), (vec![2.0], 0.5), (vec![0.1, 0.0, 0.0], 0.5)],
+    );
 }

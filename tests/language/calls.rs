@@ -175,7 +175,11 @@ fn in_arms(x: &mut [f64], k: f64, n: usize) -> f64 {
     if s > 0.1 {
         scale(x, s);
     }
-    if s > 0.2 { scale(x, s) } else { scale(x, 2.0) }
+    if s > 0.2 {
+        scale(x, s)
+    } else {
+        scale(x, 2.0)
+    }
     let count = if n > 0 {
         scale(x, s);
         1
@@ -272,10 +276,10 @@ fn by_value() {
 fn by_reference() {
     check_rule(aliased::rule, [(vec![0.5, 0.2, 0.3, 0.7], 0.7), (vec![0.4, 0.2, 0.9], 1.2)]);
     check_rule(aliased_and_written::rule, [(vec![0.5, 0.2, 0.3, 0.7], 0.7), (vec![0.4, 0.2], 1.2)]);
-    check_rule(used_before_and_after::rule, [
-        (vec![0.5], vec![0.3, 0.7], 0.7),
-        (vec![0.4, 0.2], vec![0.4], 1.2),
-    ]);
+    check_rule(
+        used_before_and_after::rule,
+        [(vec![0.5], vec![0.3, 0.7], 0.7), (vec![0.4, 0.2], vec![0.4], 1.2)],
+    );
     check_rule(local_state::rule, [(vec![0.5, 0.2, 0.3], 3), (vec![0.4, 0.2], 0), (vec![0.9], 1)]);
     check_rule(overwritten_before_use::rule, [(vec![0.5, 0.2], vec![0.3, 0.7]), (vec![0.4], vec![0.4])]);
     check_rule(references::rule, [(0.4, 0.7, 0.3), (-0.4, 1.7, 0.2)]);
@@ -283,12 +287,15 @@ fn by_reference() {
 
 #[test]
 fn in_odd_places() {
-    check_rule(in_arms::rule, [
-        (vec![0.5, 0.2], 0.7, 3),
-        (vec![0.5, 0.2], 0.7, 2),
-        (vec![0.5, 0.2, 0.1], 0.3, 1),
-        (vec![0.5], 0.05, 0),
-    ]);
+    check_rule(
+        in_arms::rule,
+        [
+            (vec![0.5, 0.2], 0.7, 3),
+            (vec![0.5, 0.2], 0.7, 2),
+            (vec![0.5, 0.2, 0.1], 0.3, 1),
+            (vec![0.5], 0.05, 0),
+        ],
+    );
     check_rule(tail::rule, [(vec![0.5, 0.2], 0.7), (vec![0.5], 0.1)]);
     check_rule(tail_with_shadowed_array::rule, [(0.7,), (0.1,)]);
     check_rule(unit_tail::rule, [(vec![0.5, 0.2], 0.7), (vec![], 0.1)]);

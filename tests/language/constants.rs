@@ -4,7 +4,13 @@ use pullback::prelude::*;
 use pullback::testing::{CheckRule, check_rule};
 
 #[differentiable]
-fn marked(#[constant] a: f64, #[constant] x: &[f64], w: &[f64], #[constant] b: [f64; 2], #[constant] k: &f64) -> f64 {
+fn marked(
+    #[constant] a: f64,
+    #[constant] x: &[f64],
+    w: &[f64],
+    #[constant] b: [f64; 2],
+    #[constant] k: &f64,
+) -> f64 {
     let mut total = a * b[1];
     for i in 0..x.len() {
         total += (x[i] * a).sin() * w[i] * *k + b[0] * w[0];
@@ -213,18 +219,18 @@ fn activity_ends(x: f64, y: f64) -> f64 {
 
 #[test]
 fn parameters() {
-    check_rule(marked::rule, [
-        (0.5, vec![0.3, 0.4], vec![0.7, 0.8], [1.0, 2.0], 0.6),
-        (0.5, vec![], vec![0.7], [1.0, 2.0], 0.6),
-    ]);
+    check_rule(
+        marked::rule,
+        [(0.5, vec![0.3, 0.4], vec![0.7, 0.8], [1.0, 2.0], 0.6), (0.5, vec![], vec![0.7], [1.0, 2.0], 0.6)],
+    );
 }
 
 #[test]
 fn data_and_state() {
-    check_rule(permuted::rule, [
-        (vec![0.5, 0.2, 0.3], vec![1.0, 0.4, 0.3]),
-        (vec![0.4, 0.2, 0.1, 1.0], vec![0.3, 0.2, 0.9]),
-    ]);
+    check_rule(
+        permuted::rule,
+        [(vec![0.5, 0.2, 0.3], vec![1.0, 0.4, 0.3]), (vec![0.4, 0.2, 0.1, 1.0], vec![0.3, 0.2, 0.9])],
+    );
     check_rule(random_by_function::rule, [(vec![0.5, 0.2, 0.3], 4), (vec![0.4], 0), (vec![0.9], 1)]);
     check_rule(random_by_method::rule, [(vec![0.5, 0.2, 0.3], 4), (vec![0.4], 0), (vec![0.9], 1)]);
     check_rule(counted_by_macro::rule, [(vec![0.5, 0.2, 0.3], 4), (vec![0.4], 0), (vec![0.9], 1)]);
@@ -244,11 +250,10 @@ fn statements() {
 
 #[test]
 fn numbers() {
-    check_rule(integers::rule, [
-        (vec![0.52, 0.2, 0.3], 4, -2, true),
-        (vec![0.4], 0, 1, true),
-        (vec![0.94, 0.5], 2, 0, false),
-    ]);
+    check_rule(
+        integers::rule,
+        [(vec![0.52, 0.2, 0.3], 4, -2, true), (vec![0.4], 0, 1, true), (vec![0.94, 0.5], 2, 0, false)],
+    );
     check_rule(counting::rule, [(vec![0.5, -0.2, 0.3], 0.25), (vec![], 0.4), (vec![0.9], 2.0)]);
     check_rule(activity_ends::rule, [(0.5, 0.4), (1.5, -2.0)]);
 }

@@ -235,20 +235,20 @@ fn alias_of_a_window(x: &[f64], width: usize) -> f64 {
 
 #[test]
 fn over_ranges() {
-    check_rule(ranges::rule, [
-        (vec![0.5, -0.4, 1.0, 0.3, 0.8], 0.7),
-        (vec![], 0.5),
-        (vec![0.5], 0.5),
-        (vec![0.5, 0.1], 0.5),
-    ]);
-    check_rule(inclusive_steps::rule, [
-        (vec![0.5, -0.4, 1.0, 0.3, 0.8, 0.6], 0.7),
-        (vec![], 0.5),
-        (vec![0.5], 0.5),
-    ]);
+    check_rule(
+        ranges::rule,
+        [(vec![0.5, -0.4, 1.0, 0.3, 0.8], 0.7), (vec![], 0.5), (vec![0.5], 0.5), (vec![0.5, 0.1], 0.5)],
+    );
+    check_rule(
+        inclusive_steps::rule,
+        [(vec![0.5, -0.4, 1.0, 0.3, 0.8, 0.6], 0.7), (vec![], 0.5), (vec![0.5], 0.5)],
+    );
     check_rule(signed::rule, [(vec![0.5, -0.4, 1.0], 4), (vec![0.3], 0), (vec![0.2, 0.4], 1)]);
     check_rule(triangle::rule, [vec![0.5, -0.4, 1.0, 0.3], vec![0.2], vec![]].map(|x| (x,)));
-    check_rule(changing_bounds::rule, [vec![0.5, -0.4, 1.0, 0.3, 0.7], vec![0.2], vec![0.3, 0.4]].map(|x| (x,)));
+    check_rule(
+        changing_bounds::rule,
+        [vec![0.5, -0.4, 1.0, 0.3, 0.7], vec![0.2], vec![0.3, 0.4]].map(|x| (x,)),
+    );
     check_rule(counters::rule, [(vec![0.5, -0.4, 1.0, 0.3], 7), (vec![0.2], 0), (vec![0.2, 0.3], 3)]);
 }
 

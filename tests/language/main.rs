@@ -8,8 +8,11 @@ mod branches;
 mod calls;
 mod constants;
 mod loops;
+mod matrices;
 mod mutation;
+mod objects;
 mod scalars;
+mod shapes;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;

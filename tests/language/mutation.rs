@@ -221,11 +221,14 @@ fn of_elements() {
         .inputs([(vec![0.5, 0.2, 0.3], 0.7), (vec![0.4], 1.2), (vec![0.4, 0.5], 1.2)])
         .panicking((vec![], 1.0))
         .run();
-    check_rule(reversed::rule, [
-        (vec![0.5, 0.2, 0.3], vec![1.0, 2.0, -1.0]),
-        (vec![], vec![]),
-        (vec![0.4, 0.5, 0.1, 0.2], vec![1.0, 0.3, 0.4, 0.2]),
-    ]);
+    check_rule(
+        reversed::rule,
+        [
+            (vec![0.5, 0.2, 0.3], vec![1.0, 2.0, -1.0]),
+            (vec![], vec![]),
+            (vec![0.4, 0.5, 0.1, 0.2], vec![1.0, 0.3, 0.4, 0.2]),
+        ],
+    );
     check_rule(sorted::rule, [vec![0.5, -0.2, 0.3, 0.1], vec![], vec![2.0, 1.0]].map(|x| (x,)));
     check_rule(prefix_sums::rule, [vec![0.5, -0.2, 0.3, 0.1], vec![], vec![2.0]].map(|x| (x,)));
     check_rule(prefix_products::rule, [vec![0.5, -0.2, 0.3, 0.1], vec![], vec![2.0]].map(|x| (x,)));
@@ -244,11 +247,17 @@ fn of_numbers() {
 
 #[test]
 fn of_whole_slices() {
-    check_rule(stencil::rule, [
-        (vec![0.5, 0.1, 0.9, 0.3], vec![0.0; 4], 0.1, 3),
-        (vec![0.5, 0.1], vec![0.0; 2], 0.1, 3),
-        (vec![0.5, 0.1, 0.6], vec![0.3; 3], 0.1, 0),
-    ]);
-    check_rule(through_aliases::rule, [(vec![0.5, 0.2, 0.3, 0.7, 0.1, 0.4], 3, 0.7), (vec![0.4, 0.2], 1, 1.2)]);
+    check_rule(
+        stencil::rule,
+        [
+            (vec![0.5, 0.1, 0.9, 0.3], vec![0.0; 4], 0.1, 3),
+            (vec![0.5, 0.1], vec![0.0; 2], 0.1, 3),
+            (vec![0.5, 0.1, 0.6], vec![0.3; 3], 0.1, 0),
+        ],
+    );
+    check_rule(
+        through_aliases::rule,
+        [(vec![0.5, 0.2, 0.3, 0.7, 0.1, 0.4], 3, 0.7), (vec![0.4, 0.2], 1, 1.2)],
+    );
     check_rule(moving_alias::rule, [(vec![0.5, 0.2, 0.3, 0.7], 0.7), (vec![0.4, 0.2], 1.2), (vec![], 1.0)]);
 }

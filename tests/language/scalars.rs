@@ -77,7 +77,10 @@ mod casts {
     #[test]
     fn change_precision() {
         check_rule(there_and_back::rule, [(1.5, 0.75, 3), (-2.25, 1.5, 0)]);
-        check_rule(conversions::rule, [(1.5, 3, vec![0.5, -1.0, 2.0]), (0.25, 0, vec![1.0]), (0.5, 1, vec![])]);
+        check_rule(
+            conversions::rule,
+            [(1.5, 3, vec![0.5, -1.0, 2.0]), (0.25, 0, vec![1.0]), (0.5, 1, vec![])],
+        );
     }
 }
 
