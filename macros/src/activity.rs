@@ -113,8 +113,11 @@ fn settle_inert(program: &mut Program) {
             if targets.iter().flatten().count() == 0 || !targets.iter().flatten().all(inert) {
                 continue;
             }
-            let unique = |e: &ExprId| matches!(program.exprs[*e].kind, ExprKind::Borrow { unique: true, .. });
-            if !program.tree(value).iter().any(unique) {
+            let writes = |e: &ExprId| {
+                matches!(program.exprs[*e].kind, ExprKind::Borrow { unique: true, .. })
+                    || program.blocks_of(*e).into_iter().any(|b| !program.written(b).is_empty())
+            };
+            if !program.tree(value).iter().any(writes) {
                 inactive.push(value);
             }
         }
@@ -154,8 +157,37 @@ fn report(program: &Program, errors: &mut Errors) {
                 _ => None,
             };
             root.into_iter().for_each(|root| report_nested_writes(program, root, errors));
+            if let StatementKind::Assign(assign) = &statement.kind {
+                report_order(program, assign, errors);
+            }
         }
         block.value.into_iter().for_each(|value| report_nested_writes(program, value, errors));
+    }
+}
+
+/// The right-hand side is evaluated first, and might change what the left-hand side refers to.
+fn report_order(program: &Program, assign: &Assign, errors: &mut Errors) {
+    let mut written = Vec::new();
+    for expr in program.tree(assign.value) {
+        written.extend(program.blocks_of(expr).into_iter().flat_map(|b| program.written(b)));
+        if let ExprKind::Borrow { place, unique: true } = &program.exprs[expr].kind {
+            written.push(place.base);
+        }
+    }
+    let index = |id: &VarId| {
+        assign.place.indices().flat_map(|i| program.tree(i)).any(|e| match &program.exprs[e].kind {
+            ExprKind::Read(place) => place.base == *id,
+            ExprKind::Constant(constant) => constant.mentions.contains(id),
+            _ => false,
+        })
+    };
+    let calls = matches!(program.exprs[program.peel(assign.value)].kind, ExprKind::Call { .. });
+    let itself = |id: &VarId| *id == assign.place.base && (assign.op.is_some() || !calls);
+    if written.iter().any(|id| index(id) || itself(id) && program.variables[*id].active) {
+        errors.push(
+            &assign.syntax,
+            "this writes twice to the same variable, or to an index on the left: bind the right-hand side with `let` first",
+        );
     }
 }
 
@@ -171,6 +203,13 @@ fn report_nested_writes(program: &Program, root: ExprId, errors: &mut Errors) {
                      pass `&*` of the reference, if the call only reads)",
                 );
             }
+        }
+        if program.blocks_of(expr).into_iter().any(|b| !program.written(b).is_empty()) {
+            errors.push(
+                &program.exprs[expr].syntax,
+                "a block that assigns to variables from outside is not differentiable within an expression: bind its \
+                 value with `let` first",
+            );
         }
         for operand in program.operands(expr) {
             nested(program, operand, errors);

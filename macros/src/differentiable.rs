@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::visit_mut::VisitMut;
 
 use crate::activity;
 use crate::effects;
@@ -19,6 +20,7 @@ use crate::versions;
 const WIDTH: usize = 16;
 
 pub(crate) fn expand(mut function: syn::ItemFn) -> syn::Result<TokenStream> {
+    Ungroup.visit_block_mut(&mut function.block);
     let mut errors = Errors::default();
     let signature = Signature::parse(&function.vis, &mut function.sig, &mut errors);
     let (mut program, items) = Parser::parse(&signature, &function.block, &mut errors);
@@ -117,6 +119,28 @@ pub(crate) fn expand(mut function: syn::ItemFn) -> syn::Result<TokenStream> {
             #driver
         };
     })
+}
+
+/// Puts parentheses around what `macro_rules!` inserted as a whole: the compiler forgets such bounds in the output of a
+/// macro like this one.
+struct Ungroup;
+
+impl VisitMut for Ungroup {
+    fn visit_expr_mut(&mut self, expr: &mut syn::Expr) {
+        if let syn::Expr::Group(group) = expr {
+            let inner = (*group.expr).clone();
+            let loose = matches!(
+                inner,
+                syn::Expr::Binary(_)
+                    | syn::Expr::Unary(_)
+                    | syn::Expr::Cast(_)
+                    | syn::Expr::Range(_)
+                    | syn::Expr::If(_)
+            );
+            *expr = if loose { syn::parse_quote!((#inner)) } else { inner };
+        }
+        syn::visit_mut::visit_expr_mut(self, expr);
+    }
 }
 
 /// A tuple of any length, as a tree of tuples.

@@ -27,7 +27,7 @@ pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
                 for arg in args.clone() {
                     if let ExprKind::Borrow { place, unique: true } = &program.exprs[arg].kind {
                         let base = place.base;
-                        program.variables[base].disturbed = true;
+                        program.variables[base].unrestored = true;
                     }
                 }
             }

@@ -168,6 +168,12 @@ impl<'p> Forward<'p> {
     }
 
     fn local(&mut self, l: &Let, block: BlockId) -> TokenStream {
+        if let (Some(place), Some(init)) = (&l.alias, &l.syntax.init) {
+            if place.indices().any(|index| self.touched(index, block)) {
+                let (pattern, place) = (&l.syntax.pat, self.place(&init.expr, &place.projections, block));
+                return quote!(let #pattern = #place;);
+            }
+        }
         let Some(init) = l.init else { return l.syntax.to_token_stream() };
         if !self.touched(init, block) {
             return l.syntax.to_token_stream();
@@ -198,14 +204,19 @@ impl<'p> Forward<'p> {
         if assign.place.indices().any(|index| self.touched(index, block)) {
             return self.assign_by_index(assign, left, old_name, block);
         }
-        let old = old_name.map(|old| quote!(let #old = #left;));
+        let old = old_name.map(|old| quote!(let #old = #left;)).unwrap_or_default();
         if !self.touched(assign.value, block) {
             let syntax = &assign.syntax;
             return quote!(#old #syntax;);
         }
         let root = self.program.peel(assign.value);
         match (assign.op, self.rule_call(root, block)) {
-            (None, Some((call, residual))) => quote!(#old let #residual; (#left, #residual) = #call;),
+            // The call may write to the place as well.
+            (None, Some((call, residual))) if !old.is_empty() => {
+                let value = Program::fresh("value");
+                quote!(let (#value, #residual) = #call; #old #left = #value;)
+            }
+            (None, Some((call, residual))) => quote!(let #residual; (#left, #residual) = #call;),
             (op, _) => {
                 let value = self.root(assign.value, block);
                 let op = assignment(op);
@@ -299,7 +310,10 @@ impl<'p> Forward<'p> {
         match self.reverse.kept.name(block, Item::Value(expr)) {
             Some(name) => {
                 self.before.extend(quote!(let #name;));
-                quote!({ #name = #tokens; #name })
+                // A range is not `Copy`.
+                let range = matches!(self.program.exprs[expr].syntax, syn::Expr::Range(_));
+                let clone = range.then(|| quote!(.clone()));
+                quote!({ #name = #tokens; #name #clone })
             }
             None => tokens,
         }
@@ -308,7 +322,7 @@ impl<'p> Forward<'p> {
     fn unkept(&mut self, expr: ExprId, block: BlockId) -> TokenStream {
         let program = self.program;
         let node = &program.exprs[expr];
-        if !self.touched(expr, block) {
+        if !self.touched(expr, block) || matches!(node.kind, ExprKind::Constant(_)) {
             return node.syntax.to_token_stream();
         }
         if let Some((call, residual)) = self.rule_call(expr, block) {

@@ -86,6 +86,7 @@ impl<'e> Parser<'e> {
             memory: false,
             mutable,
             disturbed: false,
+            unrestored: false,
             parted: false,
             block: self.block,
             zero: None,
@@ -237,6 +238,7 @@ impl<'e> Parser<'e> {
                     self.errors.push(&name.ident, "this name is taken by a variable of the same block: give the reference a name of its own");
                 }
                 // Another name for a place, resolved where it is used.
+                let alias = Some(place.clone());
                 let binding = Binding::Alias { place, unique };
                 self.scope().insert(name.ident.to_string(), binding);
                 return Some(StatementKind::Let(Let {
@@ -244,6 +246,7 @@ impl<'e> Parser<'e> {
                     variables: Vec::new(),
                     tuple: false,
                     init: None,
+                    alias,
                 }));
             }
         }
@@ -286,7 +289,7 @@ impl<'e> Parser<'e> {
                 }
             }
         }
-        Some(StatementKind::Let(Let { syntax: local.clone(), variables, tuple, init }))
+        Some(StatementKind::Let(Let { syntax: local.clone(), variables, tuple, init, alias: None }))
     }
 
     fn pattern(&mut self, pattern: &Pat) -> Option<VarId> {
@@ -375,7 +378,12 @@ impl<'e> Parser<'e> {
             None => value,
             Some(op) => {
                 let read = self.add(left, ExprKind::Read(place.clone()));
-                self.add(syntax, ExprKind::Binary { op, left: read, right: value })
+                // `a *= b + c` is `a * (b + c)`.
+                let kind = &self.program.exprs[value].kind;
+                let loose =
+                    matches!(kind, ExprKind::Binary { .. } | ExprKind::If { .. } | ExprKind::Block(_));
+                let operand = if loose { self.add(right, ExprKind::Paren(value)) } else { value };
+                self.add(syntax, ExprKind::Binary { op, left: read, right: operand })
             }
         };
         Some(StatementKind::Assign(Assign { place, op, value, result, syntax: syntax.clone() }))

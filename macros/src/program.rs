@@ -25,6 +25,8 @@ pub(crate) struct Program {
     pub(crate) blocks: Vec<Block>,
     /// The variable of each parameter; `None` for `_`.
     pub(crate) parameters: Vec<Option<VarId>>,
+    /// Where the indices in names for places are evaluated: where the name is bound.
+    pub(crate) frozen: HashMap<ExprId, At>,
     /// The number of statements.
     pub(crate) statements: usize,
 }
@@ -66,6 +68,8 @@ pub(crate) struct Variable {
     pub(crate) mutable: bool,
     /// Changed by constant code that is not understood, and so cannot be undone.
     pub(crate) disturbed: bool,
+    /// Written by a call without gradient, which is not undone.
+    pub(crate) unrestored: bool,
     /// A field of it is mentioned.
     pub(crate) parted: bool,
     pub(crate) block: BlockId,
@@ -160,6 +164,8 @@ pub(crate) struct Let {
     pub(crate) variables: Vec<Option<VarId>>,
     pub(crate) tuple: bool,
     pub(crate) init: Option<ExprId>,
+    /// What the name stands for in `let row = &x[a..b]`.
+    pub(crate) alias: Option<Place>,
 }
 
 pub(crate) struct Assign {

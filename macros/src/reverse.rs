@@ -328,21 +328,39 @@ impl<'p> Reverse<'p> {
                     return;
                 }
                 let d = self.read_shadow(&assign.place, at);
+                let own = assign.place.projections.is_empty() && !variable.by_reference();
+                let d = if own && self.reads_shadow_of(id, value) {
+                    // What comes to the variable by `value` is not part of it.
+                    self.bind(&Cotangent::term(d.tokens))
+                } else {
+                    d
+                };
                 let d = if op == Op::Sub { negate(d) } else { d };
                 self.pull(value, &d, at);
             }
             _ => {
+                // Straight-line code forgets the variable's past, so that it gets no gradient, not even zero.
+                let home = !variable.memory && self.level_of(variable.block) == top && assign.op.is_none();
                 let simple = !variable.memory && assign.op.is_none() && !self.reads_shadow_of(id, value);
                 if simple {
                     let shadow = &variable.shadow;
                     self.pull_root(value, Some(Cotangent::atom(quote!(#shadow))), at);
-                    if variable.kind == Kind::Float {
+                    if home {
+                        self.levels[top].declared.remove(&id);
+                    } else if variable.kind == Kind::Float {
                         self.emit(quote!(#shadow = 0.0;));
                     } else {
                         self.emit(quote!(#shadow = __pb::zero();));
                     }
                 } else {
-                    let d = self.take_shadow(&assign.place, at);
+                    let d = if home {
+                        let shadow = &variable.shadow;
+                        let d = self.bind(&Cotangent::term(quote!(#shadow)));
+                        self.levels[top].declared.remove(&id);
+                        d
+                    } else {
+                        self.take_shadow(&assign.place, at)
+                    };
                     self.pull_root(assign.result, Some(d), at);
                 }
             }
@@ -842,7 +860,8 @@ impl<'p> Reverse<'p> {
             } else {
                 self.text(arg, at, level)
             };
-            if program.variables[place.base].disturbed {
+            let base = &program.variables[place.base];
+            if base.disturbed || base.unrestored && !unique && !self.intact(place.base, at, level) {
                 self.errors.push(
                     &program.exprs[arg].syntax,
                     "this variable is changed by code that cannot be undone: borrow it before, or copy it into a variable of its own",

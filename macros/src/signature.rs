@@ -250,7 +250,8 @@ impl Parameter {
             (Passing::Value, true) if kind_of_type(ty) != Kind::Float || inert => {
                 quote_spanned!(span=> __pb::ConstVal<#ty>)
             }
-            (Passing::Value, _) => quote_spanned!(span=> __pb::Val<#ty>),
+            (Passing::Value, true) => quote_spanned!(span=> __pb::Held<#ty>),
+            (Passing::Value, false) => quote_spanned!(span=> __pb::Val<#ty>),
             (_, true) => quote_spanned!(span=> __pb::ConstRef<#ty>),
             (Passing::Shared, false) => quote_spanned!(span=> __pb::Ref<#ty>),
             (Passing::Unique, false) => quote_spanned!(span=> __pb::Mut<#ty>),

@@ -22,12 +22,18 @@ impl Reverse<'_> {
     }
 
     /// What a variable in memory held at `at` is what it holds now, in the reverse pass of `level`.
-    fn intact(&self, variable: VarId, at: &At, level: usize) -> bool {
+    pub(crate) fn intact(&self, variable: VarId, at: &At, level: usize) -> bool {
         let variable_is = &self.program.variables[variable];
         if variable_is.disturbed {
             return false;
         }
-        !variable_is.memory || at.versions.get(&variable) == self.levels[level].current.get(&variable)
+        let version = at.versions.get(&variable);
+        if variable_is.unrestored
+            && version != self.program.blocks[variable_is.block].end.versions.get(&variable)
+        {
+            return false;
+        }
+        !variable_is.memory || version == self.levels[level].current.get(&variable)
     }
 
     /// Records that the reverse pass reads memory as it is at `at`, so that later writes have to be undone.
@@ -61,7 +67,10 @@ impl Reverse<'_> {
                 constant.pure && constant.mentions.iter().all(|v| self.intact(*v, at, level))
             }
             ExprKind::Read(place) => {
-                self.intact(place.base, at, level) && place.indices().all(|i| self.replayable(i, at, level))
+                self.intact(place.base, at, level)
+                    && place
+                        .indices()
+                        .all(|i| self.replayable(i, self.program.frozen.get(&i).unwrap_or(at), level))
             }
             ExprKind::Call { .. } | ExprKind::Borrow { .. } => false,
             ExprKind::If { .. } | ExprKind::Block(_) => {
@@ -168,8 +177,12 @@ impl Reverse<'_> {
         for projection in projections {
             match projection {
                 Projection::Index(index) => {
-                    let index = self.text(*index, at, level);
-                    tokens.extend(quote!([#index]));
+                    let at = self.program.frozen.get(index).unwrap_or(at);
+                    let text = self.text(*index, at, level);
+                    let kept = self.kept.name(at.block, Item::Value(*index)).is_some();
+                    // A range is not `Copy`.
+                    let range = kept && matches!(self.program.exprs[*index].syntax, syn::Expr::Range(_));
+                    tokens.extend(if range { quote!([#text.clone()]) } else { quote!([#text]) });
                 }
                 Projection::Field(member) => tokens.extend(quote!(.#member)),
                 Projection::Deref => {}

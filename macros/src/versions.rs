@@ -105,6 +105,9 @@ impl Numbering<'_> {
     ) {
         match kind {
             StatementKind::Let(l) => {
+                for index in l.alias.iter().flat_map(Place::indices) {
+                    self.program.frozen.entry(index).or_insert_with(|| at.clone());
+                }
                 let Some(init) = l.init else { return };
                 self.effects(init, at.block, versions, defines);
                 let elements = match (&self.program.exprs[init].kind, l.tuple) {

@@ -137,6 +137,26 @@ impl<T: Differentiable + ?Sized + 'static> Parameter for Mut<T> {
     }
 }
 
+/// `#[constant] x: T` of a float. Its gradient is zero whatever the caller passes.
+pub struct Held<T>(PhantomData<T>);
+
+impl<T: Value + Copy + 'static> Parameter for Held<T> {
+    type Arg<'a> = T;
+    type Shadow<'a> = Ignored;
+    type Gradient = T::Tangent;
+    type Buffer = ();
+
+    fn buffer() {}
+    #[inline(always)]
+    fn reborrow(arg: &mut T) -> T {
+        *arg
+    }
+    fn prepare((): &mut (), _: &T) {}
+    fn shadow((): &mut ()) -> Ignored {
+        Ignored
+    }
+}
+
 /// `#[constant] x: T`, or a type that carries no gradient.
 pub struct ConstVal<T>(PhantomData<T>);
 

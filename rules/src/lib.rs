@@ -19,7 +19,7 @@ mod tangent;
 pub use activation::{Dual, DualMut};
 pub use blas::{MatrixScalar, Trans, gemm, mul_into, set_threads};
 pub use function::{
-    Args, Buffers, ConstRef, ConstVal, Cotangent, Function, Gradients, Mut, Parameter, Parameters, Ref,
+    Args, Buffers, ConstRef, ConstVal, Cotangent, Function, Gradients, Held, Mut, Parameter, Parameters, Ref,
     Shadows, Val,
 };
 pub use pullback_macros::Rule;

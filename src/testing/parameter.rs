@@ -4,8 +4,8 @@ use std::borrow::{Borrow, BorrowMut};
 
 use super::coordinates::{Coordinate, Coordinates};
 use crate::{
-    ConstRef, ConstVal, Differentiable, Function, Ignored, Mut, Parameter, Parameters, Ref, Shadow, Val,
-    Value,
+    ConstRef, ConstVal, Differentiable, Function, Held, Ignored, Mut, Parameter, Parameters, Ref, Shadow,
+    Val, Value,
 };
 
 /// What a call does with an argument.
@@ -107,6 +107,21 @@ where
     fn visit_returned((): &mut (), _: &mut dyn FnMut(Coordinate<'_>)) {}
     fn shadow_if(active: bool, buffer: &mut T::Gradient) -> Shadow<T::Shadow<'_>> {
         if active { Self::shadow(buffer) } else { Shadow::default() }
+    }
+}
+
+impl<T: Value + Copy + 'static> TestParameter for Held<T> {
+    type Owned = T;
+    const MODE: Mode = Mode::Constant;
+
+    fn lend(owned: &mut T) -> T {
+        *owned
+    }
+    fn visit(_: &mut T, _: &mut dyn FnMut(Coordinate<'_>)) {}
+    fn visit_buffer((): &mut (), _: &mut dyn FnMut(Coordinate<'_>)) {}
+    fn visit_returned(_: &mut T::Tangent, _: &mut dyn FnMut(Coordinate<'_>)) {}
+    fn shadow_if(_: bool, (): &mut ()) -> Ignored {
+        Ignored
     }
 }
 

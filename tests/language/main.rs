@@ -7,9 +7,13 @@ mod bindings;
 mod branches;
 mod calls;
 mod constants;
+mod fusion;
 mod loops;
+mod matrices;
 mod mutation;
+mod objects;
 mod scalars;
+mod shapes;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;

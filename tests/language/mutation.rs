@@ -185,6 +185,36 @@ fn overwritten_with_constants(x: &mut [f64], k: f64) -> f64 {
     y * z
 }
 
+fn rotate(order: &mut [usize; 3]) {
+    order.rotate_left(1);
+}
+
+/// Indices that a function changes, which nothing undoes.
+#[differentiable]
+fn rotated(x: &mut [f64], k: f64, n: usize) -> f64 {
+    let mut order = [0, 1, 2];
+    for _ in 0..n {
+        x[order[0] % x.len()] = x[(order[1] + 1) % x.len()] * k;
+        let part = &mut x[order[2]..];
+        rotate(&mut order);
+        part[0] *= k + part[0];
+        x[order[0]] += x[0] * k;
+    }
+    x[order[0]] * x[order[2]]
+}
+
+/// Indices in an array that is written to.
+#[differentiable]
+fn by_changing_indices(x: &mut [f64], k: f64, n: usize) -> f64 {
+    let mut order = [0, 1];
+    for i in 0..n {
+        x[order[0]] = x[order[1]] * k + x[order[0]];
+        order[i % 2] = (order[(i + 1) % 2] + 1) % x.len();
+        x[order[0]] *= x[order[1] % x.len()];
+    }
+    x[order[0]] * k
+}
+
 #[test]
 fn of_elements() {
     CheckRule::new(swapped::rule)
@@ -204,6 +234,8 @@ fn of_elements() {
     check_rule(prefix_products::rule, [vec![0.5, -0.2, 0.3, 0.1], vec![], vec![2.0]].map(|x| (x,)));
     check_rule(twice::rule, [(vec![0.5, -0.2], vec![1.0, 2.0, 3.0]), (vec![], vec![])]);
     check_rule(written_then_read::rule, [(vec![0.5, -0.2, 0.9], 0.7), (vec![], 0.5), (vec![1.5], 1.5)]);
+    check_rule(rotated::rule, [(vec![0.5, -0.2, 0.9], 0.7, 4), (vec![0.3, 0.2, 1.5], 1.5, 0)]);
+    check_rule(by_changing_indices::rule, [(vec![0.5, -0.2, 0.9], 0.7, 4), (vec![0.3, 0.2], 1.5, 3)]);
     check_rule(counted::rule, [(vec![1, 0, 2, 4], vec![0.5, 0.3, -0.2], 0.7), (vec![], vec![], 0.7)]);
     check_rule(overwritten_with_constants::rule, [(vec![0.5, -0.2, 0.9], 0.7), (vec![1.5], 1.5)]);
 }

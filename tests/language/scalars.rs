@@ -44,12 +44,12 @@ mod operators {
 
     #[test]
     fn on_doubles() {
-        check_rule(double::rule, [(5.3, 2.1), (-0.7, 1.4), (3.2, -0.9)]);
+        check_rule(double::rule, [(5.3, 2.1), (-0.9, 1.4), (3.2, -0.9)]);
     }
 
     #[test]
     fn on_singles() {
-        check_rule(single::rule, [(5.3, 2.1), (-0.7, 1.4), (3.2, -0.9)]);
+        check_rule(single::rule, [(5.3, 2.1), (-0.9, 1.4), (3.2, -0.9)]);
     }
 }
 
