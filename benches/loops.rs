@@ -1,11 +1,11 @@
-//! Loops over scalars: the primal, the derived gradient, and a gradient as an expert would write it.
+//! Loops over scalars: the primal, the derived gradient, and gradients by hand, plain and tuned.
 
 mod support;
 
 use std::hint::black_box;
 
 use pullback::prelude::*;
-use support::{Comparison, HAND_WRITTEN, PRIMAL, assert_close, contender};
+use support::{Comparison, HAND_WRITTEN, PRIMAL, TUNED, assert_close, contender};
 
 #[differentiable]
 fn sum_of_squares(x: &[f64]) -> f64 {
@@ -50,8 +50,69 @@ fn recurrence(start: f64, p: f64, steps: usize) -> f64 {
     s
 }
 
-/// Gradients in one pass where one pass is enough, into memory of the caller's.
+/// Reverse mode by the book: the function forward, then backward, into a gradient that starts at zero.
 mod by_hand {
+    pub(super) fn sum_of_squares(x: &[f64], dx: &mut [f64]) -> f64 {
+        let mut total = 0.0;
+        for x in x {
+            total += x * x;
+        }
+        dx.fill(0.0);
+        for (x, dx) in x.iter().zip(dx) {
+            *dx += 2.0 * x;
+        }
+        total
+    }
+
+    pub(super) fn sum_of_sines(x: &[f64], dx: &mut [f64]) -> f64 {
+        let mut total = 0.0;
+        for x in x {
+            total += x.sin();
+        }
+        dx.fill(0.0);
+        for (x, dx) in x.iter().zip(dx) {
+            *dx += x.cos();
+        }
+        total
+    }
+
+    pub(super) fn rosenbrock(x: &[f64], dx: &mut [f64]) -> f64 {
+        let mut total = 0.0;
+        for pair in x.windows(2) {
+            let across = pair[1] - pair[0] * pair[0];
+            let along = 1.0 - pair[0];
+            total += 100.0 * across * across + along * along;
+        }
+        dx.fill(0.0);
+        for i in 0..x.len() - 1 {
+            let across = x[i + 1] - x[i] * x[i];
+            let along = 1.0 - x[i];
+            dx[i] += -400.0 * across * x[i] - 2.0 * along;
+            dx[i + 1] += 200.0 * across;
+        }
+        total
+    }
+
+    /// The value, and the gradient with respect to `start` and `p`; `kept` has room for the steps.
+    pub(super) fn recurrence(start: f64, p: f64, kept: &mut [f64]) -> (f64, f64, f64) {
+        let mut s = start;
+        for kept in &mut *kept {
+            *kept = s;
+            s += 0.01 * (p * s).sin();
+        }
+        let (mut ds, mut dp) = (1.0, 0.0);
+        for &s in kept.iter().rev() {
+            let d = 0.01 * (p * s).cos() * ds;
+            dp += d * s;
+            ds += d * p;
+        }
+        (s, ds, dp)
+    }
+}
+
+/// As an expert would squeeze them: in one pass where that is enough, sine and cosine in one call, no zeros to start from,
+/// and what the next element gets carried in a register.
+mod tuned {
     pub(super) fn sum_of_squares(x: &[f64], dx: &mut [f64]) -> f64 {
         let mut total = 0.0;
         for (x, dx) in x.iter().zip(dx) {
@@ -113,6 +174,9 @@ macro_rules! slice_case {
         let (value, d) = g.value_and_gradient(x);
         assert_eq!(value, $function(x));
         assert_close(d.x, &dx);
+        tuned::$function(x, &mut dx);
+        assert_close(d.x, &dx);
+        let mut tuned_dx = dx.clone();
         $comparison.case(
             $case,
             vec![
@@ -121,6 +185,11 @@ macro_rules! slice_case {
                 contender(HAND_WRITTEN, || {
                     let value = by_hand::$function(black_box(x), &mut dx);
                     black_box(&mut dx);
+                    value
+                }),
+                contender(TUNED, || {
+                    let value = tuned::$function(black_box(x), &mut tuned_dx);
+                    black_box(&mut tuned_dx);
                     value
                 }),
             ],
@@ -136,11 +205,14 @@ fn main() {
     slice_case!(comparison, rosenbrock, "Rosenbrock, n = 100", &x[350..450]);
 
     const STEPS: usize = 1000;
-    let mut kept = [(0.0, 0.0); STEPS];
+    let mut kept = [0.0; STEPS];
+    let mut pairs = [(0.0, 0.0); STEPS];
     let mut g = recurrence::gradient();
     let (value, ds, dp) = by_hand::recurrence(0.3, 1.1, &mut kept);
     let (derived, d) = g.value_and_gradient(0.3, 1.1, STEPS);
     assert_close(&[derived, d.start, d.p], &[value, ds, dp]);
+    let (_, ds, dp) = tuned::recurrence(0.3, 1.1, &mut pairs);
+    assert_close(&[d.start, d.p], &[ds, dp]);
     comparison.case(
         "recurrence, 1000 steps",
         vec![
@@ -150,6 +222,7 @@ fn main() {
                 (value, d.start, d.p)
             }),
             contender(HAND_WRITTEN, || by_hand::recurrence(black_box(0.3), black_box(1.1), &mut kept)),
+            contender(TUNED, || tuned::recurrence(black_box(0.3), black_box(1.1), &mut pairs)),
         ],
     );
     comparison.finish();

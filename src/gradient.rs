@@ -1,6 +1,6 @@
 //! The driver behind `f::gradient()`: a rule, the shadows of its arguments, and one call that runs both passes.
 
-use pullback_rules::{Args, Buffers, Cotangent, Function, Gradients, Parameters, Rule, Shadows};
+use pullback_rules::{Args, Buffers, Cotangent, Function, Gradients, Parameters, Rule, Value};
 
 /// A rule behind a name: its residual stays inside, so that the type of a gradient object can be written down. This costs
 /// one indirect call for a whole gradient.
@@ -11,6 +11,8 @@ trait Erased<F: Function>: Send {
         buffers: &mut Buffers<F>,
         seed: Cotangent<F>,
     ) -> (F::Output, Gradients<F>);
+    /// The same with the seed of a gradient: compiled for itself, so that multiplications by one vanish.
+    fn run_scalar(&mut self, args: Args<'_, F>, buffers: &mut Buffers<F>) -> (F::Output, Gradients<F>);
     fn reset(&mut self);
     fn release(&mut self);
 }
@@ -19,23 +21,16 @@ impl<F: Function, R: Rule<Function = F>> Erased<F> for R {
     #[inline]
     fn run(
         &mut self,
-        mut args: Args<'_, F>,
+        args: Args<'_, F>,
         buffers: &mut Buffers<F>,
         seed: Cotangent<F>,
     ) -> (F::Output, Gradients<F>) {
-        fn pullback<'a, R: Rule>(
-            rule: &mut R,
-            residual: R::Residual,
-            args: Args<'a, R::Function>,
-            shadows: Shadows<'a, R::Function>,
-            seed: Cotangent<R::Function>,
-        ) -> Gradients<R::Function> {
-            rule.pullback(residual, args, shadows, seed)
-        }
-        let (value, residual) = self.forward(F::Parameters::reborrow(&mut args));
-        let (args, shadows) = (F::Parameters::reborrow(&mut args), F::Parameters::shadows(buffers));
-        let gradients = pullback(self, residual, args, shadows, seed);
-        (value, gradients)
+        self.value_and_pullback(args, buffers, seed)
+    }
+    #[inline]
+    fn run_scalar(&mut self, args: Args<'_, F>, buffers: &mut Buffers<F>) -> (F::Output, Gradients<F>) {
+        let seed = F::Output::seed().expect("`gradient` asks for a scalar output");
+        self.value_and_pullback(args, buffers, seed)
     }
     fn reset(&mut self) {
         pullback_rules::State::reset(self);
@@ -59,23 +54,40 @@ impl<F: Function> Driver<F> {
         Driver { rule: Box::new(rule), buffers: F::Parameters::buffers(), interrupted: false }
     }
 
-    /// Runs forward and pullback. `seeds` sets the cotangents of what `&mut` arguments hold at the end, which are zero
-    /// otherwise. Returns the value, the gradients of by-value parameters, and the shadows of the others.
+    /// Runs forward and pullback for a scalar output. Returns the value, the gradients of by-value parameters, and the
+    /// shadows of the others.
     #[inline]
-    pub fn run(
+    pub fn gradient(&mut self, args: Args<'_, F>) -> (F::Output, Gradients<F>, &Buffers<F>)
+    where
+        F::Output: ScalarOutput,
+    {
+        self.prepare(&args);
+        let (value, gradients) = self.rule.run_scalar(args, &mut self.buffers);
+        self.interrupted = false;
+        (value, gradients, &self.buffers)
+    }
+
+    /// The same from a given seed. `seeds` sets the cotangents of what `&mut` arguments hold at the end, which are zero
+    /// otherwise.
+    #[inline]
+    pub fn pullback(
         &mut self,
         args: Args<'_, F>,
         seed: Cotangent<F>,
         seeds: impl FnOnce(&mut Buffers<F>),
     ) -> (F::Output, Gradients<F>, &Buffers<F>) {
-        if std::mem::replace(&mut self.interrupted, true) {
-            self.rule.reset();
-        }
-        F::Parameters::prepare(&mut self.buffers, &args);
+        self.prepare(&args);
         seeds(&mut self.buffers);
         let (value, gradients) = self.rule.run(args, &mut self.buffers, seed);
         self.interrupted = false;
         (value, gradients, &self.buffers)
+    }
+
+    fn prepare(&mut self, args: &Args<'_, F>) {
+        if std::mem::replace(&mut self.interrupted, true) {
+            self.rule.reset();
+        }
+        F::Parameters::prepare(&mut self.buffers, args);
     }
 
     /// Gives back all memory.
@@ -90,25 +102,7 @@ impl<F: Function> Driver<F> {
     message = "a gradient needs a scalar output, and `{Self}` is none",
     note = "give a seed: `f::pullback()` and `value_and_pullback(args…, seed)`"
 )]
-pub trait ScalarOutput: pullback_rules::Value {
-    /// The seed of a gradient: one.
-    fn one() -> Self::Tangent;
-}
+pub trait ScalarOutput: Value {}
 
-impl ScalarOutput for f32 {
-    fn one() -> f32 {
-        1.0
-    }
-}
-
-impl ScalarOutput for f64 {
-    fn one() -> f64 {
-        1.0
-    }
-}
-
-/// The seed of a gradient.
-#[inline(always)]
-pub fn one<T: ScalarOutput>() -> T::Tangent {
-    T::one()
-}
+impl ScalarOutput for f32 {}
+impl ScalarOutput for f64 {}

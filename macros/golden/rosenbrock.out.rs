@@ -5,32 +5,65 @@ __pb::derived::<
     _,
     _,
 >(
-    (),
-    |(), (x,)| {
+        (),
+        |(), (x,)| {
+            let mut total = 0.0;
+            for i in 0..x.len() - 1 {
+                let a = x[i + 1] - x[i] * x[i];
+                let b = 1.0 - x[i];
+                total += 100.0 * a * a + b * b;
+            }
+            (total, ())
+        },
+        |(), (), (x,), (d_x,), d| {
+            let mut d_total = d;
+            let mut carry = 0.0;
+            for i in (0..x.len() - 1).rev() {
+                let a = x[i + 1] - x[i] * x[i];
+                let mut d_a = d_total * a * 100.0;
+                let t = 100.0 * a;
+                d_a += d_total * t;
+                let b = 1.0 - x[i];
+                let mut d_b = 2.0 * d_total * b;
+                let mut sum = -d_b;
+                let mut sum_2 = d_a;
+                let d_2 = -d_a;
+                sum += 2.0 * d_2 * x[i];
+                d_x.accumulate(|d| &d[i + 1], sum_2 + carry);
+                carry = sum;
+            }
+            if 0 < x.len() - 1 {
+                d_x.accumulate(|d| &d[0], carry);
+            }
+            (__pb::zero(),)
+        },
+    )
+    .fused(|(), (x,), (d_x,), d| {
+        let x = x;
         let mut total = 0.0;
+        let mut d_total = d;
+        let mut carry = 0.0;
         for i in 0..x.len() - 1 {
             let a = x[i + 1] - x[i] * x[i];
             let b = 1.0 - x[i];
             total += 100.0 * a * a + b * b;
-        }
-        (total, ())
-    },
-    |(), (), (x,), (d_x,), d| {
-        let mut d_total = d;
-        for i in (0..x.len() - 1).rev() {
+            let i = i;
             let a = x[i + 1] - x[i] * x[i];
             let mut d_a = d_total * a * 100.0;
             let t = 100.0 * a;
             d_a += d_total * t;
             let b = 1.0 - x[i];
-            let mut d_b = d_total * b;
-            d_b += d_total * b;
-            d_x.accumulate(|d| &d[i], -d_b);
-            d_x.accumulate(|d| &d[i + 1], d_a);
+            let mut d_b = 2.0 * d_total * b;
+            let mut sum = -d_b;
+            let mut sum_2 = d_a;
             let d_2 = -d_a;
-            d_x.accumulate(|d| &d[i], d_2 * x[i]);
-            d_x.accumulate(|d| &d[i], d_2 * x[i]);
+            sum += 2.0 * d_2 * x[i];
+            d_x.accumulate(|d| &d[i], sum + carry);
+            carry = sum_2;
         }
-        (__pb::zero(),)
-    },
-)
+        if 0 < x.len() - 1 {
+            d_x.accumulate(|d| &d[(x.len() - 1) - 1 + 1], carry);
+        }
+        let value = total;
+        (value, { (__pb::zero(),) })
+    })

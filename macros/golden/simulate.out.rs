@@ -39,8 +39,7 @@ __pb::derived::<
                 .pop();
             trace[i] = old;
             let d_2 = d_trace.take(|d| &d[i]);
-            d_s += d_2 * s_out;
-            d_s += d_2 * s_out;
+            d_s += 2.0 * d_2 * s_out;
             if taken {
                 let d_3 = __pb::take(&mut d_s);
                 d_s += d_3 / p;

@@ -104,16 +104,18 @@ fn settle_inert(program: &mut Program) {
     let mut inactive = Vec::new();
     for block in &program.blocks {
         for statement in &block.statements {
-            if let StatementKind::Let(Let { variables, init: Some(init), .. }) = &statement.kind {
-                if variables.iter().flatten().all(|v| program.variables[*v].kind == Kind::Inert) {
-                    let writes = program
-                        .tree(*init)
-                        .into_iter()
-                        .any(|e| matches!(program.exprs[e].kind, ExprKind::Borrow { unique: true, .. }));
-                    if !writes && !variables.is_empty() {
-                        inactive.push(*init);
-                    }
-                }
+            let (targets, value) = match &statement.kind {
+                StatementKind::Let(Let { variables, init: Some(init), .. }) => (variables.clone(), *init),
+                StatementKind::Assign(assign) => (vec![Some(assign.place.base)], assign.value),
+                _ => continue,
+            };
+            let inert = |v: &VarId| inert(&program.variables[*v].kind);
+            if targets.iter().flatten().count() == 0 || !targets.iter().flatten().all(inert) {
+                continue;
+            }
+            let unique = |e: &ExprId| matches!(program.exprs[*e].kind, ExprKind::Borrow { unique: true, .. });
+            if !program.tree(value).iter().any(unique) {
+                inactive.push(value);
             }
         }
     }

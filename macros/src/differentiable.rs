@@ -6,6 +6,7 @@ use quote::quote;
 use crate::activity;
 use crate::errors::Errors;
 use crate::forward::forward;
+use crate::fusion::fuse;
 use crate::kept::Item;
 use crate::parse::Parser;
 use crate::program::{BODY, Origin};
@@ -25,17 +26,23 @@ pub(crate) fn expand(mut function: syn::ItemFn) -> syn::Result<TokenStream> {
     versions::number(&mut program);
     let (mut reverse, pullback) = reverse(&program);
     reverse.errors.finish()?;
+    let both = fuse(&program, &reverse);
     let forward = forward(&program, &reverse);
 
     let name = &signature.name;
-    let primal = signature.parameters.iter().zip(&program.parameters).map(|(parameter, id)| match id {
-        Some(id) => {
-            let name = &program.variables[*id].name;
-            let mutable = (parameter.mutable && parameter.passing == Passing::Value).then(|| quote!(mut));
-            quote!(#mutable #name)
-        }
-        None => quote!(_),
-    });
+    let primal: Vec<_> = signature
+        .parameters
+        .iter()
+        .zip(&program.parameters)
+        .map(|(parameter, id)| match id {
+            Some(id) => {
+                let name = &program.variables[*id].name;
+                let mutable = (parameter.mutable && parameter.passing == Passing::Value).then(|| quote!(mut));
+                quote!(#mutable #name)
+            }
+            None => quote!(_),
+        })
+        .collect();
     let reversed: Vec<_> = program
         .parameters
         .iter()
@@ -48,15 +55,21 @@ pub(crate) fn expand(mut function: syn::ItemFn) -> syn::Result<TokenStream> {
             _ => quote!(_),
         })
         .collect();
-    let shadows = program.parameters.iter().map(|id| match id.map(|id| &program.variables[id]) {
-        Some(variable) if variable.by_reference() && variable.active && variable.origin != Origin::Value => {
-            let shadow = &variable.shadow;
-            quote!(#shadow)
-        }
-        _ => quote!(_),
-    });
-    let inits = reverse.slots.iter().map(|slot| slot.init.clone()).collect();
-    let names = reverse
+    let shadows: Vec<_> = program
+        .parameters
+        .iter()
+        .map(|id| match id.map(|id| &program.variables[id]) {
+            Some(variable)
+                if variable.by_reference() && variable.active && variable.origin != Origin::Value =>
+            {
+                let shadow = &variable.shadow;
+                quote!(#shadow)
+            }
+            _ => quote!(_),
+        })
+        .collect();
+    let inits: Vec<_> = reverse.slots.iter().map(|slot| slot.init.clone()).collect();
+    let names: Vec<_> = reverse
         .slots
         .iter()
         .map(|slot| {
@@ -67,6 +80,7 @@ pub(crate) fn expand(mut function: syn::ItemFn) -> syn::Result<TokenStream> {
     let (state, slots) = (nest(inits), nest(names));
     let residual = reverse.kept.pattern(BODY);
     let seed = quote_name("d");
+    let both = both.map(|both| quote!(.fused(|#slots, (#(#primal,)*), (#(#shadows,)*), #seed| { #both })));
     let label = format!("The rule of the function `{name}`, as derived from its source.");
 
     let (item, impls, driver) = (signature.item(), signature.function(), signature.driver());
@@ -94,6 +108,7 @@ pub(crate) fn expand(mut function: syn::ItemFn) -> syn::Result<TokenStream> {
                         |#slots, (#(#primal,)*)| { #forward },
                         |#slots, #residual, (#(#reversed,)*), (#(#shadows,)*), #seed| { #pullback },
                     )
+                    #both
                 }
             }
 

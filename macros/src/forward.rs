@@ -1,6 +1,8 @@
 //! The forward pass: the function as written, with calls replaced by their rules and with what the reverse pass asked for
 //! kept on the way.
 
+use std::ops::Range;
+
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Ident;
@@ -18,9 +20,9 @@ pub(crate) struct Forward<'p> {
 
 /// Writes the body of the forward closure.
 pub(crate) fn forward(program: &Program, reverse: &Reverse) -> TokenStream {
-    let mut forward = Forward { program, reverse, before: TokenStream::new() };
+    let mut forward = Forward::new(program, reverse);
     let statements = forward.statements(BODY);
-    let residual = reverse.kept.residual(BODY);
+    let residual = reverse.kept.residual(BODY, program);
     match program.blocks[BODY].value {
         Some(value) => {
             let (before, value) = forward.tail(value, BODY);
@@ -35,15 +37,59 @@ pub(crate) fn forward(program: &Program, reverse: &Reverse) -> TokenStream {
     }
 }
 
-impl Forward<'_> {
+/// The operator of an assignment.
+fn assignment(op: Option<Op>) -> TokenStream {
+    match op {
+        None => quote!(=),
+        Some(Op::Add) => quote!(+=),
+        Some(Op::Sub) => quote!(-=),
+        Some(Op::Mul) => quote!(*=),
+        Some(Op::Div) => quote!(/=),
+        Some(Op::Rem) => quote!(%=),
+    }
+}
+
+impl<'p> Forward<'p> {
+    pub(crate) fn new(program: &'p Program, reverse: &'p Reverse<'p>) -> Self {
+        Forward { program, reverse, before: TokenStream::new() }
+    }
+
+    /// One iteration of a loop.
+    pub(crate) fn iteration(&mut self, body: BlockId) -> TokenStream {
+        let statements = self.statements(body);
+        let tail = self.program.blocks[body].value.map(|value| {
+            let (before, value) = self.tail(value, body);
+            quote!(#before #value;)
+        });
+        quote!(#statements #tail)
+    }
+
+    /// The value of a block under the name `value`.
+    pub(crate) fn result(&mut self, block: BlockId) -> TokenStream {
+        let name = Program::fresh("value");
+        match self.program.blocks[block].value {
+            Some(value) => {
+                let (before, value) = self.tail(value, block);
+                quote!(#before let #name = #value;)
+            }
+            None => quote!(let #name = ();),
+        }
+    }
+
     /// The statements of a block, with what it keeps.
     fn statements(&mut self, id: BlockId) -> TokenStream {
         let block = &self.program.blocks[id];
+        let entries: TokenStream =
+            block.entries.iter().map(|(variable, def)| self.capture(id, *variable, *def)).collect();
+        let statements = self.range(id, 0..block.statements.len());
+        quote!(#entries #statements)
+    }
+
+    /// Some of the statements of a block, with what it keeps.
+    pub(crate) fn range(&mut self, id: BlockId, range: Range<usize>) -> TokenStream {
         let mut out = TokenStream::new();
-        for (variable, def) in &block.entries {
-            out.extend(self.capture(id, *variable, *def));
-        }
-        for statement in &block.statements {
+        for statement in &self.program.blocks[id].statements[range] {
+            out.extend(self.rescue(id, statement));
             let tokens = self.statement(statement);
             out.extend(std::mem::take(&mut self.before));
             out.extend(tokens);
@@ -55,25 +101,32 @@ impl Forward<'_> {
                 out.extend(self.capture(id, variable, def));
             }
         }
-        for (id, variable) in self.program.variables.iter().enumerate() {
-            let kept = self.reverse.kept.name(variable.block, Item::Final(id)).is_some();
-            if kept && variable.block == self.block_of(block) && variable.unique != variable.name {
-                let (unique, name) = (&variable.unique, &variable.name);
-                out.extend(quote!(let #unique = #name;));
+        out
+    }
+
+    /// Keeps a local under another name before a `let` takes its own.
+    fn rescue(&self, block: BlockId, statement: &Statement) -> TokenStream {
+        let StatementKind::Let(l) = &statement.kind else { return TokenStream::new() };
+        let mut out = TokenStream::new();
+        for new in l.variables.iter().flatten() {
+            let name = &self.program.variables[*new].name;
+            let old =
+                self.program.variables[..*new].iter().rposition(|v| v.block == block && v.name == *name);
+            if let Some(old) = old {
+                if self.reverse.kept.name(block, Item::Final(old)).is_some() {
+                    let unique = &self.program.variables[old].unique;
+                    out.extend(quote!(let #unique = #name;));
+                }
             }
         }
         out
     }
 
-    fn block_of(&self, block: &Block) -> BlockId {
-        block.end.block
-    }
-
     fn capture(&self, block: BlockId, variable: VarId, def: DefId) -> TokenStream {
         let name = &self.program.variables[variable].name;
         match self.reverse.kept.name(block, Item::Definition(def)) {
-            Some(kept) => quote!(let #kept = #name;),
-            None => TokenStream::new(),
+            Some(kept) if self.program.stays(def).is_none() => quote!(let #kept = #name;),
+            _ => TokenStream::new(),
         }
     }
 
@@ -105,17 +158,13 @@ impl Forward<'_> {
 
     fn loop_body(&mut self, body: BlockId, statement: StmtId) -> TokenStream {
         let outer = std::mem::take(&mut self.before);
-        let statements = self.statements(body);
-        let tail = self.program.blocks[body].value.map(|value| {
-            let (before, value) = self.tail(value, body);
-            quote!(#before #value;)
-        });
+        let iteration = self.iteration(body);
         self.before = outer;
         let push = self.reverse.stacks.get(&statement).map(|stack| {
-            let residual = self.reverse.kept.residual(body);
+            let residual = self.reverse.kept.residual(body, self.program);
             quote!(#stack.push(#residual);)
         });
-        quote!(#statements #tail #push)
+        quote!(#iteration #push)
     }
 
     fn local(&mut self, l: &Let, block: BlockId) -> TokenStream {
@@ -145,7 +194,11 @@ impl Forward<'_> {
             syn::Expr::Binary(b) => &b.left,
             _ => unreachable!("parsed as an assignment"),
         };
-        let old = self.reverse.kept.name(block, Item::Old(statement.id)).map(|old| quote!(let #old = #left;));
+        let old_name = self.reverse.kept.name(block, Item::Old(statement.id));
+        if assign.place.indices().any(|index| self.touched(index, block)) {
+            return self.assign_by_index(assign, left, old_name, block);
+        }
+        let old = old_name.map(|old| quote!(let #old = #left;));
         if !self.touched(assign.value, block) {
             let syntax = &assign.syntax;
             return quote!(#old #syntax;);
@@ -155,17 +208,28 @@ impl Forward<'_> {
             (None, Some((call, residual))) => quote!(#old let #residual; (#left, #residual) = #call;),
             (op, _) => {
                 let value = self.root(assign.value, block);
-                let op = match op {
-                    None => quote!(=),
-                    Some(Op::Add) => quote!(+=),
-                    Some(Op::Sub) => quote!(-=),
-                    Some(Op::Mul) => quote!(*=),
-                    Some(Op::Div) => quote!(/=),
-                    Some(Op::Rem) => quote!(%=),
-                };
+                let op = assignment(op);
                 quote!(#old #left #op #value;)
             }
         }
+    }
+
+    /// An assignment to an element whose index cannot be evaluated twice. The value is evaluated first, as ever.
+    fn assign_by_index(
+        &mut self,
+        assign: &Assign,
+        left: &syn::Expr,
+        old: Option<Ident>,
+        block: BlockId,
+    ) -> TokenStream {
+        let value = self.root(assign.value, block);
+        let before = std::mem::take(&mut self.before);
+        let place = self.place(left, &assign.place.projections, block);
+        let declared = std::mem::replace(&mut self.before, before);
+        let (name, target) = (Program::fresh("value"), Program::fresh("target"));
+        let old = old.map(|old| quote!(let #old = *#target;));
+        let op = assignment(assign.op);
+        quote!(let #name = #value; #declared let #target = &mut #place; #old *#target #op #name;)
     }
 
     fn expr_statement(&mut self, expr: ExprId, semi: bool, block: BlockId) -> TokenStream {
@@ -255,14 +319,7 @@ impl Forward<'_> {
         match &node.kind {
             ExprKind::Constant(_) => node.syntax.to_token_stream(),
             ExprKind::Read(place) | ExprKind::Borrow { place, .. } => {
-                // An index that is kept is evaluated first; the place itself is as written.
-                for index in place.indices().collect::<Vec<_>>() {
-                    if let Some(name) = self.reverse.kept.name(block, Item::Value(index)) {
-                        let index = &program.exprs[index].syntax;
-                        self.before.extend(quote!(let #name = #index;));
-                    }
-                }
-                node.syntax.to_token_stream()
+                self.place(&node.syntax, &place.projections, block)
             }
             ExprKind::Neg(e) => {
                 let e = self.expr(*e, block);
@@ -301,7 +358,7 @@ impl Forward<'_> {
                 let body = self.arm(
                     *inner,
                     name.map(|name| {
-                        let residual = self.reverse.kept.residual(*inner);
+                        let residual = self.reverse.kept.residual(*inner, self.program);
                         quote!(#name = #residual;)
                     }),
                 );
@@ -322,6 +379,41 @@ impl Forward<'_> {
         }
     }
 
+    /// A place as written, with indices that are kept on the way.
+    fn place(&mut self, syntax: &syn::Expr, projections: &[Projection], block: BlockId) -> TokenStream {
+        let (last, rest) = match projections.split_last() {
+            Some((last, rest)) => (Some(last), rest),
+            None => (None, projections),
+        };
+        match (syntax, last) {
+            (syn::Expr::Index(place), Some(Projection::Index(index))) => {
+                let base = self.place(&place.expr, rest, block);
+                let index = self.expr(*index, block);
+                quote!(#base[#index])
+            }
+            (syn::Expr::Field(place), Some(Projection::Field(member))) => {
+                let base = self.place(&place.base, rest, block);
+                quote!(#base.#member)
+            }
+            (syn::Expr::Unary(place), _) => {
+                let rest = if matches!(last, Some(Projection::Deref)) { rest } else { projections };
+                let base = self.place(&place.expr, rest, block);
+                quote!(*#base)
+            }
+            (syn::Expr::Paren(place), _) => {
+                let base = self.place(&place.expr, projections, block);
+                quote!((#base))
+            }
+            (syn::Expr::Reference(place), _) => {
+                let mutability = &place.mutability;
+                let base = self.place(&place.expr, projections, block);
+                quote!(&#mutability #base)
+            }
+            // A name, or what stands before the part that another name stands for.
+            (name, _) => name.to_token_stream(),
+        }
+    }
+
     fn branch(&mut self, expr: ExprId, cond: TokenStream, block: BlockId) -> TokenStream {
         let ExprKind::If { then, otherwise, .. } = self.program.exprs[expr].kind else {
             unreachable!("called for branches")
@@ -330,12 +422,12 @@ impl Forward<'_> {
         if let Some(name) = &name {
             self.before.extend(quote!(let #name;));
         }
-        let then_residual = self.reverse.kept.residual(then);
+        let then_residual = self.reverse.kept.residual(then, self.program);
         let then =
             self.arm(then, name.as_ref().map(|name| quote!(#name = __pb::Branch::Then(#then_residual);)));
         let otherwise = match (otherwise, &name) {
             (Some(otherwise), _) => {
-                let residual = self.reverse.kept.residual(otherwise);
+                let residual = self.reverse.kept.residual(otherwise, self.program);
                 let body = self
                     .arm(otherwise, name.as_ref().map(|name| quote!(#name = __pb::Branch::Else(#residual);)));
                 Some(quote!(else { #body }))

@@ -13,7 +13,7 @@ fn check(name: &str) {
     // The rest follows from the signature alone, and is the same for every function.
     let start = text.find("__pb::derived::<").expect("there is a rule");
     let rule = &text[start..];
-    let end = rule.find("\n            )").expect("the rule ends") + "\n            )".len();
+    let end = rule.find("\n        }\n").expect("the function that makes it ends");
     let rule = rule[..end].replace("\n            ", "\n") + "\n";
     let path = folder.join(format!("{name}.out.rs"));
     if std::env::var_os("UPDATE_GOLDEN").is_some() {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::Ident;
 
 use crate::program::*;
@@ -36,7 +36,7 @@ pub(crate) struct Kept {
 }
 
 /// Names that the passes use without asking.
-const RESERVED: [&str; 3] = ["d", "value", "pending"];
+pub(crate) const RESERVED: [&str; 4] = ["d", "value", "pending", "target"];
 
 impl Kept {
     /// Nothing kept, and `names` taken.
@@ -73,22 +73,34 @@ impl Kept {
     }
 
     pub(crate) fn name(&self, block: BlockId, item: Item) -> Option<Ident> {
-        self.items.get(&block)?.iter().find(|(i, _)| *i == item).map(|(_, ident)| ident.clone())
+        self.items(block).iter().find(|(i, _)| *i == item).map(|(_, ident)| ident.clone())
     }
 
     pub(crate) fn is_empty(&self, block: BlockId) -> bool {
-        self.items.get(&block).is_none_or(Vec::is_empty)
+        self.items(block).is_empty()
     }
 
-    /// The residual of `block`, as an expression.
-    pub(crate) fn residual(&self, block: BlockId) -> TokenStream {
-        let names = self.items.get(&block).into_iter().flatten().map(|(_, name)| quote!(#name));
+    /// What `block` keeps.
+    pub(crate) fn items(&self, block: BlockId) -> &[(Item, Ident)] {
+        self.items.get(&block).map_or(&[], Vec::as_slice)
+    }
+
+    /// The residual of `block`, as an expression of the forward pass.
+    pub(crate) fn residual(&self, block: BlockId, program: &Program) -> TokenStream {
+        let names = self.items(block).iter().map(|(item, name)| match item {
+            Item::Final(id) if !program.shadowed(*id) => program.variables[*id].name.to_token_stream(),
+            Item::Definition(def) => match program.stays(*def) {
+                Some(variable) => variable.name.to_token_stream(),
+                None => quote!(#name),
+            },
+            _ => quote!(#name),
+        });
         group(names.collect())
     }
 
     /// The residual of `block`, as a pattern.
     pub(crate) fn pattern(&self, block: BlockId) -> TokenStream {
-        let names = self.items.get(&block).into_iter().flatten().map(|(item, name)| match item {
+        let names = self.items(block).iter().map(|(item, name)| match item {
             Item::Final(_) => quote!(mut #name),
             _ => quote!(#name),
         });

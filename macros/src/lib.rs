@@ -4,6 +4,7 @@ mod activity;
 mod differentiable;
 mod errors;
 mod forward;
+mod fusion;
 mod kept;
 mod kind;
 mod parse;
@@ -12,6 +13,7 @@ mod reverse;
 mod rule;
 mod scalar;
 mod signature;
+mod stencil;
 mod values;
 mod versions;
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use proc_macro2::{Span, TokenStream, TokenTree};
-use quote::{ToTokens, format_ident};
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr as Syn, Ident, Pat, Stmt, UnOp};
 
@@ -29,7 +29,6 @@ pub(crate) struct Parser<'e> {
     pub(crate) items: Vec<syn::Item>,
     scopes: Vec<HashMap<String, Binding>>,
     block: BlockId,
-    names: HashMap<String, usize>,
     function: Ident,
     errors: &'e mut Errors,
 }
@@ -48,7 +47,6 @@ impl<'e> Parser<'e> {
             items: Vec::new(),
             scopes: vec![HashMap::new()],
             block: BODY,
-            names: HashMap::new(),
             function: signature.name.clone(),
             errors,
         };
@@ -70,20 +68,17 @@ impl<'e> Parser<'e> {
             parser.program.parameters.push(id);
         }
         parser.fill_block(BODY, body);
+        parser.program.name_variables();
         (parser.program, parser.items)
     }
 
     fn bind(&mut self, name: &Ident, origin: Origin, mutable: bool) -> VarId {
-        let count = self.names.entry(name.to_string()).and_modify(|n| *n += 1).or_insert(0);
-        let unique = match count {
-            0 => name.clone(),
-            n => format_ident!("{name}_{n}", span = name.span().resolved_at(Span::mixed_site())),
-        };
         let id = self.program.variables.len();
         self.program.variables.push(Variable {
             name: name.clone(),
-            shadow: format_ident!("d_{unique}", span = name.span().resolved_at(Span::mixed_site())),
-            unique,
+            // Both are chosen when all names are known.
+            unique: name.clone(),
+            shadow: name.clone(),
             origin,
             kind: Kind::Unknown,
             active: false,
@@ -91,6 +86,7 @@ impl<'e> Parser<'e> {
             memory: false,
             mutable,
             disturbed: false,
+            parted: false,
             block: self.block,
             zero: None,
         });
@@ -236,6 +232,9 @@ impl<'e> Parser<'e> {
                 let unique = reference.mutability.is_some();
                 if unique {
                     self.program.variables[place.base].memory = true;
+                }
+                if matches!(self.scope().get(&name.ident.to_string()), Some(Binding::Variable(_))) {
+                    self.errors.push(&name.ident, "this name is taken by a variable of the same block: give the reference a name of its own");
                 }
                 // Another name for a place, resolved where it is used.
                 let binding = Binding::Alias { place, unique };
@@ -414,6 +413,7 @@ impl<'e> Parser<'e> {
             }
             Syn::Field(field) => {
                 let mut place = self.place(&field.base)?;
+                self.program.variables[place.base].parted = true;
                 place.projections.push(Projection::Field(field.member.clone()));
                 Some(place)
             }
@@ -425,6 +425,7 @@ impl<'e> Parser<'e> {
                 Some(place)
             }
             Syn::Paren(paren) => self.place(&paren.expr),
+            Syn::Group(group) => self.place(&group.expr),
             _ => None,
         }
     }
@@ -600,10 +601,15 @@ impl<'e> Parser<'e> {
                     "method `{}` of an array has no rule yet: write a loop, or pass the array to a function that has one",
                     call.method
                 );
-                return self.constant(expr, true, Some(&why));
+                let pure = self.is_pure(expr);
+                return self.constant(expr, pure, Some(&why));
             }
         }
         let receiver = self.expr(&call.receiver);
+        if let ExprKind::Borrow { place, .. } = &self.program.exprs[receiver].kind {
+            // A name for a place: the method is called on what is there.
+            self.program.exprs[receiver].kind = ExprKind::Read(place.clone());
+        }
         let args = call.args.iter().map(|a| self.expr(a)).collect();
         self.add(expr, ExprKind::Method { receiver, name: call.method.clone(), args })
     }
@@ -637,6 +643,18 @@ impl<'e> Parser<'e> {
                 true,
                 Some("enum and struct values are not differentiable yet: use variables, arrays or tuples"),
             );
+        }
+        if let Some(float) = float_of(function) {
+            // `f64::max(x, y)` is `x.max(y)`.
+            let args: Vec<_> = call.args.iter().map(|a| self.expr(a)).collect();
+            return match (&args[..], last.ident == "from") {
+                ([], _) => self.constant(expr, true, None),
+                ([arg], true) => self.add(expr, ExprKind::Cast(*arg, Box::new(float))),
+                ([receiver, args @ ..], _) => {
+                    let (receiver, args) = (*receiver, args.to_vec());
+                    self.add(expr, ExprKind::Method { receiver, name: last.ident.clone(), args })
+                }
+            };
         }
         let args: Vec<_> = call.args.iter().map(|a| self.argument(a)).collect();
         self.add(expr, ExprKind::Call { function: function.clone(), args })
@@ -688,6 +706,13 @@ impl<'e> Parser<'e> {
         syn::visit::Visit::visit_expr(&mut visitor, expr);
         !visitor.1
     }
+}
+
+/// The type, if `function` is a function of `f32` or `f64`.
+fn float_of(function: &syn::Path) -> Option<syn::Type> {
+    let segments: Vec<_> = function.segments.iter().collect();
+    let [float, _] = segments[..] else { return None };
+    (float.ident == "f32" || float.ident == "f64").then(|| syn::parse_quote!(#float))
 }
 
 fn is_assignment(expr: &Syn) -> bool {

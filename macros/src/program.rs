@@ -2,7 +2,7 @@
 //!
 //! Expressions and blocks live in arenas, since the reverse pass meets them in another order than the source.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use proc_macro2::{Span, TokenStream};
@@ -66,6 +66,8 @@ pub(crate) struct Variable {
     pub(crate) mutable: bool,
     /// Changed by constant code that is not understood, and so cannot be undone.
     pub(crate) disturbed: bool,
+    /// A field of it is mentioned.
+    pub(crate) parted: bool,
     pub(crate) block: BlockId,
     /// The zero of a local's shape, where the syntax of its initialiser tells that.
     pub(crate) zero: Option<Zero>,
@@ -285,6 +287,28 @@ impl Program {
         Ident::new(name, Span::mixed_site())
     }
 
+    /// Gives each variable a name of its own for the reverse pass, and for its shadow.
+    pub(crate) fn name_variables(&mut self) {
+        fn pick(taken: &mut HashSet<String>, name: &str, from: usize) -> String {
+            let free = (from..).map(|n| format!("{name}_{n}")).find(|text| !taken.contains(text));
+            let free = free.expect("there are enough numbers");
+            taken.insert(free.clone());
+            free
+        }
+        let mut taken: HashSet<_> = self.variables.iter().map(|v| v.name.to_string()).collect();
+        let mut seen: HashSet<_> = crate::kept::RESERVED.map(String::from).into();
+        for variable in &mut self.variables {
+            let span = variable.name.span().resolved_at(Span::mixed_site());
+            let name = variable.name.to_string();
+            // Hygienic, so that code for the reverse pass can stand beside the user's.
+            let unique = if seen.insert(name.clone()) { name } else { pick(&mut taken, &name, 1) };
+            variable.unique = Ident::new(&unique, span);
+            let shadow = format!("d_{}", variable.unique);
+            let shadow = if taken.insert(shadow.clone()) { shadow } else { pick(&mut taken, &shadow, 2) };
+            variable.shadow = Ident::new(&shadow, span);
+        }
+    }
+
     /// The direct operands of an expression, blocks left out.
     pub(crate) fn operands(&self, expr: ExprId) -> Vec<ExprId> {
         match &self.exprs[expr].kind {
@@ -399,6 +423,26 @@ impl Program {
     pub(crate) fn disturbed(&self, opaque: &Opaque) -> impl Iterator<Item = VarId> + '_ {
         let mentions = if opaque.why.is_some() { opaque.mentions.clone() } else { Vec::new() };
         mentions.into_iter().filter(|id| self.variables[*id].mutable)
+    }
+}
+
+impl Program {
+    /// The definition is the only one of a variable that keeps its name to the end of its block, where it can be moved out.
+    pub(crate) fn stays(&self, def: DefId) -> Option<&Variable> {
+        let (Definition::Computed { variable: id, at: At { block, .. }, .. }
+        | Definition::Merged { variable: id, block }) = &self.definitions[def]
+        else {
+            return None;
+        };
+        let variable = &self.variables[*id];
+        let stays = !variable.mutable && variable.block == *block && !self.shadowed(*id);
+        stays.then_some(variable)
+    }
+
+    /// A later variable of the same block has taken the name of this one.
+    pub(crate) fn shadowed(&self, id: VarId) -> bool {
+        let variable = &self.variables[id];
+        self.variables[id + 1..].iter().any(|v| v.block == variable.block && v.name == variable.name)
     }
 }
 

@@ -3,12 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Ident;
 
 use crate::errors::Errors;
 use crate::kept::{Item, Kept};
 use crate::program::*;
+use crate::stencil::{Moves, Stencil};
 
 /// A block whose reverse pass is being written.
 pub(crate) struct Level {
@@ -23,6 +24,9 @@ pub(crate) struct Level {
     /// The variables of the block whose shadows have been declared.
     declared: HashSet<VarId>,
     is_loop: bool,
+    /// The index of a loop, and what an iteration adds to elements near it.
+    index: Option<VarId>,
+    stencil: Stencil,
 }
 
 /// Something that lasts from call to call: a field of the rule's state.
@@ -48,6 +52,21 @@ pub(crate) struct Reverse<'p> {
     pub(crate) errors: Errors,
     /// The reads of an earlier run; without them every write is undone.
     known: Option<Reads>,
+    /// The loop, a statement of the function's body, whose two passes are to become one.
+    fuse: Option<usize>,
+    pub(crate) fused: Option<Fused>,
+}
+
+/// The reverse pass around a loop whose iterations run forward and backward at once; see [`crate::fusion`].
+pub(crate) struct Fused {
+    /// What comes after the loop, undone.
+    pub(crate) suffix: TokenStream,
+    /// One iteration, undone.
+    pub(crate) body: TokenStream,
+    /// What has to follow the loop.
+    pub(crate) after: TokenStream,
+    /// What the reverse pass had asked the function's body to keep by then.
+    pub(crate) kept: usize,
 }
 
 /// A gradient on its way: an expression, and how tightly it binds.
@@ -76,34 +95,11 @@ impl quote::ToTokens for Cotangent {
 /// Writes the reverse pass of `program`. Two runs: the first finds out what is read, so that the second undoes only
 /// those writes that matter.
 pub(crate) fn reverse(program: &Program) -> (Reverse<'_>, TokenStream) {
-    let (first, _) = run(program, None);
-    run(program, Some(first.reads))
-}
-
-fn run(program: &Program, known: Option<Reads>) -> (Reverse<'_>, TokenStream) {
-    let mut reverse = Reverse {
-        program,
-        levels: Vec::new(),
-        kept: Kept::new(program.variables.iter().map(|v| v.shadow.to_string())),
-        slots: Vec::new(),
-        rules: HashMap::new(),
-        stacks: HashMap::new(),
-        named: program
-            .variables
-            .iter()
-            .filter(|v| v.origin != Origin::Local)
-            .map(|v| v.unique.to_string())
-            .collect(),
-        reads: Vec::new(),
-        errors: Errors::default(),
-        known,
-    };
-    let seed = Cotangent::atom(quote_name("d"));
-    reverse.open(BODY, false);
-    reverse.undo_block(BODY, Some(&seed));
-    let gradients = program.parameters.iter().map(|p| reverse.gradient(*p)).collect::<Vec<_>>();
-    let out = reverse.close();
-    (reverse, quote!(#out (#(#gradients,)*)))
+    let mut first = Reverse::new(program, None);
+    first.run();
+    let mut second = Reverse::new(program, Some(first.reads));
+    let tokens = second.run();
+    (second, tokens)
 }
 
 /// A name of generated code.
@@ -112,7 +108,54 @@ pub(crate) fn quote_name(name: &str) -> TokenStream {
     quote!(#ident)
 }
 
-impl Reverse<'_> {
+impl<'p> Reverse<'p> {
+    fn new(program: &'p Program, known: Option<Reads>) -> Self {
+        Reverse {
+            program,
+            levels: Vec::new(),
+            kept: Kept::new(
+                program.variables.iter().flat_map(|v| [v.unique.to_string(), v.shadow.to_string()]),
+            ),
+            slots: Vec::new(),
+            rules: HashMap::new(),
+            stacks: HashMap::new(),
+            named: program
+                .variables
+                .iter()
+                .filter(|v| v.origin != Origin::Local)
+                .map(|v| v.unique.to_string())
+                .collect(),
+            reads: Vec::new(),
+            errors: Errors::default(),
+            known,
+            fuse: None,
+            fused: None,
+        }
+    }
+
+    /// Another run over the same program with the same state, in which the loop `statement` of the body is fused.
+    pub(crate) fn fusing(&self, statement: usize) -> (Self, TokenStream) {
+        let mut other = Reverse::new(self.program, self.known.clone());
+        for slot in &self.slots {
+            other.kept.fresh(&slot.name.to_string());
+            other.slots.push(Slot { name: slot.name.clone(), init: slot.init.clone() });
+        }
+        other.rules = self.rules.clone();
+        other.stacks = self.stacks.clone();
+        other.fuse = Some(statement);
+        let tokens = other.run();
+        (other, tokens)
+    }
+
+    fn run(&mut self) -> TokenStream {
+        let seed = Cotangent::atom(quote_name("d"));
+        self.open(BODY, false);
+        self.undo_block(BODY, Some(&seed));
+        let gradients = self.program.parameters.iter().map(|p| self.gradient(*p)).collect::<Vec<_>>();
+        let out = self.close();
+        quote!(#out (#(#gradients,)*))
+    }
+
     fn open(&mut self, block: BlockId, is_loop: bool) {
         self.levels.push(Level {
             block,
@@ -122,6 +165,8 @@ impl Reverse<'_> {
             temporaries: HashMap::new(),
             declared: HashSet::new(),
             is_loop,
+            index: None,
+            stencil: Stencil::default(),
         });
     }
 
@@ -156,8 +201,13 @@ impl Reverse<'_> {
         if let Some(value) = block.value {
             self.pull_root(value, seed.cloned(), &block.tail);
         }
-        for statement in block.statements.iter().rev() {
-            self.undo_statement(statement);
+        for (i, statement) in block.statements.iter().enumerate().rev() {
+            match &statement.kind {
+                StatementKind::For(f) if id == BODY && self.fuse == Some(i) => {
+                    self.undo_fused(f, &statement.before)
+                }
+                _ => self.undo_statement(statement),
+            }
             let top = self.top();
             self.levels[top].current = (*statement.before.versions).clone();
         }
@@ -328,9 +378,7 @@ impl Reverse<'_> {
 
     fn undo_for(&mut self, f: &For, statement: &Statement) {
         let at = &statement.before;
-        self.open(f.body, true);
-        self.undo_block(f.body, None);
-        let body = self.close();
+        let (body, stencil) = self.undo_iteration(f);
         if body.is_empty() && self.kept.is_empty(f.body) {
             return;
         }
@@ -349,11 +397,49 @@ impl Reverse<'_> {
             None => quote!(_),
         };
         let pop = self.pop(f.body, statement.id);
-        let range = match syn::parse2::<syn::Expr>(range.clone()) {
-            Ok(syn::Expr::Range(_)) => quote!((#range)),
-            _ => range,
+        let bounds = syn::parse2::<syn::ExprRange>(range.clone()).ok();
+        let moves = self.finish(stencil, f, bounds.as_ref(), false);
+        let range = match bounds {
+            Some(_) => quote!((#range).rev()),
+            None if steps_inclusively(&self.program.exprs[f.range].syntax) => quote!(__pb::backwards(#range)),
+            None => quote!(#range.rev()),
         };
-        self.emit(quote!(for #pattern in #range.rev() { #pop #body }));
+        let Moves { before, within, after } = moves;
+        self.emit(quote!(#before for #pattern in #range { #pop #body #within } #after));
+    }
+
+    fn undo_fused(&mut self, f: &For, at: &At) {
+        let (body, stencil) = self.undo_iteration(f);
+        let kept = self.kept.items(BODY).len();
+        let range =
+            if self.replayable(f.range, at, 0) { self.text(f.range, at, 0) } else { TokenStream::new() };
+        let bounds = syn::parse2::<syn::ExprRange>(range).ok();
+        let Moves { before, within, after } = self.finish(stencil, f, bounds.as_ref(), true);
+        let suffix = std::mem::take(&mut self.levels[0].out);
+        self.fused =
+            Some(Fused { suffix: quote!(#suffix #before), body: quote!(#body #within), after, kept });
+    }
+
+    /// One iteration of a loop, undone; what it adds to elements near the index is gathered.
+    fn undo_iteration(&mut self, f: &For) -> (TokenStream, Stencil) {
+        self.open(f.body, true);
+        self.levels.last_mut().expect("just opened").index = f.index;
+        self.undo_block(f.body, None);
+        let stencil = std::mem::take(&mut self.levels.last_mut().expect("opened above").stencil);
+        (self.close(), stencil)
+    }
+
+    fn finish(
+        &mut self,
+        stencil: Stencil,
+        f: &For,
+        range: Option<&syn::ExprRange>,
+        ascending: bool,
+    ) -> Moves {
+        match f.index {
+            Some(index) => stencil.finish(self.program, index, range, ascending, &mut self.kept),
+            None => Moves::default(),
+        }
     }
 
     fn undo_while(&mut self, w: &While, statement: &Statement) {
@@ -373,9 +459,15 @@ impl Reverse<'_> {
         if self.kept.is_empty(body) {
             return TokenStream::new();
         }
-        let stack = self.kept.fresh("stack");
-        self.slots.push(Slot { name: stack.clone(), init: quote!(__pb::Stack::new()) });
-        self.stacks.insert(statement, stack.clone());
+        let stack = match self.stacks.get(&statement) {
+            Some(stack) => stack.clone(),
+            None => {
+                let stack = self.kept.fresh("stack");
+                self.slots.push(Slot { name: stack.clone(), init: quote!(__pb::Stack::new()) });
+                self.stacks.insert(statement, stack.clone());
+                stack
+            }
+        };
         let pattern = self.kept.pattern(body);
         quote!(let #pattern = #stack.pop();)
     }
@@ -428,6 +520,11 @@ impl Reverse<'_> {
                 let pool = self.pool(id);
                 quote!(#pool.take(&#name))
             }
+            // The compiler has to know the type before it sees a part of it.
+            (None, _) if variable.parted => {
+                let name = self.any_value(id);
+                quote!(__pb::zero_of(&#name))
+            }
             _ => quote!(__pb::zero()),
         };
         self.levels[level].out.extend(quote!(let mut #shadow = #zero;));
@@ -453,7 +550,7 @@ impl Reverse<'_> {
 
     /// The slot that keeps the shadow of a local between calls.
     fn pool(&mut self, id: VarId) -> Ident {
-        let name = format_ident!("{}_pool", self.program.variables[id].shadow);
+        let name = format_ident!("pool_{}", self.program.variables[id].shadow);
         if !self.slots.iter().any(|slot| slot.name == name) {
             self.slots.push(Slot { name: name.clone(), init: quote!(__pb::Pool::new()) });
         }
@@ -461,7 +558,7 @@ impl Reverse<'_> {
     }
 
     fn give_back(&mut self, id: VarId) {
-        let name = format_ident!("{}_pool", self.program.variables[id].shadow);
+        let name = format_ident!("pool_{}", self.program.variables[id].shadow);
         if self.slots.iter().any(|slot| slot.name == name) {
             let shadow = &self.program.variables[id].shadow;
             self.emit(quote!(#name.give(#shadow);));
@@ -475,6 +572,11 @@ impl Reverse<'_> {
             return;
         }
         let level = self.top();
+        if let Some(offset) = self.near_index(place) {
+            let Level { stencil, out, .. } = &mut self.levels[level];
+            out.extend(stencil.gather(place.base, offset, &d.tokens, &mut self.kept));
+            return;
+        }
         let projections = self.projections(&place.projections, at, level);
         let shadow = &variable.shadow;
         if variable.by_reference() {
@@ -492,6 +594,16 @@ impl Reverse<'_> {
         } else {
             self.emit(quote!(__pb::accumulate(&mut #shadow #projections, #d);));
         }
+    }
+
+    /// The offset of an element of a shared array from the index of the innermost loop. Nobody reads the shadow of a shared
+    /// reference meanwhile, so that additions to it can wait.
+    fn near_index(&self, place: &Place) -> Option<i64> {
+        let index = self.levels[self.top()].index?;
+        let variable = &self.program.variables[place.base];
+        let [Projection::Index(position)] = place.projections[..] else { return None };
+        let floats = self.program.kind_of_place(place) == Kind::Float;
+        (variable.origin == Origin::Shared && floats).then(|| self.program.offset(position, index))?
     }
 
     fn read_shadow(&mut self, place: &Place, at: &At) -> Cotangent {
@@ -566,6 +678,10 @@ impl Reverse<'_> {
                         self.pull(*left, &d, at);
                         self.pull(*right, &negate(d), at);
                     }
+                    Op::Mul if both && self.same_variable(*left, *right) => {
+                        let factor = self.value(*left, at);
+                        self.pull(*left, &Cotangent::term(quote!(2.0 * #d * #factor)), at);
+                    }
                     Op::Mul => {
                         if active(*left) {
                             let right = self.value(*right, at);
@@ -604,7 +720,7 @@ impl Reverse<'_> {
             ExprKind::Call { function, args } => self.pull_call(expr, function, args, d, at),
             ExprKind::If { cond, then, otherwise } => self.pull_if(expr, *cond, *then, *otherwise, d, at),
             ExprKind::Block(block) => {
-                let d = self.bind(d);
+                let d = if self.yields(*block) { self.bind(d) } else { d.clone() };
                 self.open(*block, false);
                 self.undo_block(*block, Some(&d));
                 let body = self.close();
@@ -631,6 +747,19 @@ impl Reverse<'_> {
                 }
             }
             ExprKind::Repeat(element, _) => self.pull(*element, &Cotangent::term(quote!(__pb::sum(#d))), at),
+        }
+    }
+
+    /// `x * x`, of floats.
+    fn same_variable(&self, left: ExprId, right: ExprId) -> bool {
+        let program = self.program;
+        let (left, right) = (program.peel(left), program.peel(right));
+        match (&program.exprs[left].kind, &program.exprs[right].kind) {
+            (ExprKind::Read(_), ExprKind::Read(_)) => {
+                let syntax = |e: ExprId| program.exprs[e].syntax.to_token_stream().to_string();
+                program.kind_of(left) == Kind::Float && syntax(left) == syntax(right)
+            }
+            _ => false,
         }
     }
 
@@ -669,33 +798,38 @@ impl Reverse<'_> {
         let program = self.program;
         let level = self.top();
         let last = &function.segments.last().expect("a path has a segment").ident;
-        let rule = self.kept.fresh(&format!("{last}_rule"));
+        let known = self.rules.get(&expr).cloned();
+        let rule = known.clone().unwrap_or_else(|| self.kept.fresh(&format!("{last}_rule")));
         let residual = self.kept.keep(at.block, Item::Residual(expr), &format!("{last}_residual"));
         // The pullback gets the arguments as the forward left them.
         let after = At { block: at.block, versions: std::rc::Rc::new(self.levels[level].current.clone()) };
         let mut init = quote_spanned!(last.span()=> #function::rule());
-        let bases: Vec<_> = args
-            .iter()
-            .filter_map(|a| match &program.exprs[*a].kind {
-                ExprKind::Borrow { place, .. } => Some(place.base),
-                _ => None,
-            })
-            .collect();
-        let mut shared = HashMap::new();
-        for &base in &bases {
-            let variable = &program.variables[base];
-            let several = bases.iter().filter(|b| **b == base).count() > 1;
-            if several && variable.active && !variable.by_reference() && !shared.contains_key(&base) {
-                let whole = self.local_shadow(base, at);
+        // The shadows of locals are borrowed before the arguments are.
+        let mut local = HashMap::new();
+        for &arg in args {
+            let ExprKind::Borrow { place, .. } = &program.exprs[arg].kind else { continue };
+            let variable = &program.variables[place.base];
+            if variable.active && !variable.by_reference() && !local.contains_key(&place.base) {
+                let whole = self.local_shadow(place.base, at);
                 let name = self.kept.fresh("cells");
                 self.emit(quote!(let #name = #whole;));
-                shared.insert(base, name);
+                local.insert(place.base, name);
             }
         }
         let (mut texts, mut shadows) = (Vec::new(), Vec::new());
         for (i, &arg) in args.iter().enumerate() {
             let ExprKind::Borrow { place, unique } = &program.exprs[arg].kind else {
-                texts.push(self.value(arg, at));
+                let temporary = matches!(program.exprs[arg].syntax, syn::Expr::Reference(_));
+                if temporary && !self.replayable(arg, at, level) {
+                    self.errors.push(
+                        &program.exprs[arg].syntax,
+                        "the pullback needs this value once more: bind it with `let` first, and pass a reference to the variable",
+                    );
+                }
+                if !program.exprs[arg].active && program.kind_of(arg) != Kind::Inert && !temporary {
+                    init = quote!(#init.forgoing(#i));
+                }
+                texts.push(if temporary { self.text(arg, at, level) } else { self.value(arg, at) });
                 shadows.push(quote!(__pb::none()));
                 continue;
             };
@@ -715,10 +849,12 @@ impl Reverse<'_> {
                 );
             }
             texts.push(text);
-            shadows.push(self.shadow_argument(place, at, shared.get(&place.base)));
+            shadows.push(self.shadow_argument(place, at, local.get(&place.base)));
         }
-        self.slots.push(Slot { name: rule.clone(), init });
-        self.rules.insert(expr, rule.clone());
+        if known.is_none() {
+            self.slots.push(Slot { name: rule.clone(), init });
+            self.rules.insert(expr, rule.clone());
+        }
         let values: Vec<_> = args
             .iter()
             .map(|&arg| {
@@ -758,7 +894,7 @@ impl Reverse<'_> {
     }
 
     /// What stands for the shadow of a borrowed argument.
-    fn shadow_argument(&mut self, place: &Place, at: &At, shared: Option<&Ident>) -> TokenStream {
+    fn shadow_argument(&mut self, place: &Place, at: &At, local: Option<&Ident>) -> TokenStream {
         let program = self.program;
         let variable = &program.variables[place.base];
         if !variable.active {
@@ -774,10 +910,7 @@ impl Reverse<'_> {
             let cells = Program::fresh("d");
             return quote!(#shadow.map(|#cells| &#cells #projections).into());
         }
-        let whole = match shared {
-            Some(name) => quote!(#name),
-            None => self.local_shadow(place.base, at),
-        };
+        let whole = local.expect("bound before the call");
         if projections.is_empty() {
             quote!(#whole.into())
         } else {
@@ -802,6 +935,15 @@ impl Reverse<'_> {
         quote!(__pb::shadow_of(&#value, &mut #shadow))
     }
 
+    /// The block has a value that carries a gradient.
+    fn yields(&self, block: BlockId) -> bool {
+        let Some(value) = self.program.blocks[block].value else { return false };
+        let value = self.program.peel(value);
+        let blocks = self.program.blocks_of(value);
+        let statement = !blocks.is_empty() && !blocks.into_iter().any(|b| self.yields(b));
+        self.program.exprs[value].active && !statement
+    }
+
     fn pull_if(
         &mut self,
         expr: ExprId,
@@ -811,7 +953,7 @@ impl Reverse<'_> {
         d: &Cotangent,
         at: &At,
     ) {
-        let valued = self.program.blocks[then].value.is_some();
+        let valued = self.yields(then) || otherwise.is_some_and(|b| self.yields(b));
         let d = if valued { self.bind(d) } else { d.clone() };
         self.open(then, false);
         self.undo_block(then, Some(&d));
@@ -851,6 +993,24 @@ impl Reverse<'_> {
             (true, false) => quote!(if !(#cond) { #else_body }),
             _ => quote!(if #cond { #then_body } else { #else_body }),
         });
+    }
+}
+
+/// `(a..=b).step_by(n)`, which the standard library does not reverse.
+fn steps_inclusively(range: &syn::Expr) -> bool {
+    fn inclusive(range: &syn::Expr) -> bool {
+        match range {
+            syn::Expr::Range(range) => matches!(range.limits, syn::RangeLimits::Closed(_)),
+            syn::Expr::Paren(paren) => inclusive(&paren.expr),
+            syn::Expr::MethodCall(call) => inclusive(&call.receiver),
+            _ => false,
+        }
+    }
+    match range {
+        syn::Expr::Paren(paren) => steps_inclusively(&paren.expr),
+        syn::Expr::MethodCall(call) if call.method == "step_by" => inclusive(&call.receiver),
+        syn::Expr::MethodCall(call) => steps_inclusively(&call.receiver),
+        _ => false,
     }
 }
 

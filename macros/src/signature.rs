@@ -1,6 +1,6 @@
 //! The signature of a function with a rule, and what follows from it alone: the type that bears the function's name.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{FnArg, Ident, Pat, ReturnType, Type, Visibility};
@@ -166,16 +166,22 @@ impl Signature {
                 #[doc = #doc]
                 #[allow(clippy::too_many_arguments)]
                 pub fn value_and_gradient(&mut self, #(#names: #types),*) -> (#output, Gradient<'_>) {
-                    let (value, gradients, buffers) = self.driver.run((#(#names,)*), __pb::one::<#output>(), |_| ());
+                    let (value, gradients, buffers) = self.driver.gradient((#(#names,)*));
                     (value, Gradient { #values marker: __pb::PhantomData })
                 }
             }
         });
-        let (seed, seed_parameter) =
-            if unit { (quote!(()), quote!()) } else { (quote!(seed), quote!(seed: __pb::Cotangent<Self>,)) };
+        // Hygienic: a parameter may be called `seed`, too.
+        let seed = Ident::new("seed", Span::mixed_site());
+        let (seed, seed_parameter) = if unit {
+            (quote!(()), quote!())
+        } else {
+            (quote!(#seed), quote!(#seed: __pb::Cotangent<Self>,))
+        };
         let (mut seed_parameters, mut seeding) = (TokenStream::new(), TokenStream::new());
         for (i, p) in self.active().filter(|(_, p)| p.passing == Passing::Unique) {
-            let (seed, ty, index) = (format_ident!("seed_{}", names[i]), &p.ty, syn::Index::from(i));
+            let (seed, ty, index) =
+                (format_ident!("seed_{}", names[i], span = Span::mixed_site()), &p.ty, syn::Index::from(i));
             seed_parameters.extend(quote!(#seed: <#ty as __pb::Differentiable>::View<'_>,));
             seeding.extend(quote!(<#ty as __pb::Differentiable>::seed(&mut _buffers.#index, #seed);));
         }
@@ -220,7 +226,7 @@ impl Signature {
                     #seed_parameters
                 ) -> (#output, Gradient<'_>) {
                     let (value, gradients, buffers) =
-                        self.driver.run((#(#names,)*), #seed, |_buffers| { #seeding });
+                        self.driver.pullback((#(#names,)*), #seed, |_buffers| { #seeding });
                     (value, Gradient { #values marker: __pb::PhantomData })
                 }
             }

@@ -188,8 +188,8 @@ impl Reverse<'_> {
         }
         let program = self.program;
         let node = &program.exprs[expr];
-        let effects = matches!(node.kind, ExprKind::Call { .. });
-        if effects || (self.is_leaf(expr) && !self.replayable(expr, at, level)) {
+        let whole = !node.active || self.is_leaf(expr);
+        if whole && !matches!(node.kind, ExprKind::Borrow { .. }) && !self.replayable(expr, at, level) {
             let name = self.kept.keep(at.block, Item::Value(expr), "value");
             return quote!(#name);
         }
@@ -276,7 +276,11 @@ impl Reverse<'_> {
     fn is_leaf(&self, expr: ExprId) -> bool {
         matches!(
             self.program.exprs[expr].kind,
-            ExprKind::Constant(_) | ExprKind::Read(_) | ExprKind::If { .. } | ExprKind::Block(_)
+            ExprKind::Constant(_)
+                | ExprKind::Read(_)
+                | ExprKind::Call { .. }
+                | ExprKind::If { .. }
+                | ExprKind::Block(_)
         )
     }
 

@@ -6,23 +6,48 @@ use std::rc::Rc;
 use crate::program::*;
 
 pub(crate) fn number(program: &mut Program) {
-    for block in program.nested(BODY) {
-        let opaque: Vec<_> = program.blocks[block]
-            .statements
-            .iter()
-            .filter_map(|s| match &s.kind {
-                StatementKind::Opaque(opaque) => Some(program.disturbed(opaque).collect::<Vec<_>>()),
-                _ => None,
-            })
-            .collect();
-        opaque.into_iter().flatten().for_each(|id| program.variables[id].disturbed = true);
-    }
+    disturb(program);
     let mut numbering = Numbering { program, next: 0 };
     let mut versions = Versions::new();
     for id in numbering.program.parameters.clone().into_iter().flatten() {
         numbering.give(id, &mut versions);
     }
     numbering.block(BODY, versions);
+}
+
+/// Marks the variables that constant code changes in ways which the reverse pass cannot undo: through methods, `&mut`
+/// arguments and whatever is not understood.
+fn disturb(program: &mut Program) {
+    let mut disturbed = Vec::new();
+    for statement in program.blocks.iter().flat_map(|b| &b.statements) {
+        if let StatementKind::Opaque(opaque) = &statement.kind {
+            disturbed.extend(program.disturbed(opaque));
+        }
+    }
+    let object = |id: &VarId| {
+        let variable = &program.variables[*id];
+        variable.mutable && !variable.active && !matches!(variable.kind, Kind::Float | Kind::Inert)
+    };
+    for expr in program.exprs.iter().filter(|e| !e.active) {
+        match &expr.kind {
+            ExprKind::Method { receiver, .. } => {
+                if let ExprKind::Read(place) = &program.exprs[program.peel(*receiver)].kind {
+                    disturbed.extend(Some(place.base).filter(object));
+                }
+            }
+            ExprKind::Call { args, .. } => {
+                disturbed.extend(args.iter().filter_map(|a| match &program.exprs[*a].kind {
+                    ExprKind::Borrow { place, unique: true } => Some(place.base),
+                    _ => None,
+                }))
+            }
+            ExprKind::Constant(constant) if !constant.pure => {
+                disturbed.extend(constant.mentions.iter().copied().filter(object));
+            }
+            _ => {}
+        }
+    }
+    disturbed.into_iter().for_each(|id| program.variables[id].disturbed = true);
 }
 
 struct Numbering<'p> {

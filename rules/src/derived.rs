@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use crate::function::{Args, Cotangent, Function, Gradients, Shadows};
+use crate::function::{Args, Buffers, Cotangent, Function, Gradients, Parameters, Shadows};
 use crate::rule::Rule;
 use crate::state::State;
 
@@ -23,6 +23,16 @@ where
     B: for<'a> Fn(&mut S, R, Args<'a, F>, Shadows<'a, F>, Cotangent<F>) -> Gradients<F>,
 {
     Derived { state, forward, pullback, function: PhantomData }
+}
+
+impl<F: Function, S, A, B> Derived<F, S, A, B> {
+    /// Adds a closure that runs both passes at once.
+    pub fn fused<C>(self, both: C) -> Fused<Self, C>
+    where
+        C: for<'a> Fn(&mut S, Args<'a, F>, Shadows<'a, F>, Cotangent<F>) -> (F::Output, Gradients<F>),
+    {
+        Fused { derived: self, both }
+    }
 }
 
 impl<F, S: State, A: Send, B: Send> State for Derived<F, S, A, B> {
@@ -58,6 +68,60 @@ where
         shadows: Shadows<'a, F>,
         seed: Cotangent<F>,
     ) -> Gradients<F> {
+        let shadows = F::Parameters::align(&args, shadows);
         (self.pullback)(&mut self.state, residual, args, shadows, seed)
+    }
+}
+
+/// A [`Derived`] with a closure that runs both passes at once.
+pub struct Fused<R, C> {
+    derived: R,
+    both: C,
+}
+
+impl<R: State, C: Send> State for Fused<R, C> {
+    fn reset(&mut self) {
+        self.derived.reset();
+    }
+    fn release(&mut self) {
+        self.derived.release();
+    }
+}
+
+impl<F, S, A, B, C> Rule for Fused<Derived<F, S, A, B>, C>
+where
+    F: Function,
+    Derived<F, S, A, B>: Rule<Function = F>,
+    C: for<'a> Fn(&mut S, Args<'a, F>, Shadows<'a, F>, Cotangent<F>) -> (F::Output, Gradients<F>) + Send,
+{
+    type Function = F;
+    type Residual = <Derived<F, S, A, B> as Rule>::Residual;
+
+    #[inline(always)]
+    fn forward(&mut self, args: Args<'_, F>) -> (F::Output, Self::Residual) {
+        self.derived.forward(args)
+    }
+
+    #[inline(always)]
+    fn pullback<'a>(
+        &mut self,
+        residual: Self::Residual,
+        args: Args<'a, F>,
+        shadows: Shadows<'a, F>,
+        seed: Cotangent<F>,
+    ) -> Gradients<F> {
+        self.derived.pullback(residual, args, shadows, seed)
+    }
+
+    #[inline]
+    fn value_and_pullback(
+        &mut self,
+        mut args: Args<'_, F>,
+        buffers: &mut Buffers<F>,
+        seed: Cotangent<F>,
+    ) -> (F::Output, Gradients<F>) {
+        let (args, shadows) = (F::Parameters::reborrow(&mut args), F::Parameters::shadows(buffers));
+        let shadows = F::Parameters::align(&args, shadows);
+        (self.both)(&mut self.derived.state, args, shadows, seed)
     }
 }

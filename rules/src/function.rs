@@ -52,6 +52,12 @@ pub trait Parameter: 'static {
     fn prepare(buffer: &mut Self::Buffer, arg: &Self::Arg<'_>);
     /// The shadow that lives in `buffer`.
     fn shadow(buffer: &mut Self::Buffer) -> Self::Shadow<'_>;
+    /// `shadow`, which has the shape of `arg`, in a form that tells the optimiser so: one check that they agree makes
+    /// those in a loop redundant.
+    #[inline(always)]
+    fn align<'a>(_arg: &Self::Arg<'_>, shadow: Self::Shadow<'a>) -> Self::Shadow<'a> {
+        shadow
+    }
 }
 
 /// `x: T`. The pullback returns the gradient.
@@ -96,6 +102,10 @@ impl<T: Differentiable + ?Sized + 'static> Parameter for Ref<T> {
     fn shadow(buffer: &mut T::Gradient) -> Shadow<T::Shadow<'_>> {
         Shadow::new(T::shadow(buffer))
     }
+    #[inline(always)]
+    fn align<'a>(arg: &Self::Arg<'_>, shadow: Shadow<T::Shadow<'a>>) -> Shadow<T::Shadow<'a>> {
+        shadow.map(|view| arg.align(view))
+    }
 }
 
 /// `x: &mut T`. On entry of the pullback the shadow holds the gradient with respect to the value at the call's exit,
@@ -120,6 +130,10 @@ impl<T: Differentiable + ?Sized + 'static> Parameter for Mut<T> {
     }
     fn shadow(buffer: &mut T::Gradient) -> Shadow<T::Shadow<'_>> {
         Shadow::new(T::shadow(buffer))
+    }
+    #[inline(always)]
+    fn align<'a>(arg: &Self::Arg<'_>, shadow: Shadow<T::Shadow<'a>>) -> Shadow<T::Shadow<'a>> {
+        shadow.map(|view| arg.align(view))
     }
 }
 
@@ -180,6 +194,8 @@ pub trait Parameters: 'static {
     fn reborrow<'b>(args: &'b mut Self::Args<'_>) -> Self::Args<'b>;
     /// See [`Parameter::prepare`].
     fn prepare(buffers: &mut Self::Buffers, args: &Self::Args<'_>);
+    /// See [`Parameter::align`].
+    fn align<'a>(args: &Self::Args<'_>, shadows: Self::Shadows<'a>) -> Self::Shadows<'a>;
     /// See [`Parameter::shadow`].
     fn shadows(buffers: &mut Self::Buffers) -> Self::Shadows<'_>;
 }
@@ -204,6 +220,11 @@ macro_rules! parameters {
             #[inline]
             fn prepare(_buffers: &mut Self::Buffers, _args: &Self::Args<'_>) {
                 $($P::prepare(&mut _buffers.$i, &_args.$i);)*
+            }
+            #[inline(always)]
+            #[allow(clippy::unused_unit, reason = "the empty list")]
+            fn align<'a>(_args: &Self::Args<'_>, _shadows: Self::Shadows<'a>) -> Self::Shadows<'a> {
+                ($($P::align(&_args.$i, _shadows.$i),)*)
             }
             #[inline]
             #[allow(clippy::unused_unit, reason = "the empty list")]

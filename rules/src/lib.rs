@@ -35,7 +35,7 @@ pub mod __private {
     pub use crate::activation::{Activation, Dual, DualMut, Frames};
     pub use crate::derived::derived;
     pub use crate::function::*;
-    pub use crate::local::{Branch, Pool, none, shadow_of, sum};
+    pub use crate::local::{Branch, Pool, backwards, none, shadow_of, sum};
     pub use crate::rule::Rule;
     pub use crate::scalar::{ScalarRules, SinCosRule, cast_tangent};
     pub use crate::shadow::{Accumulate, Differentiable, Ignored, Shadow, cells, slice_cells};

@@ -71,3 +71,9 @@ pub fn sum<T: Tangent, const N: usize>(gradients: [T; N]) -> T {
     }
     total
 }
+
+/// The elements of a range, the last one first, where [`Iterator::rev`] is not to be had.
+pub fn backwards<I: Iterator + Clone>(range: I) -> impl Iterator<Item = I::Item> {
+    let count = range.clone().count();
+    (0..count).rev().map(move |i| range.clone().nth(i).expect("one of those counted"))
+}

@@ -1,6 +1,6 @@
 //! What a rule is: forward, pullback, and state that lasts.
 
-use crate::function::{Args, Cotangent, Function, Gradients, Shadows};
+use crate::function::{Args, Buffers, Cotangent, Function, Gradients, Parameters, Shadows};
 use crate::state::State;
 
 /// How to differentiate the function `Self::Function`: a *forward* that computes its value and keeps what the *pullback*
@@ -40,6 +40,22 @@ pub trait Rule: State {
         shadows: Shadows<'a, Self::Function>,
         seed: Cotangent<Self::Function>,
     ) -> Gradients<Self::Function>;
+
+    /// Forward and pullback at once, for when the seed is known beforehand; the shadows of by-reference parameters are in
+    /// `buffers`. A rule may have a faster way than one after the other.
+    #[inline]
+    fn value_and_pullback(
+        &mut self,
+        mut args: Args<'_, Self::Function>,
+        buffers: &mut Buffers<Self::Function>,
+        seed: Cotangent<Self::Function>,
+    ) -> (<Self::Function as Function>::Output, Gradients<Self::Function>) {
+        type List<R> = <<R as Rule>::Function as Function>::Parameters;
+        let (value, residual) = self.forward(List::<Self>::reborrow(&mut args));
+        // Both borrows end here, so that they can have one lifetime.
+        let (args, shadows) = (List::<Self>::reborrow(&mut args), List::<Self>::shadows(buffers));
+        (value, self.pullback(residual, args, shadows, seed))
+    }
 
     /// Tells the rule what nobody will look at, so that it need not compute it. Called before the first forward.
     ///

@@ -32,6 +32,14 @@ pub trait Differentiable {
     fn prepare(&self, gradient: &mut Self::Gradient);
     /// The cells of `gradient`.
     fn shadow(gradient: &mut Self::Gradient) -> Self::Shadow<'_>;
+    /// `shadow`, which has the shape of `self`, in a form that tells the optimiser so.
+    ///
+    /// # Panics
+    /// If the shapes differ.
+    #[inline(always)]
+    fn align<'a>(&self, shadow: Self::Shadow<'a>) -> Self::Shadow<'a> {
+        shadow
+    }
     /// What the user sees of `gradient`.
     fn view(gradient: &Self::Gradient) -> Self::View<'_>;
     /// Sets `gradient`, already of the right shape, to `seed`.
@@ -250,8 +258,12 @@ impl<T: Element> Differentiable for T {
 }
 
 fn zeros<T: Element>(gradient: &mut Vec<T>, len: usize) {
-    gradient.clear();
-    gradient.resize(len, T::zero());
+    if gradient.len() == len {
+        gradient.fill(T::zero());
+    } else {
+        gradient.clear();
+        gradient.resize(len, T::zero());
+    }
 }
 
 macro_rules! slice {
@@ -272,6 +284,11 @@ macro_rules! slice {
             #[inline]
             fn shadow(gradient: &mut Vec<T>) -> &[T::Cells] {
                 slice_cells(gradient)
+            }
+            #[inline(always)]
+            fn align<'a>(&self, shadow: Self::Shadow<'a>) -> Self::Shadow<'a> {
+                assert_eq!(shadow.len(), self.len(), "a shadow has the length of its slice");
+                &shadow[..self.len()]
             }
             #[inline]
             fn view(gradient: &Vec<T>) -> &[T] {
@@ -313,6 +330,11 @@ macro_rules! ndarray {
             #[inline]
             fn shadow(gradient: &mut Array<T, D>) -> ArrayCells<'_, T, D> {
                 gradient.cell_view()
+            }
+            #[inline(always)]
+            fn align<'a>(&self, shadow: Self::Shadow<'a>) -> Self::Shadow<'a> {
+                assert!(shadow.raw_dim() == self.raw_dim(), "a shadow has the shape of its array");
+                shadow
             }
             #[inline]
             fn view(gradient: &Array<T, D>) -> &Array<T, D> {

@@ -14,6 +14,12 @@ use crate::function::for_tuples;
 pub trait Value {
     /// The type of a gradient with respect to such a value.
     type Tangent: Tangent;
+
+    /// The seed of a gradient: one, for scalars; nothing else has one.
+    #[inline(always)]
+    fn seed() -> Option<Self::Tangent> {
+        None
+    }
 }
 
 /// The gradient with respect to a [`Value`]: a vector space.
@@ -28,6 +34,11 @@ macro_rules! scalar {
     ($($t:ty),*) => {$(
         impl Value for $t {
             type Tangent = $t;
+
+            #[inline(always)]
+            fn seed() -> Option<$t> {
+                Some(1.0)
+            }
         }
         impl Tangent for $t {
             #[inline(always)]

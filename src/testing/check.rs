@@ -5,8 +5,8 @@ use super::differences::{self, Precision};
 use super::parameter::{Mode, TestFunction};
 use super::random::Random;
 use super::trial::{
-    ByParameter, Case, How, Owned, Set, catch, compare_gradients, forward, lend, modes, pullback, replace_in,
-    reverse,
+    ByParameter, Case, How, Owned, Set, at_once, catch, compare_gradients, forward, lend, modes, pullback,
+    replace_in, reverse,
 };
 use crate::{Function, Rule};
 
@@ -126,6 +126,7 @@ impl<R: Rule<Function: TestFunction>, M: Fn() -> R> CheckRule<R, M> {
         if CountingAllocator::is_installed() {
             checks.allocations();
         }
+        checks.at_once();
     }
 }
 
@@ -226,6 +227,35 @@ impl<R: Rule<Function: TestFunction>, M: Fn() -> R> Checks<'_, R, M> {
                 when,
                 "the pullback does not add the gradient to the shadow",
             );
+        }
+    }
+
+    /// Forward and pullback in one call, which a rule may do in an order of its own.
+    fn at_once(&mut self) {
+        let mut rule = (self.rule)();
+        for round in ["at once", "at once, again"] {
+            for subject in &self.subjects {
+                let got = at_once(&mut rule, &subject.case, How::default(), round);
+                let tolerance = subject.precision(None).rounding(subject.scale);
+                compare_gradients(
+                    &subject.case,
+                    &subject.gradient,
+                    &got.gradient,
+                    Set::default(),
+                    |_| tolerance,
+                    round,
+                    "the gradient is not that of forward and pullback",
+                );
+            }
+        }
+        let counted = CountingAllocator::is_installed();
+        for subject in &self.subjects {
+            let mut rule = (self.rule)();
+            at_once(&mut rule, &subject.case, How::default(), "at once");
+            let second = at_once(&mut rule, &subject.case, How::default(), "at once, again");
+            if counted {
+                subject.case.expect_allocations(1, second.allocations, "at once, again");
+            }
         }
     }
 

@@ -231,8 +231,15 @@ pub(super) fn pullback<R: Rule<Function: TestFunction>>(
     let (mut returned, allocations) = catch(|| allocations_in(call))
         .unwrap_or_else(|message| case.fail(when, format!("the pullback panics: {message}")));
 
-    let left = all_numbers::<R::Function>(&mut args);
-    for (parameter, mode) in modes::<R::Function>().iter().enumerate() {
+    expect_restored::<R::Function>(case, &mut args, how, when);
+    let gradient = collect::<R::Function>(case, &mut buffers, &mut returned, when);
+    Reverse { gradient, allocations: before + allocations }
+}
+
+/// Fails unless all arguments hold what they held before the forward.
+fn expect_restored<F: TestFunction>(case: &Case<F>, args: &mut Owned<F>, how: How<'_>, when: &str) {
+    let left = all_numbers::<F>(args);
+    for (parameter, mode) in modes::<F>().iter().enumerate() {
         if how.forgone.contains(parameter) {
             continue;
         }
@@ -249,13 +256,21 @@ pub(super) fn pullback<R: Rule<Function: TestFunction>>(
             },
         );
     }
+}
 
-    let mut gradient = vec![Vec::new(); modes::<R::Function>().len()];
+/// The gradient out of shadows and returned gradients.
+fn collect<F: TestFunction>(
+    case: &Case<F>,
+    buffers: &mut <F::Parameters as Parameters>::Buffers,
+    returned: &mut <F::Parameters as Parameters>::Gradients,
+    when: &str,
+) -> ByParameter<f64> {
+    let mut gradient = vec![Vec::new(); modes::<F>().len()];
     let mut collect = |parameter: usize, coordinate: Coordinate<'_>| {
         gradient[parameter].extend(Number::from(coordinate).real());
     };
-    P::<R>::visit_buffers(&mut buffers, &mut collect);
-    P::<R>::visit_returned(&mut returned, &mut collect);
+    F::Parameters::visit_buffers(buffers, &mut collect);
+    F::Parameters::visit_returned(returned, &mut collect);
     for (parameter, (gradient, point)) in gradient.iter().zip(case.point()).enumerate() {
         if gradient.len() != point.len() {
             let (got, expected) = (gradient.len(), point.len());
@@ -263,7 +278,7 @@ pub(super) fn pullback<R: Rule<Function: TestFunction>>(
             case.fail(when, format!("parameter {parameter} has other {what}: {got} instead of {expected}"));
         }
     }
-    Reverse { gradient, allocations: before + allocations }
+    gradient
 }
 
 /// Puts into the shadows what a caller could have there before the pullback.
@@ -287,6 +302,34 @@ pub(super) fn reverse<R: Rule<Function: TestFunction>>(
 ) -> Reverse {
     let pending = forward(rule, case, when);
     pullback(rule, case, pending, how, when)
+}
+
+/// Runs both at once, and checks all that this did except for the gradient.
+pub(super) fn at_once<R: Rule<Function: TestFunction>>(
+    rule: &mut R,
+    case: &Case<R::Function>,
+    how: How<'_>,
+    when: &str,
+) -> Reverse {
+    type P<R> = <<R as Rule>::Function as Function>::Parameters;
+
+    let mut args = case.input.clone();
+    let mut buffers = P::<R>::buffers();
+    P::<R>::prepare(&mut buffers, &P::<R>::lend(&mut args));
+    fill::<R::Function>(&mut buffers, case, how);
+    let mut seed = Cotangent::<R::Function>::zero();
+    replace(&mut seed, |i, _| case.seed[i]);
+
+    let call = || rule.value_and_pullback(P::<R>::lend(&mut args), &mut buffers, seed);
+    let ((mut output, mut returned), allocations) = catch(|| allocations_in(call))
+        .unwrap_or_else(|message| case.fail(when, format!("`value_and_pullback` panics: {message}")));
+
+    compare("the output", &case.output, &numbers(&mut output), Number::same, |what| {
+        case.fail(when, format!("the value differs from the primal's: {what}"))
+    });
+    expect_restored::<R::Function>(case, &mut args, how, when);
+    let gradient = collect::<R::Function>(case, &mut buffers, &mut returned, when);
+    Reverse { gradient, allocations }
 }
 
 /// Compares number by number.

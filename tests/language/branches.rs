@@ -1,0 +1,194 @@
+//! `if`, as a statement and as a value.
+
+use pullback::prelude::*;
+use pullback::testing::{CheckRule, check_rule};
+
+#[differentiable]
+fn statement(x: f64, y: f64) -> f64 {
+    let mut a = x;
+    if x > y {
+        a = a * y;
+        a += x;
+    } else if y > 1.0 {
+        a *= y.exp();
+    }
+    if a > 0.0 {
+        a = a.sqrt() * a;
+    }
+    a * x
+}
+
+#[differentiable]
+fn value(x: f64, y: f64) -> f64 {
+    let a = if x > y { x * y } else { x / y };
+    let b = if a > 1.0 {
+        let c = a * a;
+        c * x
+    } else if a > 0.2 {
+        let c = y.sin();
+        c * a
+    } else {
+        0.5
+    };
+    let c = 2.0 * if b > a { b } else { a } - if x > 0.0 { x * b } else { 0.0 };
+    if c > 0.0 { c * a } else { -c * b }
+}
+
+#[differentiable]
+fn nested(x: f64, n: usize) -> f64 {
+    let mut a = x;
+    if n > 1 {
+        if a > 0.5 {
+            a = a * a;
+            if n > 2 {
+                let t = a * 3.0;
+                a = t.sin();
+            }
+        } else {
+            a += 1.0;
+        }
+        a *= x;
+    }
+    a
+}
+
+#[differentiable]
+fn constant_conditions(x: &[f64], n: usize, flag: bool) -> f64 {
+    if n == 0 || x.is_empty() {
+        0.0
+    } else if flag && n < x.len() {
+        x[n] * x[n]
+    } else {
+        let last = x.len() - 1;
+        x[last].exp()
+    }
+}
+
+/// A branch writes what the condition reads.
+#[differentiable]
+fn changes_its_condition(x: &mut [f64], k: f64) -> f64 {
+    for i in 0..x.len() {
+        if x[i] > 0.5 {
+            x[i] = x[i] * k;
+            if x[i] > 0.6 {
+                x[i] *= x[i];
+            }
+        } else {
+            x[i] -= k;
+        }
+    }
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        total += x[i] * k;
+    }
+    total
+}
+
+#[differentiable]
+fn conditionally_written(x: &[f64]) -> f64 {
+    let mut last = 1.0;
+    let mut count = 0;
+    let mut found = false;
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        if x[i] > 0.0 {
+            last = x[i] * x[i];
+            count += 1;
+        } else {
+            found = true;
+        }
+        total += last * x[i] * count as f64;
+    }
+    if found { total * last } else { total + last }
+}
+
+#[differentiable]
+fn largest(x: &[f64]) -> f64 {
+    let mut best = 0;
+    for i in 1..x.len() {
+        if x[i] > x[best] {
+            best = i;
+        }
+    }
+    let max = x[best];
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        total += (x[i] - max).exp();
+    }
+    max + total.ln()
+}
+
+#[differentiable]
+fn without_else(x: f64, y: f64, n: i32) {
+    let mut a = x;
+    if n > 0 {
+        a *= y
+    }
+    if a > 1.0 {
+        a = y;
+    }
+    let _ = a;
+}
+
+#[differentiable]
+fn tuple_of_a_branch(x: f64, y: f64) -> (f64, f64) {
+    let (a, b) = if x > y { (x * y, y) } else { (y.exp(), x / y) };
+    let pair = if a > b { (a, b * b) } else { (b, a * x) };
+    (pair.0 * a, pair.1)
+}
+
+#[differentiable]
+fn array_of_a_branch(x: f64, y: f64) -> f64 {
+    let a = if x > y { [x, y * y] } else { [x * y, 1.0] };
+    let mut b = if x > 0.0 { a } else { [a[1], x] };
+    b[0] *= b[1];
+    a[0] * b[0] + b[1]
+}
+
+#[differentiable]
+fn condition_of_active_calls(x: &[f64], y: f64) -> f64 {
+    let big = x.len() > 2 && x[0].abs() > y;
+    let mut a = y;
+    if big || a.is_nan() {
+        a = a * x[0];
+    }
+    if !big && (x[0] - y).abs() < 10.0 {
+        a += x[0] * x[0];
+    }
+    a
+}
+
+#[test]
+fn of_scalars() {
+    let inputs = [(0.3, 0.7), (1.3, 0.7), (-0.4, 1.5), (0.9, 0.4)];
+    check_rule(statement::rule, inputs);
+    check_rule(value::rule, inputs);
+    check_rule(tuple_of_a_branch::rule, inputs);
+    check_rule(array_of_a_branch::rule, inputs);
+    check_rule(nested::rule, [(0.3, 0), (0.3, 2), (0.7, 2), (0.7, 3)]);
+    check_rule(without_else::rule, [(0.3, 2.0, 0), (0.7, 2.0, 3)]);
+}
+
+#[test]
+fn of_slices() {
+    check_rule(
+        constant_conditions::rule,
+        [(vec![], 3, true), (vec![0.5, 0.7], 1, true), (vec![0.5, 0.7], 1, false), (vec![0.5], 0, false)],
+    );
+    check_rule(
+        changes_its_condition::rule,
+        [(vec![0.9, 0.1, 0.55, -1.0], 0.8), (vec![], 1.0), (vec![0.7, 2.0], 1.5)],
+    );
+    check_rule(
+        conditionally_written::rule,
+        [vec![0.5, -0.4, 2.0, 1.0], vec![1.0, 2.0], vec![]].map(|x| (x,)),
+    );
+    CheckRule::new(largest::rule)
+        .inputs([vec![0.5, -0.4, 2.0, 1.0], vec![1.0], vec![3.0, 2.0]].map(|x| (x,)))
+        .panicking((vec![],))
+        .run();
+    check_rule(
+        condition_of_active_calls::rule,
+        [(vec![2.0, 1.0, 1.0], 0.5), (vec![2.0], 0.5), (vec![0.1, 0.0, 0.0], 0.5)],
+    );
+}

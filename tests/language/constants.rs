@@ -1,0 +1,266 @@
+//! What carries no gradient: parameters marked so, integers, and code that touches nothing else.
+
+use pullback::prelude::*;
+use pullback::testing::{CheckRule, check_rule};
+
+#[differentiable]
+fn marked(
+    #[constant] a: f64,
+    #[constant] x: &[f64],
+    w: &[f64],
+    #[constant] b: [f64; 2],
+    #[constant] k: &f64,
+) -> f64 {
+    let mut total = a * b[1];
+    for i in 0..x.len() {
+        total += (x[i] * a).sin() * w[i] * *k + b[0] * w[0];
+    }
+    total
+}
+
+#[differentiable]
+fn permuted(x: &[f64], y: &mut [f64]) -> f64 {
+    let order = vec![2_usize, 0, 1];
+    let table = [1.5, 0.5, 2.5];
+    for i in 0..3 {
+        y[order[i]] = x[i] * table[order[i]] * y[i];
+    }
+    y[order[0]] * y[order[1]] + x[order[2]]
+}
+
+fn next(state: &mut u64) -> f64 {
+    *state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    (*state >> 40) as f64 / (1_u64 << 24) as f64
+}
+
+#[derive(Clone)]
+struct Random(u64);
+
+impl Random {
+    fn uniform(&mut self) -> f64 {
+        next(&mut self.0)
+    }
+}
+
+#[differentiable]
+fn random_by_function(x: &[f64], n: usize) -> f64 {
+    let mut seed = 7;
+    let mut total = 0.0;
+    for i in 0..n {
+        let u = next(&mut seed);
+        let v = next(&mut seed) * x[i % x.len()];
+        total = total * u + v * x[0];
+    }
+    total * (seed % 5) as f64
+}
+
+#[differentiable]
+fn random_by_method(x: &[f64], n: usize) -> f64 {
+    let mut rng = Random(3);
+    let mut total = 0.0;
+    for i in 0..n {
+        let u = rng.uniform();
+        let mut v = u * x[i % x.len()];
+        v *= v * rng.uniform();
+        total = total * u + v * x[0];
+    }
+    total
+}
+
+macro_rules! tick {
+    ($counter:ident) => {{
+        $counter += 1;
+        $counter as f64
+    }};
+}
+
+#[differentiable]
+fn counted_by_macro(x: &[f64], n: usize) -> f64 {
+    let mut counter = 0;
+    let mut s = 1.0;
+    for i in 0..n {
+        let k = tick!(counter);
+        s = s * x[i % x.len()] + k * s;
+        tick!(counter);
+        s *= counter as f64 * 0.1;
+    }
+    s
+}
+
+/// A constant array that constant code changes.
+fn advance(h: &mut [f64; 2]) {
+    *h = [h[1] + 1.0, h[0] * 0.5];
+}
+
+#[differentiable]
+fn constant_array_changed_by_a_function(x: f64, n: usize) -> f64 {
+    let mut h = [1.0, 2.0];
+    let mut s = x;
+    for _ in 0..n {
+        advance(&mut h);
+        s = s * h[0] * x + h[1];
+        advance(&mut h);
+        s *= h[1] * x;
+    }
+    s
+}
+
+#[differentiable]
+fn constant_array(x: f64, n: usize) -> f64 {
+    let mut weights = [0.0; 3];
+    let mut fibonacci = [1.0, 1.0];
+    for i in 0..3 {
+        weights[i] = 1.0 / (i + 1) as f64;
+    }
+    let mut s = x;
+    for i in 0..n {
+        s = s * weights[i % 3] + x * fibonacci[1];
+        let next = fibonacci[0] + fibonacci[1];
+        fibonacci[0] = fibonacci[1];
+        fibonacci[1] = next;
+        weights[i % 3] *= 0.5;
+        s *= s * fibonacci[0];
+    }
+    s
+}
+
+#[differentiable]
+fn constant_statements(x: &[f64], n: usize) -> f64 {
+    let mut log: Vec<usize> = Vec::with_capacity(4);
+    let mut names = 0;
+    for i in 0..n {
+        log.push(i * 2);
+        if log.len() > 2 {
+            log.clear();
+        }
+        match i {
+            0 => names += 2,
+            _ => names += 1,
+        }
+    }
+    let mut label = 0;
+    loop {
+        label += names;
+        if label > 10 || names == 0 {
+            break;
+        }
+    }
+    let last = log.last().copied().unwrap_or(0);
+    let sum: usize = log.iter().sum();
+    let squares: Vec<f64> = (0..x.len()).map(|i| (i * i) as f64).collect();
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        total += x[i] * x[i] * squares[i] * label as f64;
+    }
+    total * last as f64 + x[0] * sum as f64
+}
+
+#[differentiable]
+fn watched(x: &[f64], y: f64) -> f64 {
+    assert!(!x.is_empty(), "no data for {y}");
+    debug_assert!(y.is_finite());
+    let s = x[0] * y;
+    assert_eq!(x.len() % 2, 0, "an odd number: {}", x.len());
+    if s.is_nan() {
+        println!("{s} {:?}", x);
+    }
+    debug_assert_ne!(s, 1e300);
+    s * s
+}
+
+#[differentiable]
+fn integers(x: &[f64], n: usize, shift: i32, flag: bool) -> f64 {
+    let m = n * 2 + 1;
+    let k = (m / 3) % x.len();
+    let offset = (shift.abs() as usize).min(x.len() - 1);
+    let bits = (n << 2) ^ 5 & 7;
+    let sign = if flag && !(n > 3) { -1.0 } else { 1.0 };
+    let from_float = (x[0].abs() * 10.0) as usize % x.len();
+    let wide = n as u64 as f32 as f64;
+    let negative = -shift as f64;
+    x[k] * x[offset] * sign * bits as f64 + x[from_float] * wide * negative
+}
+
+/// How many numbers are positive: carries no gradient.
+fn count(x: &[f64], threshold: f64) -> usize {
+    x.iter().filter(|x| **x > threshold).count()
+}
+non_differentiable!(fn count(x: &[f64], threshold: f64) -> usize);
+
+#[differentiable]
+fn counting(x: &[f64], y: f64) -> f64 {
+    let n = count(x, y);
+    let mut total = y;
+    for i in 0..n {
+        total += x[i] * y;
+    }
+    total * n as f64 + count(x, 0.0) as f64 * y
+}
+
+#[differentiable]
+fn held_constant(x: f64, y: f64) -> f64 {
+    let scale = constant(x * y);
+    x * scale + constant(y) * y
+}
+
+fn constant<T>(x: T) -> T {
+    x
+}
+
+#[differentiable]
+fn activity_ends(x: f64, y: f64) -> f64 {
+    let mut a = x;
+    a *= y;
+    let b = a * 2.0;
+    a = 1.0;
+    a += 2.0;
+    a * b
+}
+
+#[test]
+fn parameters() {
+    check_rule(
+        marked::rule,
+        [(0.5, vec![0.3, 0.4], vec![0.7, 0.8], [1.0, 2.0], 0.6), (0.5, vec![], vec![0.7], [1.0, 2.0], 0.6)],
+    );
+}
+
+#[test]
+fn data_and_state() {
+    check_rule(
+        permuted::rule,
+        [(vec![0.5, 0.2, 0.3], vec![1.0, 0.4, 0.3]), (vec![0.4, 0.2, 0.1, 1.0], vec![0.3, 0.2, 0.9])],
+    );
+    check_rule(random_by_function::rule, [(vec![0.5, 0.2, 0.3], 4), (vec![0.4], 0), (vec![0.9], 1)]);
+    check_rule(random_by_method::rule, [(vec![0.5, 0.2, 0.3], 4), (vec![0.4], 0), (vec![0.9], 1)]);
+    check_rule(counted_by_macro::rule, [(vec![0.5, 0.2, 0.3], 4), (vec![0.4], 0), (vec![0.9], 1)]);
+    check_rule(constant_array_changed_by_a_function::rule, [(0.5, 4), (0.7, 0), (0.3, 1)]);
+    check_rule(constant_array::rule, [(0.5, 4), (0.7, 0), (0.3, 1)]);
+}
+
+#[test]
+fn statements() {
+    check_rule(constant_statements::rule, [(vec![0.5, 0.2, 0.3], 4), (vec![0.4], 0), (vec![0.9], 2)]);
+    CheckRule::new(watched::rule)
+        .inputs([(vec![0.5, 0.2], 0.7), (vec![0.4, 0.2, 0.1, 1.0], 0.2)])
+        .panicking((vec![], 0.5))
+        .panicking((vec![1.0], 0.5))
+        .run();
+}
+
+#[test]
+fn numbers() {
+    check_rule(
+        integers::rule,
+        [(vec![0.52, 0.2, 0.3], 4, -2, true), (vec![0.4], 0, 1, true), (vec![0.94, 0.5], 2, 0, false)],
+    );
+    check_rule(counting::rule, [(vec![0.5, -0.2, 0.3], 0.25), (vec![], 0.4), (vec![0.9], 2.0)]);
+    check_rule(activity_ends::rule, [(0.5, 0.4), (1.5, -2.0)]);
+}
+
+/// What is held constant has no finite differences to compare with.
+#[test]
+fn by_request() {
+    let (_, d) = held_constant::gradient().value_and_gradient(3.0, 2.0);
+    assert_eq!((d.x, d.y), (6.0, 2.0));
+}
