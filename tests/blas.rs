@@ -2,7 +2,7 @@
 
 use ndarray::{Array2, Axis, ShapeBuilder, s};
 use proptest::prelude::*;
-use pullback::testing::{CheckRule, CountingAllocator};
+use pullback::testing::{CheckRule, CountingAllocator, allocations_in};
 use pullback::{Trans, gemm, mul_into};
 
 #[global_allocator]
@@ -76,14 +76,25 @@ proptest! {
         let [of_a, of_b] = trans.map(|trans| if trans { Trans::Yes } else { Trans::No });
         let oriented = |trans, x: Array2<f64>| if trans == Trans::Yes { x.reversed_axes() } else { x };
         CheckRule::new(gemm::<f64>::rule)
-            .inputs(inputs.into_iter().map(|(mut c, a, b)| {
-                if beta == 0.0 {
-                    // Where restoring C is forgone, β = 0 says that C is a fresh buffer, and the gradient for β is 0.
-                    c.fill(0.0);
-                }
-                (of_a, of_b, alpha, oriented(of_a, a), oriented(of_b, b), beta, c)
-            }))
+            .inputs(
+                inputs.into_iter().map(|(c, a, b)| (of_a, of_b, alpha, oriented(of_a, a), oriented(of_b, b), beta, c)),
+            )
             .panicking((of_a, of_b, alpha, Array2::zeros((5, 4)), Array2::zeros((3, 2)), beta, Array2::zeros((1, 1))))
             .run();
+    }
+}
+
+/// The products themselves allocate nothing: neither the small ones nor, from the second on, the large ones.
+#[test]
+fn products_allocate_nothing() {
+    for (m, n, k) in [(2, 3, 4), (16, 8, 32), (40, 50, 60), (130, 1, 300)] {
+        let (a, b, mut c) = (Array2::ones((m, k)), Array2::ones((k, n)), Array2::<f64>::zeros((m, n)));
+        let mut product = || mul_into(&mut c, &a, &b);
+        product();
+        assert_eq!(allocations_in(product).1, 0, "mul_into, {m}×{n}×{k}");
+        let (a, b, mut c) = (Array2::ones((k, m)), Array2::ones((n, k)), Array2::<f32>::zeros((m, n)));
+        let mut product = || gemm(Trans::Yes, Trans::Yes, 2.0, &a, &b, 0.5, &mut c);
+        product();
+        assert_eq!(allocations_in(product).1, 0, "gemm, {m}×{n}×{k}");
     }
 }

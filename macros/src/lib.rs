@@ -132,6 +132,9 @@ pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream 
 /// # Fields
 /// `#[rule(restores = c)]` on a field of type `Saved` says that it serves only to bring the `&mut` parameter `c` back. Where
 /// nobody will look at that, the engine calls the field's `forgo`, after which `save_to_restore` copies nothing.
+///
+/// `#[rule(constant = x)]` on a field of type `bool` has it set to true where nobody will look at the gradient for the
+/// parameter `x`, which is passed by value. What the pullback returns for `x` does not matter then.
 #[proc_macro_derive(Rule, attributes(rule))]
 pub fn rule(input: TokenStream) -> TokenStream {
     rule::derive(input.into()).into()

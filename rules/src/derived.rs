@@ -15,7 +15,7 @@ pub struct Derived<F, S, A, B> {
     function: PhantomData<fn() -> F>,
 }
 
-/// Makes a [`Derived`]; its bounds are what the closures' types are inferred from.
+/// Makes a `Derived`; its bounds are what the closures' types are inferred from.
 pub fn derived<F, S, R, A, B>(state: S, forward: A, pullback: B) -> Derived<F, S, A, B>
 where
     F: Function,

@@ -15,6 +15,12 @@ pub enum Branch<A, B> {
 /// Shadows of a local that lives on the heap, kept from call to call.
 pub struct Pool<G>(Vec<G>);
 
+impl<G> Default for Pool<G> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl<G> Pool<G> {
     /// An empty pool.
     pub const fn new() -> Self {

@@ -57,13 +57,17 @@ pub trait Rule: State {
         (value, self.pullback(residual, args, shadows, seed))
     }
 
-    /// Tells the rule that nobody will look at what its `&mut` parameter number `parameter` held on entry, so that the
-    /// pullback need not bring it back. Called before the first forward. A rule may restore all the same.
+    /// Tells the rule what nobody will look at, so that it need not compute it. Called before the first forward.
+    ///
+    /// * If parameter number `parameter` is passed by `&mut`: what it held on entry. The pullback need not bring it back.
+    /// * If it is passed by value: its gradient. The pullback may return anything for it.
+    ///
+    /// A rule may do the work all the same.
     fn forgo(&mut self, parameter: usize) {
         let _ = parameter;
     }
 
-    /// [`forgo`](Rule::forgo) as an adapter.
+    /// [`forgo`](Rule::forgo) as an adapter: what to write where the rule is made.
     fn forgoing(mut self, parameter: usize) -> Self
     where
         Self: Sized,

@@ -48,6 +48,30 @@ impl<T: Copy> Saved<T> {
         }
     }
 
+    /// A buffer of `len` elements for the caller to save to; what is in it before does not matter.
+    #[inline]
+    pub(crate) fn buffer(&mut self, len: usize, filler: T) -> &mut [T] {
+        self.elements.resize(len, filler);
+        self.full = true;
+        &mut self.elements
+    }
+
+    /// A buffer for what is saved for no other purpose than to restore it; `None` if that is [forgone](crate::Rule::forgo).
+    #[inline]
+    pub(crate) fn buffer_to_restore(&mut self, len: usize, filler: T) -> Option<&mut [T]> {
+        if self.forgone {
+            self.full = false;
+            return None;
+        }
+        Some(self.buffer(len, filler))
+    }
+
+    /// What was saved last, for the last time; `None` where nothing was.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Option<&[T]> {
+        std::mem::take(&mut self.full).then_some(&self.elements[..])
+    }
+
     /// The elements saved last, in the order in which [`Contents`] lists them; `None` where nothing was.
     #[inline]
     pub fn get(&self) -> Option<&[T]> {

@@ -5,6 +5,7 @@
 //! never on who asks: therefore the forward of a rule computes bit for bit what the function computes.
 
 use std::ops::{Add, AddAssign, Mul, MulAssign};
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nano_gemm::Plan;
@@ -50,6 +51,8 @@ pub(super) struct Product<'a, T> {
     pub(super) b: Operand<'a, T>,
     pub(super) beta: T,
     pub(super) c: Operand<'a, T>,
+    /// Where to copy what *C* holds before it is overwritten: packed, [in order](Operand::in_order).
+    pub(super) keep: Option<NonNull<T>>,
 }
 
 impl<T: MatrixScalar> Product<'_, T> {
@@ -60,17 +63,10 @@ impl<T: MatrixScalar> Product<'_, T> {
     /// The same product such that *C*'s rows are nearer to each other than its columns, which is what the back ends like
     /// best, and such that neither they nor the columns of *A* run backwards: Cᵀ = Bᵀ·Aᵀ, and reversing two axes that
     /// belong together changes nothing.
-    #[inline]
+    #[inline(always)]
     fn canonical(mut self) -> Self {
-        let (m, n, k) = self.size();
-        let c = &self.c;
-        let by_rows = if n == 1 || m == 1 {
-            // Then one stride means nothing, and A is to be the matrix, B the vector.
-            m == 1
-        } else {
-            c.row_stride.unsigned_abs() > c.column_stride.unsigned_abs()
-        };
-        if by_rows {
+        let (_, _, k) = self.size();
+        if self.c.by_rows() {
             (self.a, self.b, self.c) = (self.b.t(), self.a.t(), self.c.t());
         }
         if self.c.row_stride < 0 {
@@ -85,6 +81,19 @@ impl<T: MatrixScalar> Product<'_, T> {
         debug_assert_eq!(k, self.a.columns);
         self
     }
+
+    /// Copies what *C* holds to where it is to be kept.
+    ///
+    /// # Safety
+    /// As for [`MatMul::run`].
+    #[inline]
+    pub(super) unsafe fn keep(&self) {
+        if let Some(keep) = self.keep {
+            let c = self.c.in_order();
+            // SAFETY: as the caller guarantees.
+            unsafe { Operand::packed(keep.as_ptr(), c.rows, c.columns).assign(c) }
+        }
+    }
 }
 
 /// Something that multiplies matrices.
@@ -92,6 +101,7 @@ impl<T: MatrixScalar> Product<'_, T> {
 /// # Contract
 /// * `run` computes *C ← α·A·B + β·C* for canonical products with m, n, k > 0 and α ≠ 0 that the back end `takes`.
 /// * If β is 0, *C* is not read: it may hold anything, NaN included.
+/// * What *C* held is [kept](Product::keep) where the product asks for that.
 /// * `run` does not allocate from the second call on.
 /// * The same product has the same bits, whatever ran before.
 pub(super) trait MatMul<T> {
@@ -101,17 +111,21 @@ pub(super) trait MatMul<T> {
     /// Computes it.
     ///
     /// # Safety
-    /// The operands are valid for their lifetimes, *C* for writes; *C* overlaps neither *A* nor *B* nor itself; `takes` said
-    /// yes.
+    /// The operands are valid for their lifetimes, *C* for writes; *C* overlaps neither *A* nor *B* nor itself; `keep` has
+    /// room for *C* and overlaps nothing; `takes` said yes.
     unsafe fn run(&mut self, product: &Product<'_, T>);
 }
 
 /// *C ← α·A·B + β·C* for any layout and any size. As in BLAS, *A* and *B* are not read if α is 0, nor is *C* if β is 0.
-/// `plan` spares planning if it saw a product of this size last time.
+/// `plan` spares planning if it saw a product of this size last time. What *C* held is written to `keep`, from where
+/// [`restore`] brings it back.
+///
+/// Inlined, because operands should not pass through memory: words that were written one by one and are read in pairs have to
+/// wait until all that was written before has reached the cache.
 ///
 /// # Safety
 /// The operands are valid for their lifetimes, `c` for writes. `c` overlaps neither `a` nor `b` nor itself.
-#[inline]
+#[inline(always)]
 pub(super) unsafe fn multiply<T: MatrixScalar>(
     plan: &mut SmallPlan<T>,
     alpha: T,
@@ -119,33 +133,77 @@ pub(super) unsafe fn multiply<T: MatrixScalar>(
     b: Operand<'_, T>,
     beta: T,
     c: Operand<'_, T>,
+    keep: Option<&mut [T]>,
 ) {
     debug_assert!(
         a.rows == c.rows && a.columns == b.rows && b.columns == c.columns,
         "the caller checks shapes"
     );
     debug_assert!(!c.may_overlap_itself());
-    let product = Product { alpha, a, b, beta, c };
-    let (m, n, k) = product.size();
-    if m == 0 || n == 0 {
+    let keep = keep.map(|place| {
+        assert_eq!(place.len(), c.rows * c.columns, "room for C");
+        NonNull::from(place).cast()
+    });
+    if c.rows == 0 || c.columns == 0 {
         return;
     }
     // SAFETY: what the caller guarantees is what is asked for; making a product canonical changes the order of the
     // elements only.
     unsafe {
-        if k == 0 || alpha == T::ZERO {
-            return scale(beta, c);
+        if a.columns == 0 || alpha == T::ZERO {
+            return nothing_but_c(beta, c, keep);
         }
+        let product = Product { alpha, a, b, beta, c, keep };
         let product = product.canonical();
         if plan.takes(&product) {
             return plan.run(&product);
         }
-        #[cfg(feature = "openblas")]
-        if super::openblas::OpenBlas.takes(&product) {
-            return super::openblas::OpenBlas.run(&product);
-        }
-        Faer.run(&product);
+        large(&product);
     }
+}
+
+/// *C ← β·C*
+///
+/// # Safety
+/// As for [`multiply`].
+#[cold]
+unsafe fn nothing_but_c<T: MatrixScalar>(beta: T, c: Operand<'_, T>, keep: Option<NonNull<T>>) {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        Product { alpha: T::ZERO, a: c, b: c, beta, c, keep }.keep();
+        scale(beta, c);
+    }
+}
+
+/// The products that are not small.
+///
+/// # Safety
+/// As for [`MatMul::run`].
+#[inline(never)]
+unsafe fn large<T: MatrixScalar>(product: &Product<'_, T>) {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        #[cfg(feature = "openblas")]
+        if super::openblas::OpenBlas.takes(product) {
+            return super::openblas::OpenBlas.run(product);
+        }
+        Faer.run(product);
+    }
+}
+
+/// Brings back what [`multiply`] has kept.
+///
+/// # Panics
+/// If *C* has another number of elements than what was kept.
+///
+/// # Safety
+/// *C* is valid for writes and does not overlap itself.
+#[inline]
+pub(super) unsafe fn restore<T: MatrixScalar>(c: Operand<'_, T>, kept: &[T]) {
+    assert_eq!(kept.len(), c.rows * c.columns, "restored with another shape than saved");
+    let c = c.in_order();
+    // SAFETY: as the caller guarantees. What was kept is only read.
+    unsafe { c.assign(Operand::packed(kept.as_ptr().cast_mut(), c.rows, c.columns)) }
 }
 
 /// *C += α·A·B* where *C* is a shadow: unlike other matrices, it may have elements in common with itself, for instance
@@ -153,7 +211,7 @@ pub(super) unsafe fn multiply<T: MatrixScalar>(
 ///
 /// # Safety
 /// The operands are valid for their lifetimes, `c` for writes. `c` overlaps neither `a` nor `b`.
-#[inline]
+#[inline(always)]
 pub(super) unsafe fn accumulate<T: MatrixScalar>(
     plan: &mut SmallPlan<T>,
     alpha: T,
@@ -163,7 +221,7 @@ pub(super) unsafe fn accumulate<T: MatrixScalar>(
 ) {
     if !c.may_overlap_itself() {
         // SAFETY: as the caller guarantees.
-        return unsafe { multiply(plan, alpha, a, b, T::ONE, c) };
+        return unsafe { multiply(plan, alpha, a, b, T::ONE, c, None) };
     }
     if alpha == T::ZERO {
         return;
@@ -240,9 +298,11 @@ impl<T: MatrixScalar> SmallPlan<T> {
 
     /// # Safety
     /// As for [`MatMul::run`].
-    #[inline]
+    #[inline(never)]
     pub(super) unsafe fn execute(&mut self, product: &Product<'_, T>) {
-        let Product { alpha, a, b, beta, c } = *product;
+        // SAFETY: as the caller guarantees.
+        unsafe { product.keep() }
+        let Product { alpha, a, b, beta, c, .. } = *product;
         let (m, n, k) = product.size();
         let direct = a.row_stride == 1 && c.row_stride == 1;
         let of = (m, n, k, direct);
@@ -309,9 +369,10 @@ impl<T: MatrixScalar> MatMul<T> for Faer {
     }
 
     unsafe fn run(&mut self, product: &Product<'_, T>) {
-        let Product { alpha, a, b, beta, c } = *product;
+        let Product { alpha, a, b, beta, c, .. } = *product;
         // SAFETY: as the caller guarantees.
         unsafe {
+            product.keep();
             let accumulate = if beta == T::ZERO {
                 faer::Accum::Replace
             } else {

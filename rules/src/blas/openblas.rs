@@ -25,9 +25,10 @@ impl<T: MatrixScalar> MatMul<T> for OpenBlas {
     unsafe fn run(&mut self, product: &Product<'_, T>) {
         use_threads(threads());
         let Some((size, (trans_a, lda), (trans_b, ldb), ldc)) = arguments(product) else { return };
-        let Product { alpha, a, b, beta, c } = *product;
+        let Product { alpha, a, b, beta, c, .. } = *product;
         // SAFETY: the operands are valid, and the leading dimensions describe them.
         unsafe {
+            product.keep();
             T::cblas(
                 trans_a,
                 trans_b,

@@ -25,7 +25,7 @@ impl<T> Clone for Operand<'_, T> {
 impl<T> Copy for Operand<'_, T> {}
 
 impl<'a, T> Operand<'a, T> {
-    #[inline]
+    #[inline(always)]
     fn new(pointer: *mut T, (rows, columns): (usize, usize), strides: &[isize]) -> Self {
         Operand {
             pointer,
@@ -38,32 +38,32 @@ impl<'a, T> Operand<'a, T> {
     }
 
     /// A matrix that is only read.
-    #[inline]
+    #[inline(always)]
     pub(super) fn read(matrix: &'a ArrayRef2<T>) -> Self {
         Self::new(matrix.as_ptr().cast_mut(), matrix.dim(), matrix.strides())
     }
 
     /// A matrix that may be written.
-    #[inline]
+    #[inline(always)]
     pub(super) fn write(matrix: &'a mut ArrayRef2<T>) -> Self {
         Self::new(matrix.as_mut_ptr(), matrix.dim(), matrix.strides())
     }
 
     /// A shadow: it may be read and written, as cells may.
-    #[inline]
+    #[inline(always)]
     pub(super) fn cells(matrix: ArrayView2<'a, MathCell<T>>) -> Self {
         // A `MathCell` is a transparent `Cell`, which is a transparent `UnsafeCell`.
         Self::new(matrix.as_ptr().cast_mut().cast(), matrix.dim(), matrix.strides())
     }
 
     /// A packed matrix, column after column.
-    #[inline]
+    #[inline(always)]
     pub(super) fn packed(pointer: *mut T, rows: usize, columns: usize) -> Self {
         Self::new(pointer, (rows, columns), &[1, rows as isize])
     }
 
     /// The transpose, which is the same memory.
-    #[inline]
+    #[inline(always)]
     pub(super) fn t(self) -> Self {
         Operand {
             rows: self.columns,
@@ -75,7 +75,7 @@ impl<'a, T> Operand<'a, T> {
     }
 
     /// The last row first.
-    #[inline]
+    #[inline(always)]
     pub(super) fn reverse_rows(self) -> Self {
         let last = self.rows.saturating_sub(1) as isize;
         Operand {
@@ -86,9 +86,60 @@ impl<'a, T> Operand<'a, T> {
     }
 
     /// The last column first.
-    #[inline]
+    #[inline(always)]
     pub(super) fn reverse_columns(self) -> Self {
         self.t().reverse_rows().t()
+    }
+
+    /// Whether columns are nearer to each other than rows. In a row or a column one stride means nothing: it counts as the
+    /// column.
+    #[inline(always)]
+    pub(super) fn by_rows(self) -> bool {
+        if self.columns == 1 || self.rows == 1 {
+            self.rows == 1
+        } else {
+            self.row_stride.unsigned_abs() > self.column_stride.unsigned_abs()
+        }
+    }
+
+    /// The same elements in the order of memory: rows nearer to each other than columns, and neither backwards.
+    #[inline(always)]
+    pub(super) fn in_order(self) -> Self {
+        let mut this = if self.by_rows() { self.t() } else { self };
+        if this.row_stride < 0 {
+            this = this.reverse_rows();
+        }
+        if this.column_stride < 0 {
+            this = this.reverse_columns();
+        }
+        this
+    }
+
+    /// Copies all elements from `other`, which has the same shape.
+    ///
+    /// # Safety
+    /// Both are valid, this one for writes, and they do not overlap.
+    #[inline(always)]
+    pub(super) unsafe fn assign(self, other: Operand<'_, T>)
+    where
+        T: Copy,
+    {
+        debug_assert!(self.rows == other.rows && self.columns == other.columns);
+        let dense =
+            |m: Operand<'_, T>| m.row_stride == 1 && (m.columns == 1 || m.column_stride == m.rows as isize);
+        // SAFETY: the indices are within the shape; adjacent elements are as many as are copied at once.
+        unsafe {
+            if self.rows == 0 || self.columns == 0 {
+            } else if dense(self) && dense(other) {
+                other.pointer.copy_to_nonoverlapping(self.pointer, self.rows * self.columns);
+            } else {
+                for j in 0..self.columns {
+                    for i in 0..self.rows {
+                        *self.at(i, j) = *other.at(i, j);
+                    }
+                }
+            }
+        }
     }
 
     /// Where element (i, j) is.
@@ -102,7 +153,7 @@ impl<'a, T> Operand<'a, T> {
     }
 
     /// Whether two elements may share a place: always right when it says no.
-    #[inline]
+    #[inline(always)]
     pub(super) fn may_overlap_itself(self) -> bool {
         let axis = |len, stride: isize| (stride.unsigned_abs(), len);
         let (mut inner, mut outer) =

@@ -3,7 +3,7 @@
 use ndarray::{ArrayRef2, ArrayView2, Ix2, MathCell, Zip};
 
 use crate::activation::{Dual, DualMut};
-use crate::blas::backend::{MatrixScalar, SmallPlan, accumulate, multiply, scale};
+use crate::blas::backend::{MatrixScalar, SmallPlan, accumulate, multiply, restore, scale};
 use crate::blas::operand::Operand;
 use crate::saved::Saved;
 use crate::shadow::{Accumulate, ArrayCells};
@@ -57,7 +57,7 @@ impl Trans {
 /// *op(Ḃ) += α·op(A)ᵀ·Ċ*, *α̇ = ⟨Ċ, op(A)·op(B)⟩ = ⟨Ċ·op(B)ᵀ, op(A)⟩*, *β̇ = ⟨Ċ, C⟩* with the old *C*, *Ċ ← β·Ċ* (Giles,
 /// *Collected matrix derivative results for forward and reverse mode algorithmic differentiation*, 2008, section 2.2).
 ///
-/// Where β is 0 and the caller has forgone the old *C*, that is not kept, and *β̇* is 0.
+/// The old *C* is not kept where the caller has [forgone](crate::Rule::forgo) both that and *β̇*.
 ///
 /// # Panics
 /// If the shapes do not fit.
@@ -71,10 +71,10 @@ pub fn gemm<T: MatrixScalar>(
     beta: T,
     c: &mut ArrayRef2<T>,
 ) {
-    run(&mut SmallPlan::default(), trans_a, trans_b, alpha, a, b, beta, c);
+    run(&mut SmallPlan::default(), trans_a, trans_b, alpha, a, b, beta, c, None);
 }
 
-#[inline]
+#[inline(never)]
 #[allow(clippy::too_many_arguments, reason = "those of gemm")]
 fn run<T: MatrixScalar>(
     plan: &mut SmallPlan<T>,
@@ -85,13 +85,14 @@ fn run<T: MatrixScalar>(
     b: &ArrayRef2<T>,
     beta: T,
     c: &mut ArrayRef2<T>,
+    keep: Option<&mut [T]>,
 ) {
     let (op_a, op_b) = (trans_a.operand(Operand::read(a)), trans_b.operand(Operand::read(b)));
     if op_a.columns != op_b.rows || c.dim() != (op_a.rows, op_b.columns) {
         mismatch(c.dim(), (op_a.rows, op_a.columns), (op_b.rows, op_b.columns));
     }
     // SAFETY: `c` is borrowed uniquely and, being mutable, does not overlap itself.
-    unsafe { multiply(plan, alpha, op_a, op_b, beta, Operand::write(c)) }
+    unsafe { multiply(plan, alpha, op_a, op_b, beta, Operand::write(c), keep) }
 }
 
 #[cold]
@@ -117,6 +118,10 @@ fn mismatch(c: (usize, usize), a: (usize, usize), b: (usize, usize)) -> ! {
 struct Gemm<T: MatrixScalar> {
     #[rule(restores = c)]
     old_c: Saved<T>,
+    #[rule(constant = alpha)]
+    alpha_is_constant: bool,
+    #[rule(constant = beta)]
+    beta_is_constant: bool,
     /// Ċ·op(B)ᵀ or op(A)ᵀ·Ċ, whichever is smaller.
     product: Vec<T>,
     /// For the products that give C, Ȧ and Ḃ.
@@ -125,7 +130,13 @@ struct Gemm<T: MatrixScalar> {
 
 impl<T: MatrixScalar> Default for Gemm<T> {
     fn default() -> Self {
-        Gemm { old_c: Saved::default(), product: Vec::new(), plans: Default::default() }
+        Gemm {
+            old_c: Saved::default(),
+            alpha_is_constant: false,
+            beta_is_constant: false,
+            product: Vec::new(),
+            plans: Default::default(),
+        }
     }
 }
 
@@ -142,13 +153,12 @@ impl<T: MatrixScalar> Gemm<T> {
         beta: T,
         c: &mut ArrayRef2<T>,
     ) {
-        if beta == T::ZERO {
-            self.old_c.save_to_restore(&*c);
-        } else {
-            // The gradient for β reads it.
-            self.old_c.save(&*c);
-        }
-        run(&mut self.plans[0], trans_a, trans_b, alpha, a, b, beta, c);
+        // The gradient for β reads the old C, whatever β is.
+        let keep = match self.beta_is_constant {
+            true => self.old_c.buffer_to_restore(c.len(), T::ZERO),
+            false => Some(self.old_c.buffer(c.len(), T::ZERO)),
+        };
+        run(&mut self.plans[0], trans_a, trans_b, alpha, a, b, beta, c, keep);
     }
 
     #[allow(clippy::too_many_arguments, reason = "those of gemm")]
@@ -162,10 +172,12 @@ impl<T: MatrixScalar> Gemm<T> {
         beta: T,
         c: DualMut<'_, ArrayRef2<T>>,
     ) -> (T, T) {
-        let saved = self.old_c.get().is_some();
-        self.old_c.restore(c.value);
+        if let Some(old_c) = self.old_c.take() {
+            // SAFETY: `c` is borrowed uniquely and, being mutable, does not overlap itself.
+            unsafe { restore(Operand::write(c.value), old_c) }
+        }
         let Some(dc) = c.shadow.get() else { return (T::ZERO, T::ZERO) };
-        let dbeta = if saved { inner(dc, c.value.view()) } else { T::ZERO };
+        let dbeta = if self.beta_is_constant { T::ZERO } else { inner(dc, c.value.view()) };
 
         let (op_a, da) = (trans_a.view(a.value.view()), a.shadow.get().map(|da| trans_a.view(da)));
         let (op_b, db) = (trans_b.view(b.value.view()), b.shadow.get().map(|db| trans_b.view(db)));
@@ -179,24 +191,22 @@ impl<T: MatrixScalar> Gemm<T> {
         // The gradient for α is a by-product of one of the two products.
         // SAFETY: no shadow overlaps a primal, and the shadow of C none of the others. Those of A and B may be the same
         // cells, and are updated one after the other.
-        let dalpha = unsafe {
-            let dalpha = if through_a {
-                let dalpha = through(&mut self.product, plan_a, alpha, dc, y.t(), op_a, da);
-                if let Some(db) = db {
-                    accumulate(plan_b, alpha, x.t(), dc, Operand::cells(db));
-                }
-                dalpha
-            } else {
-                let dalpha = through(&mut self.product, plan_b, alpha, x.t(), dc, op_b, db);
-                if let Some(da) = da {
-                    accumulate(plan_a, alpha, dc, y.t(), Operand::cells(da));
-                }
-                dalpha
-            };
+        unsafe {
+            let mut dalpha = T::ZERO;
+            let by_product = !self.alpha_is_constant;
+            if by_product && through_a {
+                dalpha = through(&mut self.product, plan_a, alpha, dc, y.t(), op_a, da);
+            } else if let Some(da) = da {
+                accumulate(plan_a, alpha, dc, y.t(), Operand::cells(da));
+            }
+            if by_product && !through_a {
+                dalpha = through(&mut self.product, plan_b, alpha, x.t(), dc, op_b, db);
+            } else if let Some(db) = db {
+                accumulate(plan_b, alpha, x.t(), dc, Operand::cells(db));
+            }
             scale(beta, dc);
-            dalpha
-        };
-        (dalpha, dbeta)
+            (dalpha, dbeta)
+        }
     }
 }
 
@@ -223,7 +233,7 @@ unsafe fn through<T: MatrixScalar>(
     product.resize(primal.len(), T::ZERO);
     let place = Operand::packed(product.as_mut_ptr(), columns, rows);
     // SAFETY: the place has as many elements as the product, and is nobody else's.
-    unsafe { multiply(plan, T::ONE, left, right, T::ZERO, if by_columns { place } else { place.t() }) };
+    unsafe { multiply(plan, T::ONE, left, right, T::ZERO, if by_columns { place } else { place.t() }, None) };
     if let Some(shadow) = shadow {
         let add = |(dx, &p): (&MathCell<T>, &T)| dx.accumulate(alpha * p);
         match shadow.to_slice() {
@@ -260,4 +270,51 @@ fn inner<T: MatrixScalar>(x: ArrayCells<'_, T, Ix2>, y: ArrayView2<'_, T>) -> T 
     let mut sum = T::ZERO;
     Zip::from(&x).and(&y).for_each(|x, &y| sum += x.get() * y);
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Array2;
+
+    use super::{Gemm, Trans};
+    use crate::Shadow;
+    use crate::activation::{Activation, Dual, DualMut};
+
+    const ALPHA: usize = 2;
+    const BETA: usize = 5;
+    const C: usize = 6;
+
+    /// The old C is saved unless neither it nor β's gradient is wanted, and gradients that nobody wants are 0.
+    #[test]
+    fn forgone() {
+        let (a, b) = (Array2::ones((2, 3)), Array2::ones((3, 2)));
+        for (beta, forgone) in [0.0, 0.5].into_iter().flat_map(|beta| (0..8).map(move |bits| (beta, bits))) {
+            let forgoes = |bit: usize| forgone >> bit & 1 == 1;
+            let [no_alpha, no_beta, no_c] = [0, 1, 2].map(forgoes);
+            let mut frame = Gemm::default();
+            for (parameter, _) in [ALPHA, BETA, C].into_iter().zip([no_alpha, no_beta, no_c]).filter(|p| p.1)
+            {
+                frame.forgo(parameter);
+            }
+            let (mut c, mut dc) = (Array2::from_elem((2, 2), 7.0), Array2::ones((2, 2)));
+            let (mut da, mut db) = (Array2::zeros((2, 3)), Array2::zeros((3, 2)));
+            frame.forward(Trans::No, Trans::No, 2.0, &a, &b, beta, &mut c);
+            assert_eq!(c, Array2::from_elem((2, 2), 6.0 + 7.0 * beta));
+            assert_eq!(frame.old_c.capacity() == 0, no_beta && no_c);
+            let gradients = frame.pullback(
+                Trans::No,
+                Trans::No,
+                2.0,
+                Dual { value: &a, shadow: Shadow::new(da.cell_view()) },
+                Dual { value: &b, shadow: Shadow::new(db.cell_view()) },
+                beta,
+                DualMut { value: &mut c, shadow: Shadow::new(dc.cell_view()) },
+            );
+            assert_eq!(gradients, (if no_alpha { 0.0 } else { 12.0 }, if no_beta { 0.0 } else { 28.0 }));
+            assert_eq!(frame.product.capacity() == 0, no_alpha);
+            assert!(no_c || c == Array2::from_elem((2, 2), 7.0));
+            assert_eq!((da, db), (Array2::from_elem((2, 3), 4.0), Array2::from_elem((3, 2), 4.0)));
+            assert_eq!(dc, Array2::from_elem((2, 2), beta));
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use ndarray::ArrayRef2;
 
 use crate::activation::{Dual, DualMut};
-use crate::blas::backend::{MatrixScalar, SmallPlan, accumulate, multiply, scale};
+use crate::blas::backend::{MatrixScalar, SmallPlan, accumulate, multiply, restore, scale};
 use crate::blas::operand::Operand;
 use crate::saved::Saved;
 
@@ -31,18 +31,24 @@ use crate::saved::Saved;
 /// If the shapes do not fit.
 #[inline]
 pub fn mul_into<T: MatrixScalar>(c: &mut ArrayRef2<T>, a: &ArrayRef2<T>, b: &ArrayRef2<T>) {
-    run(&mut SmallPlan::default(), c, a, b);
+    run(&mut SmallPlan::default(), c, a, b, None);
 }
 
-#[inline]
-fn run<T: MatrixScalar>(plan: &mut SmallPlan<T>, c: &mut ArrayRef2<T>, a: &ArrayRef2<T>, b: &ArrayRef2<T>) {
+#[inline(never)]
+fn run<T: MatrixScalar>(
+    plan: &mut SmallPlan<T>,
+    c: &mut ArrayRef2<T>,
+    a: &ArrayRef2<T>,
+    b: &ArrayRef2<T>,
+    keep: Option<&mut [T]>,
+) {
     let ((m, k), (l, n)) = (a.dim(), b.dim());
     if k != l || c.dim() != (m, n) {
         mismatch(c.dim(), (m, k), (l, n));
     }
     // SAFETY: `c` is borrowed uniquely and, being mutable, does not overlap itself.
     unsafe {
-        multiply(plan, T::ONE, Operand::read(a), Operand::read(b), T::ZERO, Operand::write(c));
+        multiply(plan, T::ONE, Operand::read(a), Operand::read(b), T::ZERO, Operand::write(c), keep);
     }
 }
 
@@ -74,8 +80,8 @@ impl<T: MatrixScalar> Default for MulInto<T> {
 impl<T: MatrixScalar> MulInto<T> {
     #[inline]
     fn forward(&mut self, c: &mut ArrayRef2<T>, a: &ArrayRef2<T>, b: &ArrayRef2<T>) {
-        self.old_c.save_to_restore(&*c);
-        run(&mut self.plans[0], c, a, b);
+        let keep = self.old_c.buffer_to_restore(c.len(), T::ZERO);
+        run(&mut self.plans[0], c, a, b, keep);
     }
 
     #[inline]
@@ -85,7 +91,10 @@ impl<T: MatrixScalar> MulInto<T> {
         a: Dual<'_, ArrayRef2<T>>,
         b: Dual<'_, ArrayRef2<T>>,
     ) {
-        self.old_c.restore(c.value);
+        if let Some(old_c) = self.old_c.take() {
+            // SAFETY: `c` is borrowed uniquely and, being mutable, does not overlap itself.
+            unsafe { restore(Operand::write(c.value), old_c) }
+        }
         let Some(dc) = c.shadow.get().map(Operand::cells) else { return };
         let (a, da, b, db) = (Operand::read(a.value), a.shadow.get(), Operand::read(b.value), b.shadow.get());
         let [_, plan_a, plan_b] = &mut self.plans;

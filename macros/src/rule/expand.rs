@@ -1,0 +1,202 @@
+//! What becomes of the registration.
+
+use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{ReturnType, Type};
+
+use super::{Forgoing, Key, Mode, Parameter, Rule};
+
+/// What the derive adds beside the struct.
+pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
+    let Rule { activation, vis, signature, parameters, forgoing } = rule;
+    let function = &signature.ident;
+    let private = quote!(::pullback::__private);
+    let (impl_generics, type_generics, where_clause) = signature.generics.split_for_impl();
+    let turbofish = type_generics.as_turbofish();
+    let mut with_lifetime = signature.generics.clone();
+    with_lifetime.params.insert(0, syn::parse_quote!('pullback));
+    let pullback_generics = with_lifetime.split_for_impl().0;
+    // Whatever rustc says about the author's `forward` and `pullback` is shown at the struct's name, not at the derive.
+    let here = activation.span().resolved_at(Span::call_site());
+    let owner = quote_spanned!(here=> #activation #turbofish);
+
+    // A braced struct, because any other would take the function's name in the namespace of values.
+    let phantoms = signature.generics.type_params().map(|p| &p.ident);
+    let contents = match signature.generics.params.is_empty() {
+        true => quote!({}),
+        false => quote!({ generics: ::core::marker::PhantomData<fn() -> (#(#phantoms,)*)> }),
+    };
+    let doc = format!(
+        "The type that goes with [`{function}`](fn@{function}), for `#[differentiable]` functions that call it."
+    );
+
+    let names: Vec<Ident> = parameters.iter().map(|p| internal("argument", &p.name)).collect();
+    let public_names = parameters.iter().map(|p| &p.name);
+    let types = parameters.iter().map(|Parameter { ty, mode, .. }| match mode {
+        Mode::Ref | Mode::ConstRef => quote!(&'a #ty),
+        Mode::Mut => quote!(&'a mut #ty),
+        Mode::Val | Mode::InertVal | Mode::ConstVal => quote!(#ty),
+    });
+    let public_names_again = public_names.clone();
+    let modes = parameters.iter().map(|Parameter { ty, mode, .. }| {
+        let mode = Ident::new(
+            match mode {
+                Mode::Val | Mode::InertVal => "Val",
+                Mode::ConstVal => "ConstVal",
+                Mode::Ref => "Ref",
+                Mode::ConstRef => "ConstRef",
+                Mode::Mut => "Mut",
+            },
+            Span::mixed_site(),
+        );
+        quote_spanned!(ty.span()=> #private::#mode<#ty>)
+    });
+    let (output, has_output) = match &signature.output {
+        ReturnType::Default => (quote!(()), false),
+        ReturnType::Type(_, ty) => (ty.to_token_stream(), !is_unit(ty)),
+    };
+    let name = Literal::string(&unraw(function));
+    let list = quote!((#(#names,)*));
+
+    let shadows: Vec<Ident> = parameters.iter().map(|p| internal("shadow", &p.name)).collect();
+    let duals = parameters.iter().zip(&names).zip(&shadows).map(|((p, name), shadow)| match p.mode {
+        Mode::Ref => quote_spanned!(name.span()=> #private::Dual { value: #name, shadow: #shadow }),
+        Mode::Mut => quote_spanned!(name.span()=> #private::DualMut { value: #name, shadow: #shadow }),
+        _ => quote!(#name),
+    });
+    let mut passed: Vec<TokenStream> = duals.collect();
+    if has_output {
+        passed.push(quote!(seed));
+    }
+    let gradients: Vec<Ident> = parameters
+        .iter()
+        .filter(|p| matches!(p.mode, Mode::Val))
+        .map(|p| internal("gradient", &p.name))
+        .collect();
+    let returned = match &gradients[..] {
+        [] => quote_spanned!(here=> ()),
+        [gradient] => quote!(#gradient),
+        gradients => quote_spanned!(here=> (#(#gradients),*)),
+    };
+    let all_gradients = parameters.iter().map(|p| match p.mode {
+        Mode::Val => internal("gradient", &p.name).into_token_stream(),
+        Mode::InertVal => quote!(#private::zero()),
+        _ => quote!(()),
+    });
+
+    let call_primal = quote_spanned!(function.span()=> #function #turbofish (#(#names),*));
+    let call_forward = quote_spanned!(here=> #owner::forward(activation, #(#names),*));
+    let call_pullback = quote_spanned!(here=> let #returned = #owner::pullback(activation, #(#passed),*););
+    let forgo = (!forgoing.is_empty()).then(|| {
+        let numbers = forgoing.iter().map(|f| Literal::usize_unsuffixed(f.parameter));
+        let consequences = forgoing.iter().map(|Forgoing { field, key, .. }| match key {
+            Key::Restores => quote!(self.#field.forgo()),
+            Key::Constant => quote!(self.#field = true),
+        });
+        quote! {
+            fn forgo(&mut self, parameter: usize) {
+                #(if parameter == #numbers {
+                    #consequences;
+                })*
+            }
+        }
+    });
+
+    quote! {
+        #[doc = #doc]
+        #[allow(non_camel_case_types)]
+        #vis struct #function #impl_generics #where_clause #contents
+
+        const _: () = {
+            #[automatically_derived]
+            impl #impl_generics #private::Function for #function #type_generics #where_clause {
+                type Parameters = (#(#modes,)*);
+                type Output = #output;
+                const NAME: &'static str = #name;
+
+                #[inline]
+                fn primal(#list: #private::Args<'_, Self>) -> #output {
+                    #call_primal
+                }
+            }
+
+            // Functions of their own, because inside of the `impl` below a `forward` or `pullback` that the author forgot would
+            // be taken for the trait's.
+            #[inline]
+            fn forward #impl_generics (
+                activation: &mut #activation #type_generics,
+                #list: #private::Args<'_, #function #type_generics>,
+            ) -> #output #where_clause {
+                #call_forward
+            }
+
+            #[inline]
+            #[allow(clippy::let_unit_value, clippy::unused_unit)]
+            fn pullback #pullback_generics (
+                activation: &mut #activation #type_generics,
+                #list: #private::Args<'pullback, #function #type_generics>,
+                (#(#shadows,)*): #private::Shadows<'pullback, #function #type_generics>,
+                seed: #private::Cotangent<#function #type_generics>,
+            ) -> #private::Gradients<#function #type_generics> #where_clause {
+                let _ = (#(&#shadows,)* &seed);
+                #call_pullback
+                (#(#all_gradients,)*)
+            }
+
+            #[automatically_derived]
+            impl #impl_generics #private::Activation for #activation #type_generics #where_clause {
+                type Function = #function #type_generics;
+
+                #[inline]
+                fn forward(&mut self, arguments: #private::Args<'_, #function #type_generics>) -> #output {
+                    forward(self, arguments)
+                }
+
+                #[inline]
+                fn pullback<'a>(
+                    &mut self,
+                    arguments: #private::Args<'a, #function #type_generics>,
+                    shadows: #private::Shadows<'a, #function #type_generics>,
+                    seed: #private::Cotangent<#function #type_generics>,
+                ) -> #private::Gradients<#function #type_generics> {
+                    pullback(self, arguments, shadows, seed)
+                }
+
+                #forgo
+            }
+
+            #[automatically_derived]
+            impl #impl_generics #function #type_generics #where_clause {
+                /// The rule, with nothing pending.
+                pub fn rule() -> impl #private::Rule<Function = Self, Residual = ()> {
+                    <#private::Frames<#activation #type_generics> as ::core::default::Default>::default()
+                }
+
+                /// The arguments of a call as the rule takes them: this is where they coerce as in any call.
+                #[doc(hidden)]
+                #[inline(always)]
+                #[allow(clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity)]
+                pub fn args<'a>(#(#public_names: #types),*) -> #private::Args<'a, Self> {
+                    (#(#public_names_again,)*)
+                }
+            }
+        };
+    }
+}
+
+/// A name that cannot be confused with what the author wrote.
+fn internal(role: &str, name: &Ident) -> Ident {
+    format_ident!("{role}_{}", unraw(name), span = name.span().resolved_at(Span::mixed_site()))
+}
+
+fn unraw(name: &Ident) -> String {
+    let name = name.to_string();
+    name.strip_prefix("r#").map(str::to_owned).unwrap_or(name)
+}
+
+fn is_unit(ty: &Type) -> bool {
+    let mut tokens = ty.to_token_stream().into_iter();
+    let unit = |g: &Group| g.delimiter() == Delimiter::Parenthesis && g.stream().is_empty();
+    matches!(tokens.next(), Some(TokenTree::Group(g)) if unit(&g)) && tokens.next().is_none()
+}
