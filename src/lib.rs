@@ -1,16 +1,61 @@
-//! pullback
+//! Reverse-mode automatic differentiation of ordinary Rust functions, on stable Rust.
+//!
+//! An attribute derives the gradient of a function at compile time, out of the *rules* of what it calls: no tape, no graph, no
+//! tensor type. What a gradient has to remember lives in typed rules that keep their memory, so from the second call on it
+//! allocates nothing.
+//!
+//! ```
+//! use pullback::prelude::*;
+//!
+//! /// Rosenbrock's function
+//! #[differentiable]
+//! fn rosenbrock(x: &[f64]) -> f64 {
+//!     let mut total = 0.0;
+//!     for i in 0..x.len() - 1 {
+//!         let a = x[i + 1] - x[i] * x[i];
+//!         let b = 1.0 - x[i];
+//!         total += 100.0 * a * a + b * b;
+//!     }
+//!     total
+//! }
+//!
+//! let mut g = rosenbrock::gradient(); // the type `rosenbrock` lives beside the function
+//! let (value, d) = g.value_and_gradient(&[0.5, 0.25]); // the parameters of the function
+//! assert_eq!(value, 0.25);
+//! assert_eq!(d.x, [-1.0, 0.0]); // one field for each active parameter
+//! ```
+//!
+//! # Where to go
+//! * [Gradient objects](guide::gradients): what `d` holds, `&mut` arguments, several outputs, memory, threads, panics.
+//! * [The language](guide::language): what [`differentiable`] accepts and refuses, [`constant`], the derivative at kinks.
+//! * [Rules](guide::rules): derivatives of your own by [`scalar_rule!`], [`non_differentiable!`] and
+//!   [`#[derive(Rule)]`](derive@Rule), tested by [`testing`].
+//! * [How it works](guide::how_it_works): from a function to its reverse pass, and what holds on the way.
+//! * Matrix products: [`mul_into`], [`gemm()`].
+//!
+//! # Features
+//! None is on by default.
+//!
+//! * `openblas`: large matrix products by the OpenBLAS that the system has (`libopenblas-dev`).
+//! * `rayon`: large matrix products on several threads without OpenBLAS; see [`set_threads`].
+//!
+//! # Rust version
+//! Stable Rust from 1.95 on.
 #![deny(unsafe_op_in_unsafe_fn)]
 
+mod constant;
 mod gradient;
 
+pub mod guide;
 pub mod testing;
 
+pub use constant::constant;
 pub use pullback_macros::{differentiable, non_differentiable, scalar_methods, scalar_rule};
 pub use pullback_rules::*;
 
 /// What a differentiable function and its users need in scope.
 pub mod prelude {
-    pub use crate::{Rule, Trans, differentiable, gemm, mul_into, non_differentiable, scalar_rule};
+    pub use crate::{Rule, Trans, constant, differentiable, gemm, mul_into, non_differentiable, scalar_rule};
 }
 
 /// What generated code refers to. Not part of the public interface.

@@ -18,7 +18,8 @@ fn output_name(input: ParseStream) -> syn::Result<Option<Ident>> {
     Ok(None)
 }
 
-/// The type that bears a function's name, with `rule`, where there is no gradient object.
+/// The type that bears a function's name, with `rule`, where there is no gradient object. It has braces because a unit
+/// struct would be a value of the function's name as well.
 fn register(signature: &Signature, rule: TokenStream) -> TokenStream {
     let Signature { vis, name, .. } = signature;
     let doc = format!("The rule of the function `{name}`.");

@@ -1,0 +1,18 @@
+//! The guide: chapters to read, whose examples are tests.
+//!
+//! 1. [Gradient objects](gradients): what `f::gradient()` gives, and how to use it.
+//! 2. [The language](language): the Rust that `#[differentiable]` accepts, what it refuses, and the derivative at kinks.
+//! 3. [Rules](rules): derivatives that you write yourself.
+//! 4. [How it works](how_it_works): from a function to its reverse pass.
+
+#[doc = include_str!("gradients.md")]
+pub mod gradients {}
+
+#[doc = include_str!("language.md")]
+pub mod language {}
+
+#[doc = include_str!("rules.md")]
+pub mod rules {}
+
+#[doc = include_str!("how_it_works.md")]
+pub mod how_it_works {}
