@@ -89,11 +89,15 @@ pub(crate) fn expand(mut function: syn::ItemFn) -> syn::Result<TokenStream> {
 
     let (item, impls, driver) = (signature.item(), signature.function(), signature.driver());
     Ok(quote! {
+        // Indices are what the language offers for now.
+        #[allow(clippy::needless_range_loop)]
         #function
         #item
         #[allow(
             unused,
             non_local_definitions,
+            missing_docs,
+            unreachable_pub,
             clippy::all,
             clippy::pedantic,
         )]

@@ -131,10 +131,10 @@ impl<'ast> Visit<'ast> for Written<'_> {
         syn::visit::visit_expr_call(self, call);
     }
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
-        if !crate::kind::inert_method(&call.method.to_string()) {
-            if let syn::Expr::Path(path) = &*call.receiver {
-                self.add_unless_number(path);
-            }
+        if !crate::kind::inert_method(&call.method.to_string())
+            && let syn::Expr::Path(path) = &*call.receiver
+        {
+            self.add_unless_number(path);
         }
         call.args.iter().for_each(|arg| self.add_reference(arg));
         syn::visit::visit_expr_method_call(self, call);
@@ -161,10 +161,10 @@ impl Written<'_> {
 
     /// A `&mut` parameter passed on by its name.
     fn add_reference(&mut self, arg: &syn::Expr) {
-        if let syn::Expr::Path(path) = arg {
-            if self.variable(path).is_some_and(|v| v.origin == Origin::Unique) {
-                self.add(arg, true);
-            }
+        if let syn::Expr::Path(path) = arg
+            && self.variable(path).is_some_and(|v| v.origin == Origin::Unique)
+        {
+            self.add(arg, true);
         }
     }
 

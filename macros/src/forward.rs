@@ -112,11 +112,11 @@ impl<'p> Forward<'p> {
             let name = &self.program.variables[*new].name;
             let old =
                 self.program.variables[..*new].iter().rposition(|v| v.block == block && v.name == *name);
-            if let Some(old) = old {
-                if self.reverse.kept.name(block, Item::Final(old)).is_some() {
-                    let unique = &self.program.variables[old].unique;
-                    out.extend(quote!(let #unique = #name;));
-                }
+            if let Some(old) = old
+                && self.reverse.kept.name(block, Item::Final(old)).is_some()
+            {
+                let unique = &self.program.variables[old].unique;
+                out.extend(quote!(let #unique = #name;));
             }
         }
         out
@@ -168,11 +168,11 @@ impl<'p> Forward<'p> {
     }
 
     fn local(&mut self, l: &Let, block: BlockId) -> TokenStream {
-        if let (Some(place), Some(init)) = (&l.alias, &l.syntax.init) {
-            if place.indices().any(|index| self.touched(index, block)) {
-                let (pattern, place) = (&l.syntax.pat, self.place(&init.expr, &place.projections, block));
-                return quote!(let #pattern = #place;);
-            }
+        if let (Some(place), Some(init)) = (&l.alias, &l.syntax.init)
+            && place.indices().any(|index| self.touched(index, block))
+        {
+            let (pattern, place) = (&l.syntax.pat, self.place(&init.expr, &place.projections, block));
+            return quote!(let #pattern = #place;);
         }
         let Some(init) = l.init else { return l.syntax.to_token_stream() };
         if !self.touched(init, block) {
@@ -282,12 +282,12 @@ impl<'p> Forward<'p> {
 
     /// `expr` at the root of a statement, where the condition of an `if` can be kept by a statement before it.
     fn root(&mut self, expr: ExprId, block: BlockId) -> TokenStream {
-        if let ExprKind::If { cond, .. } = self.program.exprs[expr].kind {
-            if let Some(taken) = self.reverse.kept.name(block, Item::Value(cond)) {
-                let syntax = &self.program.exprs[cond].syntax;
-                self.before.extend(quote!(let #taken = #syntax;));
-                return self.branch(expr, quote!(#taken), block);
-            }
+        if let ExprKind::If { cond, .. } = self.program.exprs[expr].kind
+            && let Some(taken) = self.reverse.kept.name(block, Item::Value(cond))
+        {
+            let syntax = &self.program.exprs[cond].syntax;
+            self.before.extend(quote!(let #taken = #syntax;));
+            return self.branch(expr, quote!(#taken), block);
         }
         self.expr(expr, block)
     }

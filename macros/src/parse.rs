@@ -178,12 +178,13 @@ impl<'e> Parser<'e> {
     fn fill_block(&mut self, id: BlockId, block: &syn::Block) {
         let last = block.stmts.len().wrapping_sub(1);
         for (i, stmt) in block.stmts.iter().enumerate() {
-            if let (true, Stmt::Expr(expr, None)) = (i == last, stmt) {
-                if !matches!(expr, Syn::ForLoop(_) | Syn::While(_) | Syn::Loop(_)) && !is_assignment(expr) {
-                    let value = self.expr(expr);
-                    self.program.blocks[id].value = Some(value);
-                    continue;
-                }
+            if let (true, Stmt::Expr(expr, None)) = (i == last, stmt)
+                && !matches!(expr, Syn::ForLoop(_) | Syn::While(_) | Syn::Loop(_))
+                && !is_assignment(expr)
+            {
+                let value = self.expr(expr);
+                self.program.blocks[id].value = Some(value);
+                continue;
             }
             if let Some(kind) = self.statement(stmt) {
                 let id = self.program.statements;
@@ -228,27 +229,27 @@ impl<'e> Parser<'e> {
             self.errors.push(&diverge.1, CONTROL);
         }
         let syntax = local.init.as_ref().map(|init| &*init.expr);
-        if let (Pat::Ident(name), Some(Syn::Reference(reference))) = (pattern, syntax) {
-            if let Some(place) = self.place(&reference.expr) {
-                let unique = reference.mutability.is_some();
-                if unique {
-                    self.program.variables[place.base].memory = true;
-                }
-                if matches!(self.scope().get(&name.ident.to_string()), Some(Binding::Variable(_))) {
-                    self.errors.push(&name.ident, "this name is taken by a variable of the same block: give the reference a name of its own");
-                }
-                // Another name for a place, resolved where it is used.
-                let alias = Some(place.clone());
-                let binding = Binding::Alias { place, unique };
-                self.scope().insert(name.ident.to_string(), binding);
-                return Some(StatementKind::Let(Let {
-                    syntax: local.clone(),
-                    variables: Vec::new(),
-                    tuple: false,
-                    init: None,
-                    alias,
-                }));
+        if let (Pat::Ident(name), Some(Syn::Reference(reference))) = (pattern, syntax)
+            && let Some(place) = self.place(&reference.expr)
+        {
+            let unique = reference.mutability.is_some();
+            if unique {
+                self.program.variables[place.base].memory = true;
             }
+            if matches!(self.scope().get(&name.ident.to_string()), Some(Binding::Variable(_))) {
+                self.errors.push(&name.ident, "this name is taken by a variable of the same block: give the reference a name of its own");
+            }
+            // Another name for a place, resolved where it is used.
+            let alias = Some(place.clone());
+            let binding = Binding::Alias { place, unique };
+            self.scope().insert(name.ident.to_string(), binding);
+            return Some(StatementKind::Let(Let {
+                syntax: local.clone(),
+                variables: Vec::new(),
+                tuple: false,
+                init: None,
+                alias,
+            }));
         }
         let init = syntax.map(|e| self.expr(e));
         let mut variables = Vec::new();
@@ -604,15 +605,15 @@ impl<'e> Parser<'e> {
         if inert_method(&call.method.to_string()) {
             return self.inert_expr(expr);
         }
-        if let Some(place) = self.place(&call.receiver) {
-            if matches!(self.program.kind_of_place(&place), Kind::Sequence(_)) {
-                let why = format!(
-                    "method `{}` of an array has no rule yet: write a loop, or pass the array to a function that has one",
-                    call.method
-                );
-                let pure = self.is_pure(expr);
-                return self.constant(expr, pure, Some(&why));
-            }
+        if let Some(place) = self.place(&call.receiver)
+            && matches!(self.program.kind_of_place(&place), Kind::Sequence(_))
+        {
+            let why = format!(
+                "method `{}` of an array has no rule yet: write a loop, or pass the array to a function that has one",
+                call.method
+            );
+            let pure = self.is_pure(expr);
+            return self.constant(expr, pure, Some(&why));
         }
         let receiver = self.expr(&call.receiver);
         if let ExprKind::Borrow { place, .. } = &self.program.exprs[receiver].kind {
@@ -699,14 +700,13 @@ impl<'e> Parser<'e> {
                 self.1 = true;
             }
             fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
-                if let Syn::Path(path) = &*call.receiver {
-                    if let Some(Binding::Variable(id)) = path.path.get_ident().and_then(|n| self.0.lookup(n))
-                    {
-                        let method = call.method.to_string();
-                        let variable = &self.0.program.variables[*id];
-                        let number = matches!(variable.kind, Kind::Float | Kind::Inert);
-                        self.1 |= variable.mutable && !number && !inert_method(&method);
-                    }
+                if let Syn::Path(path) = &*call.receiver
+                    && let Some(Binding::Variable(id)) = path.path.get_ident().and_then(|n| self.0.lookup(n))
+                {
+                    let method = call.method.to_string();
+                    let variable = &self.0.program.variables[*id];
+                    let number = matches!(variable.kind, Kind::Float | Kind::Inert);
+                    self.1 |= variable.mutable && !number && !inert_method(&method);
                 }
                 syn::visit::visit_expr_method_call(self, call);
             }

@@ -1,5 +1,12 @@
 //! The Rust that `#[differentiable]` accepts: functions as users write them, each through the tester of rules.
 
+#![allow(
+    unused,
+    unreachable_pub,
+    clippy::all,
+    reason = "functions as users write them, and some that nobody should write"
+)]
+
 use pullback::testing::CountingAllocator;
 
 mod arrays;
