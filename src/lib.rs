@@ -20,7 +20,7 @@ pub mod __private {
 
     pub use pullback_rules::__private::*;
 
-    pub use crate::gradient::{Driver, one};
+    pub use crate::gradient::{Driver, ScalarOutput, one};
 }
 
 /// The example in the README is a test.
