@@ -65,7 +65,7 @@ pub mod __private {
 
     pub use pullback_rules::__private::*;
 
-    pub use crate::gradient::Driver;
+    pub use crate::gradient::{Driver, ScalarOutput};
 }
 
 /// The example in the README is a test.

@@ -348,7 +348,7 @@ impl<'e> Parser<'e> {
             Syn::Loop(_) | Syn::Match(_) => {
                 Some(self.opaque(
                     stmt,
-                    "`loop` and `match` are not differentiable yet: use `while` and `if`".into(),
+                    "`match` and `loop` are not differentiable yet: use `if` and `while`".into(),
                 ))
             }
             _ => {

@@ -156,8 +156,7 @@ impl Signature {
             })
             .collect();
         let unit = matches!(output, Type::Tuple(tuple) if tuple.elems.is_empty());
-        let scalar = !matches!(output, Type::Tuple(_) | Type::Array(_));
-        let value_and_gradient = scalar.then(|| {
+        let value_and_gradient = {
             let doc = format!(
                 "The value of `{name}` and its gradient with respect to each active parameter.\n\n`&mut` arguments are \
                  restored when the call returns, and their gradient is the one with respect to what they hold on entry."
@@ -165,12 +164,16 @@ impl Signature {
             quote! {
                 #[doc = #doc]
                 #[allow(clippy::too_many_arguments)]
-                pub fn value_and_gradient(&mut self, #(#names: #types),*) -> (#output, Gradient<'_>) {
+                pub fn value_and_gradient(&mut self, #(#names: #types),*) -> (#output, Gradient<'_>)
+                where
+                    // With a lifetime, the bound is checked where the method is called.
+                    for<'any> #output: __pb::ScalarOutput,
+                {
                     let (value, gradients, buffers) = self.driver.gradient((#(#names,)*));
                     (value, Gradient { #values marker: __pb::PhantomData })
                 }
             }
-        });
+        };
         // Hygienic: a parameter may be called `seed`, too.
         let seed = Ident::new("seed", Span::mixed_site());
         let (seed, seed_parameter) = if unit {

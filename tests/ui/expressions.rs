@@ -1,0 +1,53 @@
+use pullback::prelude::*;
+
+struct Point {
+    x: f64,
+}
+
+#[differentiable]
+fn structure(x: f64) -> f64 {
+    let point = Point { x };
+    point.x
+}
+
+#[differentiable]
+fn value_of_a_macro(x: f64) -> f64 {
+    let y = dbg!(x);
+    y * x
+}
+
+#[differentiable]
+fn unsafe_block(x: &[f64]) -> f64 {
+    let y = unsafe { *x.get_unchecked(0) };
+    y * y
+}
+
+#[differentiable]
+fn pattern(x: [f64; 2]) -> f64 {
+    let [a, b] = x;
+    a * b
+}
+
+#[differentiable]
+fn exchange(x: f64, y: f64) -> f64 {
+    let (mut a, mut b) = (x, y);
+    (a, b) = (b, a * b);
+    a * b
+}
+
+#[differentiable]
+fn part_of_a_value(x: f64, y: f64) -> f64 {
+    [x, y][0] * y
+}
+
+#[differentiable]
+fn option(x: f64) -> f64 {
+    Some(x).unwrap_or(1.0)
+}
+
+#[differentiable]
+fn recursive(x: f64, n: usize) -> f64 {
+    if n == 0 { x } else { x * recursive(x, n - 1) }
+}
+
+fn main() {}

@@ -1,0 +1,60 @@
+use std::collections::HashMap;
+
+use pullback::prelude::*;
+
+#[differentiable]
+fn generic<T: Copy>(x: f64, _y: T) -> f64 {
+    x
+}
+
+#[differentiable]
+async fn asynchronous(x: f64) -> f64 {
+    x
+}
+
+#[differentiable]
+unsafe fn not_safe(x: f64) -> f64 {
+    x
+}
+
+#[differentiable]
+fn impl_trait(x: f64, f: impl Fn(f64) -> f64) -> f64 {
+    f(x)
+}
+
+#[differentiable]
+fn pattern((x, y): (f64, f64)) -> f64 {
+    x * y
+}
+
+#[differentiable]
+fn returns_a_reference(x: &[f64]) -> &f64 {
+    &x[0]
+}
+
+#[differentiable]
+fn writes_to_integers(x: f64, n: &mut usize) -> f64 {
+    *n += 1;
+    x
+}
+
+#[differentiable(fast)]
+fn arguments(x: f64) -> f64 {
+    x
+}
+
+#[differentiable]
+struct NotAFunction;
+
+struct Model(f64);
+
+impl Model {
+    #[differentiable]
+    fn method(&self, x: f64) -> f64 {
+        self.0 * x
+    }
+}
+
+fn main() {
+    let _ = HashMap::<u8, u8>::new();
+}

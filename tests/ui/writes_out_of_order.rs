@@ -1,0 +1,61 @@
+use pullback::prelude::*;
+
+#[differentiable]
+fn advance(x: &mut f64, v: f64) -> f64 {
+    *x += v;
+    *x * v
+}
+
+#[differentiable]
+fn total(x: &mut [f64]) -> f64 {
+    x[0] *= x[0];
+    x[0]
+}
+
+#[differentiable]
+fn in_an_expression(x: f64, v: f64) -> f64 {
+    let mut y = x;
+    y * advance(&mut y, v)
+}
+
+#[differentiable]
+fn in_a_condition(x: f64, v: f64) -> f64 {
+    let mut y = x;
+    if advance(&mut y, v) > 1.0 { y } else { v }
+}
+
+#[differentiable]
+fn in_a_condition_by_name(x: &mut [f64], v: f64) -> f64 {
+    while total(x) > v {
+        x[0] *= 0.5;
+    }
+    x[0]
+}
+
+#[differentiable]
+fn in_a_cast(x: f64, v: f64) -> f64 {
+    let mut y = x;
+    let n = advance(&mut y, v) as usize;
+    y * n as f64
+}
+
+#[differentiable]
+fn in_an_inner_block(x: f64) -> f64 {
+    let mut y = x;
+    y * {
+        y = x * x;
+        y
+    }
+}
+
+#[differentiable]
+fn in_an_index(x: &mut [f64], v: f64) -> f64 {
+    let mut i = 0;
+    x[i] = {
+        i += 1;
+        v * v
+    };
+    x[0]
+}
+
+fn main() {}
