@@ -31,7 +31,7 @@
 //! * [Rules](guide::rules): derivatives of your own by [`scalar_rule!`], [`non_differentiable!`] and
 //!   [`#[derive(Rule)]`](derive@Rule), tested by [`testing`].
 //! * [How it works](guide::how_it_works): from a function to its reverse pass, and what holds on the way.
-//! * Matrix products: [`mul_into`], [`gemm()`].
+//! * Matrix products: [`mul_into()`], [`gemm()`].
 //!
 //! # Features
 //! None is on by default.
