@@ -20,7 +20,40 @@ mod versions;
 
 use proc_macro::TokenStream;
 
-/// Derives the gradient of a function. See the documentation of the `pullback` crate.
+/// Derives the gradient of a function.
+///
+/// ```text
+/// #[differentiable]
+/// fn loss(w: &[f64], b: f64, #[constant] x: &[f64], n: usize) -> f64 { … }
+///
+/// let mut g = loss::gradient();
+/// let (value, d) = g.value_and_gradient(&w, b, &x, n);    // d.w: &[f64], d.b: f64
+/// ```
+///
+/// It stands on a free function, which stays as it is but for the `#[constant]`s. A parameter is *active*, that is, it has
+/// a gradient, unless it is marked `#[constant]` or its type carries none, such as an integer.
+///
+/// # What it emits
+/// A type of the function's name and visibility, which one `use` imports along with the function. It is `Send`. For a function
+/// `f` with parameters `args…`:
+///
+/// | | |
+/// |---|---|
+/// | `f::gradient() -> f` | an object that computes gradients; `f::pullback()` is the same |
+/// | `g.value_and_gradient(args…) -> (Output, Gradient)` | if the output is one `f32` or `f64`: the value, and a struct with a field for each active parameter |
+/// | `g.value_and_pullback(args…, seed, seeds…)` | for any output: from the gradient with respect to the output, and to what each active `&mut` argument holds at the end |
+/// | `g.release()` | gives the memory back |
+/// | `f::rule() -> impl Rule<Function = f>` | the rule alone |
+///
+/// The first call allocates; later ones do only if a size has grown. `&mut` arguments are restored.
+///
+/// # Errors
+/// What cannot be differentiated is a compile error on the code in question, which says what to write instead; all of
+/// a function's come at once, and the function itself stays usable. A function that is called with active arguments
+/// needs a rule: where it has none, the compiler does not find a type, module or crate of its name.
+///
+/// The guide has [examples](https://docs.rs/pullback/latest/pullback/guide/gradients/) and a table of
+/// [what is accepted](https://docs.rs/pullback/latest/pullback/guide/language/).
 #[proc_macro_attribute]
 pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let attribute = proc_macro2::TokenStream::from(attribute);
@@ -63,14 +96,9 @@ pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream 
 /// `pub` before `fn`, what is generated is public as well: a *type* of the function's name, which one `use` imports along
 /// with the function.
 ///
-/// ```ignore
-/// use pullback::prelude::*;
-/// use pullback::{Dual, DualMut, Saved};
-///
+/// ```text
 /// /// y ← a·y + x
-/// pub fn scale_and_add(a: f64, y: &mut [f64], x: &[f64]) {
-///     y.iter_mut().zip(x).for_each(|(y, x)| *y = a * *y + x);
-/// }
+/// pub fn scale_and_add(a: f64, y: &mut [f64], x: &[f64]) { … }
 ///
 /// #[derive(Rule, Default)]
 /// #[rule(pub fn scale_and_add(a: f64, y: &mut [f64], x: &[f64]))]
@@ -79,35 +107,12 @@ pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream 
 /// }
 ///
 /// impl ScaleAndAdd {
-///     fn forward(&mut self, a: f64, y: &mut [f64], x: &[f64]) {
-///         self.old_y.save(y);
-///         scale_and_add(a, y, x);
-///     }
-///
-///     fn pullback(&mut self, a: f64, y: DualMut<'_, [f64]>, x: Dual<'_, [f64]>) -> f64 {
-///         self.old_y.restore(y.value);
-///         let mut da = 0.0;
-///         for i in 0..y.value.len() {
-///             let dy = y.shadow.take(|dy| &dy[i]);
-///             da += dy * y.value[i];
-///             x.shadow.accumulate(|dx| &dx[i], dy);
-///             y.shadow.accumulate(|old_dy| &old_dy[i], a * dy);
-///         }
-///         da
-///     }
+///     fn forward(&mut self, a: f64, y: &mut [f64], x: &[f64]) { … }
+///     fn pullback(&mut self, a: f64, y: DualMut<'_, [f64]>, x: Dual<'_, [f64]>) -> f64 { … }
 /// }
-///
-/// #[differentiable]
-/// fn loss(a: f64, x: &[f64; 2]) -> f64 {
-///     let mut y = [1.0, 2.0];
-///     scale_and_add(a, &mut y, x);
-///     y[0] * y[1]
-/// }
-///
-/// let (value, d) = loss::gradient().value_and_gradient(3.0, &[0.5, 1.0]);
-/// assert_eq!(value, 3.5 * 7.0);
-/// assert_eq!((d.a, *d.x), (7.0 + 3.5 * 2.0, [7.0, 3.5]));
 /// ```
+///
+/// The guide has this [in full](https://docs.rs/pullback/latest/pullback/guide/rules/).
 ///
 /// # What the author writes
 /// `Default`, derived or not, and two methods:
@@ -140,19 +145,63 @@ pub fn rule(input: TokenStream) -> TokenStream {
     rule::derive(input.into()).into()
 }
 
-/// Registers the derivative of a scalar function in one line. See the documentation of the `pullback` crate.
+/// Registers the derivative of a scalar function in one line.
+///
+/// ```text
+/// scalar_rule!(fn softplus(x: f64) -> f64 = y => 1.0 - (-y).exp());
+/// scalar_rule!(pub fn lerp(a: f64, b: f64, #[constant] t: f64) -> f64 => 1.0 - t, t);
+/// ```
+///
+/// The signature is that of a function in scope. Behind `=>` stand its partial derivatives, one for each active parameter, in
+/// order; they may use the parameters, and the output by the name that `= name` gives it. The pullback multiplies
+/// each by the gradient with respect to the output. With `pub` before `fn`, the type that is generated is public as well.
+///
+/// # Errors
+/// Active parameters are numbers by value. References, and results other than a number, take `#[derive(Rule)]`. So does a
+/// generic function.
+///
+/// The guide has [examples](https://docs.rs/pullback/latest/pullback/guide/rules/).
 #[proc_macro]
 pub fn scalar_rule(input: TokenStream) -> TokenStream {
     expand(syn::parse(input).and_then(scalar::ScalarRule::expand))
 }
 
-/// Declares that a function has no derivative. See the documentation of the `pullback` crate.
+/// Declares that a function has no derivative: its gradient is zero, with respect to everything.
+///
+/// ```text
+/// non_differentiable!(fn nearest(x: &[f64]) -> usize);
+/// ```
+///
+/// The signature is that of a function in scope. With `pub` before `fn`, the type that is generated is public as well.
+///
+/// # Errors
+/// The function takes nothing by `&mut`: that would have to be undone, which takes `#[derive(Rule)]`.
+///
+/// The guide has [examples](https://docs.rs/pullback/latest/pullback/guide/rules/).
 #[proc_macro]
 pub fn non_differentiable(input: TokenStream) -> TokenStream {
     expand(syn::parse(input).and_then(scalar::NonDifferentiable::expand))
 }
 
-/// Registers the derivatives of a table of scalar methods. See the documentation of the `pullback` crate.
+/// Registers the derivatives of a table of methods of numbers.
+///
+/// ```text
+/// scalar_methods! {
+///     /// Pullbacks of `Activations`.
+///     pub trait ActivationRules for f32, f64 {
+///         logistic(x) = y => y * (1.0 - y);
+///         leaky(x, slope) => if x > 0.0 { 1.0 } else { slope }, if x > 0.0 { 0.0 } else { x };
+///         power(x, n: i32) => n as Self * x.powi(n - 1);
+///     }
+/// }
+/// ```
+///
+/// It writes the trait, with a method `name_pullback` for each line, and implements it for the types listed. A derived function
+/// calls that for `x.name(…)`, so the trait has to be in scope there. Behind `=>` stand the partial derivatives with respect to the
+/// receiver and each operand, in order, but for an operand with a type, which is constant; `= y` names the output. `Self` is
+/// the receiver's type, which all other operands and the output share.
+///
+/// The guide has [examples](https://docs.rs/pullback/latest/pullback/guide/rules/).
 #[proc_macro]
 pub fn scalar_methods(input: TokenStream) -> TokenStream {
     expand(syn::parse(input).map(|table: scalar::ScalarMethods| table.expand()))

@@ -74,6 +74,12 @@ impl ScalarRule {
                 );
             }
         }
+        if matches!(signature.output, Type::Tuple(_) | Type::Array(_)) {
+            errors.push(
+                &signature.output,
+                "a scalar rule is for a function that returns one number: use `#[derive(Rule)]` for others",
+            );
+        }
         if active.len() != self.partials.len() {
             errors.push(
                 &signature.name,
@@ -296,5 +302,29 @@ impl ScalarMethods {
             }
             #(#implementations)*
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scalar_rule_is_for_scalars() {
+        let error = |input: TokenStream| {
+            let rule: ScalarRule = syn::parse2(input).expect("the syntax is right");
+            rule.expand().expect_err("not for a scalar rule").to_string()
+        };
+        assert!(error(quote!(fn f(x: f64, y: f64) -> f64 => y)).contains("2 active parameters"));
+        assert!(error(quote!(fn f(x: &[f64]) -> f64 => 1.0)).contains("by value"));
+        assert!(error(quote!(fn f(x: f64) -> (f64, f64) => 1.0)).contains("one number"));
+    }
+
+    #[test]
+    fn registers_a_type_that_is_no_value() {
+        let rule: ScalarRule = syn::parse_quote!(pub fn f(x: f64) -> f64 = y => y);
+        let tokens = rule.expand().expect("a scalar rule").to_string();
+        // A unit struct would take the function's own name.
+        assert!(tokens.contains("pub struct f { }"), "{tokens}");
     }
 }
