@@ -8,6 +8,7 @@ use std::rc::Rc;
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::Ident;
+use syn::ext::IdentExt;
 
 pub(crate) type VarId = usize;
 pub(crate) type ExprId = usize;
@@ -197,6 +198,8 @@ pub(crate) struct While {
 pub(crate) struct Opaque {
     pub(crate) syntax: syn::Stmt,
     pub(crate) mentions: Vec<VarId>,
+    /// Those among them of which more than the shape is read.
+    pub(crate) reads: Vec<VarId>,
     /// Why active variables must not occur; `None` for macros that merely look at values.
     pub(crate) why: Option<String>,
 }
@@ -283,6 +286,8 @@ pub(crate) enum ExprKind {
 
 pub(crate) struct Constant {
     pub(crate) mentions: Vec<VarId>,
+    /// Those among them of which more than the shape is read.
+    pub(crate) reads: Vec<VarId>,
     /// Names of places in it, as bound by `let row = &x[a..b]`.
     pub(crate) aliases: Vec<(Ident, Place)>,
     /// Evaluating it again gives the same value.
@@ -305,7 +310,7 @@ impl Program {
             taken.insert(free.clone());
             free
         }
-        let mut taken: HashSet<_> = self.variables.iter().map(|v| v.name.to_string()).collect();
+        let mut taken: HashSet<_> = self.variables.iter().map(|v| v.name.unraw().to_string()).collect();
         let mut later = HashSet::new();
         for variable in self.variables.iter_mut().rev() {
             variable.taken_over = !later.insert((variable.block, variable.name.to_string()));
@@ -313,14 +318,14 @@ impl Program {
         let mut seen = HashSet::new();
         for variable in &mut self.variables {
             let span = variable.name.span().resolved_at(Span::mixed_site());
-            let name = variable.name.to_string();
+            let name = variable.name.unraw().to_string();
             // A name that a later variable of the block takes over is lost at its end.
             let number = matches!(variable.kind, Kind::Float | Kind::Inert);
             let lost = (variable.memory || !number) && variable.taken_over;
             if !seen.insert(name.clone()) || lost {
                 variable.unique = Ident::new(&pick(&mut taken, &name, 1), span);
             }
-            let shadow = format!("d_{}", variable.unique);
+            let shadow = format!("d_{}", variable.unique.unraw());
             let shadow = if taken.insert(shadow.clone()) { shadow } else { pick(&mut taken, &shadow, 2) };
             variable.shadow = Ident::new(&shadow, span);
         }

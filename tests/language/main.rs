@@ -7,6 +7,7 @@ mod bindings;
 mod branches;
 mod calls;
 mod constants;
+mod corners;
 mod loops;
 mod matrices;
 mod mutation;
