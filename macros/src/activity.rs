@@ -132,16 +132,16 @@ fn report(program: &Program, errors: &mut Errors) {
         mentions.iter().map(|v| &program.variables[*v]).find(|v| v.active).map(|v| v.name.to_string())
     };
     for expr in &program.exprs {
-        if let ExprKind::Constant(Constant { mentions, why: Some(why), .. }) = &expr.kind
-            && let Some(name) = active(mentions)
+        if let ExprKind::Constant(Constant { reads, why: Some(why), .. }) = &expr.kind
+            && let Some(name) = active(reads)
         {
             errors.push(&expr.syntax, format!("{why}\n(`{name}` carries a gradient)"));
         }
     }
     for block in &program.blocks {
         for statement in &block.statements {
-            if let StatementKind::Opaque(Opaque { syntax, mentions, why: Some(why) }) = &statement.kind
-                && let Some(name) = active(mentions)
+            if let StatementKind::Opaque(Opaque { syntax, reads, why: Some(why), .. }) = &statement.kind
+                && let Some(name) = active(reads)
             {
                 errors.push(syntax, format!("{why}\n(`{name}` carries a gradient)"));
             }

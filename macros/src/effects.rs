@@ -80,8 +80,13 @@ fn settle_expr(program: &mut Program, expr: ExprId) {
             }
             mentions.sort_unstable();
             mentions.dedup();
-            program.exprs[expr].kind =
-                ExprKind::Constant(Constant { mentions, aliases: Vec::new(), pure: false, why: None });
+            program.exprs[expr].kind = ExprKind::Constant(Constant {
+                reads: mentions.clone(),
+                mentions,
+                aliases: Vec::new(),
+                pure: false,
+                why: None,
+            });
         }
         return;
     }

@@ -63,6 +63,7 @@ impl Kept {
 
     /// A name for generated code, which cannot meet the user's.
     pub(crate) fn fresh(&mut self, name: &str) -> Ident {
+        let name = &name.replace("r#", "raw_");
         let numbered = (2..).map(|n| format!("{name}_{n}"));
         let text = std::iter::once(name.to_string())
             .chain(numbered)

@@ -216,6 +216,7 @@ impl<'e> Parser<'e> {
         StatementKind::Opaque(Opaque {
             syntax: stmt.clone(),
             mentions: self.mentions(stmt.to_token_stream()),
+            reads: self.mentions(without_shapes(stmt.to_token_stream())),
             why,
         })
     }
@@ -250,6 +251,28 @@ impl<'e> Parser<'e> {
                 init: None,
                 alias,
             }));
+        }
+        if let (Pat::Ident(name), Some(Syn::Path(path))) = (pattern, syntax) {
+            // Likewise another name for a reference.
+            let alias = match path.path.get_ident().and_then(|name| self.lookup(name)) {
+                _ if name.mutability.is_some() => None,
+                Some(Binding::Alias { place, unique }) => Some((place.clone(), *unique)),
+                Some(Binding::Variable(id)) if self.program.variables[*id].by_reference() => {
+                    let unique = self.program.variables[*id].origin == Origin::Unique;
+                    Some((Place { base: *id, projections: Vec::new() }, unique))
+                }
+                _ => None,
+            };
+            if let Some((place, unique)) = alias {
+                self.scope().insert(name.ident.to_string(), Binding::Alias { place, unique });
+                return Some(StatementKind::Let(Let {
+                    syntax: local.clone(),
+                    variables: Vec::new(),
+                    tuple: false,
+                    init: None,
+                    alias: None,
+                }));
+            }
         }
         let init = syntax.map(|e| self.expr(e));
         let mut variables = Vec::new();
@@ -360,7 +383,8 @@ impl<'e> Parser<'e> {
 
     fn opaque(&self, stmt: &Stmt, why: String) -> StatementKind {
         let mentions = self.mentions(stmt.to_token_stream());
-        StatementKind::Opaque(Opaque { syntax: stmt.clone(), mentions, why: Some(why) })
+        let reads = self.mentions(without_shapes(stmt.to_token_stream()));
+        StatementKind::Opaque(Opaque { syntax: stmt.clone(), mentions, reads, why: Some(why) })
     }
 
     fn assignment(&mut self, syntax: &Syn, left: &Syn, op: Option<Op>, right: &Syn) -> Option<StatementKind> {
@@ -397,8 +421,12 @@ impl<'e> Parser<'e> {
 
     fn constant(&mut self, syntax: &Syn, pure: bool, why: Option<&str>) -> ExprId {
         let mentions = self.mentions(syntax.to_token_stream());
+        let reads = self.mentions(without_shapes(syntax.to_token_stream()));
         let aliases = self.aliases(syntax.to_token_stream());
-        self.add(syntax, ExprKind::Constant(Constant { mentions, aliases, pure, why: why.map(Into::into) }))
+        self.add(
+            syntax,
+            ExprKind::Constant(Constant { mentions, reads, aliases, pure, why: why.map(Into::into) }),
+        )
     }
 
     /// An expression of a type that carries no gradient, whatever it looks at.
@@ -715,6 +743,29 @@ impl<'e> Parser<'e> {
         syn::visit::Visit::visit_expr(&mut visitor, expr);
         !visitor.1
     }
+}
+
+/// `tokens` without `x.len()` and the like, which carry no gradient.
+fn without_shapes(tokens: TokenStream) -> TokenStream {
+    let tokens: Vec<_> = tokens.into_iter().collect();
+    let shape = |i: usize| match tokens.get(i..i + 3) {
+        Some([TokenTree::Ident(_), TokenTree::Punct(dot), TokenTree::Ident(method)]) => {
+            dot.as_char() == '.' && inert_method(&method.to_string())
+        }
+        _ => false,
+    };
+    let mut kept = TokenStream::new();
+    for (i, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Group(group) => {
+                let inner = without_shapes(group.stream());
+                kept.extend([TokenTree::Group(proc_macro2::Group::new(group.delimiter(), inner))]);
+            }
+            _ if shape(i) => {}
+            token => kept.extend([token.clone()]),
+        }
+    }
+    kept
 }
 
 /// The type, if `function` is a function of `f32` or `f64`.

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::Ident;
+use syn::ext::IdentExt;
 
 pub(crate) type VarId = usize;
 pub(crate) type ExprId = usize;
@@ -193,6 +194,8 @@ pub(crate) struct While {
 pub(crate) struct Opaque {
     pub(crate) syntax: syn::Stmt,
     pub(crate) mentions: Vec<VarId>,
+    /// Those among them of which more than the shape is read.
+    pub(crate) reads: Vec<VarId>,
     /// Why active variables must not occur; `None` for macros that merely look at values.
     pub(crate) why: Option<String>,
 }
@@ -279,6 +282,8 @@ pub(crate) enum ExprKind {
 
 pub(crate) struct Constant {
     pub(crate) mentions: Vec<VarId>,
+    /// Those among them of which more than the shape is read.
+    pub(crate) reads: Vec<VarId>,
     /// Names of places in it, as bound by `let row = &x[a..b]`.
     pub(crate) aliases: Vec<(Ident, Place)>,
     /// Evaluating it again gives the same value.
@@ -301,15 +306,20 @@ impl Program {
             taken.insert(free.clone());
             free
         }
-        let mut taken: HashSet<_> = self.variables.iter().map(|v| v.name.to_string()).collect();
+        let mut taken: HashSet<_> = self.variables.iter().map(|v| v.name.unraw().to_string()).collect();
         let mut seen: HashSet<_> = crate::kept::RESERVED.map(String::from).into();
         for variable in &mut self.variables {
             let span = variable.name.span().resolved_at(Span::mixed_site());
-            let name = variable.name.to_string();
+            let name = variable.name.unraw().to_string();
             // Hygienic, so that code for the reverse pass can stand beside the user's.
-            let unique = if seen.insert(name.clone()) { name } else { pick(&mut taken, &name, 1) };
-            variable.unique = Ident::new(&unique, span);
-            let shadow = format!("d_{}", variable.unique);
+            variable.unique = if seen.insert(name.clone()) {
+                let mut unique = variable.name.clone();
+                unique.set_span(span);
+                unique
+            } else {
+                Ident::new(&pick(&mut taken, &name, 1), span)
+            };
+            let shadow = format!("d_{}", variable.unique.unraw());
             let shadow = if taken.insert(shadow.clone()) { shadow } else { pick(&mut taken, &shadow, 2) };
             variable.shadow = Ident::new(&shadow, span);
         }

@@ -7,7 +7,7 @@ use syn::{FnArg, Ident, Pat, ReturnType, Type, Visibility};
 
 use crate::errors::Errors;
 use crate::kind::{inert, kind_of_type};
-use crate::program::Kind;
+use crate::program::{Kind, Program};
 
 /// How a parameter is passed.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -98,6 +98,8 @@ impl Signature {
         let Signature { name, output, .. } = self;
         let label = name.to_string();
         let names = self.names();
+        // The function may have a parameter of its own name.
+        let values: Vec<_> = (0..names.len()).map(|i| Program::fresh(&format!("x{i}"))).collect();
         let modes = self.parameters.iter().map(Parameter::mode);
         let lent = self.parameters.iter().map(|p| {
             let ty = &p.ty;
@@ -113,8 +115,8 @@ impl Signature {
                 type Output = #output;
                 const NAME: &'static str = #label;
 
-                fn primal((#(#names,)*): __pb::Args<'_, Self>) -> #output {
-                    #name(#(#names),*)
+                fn primal((#(#values,)*): __pb::Args<'_, Self>) -> #output {
+                    #name(#(#values),*)
                 }
             }
 

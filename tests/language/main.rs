@@ -14,6 +14,7 @@ mod bindings;
 mod branches;
 mod calls;
 mod constants;
+mod corners;
 mod fusion;
 mod loops;
 mod matrices;
