@@ -1,7 +1,7 @@
 //! One test for each invariant of the engine, on derived and hand-written rules. `pullback::testing` checks most of
 //! them for every rule that passes through it; here each can be seen on its own.
 
-#![allow(unused_imports, dropping_copy_types, reason = "a gradient is dropped where only its making matters")]
+#![allow(unused_imports, dropping_copy_types, clippy::all, reason = "functions as users write them")]
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
