@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::quote;
 use syn::Ident;
 
 use crate::errors::Errors;
@@ -22,11 +22,11 @@ pub(crate) struct Level {
     /// Likewise expressions.
     pub(crate) temporaries: HashMap<ExprId, Ident>,
     /// The variables of the block whose shadows have been declared.
-    declared: HashSet<VarId>,
+    pub(crate) declared: HashSet<VarId>,
     is_loop: bool,
     /// The index of a loop, and what an iteration adds to elements near it.
-    index: Option<VarId>,
-    stencil: Stencil,
+    pub(crate) index: Option<VarId>,
+    pub(crate) stencil: Stencil,
 }
 
 /// Something that lasts from call to call: a field of the rule's state.
@@ -71,17 +71,17 @@ pub(crate) struct Fused {
 
 /// A gradient on its way: an expression, and how tightly it binds.
 #[derive(Clone)]
-struct Cotangent {
-    tokens: TokenStream,
+pub(crate) struct Cotangent {
+    pub(crate) tokens: TokenStream,
     /// A name or an element: can be written several times.
-    atom: bool,
+    pub(crate) atom: bool,
 }
 
 impl Cotangent {
-    fn atom(tokens: TokenStream) -> Self {
+    pub(crate) fn atom(tokens: TokenStream) -> Self {
         Cotangent { tokens, atom: true }
     }
-    fn term(tokens: TokenStream) -> Self {
+    pub(crate) fn term(tokens: TokenStream) -> Self {
         Cotangent { tokens, atom: false }
     }
 }
@@ -156,7 +156,7 @@ impl<'p> Reverse<'p> {
         quote!(#out (#(#gradients,)*))
     }
 
-    fn open(&mut self, block: BlockId, is_loop: bool) {
+    pub(crate) fn open(&mut self, block: BlockId, is_loop: bool) {
         self.levels.push(Level {
             block,
             out: TokenStream::new(),
@@ -170,11 +170,11 @@ impl<'p> Reverse<'p> {
         });
     }
 
-    fn close(&mut self) -> TokenStream {
+    pub(crate) fn close(&mut self) -> TokenStream {
         self.levels.pop().expect("a level per open block").out
     }
 
-    fn emit(&mut self, tokens: TokenStream) {
+    pub(crate) fn emit(&mut self, tokens: TokenStream) {
         self.levels.last_mut().expect("within a block").out.extend(tokens);
     }
 
@@ -196,7 +196,7 @@ impl<'p> Reverse<'p> {
     }
 
     /// Undoes a block whose level is open. `seed` is the gradient with respect to its value.
-    fn undo_block(&mut self, id: BlockId, seed: Option<&Cotangent>) {
+    pub(crate) fn undo_block(&mut self, id: BlockId, seed: Option<&Cotangent>) {
         let block = &self.program.blocks[id];
         if let Some(value) = block.value {
             self.pull_root(value, seed.cloned(), &block.tail);
@@ -265,7 +265,7 @@ impl<'p> Reverse<'p> {
 
     /// A root is an expression that is a statement, an initialiser or an assigned value: what it wrote has to be undone
     /// even if nobody looks at its value.
-    fn pull_root(&mut self, expr: ExprId, seed: Option<Cotangent>, at: &At) {
+    pub(crate) fn pull_root(&mut self, expr: ExprId, seed: Option<Cotangent>, at: &At) {
         let peeled = self.program.peel(expr);
         let writes = matches!(
             self.program.exprs[peeled].kind,
@@ -368,7 +368,7 @@ impl<'p> Reverse<'p> {
     }
 
     /// A write to memory that was at `at` has to be undone: somebody reads what it held, or the caller wants it back.
-    fn needs_undo(&self, id: VarId, at: &At) -> bool {
+    pub(crate) fn needs_undo(&self, id: VarId, at: &At) -> bool {
         let variable = &self.program.variables[id];
         let Some(known) = &self.known else { return true };
         if variable.origin == Origin::Unique {
@@ -383,7 +383,7 @@ impl<'p> Reverse<'p> {
     }
 
     /// `expr` hands gradients to the variable `id`.
-    fn reads_shadow_of(&self, id: VarId, expr: ExprId) -> bool {
+    pub(crate) fn reads_shadow_of(&self, id: VarId, expr: ExprId) -> bool {
         let mut roots = vec![expr];
         roots.extend(self.program.tree(expr).into_iter().flat_map(|e| self.program.blocks_of(e)).flat_map(
             |b| self.program.nested(b).into_iter().flat_map(|b| self.program.roots(b)).collect::<Vec<_>>(),
@@ -489,531 +489,6 @@ impl<'p> Reverse<'p> {
         let pattern = self.kept.pattern(body);
         quote!(let #pattern = #stack.pop();)
     }
-
-    // ---- shadows ----
-
-    /// Whether gradients have come, or may still come, to a variable.
-    fn has_shadow(&mut self, id: VarId) -> bool {
-        let variable = &self.program.variables[id];
-        if variable.by_reference() {
-            return true;
-        }
-        let level = self.level_of(variable.block);
-        if level < self.top() {
-            // A later round of a loop, or the other branch, may contribute.
-            self.declare(id);
-        }
-        self.levels[level].declared.contains(&id)
-    }
-
-    /// Declares the shadow of a local or by-value parameter in the block of the variable.
-    fn declare(&mut self, id: VarId) {
-        let program = self.program;
-        let variable = &program.variables[id];
-        let level = self.level_of(variable.block);
-        if !self.levels[level].declared.insert(id) {
-            return;
-        }
-        let shadow = &variable.shadow;
-        let zero = match (&variable.zero, &variable.kind) {
-            (Some(zero), _) => zero_tokens(zero),
-            (None, Kind::Float) => quote!(0.0),
-            (None, _)
-                if variable.memory
-                    && matches!(variable.kind, Kind::Sequence(_))
-                    && variable.origin == Origin::Local =>
-            {
-                let name = &variable.unique;
-                self.present(id);
-                let pool = self.pool(id);
-                quote!(#pool.take(&#name))
-            }
-            (None, Kind::Sequence(_)) => {
-                let name = self.any_value(id);
-                quote!(__pb::zero_of(&#name))
-            }
-            (None, _) if variable.memory => {
-                let name = &variable.unique;
-                self.present(id);
-                let pool = self.pool(id);
-                quote!(#pool.take(&#name))
-            }
-            // The compiler has to know the type before it sees a part of it.
-            (None, _) if variable.parted => {
-                let name = self.any_value(id);
-                quote!(__pb::zero_of(&#name))
-            }
-            _ => quote!(__pb::zero()),
-        };
-        self.levels[level].out.extend(quote!(let mut #shadow = #zero;));
-    }
-
-    /// Some value of the variable, to tell its type.
-    fn any_value(&mut self, id: VarId) -> TokenStream {
-        let variable = &self.program.variables[id];
-        if variable.memory {
-            self.present(id);
-        }
-        let level = self.level_of(variable.block);
-        let current =
-            At { block: variable.block, versions: std::rc::Rc::new(self.levels[level].current.clone()) };
-        let place = Place { base: id, projections: Vec::new() };
-        if variable.memory {
-            let name = &variable.unique;
-            quote!(#name)
-        } else {
-            self.place(&place, &current, level)
-        }
-    }
-
-    /// The slot that keeps the shadow of a local between calls.
-    fn pool(&mut self, id: VarId) -> Ident {
-        let name = format_ident!("pool_{}", self.program.variables[id].shadow);
-        if !self.slots.iter().any(|slot| slot.name == name) {
-            self.slots.push(Slot { name: name.clone(), init: quote!(__pb::Pool::new()) });
-        }
-        name
-    }
-
-    fn give_back(&mut self, id: VarId) {
-        let name = format_ident!("pool_{}", self.program.variables[id].shadow);
-        if self.slots.iter().any(|slot| slot.name == name) {
-            let shadow = &self.program.variables[id].shadow;
-            self.emit(quote!(#name.give(#shadow);));
-        }
-    }
-
-    fn accumulate(&mut self, place: &Place, d: &Cotangent, at: &At) {
-        let program = self.program;
-        let variable = &program.variables[place.base];
-        if !variable.active {
-            return;
-        }
-        let level = self.top();
-        if let Some(offset) = self.near_index(place) {
-            let Level { stencil, out, .. } = &mut self.levels[level];
-            out.extend(stencil.gather(place.base, offset, &d.tokens, &mut self.kept));
-            return;
-        }
-        let projections = self.projections(&place.projections, at, level);
-        let shadow = &variable.shadow;
-        if variable.by_reference() {
-            let cells = Program::fresh("d");
-            let part = if projections.is_empty() { quote!(*#cells) } else { quote!(&#cells #projections) };
-            return self.emit(quote!(#shadow.accumulate(|#cells| #part, #d);));
-        }
-        let home = self.level_of(variable.block);
-        if projections.is_empty() && home == level && self.levels[home].declared.insert(place.base) {
-            return self.emit(quote!(let mut #shadow = #d;));
-        }
-        self.declare(place.base);
-        if program.kind_of_place(place) == Kind::Float {
-            self.emit(quote!(#shadow #projections += #d;));
-        } else {
-            self.emit(quote!(__pb::accumulate(&mut #shadow #projections, #d);));
-        }
-    }
-
-    /// The offset of an element of a shared array from the index of the innermost loop. Nobody reads the shadow of a shared
-    /// reference meanwhile, so that additions to it can wait.
-    fn near_index(&self, place: &Place) -> Option<i64> {
-        let index = self.levels[self.top()].index?;
-        let variable = &self.program.variables[place.base];
-        let [Projection::Index(position)] = place.projections[..] else { return None };
-        let floats = self.program.kind_of_place(place) == Kind::Float;
-        (variable.origin == Origin::Shared && floats).then(|| self.program.offset(position, index))?
-    }
-
-    fn read_shadow(&mut self, place: &Place, at: &At) -> Cotangent {
-        let variable = &self.program.variables[place.base];
-        let level = self.top();
-        let projections = self.projections(&place.projections, at, level);
-        let shadow = &variable.shadow;
-        if projections.is_empty() && !variable.by_reference() {
-            return Cotangent::atom(quote!(#shadow));
-        }
-        let name = self.kept.fresh("d");
-        if variable.by_reference() {
-            let cells = Program::fresh("d");
-            let part = if projections.is_empty() { quote!(*#cells) } else { quote!(&#cells #projections) };
-            self.emit(quote!(let #name = #shadow.read(|#cells| #part);));
-        } else {
-            self.emit(quote!(let #name = #shadow #projections;));
-        }
-        Cotangent::atom(quote!(#name))
-    }
-
-    fn take_shadow(&mut self, place: &Place, at: &At) -> Cotangent {
-        let variable = &self.program.variables[place.base];
-        let level = self.top();
-        let projections = self.projections(&place.projections, at, level);
-        let shadow = &variable.shadow;
-        let name = self.kept.fresh("d");
-        if variable.by_reference() {
-            let cells = Program::fresh("d");
-            let part = if projections.is_empty() { quote!(*#cells) } else { quote!(&#cells #projections) };
-            self.emit(quote!(let #name = #shadow.take(|#cells| #part);));
-        } else {
-            self.emit(quote!(let #name = __pb::take(&mut #shadow #projections);));
-        }
-        Cotangent::atom(quote!(#name))
-    }
-
-    // ---- gradients of expressions ----
-
-    /// Gives a gradient that is used several times a name.
-    fn bind(&mut self, d: &Cotangent) -> Cotangent {
-        if d.atom {
-            return d.clone();
-        }
-        let name = self.kept.fresh("d");
-        self.emit(quote!(let #name = #d;));
-        Cotangent::atom(quote!(#name))
-    }
-
-    /// Hands `d`, the gradient with respect to `expr`, on to the operands.
-    fn pull(&mut self, expr: ExprId, d: &Cotangent, at: &At) {
-        let program = self.program;
-        let node = &program.exprs[expr];
-        if !node.active {
-            return;
-        }
-        let active = |e: ExprId| program.exprs[e].active;
-        match &node.kind {
-            ExprKind::Constant(_) => {}
-            ExprKind::Read(place) | ExprKind::Borrow { place, .. } => self.accumulate(place, d, at),
-            ExprKind::Paren(e) => self.pull(*e, d, at),
-            ExprKind::Neg(e) => self.pull(*e, &negate(d.clone()), at),
-            ExprKind::Binary { op, left, right } => {
-                let both = active(*left) && active(*right);
-                let d = if both { self.bind(d) } else { d.clone() };
-                match op {
-                    Op::Add => {
-                        self.pull(*left, &d, at);
-                        self.pull(*right, &d, at);
-                    }
-                    Op::Sub => {
-                        self.pull(*left, &d, at);
-                        self.pull(*right, &negate(d), at);
-                    }
-                    Op::Mul if both && self.same_variable(*left, *right) => {
-                        let factor = self.value(*left, at);
-                        self.pull(*left, &Cotangent::term(quote!(2.0 * #d * #factor)), at);
-                    }
-                    Op::Mul => {
-                        if active(*left) {
-                            let right = self.value(*right, at);
-                            self.pull(*left, &Cotangent::term(quote!(#d * #right)), at);
-                        }
-                        if active(*right) {
-                            let left = self.value(*left, at);
-                            self.pull(*right, &Cotangent::term(quote!(#d * #left)), at);
-                        }
-                    }
-                    Op::Div => {
-                        let divisor = self.value(*right, at);
-                        if active(*left) {
-                            self.pull(*left, &Cotangent::term(quote!(#d / #divisor)), at);
-                        }
-                        if active(*right) {
-                            let quotient = self.value(expr, at);
-                            self.pull(*right, &Cotangent::term(quote!(-#d * #quotient / #divisor)), at);
-                        }
-                    }
-                    Op::Rem => {
-                        // a % b = a - b·trunc(a/b)
-                        self.pull(*left, &d, at);
-                        if active(*right) {
-                            let (left, divisor) = (self.value(*left, at), self.value(*right, at));
-                            self.pull(*right, &Cotangent::term(quote!(-#d * (#left / #divisor).trunc())), at);
-                        }
-                    }
-                }
-            }
-            ExprKind::Cast(e, _) => {
-                let value = self.value(*e, at);
-                self.pull(*e, &Cotangent::term(quote!(__pb::cast_tangent(&#value, #d))), at);
-            }
-            ExprKind::Method { receiver, name, args } => self.pull_method(expr, *receiver, name, args, d, at),
-            ExprKind::Call { function, args } => self.pull_call(expr, function, args, d, at),
-            ExprKind::If { cond, then, otherwise } => self.pull_if(expr, *cond, *then, *otherwise, d, at),
-            ExprKind::Block(block) => {
-                let d = if self.yields(*block) { self.bind(d) } else { d.clone() };
-                self.open(*block, false);
-                self.undo_block(*block, Some(&d));
-                let body = self.close();
-                if self.kept.is_empty(*block) {
-                    self.emit(quote!({ #body }));
-                } else {
-                    let residual = self.kept.keep(at.block, Item::Branch(expr), "inner");
-                    let pattern = self.kept.pattern(*block);
-                    self.emit(quote!({ let #pattern = #residual; #body }));
-                }
-            }
-            ExprKind::Tuple(elements) => {
-                let d = self.bind(d);
-                for (i, element) in elements.iter().enumerate() {
-                    let index = syn::Index::from(i);
-                    self.pull_root(*element, Some(Cotangent::atom(quote!(#d.#index))), at);
-                }
-            }
-            ExprKind::Array(elements) => {
-                let d = self.bind(d);
-                for (i, element) in elements.iter().enumerate() {
-                    let index = syn::Index::from(i);
-                    self.pull_root(*element, Some(Cotangent::atom(quote!(#d[#index]))), at);
-                }
-            }
-            ExprKind::Repeat(element, _) => self.pull(*element, &Cotangent::term(quote!(__pb::sum(#d))), at),
-        }
-    }
-
-    /// `x * x`, of floats.
-    fn same_variable(&self, left: ExprId, right: ExprId) -> bool {
-        let program = self.program;
-        let (left, right) = (program.peel(left), program.peel(right));
-        match (&program.exprs[left].kind, &program.exprs[right].kind) {
-            (ExprKind::Read(_), ExprKind::Read(_)) => {
-                let syntax = |e: ExprId| program.exprs[e].syntax.to_token_stream().to_string();
-                program.kind_of(left) == Kind::Float && syntax(left) == syntax(right)
-            }
-            _ => false,
-        }
-    }
-
-    fn pull_method(
-        &mut self,
-        expr: ExprId,
-        receiver: ExprId,
-        name: &Ident,
-        args: &[ExprId],
-        d: &Cotangent,
-        at: &At,
-    ) {
-        let program = self.program;
-        let level = self.top();
-        let x = self.value(receiver, at);
-        let operands: Vec<_> = args.iter().map(|a| self.value(*a, at)).collect();
-        let y = self.text(expr, at, level);
-        let pullback = format_ident!("{name}_pullback", span = name.span());
-        let call = quote_spanned!(name.span()=> #x.#pullback(#(#operands,)* || #y, #d));
-        if args.is_empty() {
-            return self.pull(receiver, &Cotangent::term(call), at);
-        }
-        let operands: Vec<_> = std::iter::once(receiver).chain(args.iter().copied()).collect();
-        let names: Vec<_> =
-            operands.iter().map(|e| program.exprs[*e].active.then(|| self.kept.fresh("d"))).collect();
-        let pattern = names.iter().map(|n| n.as_ref().map_or(quote!(_), |n| quote!(#n)));
-        self.emit(quote!(let (#(#pattern),*) = #call;));
-        for (operand, name) in operands.into_iter().zip(names) {
-            if let Some(name) = name {
-                self.pull(operand, &Cotangent::atom(quote!(#name)), at);
-            }
-        }
-    }
-
-    fn pull_call(&mut self, expr: ExprId, function: &syn::Path, args: &[ExprId], d: &Cotangent, at: &At) {
-        let program = self.program;
-        let level = self.top();
-        let last = &function.segments.last().expect("a path has a segment").ident;
-        let known = self.rules.get(&expr).cloned();
-        let rule = known.clone().unwrap_or_else(|| self.kept.fresh(&format!("{last}_rule")));
-        let residual = self.kept.keep(at.block, Item::Residual(expr), &format!("{last}_residual"));
-        // The pullback gets the arguments as the forward left them.
-        let after = At { block: at.block, versions: std::rc::Rc::new(self.levels[level].current.clone()) };
-        let mut init = quote_spanned!(last.span()=> #function::rule());
-        // The shadows of locals are borrowed before the arguments are.
-        let mut local = HashMap::new();
-        for &arg in args {
-            let ExprKind::Borrow { place, .. } = &program.exprs[arg].kind else { continue };
-            let variable = &program.variables[place.base];
-            if variable.active && !variable.by_reference() && !local.contains_key(&place.base) {
-                let whole = self.local_shadow(place.base, at);
-                let name = self.kept.fresh("cells");
-                self.emit(quote!(let #name = #whole;));
-                local.insert(place.base, name);
-            }
-        }
-        let (mut texts, mut shadows) = (Vec::new(), Vec::new());
-        for (i, &arg) in args.iter().enumerate() {
-            let ExprKind::Borrow { place, unique } = &program.exprs[arg].kind else {
-                let temporary = matches!(program.exprs[arg].syntax, syn::Expr::Reference(_));
-                if temporary && !self.replayable(arg, at, level) {
-                    self.errors.push(
-                        &program.exprs[arg].syntax,
-                        "the pullback needs this value once more: bind it with `let` first, and pass a reference to the variable",
-                    );
-                }
-                if !program.exprs[arg].active && program.kind_of(arg) != Kind::Inert && !temporary {
-                    init = quote!(#init.forgoing(#i));
-                }
-                texts.push(if temporary { self.text(arg, at, level) } else { self.value(arg, at) });
-                shadows.push(quote!(__pb::none()));
-                continue;
-            };
-            let text = if *unique {
-                if !self.needs_undo(place.base, at) {
-                    init = quote!(#init.forgoing(#i));
-                }
-                // Indices are as they were before the call, the contents as it left them.
-                self.borrow_after(place, at, &after)
-            } else {
-                self.text(arg, at, level)
-            };
-            let base = &program.variables[place.base];
-            if base.disturbed || base.unrestored && !unique && !self.intact(place.base, at, level) {
-                self.errors.push(
-                    &program.exprs[arg].syntax,
-                    "this variable is changed by code that cannot be undone: borrow it before, or copy it into a variable of its own",
-                );
-            }
-            texts.push(text);
-            shadows.push(self.shadow_argument(place, at, local.get(&place.base)));
-        }
-        if known.is_none() {
-            self.slots.push(Slot { name: rule.clone(), init });
-            self.rules.insert(expr, rule.clone());
-        }
-        let values: Vec<_> = args
-            .iter()
-            .map(|&arg| {
-                let by_value = !matches!(program.exprs[arg].kind, ExprKind::Borrow { .. });
-                (by_value && program.exprs[arg].active).then(|| self.kept.fresh("d"))
-            })
-            .collect();
-        let call = quote_spanned! {last.span()=>
-            #rule.pullback(#residual, #function::args(#(#texts),*), (#(#shadows,)*), #d)
-        };
-        if values.iter().all(Option::is_none) {
-            self.emit(quote!(#call;));
-        } else {
-            let pattern = values.iter().map(|n| n.as_ref().map_or(quote!(_), |n| quote!(#n)));
-            self.emit(quote!(let (#(#pattern,)*) = #call;));
-        }
-        // The callee has brought its arguments back.
-        self.levels[level].current = (*at.versions).clone();
-        for (&arg, name) in args.iter().zip(values) {
-            if let Some(name) = name {
-                self.pull(arg, &Cotangent::atom(quote!(#name)), at);
-            }
-        }
-    }
-
-    fn borrow_after(&mut self, place: &Place, at: &At, after: &At) -> TokenStream {
-        let level = self.top();
-        let variable = &self.program.variables[place.base];
-        self.reads_memory(place.base, after, level);
-        self.present(place.base);
-        let base = &variable.unique;
-        let projections = self.projections(&place.projections, at, level);
-        match variable.by_reference() && projections.is_empty() {
-            // Coerced as needed, which may be to a shared reference.
-            true => quote!(#base),
-            false => quote!(&mut #base #projections),
-        }
-    }
-
-    /// What stands for the shadow of a borrowed argument.
-    fn shadow_argument(&mut self, place: &Place, at: &At, local: Option<&Ident>) -> TokenStream {
-        let program = self.program;
-        let variable = &program.variables[place.base];
-        if !variable.active {
-            return quote!(__pb::none());
-        }
-        let level = self.top();
-        let projections = self.projections(&place.projections, at, level);
-        let shadow = &variable.shadow;
-        if variable.by_reference() {
-            if projections.is_empty() {
-                return quote!(#shadow.into());
-            }
-            let cells = Program::fresh("d");
-            return quote!(#shadow.map(|#cells| &#cells #projections).into());
-        }
-        let whole = local.expect("bound before the call");
-        if projections.is_empty() {
-            quote!(#whole.into())
-        } else {
-            let cells = Program::fresh("d");
-            quote!(#whole.map(|#cells| &#cells #projections).into())
-        }
-    }
-
-    /// The shadow of a local as a callee sees it.
-    fn local_shadow(&mut self, id: VarId, at: &At) -> TokenStream {
-        self.declare(id);
-        let variable = &self.program.variables[id];
-        let shadow = &variable.shadow;
-        let value = if variable.memory {
-            self.present(id);
-            let name = &variable.unique;
-            quote!(#name)
-        } else {
-            let level = self.top();
-            self.place(&Place { base: id, projections: Vec::new() }, at, level)
-        };
-        quote!(__pb::shadow_of(&#value, &mut #shadow))
-    }
-
-    /// The block has a value that carries a gradient.
-    fn yields(&self, block: BlockId) -> bool {
-        let Some(value) = self.program.blocks[block].value else { return false };
-        let value = self.program.peel(value);
-        let blocks = self.program.blocks_of(value);
-        let statement = !blocks.is_empty() && !blocks.into_iter().any(|b| self.yields(b));
-        self.program.exprs[value].active && !statement
-    }
-
-    fn pull_if(
-        &mut self,
-        expr: ExprId,
-        cond: ExprId,
-        then: BlockId,
-        otherwise: Option<BlockId>,
-        d: &Cotangent,
-        at: &At,
-    ) {
-        let valued = self.yields(then) || otherwise.is_some_and(|b| self.yields(b));
-        let d = if valued { self.bind(d) } else { d.clone() };
-        self.open(then, false);
-        self.undo_block(then, Some(&d));
-        let then_body = self.close();
-        let else_body = match otherwise {
-            Some(block) => {
-                self.open(block, false);
-                self.undo_block(block, Some(&d));
-                self.close()
-            }
-            None => TokenStream::new(),
-        };
-        let stateless = self.kept.is_empty(then) && otherwise.is_none_or(|b| self.kept.is_empty(b));
-        if !stateless {
-            let residual = self.kept.keep(at.block, Item::Branch(expr), "branch");
-            let then_pattern = self.kept.pattern(then);
-            let else_pattern = otherwise.map_or(quote!(()), |b| self.kept.pattern(b));
-            return self.emit(quote! {
-                match #residual {
-                    __pb::Branch::Then(#then_pattern) => { #then_body }
-                    __pb::Branch::Else(#else_pattern) => { #else_body }
-                }
-            });
-        }
-        if then_body.is_empty() && else_body.is_empty() {
-            return;
-        }
-        let level = self.top();
-        let cond = if self.free(cond, at, level) {
-            self.text(cond, at, level)
-        } else {
-            let name = self.kept.keep(at.block, Item::Value(cond), "taken");
-            quote!(#name)
-        };
-        self.emit(match (then_body.is_empty(), else_body.is_empty()) {
-            (false, true) => quote!(if #cond { #then_body }),
-            (true, false) => quote!(if !(#cond) { #else_body }),
-            _ => quote!(if #cond { #then_body } else { #else_body }),
-        });
-    }
 }
 
 /// `(a..=b).step_by(n)`, which the standard library does not reverse.
@@ -1039,7 +514,8 @@ fn deref(place: &Place, base: TokenStream, projections: TokenStream) -> TokenStr
     if deref && projections.is_empty() { quote!(*#base) } else { quote!(#base #projections) }
 }
 
-fn negate(d: Cotangent) -> Cotangent {
+/// `-d`
+pub(crate) fn negate(d: Cotangent) -> Cotangent {
     let mut tokens = d.tokens.clone().into_iter();
     match tokens.next() {
         Some(proc_macro2::TokenTree::Punct(minus)) if minus.as_char() == '-' => {
@@ -1048,20 +524,6 @@ fn negate(d: Cotangent) -> Cotangent {
         _ => {
             let d = d.tokens;
             Cotangent::term(quote!(-#d))
-        }
-    }
-}
-
-fn zero_tokens(zero: &Zero) -> TokenStream {
-    match zero {
-        Zero::Scalar => quote!(0.0),
-        Zero::Repeat(element, len) => {
-            let element = zero_tokens(element);
-            quote!([#element; #len])
-        }
-        Zero::List(elements) => {
-            let elements = elements.iter().map(zero_tokens);
-            quote!([#(#elements),*])
         }
     }
 }

@@ -1,0 +1,191 @@
+//! The shadows of variables in the reverse pass: where they are declared, added to, read and emptied.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::Ident;
+
+use crate::program::*;
+use crate::reverse::{Cotangent, Level, Reverse, Slot};
+
+impl Reverse<'_> {
+    /// Whether gradients have come, or may still come, to a variable.
+    pub(crate) fn has_shadow(&mut self, id: VarId) -> bool {
+        let variable = &self.program.variables[id];
+        if variable.by_reference() {
+            return true;
+        }
+        let level = self.level_of(variable.block);
+        if level < self.top() {
+            // A later round of a loop, or the other branch, may contribute.
+            self.declare(id);
+        }
+        self.levels[level].declared.contains(&id)
+    }
+
+    /// Declares the shadow of a local or by-value parameter in the block of the variable.
+    pub(crate) fn declare(&mut self, id: VarId) {
+        let program = self.program;
+        let variable = &program.variables[id];
+        let level = self.level_of(variable.block);
+        if !self.levels[level].declared.insert(id) {
+            return;
+        }
+        let shadow = &variable.shadow;
+        let zero = match (&variable.zero, &variable.kind) {
+            (Some(zero), _) => zero_tokens(zero),
+            (None, Kind::Float) => quote!(0.0),
+            (None, _)
+                if variable.memory
+                    && matches!(variable.kind, Kind::Sequence(_))
+                    && variable.origin == Origin::Local =>
+            {
+                let name = &variable.unique;
+                self.present(id);
+                let pool = self.pool(id);
+                quote!(#pool.take(&#name))
+            }
+            (None, Kind::Sequence(_)) => {
+                let name = self.any_value(id);
+                quote!(__pb::zero_of(&#name))
+            }
+            (None, _) if variable.memory => {
+                let name = &variable.unique;
+                self.present(id);
+                let pool = self.pool(id);
+                quote!(#pool.take(&#name))
+            }
+            // The compiler has to know the type before it sees a part of it.
+            (None, _) if variable.parted => {
+                let name = self.any_value(id);
+                quote!(__pb::zero_of(&#name))
+            }
+            _ => quote!(__pb::zero()),
+        };
+        self.levels[level].out.extend(quote!(let mut #shadow = #zero;));
+    }
+
+    /// Some value of the variable, to tell its type.
+    pub(crate) fn any_value(&mut self, id: VarId) -> TokenStream {
+        let variable = &self.program.variables[id];
+        if variable.memory {
+            self.present(id);
+        }
+        let level = self.level_of(variable.block);
+        let current =
+            At { block: variable.block, versions: std::rc::Rc::new(self.levels[level].current.clone()) };
+        let place = Place { base: id, projections: Vec::new() };
+        if variable.memory {
+            let name = &variable.unique;
+            quote!(#name)
+        } else {
+            self.place(&place, &current, level)
+        }
+    }
+
+    /// The slot that keeps the shadow of a local between calls.
+    pub(crate) fn pool(&mut self, id: VarId) -> Ident {
+        let name = format_ident!("pool_{}", self.program.variables[id].shadow);
+        if !self.slots.iter().any(|slot| slot.name == name) {
+            self.slots.push(Slot { name: name.clone(), init: quote!(__pb::Pool::new()) });
+        }
+        name
+    }
+
+    pub(crate) fn give_back(&mut self, id: VarId) {
+        let name = format_ident!("pool_{}", self.program.variables[id].shadow);
+        if self.slots.iter().any(|slot| slot.name == name) {
+            let shadow = &self.program.variables[id].shadow;
+            self.emit(quote!(#name.give(#shadow);));
+        }
+    }
+
+    pub(crate) fn accumulate(&mut self, place: &Place, d: &Cotangent, at: &At) {
+        let program = self.program;
+        let variable = &program.variables[place.base];
+        if !variable.active {
+            return;
+        }
+        let level = self.top();
+        if let Some(offset) = self.near_index(place) {
+            let Level { stencil, out, .. } = &mut self.levels[level];
+            out.extend(stencil.gather(place.base, offset, &d.tokens, &mut self.kept));
+            return;
+        }
+        let projections = self.projections(&place.projections, at, level);
+        let shadow = &variable.shadow;
+        if variable.by_reference() {
+            let cells = Program::fresh("d");
+            let part = if projections.is_empty() { quote!(*#cells) } else { quote!(&#cells #projections) };
+            return self.emit(quote!(#shadow.accumulate(|#cells| #part, #d);));
+        }
+        let home = self.level_of(variable.block);
+        if projections.is_empty() && home == level && self.levels[home].declared.insert(place.base) {
+            return self.emit(quote!(let mut #shadow = #d;));
+        }
+        self.declare(place.base);
+        if program.kind_of_place(place) == Kind::Float {
+            self.emit(quote!(#shadow #projections += #d;));
+        } else {
+            self.emit(quote!(__pb::accumulate(&mut #shadow #projections, #d);));
+        }
+    }
+
+    /// The offset of an element of a shared array from the index of the innermost loop. Nobody reads the shadow of a shared
+    /// reference meanwhile, so that additions to it can wait.
+    pub(crate) fn near_index(&self, place: &Place) -> Option<i64> {
+        let index = self.levels[self.top()].index?;
+        let variable = &self.program.variables[place.base];
+        let [Projection::Index(position)] = place.projections[..] else { return None };
+        let floats = self.program.kind_of_place(place) == Kind::Float;
+        (variable.origin == Origin::Shared && floats).then(|| self.program.offset(position, index))?
+    }
+
+    pub(crate) fn read_shadow(&mut self, place: &Place, at: &At) -> Cotangent {
+        let variable = &self.program.variables[place.base];
+        let level = self.top();
+        let projections = self.projections(&place.projections, at, level);
+        let shadow = &variable.shadow;
+        if projections.is_empty() && !variable.by_reference() {
+            return Cotangent::atom(quote!(#shadow));
+        }
+        let name = self.kept.fresh("d");
+        if variable.by_reference() {
+            let cells = Program::fresh("d");
+            let part = if projections.is_empty() { quote!(*#cells) } else { quote!(&#cells #projections) };
+            self.emit(quote!(let #name = #shadow.read(|#cells| #part);));
+        } else {
+            self.emit(quote!(let #name = #shadow #projections;));
+        }
+        Cotangent::atom(quote!(#name))
+    }
+
+    pub(crate) fn take_shadow(&mut self, place: &Place, at: &At) -> Cotangent {
+        let variable = &self.program.variables[place.base];
+        let level = self.top();
+        let projections = self.projections(&place.projections, at, level);
+        let shadow = &variable.shadow;
+        let name = self.kept.fresh("d");
+        if variable.by_reference() {
+            let cells = Program::fresh("d");
+            let part = if projections.is_empty() { quote!(*#cells) } else { quote!(&#cells #projections) };
+            self.emit(quote!(let #name = #shadow.take(|#cells| #part);));
+        } else {
+            self.emit(quote!(let #name = __pb::take(&mut #shadow #projections);));
+        }
+        Cotangent::atom(quote!(#name))
+    }
+}
+
+fn zero_tokens(zero: &Zero) -> TokenStream {
+    match zero {
+        Zero::Scalar => quote!(0.0),
+        Zero::Repeat(element, len) => {
+            let element = zero_tokens(element);
+            quote!([#element; #len])
+        }
+        Zero::List(elements) => {
+            let elements = elements.iter().map(zero_tokens);
+            quote!([#(#elements),*])
+        }
+    }
+}
