@@ -5,7 +5,7 @@ __pb::derived::<
     _,
     _,
 >(
-    (step::rule(), __pb::Stack::new()),
+    (step_has_no_rule_mark_it_differentiable::rule(), __pb::Stack::new()),
     |(step_rule, stack), (start, p, steps, trace)| {
         let mut s = start;
         for i in 0..steps {

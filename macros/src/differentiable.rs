@@ -87,6 +87,7 @@ pub(crate) fn expand(mut function: syn::ItemFn) -> syn::Result<TokenStream> {
     let both = both.map(|both| quote!(.fused(|#slots, (#(#primal,)*), (#(#shadows,)*), #seed| { #both })));
     let label = format!("The rule of the function `{name}`, as derived from its source.");
 
+    let imports = reverse.imports.iter().map(|(path, alias)| quote!(use #path as #alias;));
     let (item, impls, driver) = (signature.item(), signature.function(), signature.driver());
     Ok(quote! {
         // Indices are what the language offers for now.
@@ -111,6 +112,7 @@ pub(crate) fn expand(mut function: syn::ItemFn) -> syn::Result<TokenStream> {
                 #[doc = #label]
                 pub fn rule() -> impl __pb::Rule<Function = #name> {
                     #(#items)*
+                    #(#imports)*
                     __pb::derived::<#name, _, _, _, _>(
                         #state,
                         |#slots, (#(#primal,)*)| { #forward },

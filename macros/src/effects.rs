@@ -1,9 +1,11 @@
 //! What constant code may do to variables: it is emitted as written, and nothing undoes it.
 
-use quote::ToTokens;
+use proc_macro2::{TokenStream, TokenTree};
+use syn::punctuated::Punctuated;
 use syn::visit::Visit;
 
 use crate::errors::Errors;
+use crate::kind::{assigns, changes_receiver};
 use crate::program::*;
 
 /// Marks the variables that constant code changes, and code that is not to be run again. Reports active variables that
@@ -20,6 +22,20 @@ pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
     for root in roots {
         settle_expr(program, root);
     }
+    for block in 0..program.blocks.len() {
+        for statement in 0..program.blocks[block].statements.len() {
+            // Code that is not understood reports active variables by itself.
+            let StatementKind::Opaque(opaque @ Opaque { why: None, .. }) =
+                &program.blocks[block].statements[statement].kind
+            else {
+                continue;
+            };
+            let mut found = Written { program, mentions: &opaque.mentions, names: Vec::new() };
+            found.visit_stmt(&opaque.syntax);
+            let (names, mentions, aliases) = (found.names, opaque.mentions.clone(), opaque.aliases.clone());
+            settle_names(program, names, &mentions, &aliases, errors);
+        }
+    }
     for expr in 0..program.exprs.len() {
         let node = &program.exprs[expr];
         match &node.kind {
@@ -34,25 +50,36 @@ pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
             ExprKind::Constant(constant) if !constant.pure => {
                 let mut found = Written { program, mentions: &constant.mentions, names: Vec::new() };
                 found.visit_expr(&node.syntax);
-                let (names, mentions) = (found.names, constant.mentions.clone());
-                for (name, certain) in names {
-                    let Some(&id) = mentions.iter().rev().find(|id| program.variables[**id].name == name)
-                    else {
-                        continue;
-                    };
-                    let variable = &mut program.variables[id];
-                    if !variable.active {
-                        variable.disturbed = true;
-                    } else if certain || variable.origin == Origin::Unique {
-                        errors.push(
-                            &name,
-                            "this may be written to here, which is not differentiable within a condition, a \
-                             comparison or a cast: bind the result with `let` first, or pass `&*` of it if it is only read",
-                        );
-                    }
-                }
+                let (names, mentions, aliases) =
+                    (found.names, constant.mentions.clone(), constant.aliases.clone());
+                settle_names(program, names, &mentions, &aliases, errors);
             }
             _ => {}
+        }
+    }
+}
+
+/// Marks the variables behind `names`, which constant code may write to, and reports those that are active.
+fn settle_names(
+    program: &mut Program,
+    names: Vec<(syn::Ident, bool)>,
+    mentions: &[VarId],
+    aliases: &[(syn::Ident, Place)],
+    errors: &mut Errors,
+) {
+    for (name, certain) in names {
+        let alias = aliases.iter().find(|(alias, _)| *alias == name).map(|(_, place)| place.base);
+        let variable = || mentions.iter().rev().copied().find(|id| program.variables[*id].name == name);
+        let Some(id) = alias.or_else(variable) else { continue };
+        let variable = &mut program.variables[id];
+        if !variable.active {
+            variable.disturbed = true;
+        } else if certain || variable.origin == Origin::Unique {
+            errors.push(
+                &name,
+                "this may be written to here, which is not differentiable within a condition, a comparison, an \
+                 assertion or a cast: bind the result with `let` first, or pass `&*` of it if it is only read",
+            );
         }
     }
 }
@@ -136,7 +163,10 @@ impl<'ast> Visit<'ast> for Written<'_> {
         syn::visit::visit_expr_call(self, call);
     }
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
-        if !crate::kind::inert_method(&call.method.to_string())
+        let method = call.method.to_string();
+        if changes_receiver(&method) {
+            self.add(&call.receiver, true);
+        } else if !crate::kind::inert_method(&method)
             && let syn::Expr::Path(path) = &*call.receiver
         {
             self.add_unless_number(path);
@@ -144,17 +174,24 @@ impl<'ast> Visit<'ast> for Written<'_> {
         call.args.iter().for_each(|arg| self.add_reference(arg));
         syn::visit::visit_expr_method_call(self, call);
     }
-    fn visit_macro(&mut self, mac: &'ast syn::Macro) {
-        fn collect(tokens: proc_macro2::TokenStream, names: &mut Vec<(syn::Ident, bool)>) {
-            for token in tokens {
-                match token {
-                    proc_macro2::TokenTree::Group(group) => collect(group.stream(), names),
-                    proc_macro2::TokenTree::Ident(name) => names.push((name, false)),
-                    _ => {}
-                }
-            }
+    fn visit_expr_binary(&mut self, binary: &'ast syn::ExprBinary) {
+        if assigns(&binary.op) {
+            self.add(&binary.left, true);
         }
-        collect(mac.tokens.to_token_stream(), &mut self.names);
+        syn::visit::visit_expr_binary(self, binary);
+    }
+    fn visit_macro(&mut self, mac: &'ast syn::Macro) {
+        let args = mac.parse_body_with(Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated);
+        let Ok(args) = args else { return self.add_tokens(mac.tokens.clone()) };
+        for arg in args {
+            let mut inner = Written { program: self.program, mentions: self.mentions, names: Vec::new() };
+            match &arg {
+                // A named argument of a format string.
+                syn::Expr::Assign(named) => inner.visit_expr(&named.right),
+                arg => inner.visit_expr(arg),
+            }
+            self.names.append(&mut inner.names);
+        }
     }
 }
 
@@ -178,6 +215,20 @@ impl Written<'_> {
         let changes = |v: &Variable| v.mutable && !v.active && !matches!(v.kind, Kind::Float | Kind::Inert);
         if self.variable(path).is_some_and(changes) {
             self.names.extend(path.path.get_ident().map(|name| (name.clone(), false)));
+        }
+    }
+
+    /// The arguments of a macro that are no list of expressions.
+    fn add_tokens(&mut self, tokens: TokenStream) {
+        let mut borrowed = false;
+        for token in tokens {
+            let certain = std::mem::take(&mut borrowed);
+            match token {
+                TokenTree::Group(group) => self.add_tokens(group.stream()),
+                TokenTree::Ident(name) if name == "mut" => borrowed = true,
+                TokenTree::Ident(name) => self.names.push((name, certain)),
+                _ => {}
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What a type's syntax tells about gradients.
 
-use syn::{Expr, GenericArgument, Lit, PathArguments, Type};
+use syn::{BinOp, Expr, GenericArgument, Lit, PathArguments, Type};
 
 use crate::program::{ExprId, ExprKind, Kind, Place, Program, Projection, Zero};
 
@@ -34,6 +34,61 @@ pub(crate) fn inert_method(name: &str) -> bool {
     SHAPE.contains(&name)
         || name.starts_with("is_")
         || ["to_bits", "total_cmp", "partial_cmp"].contains(&name)
+}
+
+/// Methods of the standard library's and ndarray's collections that write to them.
+const CHANGING: &[&str] = &[
+    "append",
+    "assign",
+    "clear",
+    "clone_from",
+    "clone_from_slice",
+    "copy_from_slice",
+    "copy_within",
+    "dedup",
+    "drain",
+    "extend",
+    "extend_from_slice",
+    "fill",
+    "insert",
+    "pop",
+    "push",
+    "remove",
+    "resize",
+    "retain",
+    "reverse",
+    "rotate_left",
+    "rotate_right",
+    "scaled_add",
+    "sort",
+    "swap",
+    "swap_remove",
+    "truncate",
+];
+
+/// Whether a method called `name` writes to its receiver, as its name tells.
+pub(crate) fn changes_receiver(name: &str) -> bool {
+    CHANGING.contains(&name)
+        || name.starts_with("sort_")
+        || ["_mut", "_inplace"].iter().any(|suffix| name.ends_with(suffix))
+}
+
+/// `+=` and its like.
+pub(crate) fn assigns(op: &BinOp) -> bool {
+    use BinOp::*;
+    matches!(
+        op,
+        AddAssign(_)
+            | SubAssign(_)
+            | MulAssign(_)
+            | DivAssign(_)
+            | RemAssign(_)
+            | BitXorAssign(_)
+            | BitAndAssign(_)
+            | BitOrAssign(_)
+            | ShlAssign(_)
+            | ShrAssign(_)
+    )
 }
 
 pub(crate) fn kind_of_type(ty: &Type) -> Kind {

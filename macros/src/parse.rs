@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 use syn::{BinOp, Expr as Syn, Ident, Pat, Stmt, UnOp};
 
 use crate::errors::Errors;
-use crate::kind::{inert, inert_method, kind_of_type};
+use crate::kind::{assigns, changes_receiver, inert, inert_method, kind_of_type};
 use crate::program::*;
 use crate::signature::{Passing, Signature};
 
@@ -217,6 +217,7 @@ impl<'e> Parser<'e> {
             syntax: stmt.clone(),
             mentions: self.mentions(stmt.to_token_stream()),
             reads: self.mentions(without_shapes(stmt.to_token_stream())),
+            aliases: self.aliases(stmt.to_token_stream()),
             why,
         })
     }
@@ -384,7 +385,8 @@ impl<'e> Parser<'e> {
     fn opaque(&self, stmt: &Stmt, why: String) -> StatementKind {
         let mentions = self.mentions(stmt.to_token_stream());
         let reads = self.mentions(without_shapes(stmt.to_token_stream()));
-        StatementKind::Opaque(Opaque { syntax: stmt.clone(), mentions, reads, why: Some(why) })
+        let aliases = self.aliases(stmt.to_token_stream());
+        StatementKind::Opaque(Opaque { syntax: stmt.clone(), mentions, reads, aliases, why: Some(why) })
     }
 
     fn assignment(&mut self, syntax: &Syn, left: &Syn, op: Option<Op>, right: &Syn) -> Option<StatementKind> {
@@ -727,6 +729,17 @@ impl<'e> Parser<'e> {
             fn visit_macro(&mut self, _: &'ast syn::Macro) {
                 self.1 = true;
             }
+            fn visit_expr_assign(&mut self, _: &'ast syn::ExprAssign) {
+                self.1 = true;
+            }
+            fn visit_expr_binary(&mut self, binary: &'ast syn::ExprBinary) {
+                self.1 |= assigns(&binary.op);
+                syn::visit::visit_expr_binary(self, binary);
+            }
+            fn visit_expr_reference(&mut self, reference: &'ast syn::ExprReference) {
+                self.1 |= reference.mutability.is_some();
+                syn::visit::visit_expr_reference(self, reference);
+            }
             fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
                 if let Syn::Path(path) = &*call.receiver
                     && let Some(Binding::Variable(id)) = path.path.get_ident().and_then(|n| self.0.lookup(n))
@@ -734,7 +747,8 @@ impl<'e> Parser<'e> {
                     let method = call.method.to_string();
                     let variable = &self.0.program.variables[*id];
                     let number = matches!(variable.kind, Kind::Float | Kind::Inert);
-                    self.1 |= variable.mutable && !number && !inert_method(&method);
+                    self.1 |=
+                        variable.mutable && !number && !inert_method(&method) || changes_receiver(&method);
                 }
                 syn::visit::visit_expr_method_call(self, call);
             }

@@ -196,6 +196,8 @@ pub(crate) struct Opaque {
     pub(crate) mentions: Vec<VarId>,
     /// Those among them of which more than the shape is read.
     pub(crate) reads: Vec<VarId>,
+    /// Names of places in it, as bound by `let row = &x[a..b]`.
+    pub(crate) aliases: Vec<(Ident, Place)>,
     /// Why active variables must not occur; `None` for macros that merely look at values.
     pub(crate) why: Option<String>,
 }

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Ident;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 
 use crate::kept::Item;
 use crate::program::*;
@@ -178,7 +180,8 @@ impl Reverse<'_> {
         let residual = self.kept.keep(at.block, Item::Residual(expr), &format!("{last}_residual"));
         // The pullback gets the arguments as the forward left them.
         let after = At { block: at.block, versions: std::rc::Rc::new(self.levels[level].current.clone()) };
-        let mut init = quote_spanned!(last.span()=> #function::rule());
+        let callee = self.callee(expr, function);
+        let mut init = quote_spanned!(last.span()=> #callee::rule());
         // The shadows of locals are borrowed before the arguments are.
         let mut local = HashMap::new();
         for &arg in args {
@@ -254,6 +257,38 @@ impl Reverse<'_> {
                 self.pull(arg, &Cotangent::atom(quote!(#name)), at);
             }
         }
+    }
+
+    /// `function` where its rule is made: a second name that tells what to do, since the compiler's message about a type
+    /// that does not exist holds nothing but the name.
+    fn callee(&mut self, call: ExprId, function: &syn::Path) -> syn::Path {
+        let mut path = function.clone();
+        // One message for each place is all that the compiler gives: this one goes to the arguments.
+        let span = match &self.program.exprs[call].syntax {
+            syn::Expr::Call(call) => call.paren_token.span.join(),
+            other => other.span(),
+        };
+        let last = path.segments.last_mut().expect("a path has a segment");
+        let name = last.ident.unraw();
+        let arguments = std::mem::replace(&mut last.arguments, syn::PathArguments::None);
+        let path = path.to_token_stream();
+        let known = self.imports.iter().find(|(other, _)| other.to_string() == path.to_string());
+        let mut alias = match known {
+            Some((_, alias)) => alias.clone(),
+            None => {
+                let taken = |text: &String| self.imports.iter().any(|(_, alias)| alias == text);
+                let names = (1..).map(|n| match n {
+                    1 => format!("{name}_has_no_rule_mark_it_differentiable"),
+                    n => format!("{name}_{n}_has_no_rule_mark_it_differentiable"),
+                });
+                let text = names.into_iter().find(|text| !taken(text)).expect("there are enough numbers");
+                let alias = Ident::new(&text, span);
+                self.imports.push((path, alias.clone()));
+                alias
+            }
+        };
+        alias.set_span(span);
+        syn::PathSegment { ident: alias, arguments }.into()
     }
 
     pub(crate) fn borrow_after(&mut self, place: &Place, at: &At, after: &At) -> TokenStream {

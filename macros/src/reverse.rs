@@ -46,6 +46,8 @@ pub(crate) struct Reverse<'p> {
     /// The slots of calls and loops.
     pub(crate) rules: HashMap<ExprId, Ident>,
     pub(crate) stacks: HashMap<StmtId, Ident>,
+    /// Second names of callees, by their paths.
+    pub(crate) imports: Vec<(TokenStream, Ident)>,
     /// Names in use for values of variables.
     pub(crate) named: HashSet<String>,
     pub(crate) reads: Reads,
@@ -119,6 +121,7 @@ impl<'p> Reverse<'p> {
             slots: Vec::new(),
             rules: HashMap::new(),
             stacks: HashMap::new(),
+            imports: Vec::new(),
             named: program
                 .variables
                 .iter()

@@ -397,8 +397,44 @@ fn of_arrays() {
         .run();
 }
 
+/// Conditions and assertions that write to what is constant.
+#[differentiable]
+fn counting_conditions(x: &[f64], n: usize) -> f64 {
+    let (mut k, mut tries) = (n, vec![0_usize; 3]);
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        assert!({
+            k += 1;
+            k > 0
+        });
+        debug_assert!(tries.pop().is_none_or(|t| t == 0), "popped {}", tries.len());
+        total += x[i] * x[i] * k as f64;
+        if {
+            k += 2;
+            k % 3 == 0
+        } {
+            total += x[i].sin() * (k * tries.len()) as f64;
+        }
+        let last = &mut k;
+        if matches!(
+            {
+                *last += 1;
+                *last
+            },
+            3..9
+        ) {
+            total *= x[i] + k as f64;
+        }
+    }
+    total * k as f64
+}
+
 #[test]
 fn of_writes() {
+    check_rule(
+        counting_conditions::rule,
+        [(vec![0.3, 0.4, -0.2, 0.9], 1), (vec![0.7, -0.5], 2), (vec![], 0)],
+    );
     check_rule(identities::rule, [(vec![0.3, -0.4, 0.2], 0.6), (vec![], 0.7)]);
     check_rule(blocks_with_effects::rule, [(vec![0.3, 0.4], 0.6), (vec![0.7, -0.5], 1.1)]);
     check_rule(

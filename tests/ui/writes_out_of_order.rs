@@ -58,4 +58,47 @@ fn in_an_index(x: &mut [f64], v: f64) -> f64 {
     x[0]
 }
 
+#[differentiable]
+fn in_an_assertion(x: f64, v: f64) -> f64 {
+    let mut y = x;
+    assert!(advance(&mut y, v) > 0.0, "went back to {y}");
+    y * v
+}
+
+#[differentiable]
+fn by_an_assignment_in_a_condition(x: f64) -> f64 {
+    let mut y = x;
+    if {
+        y *= 2.0;
+        y > 1.0
+    } {
+        y
+    } else {
+        x
+    }
+}
+
+#[differentiable]
+fn by_a_name_for_it(x: f64) -> f64 {
+    let mut y = [x, 1.0];
+    let r = &mut y[0];
+    assert!({
+        *r += 1.0;
+        *r > 0.0
+    });
+    y[0] * x
+}
+
+#[differentiable]
+fn by_a_method(x: &mut [f64]) -> f64 {
+    let small = matches!({ x.sort_by(f64::total_cmp); x.first() }, Some(first) if *first < 0.0);
+    if small { x[0] } else { x[1] }
+}
+
+#[differentiable]
+fn in_a_macro_within_a_condition(x: f64, v: f64) -> f64 {
+    let mut y = x;
+    if matches!(advance(&mut y, v) as i32, 1 | 2) { y } else { v }
+}
+
 fn main() {}
