@@ -174,6 +174,9 @@ impl<const FAULT: u8> State for Broken<FAULT> {
     fn release(&mut self) {
         *self = Self::default();
     }
+    fn pending(&self) -> usize {
+        self.frames.pending() + size_of_val(&self.factors[..])
+    }
 }
 
 impl<const FAULT: u8> Rule for Broken<FAULT> {

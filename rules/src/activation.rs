@@ -46,6 +46,9 @@ impl<A: Send> State for Frames<A> {
         self.pending = 0;
         self.frames = Vec::new();
     }
+    fn pending(&self) -> usize {
+        self.pending * size_of::<A>()
+    }
 }
 
 impl<A: Activation> Frames<A> {

@@ -42,6 +42,9 @@ impl<F, S: State, A: Send, B: Send> State for Derived<F, S, A, B> {
     fn release(&mut self) {
         self.state.release();
     }
+    fn pending(&self) -> usize {
+        self.state.pending()
+    }
 }
 
 impl<F, S, R, A, B> Rule for Derived<F, S, A, B>
@@ -85,6 +88,9 @@ impl<R: State, C: Send> State for Fused<R, C> {
     }
     fn release(&mut self) {
         self.derived.release();
+    }
+    fn pending(&self) -> usize {
+        self.derived.pending()
     }
 }
 

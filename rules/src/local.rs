@@ -45,6 +45,9 @@ impl<G: Send> State for Pool<G> {
     fn release(&mut self) {
         self.0 = Vec::new();
     }
+    fn pending(&self) -> usize {
+        0
+    }
 }
 
 /// The shadow of the local `value`, as a callee gets it.

@@ -9,6 +9,9 @@ pub trait State: Send {
     fn reset(&mut self);
     /// Resets, and gives the memory back.
     fn release(&mut self);
+    /// The bytes that pending activations keep here: residuals of loops and frames of hand-written rules, without what
+    /// those have on the heap in turn.
+    fn pending(&self) -> usize;
 }
 
 macro_rules! tuple {
@@ -19,6 +22,9 @@ macro_rules! tuple {
             }
             fn release(&mut self) {
                 $(self.$i.release();)*
+            }
+            fn pending(&self) -> usize {
+                0 $(+ self.$i.pending())*
             }
         }
     };
@@ -59,5 +65,8 @@ impl<T: Send> State for Stack<T> {
     }
     fn release(&mut self) {
         self.0 = Vec::new();
+    }
+    fn pending(&self) -> usize {
+        size_of_val(&self.0[..])
     }
 }

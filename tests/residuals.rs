@@ -1,0 +1,183 @@
+//! What the iterations of a loop keep for the reverse pass, in bytes: nothing that can be had otherwise.
+
+#![allow(clippy::all, reason = "functions as users write them")]
+
+use pullback::prelude::*;
+use pullback::State as _;
+
+#[differentiable]
+fn sum_of_squares(x: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        total += x[i] * x[i];
+    }
+    total
+}
+
+#[differentiable]
+fn long_body(x: &[f64], k: f64) -> f64 {
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        let a = (x[i] * k).sin();
+        let b = a.exp() / (1.0 + a * a);
+        let c = if b > 1.0 { b.ln() } else { a * b };
+        total += c * b - a;
+    }
+    total
+}
+
+#[differentiable]
+fn product(x: &[f64]) -> f64 {
+    let mut p = 1.0;
+    for i in 0..x.len() {
+        p *= x[i];
+    }
+    p
+}
+
+#[differentiable]
+fn linear_recurrence(x: &[f64], a: f64) -> f64 {
+    let mut s = 0.0;
+    for i in 0..x.len() {
+        s = 0.5 * s + x[i] * a;
+    }
+    s
+}
+
+#[differentiable]
+fn logistic(s: f64, p: f64) -> f64 {
+    p * s * (1.0 - s)
+}
+
+#[differentiable]
+fn recurrence(x: &[f64], p: f64) -> f64 {
+    let mut s = p;
+    for i in 0..x.len() {
+        s = logistic(s, x[i]);
+    }
+    s
+}
+
+#[differentiable]
+fn branching_recurrence(x: &[f64], p: f64) -> f64 {
+    let mut s = p;
+    for i in 0..x.len() {
+        if s > 0.3 {
+            s = s * s * x[i];
+        } else {
+            s += x[i];
+        }
+    }
+    s
+}
+
+#[differentiable]
+fn in_place(x: &mut [f64], k: f64) -> f64 {
+    for i in 0..x.len() {
+        x[i] = (x[i] * k).sin();
+    }
+    x[0]
+}
+
+#[differentiable]
+fn local_buffer(x: &[f64]) -> f64 {
+    let mut sums = [0.0; 4];
+    for i in 0..x.len() {
+        sums[i % 4] += x[i] * x[i];
+    }
+    sums[0] * sums[1] + sums[2] * sums[3]
+}
+
+#[differentiable]
+fn integers(x: &[f64], lookup: &[usize]) -> f64 {
+    let mut total = 0.0;
+    let mut at = 0;
+    for i in 0..lookup.len() {
+        at = (at + lookup[i] * 7 + i) % x.len();
+        total += x[at] * x[i];
+    }
+    total
+}
+
+#[differentiable]
+fn runge_kutta(x: &[f64], k: f64) -> f64 {
+    let (mut q, mut p) = (1.0, 0.0);
+    for i in 0..x.len() {
+        let h = x[i];
+        let (q1, p1) = (p, -k * q);
+        let (q2, p2) = (p + 0.5 * h * p1, -k * (q + 0.5 * h * q1));
+        q += h * q2;
+        p += h * p2;
+    }
+    q * p
+}
+
+#[differentiable]
+fn search(x: &[f64], k: f64) -> f64 {
+    let mut y = k;
+    let mut i = 0;
+    while i < x.len() {
+        y -= (y * y - k) / (2.0 * y) * x[i];
+        i += 1;
+    }
+    y
+}
+
+#[differentiable]
+fn nested(x: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        let mut inner = x[i];
+        for j in 0..4 {
+            inner = inner * x[(i + j) % x.len()];
+        }
+        total += inner;
+    }
+    total
+}
+
+/// What one more iteration adds to what is kept.
+macro_rules! per_iteration {
+    ($function:ident: |$x:ident| $args:expr) => {{
+        let kept = |n: usize| {
+            let mut data: Vec<f64> = (0..n).map(|i| 0.2 + 0.6 * (i as f64).sin().abs()).collect();
+            let $x = &mut data[..];
+            let mut rule = $function::rule();
+            let (_, residual) = rule.forward($args);
+            rule.pending() + size_of_val(&residual)
+        };
+        (kept(48) - kept(16)) as f64 / 32.0
+    }};
+}
+
+#[test]
+fn of_sums() {
+    assert_eq!(per_iteration!(sum_of_squares: |x| sum_of_squares::args(x)), 0.0);
+    assert_eq!(per_iteration!(long_body: |x| long_body::args(x, 0.7)), 0.0);
+    assert_eq!(per_iteration!(local_buffer: |x| local_buffer::args(x)), 0.0);
+}
+
+#[test]
+fn of_recurrences() {
+    assert_eq!(per_iteration!(product: |x| product::args(x)), 8.0);
+    assert_eq!(per_iteration!(linear_recurrence: |x| linear_recurrence::args(x, 0.7)), 0.0);
+    assert_eq!(per_iteration!(recurrence: |x| recurrence::args(x, 0.7)), 8.0);
+    // The value, and which way it went.
+    assert_eq!(per_iteration!(branching_recurrence: |x| branching_recurrence::args(x, 0.7)), 16.0);
+    assert_eq!(per_iteration!(runge_kutta: |x| runge_kutta::args(x, 0.7)), 16.0);
+    assert_eq!(per_iteration!(search: |x| search::args(x, 0.7)), 16.0);
+    // Of each of four.
+    assert_eq!(per_iteration!(nested: |x| nested::args(x)), 32.0);
+}
+
+#[test]
+fn of_writes() {
+    // The overwritten element, which the caller wants back.
+    assert_eq!(per_iteration!(in_place: |x| in_place::args(x, 0.7)), 8.0);
+}
+
+#[test]
+fn of_integers() {
+    let lookup: Vec<usize> = (0..48).map(|i| i * i % 13).collect();
+    assert_eq!(per_iteration!(integers: |x| integers::args(x, &lookup[..x.len()])), 8.0);
+}
