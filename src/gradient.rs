@@ -1,6 +1,6 @@
 //! The driver behind `f::gradient()`: a rule, the shadows of its arguments, and one call that runs both passes.
 
-use pullback_rules::{Args, Buffers, Cotangent, Function, Gradients, Parameters, Rule, Value};
+use pullback_rules::{Args, Buffers, Cotangent, Function, Gradients, Parameters, Rule, Scalar, Value};
 
 /// A rule behind a name: its residual stays inside, so that the type of a gradient object can be written down. This costs
 /// one indirect call for a whole gradient.
@@ -104,5 +104,4 @@ impl<F: Function> Driver<F> {
 )]
 pub trait ScalarOutput: Value {}
 
-impl ScalarOutput for f32 {}
-impl ScalarOutput for f64 {}
+impl<T: Scalar> ScalarOutput for T {}

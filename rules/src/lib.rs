@@ -7,6 +7,7 @@ extern crate self as pullback;
 mod activation;
 mod blas;
 mod derived;
+mod float;
 mod function;
 mod local;
 mod rule;
@@ -18,6 +19,7 @@ mod tangent;
 
 pub use activation::{Dual, DualMut};
 pub use blas::{MatrixScalar, Trans, gemm, mul_into, set_threads};
+pub use float::{Float, Scalar};
 pub use function::{
     Args, Buffers, ConstRef, ConstVal, Cotangent, Function, Gradients, Held, Mut, Parameter, Parameters, Ref,
     Shadows, Val,
@@ -34,6 +36,7 @@ pub use tangent::{Tangent, Value};
 pub mod __private {
     pub use crate::activation::{Activation, Dual, DualMut, Frames};
     pub use crate::derived::derived;
+    pub use crate::float::Scalar;
     pub use crate::function::*;
     pub use crate::local::{Branch, Pool, backwards, none, shadow_of, sum};
     pub use crate::rule::Rule;

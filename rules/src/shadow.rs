@@ -8,6 +8,7 @@ use std::cell::Cell;
 
 use ndarray::{Array, ArrayBase, ArrayRef, ArrayView, Data, Dimension, MathCell};
 
+use crate::float::Scalar;
 use crate::tangent::Tangent;
 
 /// A type whose references a differentiable function may take: it says what the shadow of a reference looks like and
@@ -201,14 +202,9 @@ pub unsafe trait Element: Tangent {
     type Cells: Accumulate<Tangent = Self>;
 }
 
-// SAFETY: `Cell<T>` is `repr(transparent)`.
-unsafe impl Element for f32 {
-    type Cells = Cell<f32>;
-}
-
-// SAFETY: `Cell<T>` is `repr(transparent)`.
-unsafe impl Element for f64 {
-    type Cells = Cell<f64>;
+// SAFETY: `Cell<T>` is `repr(transparent)`, and `T` is plain data.
+unsafe impl<T: Scalar> Element for T {
+    type Cells = Cell<T>;
 }
 
 // SAFETY: an array has the layout of its elements in a row.

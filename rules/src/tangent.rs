@@ -1,5 +1,6 @@
 //! By-value data and the type of its gradient.
 
+use crate::float::Scalar;
 use crate::function::for_tuples;
 
 /// A type whose values a differentiable function may pass or return by value.
@@ -30,29 +31,26 @@ pub trait Tangent: Copy + Send + 'static {
     fn accumulate(&mut self, other: Self);
 }
 
-macro_rules! scalar {
-    ($($t:ty),*) => {$(
-        impl Value for $t {
-            type Tangent = $t;
+// Not supertraits of `Scalar`: in generic code their names would meet those of the user's own bounds, such as `T::zero()`.
+impl<T: Scalar> Value for T {
+    type Tangent = T;
 
-            #[inline(always)]
-            fn seed() -> Option<$t> {
-                Some(1.0)
-            }
-        }
-        impl Tangent for $t {
-            #[inline(always)]
-            fn zero() -> Self {
-                0.0
-            }
-            #[inline(always)]
-            fn accumulate(&mut self, other: Self) {
-                *self += other;
-            }
-        }
-    )*};
+    #[inline(always)]
+    fn seed() -> Option<T> {
+        Some(T::gradient_seed())
+    }
 }
-scalar!(f32, f64);
+
+impl<T: Scalar> Tangent for T {
+    #[inline(always)]
+    fn zero() -> Self {
+        T::default()
+    }
+    #[inline(always)]
+    fn accumulate(&mut self, other: Self) {
+        *self += other;
+    }
+}
 
 macro_rules! inert {
     ($($t:ty),*) => {$(
