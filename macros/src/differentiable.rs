@@ -88,6 +88,7 @@ pub(crate) fn expand(mut function: syn::ItemFn) -> syn::Result<TokenStream> {
     let label = format!("The rule of the function `{name}`, as derived from its source.");
 
     let imports = reverse.imports.iter().map(|(path, alias)| quote!(use #path as #alias;));
+    let (declared, types, clause) = signature.generics.split();
     let (item, impls, driver) = (signature.item(), signature.function(), signature.driver());
     Ok(quote! {
         // Indices are what the language offers for now.
@@ -108,12 +109,12 @@ pub(crate) fn expand(mut function: syn::ItemFn) -> syn::Result<TokenStream> {
 
             #impls
 
-            impl #name {
+            impl #declared #name #types #clause {
                 #[doc = #label]
-                pub fn rule() -> impl __pb::Rule<Function = #name> {
+                pub fn rule() -> impl __pb::Rule<Function = #name #types> {
                     #(#items)*
                     #(#imports)*
-                    __pb::derived::<#name, _, _, _, _>(
+                    __pb::derived::<#name #types, _, _, _, _>(
                         #state,
                         |#slots, (#(#primal,)*)| { #forward },
                         |#slots, #residual, (#(#reversed,)*), (#(#shadows,)*), #seed| { #pullback },

@@ -29,6 +29,60 @@ const INERT: &[&str] = &[
 const SHAPE: &[&str] =
     &["len", "is_empty", "dim", "raw_dim", "shape", "ndim", "nrows", "ncols", "len_of", "strides"];
 
+/// The methods of the standard library's floats that have a rule.
+const NUMERIC: &[&str] = &[
+    "recip",
+    "sqrt",
+    "cbrt",
+    "powi",
+    "powf",
+    "hypot",
+    "exp",
+    "exp2",
+    "exp_m1",
+    "ln",
+    "ln_1p",
+    "log2",
+    "log10",
+    "log",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "atan2",
+    "to_degrees",
+    "to_radians",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "abs",
+    "max",
+    "min",
+    "clamp",
+    "copysign",
+    "signum",
+    "floor",
+    "ceil",
+    "round",
+    "round_ties_even",
+    "trunc",
+    "fract",
+    "rem_euclid",
+    "div_euclid",
+    "mul_add",
+    "sin_cos",
+];
+
+/// Whether the standard library's floats have a method called `name`, with a rule.
+pub(crate) fn numeric_method(name: &str) -> bool {
+    NUMERIC.contains(&name)
+}
+
 /// Whether a method called `name` returns something without gradient.
 pub(crate) fn inert_method(name: &str) -> bool {
     SHAPE.contains(&name)
@@ -158,6 +212,12 @@ impl Program {
                 Expr::Lit(lit) if matches!(lit.lit, Lit::Float(_)) => Kind::Float,
                 Expr::Lit(_) | Expr::Binary(_) | Expr::Range(_) => Kind::Inert,
                 Expr::MethodCall(call) if inert_method(&call.method.to_string()) => Kind::Inert,
+                // `T::from(2.0)` is an option, but of a float.
+                Expr::Path(path) if self.of_scalar(&path.path) => Kind::Float,
+                Expr::Call(call) => match &*call.func {
+                    Expr::Path(path) if self.of_scalar(&path.path) => Kind::Float,
+                    _ => Kind::Unknown,
+                },
                 _ => Kind::Unknown,
             },
             ExprKind::Read(place) | ExprKind::Borrow { place, .. } => self.kind_of_place(place),

@@ -6,6 +6,7 @@ mod effects;
 mod errors;
 mod forward;
 mod fusion;
+mod generics;
 mod kept;
 mod kind;
 mod parse;

@@ -51,6 +51,7 @@ impl<'e> Parser<'e> {
             errors,
         };
         parser.program.blocks.push(Block::default());
+        parser.program.scalars = signature.generics.scalars.clone();
         for parameter in &signature.parameters {
             let id = parameter.name.as_ref().map(|name| {
                 let origin = match parameter.passing {
@@ -60,7 +61,7 @@ impl<'e> Parser<'e> {
                 };
                 let id = parser.bind(name, origin, parameter.mutable || origin == Origin::Unique);
                 let variable = &mut parser.program.variables[id];
-                variable.kind = kind_of_type(&parameter.ty);
+                variable.kind = signature.generics.kind_of(&parameter.ty);
                 variable.constant = parameter.constant;
                 variable.memory = origin == Origin::Unique;
                 id
@@ -291,9 +292,8 @@ impl<'e> Parser<'e> {
             }
         }
         if let [Some(id)] = variables[..] {
-            let variable = &mut self.program.variables[id];
             if let Some(ty) = ty {
-                variable.kind = kind_of_type(ty);
+                self.program.variables[id].kind = self.program.kind_of_type(ty);
             }
             if let Some(init) = init {
                 let (kind, zero) = (self.program.kind_of(init), self.program.zero_of(init));
@@ -684,6 +684,18 @@ impl<'e> Parser<'e> {
                 Some("enum and struct values are not differentiable yet: use variables, arrays or tuples"),
             );
         }
+        if self.program.of_scalar(function) {
+            // `T::max(x, y)` is `x.max(y)`, `T::from(2.0)` a constant.
+            return if crate::kind::numeric_method(&last.ident.to_string()) && !call.args.is_empty() {
+                let mut args = call.args.iter().map(|a| self.expr(a)).collect::<Vec<_>>().into_iter();
+                let receiver = args.next().expect("there are arguments");
+                self.add(expr, ExprKind::Method { receiver, name: last.ident.clone(), args: args.collect() })
+            } else {
+                let pure = call.args.iter().all(|a| self.is_pure(a));
+                let why = "this function of a type parameter has no rule: bind its result with `let`, or write a function with one";
+                self.constant(expr, pure, Some(why))
+            };
+        }
         if let Some(float) = float_of(function) {
             // `f64::max(x, y)` is `x.max(y)`.
             let args: Vec<_> = call.args.iter().map(|a| self.expr(a)).collect();
@@ -721,7 +733,7 @@ impl<'e> Parser<'e> {
             fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
                 let trusted = matches!(&*call.func, Syn::Path(path) if {
                     let first = path.path.segments.first().map(|s| s.ident.to_string()).unwrap_or_default();
-                    path.path.segments.len() > 1 && first.starts_with(|c: char| "iuf".contains(c)) && first.len() < 6
+                    self.0.program.of_scalar(&path.path) || path.path.segments.len() > 1 && first.starts_with(|c: char| "iuf".contains(c)) && first.len() < 6
                 });
                 self.1 |= !trusted;
                 syn::visit::visit_expr_call(self, call);

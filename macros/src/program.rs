@@ -28,6 +28,8 @@ pub(crate) struct Program {
     pub(crate) parameters: Vec<Option<VarId>>,
     /// Where the indices in names for places are evaluated: where the name is bound.
     pub(crate) frozen: HashMap<ExprId, At>,
+    /// The type parameters that stand for a float.
+    pub(crate) scalars: Vec<Ident>,
     /// The number of statements.
     pub(crate) statements: usize,
 }
@@ -298,6 +300,21 @@ impl Program {
     /// A name for generated code, which cannot meet the user's.
     pub(crate) fn fresh(name: &str) -> Ident {
         Ident::new(name, Span::mixed_site())
+    }
+
+    /// A zero, for code that may be generic.
+    pub(crate) fn zero(&self) -> TokenStream {
+        if self.scalars.is_empty() { quote::quote!(0.0) } else { quote::quote!(__pb::zero()) }
+    }
+
+    /// What the syntax tells about the type `ty`.
+    pub(crate) fn kind_of_type(&self, ty: &syn::Type) -> Kind {
+        crate::generics::kind_of(&self.scalars, ty)
+    }
+
+    /// `T::zero()`, `T::PI` or `T::from(2.0)`, where `T` stands for a float.
+    pub(crate) fn of_scalar(&self, path: &syn::Path) -> bool {
+        path.segments.len() == 2 && self.scalars.contains(&path.segments[0].ident)
     }
 
     /// Gives each variable a name of its own for the reverse pass, and for its shadow.

@@ -50,7 +50,11 @@ impl Reverse<'_> {
                     }
                     Op::Mul if both && self.same_variable(*left, *right) => {
                         let factor = self.value(*left, at);
-                        self.pull(*left, &Cotangent::term(quote!(2.0 * #d * #factor)), at);
+                        let d = match program.scalars.is_empty() {
+                            true => quote!(2.0 * #d * #factor),
+                            false => quote!((#d + #d) * #factor),
+                        };
+                        self.pull(*left, &Cotangent::term(d), at);
                     }
                     Op::Mul => {
                         if active(*left) {
@@ -77,7 +81,14 @@ impl Reverse<'_> {
                         self.pull(*left, &d, at);
                         if active(*right) {
                             let (left, divisor) = (self.value(*left, at), self.value(*right, at));
-                            self.pull(*right, &Cotangent::term(quote!(-#d * (#left / #divisor).trunc())), at);
+                            self.pull(
+                                *right,
+                                &Cotangent::term(match program.scalars.is_empty() {
+                                    true => quote!(-#d * (#left / #divisor).trunc()),
+                                    false => quote!(-#d * __pb::Scalar::truncated_quotient(#left, #divisor)),
+                                }),
+                                at,
+                            );
                         }
                     }
                 }

@@ -351,7 +351,8 @@ impl<'p> Reverse<'p> {
                     if home {
                         self.levels[top].declared.remove(&id);
                     } else if variable.kind == Kind::Float {
-                        self.emit(quote!(#shadow = 0.0;));
+                        let zero = self.program.zero();
+                        self.emit(quote!(#shadow = #zero;));
                     } else {
                         self.emit(quote!(#shadow = __pb::zero();));
                     }

@@ -42,6 +42,15 @@ fn register(signature: &Signature, rule: TokenStream) -> TokenStream {
     }
 }
 
+fn no_generics(sig: &syn::Signature, errors: &mut Errors) {
+    if !sig.generics.params.is_empty() {
+        errors.push(
+            &sig.generics.params,
+            "a rule in one line is for one type: use `#[derive(Rule)]` for a generic function",
+        );
+    }
+}
+
 /// `fn softplus(x: f64) -> f64 = y => 1.0 - (-y).exp()`
 pub(crate) struct ScalarRule {
     vis: Visibility,
@@ -64,6 +73,7 @@ impl Parse for ScalarRule {
 impl ScalarRule {
     pub(crate) fn expand(mut self) -> syn::Result<TokenStream> {
         let mut errors = Errors::default();
+        no_generics(&self.sig, &mut errors);
         let signature = Signature::parse(&self.vis, &mut self.sig, &mut errors);
         let active: Vec<_> = signature.parameters.iter().filter(|p| !p.constant).collect();
         for parameter in &active {
@@ -134,6 +144,7 @@ impl Parse for NonDifferentiable {
 impl NonDifferentiable {
     pub(crate) fn expand(mut self) -> syn::Result<TokenStream> {
         let mut errors = Errors::default();
+        no_generics(&self.sig, &mut errors);
         let signature = Signature::parse(&self.vis, &mut self.sig, &mut errors);
         for parameter in signature.parameters.iter().filter(|p| p.passing == Passing::Unique) {
             errors.push(

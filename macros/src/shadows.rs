@@ -32,8 +32,8 @@ impl Reverse<'_> {
         }
         let shadow = &variable.shadow;
         let zero = match (&variable.zero, &variable.kind) {
-            (Some(zero), _) => zero_tokens(zero),
-            (None, Kind::Float) => quote!(0.0),
+            (Some(zero), _) => zero_tokens(zero, &program.zero()),
+            (None, Kind::Float) => program.zero(),
             (None, _)
                 if variable.memory
                     && matches!(variable.kind, Kind::Sequence(_))
@@ -123,7 +123,8 @@ impl Reverse<'_> {
             return self.emit(quote!(let mut #shadow = #d;));
         }
         self.declare(place.base);
-        if program.kind_of_place(place) == Kind::Float {
+        // A zero whose type is still to be inferred takes no operators.
+        if program.kind_of_place(place) == Kind::Float && program.scalars.is_empty() {
             self.emit(quote!(#shadow #projections += #d;));
         } else {
             self.emit(quote!(__pb::accumulate(&mut #shadow #projections, #d);));
@@ -176,15 +177,15 @@ impl Reverse<'_> {
     }
 }
 
-fn zero_tokens(zero: &Zero) -> TokenStream {
+fn zero_tokens(zero: &Zero, scalar: &TokenStream) -> TokenStream {
     match zero {
-        Zero::Scalar => quote!(0.0),
+        Zero::Scalar => scalar.clone(),
         Zero::Repeat(element, len) => {
-            let element = zero_tokens(element);
+            let element = zero_tokens(element, scalar);
             quote!([#element; #len])
         }
         Zero::List(elements) => {
-            let elements = elements.iter().map(zero_tokens);
+            let elements = elements.iter().map(|element| zero_tokens(element, scalar));
             quote!([#(#elements),*])
         }
     }

@@ -6,7 +6,8 @@ use syn::spanned::Spanned;
 use syn::{FnArg, Ident, Pat, ReturnType, Type, Visibility};
 
 use crate::errors::Errors;
-use crate::kind::{inert, kind_of_type};
+use crate::generics::{Generics, elide};
+use crate::kind::inert;
 use crate::program::{Kind, Program};
 
 /// How a parameter is passed.
@@ -33,6 +34,7 @@ pub(crate) struct Parameter {
 pub(crate) struct Signature {
     pub(crate) vis: Visibility,
     pub(crate) name: Ident,
+    pub(crate) generics: Generics,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) output: Type,
 }
@@ -52,13 +54,9 @@ impl Signature {
                 "`unsafe` functions cannot be differentiated: write a rule by hand with `#[derive(Rule)]`",
             );
         }
-        if !sig.generics.params.is_empty() {
-            errors.push(
-                &sig.generics.params,
-                "generic functions are not differentiable yet: write the types out (lifetimes can be elided)",
-            );
-        }
-        let parameters = sig.inputs.iter_mut().map(|input| parameter(input, errors)).collect();
+        let mut generics = Generics::new(&sig.generics);
+        let parameters: Vec<_> =
+            sig.inputs.iter_mut().map(|input| parameter(input, &sig.generics, &generics, errors)).collect();
         let output = match &sig.output {
             ReturnType::Default => syn::parse_quote!(()),
             ReturnType::Type(_, ty) => {
@@ -68,7 +66,8 @@ impl Signature {
                 (**ty).clone()
             }
         };
-        Signature { vis: vis.clone(), name: sig.ident.clone(), parameters, output }
+        generics.require(&parameters, &output);
+        Signature { vis: vis.clone(), name: sig.ident.clone(), generics, parameters, output }
     }
 
     fn active(&self) -> impl Iterator<Item = (usize, &Parameter)> {
@@ -82,25 +81,27 @@ impl Signature {
 
     /// The type that bears the function's name.
     pub(crate) fn item(&self) -> TokenStream {
-        let Signature { vis, name, .. } = self;
+        let Signature { vis, name, generics, .. } = self;
+        let (types, (declared, clause)) = (generics.split().1, generics.declaration());
         let doc = format!("The derivative of the function of this name: see [`{name}::gradient`].");
         quote! {
             #[doc = #doc]
             #[allow(non_camel_case_types)]
-            #vis struct #name {
-                driver: ::pullback::__private::Driver<#name>,
+            #vis struct #name #declared #clause {
+                driver: ::pullback::__private::Driver<#name #types>,
             }
         }
     }
 
     /// `impl Function` for that type, and how arguments are brought together.
     pub(crate) fn function(&self) -> TokenStream {
-        let Signature { name, output, .. } = self;
+        let Signature { name, generics, output, .. } = self;
+        let ((declared, types, clause), turbofish) = (generics.split(), generics.turbofish());
         let label = name.to_string();
         let names = self.names();
         // The function may have a parameter of its own name.
         let values: Vec<_> = (0..names.len()).map(|i| Program::fresh(&format!("x{i}"))).collect();
-        let modes = self.parameters.iter().map(Parameter::mode);
+        let modes = self.parameters.iter().map(|p| p.mode(generics));
         let lent = self.parameters.iter().map(|p| {
             let ty = &p.ty;
             match p.passing {
@@ -110,21 +111,21 @@ impl Signature {
             }
         });
         quote! {
-            impl __pb::Function for #name {
+            impl #declared __pb::Function for #name #types #clause {
                 type Parameters = (#(#modes,)*);
                 type Output = #output;
                 const NAME: &'static str = #label;
 
                 fn primal((#(#values,)*): __pb::Args<'_, Self>) -> #output {
-                    #name(#(#values),*)
+                    #name #turbofish(#(#values),*)
                 }
             }
 
-            impl #name {
+            impl #declared #name #types #clause {
                 /// The arguments of a call as a tuple, coerced as in a call of the function.
                 #[doc(hidden)]
                 #[inline(always)]
-                pub fn args<'a>(#(#names: #lent),*) -> __pb::Args<'a, #name> {
+                pub fn args<'a>(#(#names: #lent),*) -> __pb::Args<'a, Self> {
                     (#(#names,)*)
                 }
             }
@@ -133,7 +134,7 @@ impl Signature {
 
     /// What users call, and the gradient that they get.
     pub(crate) fn driver(&self) -> TokenStream {
-        let Signature { name, output, .. } = self;
+        let Signature { name, generics, output, .. } = self;
         let names = self.names();
         let types: Vec<_> = self.parameters.iter().map(|p| &p.syntax).collect();
         let fields: TokenStream = self
@@ -157,6 +158,21 @@ impl Signature {
                 }
             })
             .collect();
+        let (declared, of_types, clause) = generics.split();
+        let lent = generics.with_lifetime();
+        let (lent_clause, all) = (&lent.where_clause, generics.types());
+        // `derive` cannot know that the gradients of unknown types can be copied and shown.
+        let derive = generics.only_scalars().then(|| quote!(#[derive(Clone, Copy, Debug)]));
+        let (short, marker) = match generics.is_empty() {
+            true => (quote!(Gradient<'_>), quote!(&'a ())),
+            false => {
+                let lent = syn::parse_quote!('_);
+                let mut arguments: syn::AngleBracketedGenericArguments =
+                    syn::parse2(quote!(#of_types)).expect("a list of generic arguments");
+                arguments.args.insert(0, lent);
+                (quote!(Gradient #arguments), quote!((&'a (), fn() -> #all)))
+            }
+        };
         let unit = matches!(output, Type::Tuple(tuple) if tuple.elems.is_empty());
         let value_and_gradient = {
             let doc = format!(
@@ -166,7 +182,7 @@ impl Signature {
             quote! {
                 #[doc = #doc]
                 #[allow(clippy::too_many_arguments)]
-                pub fn value_and_gradient(&mut self, #(#names: #types),*) -> (#output, Gradient<'_>)
+                pub fn value_and_gradient(&mut self, #(#names: #types),*) -> (#output, #short)
                 where
                     // With a lifetime, the bound is checked where the method is called.
                     for<'any> #output: __pb::ScalarOutput,
@@ -197,13 +213,13 @@ impl Signature {
         );
         quote! {
             /// The gradient with respect to each active parameter, in fields of their names.
-            #[derive(Clone, Copy, Debug)]
-            pub struct Gradient<'a> {
+            #derive
+            pub struct Gradient #lent #lent_clause {
                 #fields
-                marker: __pb::PhantomData<&'a ()>,
+                marker: __pb::PhantomData<#marker>,
             }
 
-            impl #name {
+            impl #declared #name #of_types #clause {
                 /// An object that computes gradients. It owns the rule and the shadows, allocates on its first use and
                 /// reuses its memory from then on.
                 pub fn gradient() -> Self {
@@ -229,7 +245,7 @@ impl Signature {
                     #(#names: #types,)*
                     #seed_parameter
                     #seed_parameters
-                ) -> (#output, Gradient<'_>) {
+                ) -> (#output, #short) {
                     let (value, gradients, buffers) =
                         self.driver.pullback((#(#names,)*), #seed, |_buffers| { #seeding });
                     (value, Gradient { #values marker: __pb::PhantomData })
@@ -246,13 +262,13 @@ impl Parameter {
     }
 
     /// The `Parameter` type of the rules crate.
-    fn mode(&self) -> TokenStream {
+    fn mode(&self, generics: &Generics) -> TokenStream {
         let ty = &self.ty;
         let span = ty.span();
-        let inert = inert(&kind_of_type(ty));
+        let kind = generics.kind_of(ty);
         match (self.passing, self.constant) {
             // A float that is held constant has a gradient all the same: zero.
-            (Passing::Value, true) if kind_of_type(ty) != Kind::Float || inert => {
+            (Passing::Value, true) if kind != Kind::Float => {
                 quote_spanned!(span=> __pb::ConstVal<#ty>)
             }
             (Passing::Value, true) => quote_spanned!(span=> __pb::Held<#ty>),
@@ -264,7 +280,12 @@ impl Parameter {
     }
 }
 
-fn parameter(input: &mut FnArg, errors: &mut Errors) -> Parameter {
+fn parameter(
+    input: &mut FnArg,
+    syntax: &syn::Generics,
+    generics: &Generics,
+    errors: &mut Errors,
+) -> Parameter {
     let FnArg::Typed(typed) = input else {
         errors.push(
             &*input,
@@ -290,22 +311,24 @@ fn parameter(input: &mut FnArg, errors: &mut Errors) -> Parameter {
             (None, false)
         }
     };
-    let (passing, ty) = match &*typed.ty {
+    let mut written = (*typed.ty).clone();
+    elide(syntax, &mut written);
+    let (passing, ty) = match &written {
         Type::Reference(reference) => {
             let passing = if reference.mutability.is_some() { Passing::Unique } else { Passing::Shared };
             (passing, (*reference.elem).clone())
         }
         Type::ImplTrait(_) => {
             errors.push(&typed.ty, "`impl Trait` parameters are not differentiable yet: write the type out");
-            (Passing::Value, (*typed.ty).clone())
+            (Passing::Value, written.clone())
         }
         ty => (Passing::Value, ty.clone()),
     };
-    let constant = marked || inert(&kind_of_type(&ty));
+    let constant = marked || inert(&generics.kind_of(&ty));
     if constant && passing == Passing::Unique {
         errors.push(&typed.ty, "a `&mut` parameter without gradient is not differentiable yet: pass numbers by `&mut`, and return the rest");
     }
-    Parameter { name, mutable, passing, ty, syntax: (*typed.ty).clone(), constant }
+    Parameter { name, mutable, passing, ty, syntax: written, constant }
 }
 
 /// Takes the `#[constant]` attributes off the parameters of `function`.

@@ -80,6 +80,7 @@ impl Stencil {
         kept: &mut Kept,
     ) -> Moves {
         let mut moves = Moves::default();
+        let zero = program.zero();
         let index = &program.variables[index].unique;
         for (array, sums) in self.gathered {
             let shadow = &program.variables[array].shadow;
@@ -106,12 +107,12 @@ impl Stencil {
             let carries: BTreeMap<i64, Ident> =
                 open.iter().map(|c| (c + step, kept.fresh("carry"))).collect();
             for carry in carries.values() {
-                moves.before.extend(quote!(let mut #carry = 0.0;));
+                moves.before.extend(quote!(let mut #carry = #zero;));
             }
             let total = |offset: i64| match (sums.get(&offset), carries.get(&offset)) {
                 (Some(sum), Some(carry)) => quote!(#sum + #carry),
                 (Some(one), None) | (None, Some(one)) => quote!(#one),
-                (None, None) => quote!(0.0),
+                (None, None) => zero.clone(),
             };
             let cells = Program::fresh("d");
             let (at, sum) = (shifted(quote!(#index), done), total(done));

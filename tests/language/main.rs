@@ -16,6 +16,7 @@ mod calls;
 mod constants;
 mod corners;
 mod fusion;
+mod generics;
 mod loops;
 mod matrices;
 mod mutation;

@@ -1,0 +1,203 @@
+//! The generic parameters of a function, and what its rule asks of them beyond the function's own bounds.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::visit_mut::VisitMut;
+use syn::{GenericParam, Ident, Lifetime, Type, TypeParamBound, WherePredicate};
+
+use crate::kind::kind_of_type;
+use crate::program::Kind;
+use crate::signature::{Parameter, Passing};
+
+/// Without lifetimes, which the rule has no use for.
+#[derive(Clone, Default)]
+pub(crate) struct Generics {
+    syntax: syn::Generics,
+    /// The type parameters that stand for a float.
+    pub(crate) scalars: Vec<Ident>,
+}
+
+/// Operators whose bounds tell that a type parameter is a number.
+const OPERATORS: &[&str] = &[
+    "Add",
+    "Sub",
+    "Mul",
+    "Div",
+    "Rem",
+    "Neg",
+    "AddAssign",
+    "SubAssign",
+    "MulAssign",
+    "DivAssign",
+    "RemAssign",
+    "Signed",
+    "One",
+    "Zero",
+];
+
+/// `T: Float` and the like: of whatever crate, their names tell what they are for.
+fn names_a_scalar(bound: &TypeParamBound) -> bool {
+    let TypeParamBound::Trait(bound) = bound else { return false };
+    let name = bound.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+    ["Float", "Real", "Scalar"].iter().any(|part| name.contains(part))
+        || name.starts_with("Num")
+        || OPERATORS.contains(&&*name)
+}
+
+impl Generics {
+    /// Takes over what `syntax` declares.
+    pub(crate) fn new(syntax: &syn::Generics) -> Self {
+        let mut syntax = syntax.clone();
+        syntax.params =
+            syntax.params.into_iter().filter(|p| !matches!(p, GenericParam::Lifetime(_))).collect();
+        let mut scalars = Vec::new();
+        for param in syntax.type_params_mut() {
+            param.default = None;
+            param.bounds = std::mem::take(&mut param.bounds)
+                .into_iter()
+                .filter(|bound| !matches!(bound, TypeParamBound::Lifetime(_)))
+                .collect();
+            if param.bounds.iter().any(names_a_scalar) {
+                scalars.push(param.ident.clone());
+            }
+        }
+        for param in syntax.const_params_mut() {
+            param.default = None;
+        }
+        if let Some(clause) = &mut syntax.where_clause {
+            clause.predicates = std::mem::take(&mut clause.predicates)
+                .into_iter()
+                .filter(|predicate| !matches!(predicate, WherePredicate::Lifetime(_)))
+                .collect();
+            for predicate in &clause.predicates {
+                if let WherePredicate::Type(predicate) = predicate
+                    && let Type::Path(path) = &predicate.bounded_ty
+                    && let Some(name) = path.path.get_ident()
+                    && predicate.bounds.iter().any(names_a_scalar)
+                    && syntax.params.iter().any(|p| matches!(p, GenericParam::Type(p) if p.ident == *name))
+                {
+                    scalars.push(name.clone());
+                }
+            }
+        }
+        Generics { syntax, scalars }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.syntax.params.is_empty()
+    }
+
+    /// Adds what the modes of `parameters` and the output ask for.
+    pub(crate) fn require(&mut self, parameters: &[Parameter], output: &Type) {
+        if self.is_empty() {
+            return;
+        }
+        let names: Vec<_> = self.syntax.type_params().map(|p| p.ident.clone()).collect();
+        let mut predicates: Vec<WherePredicate> = Vec::new();
+        for name in names {
+            if self.scalars.contains(&name) {
+                predicates.push(syn::parse_quote!(#name: ::pullback::__private::Scalar));
+                continue;
+            }
+            predicates.push(syn::parse_quote!(#name: 'static));
+            let is_name = |ty: &Type| matches!(ty, Type::Path(path) if path.path.is_ident(&name));
+            for parameter in parameters.iter().filter(|p| is_name(&p.ty)) {
+                predicates.push(match (parameter.passing, parameter.constant) {
+                    (Passing::Value, true) => syn::parse_quote!(#name: ::core::marker::Copy),
+                    (Passing::Value, false) => {
+                        syn::parse_quote!(#name: ::pullback::__private::Value + ::core::marker::Copy)
+                    }
+                    (_, true) => continue,
+                    (_, false) => syn::parse_quote!(#name: ::pullback::__private::Differentiable),
+                });
+            }
+            if is_name(output) {
+                predicates.push(syn::parse_quote!(#name: ::pullback::__private::Value));
+            }
+        }
+        self.syntax.make_where_clause().predicates.extend(predicates);
+    }
+
+    /// What the syntax tells about `ty`.
+    pub(crate) fn kind_of(&self, ty: &Type) -> Kind {
+        kind_of(&self.scalars, ty)
+    }
+
+    /// `<T: Float>`, `<T>` and `where …`.
+    pub(crate) fn split(&self) -> (syn::ImplGenerics<'_>, syn::TypeGenerics<'_>, Option<&syn::WhereClause>) {
+        self.syntax.split_for_impl()
+    }
+
+    /// `<T: Float>` and `where …` of a definition.
+    pub(crate) fn declaration(&self) -> (&syn::Generics, Option<&syn::WhereClause>) {
+        (&self.syntax, self.syntax.where_clause.as_ref())
+    }
+
+    /// `::<T>`
+    pub(crate) fn turbofish(&self) -> TokenStream {
+        if self.is_empty() {
+            return TokenStream::new();
+        }
+        let types = self.syntax.split_for_impl().1;
+        let turbofish = types.as_turbofish();
+        quote!(#turbofish)
+    }
+
+    /// The same with the lifetime `'a` before them.
+    pub(crate) fn with_lifetime(&self) -> syn::Generics {
+        let mut generics = self.syntax.clone();
+        generics.params.insert(0, syn::parse_quote!('a));
+        generics
+    }
+
+    /// The type parameters, in a tuple.
+    pub(crate) fn types(&self) -> TokenStream {
+        let names = self.syntax.type_params().map(|p| &p.ident);
+        quote!((#(#names,)*))
+    }
+
+    /// Whether all type parameters stand for floats.
+    pub(crate) fn only_scalars(&self) -> bool {
+        self.syntax.type_params().all(|p| self.scalars.contains(&p.ident))
+    }
+}
+
+/// What the syntax tells about `ty` where `scalars` stand for floats.
+pub(crate) fn kind_of(scalars: &[Ident], ty: &Type) -> Kind {
+    struct Concrete<'s>(&'s [Ident]);
+    impl VisitMut for Concrete<'_> {
+        fn visit_type_mut(&mut self, ty: &mut Type) {
+            if let Type::Path(path) = ty
+                && path.path.get_ident().is_some_and(|name| self.0.contains(name))
+            {
+                *ty = syn::parse_quote!(f64);
+            }
+            syn::visit_mut::visit_type_mut(self, ty);
+        }
+    }
+    if scalars.is_empty() {
+        return kind_of_type(ty);
+    }
+    let mut ty = ty.clone();
+    Concrete(scalars).visit_type_mut(&mut ty);
+    kind_of_type(&ty)
+}
+
+/// Elides the lifetime of a reference, which is named in `generics`; those within what it refers to last for ever.
+pub(crate) fn elide(generics: &syn::Generics, ty: &mut Type) {
+    struct Named<'g>(&'g syn::Generics);
+    impl VisitMut for Named<'_> {
+        fn visit_lifetime_mut(&mut self, lifetime: &mut Lifetime) {
+            if self.0.lifetimes().any(|l| l.lifetime == *lifetime) {
+                *lifetime = Lifetime::new("'static", lifetime.span());
+            }
+        }
+    }
+    if generics.lifetimes().next().is_none() {
+        return;
+    }
+    if let Type::Reference(reference) = ty {
+        reference.lifetime = None;
+    }
+    Named(generics).visit_type_mut(ty);
+}
