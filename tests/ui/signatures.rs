@@ -3,11 +3,6 @@ use std::collections::HashMap;
 use pullback::prelude::*;
 
 #[differentiable]
-fn generic<T: Copy>(x: f64, _y: T) -> f64 {
-    x
-}
-
-#[differentiable]
 async fn asynchronous(x: f64) -> f64 {
     x
 }
