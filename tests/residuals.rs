@@ -2,8 +2,8 @@
 
 #![allow(clippy::all, reason = "functions as users write them")]
 
-use pullback::prelude::*;
 use pullback::State as _;
+use pullback::prelude::*;
 
 #[differentiable]
 fn sum_of_squares(x: &[f64]) -> f64 {

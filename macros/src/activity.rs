@@ -2,6 +2,7 @@
 
 use crate::errors::Errors;
 use crate::kind::inert;
+use crate::mutation::report_moves;
 use crate::program::*;
 
 /// Marks what is active: parameters that are not constant, and whatever is computed from active values, unless its type
@@ -49,7 +50,7 @@ fn propagate(program: &mut Program) -> bool {
         }
     }
     for expr in program.exprs.iter().filter(|e| e.active) {
-        if let ExprKind::Call { args, .. } = &expr.kind {
+        if let ExprKind::Call { args, .. } | ExprKind::Mutation { args, .. } = &expr.kind {
             for arg in args {
                 if let ExprKind::Borrow { place, unique: true } = &program.exprs[*arg].kind {
                     reached.push(place.base);
@@ -147,6 +148,7 @@ fn report(program: &Program, errors: &mut Errors) {
             }
         }
     }
+    report_moves(program, errors);
     // Elsewhere the order of evaluation would matter.
     for block in &program.blocks {
         for statement in &block.statements {
@@ -193,7 +195,9 @@ fn report_order(program: &Program, assign: &Assign, errors: &mut Errors) {
 
 fn report_nested_writes(program: &Program, root: ExprId, errors: &mut Errors) {
     fn nested(program: &Program, expr: ExprId, errors: &mut Errors) {
-        if let (ExprKind::Call { args, .. }, true) = (&program.exprs[expr].kind, program.exprs[expr].active) {
+        if let (ExprKind::Call { args, .. } | ExprKind::Mutation { args, .. }, true) =
+            (&program.exprs[expr].kind, program.exprs[expr].active)
+        {
             let writes =
                 args.iter().any(|a| matches!(program.exprs[*a].kind, ExprKind::Borrow { unique: true, .. }));
             if writes {

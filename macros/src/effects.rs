@@ -18,6 +18,9 @@ pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
     for id in opaque.flatten().collect::<Vec<_>>() {
         program.variables[id].disturbed = true;
     }
+    for variable in &mut program.variables {
+        variable.disturbed |= variable.moved && !variable.active;
+    }
     let roots: Vec<ExprId> = (0..program.blocks.len()).flat_map(|block| program.roots(block)).collect();
     for root in roots {
         settle_expr(program, root);
@@ -39,7 +42,7 @@ pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
     for expr in 0..program.exprs.len() {
         let node = &program.exprs[expr];
         match &node.kind {
-            ExprKind::Call { args, .. } if !node.active => {
+            ExprKind::Call { args, .. } | ExprKind::Mutation { args, .. } if !node.active => {
                 for arg in args.clone() {
                     if let ExprKind::Borrow { place, unique: true } = &program.exprs[arg].kind {
                         let base = place.base;

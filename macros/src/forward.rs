@@ -12,10 +12,10 @@ use crate::program::*;
 use crate::reverse::Reverse;
 
 pub(crate) struct Forward<'p> {
-    program: &'p Program,
-    reverse: &'p Reverse<'p>,
+    pub(crate) program: &'p Program,
+    pub(crate) reverse: &'p Reverse<'p>,
     /// Declarations that stand before the current statement.
-    before: TokenStream,
+    pub(crate) before: TokenStream,
 }
 
 /// Writes the body of the forward closure.
@@ -204,6 +204,14 @@ impl<'p> Forward<'p> {
         if assign.place.indices().any(|index| self.touched(index, block)) {
             return self.assign_by_index(assign, left, old_name, block);
         }
+        if let Some(old) = &old_name
+            && assign.place.projections.is_empty()
+            && self.program.variables[assign.place.base].heap
+        {
+            // A vector is moved, and may be what the value is computed from.
+            let (value, name) = (self.root(assign.value, block), Program::fresh("value"));
+            return quote!(let #name = #value; let #old = ::core::mem::replace(&mut #left, #name););
+        }
         let old = old_name.map(|old| quote!(let #old = #left;)).unwrap_or_default();
         if !self.touched(assign.value, block) {
             let syntax = &assign.syntax;
@@ -299,13 +307,15 @@ impl<'p> Forward<'p> {
             self.reverse.rules.contains_key(&e)
                 || kept.name(block, Item::Value(e)).is_some()
                 || kept.name(block, Item::Branch(e)).is_some()
+                || kept.name(block, Item::Undo(e)).is_some()
+                || self.reverse.removed.contains_key(&e)
                 || self.program.blocks_of(e).into_iter().flat_map(|b| self.program.nested(b)).any(|b| {
                     !kept.is_empty(b) || self.program.roots(b).into_iter().any(|root| self.touched(root, b))
                 })
         })
     }
 
-    fn expr(&mut self, expr: ExprId, block: BlockId) -> TokenStream {
+    pub(crate) fn expr(&mut self, expr: ExprId, block: BlockId) -> TokenStream {
         let tokens = self.unkept(expr, block);
         match self.reverse.kept.name(block, Item::Value(expr)) {
             Some(name) => {
@@ -386,6 +396,8 @@ impl<'p> Forward<'p> {
                 let elements: Vec<_> = elements.iter().map(|e| self.expr(*e, block)).collect();
                 quote!([#(#elements),*])
             }
+            ExprKind::Vector { elements, len } => self.vector(elements, *len, block),
+            ExprKind::Mutation { action, args } => self.mutation(expr, *action, args, block),
             ExprKind::Repeat(element, len) => {
                 let element = self.expr(*element, block);
                 quote!([#element; #len])
@@ -394,7 +406,12 @@ impl<'p> Forward<'p> {
     }
 
     /// A place as written, with indices that are kept on the way.
-    fn place(&mut self, syntax: &syn::Expr, projections: &[Projection], block: BlockId) -> TokenStream {
+    pub(crate) fn place(
+        &mut self,
+        syntax: &syn::Expr,
+        projections: &[Projection],
+        block: BlockId,
+    ) -> TokenStream {
         let (last, rest) = match projections.split_last() {
             Some((last, rest)) => (Some(last), rest),
             None => (None, projections),

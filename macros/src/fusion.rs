@@ -86,6 +86,10 @@ fn separable(program: &Program, body: BlockId) -> bool {
 
 /// What the reverse pass asks for before and within the loop is known by then.
 fn available(program: &Program, fused: &Reverse, index: usize, kept: usize) -> bool {
+    let heap = |item: &Item| matches!(item, Item::Final(id) if program.variables[*id].heap);
+    if fused.kept.items(BODY).iter().any(|(item, _)| heap(item)) {
+        return false;
+    }
     let defined: Vec<_> =
         program.blocks[BODY].statements[..index].iter().flat_map(|s| s.defines.iter().copied()).collect();
     fused.kept.items(BODY)[..kept].iter().all(|(item, _)| match item {

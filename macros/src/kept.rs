@@ -20,6 +20,8 @@ pub(crate) enum Item {
     Branch(ExprId),
     /// What a place held before an assignment.
     Old(StmtId),
+    /// What it takes to undo a mutation.
+    Undo(ExprId),
     /// The range of a loop.
     Range(StmtId),
     /// How often a `while` loop ran.

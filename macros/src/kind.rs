@@ -233,7 +233,12 @@ impl Program {
                 let of_range = matches!(self.exprs[self.peel(*receiver)].syntax, Expr::Range(_));
                 if name == "sin_cos" || of_range { Kind::Unknown } else { self.kind_of(*receiver) }
             }
-            ExprKind::Call { .. } | ExprKind::Tuple(_) => Kind::Unknown,
+            ExprKind::Call { function, .. } => self.kind_of_call(function),
+            ExprKind::Mutation { action, args } => self.kind_of_mutation(*action, args),
+            ExprKind::Vector { elements, .. } => {
+                Kind::Sequence(Box::new(elements.first().map_or(Kind::Unknown, |e| self.kind_of(*e))))
+            }
+            ExprKind::Tuple(_) => Kind::Unknown,
             ExprKind::If { then, otherwise, .. } => {
                 let value = |b: &usize| self.blocks[*b].value.map_or(Kind::Unknown, |v| self.kind_of(v));
                 match value(then) {

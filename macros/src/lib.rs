@@ -9,6 +9,7 @@ mod fusion;
 mod generics;
 mod kept;
 mod kind;
+mod mutation;
 mod parse;
 mod program;
 mod pull;
@@ -19,6 +20,7 @@ mod shadows;
 mod signature;
 mod stencil;
 mod values;
+mod vectors;
 mod versions;
 
 use proc_macro::TokenStream;

@@ -30,7 +30,7 @@ pub(crate) struct Parser<'e> {
     scopes: Vec<HashMap<String, Binding>>,
     block: BlockId,
     function: Ident,
-    errors: &'e mut Errors,
+    pub(crate) errors: &'e mut Errors,
 }
 
 const CONTROL: &str = "leaving a block early is not differentiable yet: put the rest into the other branch of an `if`, \
@@ -69,6 +69,7 @@ impl<'e> Parser<'e> {
             parser.program.parameters.push(id);
         }
         parser.fill_block(BODY, body);
+        parser.program.settle_owners();
         parser.program.name_variables();
         (parser.program, parser.items)
     }
@@ -89,6 +90,10 @@ impl<'e> Parser<'e> {
             disturbed: false,
             unrestored: false,
             parted: false,
+            heap: false,
+            moved: false,
+            pool: id,
+            storage: id,
             block: self.block,
             zero: None,
         });
@@ -103,6 +108,15 @@ impl<'e> Parser<'e> {
     fn lookup(&self, name: &Ident) -> Option<&Binding> {
         let name = name.to_string();
         self.scopes.iter().rev().find_map(|scope| scope.get(&name))
+    }
+
+    /// The name is that of a reference.
+    pub(crate) fn is_reference(&self, name: &Ident) -> bool {
+        match self.lookup(name) {
+            Some(Binding::Variable(id)) => self.program.variables[*id].by_reference(),
+            Some(Binding::Alias { .. }) => true,
+            None => false,
+        }
     }
 
     /// The variables whose names occur in `tokens`.
@@ -416,12 +430,12 @@ impl<'e> Parser<'e> {
         Some(StatementKind::Assign(Assign { place, op, value, result, syntax: syntax.clone() }))
     }
 
-    fn add(&mut self, syntax: &Syn, kind: ExprKind) -> ExprId {
+    pub(crate) fn add(&mut self, syntax: &Syn, kind: ExprKind) -> ExprId {
         self.program.exprs.push(Expr { kind, syntax: syntax.clone(), active: false, span: syntax.span() });
         self.program.exprs.len() - 1
     }
 
-    fn constant(&mut self, syntax: &Syn, pure: bool, why: Option<&str>) -> ExprId {
+    pub(crate) fn constant(&mut self, syntax: &Syn, pure: bool, why: Option<&str>) -> ExprId {
         let mentions = self.mentions(syntax.to_token_stream());
         let reads = self.mentions(without_shapes(syntax.to_token_stream()));
         let aliases = self.aliases(syntax.to_token_stream());
@@ -432,12 +446,12 @@ impl<'e> Parser<'e> {
     }
 
     /// An expression of a type that carries no gradient, whatever it looks at.
-    fn inert_expr(&mut self, syntax: &Syn) -> ExprId {
+    pub(crate) fn inert_expr(&mut self, syntax: &Syn) -> ExprId {
         let pure = self.is_pure(syntax);
         self.constant(syntax, pure, None)
     }
 
-    fn place(&mut self, expr: &Syn) -> Option<Place> {
+    pub(crate) fn place(&mut self, expr: &Syn) -> Option<Place> {
         match expr {
             Syn::Path(path) => match self.lookup(path.path.get_ident()?)? {
                 Binding::Variable(id) => Some(Place { base: *id, projections: Vec::new() }),
@@ -471,7 +485,7 @@ impl<'e> Parser<'e> {
     }
 
     /// What an index is computed from carries no gradient.
-    fn mark_inert(&mut self, expr: ExprId) {
+    pub(crate) fn mark_inert(&mut self, expr: ExprId) {
         match &self.program.exprs[expr].kind {
             ExprKind::Read(place) if place.projections.is_empty() => {
                 let base = place.base;
@@ -504,7 +518,7 @@ impl<'e> Parser<'e> {
         }
     }
 
-    fn expr(&mut self, expr: &Syn) -> ExprId {
+    pub(crate) fn expr(&mut self, expr: &Syn) -> ExprId {
         match expr {
             Syn::Lit(_) => self.constant(expr, true, None),
             Syn::Path(path) => match path.path.get_ident().and_then(|name| self.lookup(name)).cloned() {
@@ -625,6 +639,7 @@ impl<'e> Parser<'e> {
             Syn::Match(_) | Syn::Loop(_) => {
                 self.constant(expr, false, Some("`match` and `loop` are not differentiable yet: use `if` and `while`"))
             }
+            Syn::Macro(mac) if mac.mac.path.is_ident("vec") => self.vector(expr, &mac.mac),
             Syn::Macro(_) => self.constant(expr, false, Some("the value of a macro is not differentiable: write it out, or call a function")),
             Syn::Struct(_) => self.constant(expr, true, Some("structs are not differentiable yet: use variables, arrays or tuples")),
             _ => self.constant(expr, false, Some("this expression is not differentiable yet: write it with variables, arithmetic and calls")),
@@ -634,6 +649,9 @@ impl<'e> Parser<'e> {
     fn method(&mut self, expr: &Syn, call: &syn::ExprMethodCall) -> ExprId {
         if inert_method(&call.method.to_string()) {
             return self.inert_expr(expr);
+        }
+        if let Some(mutation) = self.mutating_method(expr, call) {
+            return mutation;
         }
         if let Some(place) = self.place(&call.receiver)
             && matches!(self.program.kind_of_place(&place), Kind::Sequence(_))
@@ -670,6 +688,9 @@ impl<'e> Parser<'e> {
                 false,
                 Some("calls of closures are not differentiable yet: call a function"),
             );
+        }
+        if let Some(mutation) = self.mutating_function(expr, call, function) {
+            return mutation;
         }
         if last.ident == "constant" {
             return self.constant(expr, true, None);
@@ -713,7 +734,7 @@ impl<'e> Parser<'e> {
     }
 
     /// An argument: a variable that is itself a reference is borrowed anew.
-    fn argument(&mut self, arg: &Syn) -> ExprId {
+    pub(crate) fn argument(&mut self, arg: &Syn) -> ExprId {
         let id = self.expr(arg);
         if let ExprKind::Read(place) = &self.program.exprs[id].kind {
             let variable = &self.program.variables[place.base];
@@ -727,7 +748,7 @@ impl<'e> Parser<'e> {
 
     /// Whether evaluating the expression again gives the same value and has no effect. Functions and macros are not
     /// trusted, nor are methods of variables that can change.
-    fn is_pure(&self, expr: &Syn) -> bool {
+    pub(crate) fn is_pure(&self, expr: &Syn) -> bool {
         struct Impure<'p, 'e>(&'p Parser<'e>, bool);
         impl<'ast> syn::visit::Visit<'ast> for Impure<'_, '_> {
             fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {

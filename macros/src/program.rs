@@ -10,6 +10,8 @@ use quote::ToTokens;
 use syn::Ident;
 use syn::ext::IdentExt;
 
+use crate::mutation::Action;
+
 pub(crate) type VarId = usize;
 pub(crate) type ExprId = usize;
 pub(crate) type BlockId = usize;
@@ -76,6 +78,14 @@ pub(crate) struct Variable {
     /// A field of it is mentioned.
     pub(crate) parted: bool,
     pub(crate) block: BlockId,
+    /// Owns memory: it is moved, and never copied.
+    pub(crate) heap: bool,
+    /// Moved out of the function's sight, or into another variable.
+    pub(crate) moved: bool,
+    /// The variable whose pool its shadow comes from: one pool for all that a vector may be moved to.
+    pub(crate) pool: VarId,
+    /// Likewise for all that its contents may be moved to, or swapped with.
+    pub(crate) storage: VarId,
     /// The zero of a local's shape, where the syntax of its initialiser tells that.
     pub(crate) zero: Option<Zero>,
 }
@@ -282,6 +292,16 @@ pub(crate) enum ExprKind {
     Tuple(Vec<ExprId>),
     Array(Vec<ExprId>),
     Repeat(ExprId, Box<syn::Expr>),
+    /// `vec![a, b]`, or `vec![a; n]` with the length
+    Vector {
+        elements: Vec<ExprId>,
+        len: Option<ExprId>,
+    },
+    /// A method that changes the length of a vector, or a function that moves vectors: see [`Action`].
+    Mutation {
+        action: Action,
+        args: Vec<ExprId>,
+    },
 }
 
 pub(crate) struct Constant {
@@ -354,7 +374,11 @@ impl Program {
             ExprKind::Method { receiver, args, .. } => {
                 std::iter::once(*receiver).chain(args.iter().copied()).collect()
             }
-            ExprKind::Call { args, .. } | ExprKind::Tuple(args) | ExprKind::Array(args) => args.clone(),
+            ExprKind::Call { args, .. }
+            | ExprKind::Mutation { args, .. }
+            | ExprKind::Tuple(args)
+            | ExprKind::Array(args) => args.clone(),
+            ExprKind::Vector { elements, len } => elements.iter().chain(len).copied().collect(),
             ExprKind::If { cond, .. } => vec![*cond],
             ExprKind::Block(_) => Vec::new(),
         }

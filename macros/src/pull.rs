@@ -26,6 +26,9 @@ impl Reverse<'_> {
     /// Hands `d`, the gradient with respect to `expr`, on to the operands.
     pub(crate) fn pull(&mut self, expr: ExprId, d: &Cotangent, at: &At) {
         let program = self.program;
+        if let Some(moved) = &d.moved {
+            return self.pull_vector(expr, d, moved, at);
+        }
         let node = &program.exprs[expr];
         if !node.active {
             return;
@@ -100,19 +103,9 @@ impl Reverse<'_> {
             ExprKind::Method { receiver, name, args } => self.pull_method(expr, *receiver, name, args, d, at),
             ExprKind::Call { function, args } => self.pull_call(expr, function, args, d, at),
             ExprKind::If { cond, then, otherwise } => self.pull_if(expr, *cond, *then, *otherwise, d, at),
-            ExprKind::Block(block) => {
-                let d = if self.yields(*block) { self.bind(d) } else { d.clone() };
-                self.open(*block, false);
-                self.undo_block(*block, Some(&d));
-                let body = self.close();
-                if self.kept.is_empty(*block) {
-                    self.emit(quote!({ #body }));
-                } else {
-                    let residual = self.kept.keep(at.block, Item::Branch(expr), "inner");
-                    let pattern = self.kept.pattern(*block);
-                    self.emit(quote!({ let #pattern = #residual; #body }));
-                }
-            }
+            ExprKind::Block(block) => self.pull_block(expr, *block, d, at),
+            ExprKind::Mutation { action, args } => self.pull_mutation(expr, *action, args, d, at),
+            ExprKind::Vector { .. } => unreachable!("the gradient of a vector is owned"),
             ExprKind::Tuple(elements) => {
                 let d = self.bind(d);
                 for (i, element) in elements.iter().enumerate() {
@@ -128,6 +121,20 @@ impl Reverse<'_> {
                 }
             }
             ExprKind::Repeat(element, _) => self.pull(*element, &Cotangent::term(quote!(__pb::sum(#d))), at),
+        }
+    }
+
+    pub(crate) fn pull_block(&mut self, expr: ExprId, block: BlockId, d: &Cotangent, at: &At) {
+        let d = if self.yields(block) { self.bind(d) } else { d.clone() };
+        self.open(block, false);
+        self.undo_block(block, Some(&d));
+        let body = self.close();
+        if self.kept.is_empty(block) {
+            self.emit(quote!({ #body }));
+        } else {
+            let residual = self.kept.keep(at.block, Item::Branch(expr), "inner");
+            let pattern = self.kept.pattern(block);
+            self.emit(quote!({ let #pattern = #residual; #body }));
         }
     }
 

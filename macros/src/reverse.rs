@@ -10,6 +10,7 @@ use crate::errors::Errors;
 use crate::kept::{Item, Kept};
 use crate::program::*;
 use crate::stencil::{Moves, Stencil};
+use crate::vectors::Moved;
 
 /// A block whose reverse pass is being written.
 pub(crate) struct Level {
@@ -48,6 +49,10 @@ pub(crate) struct Reverse<'p> {
     pub(crate) stacks: HashMap<StmtId, Ident>,
     /// Second names of callees, by their paths.
     pub(crate) imports: Vec<(TokenStream, Ident)>,
+    /// The variables whose shadows come from pools.
+    pub(crate) lent: HashSet<VarId>,
+    /// The slots of what is cut off vectors.
+    pub(crate) removed: HashMap<ExprId, Ident>,
     /// Names in use for values of variables.
     pub(crate) named: HashSet<String>,
     pub(crate) reads: Reads,
@@ -77,14 +82,16 @@ pub(crate) struct Cotangent {
     pub(crate) tokens: TokenStream,
     /// A name or an element: can be written several times.
     pub(crate) atom: bool,
+    /// The gradient is owned, along with the vector that it belongs to.
+    pub(crate) moved: Option<Moved>,
 }
 
 impl Cotangent {
     pub(crate) fn atom(tokens: TokenStream) -> Self {
-        Cotangent { tokens, atom: true }
+        Cotangent { tokens, atom: true, moved: None }
     }
     pub(crate) fn term(tokens: TokenStream) -> Self {
-        Cotangent { tokens, atom: false }
+        Cotangent { tokens, atom: false, moved: None }
     }
 }
 
@@ -122,6 +129,8 @@ impl<'p> Reverse<'p> {
             rules: HashMap::new(),
             stacks: HashMap::new(),
             imports: Vec::new(),
+            lent: HashSet::new(),
+            removed: HashMap::new(),
             named: program
                 .variables
                 .iter()
@@ -145,6 +154,7 @@ impl<'p> Reverse<'p> {
         }
         other.rules = self.rules.clone();
         other.stacks = self.stacks.clone();
+        other.removed = self.removed.clone();
         other.fuse = Some(statement);
         let tokens = other.run();
         (other, tokens)
@@ -233,8 +243,7 @@ impl<'p> Reverse<'p> {
         let program = self.program;
         if let (true, ExprKind::Tuple(elements)) = (l.tuple, &program.exprs[init].kind) {
             for (variable, element) in l.variables.iter().zip(elements).rev() {
-                let seed = variable.and_then(|id| self.final_shadow(id));
-                self.pull_root(*element, seed, at);
+                self.undo_binding(*variable, *element, at);
             }
         } else if l.tuple {
             if !program.exprs[init].active {
@@ -250,11 +259,23 @@ impl<'p> Reverse<'p> {
                 .collect();
             self.pull_root(init, Some(Cotangent::term(quote!((#(#parts),*)))), at);
         } else {
-            let seed = l.variables[0].and_then(|id| self.final_shadow(id));
-            self.pull_root(init, seed, at);
-            if let Some(id) = l.variables[0] {
-                self.give_back(id);
-            }
+            self.undo_binding(l.variables[0], init, at);
+        }
+    }
+
+    /// Undoes the binding of one variable.
+    fn undo_binding(&mut self, variable: Option<VarId>, init: ExprId, at: &At) {
+        if let Some(id) = variable
+            && self.program.variables[id].heap
+            && self.program.variables[id].active
+        {
+            let seed = self.bound_vector(id, init);
+            return self.pull_root(init, seed, at);
+        }
+        let seed = variable.and_then(|id| self.final_shadow(id));
+        self.pull_root(init, seed, at);
+        if let Some(id) = variable {
+            self.give_back(id);
         }
     }
 
@@ -272,7 +293,7 @@ impl<'p> Reverse<'p> {
         let peeled = self.program.peel(expr);
         let writes = matches!(
             self.program.exprs[peeled].kind,
-            ExprKind::Call { .. } | ExprKind::If { .. } | ExprKind::Block(_)
+            ExprKind::Call { .. } | ExprKind::Mutation { .. } | ExprKind::If { .. } | ExprKind::Block(_)
         );
         match seed {
             Some(seed) => self.pull(peeled, &seed, at),
@@ -286,6 +307,9 @@ impl<'p> Reverse<'p> {
         let id = assign.place.base;
         let variable = &self.program.variables[id];
         let value = self.program.peel(assign.value);
+        if variable.heap && variable.active && assign.place.projections.is_empty() {
+            return self.undo_vector_assign(assign, statement);
+        }
         if variable.memory {
             let output = variable.origin == Origin::Unique
                 && assign.op.is_none()
@@ -382,7 +406,8 @@ impl<'p> Reverse<'p> {
         let outer = self.level_of(variable.block);
         let around: Vec<_> = self.levels[outer + 1..].iter().filter(|l| l.is_loop).map(|l| l.block).collect();
         known.iter().any(|(v, read, loops)| {
-            *v == id && (*read <= version || loops.iter().any(|l| around.contains(l)))
+            let shared = self.program.variables[*v].storage == variable.storage;
+            shared && (*read <= version || loops.iter().any(|l| around.contains(l)))
         })
     }
 
@@ -523,7 +548,7 @@ pub(crate) fn negate(d: Cotangent) -> Cotangent {
     let mut tokens = d.tokens.clone().into_iter();
     match tokens.next() {
         Some(proc_macro2::TokenTree::Punct(minus)) if minus.as_char() == '-' => {
-            Cotangent { tokens: tokens.collect(), atom: false }
+            Cotangent::term(tokens.collect())
         }
         _ => {
             let d = d.tokens;

@@ -34,25 +34,16 @@ impl Reverse<'_> {
         let zero = match (&variable.zero, &variable.kind) {
             (Some(zero), _) => zero_tokens(zero, &program.zero()),
             (None, Kind::Float) => program.zero(),
-            (None, _)
-                if variable.memory
-                    && matches!(variable.kind, Kind::Sequence(_))
-                    && variable.origin == Origin::Local =>
-            {
+            _ if self.is_pooled(id) => {
                 let name = &variable.unique;
                 self.present(id);
                 let pool = self.pool(id);
+                self.lent.insert(id);
                 quote!(#pool.take(&#name))
             }
             (None, Kind::Sequence(_)) => {
                 let name = self.any_value(id);
                 quote!(__pb::zero_of(&#name))
-            }
-            (None, _) if variable.memory => {
-                let name = &variable.unique;
-                self.present(id);
-                let pool = self.pool(id);
-                quote!(#pool.take(&#name))
             }
             // The compiler has to know the type before it sees a part of it.
             (None, _) if variable.parted => {
@@ -62,6 +53,13 @@ impl Reverse<'_> {
             _ => quote!(__pb::zero()),
         };
         self.levels[level].out.extend(quote!(let mut #shadow = #zero;));
+    }
+
+    /// The shadow of a local comes from a pool: it may own memory.
+    fn is_pooled(&self, id: VarId) -> bool {
+        let variable = &self.program.variables[id];
+        let plain = variable.zero.is_some() || variable.kind == Kind::Float || !variable.memory;
+        !plain && (variable.origin == Origin::Local || !matches!(variable.kind, Kind::Sequence(_)))
     }
 
     /// Some value of the variable, to tell its type.
@@ -84,7 +82,8 @@ impl Reverse<'_> {
 
     /// The slot that keeps the shadow of a local between calls.
     pub(crate) fn pool(&mut self, id: VarId) -> Ident {
-        let name = format_ident!("pool_{}", self.program.variables[id].shadow);
+        let variables = &self.program.variables;
+        let name = format_ident!("pool_{}", variables[variables[id].pool].shadow);
         if !self.slots.iter().any(|slot| slot.name == name) {
             self.slots.push(Slot { name: name.clone(), init: quote!(__pb::Pool::new()) });
         }
@@ -92,10 +91,9 @@ impl Reverse<'_> {
     }
 
     pub(crate) fn give_back(&mut self, id: VarId) {
-        let name = format_ident!("pool_{}", self.program.variables[id].shadow);
-        if self.slots.iter().any(|slot| slot.name == name) {
-            let shadow = &self.program.variables[id].shadow;
-            self.emit(quote!(#name.give(#shadow);));
+        if self.lent.contains(&id) {
+            let (pool, shadow) = (self.pool(id), &self.program.variables[id].shadow);
+            self.emit(quote!(#pool.give(#shadow);));
         }
     }
 

@@ -50,7 +50,8 @@ impl Reverse<'_> {
     /// Makes a local that lives in memory available to the reverse pass.
     pub(crate) fn present(&mut self, id: VarId) {
         let variable = &self.program.variables[id];
-        if variable.memory && !variable.by_reference() {
+        // What was moved comes back by the opposite move.
+        if variable.memory && !variable.by_reference() && !(variable.moved && variable.active) {
             self.kept.keep_as(variable.block, Item::Final(id), variable.unique.clone());
         }
     }
@@ -72,7 +73,10 @@ impl Reverse<'_> {
                         .indices()
                         .all(|i| self.replayable(i, self.program.frozen.get(&i).unwrap_or(at), level))
             }
-            ExprKind::Call { .. } | ExprKind::Borrow { .. } => false,
+            ExprKind::Call { .. }
+            | ExprKind::Borrow { .. }
+            | ExprKind::Mutation { .. }
+            | ExprKind::Vector { .. } => false,
             ExprKind::If { .. } | ExprKind::Block(_) => {
                 self.program.operands(expr).into_iter().all(|e| self.replayable(e, at, level))
                     && self.program.blocks_of(expr).into_iter().all(|b| {
@@ -274,7 +278,9 @@ impl Reverse<'_> {
                 let element = self.text(*element, at, level);
                 quote!([#element; #len])
             }
-            ExprKind::Call { .. } => unreachable!("kept above"),
+            ExprKind::Call { .. } | ExprKind::Mutation { .. } | ExprKind::Vector { .. } => {
+                unreachable!("kept above")
+            }
         }
     }
 
@@ -292,6 +298,8 @@ impl Reverse<'_> {
             ExprKind::Constant(_)
                 | ExprKind::Read(_)
                 | ExprKind::Call { .. }
+                | ExprKind::Mutation { .. }
+                | ExprKind::Vector { .. }
                 | ExprKind::If { .. }
                 | ExprKind::Block(_)
         )

@@ -62,7 +62,7 @@ impl Numbering<'_> {
 
     fn recomputable(&self, expr: ExprId) -> bool {
         match &self.program.exprs[self.program.peel(expr)].kind {
-            ExprKind::Call { .. } => false,
+            ExprKind::Call { .. } | ExprKind::Mutation { .. } | ExprKind::Vector { .. } => false,
             ExprKind::If { .. } | ExprKind::Block(_) => self
                 .program
                 .blocks_of(self.program.peel(expr))
@@ -175,7 +175,8 @@ impl Numbering<'_> {
         for operand in self.program.operands(expr) {
             self.effects(operand, block, versions, defines);
         }
-        if let ExprKind::Call { args, .. } = &self.program.exprs[expr].kind {
+        if let ExprKind::Call { args, .. } | ExprKind::Mutation { args, .. } = &self.program.exprs[expr].kind
+        {
             for arg in args.clone() {
                 if let ExprKind::Borrow { place, unique: true } = &self.program.exprs[arg].kind {
                     self.merge(place.base, block, versions, defines);

@@ -9,7 +9,10 @@ mod blas;
 mod derived;
 mod float;
 mod function;
+mod growth;
 mod local;
+#[doc(hidden)]
+pub mod mutation;
 mod rule;
 mod saved;
 mod scalar;
@@ -38,7 +41,9 @@ pub mod __private {
     pub use crate::derived::derived;
     pub use crate::float::Scalar;
     pub use crate::function::*;
+    pub use crate::growth::{Removed, total, unextend, unpop, unpush};
     pub use crate::local::{Branch, Pool, backwards, none, shadow_of, sum};
+    pub use crate::mutation;
     pub use crate::rule::Rule;
     pub use crate::scalar::{ScalarRules, SinCosRule, cast_tangent};
     pub use crate::shadow::{Accumulate, Differentiable, Ignored, Shadow, cells, slice_cells};

@@ -36,7 +36,10 @@ impl<G> Pool<G> {
 
     /// Takes back what [`take`](Pool::take) gave.
     pub fn give(&mut self, gradient: G) {
-        self.0.push(gradient);
+        // Plain data is made anew at no cost.
+        if std::mem::needs_drop::<G>() {
+            self.0.push(gradient);
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use std::cell::Cell;
 use ndarray::{Array, ArrayBase, ArrayRef, ArrayView, Data, Dimension, MathCell};
 
 use crate::float::Scalar;
-use crate::tangent::Tangent;
+use crate::tangent::{Tangent, Value};
 
 /// A type whose references a differentiable function may take: it says what the shadow of a reference looks like and
 /// where a gradient object keeps it.
@@ -197,7 +197,7 @@ impl<C: Accumulate, const N: usize> Accumulate for [C; N] {
 /// # Safety
 /// `Cells` has the layout of `Self` and consists of `Cell`s alone, so that unique access to a `Self` may be turned
 /// into shared access to a `Cells`.
-pub unsafe trait Element: Tangent {
+pub unsafe trait Element: Tangent + Value<Tangent = Self> {
     /// `Self` with a cell around each scalar.
     type Cells: Accumulate<Tangent = Self>;
 }

@@ -12,6 +12,7 @@ use pullback::testing::CountingAllocator;
 mod arrays;
 mod bindings;
 mod branches;
+mod buffers;
 mod calls;
 mod constants;
 mod corners;
@@ -23,6 +24,7 @@ mod mutation;
 mod objects;
 mod scalars;
 mod shapes;
+mod vectors;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;

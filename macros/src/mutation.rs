@@ -1,0 +1,531 @@
+//! What writes to vectors, slices and arrays other than by assignment.
+//!
+//! A method that keeps the length, such as `fill`, is the call of a function that has a rule: they are in
+//! `rules/src/mutation.rs`. What changes the length of a vector, or moves it, is an [`Action`]: the reverse pass does the
+//! opposite to the vector and to its shadow, see [`crate::vectors`].
+
+use syn::punctuated::Punctuated;
+use syn::{Expr as Syn, Token, parse_quote};
+
+use crate::errors::Errors;
+use crate::kind::{inert, kind_of_type};
+use crate::parse::Parser;
+use crate::program::*;
+
+/// What a [`ExprKind::Mutation`] does to its first argument, which is borrowed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Action {
+    /// `v.push(x)`
+    Push,
+    /// `v.pop()`, unwrapped in some way
+    Pop,
+    /// `v.insert(i, x)`
+    Insert,
+    /// `v.remove(i)`
+    Remove,
+    /// `v.extend_from_slice(x)`
+    Extend,
+    /// `v.truncate(n)`
+    Truncate,
+    /// `v.clear()`
+    Clear,
+    /// `v.resize(n, x)`
+    Resize,
+    /// `std::mem::swap(&mut v, &mut w)` of locals
+    Exchange,
+}
+
+impl Action {
+    fn of_method(name: &str) -> Option<Action> {
+        Some(match name {
+            "push" => Action::Push,
+            "pop" => Action::Pop,
+            "insert" => Action::Insert,
+            "remove" => Action::Remove,
+            "extend_from_slice" => Action::Extend,
+            "truncate" => Action::Truncate,
+            "clear" => Action::Clear,
+            "resize" => Action::Resize,
+            _ => return None,
+        })
+    }
+
+    /// The value that is put into the vector.
+    pub(crate) fn value(self, args: &[ExprId]) -> Option<ExprId> {
+        match self {
+            Action::Push => args.get(1).copied(),
+            Action::Insert | Action::Resize => args.get(2).copied(),
+            _ => None,
+        }
+    }
+}
+
+/// An argument of a method that writes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Index,
+    Range,
+    Value,
+    Slice,
+}
+
+/// The methods that keep the length, with the function in `rules/src/mutation.rs` and what they take.
+fn in_place(name: &str) -> Option<(syn::Path, &'static [Takes])> {
+    use Takes::*;
+    Some(match name {
+        "swap" => (parse_quote!(::pullback::__private::mutation::swap), &[Index, Index]),
+        "fill" => (parse_quote!(::pullback::__private::mutation::fill), &[Value]),
+        "reverse" => (parse_quote!(::pullback::__private::mutation::reverse), &[]),
+        "rotate_left" => (parse_quote!(::pullback::__private::mutation::rotate_left), &[Index]),
+        "rotate_right" => (parse_quote!(::pullback::__private::mutation::rotate_right), &[Index]),
+        "copy_within" => (parse_quote!(::pullback::__private::mutation::copy_within), &[Range, Index]),
+        "copy_from_slice" => (parse_quote!(::pullback::__private::mutation::copy_from_slice), &[Slice]),
+        "clone_from_slice" => (parse_quote!(::pullback::__private::mutation::clone_from_slice), &[Slice]),
+        "assign" => (parse_quote!(::pullback::__private::mutation::assign), &[Slice]),
+        _ => return None,
+    })
+}
+
+impl Parser<'_> {
+    /// A method that writes to its receiver, if it is known.
+    pub(crate) fn mutating_method(&mut self, expr: &Syn, call: &syn::ExprMethodCall) -> Option<ExprId> {
+        let name = call.method.to_string();
+        if ["unwrap", "expect", "unwrap_or", "unwrap_or_default"].contains(&name.as_str())
+            && let Syn::MethodCall(inner) = &*call.receiver
+            && inner.method == "pop"
+            && inner.args.is_empty()
+            && call.args.iter().all(|arg| matches!(arg, Syn::Lit(_)))
+        {
+            return self.action(expr, inner, Action::Pop);
+        }
+        if let Some(action) = Action::of_method(&name) {
+            return self.action(expr, call, action);
+        }
+        let (function, takes) = in_place(&name)?;
+        let place = self.written_sequence(&call.receiver)?;
+        if call.args.len() != takes.len() {
+            return None;
+        }
+        let mut args = Vec::new();
+        for (arg, takes) in call.args.iter().zip(takes) {
+            args.push(match takes {
+                Takes::Index if matches!(arg, Syn::Array(_) | Syn::Tuple(_)) => {
+                    self.errors.push(arg, "elements of a multi-dimensional array are not swapped differentiably yet: assign to each");
+                    self.inert_expr(arg)
+                }
+                Takes::Index => {
+                    let index = self.expr(arg);
+                    self.mark_inert(index);
+                    index
+                }
+                Takes::Range => match arg {
+                    Syn::Range(syn::ExprRange { start: Some(start), limits: syn::RangeLimits::HalfOpen(_), end: Some(end), .. }) => {
+                        let bounds: Syn = parse_quote!((#start, #end));
+                        self.inert_expr(&bounds)
+                    }
+                    _ => {
+                        self.errors.push(arg, "`copy_within` is differentiable for a range with both bounds, `a..b`");
+                        self.inert_expr(arg)
+                    }
+                },
+                Takes::Value => self.expr(arg),
+                Takes::Slice => self.argument(arg),
+            });
+        }
+        args.push(self.lend(&call.receiver, place));
+        Some(self.add(expr, ExprKind::Call { function, args }))
+    }
+
+    /// `std::mem::swap` and its like.
+    pub(crate) fn mutating_function(
+        &mut self,
+        expr: &Syn,
+        call: &syn::ExprCall,
+        function: &syn::Path,
+    ) -> Option<ExprId> {
+        let names: Vec<_> = function.segments.iter().map(|s| s.ident.to_string()).collect();
+        let names: Vec<_> = names.iter().map(String::as_str).collect();
+        let (["mem", name] | ["std" | "core", "mem", name]) = names[..] else { return None };
+        match (name, call.args.len()) {
+            ("swap", 2) => {
+                let args: Vec<_> = call.args.iter().map(|arg| self.argument(arg)).collect();
+                let local = |id: &ExprId| match &self.program.exprs[*id].kind {
+                    ExprKind::Borrow { place, unique: true } => Some(
+                        place.projections.is_empty() && !self.program.variables[place.base].by_reference(),
+                    ),
+                    _ => None,
+                };
+                match (local(&args[0])?, local(&args[1])?) {
+                    (true, true) => {
+                        Some(self.add(expr, ExprKind::Mutation { action: Action::Exchange, args }))
+                    }
+                    _ => {
+                        let function = parse_quote!(::pullback::__private::mutation::exchange);
+                        Some(self.add(expr, ExprKind::Call { function, args }))
+                    }
+                }
+            }
+            ("replace", 2) => {
+                let place = self.argument(&call.args[0]);
+                let value = self.expr(&call.args[1]);
+                let function = parse_quote!(::pullback::__private::mutation::replace);
+                Some(self.add(expr, ExprKind::Call { function, args: vec![value, place] }))
+            }
+            ("take", 1) => {
+                let place = self.argument(&call.args[0]);
+                let function = parse_quote!(::pullback::__private::mutation::take);
+                Some(self.add(expr, ExprKind::Call { function, args: vec![place] }))
+            }
+            _ => None,
+        }
+    }
+
+    /// `vec![a, b]` and `vec![a; n]`
+    pub(crate) fn vector(&mut self, expr: &Syn, mac: &syn::Macro) -> ExprId {
+        struct Repeat(Syn, Syn);
+        impl syn::parse::Parse for Repeat {
+            fn parse(input: syn::parse::ParseStream) -> syn::Result<Self> {
+                let element = input.parse()?;
+                input.parse::<Token![;]>()?;
+                Ok(Repeat(element, input.parse()?))
+            }
+        }
+        if let Ok(Repeat(element, len)) = mac.parse_body() {
+            let (element, len) = (self.expr(&element), self.inert_expr(&len));
+            return self.add(expr, ExprKind::Vector { elements: vec![element], len: Some(len) });
+        }
+        match mac.parse_body_with(Punctuated::<Syn, Token![,]>::parse_terminated) {
+            Ok(elements) => {
+                let elements = elements.iter().map(|e| self.expr(e)).collect();
+                self.add(expr, ExprKind::Vector { elements, len: None })
+            }
+            Err(_) => self.constant(
+                expr,
+                false,
+                Some("this `vec!` is not understood: write `vec![a, b]` or `vec![a; n]`"),
+            ),
+        }
+    }
+
+    fn action(&mut self, expr: &Syn, call: &syn::ExprMethodCall, action: Action) -> Option<ExprId> {
+        let place = self.written_sequence(&call.receiver)?;
+        let arity = match action {
+            Action::Pop | Action::Clear => 0,
+            Action::Insert | Action::Resize => 2,
+            _ => 1,
+        };
+        if call.args.len() != arity {
+            return None;
+        }
+        if action == Action::Pop && matches!(self.program.element_of(&place), Kind::Sequence(_)) {
+            let why =
+                "vectors are not popped from a vector differentiably yet: read the last one, and `truncate`";
+            return Some(self.constant(expr, false, Some(why)));
+        }
+        let base = place.base;
+        let whole = place.projections.is_empty();
+        let mut args = vec![self.lend(&call.receiver, place)];
+        for (i, arg) in call.args.iter().enumerate() {
+            args.push(match action {
+                Action::Extend => self.argument(arg),
+                Action::Truncate => self.inert_expr(arg),
+                Action::Insert | Action::Remove | Action::Resize if i == 0 => self.inert_expr(arg),
+                _ => self.expr(arg),
+            });
+        }
+        if let Some(value) = action.value(&args) {
+            let (kind, variable) = (self.program.kind_of(value), &mut self.program.variables[base]);
+            if whole && matches!(&variable.kind, Kind::Sequence(element) if **element == Kind::Unknown) {
+                variable.kind = Kind::Sequence(Box::new(kind));
+            }
+        }
+        Some(self.add(expr, ExprKind::Mutation { action, args }))
+    }
+
+    /// The place that a method writes to, if that may hold numbers one after the other.
+    fn written_sequence(&mut self, receiver: &Syn) -> Option<Place> {
+        let place = self.place(receiver)?;
+        let kind = self.program.kind_of_place(&place);
+        (matches!(kind, Kind::Sequence(_) | Kind::Unknown) && !inert(&kind)).then_some(place)
+    }
+
+    /// `&mut receiver`
+    fn lend(&mut self, receiver: &Syn, place: Place) -> ExprId {
+        let reference = matches!(receiver, Syn::Path(path) if path.path.get_ident().is_some_and(|name| self.is_reference(name)));
+        let syntax: Syn =
+            if reference { parse_quote!(&mut *#receiver) } else { parse_quote!(&mut #receiver) };
+        let variable = &mut self.program.variables[place.base];
+        variable.memory = true;
+        variable.parted = true;
+        self.add(&syntax, ExprKind::Borrow { place, unique: true })
+    }
+}
+
+impl Program {
+    fn element_of(&self, place: &Place) -> Kind {
+        match self.kind_of_place(place) {
+            Kind::Sequence(element) => *element,
+            _ => Kind::Unknown,
+        }
+    }
+
+    /// What the path of a function tells about its result.
+    pub(crate) fn kind_of_call(&self, function: &syn::Path) -> Kind {
+        let mut segments = function.segments.iter().rev();
+        let (Some(name), Some(ty)) = (segments.next(), segments.next()) else { return Kind::Unknown };
+        if !(ty.ident == "Vec" || ty.ident.to_string().starts_with("Array")) {
+            return Kind::Unknown;
+        }
+        if !["new", "with_capacity", "zeros", "ones", "from_elem", "from_vec", "from"]
+            .contains(&name.ident.to_string().as_str())
+        {
+            return Kind::Unknown;
+        }
+        match kind_of_type(&syn::Type::Path(parse_quote!(#ty))) {
+            Kind::Unknown => Kind::Sequence(Box::new(Kind::Unknown)),
+            kind => kind,
+        }
+    }
+
+    pub(crate) fn kind_of_mutation(&self, action: Action, args: &[ExprId]) -> Kind {
+        match (action, args.first().map(|v| &self.exprs[*v].kind)) {
+            (Action::Pop | Action::Remove, Some(ExprKind::Borrow { place, .. })) => self.element_of(place),
+            _ => Kind::Unknown,
+        }
+    }
+
+    /// The value of `expr` owns memory, as far as the syntax tells.
+    pub(crate) fn owns(&self, expr: ExprId) -> bool {
+        match &self.exprs[expr].kind {
+            ExprKind::Vector { .. } => true,
+            ExprKind::Paren(inner) => self.owns(*inner),
+            ExprKind::Read(place) => place.projections.is_empty() && self.variables[place.base].heap,
+            ExprKind::Call { function, .. } => self.kind_of_call(function) != Kind::Unknown,
+            ExprKind::If { .. } | ExprKind::Block(_) => self
+                .blocks_of(expr)
+                .iter()
+                .filter_map(|b| self.blocks[*b].value)
+                .any(|value| self.owns(value)),
+            _ => false,
+        }
+    }
+
+    /// The local whose vector `expr` moves.
+    pub(crate) fn moves(&self, expr: ExprId) -> Option<VarId> {
+        match &self.exprs[self.peel(expr)].kind {
+            ExprKind::Read(place) if place.projections.is_empty() && self.variables[place.base].heap => {
+                Some(place.base)
+            }
+            _ => None,
+        }
+    }
+
+    /// Marks the locals that own memory, and those that lose it.
+    pub(crate) fn settle_owners(&mut self) {
+        for block in 0..self.blocks.len() {
+            for i in 0..self.blocks[block].statements.len() {
+                let StatementKind::Let(l) = &self.blocks[block].statements[i].kind else { continue };
+                let Some(init) = l.init else { continue };
+                let inits = match &self.exprs[init].kind {
+                    ExprKind::Tuple(elements) if l.tuple => elements.clone(),
+                    _ => vec![init],
+                };
+                let typed = match &l.syntax.pat {
+                    syn::Pat::Type(typed) => owned_type(&typed.ty),
+                    _ => false,
+                };
+                let pairs: Vec<_> = l.variables.iter().copied().zip(inits).collect();
+                for (id, init) in pairs {
+                    let Some(id) = id else { continue };
+                    if (typed || self.owns(init)) && !inert(&self.variables[id].kind) {
+                        self.variables[id].heap = true;
+                        self.variables[id].memory = true;
+                    }
+                }
+            }
+        }
+        for (expr, _) in self.moving_roots() {
+            if let Some(id) = self.moves(expr) {
+                self.variables[id].moved = true;
+            }
+        }
+        let roots = self.moving_roots();
+        let moves = roots.iter().filter_map(|(expr, target)| Some((self.moves(*expr)?, (*target)?)));
+        let moves: Vec<_> = moves.collect();
+        let exchanged = self.exprs.iter().filter_map(|expr| {
+            let ExprKind::Mutation { action, args } = &expr.kind else { return None };
+            let ExprKind::Borrow { place, .. } = &self.exprs[args[0]].kind else { return None };
+            match (action, args.get(1).map(|arg| &self.exprs[*arg].kind)) {
+                (Action::Exchange, Some(ExprKind::Borrow { place: other, .. })) => {
+                    Some((place.base, other.base))
+                }
+                _ => Some((place.base, self.moves(action.value(args)?)?)),
+            }
+        });
+        let shared: Vec<_> = moves.iter().copied().chain(exchanged).collect();
+        join(&mut self.variables, &moves, |variable| &mut variable.pool);
+        join(&mut self.variables, &shared, |variable| &mut variable.storage);
+    }
+
+    /// The expressions whose value may be a vector on its way, and the variable that gets it.
+    fn moving_roots(&self) -> Vec<(ExprId, Option<VarId>)> {
+        let mut roots = Vec::new();
+        for block in &self.blocks {
+            for statement in &block.statements {
+                match &statement.kind {
+                    StatementKind::Let(Let { variables, tuple, init: Some(init), .. }) => {
+                        match (&self.exprs[*init].kind, tuple) {
+                            (ExprKind::Tuple(elements), true) => {
+                                roots.extend(elements.iter().copied().zip(variables.iter().copied()));
+                            }
+                            (_, false) => roots.push((*init, variables[0])),
+                            _ => {}
+                        }
+                    }
+                    StatementKind::Assign(assign) => {
+                        let whole = assign.place.projections.is_empty() && assign.op.is_none();
+                        roots.push((assign.value, whole.then_some(assign.place.base)));
+                    }
+                    _ => {}
+                }
+            }
+            roots.extend(block.value.map(|value| (value, None)));
+        }
+        for expr in &self.exprs {
+            if let ExprKind::Mutation { action, args } = &expr.kind {
+                roots.extend(action.value(args).map(|value| (value, None)));
+            }
+        }
+        // The value of a block goes where the block's value goes.
+        let mut next = 0;
+        while next < roots.len() {
+            let (expr, target) = roots[next];
+            for block in self.blocks_of(self.peel(expr)) {
+                if target.is_some() {
+                    roots.extend(self.blocks[block].value.map(|value| (value, target)));
+                }
+            }
+            next += 1;
+        }
+        roots
+    }
+}
+
+/// Gives all variables that `pairs` connect one representative.
+fn join(variables: &mut [Variable], pairs: &[(VarId, VarId)], group: fn(&mut Variable) -> &mut VarId) {
+    for &(a, b) in pairs {
+        let (from, to) = (*group(&mut variables[a]), *group(&mut variables[b]));
+        for variable in &mut *variables {
+            let group = group(variable);
+            if *group == from {
+                *group = to;
+            }
+        }
+    }
+}
+
+/// A type whose values own memory.
+pub(crate) fn owned_type(ty: &syn::Type) -> bool {
+    match ty {
+        syn::Type::Path(path) => path.path.segments.last().is_some_and(|segment| {
+            let name = segment.ident.to_string();
+            let array = name == "Array" || name.strip_prefix("Array").is_some_and(|n| n.len() == 1);
+            (name == "Vec" || array) && !inert(&kind_of_type(ty))
+        }),
+        syn::Type::Paren(paren) => owned_type(&paren.elem),
+        syn::Type::Group(group) => owned_type(&group.elem),
+        _ => false,
+    }
+}
+
+/// Vectors are moved whole, once, and where the reverse pass finds them again.
+pub(crate) fn report_moves(program: &Program, errors: &mut Errors) {
+    let allowed: Vec<_> = program.moving_roots().into_iter().map(|(expr, _)| program.peel(expr)).collect();
+    for (id, expr) in program.exprs.iter().enumerate() {
+        let active = |id: VarId| program.variables[id].active;
+        match &expr.kind {
+            ExprKind::Vector { .. }
+                if expr.active && !allowed.contains(&id) && !inside_vector(program, id) =>
+            {
+                errors.push(
+                    &expr.syntax,
+                    "a vector within an expression is not differentiable: bind it with `let` first",
+                );
+            }
+            ExprKind::Read(place)
+                if place.projections.is_empty()
+                    && program.variables[place.base].heap
+                    && active(place.base)
+                    && !allowed.contains(&id) =>
+            {
+                errors.push(
+                    &expr.syntax,
+                    "a vector cannot be moved here differentiably: pass a reference to it, or `clone` it",
+                );
+            }
+            ExprKind::Mutation { action, args } if expr.active => {
+                let ExprKind::Borrow { place, .. } = &program.exprs[args[0]].kind else { continue };
+                if program.variables[place.base].by_reference() && *action != Action::Exchange {
+                    errors.push(
+                        &expr.syntax,
+                        "a vector behind a reference keeps its length: change that of a local, or of a vector passed by value",
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+    for block in 0..program.blocks.len() {
+        for statement in &program.blocks[block].statements {
+            let value = match &statement.kind {
+                StatementKind::Let(l) => l.init,
+                StatementKind::Assign(assign) => Some(assign.value),
+                StatementKind::Expr(expr, _) => match &program.exprs[program.peel(*expr)].kind {
+                    ExprKind::Mutation { action, args } => action.value(args),
+                    _ => None,
+                },
+                _ => None,
+            };
+            report_move(program, value, block, errors);
+            if let StatementKind::Assign(assign) = &statement.kind {
+                report_assignment(program, assign, errors);
+            }
+        }
+        report_move(program, program.blocks[block].value, block, errors);
+    }
+}
+
+fn report_move(program: &Program, value: Option<ExprId>, block: BlockId, errors: &mut Errors) {
+    let Some((value, id)) = value.and_then(|value| Some((value, program.moves(value)?))) else { return };
+    if program.variables[id].active && program.variables[id].block != block {
+        errors.push(
+            &program.exprs[value].syntax,
+            "a vector is moved differentiably in its own block only: use `std::mem::swap`, or `clone` it",
+        );
+    }
+}
+
+fn report_assignment(program: &Program, assign: &Assign, errors: &mut Errors) {
+    let variable = &program.variables[assign.place.base];
+    if !variable.active || assign.op.is_some() {
+        return;
+    }
+    if assign.place.projections.is_empty() && variable.moved {
+        errors.push(
+            &assign.syntax,
+            "a vector that has been moved does not get a new one differentiably: use `std::mem::swap`",
+        );
+    } else if !assign.place.projections.is_empty() && program.owns(assign.value) {
+        errors.push(
+            &assign.syntax,
+            "a vector within a vector is not replaced differentiably yet: copy the elements with `copy_from_slice`",
+        );
+    }
+}
+
+fn inside_vector(program: &Program, inner: ExprId) -> bool {
+    program
+        .exprs
+        .iter()
+        .any(|e| matches!(&e.kind, ExprKind::Vector { elements, .. } if elements.contains(&inner)))
+}

@@ -1,0 +1,289 @@
+//! Vectors that are made, grown, shrunk and moved, in both passes.
+//!
+//! The shadow of a local vector grows and shrinks along with it: undoing a `push` takes the last element off both, and what
+//! the shadow held is the gradient of what was pushed. A vector that was moved comes back by the opposite move, and so does
+//! its shadow; nothing is copied.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::Ident;
+
+use crate::forward::Forward;
+use crate::kept::Item;
+use crate::mutation::Action;
+use crate::program::*;
+use crate::reverse::{Cotangent, Reverse, Slot};
+
+/// A vector on its way back to where it was moved from, along with its shadow.
+#[derive(Clone)]
+pub(crate) struct Moved {
+    /// The vector itself.
+    value: TokenStream,
+    /// Where its shadow goes once it is of no more use.
+    pool: Ident,
+}
+
+impl Reverse<'_> {
+    /// The gradient with respect to a vector: `shadow` owns it, and `value` the vector.
+    fn moved(&mut self, id: VarId, shadow: TokenStream, value: TokenStream) -> Cotangent {
+        let pool = self.pool(id);
+        Cotangent { tokens: shadow, atom: true, moved: Some(Moved { value, pool }) }
+    }
+
+    /// The gradient with respect to the vector that a `let` binds to `id`; nothing if there is none, and nothing to
+    /// bring back either.
+    pub(crate) fn bound_vector(&mut self, id: VarId, init: ExprId) -> Option<Cotangent> {
+        let level = self.level_of(self.program.variables[id].block);
+        if !self.levels[level].declared.contains(&id) {
+            if !self.brings_back(init) {
+                return None;
+            }
+            self.declare(id);
+        }
+        self.present(id);
+        let variable = &self.program.variables[id];
+        let (shadow, value) = (&variable.shadow, &variable.unique);
+        Some(self.moved(id, quote!(#shadow), quote!(#value)))
+    }
+
+    /// `expr` moves a vector that the reverse pass has to have back.
+    fn brings_back(&self, expr: ExprId) -> bool {
+        let program = self.program;
+        let active = program.moves(expr).is_some_and(|id| program.variables[id].active);
+        let blocks = program.blocks_of(program.peel(expr));
+        active || blocks.iter().filter_map(|b| program.blocks[*b].value).any(|value| self.brings_back(value))
+    }
+
+    /// Undoes `a = vector`.
+    pub(crate) fn undo_vector_assign(&mut self, assign: &Assign, statement: &Statement) {
+        let id = assign.place.base;
+        let at = &statement.before;
+        self.declare(id);
+        self.present(id);
+        let old = self.kept.keep(at.block, Item::Old(statement.id), "old");
+        let (value, gradient) = (self.kept.fresh("moved"), self.kept.fresh("d"));
+        let pool = self.pool(id);
+        let variable = &self.program.variables[id];
+        let (name, shadow) = (&variable.unique, &variable.shadow);
+        self.emit(quote! {
+            let mut #value = ::core::mem::replace(&mut #name, #old);
+            let mut #gradient = ::core::mem::replace(&mut #shadow, #pool.take(&#name));
+        });
+        let top = self.top();
+        self.levels[top].current = (*at.versions).clone();
+        let d = self.moved(id, quote!(#gradient), quote!(#value));
+        self.pull_root(assign.value, Some(d), at);
+    }
+
+    /// Hands the gradient with respect to a vector on to what it was made of.
+    pub(crate) fn pull_vector(&mut self, expr: ExprId, d: &Cotangent, moved: &Moved, at: &At) {
+        let program = self.program;
+        let expr = program.peel(expr);
+        let Moved { value, pool } = moved;
+        let plain = Cotangent { moved: None, ..d.clone() };
+        match &program.exprs[expr].kind {
+            ExprKind::If { cond, then, otherwise } => {
+                return self.pull_if(expr, *cond, *then, *otherwise, d, at);
+            }
+            ExprKind::Block(block) => return self.pull_block(expr, *block, d, at),
+            ExprKind::Read(_) => {
+                if let Some(id) = program.moves(expr)
+                    && program.variables[id].active
+                {
+                    let (name, shadow) = (&program.variables[id].unique, &program.variables[id].shadow);
+                    self.emit(quote!(let mut #name = #value; let mut #shadow = #d;));
+                    let level = self.level_of(program.variables[id].block);
+                    self.levels[level].declared.insert(id);
+                    return;
+                }
+            }
+            ExprKind::Vector { elements, len } => self.pull_elements(elements, len.is_some(), &plain, at),
+            _ => self.pull(expr, &plain, at),
+        }
+        self.emit(quote!(#pool.give(#d);));
+    }
+
+    fn pull_elements(&mut self, elements: &[ExprId], repeated: bool, d: &Cotangent, at: &At) {
+        for (i, &element) in elements.iter().enumerate() {
+            if !self.program.exprs[element].active {
+                continue;
+            }
+            let i = proc_macro2::Literal::usize_unsuffixed(i);
+            match &self.program.exprs[element].kind {
+                ExprKind::Vector { elements, len } if !repeated => {
+                    self.pull_elements(elements, len.is_some(), &Cotangent::atom(quote!(#d[#i])), at);
+                }
+                ExprKind::Vector { .. } => self.errors.push(
+                    &self.program.exprs[element].syntax,
+                    "rows that repeat active values are not differentiable yet: fill them in a loop",
+                ),
+                _ if repeated => self.pull(element, &Cotangent::term(quote!(__pb::total(&#d[..]))), at),
+                _ => self.pull(element, &Cotangent::atom(quote!(#d[#i])), at),
+            }
+        }
+    }
+
+    /// Undoes a method that changes the length of a vector. `d` is the gradient with respect to its value.
+    pub(crate) fn pull_mutation(
+        &mut self,
+        expr: ExprId,
+        action: Action,
+        args: &[ExprId],
+        d: &Cotangent,
+        at: &At,
+    ) {
+        let program = self.program;
+        let (v, shadow) = self.grown(args[0], at);
+        let level = self.top();
+        let mut handed_on = None;
+        match action {
+            Action::Push => {
+                let gradient = self.kept.fresh("d");
+                self.emit(quote!(let #gradient = __pb::unpush(&mut #v, &mut #shadow);));
+                handed_on = Some((args[1], gradient));
+            }
+            Action::Insert => {
+                let (gradient, index) = (self.kept.fresh("d"), self.value(args[1], at));
+                self.emit(quote!(#v.remove(#index); let #gradient = #shadow.remove(#index);));
+                handed_on = Some((args[2], gradient));
+            }
+            Action::Pop => {
+                let popped = self.kept.keep(at.block, Item::Undo(expr), "popped");
+                self.emit(quote!(__pb::unpop(&mut #v, #popped, &mut #shadow, #d);));
+            }
+            Action::Remove => {
+                let removed = self.kept.keep(at.block, Item::Undo(expr), "removed");
+                let index = self.value(args[1], at);
+                self.emit(quote!(#v.insert(#index, #removed); #shadow.insert(#index, #d);));
+            }
+            Action::Extend => {
+                let len = self.kept.keep(at.block, Item::Undo(expr), "len");
+                let from = self.source(args[1], at);
+                self.emit(quote!(__pb::unextend(&mut #v, #len, &mut #shadow, #from);));
+            }
+            Action::Truncate | Action::Clear => {
+                let slot = self.cut_off(expr);
+                self.emit(quote!(#slot.undo(&mut #v, &mut #shadow);));
+            }
+            Action::Resize => {
+                let (slot, gradient) = (self.cut_off(expr), self.kept.fresh("d"));
+                self.emit(quote!(let #gradient = #slot.undo(&mut #v, &mut #shadow);));
+                handed_on = Some((args[2], gradient));
+            }
+            Action::Exchange => {
+                let (w, other) = self.grown(args[1], at);
+                self.emit(quote!(::core::mem::swap(&mut #v, &mut #w); ::core::mem::swap(&mut #shadow, &mut #other);));
+            }
+        }
+        self.levels[level].current = (*at.versions).clone();
+        if let Some((value, gradient)) = handed_on
+            && program.exprs[value].active
+        {
+            self.pull(value, &Cotangent::atom(quote!(#gradient)), at);
+        }
+    }
+
+    /// A borrowed local and its shadow, both as they are after the statement.
+    fn grown(&mut self, borrow: ExprId, at: &At) -> (TokenStream, TokenStream) {
+        let ExprKind::Borrow { place, .. } = &self.program.exprs[borrow].kind else {
+            unreachable!("a mutation borrows what it changes")
+        };
+        self.declare(place.base);
+        self.present(place.base);
+        let level = self.top();
+        let projections = self.projections(&place.projections, at, level);
+        let variable = &self.program.variables[place.base];
+        let (name, shadow) = (&variable.unique, &variable.shadow);
+        (quote!(#name #projections), quote!(#shadow #projections))
+    }
+
+    /// The shadow of the slice that a vector was extended by.
+    fn source(&mut self, arg: ExprId, at: &At) -> TokenStream {
+        let program = self.program;
+        let ExprKind::Borrow { place, .. } = &program.exprs[arg].kind else { return quote!(__pb::none()) };
+        let variable = &program.variables[place.base];
+        if !variable.active || variable.by_reference() {
+            return self.shadow_argument(place, at, None);
+        }
+        let (whole, name) = (self.local_shadow(place.base, at), self.kept.fresh("cells"));
+        self.emit(quote!(let #name = #whole;));
+        self.shadow_argument(place, at, Some(&name))
+    }
+
+    /// The slot for what is cut off a vector.
+    fn cut_off(&mut self, expr: ExprId) -> Ident {
+        if let Some(slot) = self.removed.get(&expr) {
+            return slot.clone();
+        }
+        let slot = self.kept.fresh("removed");
+        self.slots.push(Slot { name: slot.clone(), init: quote!(__pb::Removed::new()) });
+        self.removed.insert(expr, slot.clone());
+        slot
+    }
+}
+
+impl Forward<'_> {
+    /// A method that changes the length of a vector, with what undoing it takes.
+    pub(crate) fn mutation(
+        &mut self,
+        expr: ExprId,
+        action: Action,
+        args: &[ExprId],
+        block: BlockId,
+    ) -> TokenStream {
+        let program = self.program;
+        let syntax = &program.exprs[expr].syntax;
+        let (call, outer) = match syntax {
+            syn::Expr::MethodCall(call) => match &*call.receiver {
+                syn::Expr::MethodCall(inner) if action == Action::Pop && call.method != "pop" => {
+                    (inner, Some(call))
+                }
+                _ => (call, None),
+            },
+            syn::Expr::Call(call) => {
+                let args: Vec<_> = args.iter().map(|arg| self.expr(*arg, block)).collect();
+                let function = &call.func;
+                return quote!(#function(#(#args),*));
+            }
+            _ => unreachable!("parsed as a call"),
+        };
+        let ExprKind::Borrow { place, .. } = &program.exprs[args[0]].kind else {
+            unreachable!("a mutation borrows what it changes")
+        };
+        let v = self.place(&call.receiver, &place.projections, block);
+        let borrowed = self.expr(args[0], block);
+        let rest: Vec<_> = args[1..].iter().map(|arg| self.expr(*arg, block)).collect();
+        let method = &call.method;
+        let undo = self.reverse.kept.name(block, Item::Undo(expr));
+        let mut tokens = match (self.reverse.removed.get(&expr), undo) {
+            (Some(slot), _) if action == Action::Clear => quote!(#slot.truncate(#borrowed, 0)),
+            (Some(slot), _) => quote!(#slot.#method(#borrowed, #(#rest),*)),
+            (None, Some(len)) if action == Action::Extend => {
+                self.before.extend(quote!(let #len = #v.len();));
+                quote!(#v.#method(#(#rest),*))
+            }
+            (None, Some(old)) => {
+                self.before.extend(quote!(let #old;));
+                quote!({ #old = #v.#method(#(#rest),*); #old })
+            }
+            (None, None) => quote!(#v.#method(#(#rest),*)),
+        };
+        if let Some(outer) = outer {
+            let (method, args) = (&outer.method, &outer.args);
+            tokens = quote!(#tokens.#method(#args));
+        }
+        tokens
+    }
+
+    /// `vec![…]`, with elements that are not as the user wrote them.
+    pub(crate) fn vector(&mut self, elements: &[ExprId], len: Option<ExprId>, block: BlockId) -> TokenStream {
+        let elements: Vec<_> = elements.iter().map(|e| self.expr(*e, block)).collect();
+        match len {
+            Some(len) => {
+                let len = self.program.exprs[len].syntax.to_token_stream();
+                quote!(::std::vec![#(#elements)*; #len])
+            }
+            None => quote!(::std::vec![#(#elements),*]),
+        }
+    }
+}

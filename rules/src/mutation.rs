@@ -1,0 +1,521 @@
+//! Rules of the methods that write to slices and arrays without changing their length.
+//!
+//! `x.fill(v)` is differentiated as the call of a function of that name in here. What is written stands last among the
+//! parameters, so that the other arguments are evaluated before it is borrowed. A function comes as in derived code: a
+//! type of its name with `args` and `rule`.
+
+use std::marker::PhantomData;
+
+use ndarray::{Array, ArrayRef, Dimension};
+
+use crate::activation::{Activation, Frames};
+use crate::function::{Args, ConstVal, Function, Gradients, Mut, Ref, Shadows, Val};
+use crate::saved::{Contents, Saved};
+use crate::shadow::{Accumulate, Differentiable, Element};
+use crate::tangent::Tangent;
+
+/// What [`fill`] fills.
+#[diagnostic::on_unimplemented(
+    message = "`fill` of `{Self}` has no rule",
+    note = "slices, arrays, `Vec` and ndarray's arrays of numbers have one; write a loop for others"
+)]
+pub trait Fill: Differentiable {
+    /// An element.
+    type Element: Element;
+    /// The type of what holds the elements, without its owner.
+    type Contents: Contents<Element = Self::Element> + ?Sized;
+
+    /// The elements.
+    fn contents(&mut self) -> &mut Self::Contents;
+    /// Sets each element to `value`.
+    fn fill(&mut self, value: Self::Element);
+    /// Empties the shadow, and returns the sum of what it held.
+    fn drain(shadow: Self::Shadow<'_>) -> Self::Element;
+}
+
+macro_rules! fill_slices {
+    ($([$($generics:tt)*] $t:ty),*) => {$(
+        impl<$($generics)*> Fill for $t {
+            type Element = T;
+            type Contents = [T];
+
+            fn contents(&mut self) -> &mut [T] {
+                self
+            }
+            fn fill(&mut self, value: T) {
+                <[T]>::fill(self, value);
+            }
+            fn drain(shadow: Self::Shadow<'_>) -> T {
+                total(shadow.iter().map(Accumulate::take))
+            }
+        }
+    )*};
+}
+fill_slices!([T: Element] [T], [T: Element] Vec<T>, [T: Element, const N: usize] [T; N]);
+
+impl<T: Element, D: Dimension + Copy + 'static> Fill for ArrayRef<T, D> {
+    type Element = T;
+    type Contents = Self;
+
+    fn contents(&mut self) -> &mut Self {
+        self
+    }
+    fn fill(&mut self, value: T) {
+        ArrayRef::fill(self, value);
+    }
+    fn drain(shadow: Self::Shadow<'_>) -> T {
+        total(shadow.iter().map(Accumulate::take))
+    }
+}
+
+impl<T: Element, D: Dimension + Copy + 'static> Fill for Array<T, D> {
+    type Element = T;
+    type Contents = ArrayRef<T, D>;
+
+    fn contents(&mut self) -> &mut ArrayRef<T, D> {
+        self
+    }
+    fn fill(&mut self, value: T) {
+        ArrayRef::fill(self, value);
+    }
+    fn drain(shadow: Self::Shadow<'_>) -> T {
+        total(shadow.iter().map(Accumulate::take))
+    }
+}
+
+fn total<T: Tangent>(gradients: impl Iterator<Item = T>) -> T {
+    gradients.fold(T::zero(), |mut total, gradient| {
+        total.accumulate(gradient);
+        total
+    })
+}
+
+/// The types that bear the functions' names, and their rules.
+macro_rules! registered {
+    ($(
+        $(#[$doc:meta])*
+        fn $name:ident<$($G:ident: ($($bound:tt)*)),*>($($arg:ident: $mode:ty as $ty:ty),*) $(-> $output:ty)? ; by $rule:ty {
+            $primal:expr
+        }
+    )*) => {$(
+        $(#[$doc])*
+        #[allow(non_camel_case_types)]
+        pub struct $name<$($G: $($bound)*),*>(PhantomData<fn() -> ($(PhantomData<$G>,)*)>);
+
+        impl<$($G: $($bound)* + 'static),*> Function for $name<$($G),*> {
+            type Parameters = ($($mode,)*);
+            type Output = registered!(@output $($output)?);
+            const NAME: &'static str = stringify!($name);
+
+            fn primal(($($arg,)*): Args<'_, Self>) -> Self::Output {
+                $primal
+            }
+        }
+
+        impl<$($G: $($bound)* + 'static),*> $name<$($G),*> {
+            /// The arguments of a call.
+            #[inline(always)]
+            pub fn args<'a>($($arg: $ty),*) -> Args<'a, Self> {
+                ($($arg,)*)
+            }
+            /// The rule.
+            pub fn rule() -> Frames<$rule> {
+                Frames::default()
+            }
+        }
+    )*};
+    (@output) => { () };
+    (@output $output:ty) => { $output };
+}
+
+registered! {
+    /// `slice::swap`
+    fn swap<T: (Element)>(i: ConstVal<usize> as usize, j: ConstVal<usize> as usize, x: Mut<[T]> as &'a mut [T]); by Swap<T> {
+        x.swap(i, j)
+    }
+    /// `std::mem::swap`
+    fn exchange<T: (Element)>(x: Mut<T> as &'a mut T, y: Mut<T> as &'a mut T); by Exchange<T> {
+        std::mem::swap(x, y)
+    }
+    /// `std::mem::replace`
+    fn replace<T: (Element)>(value: Val<T> as T, x: Mut<T> as &'a mut T) -> T; by Replaced<T> {
+        std::mem::replace(x, value)
+    }
+    /// `std::mem::take`
+    fn take<T: (Element + Default)>(x: Mut<T> as &'a mut T) -> T; by Taken<T> {
+        std::mem::take(x)
+    }
+    /// `slice::reverse`
+    fn reverse<T: (Element)>(x: Mut<[T]> as &'a mut [T]); by Reverse<T> {
+        x.reverse()
+    }
+    /// `slice::rotate_left`
+    fn rotate_left<T: (Element)>(k: ConstVal<usize> as usize, x: Mut<[T]> as &'a mut [T]); by RotateLeft<T> {
+        x.rotate_left(k)
+    }
+    /// `slice::rotate_right`
+    fn rotate_right<T: (Element)>(k: ConstVal<usize> as usize, x: Mut<[T]> as &'a mut [T]); by RotateRight<T> {
+        x.rotate_right(k)
+    }
+    /// `fill`, of slices and of ndarray's arrays
+    fn fill<C: (Fill + ?Sized)>(value: Val<C::Element> as C::Element, x: Mut<C> as &'a mut C); by Filled<C> {
+        x.fill(value)
+    }
+    /// `slice::copy_from_slice`
+    fn copy_from_slice<T: (Element)>(from: Ref<[T]> as &'a [T], x: Mut<[T]> as &'a mut [T]); by Copied<T> {
+        x.copy_from_slice(from)
+    }
+    /// `slice::clone_from_slice`
+    fn clone_from_slice<T: (Element)>(from: Ref<[T]> as &'a [T], x: Mut<[T]> as &'a mut [T]); by Cloned<T> {
+        x.copy_from_slice(from)
+    }
+    /// `slice::copy_within`, for a range with both bounds
+    fn copy_within<T: (Element)>(
+        from: ConstVal<(usize, usize)> as (usize, usize),
+        to: ConstVal<usize> as usize,
+        x: Mut<[T]> as &'a mut [T]
+    ); by CopiedWithin<T> {
+        x.copy_within(from.0..from.1, to)
+    }
+    /// `assign`, of ndarray's arrays
+    fn assign<T: (Element), D: (Dimension + Copy), E: (Dimension + Copy)>(
+        from: Ref<ArrayRef<T, E>> as &'a ArrayRef<T, E>,
+        x: Mut<ArrayRef<T, D>> as &'a mut ArrayRef<T, D>
+    ); by Assigned<T, D, E> {
+        x.assign(from)
+    }
+}
+
+/// Rules of permutations, which are undone by their inverse.
+macro_rules! permutations {
+    ($($rule:ident: $function:ident($($arg:ident),*) $x:ident => $apply:expr, $undo:expr;)*) => {$(
+        #[doc(hidden)]
+        pub struct $rule<T>(PhantomData<fn() -> T>);
+
+        impl<T> Default for $rule<T> {
+            fn default() -> Self {
+                $rule(PhantomData)
+            }
+        }
+
+        impl<T: Element> Activation for $rule<T> {
+            type Function = $function<T>;
+
+            #[inline]
+            fn forward(&mut self, ($($arg,)* $x,): Args<'_, Self::Function>) {
+                $apply
+            }
+            #[inline]
+            fn pullback<'a>(
+                &mut self,
+                ($($arg,)* $x,): Args<'a, Self::Function>,
+                shadows: Shadows<'a, Self::Function>,
+                (): (),
+            ) -> Gradients<Self::Function> {
+                $undo;
+                permutations!(@shadow shadows, $($arg)*, $x);
+                if let Some($x) = $x.get() {
+                    let $x = Permuted($x);
+                    $undo;
+                }
+                permutations!(@gradients $($arg)*)
+            }
+        }
+    )*};
+    (@shadow $shadows:ident, , $x:ident) => { let ($x,) = $shadows; };
+    (@shadow $shadows:ident, $a:ident, $x:ident) => { let (_, $x) = $shadows; };
+    (@shadow $shadows:ident, $a:ident $b:ident, $x:ident) => { let (_, _, $x) = $shadows; };
+    (@gradients) => { ((),) };
+    (@gradients $a:ident) => { ((), ()) };
+    (@gradients $a:ident $b:ident) => { ((), (), ()) };
+}
+permutations! {
+    Swap: swap(i, j) x => x.swap(i, j), x.swap(i, j);
+    Reverse: reverse() x => x.reverse(), x.reverse();
+    RotateLeft: rotate_left(k) x => x.rotate_left(k), x.rotate_right(k);
+    RotateRight: rotate_right(k) x => x.rotate_right(k), x.rotate_left(k);
+}
+
+/// Cells to be permuted as a slice is.
+struct Permuted<'a, C>(&'a [C]);
+
+impl<C: Accumulate> Permuted<'_, C> {
+    #[inline]
+    fn swap(&self, i: usize, j: usize) {
+        let (a, b) = (self.0[i].take(), self.0[j].take());
+        self.0[i].accumulate(b);
+        self.0[j].accumulate(a);
+    }
+    fn reverse(&self) {
+        let n = self.0.len();
+        for i in 0..n / 2 {
+            self.swap(i, n - 1 - i);
+        }
+    }
+    /// By three reversals: nothing is allocated.
+    fn rotate_left(&self, k: usize) {
+        let (head, tail) = self.0.split_at(k);
+        Permuted(head).reverse();
+        Permuted(tail).reverse();
+        self.reverse();
+    }
+    fn rotate_right(&self, k: usize) {
+        self.rotate_left(self.0.len() - k);
+    }
+}
+
+#[doc(hidden)]
+pub struct Exchange<T>(PhantomData<fn() -> T>);
+
+impl<T> Default for Exchange<T> {
+    fn default() -> Self {
+        Exchange(PhantomData)
+    }
+}
+
+impl<T: Element> Activation for Exchange<T> {
+    type Function = exchange<T>;
+
+    #[inline]
+    fn forward(&mut self, (x, y): Args<'_, Self::Function>) {
+        std::mem::swap(x, y);
+    }
+    #[inline]
+    fn pullback<'a>(
+        &mut self,
+        (x, y): Args<'a, Self::Function>,
+        (dx, dy): Shadows<'a, Self::Function>,
+        (): (),
+    ) -> Gradients<Self::Function> {
+        std::mem::swap(x, y);
+        let (old_dx, old_dy) = (dy.take(|d| *d), dx.take(|d| *d));
+        dx.accumulate(|d| *d, old_dx);
+        dy.accumulate(|d| *d, old_dy);
+        ((), ())
+    }
+}
+
+#[doc(hidden)]
+pub struct Replaced<T>(Option<T>);
+
+impl<T> Default for Replaced<T> {
+    fn default() -> Self {
+        Replaced(None)
+    }
+}
+
+impl<T: Element> Activation for Replaced<T> {
+    type Function = replace<T>;
+
+    #[inline]
+    fn forward(&mut self, (value, x): Args<'_, Self::Function>) -> T {
+        self.0 = Some(*x);
+        std::mem::replace(x, value)
+    }
+    #[inline]
+    fn pullback<'a>(
+        &mut self,
+        (_, x): Args<'a, Self::Function>,
+        (_, dx): Shadows<'a, Self::Function>,
+        seed: T,
+    ) -> Gradients<Self::Function> {
+        *x = self.0.take().expect("a pullback follows its forward");
+        let d = dx.take(|d| *d);
+        dx.accumulate(|d| *d, seed);
+        (d, ())
+    }
+}
+
+#[doc(hidden)]
+pub struct Taken<T>(Option<T>);
+
+impl<T> Default for Taken<T> {
+    fn default() -> Self {
+        Taken(None)
+    }
+}
+
+impl<T: Element + Default> Activation for Taken<T> {
+    type Function = take<T>;
+
+    #[inline]
+    fn forward(&mut self, (x,): Args<'_, Self::Function>) -> T {
+        self.0 = Some(*x);
+        std::mem::take(x)
+    }
+    #[inline]
+    fn pullback<'a>(
+        &mut self,
+        (x,): Args<'a, Self::Function>,
+        (dx,): Shadows<'a, Self::Function>,
+        seed: T,
+    ) -> Gradients<Self::Function> {
+        *x = self.0.take().expect("a pullback follows its forward");
+        dx.take(|d| *d);
+        dx.accumulate(|d| *d, seed);
+        ((),)
+    }
+}
+
+#[doc(hidden)]
+pub struct Filled<C: Fill + ?Sized>(Saved<C::Element>);
+
+impl<C: Fill + ?Sized> Default for Filled<C> {
+    fn default() -> Self {
+        Filled(Saved::default())
+    }
+}
+
+impl<C: Fill + ?Sized + 'static> Activation for Filled<C> {
+    type Function = fill<C>;
+
+    fn forward(&mut self, (value, x): Args<'_, Self::Function>) {
+        self.0.save_to_restore(x.contents());
+        x.fill(value);
+    }
+    fn pullback<'a>(
+        &mut self,
+        (_, x): Args<'a, Self::Function>,
+        (_, dx): Shadows<'a, Self::Function>,
+        (): (),
+    ) -> Gradients<Self::Function> {
+        self.0.restore(x.contents());
+        let sum = dx.get().map_or(C::Element::zero(), C::drain);
+        (sum, ())
+    }
+    fn forgo(&mut self, parameter: usize) {
+        if parameter == 1 {
+            self.0.forgo();
+        }
+    }
+}
+
+/// The two functions that copy slices have one rule.
+macro_rules! copied {
+    ($($rule:ident: $function:ident;)*) => {$(
+        #[doc(hidden)]
+        pub struct $rule<T>(Saved<T>);
+
+        impl<T> Default for $rule<T> {
+            fn default() -> Self {
+                $rule(Saved::default())
+            }
+        }
+
+        impl<T: Element> Activation for $rule<T> {
+            type Function = $function<T>;
+
+            fn forward(&mut self, (from, x): Args<'_, Self::Function>) {
+                self.0.save_to_restore(x);
+                x.copy_from_slice(from);
+            }
+            fn pullback<'a>(
+                &mut self,
+                (_, x): Args<'a, Self::Function>,
+                (dfrom, dx): Shadows<'a, Self::Function>,
+                (): (),
+            ) -> Gradients<Self::Function> {
+                self.0.restore(x);
+                for (i, d) in dx.get().into_iter().flatten().enumerate() {
+                    dfrom.accumulate(|dfrom| &dfrom[i], d.take());
+                }
+                ((), ())
+            }
+            fn forgo(&mut self, parameter: usize) {
+                if parameter == 1 {
+                    self.0.forgo();
+                }
+            }
+        }
+    )*};
+}
+copied! {
+    Copied: copy_from_slice;
+    Cloned: clone_from_slice;
+}
+
+#[doc(hidden)]
+pub struct CopiedWithin<T>(Saved<T>);
+
+impl<T> Default for CopiedWithin<T> {
+    fn default() -> Self {
+        CopiedWithin(Saved::default())
+    }
+}
+
+impl<T: Element> Activation for CopiedWithin<T> {
+    type Function = copy_within<T>;
+
+    fn forward(&mut self, (from, to, x): Args<'_, Self::Function>) {
+        self.0.save_to_restore(x);
+        x.copy_within(from.0..from.1, to);
+    }
+    fn pullback<'a>(
+        &mut self,
+        ((from, end), to, x): Args<'a, Self::Function>,
+        (_, _, dx): Shadows<'a, Self::Function>,
+        (): (),
+    ) -> Gradients<Self::Function> {
+        self.0.restore(x);
+        let Some(dx) = dx.get() else { return ((), (), ()) };
+        let mut hand_back = |i: usize| {
+            let d = dx[to + i].take();
+            dx[from + i].accumulate(d);
+        };
+        // No element is to be read after something was added to it.
+        match to < from {
+            true => (0..end - from).rev().for_each(&mut hand_back),
+            false => (0..end - from).for_each(&mut hand_back),
+        }
+        ((), (), ())
+    }
+    fn forgo(&mut self, parameter: usize) {
+        if parameter == 2 {
+            self.0.forgo();
+        }
+    }
+}
+
+#[doc(hidden)]
+pub struct Assigned<T, D, E>(Saved<T>, PhantomData<fn() -> (D, E)>);
+
+impl<T, D, E> Default for Assigned<T, D, E> {
+    fn default() -> Self {
+        Assigned(Saved::default(), PhantomData)
+    }
+}
+
+impl<T: Element, D: Dimension + Copy + 'static, E: Dimension + Copy + 'static> Activation
+    for Assigned<T, D, E>
+{
+    type Function = assign<T, D, E>;
+
+    fn forward(&mut self, (from, x): Args<'_, Self::Function>) {
+        self.0.save_to_restore(x);
+        x.assign(from);
+    }
+    fn pullback<'a>(
+        &mut self,
+        (_, x): Args<'a, Self::Function>,
+        (dfrom, dx): Shadows<'a, Self::Function>,
+        (): (),
+    ) -> Gradients<Self::Function> {
+        self.0.restore(x);
+        let Some(dx) = dx.get() else { return ((), ()) };
+        match dfrom.get() {
+            Some(dfrom) => {
+                let dfrom = dfrom.broadcast(dx.raw_dim()).expect("the forward broadcast it");
+                ndarray::Zip::from(dx).and(dfrom).for_each(|d, dfrom| dfrom.accumulate(d.take()));
+            }
+            None => dx.iter().for_each(|d| {
+                d.take();
+            }),
+        }
+        ((), ())
+    }
+    fn forgo(&mut self, parameter: usize) {
+        if parameter == 1 {
+            self.0.forgo();
+        }
+    }
+}

@@ -1,0 +1,55 @@
+use pullback::prelude::*;
+
+#[differentiable]
+fn behind_a_reference(x: &mut Vec<f64>, y: f64) -> f64 {
+    x.push(y);
+    x[0]
+}
+
+#[differentiable]
+fn moved_in_a_branch(x: f64) -> f64 {
+    let mut a = vec![x, 1.0];
+    let b = vec![x * x];
+    if x > 0.0 {
+        a = b;
+    }
+    a[0]
+}
+
+#[differentiable]
+fn within_an_expression(x: f64) -> f64 {
+    vec![x, 1.0][0]
+}
+
+#[differentiable]
+fn moved_into_a_tuple(x: f64) -> f64 {
+    let a = vec![x, 1.0];
+    let pair = (a, x);
+    pair.1
+}
+
+#[differentiable]
+fn refilled(x: f64, n: usize) -> f64 {
+    let mut old = vec![x];
+    let mut new = vec![x];
+    for _ in 0..n {
+        new[0] *= x;
+        old = new;
+        new = vec![1.0];
+    }
+    old[0]
+}
+
+#[differentiable]
+fn pop_within_an_expression(x: f64) -> f64 {
+    let mut stack = vec![x, x];
+    2.0 * stack.pop().unwrap()
+}
+
+#[differentiable]
+fn open_range(x: &mut [f64]) -> f64 {
+    x.copy_within(1.., 0);
+    x[0]
+}
+
+fn main() {}
