@@ -2,6 +2,7 @@
 
 use crate::errors::Errors;
 use crate::kind::inert;
+use crate::methods;
 use crate::mutation::report_moves;
 use crate::program::*;
 
@@ -13,6 +14,9 @@ pub(crate) fn analyse(program: &mut Program, errors: &mut Errors) {
         variable.active = parameter && !variable.constant && !inert(&variable.kind);
     }
     while propagate(program) {}
+    while methods::resolve(program) {
+        while propagate(program) {}
+    }
     settle_inert(program);
     report(program, errors);
 }

@@ -19,13 +19,96 @@ use crate::versions;
 /// How many fields a tuple of state may have.
 const WIDTH: usize = 16;
 
-pub(crate) fn expand(mut function: syn::ItemFn) -> syn::Result<TokenStream> {
+/// A rule, as an expression.
+pub(crate) struct Derivation {
+    pub(crate) rule: TokenStream,
+    /// It refers to the rule of the function itself.
+    pub(crate) recursive: bool,
+}
+
+/// Lints that code written by this macro need not heed.
+pub(crate) fn allowed() -> TokenStream {
+    quote! {
+        #[allow(
+            unused,
+            non_local_definitions,
+            missing_docs,
+            unreachable_pub,
+            private_interfaces,
+            private_bounds,
+            clippy::all,
+            clippy::pedantic,
+        )]
+    }
+}
+
+/// Expands a function; the rule is boxed if the function is part of a cycle.
+pub(crate) fn expand(mut function: syn::ItemFn, boxed: bool) -> syn::Result<TokenStream> {
     Ungroup.visit_block_mut(&mut function.block);
     let mut errors = Errors::default();
     let signature = Signature::parse(&function.vis, &mut function.sig, &mut errors);
-    let (mut program, items) = Parser::parse(&signature, &function.block, &mut errors);
-    activity::analyse(&mut program, &mut errors);
-    effects::settle(&mut program, &mut errors);
+    let Derivation { rule, recursive } = derive(&signature, &function.block, &mut errors)?;
+
+    let (name, ty) = (&signature.name, signature.ty());
+    let (declared, _, clause) = signature.generics.split();
+    let label = format!("The rule of the function `{name}`, as derived from its source.");
+    let made = if boxed { quote!(derived_rule) } else { quote!(rule) };
+    let rule_of_cycle = boxed.then(|| {
+        quote! {
+            /// The rule of the function, which makes itself anew at each depth of a recursion.
+            pub fn rule() -> __pb::Recursive<#ty> {
+                __pb::Recursive::new()
+            }
+        }
+    });
+    let has_rule = (boxed || recursive).then(|| {
+        quote! {
+            impl #declared __pb::HasRule for #ty #clause {
+                fn make_rule() -> impl __pb::Rule<Function = Self> + 'static {
+                    <#ty>::#made()
+                }
+            }
+        }
+    });
+    let (item, impls, driver) = (signature.item(), signature.function(), signature.driver());
+    let allowed = allowed();
+    Ok(quote! {
+        // Indices are what the language offers for now.
+        #[allow(clippy::needless_range_loop)]
+        #function
+        #item
+        #allowed
+        const _: () = {
+            use ::pullback::__private as __pb;
+            use __pb::{Rule as _, ScalarRules as _, SettledReceiver as _, SinCosRule as _, UnsettledReceiver as _};
+
+            #impls
+
+            impl #declared #ty #clause {
+                #[doc = #label]
+                pub fn #made() -> impl __pb::Rule<Function = #ty> {
+                    #rule
+                }
+
+                #rule_of_cycle
+            }
+
+            #has_rule
+
+            #driver
+        };
+    })
+}
+
+/// Derives the rule of a function from its body.
+pub(crate) fn derive(
+    signature: &Signature,
+    body: &syn::Block,
+    errors: &mut Errors,
+) -> syn::Result<Derivation> {
+    let (mut program, items) = Parser::parse(signature, body, errors);
+    activity::analyse(&mut program, errors);
+    effects::settle(&mut program, errors);
     errors.finish()?;
     versions::number(&mut program);
     let (mut reverse, pullback) = reverse(&program);
@@ -33,7 +116,6 @@ pub(crate) fn expand(mut function: syn::ItemFn) -> syn::Result<TokenStream> {
     let both = fuse(&program, &reverse);
     let forward = forward(&program, &reverse);
 
-    let name = &signature.name;
     let primal: Vec<_> = signature
         .parameters
         .iter()
@@ -85,52 +167,24 @@ pub(crate) fn expand(mut function: syn::ItemFn) -> syn::Result<TokenStream> {
     let residual = reverse.kept.pattern(BODY);
     let seed = quote_name("d");
     let both = both.map(|both| quote!(.fused(|#slots, (#(#primal,)*), (#(#shadows,)*), #seed| { #both })));
-    let label = format!("The rule of the function `{name}`, as derived from its source.");
-
     let imports = reverse.imports.iter().map(|(path, alias)| quote!(use #path as #alias;));
-    let (declared, types, clause) = signature.generics.split();
-    let (item, impls, driver) = (signature.item(), signature.function(), signature.driver());
-    Ok(quote! {
-        // Indices are what the language offers for now.
-        #[allow(clippy::needless_range_loop)]
-        #function
-        #item
-        #[allow(
-            unused,
-            non_local_definitions,
-            missing_docs,
-            unreachable_pub,
-            clippy::all,
-            clippy::pedantic,
-        )]
-        const _: () = {
-            use ::pullback::__private as __pb;
-            use __pb::{Rule as _, ScalarRules as _, SinCosRule as _};
-
-            #impls
-
-            impl #declared #name #types #clause {
-                #[doc = #label]
-                pub fn rule() -> impl __pb::Rule<Function = #name #types> {
-                    #(#items)*
-                    #(#imports)*
-                    __pb::derived::<#name #types, _, _, _, _>(
-                        #state,
-                        |#slots, (#(#primal,)*)| { #forward },
-                        |#slots, #residual, (#(#reversed,)*), (#(#shadows,)*), #seed| { #pullback },
-                    )
-                    #both
-                }
-            }
-
-            #driver
-        };
-    })
+    let ty = signature.ty();
+    let rule = quote! {
+        #(#items)*
+        #(#imports)*
+        __pb::derived::<#ty, _, _, _, _>(
+            #state,
+            |#slots, (#(#primal,)*)| { #forward },
+            |#slots, #residual, (#(#reversed,)*), (#(#shadows,)*), #seed| { #pullback },
+        )
+        #both
+    };
+    Ok(Derivation { rule, recursive: program.own_calls() })
 }
 
 /// Puts parentheses around what `macro_rules!` inserted as a whole: the compiler forgets such bounds in the output of a
 /// macro like this one.
-struct Ungroup;
+pub(crate) struct Ungroup;
 
 impl VisitMut for Ungroup {
     fn visit_expr_mut(&mut self, expr: &mut syn::Expr) {

@@ -4,9 +4,10 @@
 use std::ops::Range;
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, quote};
 use syn::Ident;
 
+use crate::calls::Callee;
 use crate::kept::Item;
 use crate::program::*;
 use crate::reverse::Reverse;
@@ -284,8 +285,12 @@ impl<'p> Forward<'p> {
             unreachable!("a call")
         };
         let span = self.program.exprs[expr].span;
+        let reads = args
+            .first()
+            .is_some_and(|a| matches!(self.program.exprs[*a].kind, ExprKind::Borrow { unique: false, .. }));
         let args: Vec<_> = args.iter().map(|a| self.expr(*a, block)).collect();
-        Some((quote_spanned!(span=> #rule.forward(#function::args(#(#args),*))), residual))
+        let reads = reads && matches!(function, Callee::Method(..));
+        Some((function.forward(rule, &args, reads, span), residual))
     }
 
     /// `expr` at the root of a statement, where the condition of an `if` can be kept by a statement before it.
@@ -368,7 +373,7 @@ impl<'p> Forward<'p> {
             }
             ExprKind::Call { function, args } => {
                 let args: Vec<_> = args.iter().map(|a| self.expr(*a, block)).collect();
-                quote!(#function(#(#args),*))
+                function.primal(&args)
             }
             ExprKind::If { cond, .. } => {
                 let cond = self.expr(*cond, block);

@@ -1,14 +1,17 @@
 //! The macros of the `pullback` crate, which is what to depend on: it re-exports and documents them.
 
 mod activity;
+mod calls;
 mod differentiable;
 mod effects;
 mod errors;
 mod forward;
 mod fusion;
 mod generics;
+mod impls;
 mod kept;
 mod kind;
+mod methods;
 mod mutation;
 mod parse;
 mod program;
@@ -62,9 +65,23 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let attribute = proc_macro2::TokenStream::from(attribute);
-    if !attribute.is_empty() {
-        let error = syn::Error::new_spanned(attribute, "`#[differentiable]` takes no arguments yet");
-        return error.into_compile_error().into();
+    let recursive = match syn::parse2::<syn::Ident>(attribute.clone()) {
+        Ok(argument) if argument == "recursive" => true,
+        _ if attribute.is_empty() => false,
+        _ => {
+            let message = "`#[differentiable]` takes no argument but `recursive`, for a function that calls itself by way of others";
+            return syn::Error::new_spanned(attribute, message).into_compile_error().into();
+        }
+    };
+    if let (false, Ok(block)) = (recursive, syn::parse::<syn::ItemImpl>(item.clone())) {
+        let plain = impls::plain(block.clone());
+        return match impls::expand(block) {
+            Ok(tokens) => tokens.into(),
+            Err(error) => {
+                let error = error.into_compile_error();
+                quote::quote!(#plain #error).into()
+            }
+        };
     }
     let function = match syn::parse::<syn::ItemFn>(item.clone()) {
         Ok(function) => function,
@@ -72,19 +89,19 @@ pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream 
             let item = proc_macro2::TokenStream::from(item);
             let error = syn::Error::new_spanned(
                 &item,
-                "`#[differentiable]` stands on a free function with a body: move the computation into one",
+                "`#[differentiable]` stands on a function with a body, or on an `impl`: move the computation into one",
             )
             .into_compile_error();
             return quote::quote!(#item #error).into();
         }
     };
     let plain = function.clone();
-    match differentiable::expand(function) {
+    match differentiable::expand(function, recursive) {
         Ok(tokens) => tokens.into(),
         Err(error) => {
             // The function itself stays usable, so that one mistake does not cause a hundred messages.
             let mut plain = plain;
-            signature::strip(&mut plain);
+            signature::strip(&mut plain.sig);
             let error = error.into_compile_error();
             quote::quote!(#plain #error).into()
         }

@@ -7,6 +7,7 @@
 use syn::punctuated::Punctuated;
 use syn::{Expr as Syn, Token, parse_quote};
 
+use crate::calls::Callee;
 use crate::errors::Errors;
 use crate::kind::{inert, kind_of_type};
 use crate::parse::Parser;
@@ -133,7 +134,7 @@ impl Parser<'_> {
             });
         }
         args.push(self.lend(&call.receiver, place));
-        Some(self.add(expr, ExprKind::Call { function, args }))
+        Some(self.add(expr, ExprKind::Call { function: Callee::Function(function), args }))
     }
 
     /// `std::mem::swap` and its like.
@@ -160,7 +161,8 @@ impl Parser<'_> {
                         Some(self.add(expr, ExprKind::Mutation { action: Action::Exchange, args }))
                     }
                     _ => {
-                        let function = parse_quote!(::pullback::__private::mutation::exchange);
+                        let function =
+                            Callee::Function(parse_quote!(::pullback::__private::mutation::exchange));
                         Some(self.add(expr, ExprKind::Call { function, args }))
                     }
                 }
@@ -168,12 +170,12 @@ impl Parser<'_> {
             ("replace", 2) => {
                 let place = self.argument(&call.args[0]);
                 let value = self.expr(&call.args[1]);
-                let function = parse_quote!(::pullback::__private::mutation::replace);
+                let function = Callee::Function(parse_quote!(::pullback::__private::mutation::replace));
                 Some(self.add(expr, ExprKind::Call { function, args: vec![value, place] }))
             }
             ("take", 1) => {
                 let place = self.argument(&call.args[0]);
-                let function = parse_quote!(::pullback::__private::mutation::take);
+                let function = Callee::Function(parse_quote!(::pullback::__private::mutation::take));
                 Some(self.add(expr, ExprKind::Call { function, args: vec![place] }))
             }
             _ => None,
@@ -270,7 +272,13 @@ impl Program {
     }
 
     /// What the path of a function tells about its result.
-    pub(crate) fn kind_of_call(&self, function: &syn::Path) -> Kind {
+    pub(crate) fn kind_of_call(&self, function: &Callee) -> Kind {
+        let function = match function {
+            Callee::Itself(_) => return self.own.as_ref().map_or(Kind::Unknown, |own| own.output.clone()),
+            Callee::Function(path) => path,
+            Callee::Associated(path) => &path.path,
+            Callee::Method(..) => return Kind::Unknown,
+        };
         let mut segments = function.segments.iter().rev();
         let (Some(name), Some(ty)) = (segments.next(), segments.next()) else { return Kind::Unknown };
         if !(ty.ident == "Vec" || ty.ident.to_string().starts_with("Array")) {
@@ -300,6 +308,7 @@ impl Program {
             ExprKind::Vector { .. } => true,
             ExprKind::Paren(inner) => self.owns(*inner),
             ExprKind::Read(place) => place.projections.is_empty() && self.variables[place.base].heap,
+            ExprKind::Call { function: Callee::Itself(_), .. } => false,
             ExprKind::Call { function, .. } => self.kind_of_call(function) != Kind::Unknown,
             ExprKind::If { .. } | ExprKind::Block(_) => self
                 .blocks_of(expr)

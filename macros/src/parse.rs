@@ -7,6 +7,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr as Syn, Ident, Pat, Stmt, UnOp};
 
+use crate::calls::{Callee, is_associated};
 use crate::errors::Errors;
 use crate::kind::{assigns, changes_receiver, inert, inert_method, kind_of_type};
 use crate::program::*;
@@ -29,7 +30,8 @@ pub(crate) struct Parser<'e> {
     pub(crate) items: Vec<syn::Item>,
     scopes: Vec<HashMap<String, Binding>>,
     block: BlockId,
-    function: Ident,
+    /// The function's name, by which it may call itself.
+    function: Option<Ident>,
     pub(crate) errors: &'e mut Errors,
 }
 
@@ -47,11 +49,12 @@ impl<'e> Parser<'e> {
             items: Vec::new(),
             scopes: vec![HashMap::new()],
             block: BODY,
-            function: signature.name.clone(),
+            function: signature.method.is_none().then(|| signature.name.clone()),
             errors,
         };
         parser.program.blocks.push(Block::default());
         parser.program.scalars = signature.generics.scalars.clone();
+        parser.program.own = Some(signature.own());
         for parameter in &signature.parameters {
             let id = parameter.name.as_ref().map(|name| {
                 let origin = match parameter.passing {
@@ -77,25 +80,9 @@ impl<'e> Parser<'e> {
     fn bind(&mut self, name: &Ident, origin: Origin, mutable: bool) -> VarId {
         let id = self.program.variables.len();
         self.program.variables.push(Variable {
-            name: name.clone(),
-            // Both are chosen when all names are known.
-            unique: name.clone(),
-            shadow: name.clone(),
             origin,
-            kind: Kind::Unknown,
-            active: false,
-            constant: false,
-            memory: false,
             mutable,
-            disturbed: false,
-            unrestored: false,
-            parted: false,
-            heap: false,
-            moved: false,
-            pool: id,
-            storage: id,
-            block: self.block,
-            zero: None,
+            ..Variable::local(name.clone(), self.block, id)
         });
         self.scope().insert(name.to_string(), Binding::Variable(id));
         id
@@ -695,10 +682,7 @@ impl<'e> Parser<'e> {
         if last.ident == "constant" {
             return self.constant(expr, true, None);
         }
-        if function.get_ident() == Some(&self.function) {
-            self.errors.push(expr, "recursion is not differentiable yet: write a loop");
-        }
-        if last.ident.to_string().starts_with(char::is_uppercase) || path.qself.is_some() {
+        if last.ident.to_string().starts_with(char::is_uppercase) {
             return self.constant(
                 expr,
                 true,
@@ -730,7 +714,14 @@ impl<'e> Parser<'e> {
             };
         }
         let args: Vec<_> = call.args.iter().map(|a| self.argument(a)).collect();
-        self.add(expr, ExprKind::Call { function: function.clone(), args })
+        let callee = if is_associated(path) {
+            Callee::Associated(path.clone())
+        } else if self.function.as_ref().is_some_and(|own| function.get_ident() == Some(own)) {
+            Callee::Itself(function.clone())
+        } else {
+            Callee::Function(function.clone())
+        };
+        self.add(expr, ExprKind::Call { function: callee, args })
     }
 
     /// An argument: a variable that is itself a reference is borrowed anew.

@@ -10,6 +10,7 @@ use quote::ToTokens;
 use syn::Ident;
 use syn::ext::IdentExt;
 
+use crate::calls::{Callee, Own};
 use crate::mutation::Action;
 
 pub(crate) type VarId = usize;
@@ -32,6 +33,8 @@ pub(crate) struct Program {
     pub(crate) frozen: HashMap<ExprId, At>,
     /// The type parameters that stand for a float.
     pub(crate) scalars: Vec<Ident>,
+    /// The function itself.
+    pub(crate) own: Option<Own>,
     /// The number of statements.
     pub(crate) statements: usize,
 }
@@ -91,6 +94,31 @@ pub(crate) struct Variable {
 }
 
 impl Variable {
+    /// A variable that a `let` in `block` introduces.
+    pub(crate) fn local(name: Ident, block: BlockId, id: VarId) -> Self {
+        Variable {
+            // Both are chosen when all names are known.
+            unique: name.clone(),
+            shadow: name.clone(),
+            name,
+            origin: Origin::Local,
+            kind: Kind::Unknown,
+            active: false,
+            constant: false,
+            memory: false,
+            mutable: false,
+            disturbed: false,
+            unrestored: false,
+            parted: false,
+            heap: false,
+            moved: false,
+            pool: id,
+            storage: id,
+            block,
+            zero: None,
+        }
+    }
+
     /// The shadow is a view given by the caller.
     pub(crate) fn by_reference(&self) -> bool {
         matches!(self.origin, Origin::Shared | Origin::Unique)
@@ -280,7 +308,7 @@ pub(crate) enum ExprKind {
         args: Vec<ExprId>,
     },
     Call {
-        function: syn::Path,
+        function: Callee,
         args: Vec<ExprId>,
     },
     If {

@@ -8,6 +8,7 @@ use syn::Ident;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
+use crate::calls::Callee;
 use crate::kept::Item;
 use crate::program::*;
 use crate::reverse::{Cotangent, Reverse, Slot, negate};
@@ -185,21 +186,40 @@ impl Reverse<'_> {
     pub(crate) fn pull_call(
         &mut self,
         expr: ExprId,
-        function: &syn::Path,
+        function: &Callee,
         args: &[ExprId],
         d: &Cotangent,
         at: &At,
     ) {
         let program = self.program;
         let level = self.top();
-        let last = &function.segments.last().expect("a path has a segment").ident;
+        let last = function.name();
         let known = self.rules.get(&expr).cloned();
-        let rule = known.clone().unwrap_or_else(|| self.kept.fresh(&format!("{last}_rule")));
+        let recursive = program.calls_itself(function, args);
         let residual = self.kept.keep(at.block, Item::Residual(expr), &format!("{last}_residual"));
         // The pullback gets the arguments as the forward left them.
         let after = At { block: at.block, versions: std::rc::Rc::new(self.levels[level].current.clone()) };
-        let callee = self.callee(expr, function);
-        let mut init = quote_spanned!(last.span()=> #callee::rule());
+        let mut forgone = Vec::new();
+        let init = match (function, &program.own) {
+            (_, Some(own)) if recursive => {
+                let ty = &own.ty;
+                quote_spanned!(last.span()=> __pb::Recursive::<#ty>::new())
+            }
+            (Callee::Function(path), _) => {
+                let callee = self.callee(expr, path);
+                quote_spanned!(last.span()=> #callee::rule())
+            }
+            (Callee::Itself(path), _) => quote_spanned!(last.span()=> __pb::Recursive::<#path>::new()),
+            _ => quote!(__pb::rule_of()),
+        };
+        let number = recursive.then(|| program.number_of_call(expr));
+        let shared = number.and_then(|number| self.recursions.get(&number).cloned());
+        let rule = known
+            .clone()
+            .or_else(|| shared.clone())
+            .unwrap_or_else(|| self.kept.fresh(&format!("{last}_rule")));
+        let method = matches!(function, Callee::Method(..));
+        let mut receiver = None;
         // The shadows of locals are borrowed before the arguments are.
         let mut local = HashMap::new();
         for &arg in args {
@@ -223,45 +243,58 @@ impl Reverse<'_> {
                     );
                 }
                 if !program.exprs[arg].active && program.kind_of(arg) != Kind::Inert && !temporary {
-                    init = quote!(#init.forgoing(#i));
+                    forgone.push(i);
                 }
                 texts.push(if temporary { self.text(arg, at, level) } else { self.value(arg, at) });
                 shadows.push(quote!(__pb::none()));
                 continue;
             };
+            if method && i == 0 {
+                let (text, shadow) =
+                    self.receiver(place, at, unique.then_some(&after), local.get(&place.base));
+                texts.push(text);
+                match shadow {
+                    Some(shadow) => {
+                        shadows.push(quote!(#shadow.into()));
+                        receiver = Some(shadow);
+                    }
+                    None => shadows.push(quote!(__pb::none())),
+                }
+                self.check_disturbed(arg, place.base, *unique, at);
+                continue;
+            }
             let text = if *unique {
                 if !self.needs_undo(place.base, at) {
-                    init = quote!(#init.forgoing(#i));
+                    forgone.push(i);
                 }
                 // Indices are as they were before the call, the contents as it left them.
                 self.borrow_after(place, at, &after)
             } else {
                 self.text(arg, at, level)
             };
-            let base = &program.variables[place.base];
-            if base.disturbed || base.unrestored && !unique && !self.intact(place.base, at, level) {
-                self.errors.push(
-                    &program.exprs[arg].syntax,
-                    "this variable is changed by code that cannot be undone: borrow it before, or copy it into a variable of its own",
-                );
-            }
+            self.check_disturbed(arg, place.base, *unique, at);
             texts.push(text);
             shadows.push(self.shadow_argument(place, at, local.get(&place.base)));
         }
         if known.is_none() {
-            self.slots.push(Slot { name: rule.clone(), init });
+            if shared.is_none() {
+                let forgone = if recursive { Vec::new() } else { forgone };
+                let init = quote!(#init #(.forgoing(#forgone))*);
+                self.slots.push(Slot { name: rule.clone(), init });
+                self.recursions.extend(number.map(|number| (number, rule.clone())));
+            }
             self.rules.insert(expr, rule.clone());
         }
         let values: Vec<_> = args
             .iter()
-            .map(|&arg| {
+            .enumerate()
+            .map(|(i, &arg)| {
                 let by_value = !matches!(program.exprs[arg].kind, ExprKind::Borrow { .. });
-                (by_value && program.exprs[arg].active).then(|| self.kept.fresh("d"))
+                let returned = by_value && program.exprs[arg].active || i == 0 && receiver.is_some();
+                returned.then(|| self.kept.fresh("d"))
             })
             .collect();
-        let call = quote_spanned! {last.span()=>
-            #rule.pullback(#residual, #function::args(#(#texts),*), (#(#shadows,)*), #d)
-        };
+        let call = function.pullback(&rule, &residual, &texts, &shadows, d);
         if values.iter().all(Option::is_none) {
             self.emit(quote!(#call;));
         } else {
@@ -270,10 +303,60 @@ impl Reverse<'_> {
         }
         // The callee has brought its arguments back.
         self.levels[level].current = (*at.versions).clone();
-        for (&arg, name) in args.iter().zip(values) {
-            if let Some(name) = name {
+        for (i, (&arg, name)) in args.iter().zip(values).enumerate() {
+            if let (Some(name), Some(shadow), 0) = (&name, &receiver, i) {
+                self.emit(quote!((&__pb::OfReceiver(#name)).settle(#shadow);));
+            } else if let Some(name) = name {
                 self.pull(arg, &Cotangent::atom(quote!(#name)), at);
             }
+        }
+    }
+
+    /// The receiver of a method, and the name of its shadow. Whether the method takes it by reference is for the compiler
+    /// to find out.
+    fn receiver(
+        &mut self,
+        place: &Place,
+        at: &At,
+        after: Option<&At>,
+        local: Option<&Ident>,
+    ) -> (TokenStream, Option<Ident>) {
+        let level = self.top();
+        let variable = &self.program.variables[place.base];
+        let text = match after {
+            Some(after) => {
+                self.reads_memory(place.base, after, level);
+                self.present(place.base);
+                let base = &variable.unique;
+                let projections = self.projections(&place.projections, at, level);
+                quote!(#base #projections)
+            }
+            None => self.place(place, at, level),
+        };
+        if !variable.active {
+            return (text, None);
+        }
+        let projections = self.projections(&place.projections, at, level);
+        let whole = match variable.by_reference() {
+            true => &variable.shadow,
+            false => local.expect("bound before the call"),
+        };
+        if projections.is_empty() {
+            return (text, Some(whole.clone()));
+        }
+        let (part, cells) = (self.kept.fresh("cells"), Program::fresh("d"));
+        self.emit(quote!(let #part = #whole.map(|#cells| &#cells #projections);));
+        (text, Some(part))
+    }
+
+    fn check_disturbed(&mut self, arg: ExprId, base: VarId, unique: bool, at: &At) {
+        let level = self.top();
+        let variable = &self.program.variables[base];
+        if variable.disturbed || variable.unrestored && !unique && !self.intact(base, at, level) {
+            self.errors.push(
+                &self.program.exprs[arg].syntax,
+                "this variable is changed by code that cannot be undone: borrow it before, or copy it into a variable of its own",
+            );
         }
     }
 

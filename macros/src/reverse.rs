@@ -47,6 +47,8 @@ pub(crate) struct Reverse<'p> {
     /// The slots of calls and loops.
     pub(crate) rules: HashMap<ExprId, Ident>,
     pub(crate) stacks: HashMap<StmtId, Ident>,
+    /// The slots of the function itself.
+    pub(crate) recursions: HashMap<usize, Ident>,
     /// Second names of callees, by their paths.
     pub(crate) imports: Vec<(TokenStream, Ident)>,
     /// The variables whose shadows come from pools.
@@ -128,6 +130,7 @@ impl<'p> Reverse<'p> {
             slots: Vec::new(),
             rules: HashMap::new(),
             stacks: HashMap::new(),
+            recursions: HashMap::new(),
             imports: Vec::new(),
             lent: HashSet::new(),
             removed: HashMap::new(),

@@ -2,9 +2,12 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{FnArg, Ident, Pat, ReturnType, Type, Visibility};
+use syn::visit_mut::VisitMut;
+use syn::{FnArg, Ident, Pat, ReceiverKind, ReturnType, Type, Visibility};
 
+use crate::calls::Own;
 use crate::errors::Errors;
 use crate::generics::{Generics, elide};
 use crate::kind::inert;
@@ -33,7 +36,10 @@ pub(crate) struct Parameter {
 
 pub(crate) struct Signature {
     pub(crate) vis: Visibility,
+    /// Of the type that bears the function's name.
     pub(crate) name: Ident,
+    /// If it is a method: its name, and the type that it belongs to.
+    pub(crate) method: Option<(Ident, Type)>,
     pub(crate) generics: Generics,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) output: Type,
@@ -42,6 +48,18 @@ pub(crate) struct Signature {
 impl Signature {
     /// Reads the signature of a function and takes the `#[constant]` attributes off it.
     pub(crate) fn parse(vis: &Visibility, sig: &mut syn::Signature, errors: &mut Errors) -> Signature {
+        let generics = sig.generics.clone();
+        Self::parse_in(vis, sig, &generics, None, errors)
+    }
+
+    /// The same for a method of an `impl` for the type `owner`; `generics` are those of both.
+    pub(crate) fn parse_in(
+        vis: &Visibility,
+        sig: &mut syn::Signature,
+        generics: &syn::Generics,
+        owner: Option<&Type>,
+        errors: &mut Errors,
+    ) -> Signature {
         if let Some(token) = &sig.asyncness {
             errors.push(
                 token,
@@ -54,20 +72,65 @@ impl Signature {
                 "`unsafe` functions cannot be differentiated: write a rule by hand with `#[derive(Rule)]`",
             );
         }
-        let mut generics = Generics::new(&sig.generics);
+        let syntax = generics;
+        let mut generics = Generics::new(syntax);
         let parameters: Vec<_> =
-            sig.inputs.iter_mut().map(|input| parameter(input, &sig.generics, &generics, errors)).collect();
+            sig.inputs.iter_mut().map(|input| parameter(input, syntax, &generics, owner, errors)).collect();
         let output = match &sig.output {
             ReturnType::Default => syn::parse_quote!(()),
             ReturnType::Type(_, ty) => {
                 if let Type::Reference(reference) = &**ty {
                     errors.push(reference, "a differentiable function returns its result by value: return a number, an array or a tuple, or write through a `&mut` parameter");
                 }
-                (**ty).clone()
+                let mut ty = (**ty).clone();
+                resolve_self(&mut ty, owner);
+                ty
             }
         };
         generics.require(&parameters, &output);
-        Signature { vis: vis.clone(), name: sig.ident.clone(), generics, parameters, output }
+        let method = owner.map(|owner| (sig.ident.clone(), owner.clone()));
+        let name = match owner {
+            Some(owner) => {
+                format_ident!("{}_{}", type_name(owner), sig.ident.unraw(), span = sig.ident.span())
+            }
+            None => sig.ident.clone(),
+        };
+        Signature { vis: vis.clone(), name, method, generics, parameters, output }
+    }
+
+    /// The function as it is called.
+    pub(crate) fn primal(&self) -> TokenStream {
+        let Signature { name, method, generics, .. } = self;
+        match method {
+            Some((method, owner)) => quote!(<#owner>::#method),
+            None => {
+                let turbofish = generics.turbofish();
+                quote!(#name #turbofish)
+            }
+        }
+    }
+
+    /// The type that bears the function's name.
+    pub(crate) fn ty(&self) -> TokenStream {
+        let (name, types) = (&self.name, self.generics.split().1);
+        quote!(#name #types)
+    }
+
+    /// The function as it sees itself.
+    pub(crate) fn own(&self) -> Own {
+        Own {
+            ty: self.ty(),
+            method: self.method.as_ref().map(|(name, _)| name.clone()),
+            output: self.generics.kind_of(&self.output),
+        }
+    }
+
+    /// What users call the function.
+    pub(crate) fn label(&self) -> String {
+        match &self.method {
+            Some((method, owner)) => format!("{}::{}", type_name(owner), method.unraw()),
+            None => self.name.unraw().to_string(),
+        }
     }
 
     fn active(&self) -> impl Iterator<Item = (usize, &Parameter)> {
@@ -96,8 +159,8 @@ impl Signature {
     /// `impl Function` for that type, and how arguments are brought together.
     pub(crate) fn function(&self) -> TokenStream {
         let Signature { name, generics, output, .. } = self;
-        let ((declared, types, clause), turbofish) = (generics.split(), generics.turbofish());
-        let label = name.to_string();
+        let ((declared, types, clause), primal) = (generics.split(), self.primal());
+        let label = self.label();
         let names = self.names();
         // The function may have a parameter of its own name.
         let values: Vec<_> = (0..names.len()).map(|i| Program::fresh(&format!("x{i}"))).collect();
@@ -117,7 +180,7 @@ impl Signature {
                 const NAME: &'static str = #label;
 
                 fn primal((#(#values,)*): __pb::Args<'_, Self>) -> #output {
-                    #name #turbofish(#(#values),*)
+                    #primal(#(#values),*)
                 }
             }
 
@@ -284,12 +347,16 @@ fn parameter(
     input: &mut FnArg,
     syntax: &syn::Generics,
     generics: &Generics,
+    owner: Option<&Type>,
     errors: &mut Errors,
 ) -> Parameter {
+    if let (FnArg::Receiver(receiver), Some(owner)) = (&mut *input, owner) {
+        return self_parameter(receiver, owner, errors);
+    }
     let FnArg::Typed(typed) = input else {
         errors.push(
             &*input,
-            "methods are not differentiable yet: write a free function with a named parameter",
+            "a method is differentiable within an `impl` that is: put `#[differentiable]` on that",
         );
         let ty: Type = syn::parse_quote!(());
         let syntax = ty.clone();
@@ -313,6 +380,7 @@ fn parameter(
     };
     let mut written = (*typed.ty).clone();
     elide(syntax, &mut written);
+    resolve_self(&mut written, owner);
     let (passing, ty) = match &written {
         Type::Reference(reference) => {
             let passing = if reference.mutability.is_some() { Passing::Unique } else { Passing::Shared };
@@ -331,11 +399,81 @@ fn parameter(
     Parameter { name, mutable, passing, ty, syntax: written, constant }
 }
 
-/// Takes the `#[constant]` attributes off the parameters of `function`.
-pub(crate) fn strip(function: &mut syn::ItemFn) {
-    for input in &mut function.sig.inputs {
-        if let FnArg::Typed(typed) = input {
-            typed.attrs.retain(|a| !a.path().is_ident("constant"));
+/// The parameter that stands for `self`.
+fn self_parameter(receiver: &mut syn::Receiver, owner: &Type, errors: &mut Errors) -> Parameter {
+    let attributes = receiver.attrs.len();
+    receiver.attrs.retain(|a| !a.path().is_ident("constant"));
+    let constant = receiver.attrs.len() < attributes;
+    let (passing, written) = match &receiver.kind {
+        ReceiverKind::Value => (Passing::Value, owner.clone()),
+        ReceiverKind::Reference(_, _, None) => (Passing::Shared, syn::parse_quote!(&#owner)),
+        ReceiverKind::Reference(_, _, Some(_)) => (Passing::Unique, syn::parse_quote!(&mut #owner)),
+        _ => {
+            errors.push(
+                &*receiver,
+                "the receiver of a differentiable method is `self`, `&self` or `&mut self`",
+            );
+            (Passing::Value, owner.clone())
         }
+    };
+    if constant && passing == Passing::Unique {
+        errors.push(
+            &*receiver,
+            "`&mut self` without gradient is not differentiable yet: take `&self`, and return what changes",
+        );
+    }
+    let name = Ident::new("self_", receiver.self_token.span());
+    Parameter {
+        name: Some(name),
+        mutable: receiver.mutability.is_some(),
+        passing,
+        ty: owner.clone(),
+        syntax: written,
+        constant,
+    }
+}
+
+/// The name of a type, for names that begin with it.
+pub(crate) fn type_name(ty: &Type) -> Ident {
+    match ty {
+        Type::Path(path) => path.path.segments.last().map(|s| s.ident.clone()),
+        _ => None,
+    }
+    .unwrap_or_else(|| Ident::new("Type", ty.span()))
+}
+
+/// Writes out what `Self` stands for.
+pub(crate) fn resolve_self(ty: &mut Type, owner: Option<&Type>) {
+    struct Resolve<'o>(&'o Type);
+    impl VisitMut for Resolve<'_> {
+        fn visit_type_mut(&mut self, ty: &mut Type) {
+            let owner = self.0;
+            if let Type::Path(path) = ty
+                && path.qself.is_none()
+                && path.path.segments.first().is_some_and(|s| s.ident == "Self")
+            {
+                let rest = path.path.segments.iter().skip(1);
+                *ty = match path.path.segments.len() {
+                    1 => owner.clone(),
+                    _ => syn::parse_quote!(<#owner> #(::#rest)*),
+                };
+                return;
+            }
+            syn::visit_mut::visit_type_mut(self, ty);
+        }
+    }
+    if let Some(owner) = owner {
+        Resolve(owner).visit_type_mut(ty);
+    }
+}
+
+/// Takes the `#[constant]` attributes off the parameters of a function.
+pub(crate) fn strip(sig: &mut syn::Signature) {
+    for input in &mut sig.inputs {
+        let attributes = match input {
+            FnArg::Typed(typed) => &mut typed.attrs,
+            FnArg::Receiver(receiver) => &mut receiver.attrs,
+        };
+        attributes.retain(|a| !a.path().is_ident("constant"));
     }
 }

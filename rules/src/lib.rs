@@ -6,6 +6,7 @@ extern crate self as pullback;
 
 mod activation;
 mod blas;
+mod call;
 mod derived;
 mod float;
 mod function;
@@ -38,6 +39,10 @@ pub use tangent::{Tangent, Value};
 #[doc(hidden)]
 pub mod __private {
     pub use crate::activation::{Activation, Dual, DualMut, Frames};
+    pub use crate::call::{
+        Call, HasRule, OfReceiver, Reads, Recursive, SettledReceiver, UnsettledReceiver, WritesToReceiver,
+        forward, forward_reading, pull_at_once, pullback, rule_of,
+    };
     pub use crate::derived::derived;
     pub use crate::float::Scalar;
     pub use crate::function::*;

@@ -1,0 +1,184 @@
+//! Who is called: how a call of a rule is written, in either pass.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::{Ident, PathArguments};
+
+use crate::program::*;
+
+/// What a call names.
+#[derive(Clone)]
+pub(crate) enum Callee {
+    /// A function, which a type of its name accompanies.
+    Function(syn::Path),
+    /// The function that is being differentiated.
+    Itself(syn::Path),
+    /// `Model::energy`
+    Associated(syn::ExprPath),
+    /// A method of the first argument, with its generic arguments.
+    Method(Ident, Option<syn::AngleBracketedGenericArguments>),
+}
+
+/// The function that is being differentiated, as seen by itself.
+pub(crate) struct Own {
+    /// The type that bears its name.
+    pub(crate) ty: TokenStream,
+    /// If it is a method.
+    pub(crate) method: Option<Ident>,
+    /// What it returns.
+    pub(crate) output: Kind,
+}
+
+/// The method beside the method `name` that brings the arguments together. The compiler's message about one that does not
+/// exist shows its name, which therefore tells what to do.
+pub(crate) fn sibling(name: &Ident) -> Ident {
+    format_ident!("{}_has_no_rule_mark_its_impl_differentiable", name.unraw(), span = name.span())
+}
+
+impl Callee {
+    /// The name of the function.
+    pub(crate) fn name(&self) -> &Ident {
+        match self {
+            Callee::Function(path) | Callee::Itself(path) => last(path),
+            Callee::Associated(path) => last(&path.path),
+            Callee::Method(name, _) => name,
+        }
+    }
+
+    /// The function as the user calls it.
+    pub(crate) fn primal(&self, args: &[TokenStream]) -> TokenStream {
+        match self {
+            Callee::Function(path) | Callee::Itself(path) => quote!(#path(#(#args),*)),
+            Callee::Associated(path) => quote!(#path(#(#args),*)),
+            Callee::Method(name, generics) => {
+                let (receiver, args) = args.split_first().expect("a method has a receiver");
+                let turbofish = generics.as_ref().map(|g| quote!(#g));
+                quote!(#receiver.#name #turbofish(#(#args),*))
+            }
+        }
+    }
+
+    /// The arguments of its rule.
+    fn call(&self, args: &[TokenStream]) -> TokenStream {
+        match self {
+            Callee::Function(path) | Callee::Itself(path) => quote!(#path::args(#(#args),*)),
+            Callee::Associated(path) => {
+                let mut path = path.clone();
+                let last = path.path.segments.last_mut().expect("a path has a segment");
+                last.ident = sibling(&last.ident);
+                quote!(#path(#(#args),*))
+            }
+            Callee::Method(name, generics) => Callee::Method(sibling(name), generics.clone()).primal(args),
+        }
+    }
+
+    /// The function's type is told by the arguments.
+    fn by_type(&self) -> bool {
+        matches!(self, Callee::Associated(_) | Callee::Method(..))
+    }
+
+    /// The forward of `rule`.
+    pub(crate) fn forward(
+        &self,
+        rule: &Ident,
+        args: &[TokenStream],
+        reads: bool,
+        span: proc_macro2::Span,
+    ) -> TokenStream {
+        let call = self.call(args);
+        match (self.by_type(), reads) {
+            (false, _) => quote_spanned!(span=> #rule.forward(#call)),
+            (true, true) => quote_spanned!(span=> __pb::forward_reading(#rule, #call)),
+            (true, false) => quote_spanned!(span=> __pb::forward(#rule, #call)),
+        }
+    }
+
+    /// The pullback of `rule`.
+    pub(crate) fn pullback(
+        &self,
+        rule: &Ident,
+        residual: &Ident,
+        args: &[TokenStream],
+        shadows: &[TokenStream],
+        d: impl ToTokens,
+    ) -> TokenStream {
+        let (call, span) = (self.call(args), self.name().span());
+        match self.by_type() {
+            false => quote_spanned!(span=> #rule.pullback(#residual, #call, (#(#shadows,)*), #d)),
+            true => quote_spanned!(span=> __pb::pullback(#rule, #residual, #call, (#(#shadows,)*), #d)),
+        }
+    }
+}
+
+fn last(path: &syn::Path) -> &Ident {
+    &path.segments.last().expect("a path has a segment").ident
+}
+
+/// `Model::energy` or `<T as Trait>::energy`: the path of an associated function, by the case of its letters.
+pub(crate) fn is_associated(path: &syn::ExprPath) -> bool {
+    if path.qself.is_some() {
+        return true;
+    }
+    let segments = &path.path.segments;
+    let owner = segments.len().checked_sub(2).map(|i| segments[i].ident.unraw().to_string());
+    owner.is_some_and(|owner| owner.starts_with(char::is_uppercase))
+}
+
+impl Program {
+    /// The function calls itself.
+    pub(crate) fn own_calls(&self) -> bool {
+        let own =
+            |e: &Expr| matches!(&e.kind, ExprKind::Call { function: Callee::Itself(_), .. } if e.active);
+        self.exprs.iter().any(own)
+    }
+
+    /// The number of a call of the function itself among those of one expression. Within an expression pullbacks do not run
+    /// in reverse order, from statement to statement they do: calls of the same number can share a rule.
+    pub(crate) fn number_of_call(&self, call: ExprId) -> usize {
+        (0..self.blocks.len())
+            .flat_map(|block| self.roots(block))
+            .filter(|root| self.blocks_of(self.peel(*root)).is_empty())
+            .map(|root| self.own_calls_in(root))
+            .filter(|calls| calls.contains(&call))
+            // A block within an expression is part of it.
+            .max_by_key(Vec::len)
+            .and_then(|calls| calls.iter().position(|e| *e == call))
+            .unwrap_or(0)
+    }
+
+    fn own_calls_in(&self, root: ExprId) -> Vec<ExprId> {
+        let mut found = Vec::new();
+        for e in self.tree(root) {
+            if let ExprKind::Call { function, args } = &self.exprs[e].kind
+                && self.calls_itself(function, args)
+            {
+                found.push(e);
+            }
+            for block in self.blocks_of(e).into_iter().flat_map(|b| self.nested(b)) {
+                found.extend(self.roots(block).into_iter().flat_map(|root| self.own_calls_in(root)));
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// The call of `callee` may be one of the function itself, as its syntax tells.
+    pub(crate) fn calls_itself(&self, callee: &Callee, args: &[ExprId]) -> bool {
+        let own = |name: &Ident| self.own.as_ref().is_some_and(|own| own.method.as_ref() == Some(name));
+        match callee {
+            Callee::Function(_) => false,
+            Callee::Itself(path) => path.segments.iter().all(|s| matches!(s.arguments, PathArguments::None)),
+            Callee::Associated(path) => {
+                own(last(&path.path)) && path.qself.is_none() && path.path.segments[0].ident == "Self"
+            }
+            Callee::Method(name, _) => {
+                let receiver = args.first().map(|e| &self.exprs[*e].kind);
+                own(name)
+                    && matches!(receiver, Some(ExprKind::Borrow { place, .. })
+                        if self.parameters.first() == Some(&Some(place.base)) && place.projections.is_empty())
+            }
+        }
+    }
+}

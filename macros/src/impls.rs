@@ -1,0 +1,273 @@
+//! `#[differentiable]` on an `impl`: each method has a rule, a type that bears its name, and siblings by which the compiler's
+//! own resolution of methods finds them.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::ext::IdentExt;
+use syn::visit_mut::VisitMut;
+use syn::{Attribute, FnArg, GenericParam, Ident, ImplItem, ImplItemFn, ItemImpl};
+
+use crate::calls::sibling;
+use crate::differentiable::{Ungroup, allowed, derive};
+use crate::errors::Errors;
+use crate::signature::{self, Passing, Signature};
+
+/// `#[constant]`: the method has no rule.
+fn is_constant(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("constant")
+}
+
+/// `#[pullback(recursive)]`
+fn is_recursive(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("pullback")
+        && attribute.parse_args::<Ident>().is_ok_and(|argument| argument == "recursive")
+}
+
+/// Takes what this macro reads off the methods, and says which of them have a rule: `None`, or whether it is boxed.
+fn strip(block: &mut ItemImpl) -> Vec<Option<bool>> {
+    let mut marks = Vec::new();
+    for item in &mut block.items {
+        let ImplItem::Fn(method) = item else {
+            marks.push(None);
+            continue;
+        };
+        let constant = method.attrs.iter().any(is_constant);
+        let recursive = method.attrs.iter().any(is_recursive);
+        method.attrs.retain(|a| !is_constant(a) && !is_recursive(a));
+        marks.push((!constant).then_some(recursive));
+        signature::strip(&mut method.sig);
+    }
+    marks
+}
+
+/// The block without this macro's attributes.
+pub(crate) fn plain(mut block: ItemImpl) -> ItemImpl {
+    strip(&mut block);
+    block
+}
+
+pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
+    let mut errors = Errors::default();
+    if let Some(path) = &block.trait_ {
+        errors.push(&path.1, "the `impl` of a trait is not differentiable yet: write the methods in an `impl` of the type itself");
+    }
+    for param in &block.generics.params {
+        if let GenericParam::Lifetime(lifetime) = param {
+            errors.push(lifetime, "an `impl` with lifetimes is not differentiable yet: write free functions");
+        }
+    }
+    errors.finish()?;
+    let mut original = block.clone();
+    let marks = strip(&mut original);
+    let mut derived = TokenStream::new();
+    for (item, mark) in block.items.iter().zip(marks) {
+        if let (ImplItem::Fn(method), Some(recursive)) = (item, mark) {
+            match expand_method(&block, method, recursive) {
+                Ok(tokens) => derived.extend(tokens),
+                Err(error) => errors.add(error),
+            }
+        }
+    }
+    errors.finish()?;
+    Ok(quote! {
+        // Indices are what the language offers for now.
+        #[allow(clippy::needless_range_loop)]
+        #original
+        #derived
+    })
+}
+
+/// Both lists of generic parameters, and both where clauses.
+fn joined(block: &syn::Generics, method: &syn::Generics) -> syn::Generics {
+    let mut joined = block.clone();
+    joined.params.extend(method.params.iter().cloned());
+    if let Some(clause) = &method.where_clause {
+        joined.make_where_clause().predicates.extend(clause.predicates.iter().cloned());
+    }
+    joined
+}
+
+fn expand_method(block: &ItemImpl, method: &ImplItemFn, recursive: bool) -> syn::Result<TokenStream> {
+    let mut errors = Errors::default();
+    let (mut sig, mut body) = (method.sig.clone(), method.block.clone());
+    Ungroup.visit_block_mut(&mut body);
+    NameSelf.visit_block_mut(&mut body);
+    let generics = joined(&block.generics, &sig.generics);
+    let owner = &*block.self_ty;
+    let signature = Signature::parse_in(&method.vis, &mut sig, &generics, Some(owner), &mut errors);
+    let derivation = derive(&signature, &body, &mut errors)?;
+
+    let (vis, name) = (&method.vis, &method.sig.ident);
+    let text = name.unraw().to_string();
+    let (rule, gradient) = (
+        format_ident!("{text}_rule", span = name.span()),
+        format_ident!("{text}_gradient", span = name.span()),
+    );
+    let (impl_generics, _, _) = block.generics.split_for_impl();
+    let own: Vec<_> =
+        sig.generics.params.iter().filter(|p| !matches!(p, GenericParam::Lifetime(_))).collect();
+    let own_names = own.iter().map(|p| match p {
+        GenericParam::Type(p) => &p.ident,
+        GenericParam::Const(p) => &p.ident,
+        GenericParam::Lifetime(_) => unreachable!("left out above"),
+    });
+    let (ty, (declared, _, clause)) = (signature.ty(), signature.generics.split());
+    let tokens = derivation.rule;
+    let made =
+        if recursive { format_ident!("{text}_derived_rule", span = name.span()) } else { rule.clone() };
+    let label = signature.label();
+    let doc = format!("The rule of `{label}`, as derived from its source.");
+    let boxed = recursive.then(|| {
+        quote! {
+            #[doc = #doc]
+            #vis fn #rule<#(#own),*>() -> __pb::Recursive<#ty> #clause {
+                __pb::Recursive::new()
+            }
+        }
+    });
+    let gradient_doc =
+        format!("An object that computes gradients of `{label}`: see [`{}::gradient`].", signature.name);
+    let siblings = siblings(&signature, &sig, &own);
+    let (item, function, driver) = (signature.item(), signature.function(), signature.driver());
+    let turbofish = if own.is_empty() { quote!() } else { quote!(::<#(#own_names),*>) };
+    let allowed = allowed();
+    Ok(quote! {
+        #item
+        #allowed
+        const _: () = {
+            use ::pullback::__private as __pb;
+            use __pb::{Rule as _, ScalarRules as _, SettledReceiver as _, SinCosRule as _, UnsettledReceiver as _};
+
+            #function
+
+            impl #impl_generics #owner {
+                #[doc = #doc]
+                #vis fn #made<#(#own),*>() -> impl __pb::Rule<Function = #ty> #clause {
+                    #tokens
+                }
+
+                #boxed
+
+                #[doc = #gradient_doc]
+                #vis fn #gradient<#(#own),*>() -> #ty #clause {
+                    <#ty>::gradient()
+                }
+
+                #siblings
+            }
+
+            impl #declared #ty #clause {
+                #[doc = #doc]
+                pub fn rule() -> impl __pb::Rule<Function = #ty> {
+                    <#owner>::#rule #turbofish()
+                }
+            }
+
+            impl #declared __pb::HasRule for #ty #clause {
+                fn make_rule() -> impl __pb::Rule<Function = Self> + 'static {
+                    <#owner>::#made #turbofish()
+                }
+            }
+
+            #driver
+        };
+    })
+}
+
+/// The methods that are found where the method itself would be.
+fn siblings(signature: &Signature, sig: &syn::Signature, own: &[&GenericParam]) -> TokenStream {
+    let Signature { vis, method, parameters, output, .. } = signature;
+    let method = &method.as_ref().expect("a method").0;
+    let (ty, clause) = (signature.ty(), signature.generics.declaration().1);
+    let has_receiver = matches!(sig.inputs.first(), Some(FnArg::Receiver(_)));
+    let names = signature.names();
+    let rest = usize::from(has_receiver);
+    let typed: Vec<_> = names
+        .iter()
+        .zip(parameters)
+        .skip(rest)
+        .map(|(name, p)| {
+            let ty = &p.ty;
+            match p.passing {
+                Passing::Value => quote!(#name: #ty),
+                Passing::Shared => quote!(#name: &'pb #ty),
+                Passing::Unique => quote!(#name: &'pb mut #ty),
+            }
+        })
+        .collect();
+    let (receiver, mode) = match parameters.first().map(|p| p.passing).filter(|_| has_receiver) {
+        None => (quote!(), quote!(Reads)),
+        Some(Passing::Value) => (quote!(self,), quote!(Reads)),
+        Some(Passing::Shared) => (quote!(&'pb self,), quote!(Reads)),
+        Some(Passing::Unique) => (quote!(&'pb mut self,), quote!(WritesToReceiver)),
+    };
+    let this = has_receiver.then(|| quote!(self,));
+    let values = &names[rest..];
+    let call = sibling(method);
+    let args = quote! {
+        /// The arguments of a call, for code that `#[differentiable]` writes.
+        #[doc(hidden)]
+        #[inline(always)]
+        #vis fn #call<'pb, #(#own),*>(#receiver #(#typed),*) -> __pb::Call<'pb, #ty, __pb::#mode> #clause {
+            __pb::Call::new((#this #(#values,)*))
+        }
+    };
+    let by_value = has_receiver && parameters.iter().all(|p| p.passing == Passing::Value);
+    if !by_value {
+        return args;
+    }
+    let pullback = format_ident!("{}_pullback", method.unraw(), span = method.span());
+    let (y, d) = (Ident::new("y", Span::mixed_site()), Ident::new("d", Span::mixed_site()));
+    let (result, part) = match rest == names.len() {
+        true => (quote!(<Self as __pb::Value>::Tangent), quote!(.0)),
+        false => (quote!(__pb::Gradients<#ty>), quote!()),
+    };
+    quote! {
+        #args
+
+        /// The gradient with respect to each argument, where the method's name is one of a number's.
+        #[doc(hidden)]
+        #vis fn #pullback<#(#own),*>(
+            self,
+            #(#typed,)*
+            #y: impl ::core::ops::FnOnce() -> #output,
+            #d: __pb::Cotangent<#ty>,
+        ) -> #result #clause {
+            __pb::pull_at_once::<#ty>((self, #(#values,)*), #d) #part
+        }
+    }
+}
+
+/// `self` is a parameter like others.
+struct NameSelf;
+
+impl VisitMut for NameSelf {
+    fn visit_path_mut(&mut self, path: &mut syn::Path) {
+        if path.is_ident("self") {
+            let span = path.segments[0].ident.span();
+            path.segments[0].ident = Ident::new("self_", span);
+        }
+        syn::visit_mut::visit_path_mut(self, path);
+    }
+    fn visit_macro_mut(&mut self, mac: &mut syn::Macro) {
+        fn rename(tokens: TokenStream) -> TokenStream {
+            tokens
+                .into_iter()
+                .map(|token| match token {
+                    proc_macro2::TokenTree::Ident(name) if name == "self" => {
+                        proc_macro2::TokenTree::Ident(Ident::new("self_", name.span()))
+                    }
+                    proc_macro2::TokenTree::Group(group) => {
+                        let mut inner = proc_macro2::Group::new(group.delimiter(), rename(group.stream()));
+                        inner.set_span(group.span());
+                        proc_macro2::TokenTree::Group(inner)
+                    }
+                    token => token,
+                })
+                .collect()
+        }
+        mac.tokens = rename(std::mem::take(&mut mac.tokens));
+    }
+    // An item has a `self` of its own.
+    fn visit_item_mut(&mut self, _item: &mut syn::Item) {}
+}

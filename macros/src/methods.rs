@@ -1,0 +1,125 @@
+//! Methods of users' types: calls of active values that are no numbers, as far as the syntax tells.
+
+use crate::calls::Callee;
+use crate::kind::numeric_method;
+use crate::program::*;
+
+/// Turns such calls into calls of rules. Tells whether there were any.
+pub(crate) fn resolve(program: &mut Program) -> bool {
+    let mut found = Vec::new();
+    for block in 0..program.blocks.len() {
+        let standing = standing(program, block);
+        for root in program.roots(block) {
+            for expr in program.tree(root) {
+                if is_call(program, expr) {
+                    found.push((expr, standing.contains(&expr)));
+                }
+            }
+        }
+    }
+    for &(expr, stands) in &found {
+        resolve_call(program, expr, stands);
+    }
+    if !found.is_empty() {
+        program.name_variables();
+    }
+    !found.is_empty()
+}
+
+/// The expressions of a block that may write: they are evaluated by themselves.
+fn standing(program: &Program, block: BlockId) -> Vec<ExprId> {
+    let block = &program.blocks[block];
+    let statements = block.statements.iter().filter_map(|s| match &s.kind {
+        StatementKind::Let(l) => l.init,
+        StatementKind::Assign(a) => Some(a.value),
+        StatementKind::Expr(e, _) => Some(*e),
+        _ => None,
+    });
+    statements.chain(block.value).map(|e| program.peel(e)).collect()
+}
+
+/// A method of an active value that has its rule by its type.
+fn is_call(program: &Program, expr: ExprId) -> bool {
+    let node = &program.exprs[expr];
+    match &node.kind {
+        ExprKind::Method { receiver, name, .. } => {
+            node.active
+                && !numeric_method(&name.to_string())
+                && program.kind_of(*receiver) != Kind::Float
+                && matches!(node.syntax, syn::Expr::MethodCall(_))
+        }
+        _ => false,
+    }
+}
+
+fn resolve_call(program: &mut Program, expr: ExprId, stands: bool) {
+    let (ExprKind::Method { receiver, name, args }, syn::Expr::MethodCall(syntax)) =
+        (&program.exprs[expr].kind, &program.exprs[expr].syntax)
+    else {
+        unreachable!("selected above")
+    };
+    let callee = Callee::Method(name.clone(), syntax.turbofish.clone());
+    let (receiver, args) = (program.peel(*receiver), args.clone());
+    for &arg in &args {
+        // A variable that is itself a reference is borrowed anew.
+        if let ExprKind::Read(place) = &program.exprs[arg].kind
+            && place.projections.is_empty()
+            && program.variables[place.base].by_reference()
+        {
+            let unique = program.variables[place.base].origin == Origin::Unique;
+            program.exprs[arg].kind = ExprKind::Borrow { place: place.clone(), unique };
+        }
+    }
+    match &program.exprs[receiver].kind {
+        ExprKind::Read(place) => {
+            let place = place.clone();
+            let variable = &mut program.variables[place.base];
+            // A `mut` variable may be written to; that it is not does no harm.
+            let unique = stands && variable.mutable;
+            variable.memory |= unique;
+            program.exprs[receiver].kind = ExprKind::Borrow { place, unique };
+            program.exprs[expr].kind = call(callee, receiver, args);
+        }
+        ExprKind::Borrow { .. } => program.exprs[expr].kind = call(callee, receiver, args),
+        _ => bind_receiver(program, expr, callee, receiver, args),
+    }
+}
+
+fn call(function: Callee, receiver: ExprId, args: Vec<ExprId>) -> ExprKind {
+    ExprKind::Call { function, args: std::iter::once(receiver).chain(args).collect() }
+}
+
+/// `f(x).norm()` is `{ let receiver = f(x); receiver.norm() }`.
+fn bind_receiver(program: &mut Program, expr: ExprId, callee: Callee, receiver: ExprId, args: Vec<ExprId>) {
+    let name = Program::fresh("receiver");
+    let block = program.blocks.len();
+    program.blocks.push(Block::default());
+    let variable = program.variables.len();
+    program
+        .variables
+        .push(Variable { kind: program.kind_of(receiver), ..Variable::local(name.clone(), block, variable) });
+    let init = program.exprs[receiver].syntax.clone();
+    let local: syn::Stmt = syn::parse_quote!(let #name = #init;);
+    let syn::Stmt::Local(syntax) = local else { unreachable!("a `let`") };
+    let id = program.statements;
+    program.statements += 1;
+    let kind = StatementKind::Let(Let {
+        syntax,
+        variables: vec![Some(variable)],
+        tuple: false,
+        init: Some(receiver),
+        alias: None,
+    });
+    program.blocks[block].statements.push(Statement { id, kind, before: At::default(), defines: Vec::new() });
+    let place = Place { base: variable, projections: Vec::new() };
+    let span = program.exprs[expr].span;
+    let syntax_of_call = program.exprs[expr].syntax.clone();
+    let mut add = |kind: ExprKind, syntax: syn::Expr| {
+        program.exprs.push(Expr { kind, syntax, active: true, span });
+        program.exprs.len() - 1
+    };
+    let bound = add(ExprKind::Borrow { place, unique: false }, syn::parse_quote!(#name));
+    let inner = add(call(callee, bound, args), syntax_of_call);
+    program.blocks[block].value = Some(inner);
+    program.exprs[expr].kind = ExprKind::Block(block);
+}

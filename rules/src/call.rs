@@ -1,0 +1,213 @@
+//! Calls whose function is known by its type alone: methods, which the compiler resolves, and recursion.
+
+use std::marker::PhantomData;
+
+use crate::function::{Args, Cotangent, Function, Gradients, Parameters, Shadows};
+use crate::rule::Rule;
+use crate::shadow::{Accumulate, Shadow};
+use crate::state::State;
+use crate::tangent::Tangent;
+
+/// A function whose rule can be made from its type.
+pub trait HasRule: Function {
+    /// A rule that has not been called yet.
+    fn make_rule() -> impl Rule<Function = Self> + 'static;
+}
+
+/// Makes the rule of a function that later calls tell.
+pub fn rule_of<F: HasRule>() -> impl Rule<Function = F> {
+    F::make_rule()
+}
+
+/// How a method takes its receiver.
+#[diagnostic::on_unimplemented(
+    message = "this method takes `&mut self`, which is not differentiable within an expression",
+    label = "bind the result with `let` first"
+)]
+pub trait ReadsReceiver {}
+
+/// The receiver of a method is read.
+pub struct Reads;
+
+impl ReadsReceiver for Reads {}
+
+/// The receiver of a method is written to.
+pub struct WritesToReceiver;
+
+/// The arguments of one call of `F`. In contrast to [`Args`] the type tells the function; `M` is [`Reads`] or
+/// [`WritesToReceiver`].
+pub struct Call<'a, F: Function, M = Reads> {
+    args: Args<'a, F>,
+    receiver: PhantomData<M>,
+}
+
+impl<'a, F: Function, M> Call<'a, F, M> {
+    /// Wraps `args`.
+    #[inline(always)]
+    pub fn new(args: Args<'a, F>) -> Self {
+        Call { args, receiver: PhantomData }
+    }
+}
+
+/// The forward of a call which may write to its receiver.
+#[inline(always)]
+pub fn forward<F: Function, M, R: Rule<Function = F>>(
+    rule: &mut R,
+    call: Call<'_, F, M>,
+) -> (F::Output, R::Residual) {
+    rule.forward(call.args)
+}
+
+/// The forward of a call which does not.
+#[inline(always)]
+pub fn forward_reading<F: Function, M: ReadsReceiver, R: Rule<Function = F>>(
+    rule: &mut R,
+    call: Call<'_, F, M>,
+) -> (F::Output, R::Residual) {
+    rule.forward(call.args)
+}
+
+/// The pullback of a call.
+#[inline(always)]
+pub fn pullback<'a, F: Function, M, R: Rule<Function = F>>(
+    rule: &mut R,
+    residual: R::Residual,
+    call: Call<'a, F, M>,
+    shadows: Shadows<'a, F>,
+    seed: Cotangent<F>,
+) -> Gradients<F> {
+    rule.pullback(residual, call.args, shadows, seed)
+}
+
+/// The gradient with respect to a receiver: returned, if the method takes it by value.
+pub struct OfReceiver<G>(pub G);
+
+/// The receiver is a reference: its gradient has come to the shadow.
+pub trait SettledReceiver {
+    /// Adds the gradient to the shadow of the receiver.
+    fn settle<V>(&self, shadow: Shadow<V>);
+}
+
+/// The receiver is a value.
+pub trait UnsettledReceiver {
+    /// The gradient.
+    type Gradient: Tangent;
+    /// Adds the gradient to the shadow of the receiver.
+    fn settle<C: Accumulate<Tangent = Self::Gradient>>(&self, shadow: Shadow<&C>);
+}
+
+impl SettledReceiver for OfReceiver<()> {
+    #[inline(always)]
+    fn settle<V>(&self, _shadow: Shadow<V>) {}
+}
+
+impl<G: Tangent> UnsettledReceiver for &OfReceiver<G> {
+    type Gradient = G;
+    #[inline(always)]
+    fn settle<C: Accumulate<Tangent = G>>(&self, shadow: Shadow<&C>) {
+        shadow.accumulate(|cells| *cells, self.0);
+    }
+}
+
+/// The rule of a function that calls itself, at the place of that call: made when it is first needed, since the type of a
+/// rule cannot contain itself. One such rule serves all calls at the same depth, and keeps their residuals.
+pub struct Recursive<F: Function>(Option<Box<dyn Erased<F>>>);
+
+trait Erased<F: Function>: State {
+    fn forward(&mut self, args: Args<'_, F>) -> F::Output;
+    fn pullback<'a>(
+        &mut self,
+        args: Args<'a, F>,
+        shadows: Shadows<'a, F>,
+        seed: Cotangent<F>,
+    ) -> Gradients<F>;
+}
+
+struct Stacked<R: Rule> {
+    rule: R,
+    residuals: Vec<R::Residual>,
+}
+
+impl<R: Rule> State for Stacked<R> {
+    fn reset(&mut self) {
+        self.residuals.clear();
+        self.rule.reset();
+    }
+    fn release(&mut self) {
+        self.residuals = Vec::new();
+        self.rule.release();
+    }
+    fn pending(&self) -> usize {
+        size_of_val(&self.residuals[..]) + self.rule.pending()
+    }
+}
+
+impl<F: Function, R: Rule<Function = F>> Erased<F> for Stacked<R> {
+    fn forward(&mut self, args: Args<'_, F>) -> F::Output {
+        let (value, residual) = self.rule.forward(args);
+        self.residuals.push(residual);
+        value
+    }
+    fn pullback<'a>(
+        &mut self,
+        args: Args<'a, F>,
+        shadows: Shadows<'a, F>,
+        seed: Cotangent<F>,
+    ) -> Gradients<F> {
+        let residual = self.residuals.pop().expect("a pullback follows its forward");
+        self.rule.pullback(residual, args, shadows, seed)
+    }
+}
+
+impl<F: Function> Recursive<F> {
+    /// Nothing made yet.
+    pub const fn new() -> Self {
+        Recursive(None)
+    }
+}
+
+impl<F: Function> Default for Recursive<F> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<F: Function> State for Recursive<F> {
+    fn reset(&mut self) {
+        if let Some(rule) = &mut self.0 {
+            rule.reset();
+        }
+    }
+    fn release(&mut self) {
+        self.0 = None;
+    }
+    fn pending(&self) -> usize {
+        self.0.as_ref().map_or(0, |rule| rule.pending())
+    }
+}
+
+impl<F: HasRule> Rule for Recursive<F> {
+    type Function = F;
+    type Residual = ();
+
+    fn forward(&mut self, args: Args<'_, F>) -> (F::Output, ()) {
+        let make = || Box::new(Stacked { rule: F::make_rule(), residuals: Vec::new() }) as Box<dyn Erased<F>>;
+        (self.0.get_or_insert_with(make).forward(args), ())
+    }
+
+    fn pullback<'a>(
+        &mut self,
+        (): (),
+        args: Args<'a, F>,
+        shadows: Shadows<'a, F>,
+        seed: Cotangent<F>,
+    ) -> Gradients<F> {
+        self.0.as_mut().expect("a pullback follows its forward").pullback(args, shadows, seed)
+    }
+}
+
+/// The pullback of a function of values by itself, for the methods of numbers and operators: the forward runs once more.
+#[inline(always)]
+pub fn pull_at_once<F: HasRule>(args: Args<'_, F>, seed: Cotangent<F>) -> Gradients<F> {
+    F::make_rule().value_and_pullback(args, &mut F::Parameters::buffers(), seed).1
+}
