@@ -45,9 +45,4 @@ fn option(x: f64) -> f64 {
     Some(x).unwrap_or(1.0)
 }
 
-#[differentiable]
-fn recursive(x: f64, n: usize) -> f64 {
-    if n == 0 { x } else { x * recursive(x, n - 1) }
-}
-
 fn main() {}
