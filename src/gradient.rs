@@ -102,6 +102,7 @@ impl<F: Function> Driver<F> {
     message = "a gradient needs a scalar output, and `{Self}` is none",
     note = "give a seed: `f::pullback()` and `value_and_pullback(args…, seed)`"
 )]
-pub trait ScalarOutput: Value {}
+// `Value` is no supertrait: as a bound on a type parameter it would hide what its tangent is.
+pub trait ScalarOutput {}
 
 impl<T: Scalar> ScalarOutput for T {}

@@ -50,12 +50,15 @@ pub mod guide;
 pub mod testing;
 
 pub use constant::constant;
-pub use pullback_macros::{differentiable, non_differentiable, scalar_methods, scalar_rule};
+pub use pullback_macros::{Differentiable, differentiable, non_differentiable, scalar_methods, scalar_rule};
 pub use pullback_rules::*;
 
 /// What a differentiable function and its users need in scope.
 pub mod prelude {
-    pub use crate::{Rule, Trans, constant, differentiable, gemm, mul_into, non_differentiable, scalar_rule};
+    pub use crate::{
+        Differentiable, Rule, Trans, constant, differentiable, gemm, mul_into, non_differentiable,
+        scalar_rule,
+    };
 }
 
 /// What generated code refers to. Not part of the public interface.
@@ -66,6 +69,7 @@ pub mod __private {
     pub use pullback_rules::__private::*;
 
     pub use crate::gradient::{Driver, ScalarOutput};
+    pub use crate::testing::{Coordinate, Coordinates};
 }
 
 /// The example in the README is a test.

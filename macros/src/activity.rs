@@ -142,6 +142,18 @@ fn report(program: &Program, errors: &mut Errors) {
         {
             errors.push(&expr.syntax, format!("{why}\n(`{name}` carries a gradient)"));
         }
+        if let ExprKind::Struct(literal) = &expr.kind {
+            for (_, value) in &literal.fields {
+                let value = &program.exprs[*value];
+                if value.active && matches!(value.kind, ExprKind::Borrow { .. }) {
+                    errors.push(
+                        &value.syntax,
+                        "a struct that borrows active values is not differentiable within a function: make it outside, or \
+                         pass the parts on by themselves",
+                    );
+                }
+            }
+        }
     }
     for block in &program.blocks {
         for statement in &block.statements {

@@ -397,6 +397,11 @@ impl<'p> Forward<'p> {
                 let elements: Vec<_> = elements.iter().map(|e| self.expr(*e, block)).collect();
                 quote!((#(#elements,)*))
             }
+            ExprKind::Struct(literal) => {
+                let values: Vec<_> = literal.fields.iter().map(|(_, e)| self.expr(*e, block)).collect();
+                let rest = literal.rest.map(|rest| self.expr(rest, block));
+                literal.tokens(&values, rest)
+            }
             ExprKind::Array(elements) => {
                 let elements: Vec<_> = elements.iter().map(|e| self.expr(*e, block)).collect();
                 quote!([#(#elements),*])

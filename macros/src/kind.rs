@@ -238,7 +238,7 @@ impl Program {
             ExprKind::Vector { elements, .. } => {
                 Kind::Sequence(Box::new(elements.first().map_or(Kind::Unknown, |e| self.kind_of(*e))))
             }
-            ExprKind::Tuple(_) => Kind::Unknown,
+            ExprKind::Tuple(_) | ExprKind::Struct(_) => Kind::Unknown,
             ExprKind::If { then, otherwise, .. } => {
                 let value = |b: &usize| self.blocks[*b].value.map_or(Kind::Unknown, |v| self.kind_of(v));
                 match value(then) {

@@ -2,6 +2,7 @@
 
 mod activity;
 mod calls;
+mod derive;
 mod differentiable;
 mod effects;
 mod errors;
@@ -165,6 +166,40 @@ pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream 
 #[proc_macro_derive(Rule, attributes(rule))]
 pub fn rule(input: TokenStream) -> TokenStream {
     rule::derive(input.into()).into()
+}
+
+/// Makes a struct or an enum one that differentiable functions can take, and return.
+///
+/// ```text
+/// #[derive(Clone, Copy, Differentiable)]
+/// struct Body { mass: f64, position: [f64; 3], id: usize }        // d.mass: f64, d.position: [f64; 3]
+///
+/// #[derive(Differentiable)]
+/// struct Layer { weights: Array2<f64>, bias: Vec<f64> }           // d.weights: Array2<f64>, d.bias: Vec<f64>
+/// ```
+///
+/// The gradient is a struct with the same field names, all of them public. A field whose type carries no gradient, such as an
+/// integer, is `()` there. So is a field marked `#[constant]`, which may be of any type; where it is made of floats, gradients
+/// that come to it are dropped.
+///
+/// # Plain structs
+/// consist of numbers, arrays and tuples of these, and other plain structs. They are values, with `BodyTangent` as the type of
+/// their gradient. If they are `Copy` they are passed by value; `&Body`, `&mut Body`, slices, arrays and vectors of them are
+/// taken by reference, with `d.bodies[i].mass`. They may be generic.
+///
+/// # Containers
+/// have some field that is a `Vec`, an array of ndarray, or a reference. They are taken by reference, with `LayerGradient` as the
+/// type of their gradient: `d.layer.bias[i]`. A `Vec<Layer>` is fine, too. A struct that holds another container says so,
+/// since a macro cannot see it: `#[pullback(by_reference)]`.
+///
+/// # Enums
+/// consist of plain data. The gradient of `enum Shape { Disc { radius: f64 }, Rectangle(f64, f64), Nothing }` has a field for each
+/// variant with fields, by its name, `d.Disc.radius` and `d.Rectangle.0`; it is zero for the variants that the value is not.
+///
+/// The guide has [examples](https://docs.rs/pullback/latest/pullback/guide/gradients/).
+#[proc_macro_derive(Differentiable, attributes(pullback, constant))]
+pub fn differentiable_type(input: TokenStream) -> TokenStream {
+    derive::derive(input.into()).into()
 }
 
 /// Registers the derivative of a scalar function in one line.

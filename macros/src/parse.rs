@@ -628,7 +628,12 @@ impl<'e> Parser<'e> {
             }
             Syn::Macro(mac) if mac.mac.path.is_ident("vec") => self.vector(expr, &mac.mac),
             Syn::Macro(_) => self.constant(expr, false, Some("the value of a macro is not differentiable: write it out, or call a function")),
-            Syn::Struct(_) => self.constant(expr, true, Some("structs are not differentiable yet: use variables, arrays or tuples")),
+            Syn::Struct(literal) => {
+                let fields = literal.fields.iter().map(|f| (f.member.clone(), self.expr(&f.expr))).collect();
+                let rest = literal.rest.as_ref().map(|rest| self.expr(rest));
+                let literal = StructLiteral { path: literal.path.clone(), fields, rest, called: false };
+                self.add(expr, ExprKind::Struct(Box::new(literal)))
+            }
             _ => self.constant(expr, false, Some("this expression is not differentiable yet: write it with variables, arithmetic and calls")),
         }
     }
@@ -682,13 +687,6 @@ impl<'e> Parser<'e> {
         if last.ident == "constant" {
             return self.constant(expr, true, None);
         }
-        if last.ident.to_string().starts_with(char::is_uppercase) {
-            return self.constant(
-                expr,
-                true,
-                Some("enum and struct values are not differentiable yet: use variables, arrays or tuples"),
-            );
-        }
         if self.program.of_scalar(function) {
             // `T::max(x, y)` is `x.max(y)`, `T::from(2.0)` a constant.
             return if crate::kind::numeric_method(&last.ident.to_string()) && !call.args.is_empty() {
@@ -700,6 +698,9 @@ impl<'e> Parser<'e> {
                 let why = "this function of a type parameter has no rule: bind its result with `let`, or write a function with one";
                 self.constant(expr, pure, Some(why))
             };
+        }
+        if last.ident.to_string().starts_with(char::is_uppercase) {
+            return self.constructor(expr, function, call);
         }
         if let Some(float) = float_of(function) {
             // `f64::max(x, y)` is `x.max(y)`.
@@ -722,6 +723,18 @@ impl<'e> Parser<'e> {
             Callee::Function(function.clone())
         };
         self.add(expr, ExprKind::Call { function: callee, args })
+    }
+
+    /// `Vec2(a, b)`
+    fn constructor(&mut self, expr: &Syn, path: &syn::Path, call: &syn::ExprCall) -> ExprId {
+        if ["Some", "Ok", "Err"].iter().any(|name| path.is_ident(name)) {
+            let why = "`Option` and `Result` are not differentiable yet: use variables, arrays or structs";
+            return self.constant(expr, true, Some(why));
+        }
+        let value = |(i, arg): (usize, &Syn)| (syn::Member::from(i), self.expr(arg));
+        let fields = call.args.iter().enumerate().map(value).collect();
+        let literal = StructLiteral { path: path.clone(), fields, rest: None, called: true };
+        self.add(expr, ExprKind::Struct(Box::new(literal)))
     }
 
     /// An argument: a variable that is itself a reference is borrowed anew.

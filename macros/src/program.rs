@@ -318,6 +318,8 @@ pub(crate) enum ExprKind {
     },
     Block(BlockId),
     Tuple(Vec<ExprId>),
+    /// `Body { x: a, ..rest }`, `Vec2(a, b)`, `Shape::Disc { radius: a }`
+    Struct(Box<StructLiteral>),
     Array(Vec<ExprId>),
     Repeat(ExprId, Box<syn::Expr>),
     /// `vec![a, b]`, or `vec![a; n]` with the length
@@ -330,6 +332,35 @@ pub(crate) enum ExprKind {
         action: Action,
         args: Vec<ExprId>,
     },
+}
+
+pub(crate) struct StructLiteral {
+    pub(crate) path: syn::Path,
+    pub(crate) fields: Vec<(syn::Member, ExprId)>,
+    /// `..rest`
+    pub(crate) rest: Option<ExprId>,
+    /// Written as a call, `Vec2(a, b)`.
+    pub(crate) called: bool,
+}
+
+impl StructLiteral {
+    /// The variant of an enum: `Shape::Disc`, by the capital of what stands before it.
+    pub(crate) fn variant(&self) -> Option<&Ident> {
+        let mut segments = self.path.segments.iter().rev();
+        let (last, before) = (segments.next()?, segments.next()?);
+        before.ident.to_string().starts_with(char::is_uppercase).then_some(&last.ident)
+    }
+
+    /// The literal with other expressions in it.
+    pub(crate) fn tokens(&self, values: &[TokenStream], rest: Option<TokenStream>) -> TokenStream {
+        let path = &self.path;
+        if self.called {
+            return quote::quote!(#path(#(#values),*));
+        }
+        let members = self.fields.iter().map(|(member, _)| member);
+        let rest = rest.map(|rest| quote::quote!(..#rest));
+        quote::quote!(#path { #(#members: #values,)* #rest })
+    }
 }
 
 pub(crate) struct Constant {
@@ -407,6 +438,9 @@ impl Program {
             | ExprKind::Tuple(args)
             | ExprKind::Array(args) => args.clone(),
             ExprKind::Vector { elements, len } => elements.iter().chain(len).copied().collect(),
+            ExprKind::Struct(literal) => {
+                literal.fields.iter().map(|(_, value)| *value).chain(literal.rest).collect()
+            }
             ExprKind::If { cond, .. } => vec![*cond],
             ExprKind::Block(_) => Vec::new(),
         }

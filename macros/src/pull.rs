@@ -114,6 +114,7 @@ impl Reverse<'_> {
                     self.pull_root(*element, Some(Cotangent::atom(quote!(#d.#index))), at);
                 }
             }
+            ExprKind::Struct(literal) => self.pull_struct(literal, d, at),
             ExprKind::Array(elements) => {
                 let d = self.bind(d);
                 for (i, element) in elements.iter().enumerate() {
@@ -137,6 +138,20 @@ impl Reverse<'_> {
             let pattern = self.kept.pattern(block);
             self.emit(quote!({ let #pattern = #residual; #body }));
         }
+    }
+
+    /// The gradient has the fields of the struct; that of an enum has them within a field named like the variant.
+    fn pull_struct(&mut self, literal: &StructLiteral, d: &Cotangent, at: &At) {
+        let d = self.bind(d);
+        let variant = literal.variant().map(|variant| quote!(.#variant));
+        for (member, value) in &literal.fields {
+            self.pull_root(*value, Some(Cotangent::atom(quote!(#d #variant.#member))), at);
+        }
+        let Some(rest) = literal.rest.filter(|rest| self.program.exprs[*rest].active) else { return };
+        let others = self.kept.fresh("d");
+        let given = literal.fields.iter().map(|(member, _)| member);
+        self.emit(quote!(let mut #others = #d; #(__pb::clear_part(&mut #others.#given);)*));
+        self.pull_root(rest, Some(Cotangent::atom(quote!(#others))), at);
     }
 
     /// `x * x`, of floats.
@@ -345,7 +360,7 @@ impl Reverse<'_> {
             return (text, Some(whole.clone()));
         }
         let (part, cells) = (self.kept.fresh("cells"), Program::fresh("d"));
-        self.emit(quote!(let #part = #whole.map(|#cells| &#cells #projections);));
+        self.emit(quote!(let #part = #whole.part(|#cells| &#cells #projections);));
         (text, Some(part))
     }
 
@@ -421,14 +436,14 @@ impl Reverse<'_> {
                 return quote!(#shadow.into());
             }
             let cells = Program::fresh("d");
-            return quote!(#shadow.map(|#cells| &#cells #projections).into());
+            return quote!(#shadow.part(|#cells| &#cells #projections).into());
         }
         let whole = local.expect("bound before the call");
         if projections.is_empty() {
             quote!(#whole.into())
         } else {
             let cells = Program::fresh("d");
-            quote!(#whole.map(|#cells| &#cells #projections).into())
+            quote!(#whole.part(|#cells| &#cells #projections).into())
         }
     }
 

@@ -124,6 +124,8 @@ impl Reverse<'_> {
         // A zero whose type is still to be inferred takes no operators.
         if program.kind_of_place(place) == Kind::Float && program.scalars.is_empty() {
             self.emit(quote!(#shadow #projections += #d;));
+        } else if place.projections.iter().any(|p| matches!(p, Projection::Field(_))) {
+            self.emit(quote!(__pb::accumulate_part(&mut #shadow #projections, #d);));
         } else {
             self.emit(quote!(__pb::accumulate(&mut #shadow #projections, #d);));
         }

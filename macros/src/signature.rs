@@ -32,6 +32,8 @@ pub(crate) struct Parameter {
     pub(crate) syntax: Type,
     /// Marked `#[constant]`, or of a type that carries no gradient.
     pub(crate) constant: bool,
+    /// For `&Data<'_>`: the type with `'a` for each lifetime.
+    pub(crate) lent: Option<Type>,
 }
 
 pub(crate) struct Signature {
@@ -166,7 +168,7 @@ impl Signature {
         let values: Vec<_> = (0..names.len()).map(|i| Program::fresh(&format!("x{i}"))).collect();
         let modes = self.parameters.iter().map(|p| p.mode(generics));
         let lent = self.parameters.iter().map(|p| {
-            let ty = &p.ty;
+            let ty = p.lent.as_ref().unwrap_or(&p.ty);
             match p.passing {
                 Passing::Value => quote!(#ty),
                 Passing::Shared => quote!(&'a #ty),
@@ -337,6 +339,7 @@ impl Parameter {
             (Passing::Value, true) => quote_spanned!(span=> __pb::Held<#ty>),
             (Passing::Value, false) => quote_spanned!(span=> __pb::Val<#ty>),
             (_, true) => quote_spanned!(span=> __pb::ConstRef<#ty>),
+            (Passing::Shared, false) if self.lent.is_some() => quote_spanned!(span=> __pb::RefLent<#ty>),
             (Passing::Shared, false) => quote_spanned!(span=> __pb::Ref<#ty>),
             (Passing::Unique, false) => quote_spanned!(span=> __pb::Mut<#ty>),
         }
@@ -360,7 +363,8 @@ fn parameter(
         );
         let ty: Type = syn::parse_quote!(());
         let syntax = ty.clone();
-        return Parameter { name: None, mutable: false, passing: Passing::Value, ty, syntax, constant: true };
+        let (passing, lent) = (Passing::Value, None);
+        return Parameter { name: None, mutable: false, passing, ty, syntax, constant: true, lent };
     };
     let attributes = typed.attrs.len();
     typed.attrs.retain(|a| !a.path().is_ident("constant"));
@@ -396,7 +400,46 @@ fn parameter(
     if constant && passing == Passing::Unique {
         errors.push(&typed.ty, "a `&mut` parameter without gradient is not differentiable yet: pass numbers by `&mut`, and return the rest");
     }
-    Parameter { name, mutable, passing, ty, syntax: written, constant }
+    if constant || !has_lifetimes(&ty) {
+        return Parameter { name, mutable, passing, ty, syntax: written, constant, lent: None };
+    }
+    if passing != Passing::Shared {
+        errors.push(&typed.ty, "a struct that borrows is taken by `&` differentiably, or as a `#[constant]`");
+    }
+    let at = |lifetime: &str, mut ty: Type| {
+        Lifetimes(lifetime).visit_type_mut(&mut ty);
+        ty
+    };
+    let (lent, syntax) = (at("'a", ty.clone()), at("'_", ty.clone()));
+    Parameter {
+        name,
+        mutable,
+        passing,
+        ty: at("'static", ty),
+        syntax: syn::parse_quote!(&#syntax),
+        constant,
+        lent: Some(lent),
+    }
+}
+
+/// The type is a path with lifetimes: `Data<'_>`.
+fn has_lifetimes(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.iter().any(|segment| match &segment.arguments {
+        syn::PathArguments::AngleBracketed(arguments) => {
+            arguments.args.iter().any(|a| matches!(a, syn::GenericArgument::Lifetime(_)))
+        }
+        _ => false,
+    })
+}
+
+/// Replaces all lifetimes.
+struct Lifetimes<'t>(&'t str);
+
+impl VisitMut for Lifetimes<'_> {
+    fn visit_lifetime_mut(&mut self, lifetime: &mut syn::Lifetime) {
+        *lifetime = syn::Lifetime::new(self.0, lifetime.span());
+    }
 }
 
 /// The parameter that stands for `self`.
@@ -430,6 +473,7 @@ fn self_parameter(receiver: &mut syn::Receiver, owner: &Type, errors: &mut Error
         ty: owner.clone(),
         syntax: written,
         constant,
+        lent: None,
     }
 }
 

@@ -278,6 +278,11 @@ impl Reverse<'_> {
                 let element = self.text(*element, at, level);
                 quote!([#element; #len])
             }
+            ExprKind::Struct(literal) => {
+                let values: Vec<_> = literal.fields.iter().map(|(_, e)| self.text(*e, at, level)).collect();
+                let rest = literal.rest.map(|rest| self.text(rest, at, level));
+                literal.tokens(&values, rest)
+            }
             ExprKind::Call { .. } | ExprKind::Mutation { .. } | ExprKind::Vector { .. } => {
                 unreachable!("kept above")
             }

@@ -11,9 +11,12 @@ mod derived;
 mod float;
 mod function;
 mod growth;
+mod held;
+mod lend;
 mod local;
 #[doc(hidden)]
 pub mod mutation;
+mod rows;
 mod rule;
 mod saved;
 mod scalar;
@@ -28,7 +31,10 @@ pub use function::{
     Args, Buffers, ConstRef, ConstVal, Cotangent, Function, Gradients, Held, Mut, Parameter, Parameters, Ref,
     Shadows, Val,
 };
+pub use held::Constant;
+pub use lend::{Lend, RefLent};
 pub use pullback_macros::Rule;
+pub use rows::{Item, Rows};
 pub use rule::Rule;
 pub use saved::{Contents, Saved};
 pub use shadow::{Accumulate, ArrayCells, Differentiable, Element, Ignored, Shadow};
@@ -47,11 +53,14 @@ pub mod __private {
     pub use crate::float::Scalar;
     pub use crate::function::*;
     pub use crate::growth::{Removed, total, unextend, unpop, unpush};
+    pub use crate::held::{Constant, accumulate_part, clear_part};
+    pub use crate::lend::{Lend, RefLent};
     pub use crate::local::{Branch, Pool, backwards, none, shadow_of, sum};
     pub use crate::mutation;
+    pub use crate::rows::{Item, Rows};
     pub use crate::rule::Rule;
     pub use crate::scalar::{ScalarRules, SinCosRule, cast_tangent};
-    pub use crate::shadow::{Accumulate, Differentiable, Ignored, Shadow, cells, slice_cells};
+    pub use crate::shadow::{Accumulate, Differentiable, Element, Ignored, Shadow, cells, slice_cells};
     pub use crate::state::{Stack, State};
     pub use crate::tangent::{Tangent, Value, accumulate, take, zero, zero_of};
 }

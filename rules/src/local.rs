@@ -29,7 +29,8 @@ impl<G> Pool<G> {
 
     /// A zero gradient of the shape of `value`.
     pub fn take<T: Differentiable<Gradient = G> + ?Sized>(&mut self, value: &T) -> G {
-        let mut gradient = self.0.pop().unwrap_or_else(T::empty);
+        let kept = if std::mem::needs_drop::<G>() { self.0.pop() } else { None };
+        let mut gradient = kept.unwrap_or_else(T::empty);
         value.prepare(&mut gradient);
         gradient
     }

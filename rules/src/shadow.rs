@@ -5,10 +5,13 @@
 //! Cells make that sound without a run-time check, and cost nothing after optimisation.
 
 use std::cell::Cell;
+use std::mem::offset_of;
 
 use ndarray::{Array, ArrayBase, ArrayRef, ArrayView, Data, Dimension, MathCell};
 
 use crate::float::Scalar;
+use crate::function::for_tuples;
+use crate::rows::row;
 use crate::tangent::{Tangent, Value};
 
 /// A type whose references a differentiable function may take: it says what the shadow of a reference looks like and
@@ -16,14 +19,15 @@ use crate::tangent::{Tangent, Value};
 #[diagnostic::on_unimplemented(
     message = "a reference to `{Self}` carries no gradient",
     label = "no shadow is defined for this type",
-    note = "by reference: f32, f64, slices, arrays, `Vec`, and ndarray's `Array`, `ArrayView` and `ArrayRef` of these",
+    note = "by reference: f32, f64, slices, arrays, `Vec`, and ndarray's `Array`, `ArrayView` and `ArrayRef` of these, and \
+            structs with `#[derive(Differentiable)]`",
     note = "mark the parameter `#[constant]` if no gradient with respect to it is wanted"
 )]
 pub trait Differentiable {
     /// A view over cells of the shape of `Self`.
-    type Shadow<'a>: Copy;
+    type Shadow<'a>: Copy + 'a;
     /// Owned storage for a gradient.
-    type Gradient: Send;
+    type Gradient: Send + 'static;
     /// How the gradient is shown to the user.
     type View<'a>;
 
@@ -82,6 +86,12 @@ impl<V: Copy> Shadow<V> {
         Shadow(self.0.map(project))
     }
 
+    /// The shadow of a part, as [`map`](Shadow::map), where the view itself may hold the part: a field of a struct of views.
+    #[inline(always)]
+    pub fn part<'s, W: ?Sized>(&'s self, project: impl FnOnce(&'s V) -> &'s W) -> Shadow<&'s W> {
+        Shadow(self.0.as_ref().map(project))
+    }
+
     /// Adds `gradient` to the element that `place` selects.
     #[inline(always)]
     pub fn accumulate<C: Accumulate>(self, place: impl FnOnce(&V) -> &C, gradient: C::Tangent) {
@@ -128,7 +138,26 @@ impl<'a, C, const N: usize> From<Shadow<&'a [C; N]>> for Shadow<&'a [C]> {
     }
 }
 
-/// A place of a shadow: one cell, or an array of them.
+impl<'s, V: Copy> From<Shadow<&'s V>> for Shadow<V> {
+    /// A part of a struct of views.
+    #[inline(always)]
+    fn from(shadow: Shadow<&'s V>) -> Self {
+        Shadow(shadow.0.copied())
+    }
+}
+
+impl<'s, 'a: 's, C, const N: usize> From<Shadow<&'s &'a [C; N]>> for Shadow<&'s [C]> {
+    #[inline(always)]
+    fn from(shadow: Shadow<&'s &'a [C; N]>) -> Self {
+        Shadow(shadow.0.map(|cells| &cells[..]))
+    }
+}
+
+#[diagnostic::on_unimplemented(
+    message = "a gradient cannot be added to a whole `{Self}`",
+    note = "a reference or an array in a field is passed on by a reference of its own: `&data.x[..]`, `&model.layers[i]`"
+)]
+/// A place of a shadow: one cell, or an array or struct of them.
 pub trait Accumulate {
     /// What the place holds.
     type Tangent: Tangent;
@@ -192,14 +221,33 @@ impl<C: Accumulate, const N: usize> Accumulate for [C; N] {
     }
 }
 
-/// Plain data that is stored in slices: a scalar, or an array of such.
+impl<C: Accumulate> Accumulate for &C {
+    type Tangent = C::Tangent;
+    #[inline(always)]
+    fn accumulate(&self, gradient: C::Tangent) {
+        C::accumulate(self, gradient);
+    }
+    #[inline(always)]
+    fn read(&self) -> C::Tangent {
+        C::read(self)
+    }
+    #[inline(always)]
+    fn take(&self) -> C::Tangent {
+        C::take(self)
+    }
+}
+
+/// A gradient as it is stored in slices: a scalar, or an array, a tuple or a struct of such. It is its own tangent.
 ///
 /// # Safety
-/// `Cells` has the layout of `Self` and consists of `Cell`s alone, so that unique access to a `Self` may be turned
-/// into shared access to a `Cells`.
+/// If `LAYOUT` compiles, `Cells` has the layout of `Self` and consists of `Cell`s alone, so that unique access to a `Self`
+/// may be turned into shared access to a `Cells`.
 pub unsafe trait Element: Tangent + Value<Tangent = Self> {
     /// `Self` with a cell around each scalar.
     type Cells: Accumulate<Tangent = Self>;
+    /// Fails to compile where the layouts differ. To be evaluated by whoever relies on them.
+    #[doc(hidden)]
+    const LAYOUT: () = ();
 }
 
 // SAFETY: `Cell<T>` is `repr(transparent)`, and `T` is plain data.
@@ -210,11 +258,46 @@ unsafe impl<T: Scalar> Element for T {
 // SAFETY: an array has the layout of its elements in a row.
 unsafe impl<T: Element, const N: usize> Element for [T; N] {
     type Cells = [T::Cells; N];
+    const LAYOUT: () = T::LAYOUT;
 }
+
+macro_rules! tuple {
+    ($($T:ident $i:tt),*) => {
+        impl<$($T: Accumulate),*> Accumulate for ($($T,)*) {
+            type Tangent = ($($T::Tangent,)*);
+            #[inline(always)]
+            fn accumulate(&self, _gradient: Self::Tangent) {
+                $(self.$i.accumulate(_gradient.$i);)*
+            }
+            #[inline(always)]
+            #[allow(clippy::unused_unit, reason = "the empty tuple")]
+            fn read(&self) -> Self::Tangent {
+                ($(self.$i.read(),)*)
+            }
+            #[inline(always)]
+            #[allow(clippy::unused_unit, reason = "the empty tuple")]
+            fn take(&self) -> Self::Tangent {
+                ($(self.$i.take(),)*)
+            }
+        }
+        // SAFETY: the language does not promise that a tuple of cells is laid out like the tuple; `LAYOUT` makes sure.
+        unsafe impl<$($T: Element),*> Element for ($($T,)*) {
+            type Cells = ($($T::Cells,)*);
+            const LAYOUT: () = {
+                $(let () = $T::LAYOUT;)*
+                assert!(size_of::<Self>() == size_of::<Self::Cells>());
+                assert!(align_of::<Self>() == align_of::<Self::Cells>());
+                $(assert!(offset_of!(Self, $i) == offset_of!(Self::Cells, $i));)*
+            };
+        }
+    };
+}
+for_tuples!(tuple);
 
 /// The cells of one element.
 #[inline(always)]
 pub fn cells<T: Element>(element: &mut T) -> &T::Cells {
+    const { T::LAYOUT }
     // SAFETY: the contract of `Element`; the unique borrow lasts as long as the shared one.
     unsafe { &*std::ptr::from_mut(element).cast::<T::Cells>() }
 }
@@ -222,38 +305,40 @@ pub fn cells<T: Element>(element: &mut T) -> &T::Cells {
 /// The cells of a slice.
 #[inline(always)]
 pub fn slice_cells<T: Element>(slice: &mut [T]) -> &[T::Cells] {
+    const { T::LAYOUT }
     // SAFETY: the contract of `Element`; the unique borrow lasts as long as the shared one.
     unsafe { &*(std::ptr::from_mut(slice) as *const [T::Cells]) }
 }
 
-impl<T: Element> Differentiable for T {
-    type Shadow<'a> = &'a T::Cells;
-    type Gradient = T;
-    type View<'a> = T;
+impl<T: Value<Tangent: Element>> Differentiable for T {
+    type Shadow<'a> = &'a <T::Tangent as Element>::Cells;
+    type Gradient = T::Tangent;
+    type View<'a> = T::Tangent;
 
     #[inline]
-    fn empty() -> T {
-        T::zero()
+    fn empty() -> T::Tangent {
+        T::Tangent::zero()
     }
     #[inline]
-    fn prepare(&self, gradient: &mut T) {
-        *gradient = T::zero();
+    fn prepare(&self, gradient: &mut T::Tangent) {
+        *gradient = T::Tangent::zero();
     }
     #[inline]
-    fn shadow(gradient: &mut T) -> &T::Cells {
+    fn shadow(gradient: &mut T::Tangent) -> &<T::Tangent as Element>::Cells {
         cells(gradient)
     }
     #[inline]
-    fn view(gradient: &T) -> T {
+    fn view(gradient: &T::Tangent) -> T::Tangent {
         *gradient
     }
     #[inline]
-    fn seed(gradient: &mut T, seed: T) {
+    fn seed(gradient: &mut T::Tangent, seed: T::Tangent) {
         *gradient = seed;
     }
 }
 
-fn zeros<T: Element>(gradient: &mut Vec<T>, len: usize) {
+/// Brings `gradient` to `len` zeros.
+pub(crate) fn zeros<T: Tangent>(gradient: &mut Vec<T>, len: usize) {
     if gradient.len() == len {
         gradient.fill(T::zero());
     } else {
@@ -261,44 +346,6 @@ fn zeros<T: Element>(gradient: &mut Vec<T>, len: usize) {
         gradient.resize(len, T::zero());
     }
 }
-
-macro_rules! slice {
-    ([$($generics:tt)*] $t:ty) => {
-        impl<$($generics)*> Differentiable for $t {
-            type Shadow<'a> = &'a [T::Cells];
-            type Gradient = Vec<T>;
-            type View<'a> = &'a [T];
-
-            #[inline]
-            fn empty() -> Vec<T> {
-                Vec::new()
-            }
-            #[inline]
-            fn prepare(&self, gradient: &mut Vec<T>) {
-                zeros(gradient, self.len());
-            }
-            #[inline]
-            fn shadow(gradient: &mut Vec<T>) -> &[T::Cells] {
-                slice_cells(gradient)
-            }
-            #[inline(always)]
-            fn align<'a>(&self, shadow: Self::Shadow<'a>) -> Self::Shadow<'a> {
-                assert_eq!(shadow.len(), self.len(), "a shadow has the length of its slice");
-                &shadow[..self.len()]
-            }
-            #[inline]
-            fn view(gradient: &Vec<T>) -> &[T] {
-                gradient
-            }
-            #[inline]
-            fn seed(gradient: &mut Vec<T>, seed: &[T]) {
-                gradient.copy_from_slice(seed);
-            }
-        }
-    };
-}
-slice!([T: Element] [T]);
-slice!([T: Element] Vec<T>);
 
 /// The shadow of an ndarray array, whatever owns its elements.
 pub type ArrayCells<'a, T, D> = ArrayView<'a, MathCell<T>, D>;
@@ -345,3 +392,4 @@ macro_rules! ndarray {
 }
 ndarray!([T: Element, D: Dimension + Copy + 'static] ArrayRef<T, D>);
 ndarray!([T: Element, S: Data<Elem = T>, D: Dimension + Copy + 'static] ArrayBase<S, D>);
+row!([T: Element, S: Data<Elem = T> + 'static, D: Dimension + Copy + 'static] ArrayBase<S, D>);

@@ -2,6 +2,8 @@
 
 use ndarray::{Array, Dimension};
 
+use crate::{Differentiable, Rows};
+
 /// One number in a [`Coordinates`].
 #[derive(Debug)]
 pub enum Coordinate<'a> {
@@ -86,6 +88,13 @@ impl<T: Coordinates, D: Dimension> Coordinates for Array<T, D> {
     fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>)) {
         self.iter_mut().for_each(|element| element.visit(visitor));
         self.shape().iter().for_each(|&len| visitor(Coordinate::Discrete(len as u128)));
+    }
+}
+
+impl<T: Differentiable<Gradient: Coordinates>> Coordinates for Rows<T> {
+    fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>)) {
+        self[..].visit(visitor);
+        visitor(Coordinate::Discrete(self.len() as u128));
     }
 }
 

@@ -15,6 +15,7 @@ mod branches;
 mod buffers;
 mod calls;
 mod constants;
+mod containers;
 mod corners;
 mod fusion;
 mod generics;
@@ -26,6 +27,7 @@ mod objects;
 mod recursion;
 mod scalars;
 mod shapes;
+mod structs;
 mod vectors;
 
 #[global_allocator]

@@ -1,15 +1,5 @@
 use pullback::prelude::*;
 
-struct Point {
-    x: f64,
-}
-
-#[differentiable]
-fn structure(x: f64) -> f64 {
-    let point = Point { x };
-    point.x
-}
-
 #[differentiable]
 fn value_of_a_macro(x: f64) -> f64 {
     let y = dbg!(x);

@@ -1,0 +1,316 @@
+//! Structs that own or borrow arrays: storage for the gradient, and the shadow, a struct of the fields' shadows.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote};
+use syn::{Generics, Lifetime, WherePredicate, parse_quote};
+
+use super::{Field, Fields, Item, Role, allow, with};
+
+pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
+    let Item { name, vis, .. } = item;
+    let (gradient, shadow) = (format_ident!("{name}Gradient"), format_ident!("{name}Shadow"));
+    let (style, list) = (fields.style, &fields.fields);
+    let allow = allow();
+    let kept = with(&item.kept, bounds(list, &quote!(::pullback::__private::Differentiable)));
+    let (parameters, arguments, clause) = kept.split_for_impl();
+    let own = with(&with(item.generics, kept.where_clause.iter().flat_map(|c| c.predicates.clone())), None);
+    let (own_parameters, _, own_clause) = own.split_for_impl();
+    let (_, own_arguments, _) = item.generics.split_for_impl();
+    let lifetime: Lifetime = parse_quote!('pullback);
+    // A type parameter for each field: with a lifetime, the compiler would not know that a shadow can be shortened.
+    let views: Vec<_> = (0..list.len()).map(|i| format_ident!("V{i}")).collect();
+    let shadow_types = list.iter().map(|f| f.shadow(&lifetime));
+
+    let gradient_fields: TokenStream = list.iter().map(|f| style.declare(&f.member, &f.gradient())).collect();
+    let gradient_body = style.body(&gradient_fields, clause);
+    let shadow_fields: TokenStream =
+        list.iter().zip(&views).map(|(f, view)| style.declare(&f.member, &quote!(#view))).collect();
+    let shadow_body = style.body(&shadow_fields, None);
+
+    let each = |active: &dyn Fn(&Field) -> TokenStream, other: &dyn Fn(&Field) -> TokenStream| {
+        let part = |f: &Field| if f.role == Role::Active { active(f) } else { other(f) };
+        list.iter().map(part).collect::<TokenStream>()
+    };
+    let filled = |f: &Field| {
+        let member = &f.member;
+        match f.role {
+            Role::Constant => quote!(#member: __pb::Constant::new(),),
+            _ => quote!(#member: (),),
+        }
+    };
+    let none = |_: &Field| TokenStream::new();
+    let empty =
+        each(&|Field { member, ty, .. }| quote!(#member: <#ty as __pb::Differentiable>::empty(),), &filled);
+    let prepare = each(
+        &|f @ Field { member, ty, .. }| {
+            let value = f.value();
+            quote!(<#ty as __pb::Differentiable>::prepare(#value, &mut gradient.#member);)
+        },
+        &none,
+    );
+    let shadows = each(
+        &|Field { member, ty, .. }| quote!(#member: <#ty as __pb::Differentiable>::shadow(&mut gradient.#member),),
+        &filled,
+    );
+    let align = each(
+        &|f @ Field { member, ty, .. }| {
+            let value = f.value();
+            quote!(#member: <#ty as __pb::Differentiable>::align(#value, shadow.#member),)
+        },
+        &filled,
+    );
+    let seed = each(
+        &|Field { member, ty, .. }| {
+            quote!(<#ty as __pb::Differentiable>::seed(
+                &mut gradient.#member,
+                <#ty as __pb::Differentiable>::view(&seed.#member),
+            );)
+        },
+        &none,
+    );
+    let declared = quote!(#parameters);
+    let doc = format!("The gradient with respect to a [`{name}`].");
+    let traits = traits(list, &gradient, &kept);
+    let coordinates = coordinates(item, fields);
+    let lend = lend(item, &own);
+    quote! {
+        #[doc = #doc]
+        #allow
+        #vis struct #gradient #declared #gradient_body
+
+        const _: () = {
+            use ::pullback::__private as __pb;
+
+            #[doc(hidden)]
+            #allow
+            #[derive(Clone, Copy)]
+            #vis struct #shadow<#(#views),*> #shadow_body
+
+            #[automatically_derived]
+            impl #own_parameters __pb::Differentiable for #name #own_arguments #own_clause {
+                type Shadow<#lifetime> = #shadow<#(#shadow_types),*>;
+                type Gradient = #gradient #arguments;
+                type View<#lifetime> = &#lifetime #gradient #arguments;
+
+                fn empty() -> Self::Gradient {
+                    #gradient { #empty }
+                }
+                fn prepare(&self, gradient: &mut Self::Gradient) {
+                    #prepare
+                }
+                #[inline]
+                fn shadow(gradient: &mut Self::Gradient) -> Self::Shadow<'_> {
+                    #shadow { #shadows }
+                }
+                #[inline(always)]
+                fn align<#lifetime>(&self, shadow: Self::Shadow<#lifetime>) -> Self::Shadow<#lifetime> {
+                    #shadow { #align }
+                }
+                #[inline]
+                fn view(gradient: &Self::Gradient) -> Self::View<'_> {
+                    gradient
+                }
+                fn seed(gradient: &mut Self::Gradient, seed: Self::View<'_>) {
+                    #seed
+                }
+            }
+            #traits
+            #coordinates
+            #lend
+        };
+    }
+}
+
+/// `bound` for the types of generic fields.
+fn bounds(fields: &[Field], bound: &TokenStream) -> Vec<WherePredicate> {
+    let generic = fields.iter().filter(|f| f.generic && f.role == Role::Active);
+    generic
+        .map(|f| {
+            let ty = &f.ty;
+            parse_quote!(#ty: #bound)
+        })
+        .collect()
+}
+
+/// What makes a struct that borrows a parameter.
+fn lend(item: &Item, generics: &Generics) -> TokenStream {
+    if item.generics.lifetimes().next().is_none() {
+        return TokenStream::new();
+    }
+    let name = item.name;
+    let at = |lifetime: Lifetime| {
+        let arguments = item.generics.params.iter().map(|param| match param {
+            syn::GenericParam::Lifetime(_) => quote!(#lifetime),
+            syn::GenericParam::Type(ty) => ty.ident.to_token_stream(),
+            syn::GenericParam::Const(constant) => constant.ident.to_token_stream(),
+        });
+        quote!(#name<#(#arguments),*>)
+    };
+    let (longest, any, short, long) =
+        (at(parse_quote!('static)), at(parse_quote!('_)), at(parse_quote!('s)), at(parse_quote!('pullback)));
+    let mut generics = generics.clone();
+    generics.params =
+        generics.params.into_iter().filter(|p| !matches!(p, syn::GenericParam::Lifetime(_))).collect();
+    let (parameters, _, clause) = generics.split_for_impl();
+    quote! {
+        #[automatically_derived]
+        impl #parameters __pb::Lend for #longest #clause {
+            type At<'pullback> = #long;
+
+            #[inline(always)]
+            fn shorten<'s, 'pullback: 's>(lent: &'s #long) -> &'s #short {
+                lent
+            }
+            fn prepare_lent(lent: &#any, gradient: &mut Self::Gradient) {
+                __pb::Differentiable::prepare(lent, gradient);
+            }
+            #[inline(always)]
+            fn align_lent<'pullback>(lent: &#any, shadow: Self::Shadow<'pullback>) -> Self::Shadow<'pullback> {
+                __pb::Differentiable::align(lent, shadow)
+            }
+        }
+    }
+}
+
+/// What makes the container an element of vectors, and its gradient one to look at.
+fn traits(fields: &[Field], gradient: &proc_macro2::Ident, kept: &Generics) -> TokenStream {
+    let (parameters, arguments, _) = kept.split_for_impl();
+    let extended = |bound: TokenStream| {
+        let generic = fields.iter().filter(|f| f.generic && f.role == Role::Active);
+        let predicates = generic.map(|f| -> WherePredicate {
+            let gradient = f.gradient();
+            parse_quote!(#gradient: #bound)
+        });
+        with(kept, predicates).where_clause
+    };
+    let (debug, clone, equal, visit) = (
+        extended(quote!(::core::fmt::Debug)),
+        extended(quote!(::core::clone::Clone)),
+        extended(quote!(::core::cmp::PartialEq)),
+        extended(quote!(__pb::Coordinates)),
+    );
+    let members: Vec<_> = fields.iter().map(|f| &f.member).collect();
+    let active: Vec<_> = fields.iter().filter(|f| f.role == Role::Active).map(|f| &f.member).collect();
+    let label = gradient.to_string();
+    let named = fields.iter().any(|f| matches!(f.member, syn::Member::Named(_)));
+    let (kind, parts): (_, TokenStream) = match named {
+        true => {
+            let parts = members.iter().map(|member| {
+                let label = quote!(#member).to_string();
+                quote!(.field(#label, &self.#member))
+            });
+            (quote!(debug_struct), parts.collect())
+        }
+        false => (quote!(debug_tuple), members.iter().map(|member| quote!(.field(&self.#member))).collect()),
+    };
+    quote! {
+        #[automatically_derived]
+        impl #parameters ::core::fmt::Debug for #gradient #arguments #debug {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.#kind(#label) #parts .finish()
+            }
+        }
+        #[automatically_derived]
+        impl #parameters ::core::clone::Clone for #gradient #arguments #clone {
+            fn clone(&self) -> Self {
+                #gradient { #(#members: ::core::clone::Clone::clone(&self.#members),)* }
+            }
+        }
+        #[automatically_derived]
+        impl #parameters ::core::cmp::PartialEq for #gradient #arguments #equal {
+            fn eq(&self, _other: &Self) -> bool {
+                true #(&& self.#members == _other.#members)*
+            }
+        }
+        #[automatically_derived]
+        impl #parameters __pb::Coordinates for #gradient #arguments #visit {
+            fn visit(&mut self, _visitor: &mut dyn FnMut(__pb::Coordinate<'_>)) {
+                #(__pb::Coordinates::visit(&mut self.#active, _visitor);)*
+            }
+        }
+    }
+}
+
+/// What owns its fields can be an element of vectors, and be visited by testers.
+fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
+    let name = item.name;
+    if item.generics.lifetimes().next().is_some() || fields.fields.iter().any(|f| f.borrowed) {
+        return TokenStream::new();
+    }
+    let own = with(item.generics, item.kept.where_clause.iter().flat_map(|c| c.predicates.clone()));
+    let own = with(&own, bounds(&fields.fields, &quote!(__pb::Differentiable)));
+    let (parameters, _, clause) = own.split_for_impl();
+    let (_, arguments, _) = item.generics.split_for_impl();
+    let statics = item.generics.type_params().map(|p| -> WherePredicate {
+        let name = &p.ident;
+        parse_quote!(#name: 'static)
+    });
+    let clause_static = with(&own, statics).where_clause;
+    let visit = with(&own, bounds(&fields.fields, &quote!(__pb::Coordinates))).where_clause;
+    let members = fields.fields.iter().filter(|f| f.role == Role::Active).map(|f| &f.member);
+    let _ = clause;
+    quote! {
+        #[automatically_derived]
+        impl #parameters __pb::Item for #name #arguments #clause_static {
+            type Gradients = __pb::Rows<Self>;
+            type Shadows<'pullback> = &'pullback [<Self as __pb::Differentiable>::Shadow<'pullback>];
+            type Views<'pullback> = &'pullback [<Self as __pb::Differentiable>::Gradient];
+
+            fn empty_all() -> Self::Gradients {
+                __pb::Rows::new()
+            }
+            fn prepare_all(items: &[Self], gradients: &mut Self::Gradients) {
+                gradients.prepare(items);
+            }
+            fn shadows(gradients: &mut Self::Gradients) -> Self::Shadows<'_> {
+                gradients.shadows()
+            }
+            #[inline(always)]
+            fn align_all<'pullback>(
+                items: &[Self],
+                shadows: Self::Shadows<'pullback>,
+            ) -> Self::Shadows<'pullback> {
+                __pb::Rows::align(items, shadows)
+            }
+            fn views(gradients: &Self::Gradients) -> Self::Views<'_> {
+                gradients
+            }
+            fn seed_all(gradients: &mut Self::Gradients, seeds: Self::Views<'_>) {
+                gradients.seed(seeds);
+            }
+        }
+        #[automatically_derived]
+        impl #parameters __pb::Coordinates for #name #arguments #visit {
+            fn visit(&mut self, _visitor: &mut dyn FnMut(__pb::Coordinate<'_>)) {
+                #(__pb::Coordinates::visit(&mut self.#members, _visitor);)*
+            }
+        }
+    }
+}
+
+impl Field {
+    /// The type of its gradient.
+    fn gradient(&self) -> TokenStream {
+        let ty = &self.ty;
+        match self.role {
+            Role::Active => quote!(<#ty as ::pullback::__private::Differentiable>::Gradient),
+            Role::Constant => quote!(::pullback::__private::Constant<#ty>),
+            Role::Inert => quote!(()),
+        }
+    }
+
+    /// The type of its shadow.
+    fn shadow(&self, lifetime: &Lifetime) -> TokenStream {
+        let ty = &self.ty;
+        match self.role {
+            Role::Active => quote!(<#ty as __pb::Differentiable>::Shadow<#lifetime>),
+            _ => self.gradient(),
+        }
+    }
+
+    /// A reference to it.
+    fn value(&self) -> TokenStream {
+        let member = &self.member;
+        if self.borrowed { quote!(&*self.#member) } else { quote!(&self.#member) }
+    }
+}

@@ -1,0 +1,211 @@
+//! Reads the struct or enum, and tells plain ones from containers.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, format_ident};
+use syn::visit_mut::VisitMut;
+use syn::{
+    Data, DeriveInput, Error, GenericParam, Generics, Ident, Index, Member, Result, Type, WherePredicate,
+};
+
+use super::{Field, Fields, Form, Item, Role, Style};
+use crate::kind::kind_of_type;
+use crate::program::Kind;
+
+pub(super) fn parse(input: &DeriveInput) -> Result<Item<'_>> {
+    let by_reference = by_reference(input)?;
+    let types: Vec<&Ident> = input.generics.type_params().map(|p| &p.ident).collect();
+    let form = match &input.data {
+        Data::Struct(data) => {
+            let fields = read(&data.fields, &types)?;
+            let holds = |field: &syn::Field| !is_constant(field) && is_container(&field.ty);
+            if by_reference || data.fields.iter().any(holds) {
+                Form::Container(fields)
+            } else {
+                Form::Plain(fields)
+            }
+        }
+        Data::Enum(data) => {
+            let mut variants = Vec::new();
+            for variant in &data.variants {
+                for field in &variant.fields {
+                    if !is_constant(field) && is_container(&field.ty) {
+                        return Err(Error::new_spanned(
+                            &field.ty,
+                            "an enum that holds arrays of variable size or references is not differentiable yet: make it \
+                             a struct, use `[T; N]`, or mark the field `#[constant]`",
+                        ));
+                    }
+                }
+                variants.push((variant.ident.clone(), read(&variant.fields, &types)?));
+            }
+            Form::Enum(variants)
+        }
+        Data::Union(data) => {
+            return Err(Error::new_spanned(
+                data.union_token,
+                "which field of a union is in use is not known, and so has no gradient: use an enum",
+            ));
+        }
+    };
+    let lists: Vec<&Fields> = match &form {
+        Form::Plain(fields) | Form::Container(fields) => vec![fields],
+        Form::Enum(variants) => variants.iter().map(|(_, fields)| fields).collect(),
+    };
+    let kept = keep(&input.generics, lists.into_iter().flat_map(|list| &list.fields));
+    Ok(Item { name: &input.ident, vis: &input.vis, generics: &input.generics, kept, form })
+}
+
+/// `#[pullback(by_reference)]`
+fn by_reference(input: &DeriveInput) -> Result<bool> {
+    let mut found = false;
+    for attribute in input.attrs.iter().filter(|a| a.path().is_ident("pullback")) {
+        let word: Ident = attribute.parse_args()?;
+        if word != "by_reference" {
+            return Err(Error::new_spanned(word, "the only option is `by_reference`"));
+        }
+        if matches!(input.data, Data::Enum(_)) {
+            return Err(Error::new_spanned(word, "this is for structs that hold other containers"));
+        }
+        found = true;
+    }
+    Ok(found)
+}
+
+fn is_constant(field: &syn::Field) -> bool {
+    field.attrs.iter().any(|a| a.path().is_ident("constant"))
+}
+
+fn read(fields: &syn::Fields, types: &[&Ident]) -> Result<Fields> {
+    let style = match fields {
+        syn::Fields::Named(_) => Style::Named,
+        syn::Fields::Unnamed(_) => Style::Tuple,
+        syn::Fields::Unit => Style::Unit,
+    };
+    let fields = fields.iter().enumerate().map(|(i, field)| {
+        if let Some(attribute) = field.attrs.iter().find(|a| a.path().is_ident("pullback")) {
+            return Err(Error::new_spanned(attribute, "on a field only `#[constant]` means something"));
+        }
+        let member = match &field.ident {
+            Some(name) => Member::Named(name.clone()),
+            None => Member::Unnamed(Index::from(i)),
+        };
+        let (ty, borrowed) = match &field.ty {
+            Type::Reference(reference) => (&*reference.elem, true),
+            ty => (ty, false),
+        };
+        let mut ty = ty.clone();
+        Static.visit_type_mut(&mut ty);
+        let role = match is_constant(field) {
+            true if numeric(&kind_of_type(&ty)) => Role::Constant,
+            true => Role::Inert,
+            false if is_text(&ty) => Role::Inert,
+            false => Role::Active,
+        };
+        let generic = mentions(ty.to_token_stream(), types);
+        Ok(Field { member, ty, role, borrowed, generic })
+    });
+    Ok(Fields { style, fields: fields.collect::<Result<_>>()? })
+}
+
+/// A float, or an array of floats.
+fn numeric(kind: &Kind) -> bool {
+    match kind {
+        Kind::Float => true,
+        Kind::Sequence(element) => numeric(element),
+        _ => false,
+    }
+}
+
+/// Types without gradient of which the library knows nothing.
+fn is_text(ty: &Type) -> bool {
+    match ty {
+        Type::Path(path) => path.path.segments.last().is_some_and(|segment| {
+            ["String", "str", "Range", "RangeInclusive", "PhantomData"]
+                .iter()
+                .any(|name| segment.ident == name)
+        }),
+        Type::Paren(inner) => is_text(&inner.elem),
+        Type::Group(inner) => is_text(&inner.elem),
+        _ => false,
+    }
+}
+
+/// The type is by its syntax one that owns or borrows arrays.
+fn is_container(ty: &Type) -> bool {
+    match ty {
+        Type::Reference(reference) => !is_text(&reference.elem),
+        Type::Slice(_) => true,
+        Type::Paren(inner) => is_container(&inner.elem),
+        Type::Group(inner) => is_container(&inner.elem),
+        Type::Array(array) => is_container(&array.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().any(is_container),
+        Type::Path(path) => path.path.segments.last().is_some_and(|segment| {
+            let name = segment.ident.to_string();
+            name == "Vec" || name.starts_with("Array")
+        }),
+        _ => false,
+    }
+}
+
+/// One of `names` occurs in `tokens`.
+fn mentions(tokens: TokenStream, names: &[&Ident]) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => names.contains(&&ident),
+        TokenTree::Group(group) => mentions(group.stream(), names),
+        _ => false,
+    })
+}
+
+/// The parameters that gradients depend on, without defaults.
+fn keep<'f>(generics: &Generics, fields: impl Iterator<Item = &'f Field>) -> Generics {
+    let types: Vec<TokenStream> =
+        fields.filter(|f| f.role != Role::Inert).map(|f| f.ty.to_token_stream()).collect();
+    let used = |name: &Ident| types.iter().any(|ty| mentions(ty.clone(), &[name]));
+    let mut kept = generics.clone();
+    kept.params = std::mem::take(&mut kept.params)
+        .into_iter()
+        .filter_map(|param| match param {
+            GenericParam::Lifetime(_) => None,
+            GenericParam::Type(mut ty) => {
+                ty.default = None;
+                ty.bounds = ty.bounds.into_iter().filter(|b| !has_lifetime(b.to_token_stream())).collect();
+                used(&ty.ident).then_some(GenericParam::Type(ty))
+            }
+            GenericParam::Const(mut constant) => {
+                constant.default = None;
+                Some(GenericParam::Const(constant))
+            }
+        })
+        .collect();
+    let dropped: Vec<&Ident> = generics.type_params().map(|p| &p.ident).filter(|name| !used(name)).collect();
+    if let Some(clause) = &mut kept.where_clause {
+        clause.predicates = std::mem::take(&mut clause.predicates)
+            .into_iter()
+            .filter(|p| !has_lifetime(p.to_token_stream()) && !mentions(p.to_token_stream(), &dropped))
+            .collect();
+    }
+    let names: Vec<Ident> = kept.type_params().map(|p| p.ident.clone()).collect();
+    let statics = names.iter().map(|name| -> WherePredicate { syn::parse_quote!(#name: 'static) });
+    super::with(&kept, statics)
+}
+
+fn has_lifetime(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Punct(punct) => punct.as_char() == '\'',
+        TokenTree::Group(group) => has_lifetime(group.stream()),
+        _ => false,
+    })
+}
+
+/// Gradients own what they hold: lifetimes do not matter to them.
+struct Static;
+
+impl VisitMut for Static {
+    fn visit_lifetime_mut(&mut self, lifetime: &mut syn::Lifetime) {
+        lifetime.ident = format_ident!("static", span = lifetime.ident.span());
+    }
+    fn visit_type_reference_mut(&mut self, reference: &mut syn::TypeReference) {
+        reference.lifetime = Some(syn::parse_quote!('static));
+        syn::visit_mut::visit_type_reference_mut(self, reference);
+    }
+}

@@ -1,0 +1,245 @@
+//! Slices and vectors: of numbers and plain structs, whose gradients lie side by side in one array, and of containers, each
+//! of which has a gradient of its own.
+
+use std::fmt;
+use std::ops::Deref;
+
+use crate::shadow::{Differentiable, Element, slice_cells, zeros};
+use crate::tangent::Value;
+
+/// A type of which there are differentiable slices and vectors. `#[derive(Differentiable)]` implements it.
+#[diagnostic::on_unimplemented(
+    message = "a slice of `{Self}` carries no gradient",
+    label = "no shadow is defined for elements of this type",
+    note = "elements: f32, f64, arrays and tuples of these, `Vec` and ndarray's `Array`, and structs with `#[derive(Differentiable)]`",
+    note = "mark the parameter `#[constant]` if no gradient with respect to it is wanted"
+)]
+pub trait Item: Sized {
+    /// Owned storage for the gradients of a slice.
+    type Gradients: Send + 'static;
+    /// A view over the cells of the gradients of a slice.
+    type Shadows<'a>: Copy + 'a;
+    /// How these gradients are shown to the user.
+    type Views<'a>;
+
+    /// Storage that holds nothing yet.
+    fn empty_all() -> Self::Gradients;
+    /// Makes `gradients` zeros of the shapes of `items`.
+    fn prepare_all(items: &[Self], gradients: &mut Self::Gradients);
+    /// The cells of `gradients`.
+    fn shadows(gradients: &mut Self::Gradients) -> Self::Shadows<'_>;
+    /// See [`Differentiable::align`].
+    fn align_all<'a>(items: &[Self], shadows: Self::Shadows<'a>) -> Self::Shadows<'a>;
+    /// What the user sees of `gradients`.
+    fn views(gradients: &Self::Gradients) -> Self::Views<'_>;
+    /// Sets `gradients`, already of the right shape, to `seeds`.
+    fn seed_all(gradients: &mut Self::Gradients, seeds: Self::Views<'_>);
+}
+
+impl<T: Value<Tangent: Element>> Item for T {
+    type Gradients = Vec<T::Tangent>;
+    type Shadows<'a> = &'a [<T::Tangent as Element>::Cells];
+    type Views<'a> = &'a [T::Tangent];
+
+    #[inline]
+    fn empty_all() -> Vec<T::Tangent> {
+        Vec::new()
+    }
+    #[inline]
+    fn prepare_all(items: &[T], gradients: &mut Vec<T::Tangent>) {
+        zeros(gradients, items.len());
+    }
+    #[inline]
+    fn shadows(gradients: &mut Vec<T::Tangent>) -> Self::Shadows<'_> {
+        slice_cells(gradients)
+    }
+    #[inline(always)]
+    fn align_all<'a>(items: &[T], shadows: Self::Shadows<'a>) -> Self::Shadows<'a> {
+        assert_eq!(shadows.len(), items.len(), "a shadow has the length of its slice");
+        &shadows[..items.len()]
+    }
+    #[inline]
+    fn views(gradients: &Vec<T::Tangent>) -> &[T::Tangent] {
+        gradients
+    }
+    #[inline]
+    fn seed_all(gradients: &mut Vec<T::Tangent>, seeds: &[T::Tangent]) {
+        gradients.copy_from_slice(seeds);
+    }
+}
+
+macro_rules! slice {
+    ($t:ty) => {
+        impl<T: Item> Differentiable for $t {
+            type Shadow<'a> = T::Shadows<'a>;
+            type Gradient = T::Gradients;
+            type View<'a> = T::Views<'a>;
+
+            #[inline]
+            fn empty() -> T::Gradients {
+                T::empty_all()
+            }
+            #[inline]
+            fn prepare(&self, gradient: &mut T::Gradients) {
+                T::prepare_all(self, gradient);
+            }
+            #[inline]
+            fn shadow(gradient: &mut T::Gradients) -> T::Shadows<'_> {
+                T::shadows(gradient)
+            }
+            #[inline(always)]
+            fn align<'a>(&self, shadow: T::Shadows<'a>) -> T::Shadows<'a> {
+                T::align_all(self, shadow)
+            }
+            #[inline]
+            fn view(gradient: &T::Gradients) -> T::Views<'_> {
+                T::views(gradient)
+            }
+            #[inline]
+            fn seed(gradient: &mut T::Gradients, seed: T::Views<'_>) {
+                T::seed_all(gradient, seed);
+            }
+        }
+    };
+}
+slice!([T]);
+slice!(Vec<T>);
+
+/// The gradients of a slice of containers: `Vec<Vec<f64>>`, `Vec<Array2<f64>>`. It derefs to the slice of their gradients.
+pub struct Rows<T: Differentiable> {
+    /// There may be more than there are items, so that nothing is allocated anew when there are as many again.
+    gradients: Vec<T::Gradient>,
+    len: usize,
+    /// The shadows of the items, side by side in memory because they are selected by index. Those in here are dangling
+    /// except while what [`shadows`](Rows::shadows) returned is alive, and are not looked at then.
+    shadows: Vec<T::Shadow<'static>>,
+}
+
+// SAFETY: the gradients are `Send`. The shadows are not used by anyone who has not called `shadows` for the borrow
+// that he holds, during which the object cannot go to another thread.
+unsafe impl<T: Differentiable> Send for Rows<T> {}
+
+impl<T: Differentiable> Rows<T> {
+    /// Of an empty slice.
+    pub const fn new() -> Self {
+        Rows { gradients: Vec::new(), len: 0, shadows: Vec::new() }
+    }
+
+    /// Zeros of the shapes of `items`.
+    pub fn prepare(&mut self, items: &[T]) {
+        self.len = items.len();
+        if self.gradients.len() < self.len {
+            self.gradients.resize_with(self.len, T::empty);
+        }
+        self.shadows.clear();
+        self.shadows.reserve(self.len);
+        items.iter().zip(&mut self.gradients).for_each(|(item, gradient)| item.prepare(gradient));
+    }
+
+    /// The shadows of all items.
+    pub fn shadows<'a>(&'a mut self) -> &'a [T::Shadow<'a>] {
+        self.shadows.clear();
+        for gradient in &mut self.gradients[..self.len] {
+            let shadow = T::shadow(gradient);
+            // SAFETY: types that differ in a lifetime alone have one layout, and a shadow is `Copy`, so that it is not dropped.
+            // What is returned, the only way to it, has the right lifetime again.
+            self.shadows
+                .push(unsafe { std::mem::transmute_copy::<T::Shadow<'_>, T::Shadow<'static>>(&shadow) });
+        }
+        // SAFETY: the shadows borrow from `gradients`, which is borrowed uniquely and not touched for as long as `'a`.
+        unsafe { &*(std::ptr::from_ref(&self.shadows[..]) as *const [T::Shadow<'a>]) }
+    }
+
+    /// The shadows as they are, once it is certain that there is one for each item.
+    #[inline(always)]
+    pub fn align<'a>(items: &[T], shadows: &'a [T::Shadow<'a>]) -> &'a [T::Shadow<'a>] {
+        assert_eq!(shadows.len(), items.len(), "a shadow has the length of its slice");
+        shadows
+    }
+
+    /// Sets the gradients, already of the right shapes, to `seeds`.
+    pub fn seed(&mut self, seeds: &[T::Gradient]) {
+        assert_eq!(self.len, seeds.len(), "the seed has another length than the argument");
+        for (gradient, seed) in self.gradients.iter_mut().zip(seeds) {
+            T::seed(gradient, T::view(seed));
+        }
+    }
+}
+
+impl<T: Differentiable> Default for Rows<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T: Differentiable> From<Vec<T::Gradient>> for Rows<T> {
+    fn from(gradients: Vec<T::Gradient>) -> Self {
+        Rows { len: gradients.len(), gradients, shadows: Vec::new() }
+    }
+}
+
+impl<T: Differentiable> Deref for Rows<T> {
+    type Target = [T::Gradient];
+
+    fn deref(&self) -> &[T::Gradient] {
+        &self.gradients[..self.len]
+    }
+}
+
+impl<T: Differentiable> std::ops::DerefMut for Rows<T> {
+    fn deref_mut(&mut self) -> &mut [T::Gradient] {
+        &mut self.gradients[..self.len]
+    }
+}
+
+impl<T: Differentiable<Gradient: Clone>> Clone for Rows<T> {
+    fn clone(&self) -> Self {
+        self.to_vec().into()
+    }
+}
+
+impl<T: Differentiable<Gradient: fmt::Debug>> fmt::Debug for Rows<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self[..].fmt(f)
+    }
+}
+
+impl<T: Differentiable<Gradient: PartialEq>> PartialEq for Rows<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self[..] == other[..]
+    }
+}
+
+/// Implements [`Item`] for a container.
+macro_rules! row {
+    ([$($generics:tt)*] $t:ty) => {
+        impl<$($generics)*> $crate::rows::Item for $t {
+            type Gradients = $crate::rows::Rows<$t>;
+            type Shadows<'a> = &'a [<$t as $crate::Differentiable>::Shadow<'a>];
+            type Views<'a> = &'a [<$t as $crate::Differentiable>::Gradient];
+
+            fn empty_all() -> Self::Gradients {
+                $crate::rows::Rows::new()
+            }
+            fn prepare_all(items: &[Self], gradients: &mut Self::Gradients) {
+                gradients.prepare(items);
+            }
+            fn shadows(gradients: &mut Self::Gradients) -> Self::Shadows<'_> {
+                gradients.shadows()
+            }
+            #[inline(always)]
+            fn align_all<'a>(items: &[Self], shadows: Self::Shadows<'a>) -> Self::Shadows<'a> {
+                $crate::rows::Rows::align(items, shadows)
+            }
+            fn views(gradients: &Self::Gradients) -> Self::Views<'_> {
+                gradients
+            }
+            fn seed_all(gradients: &mut Self::Gradients, seeds: Self::Views<'_>) {
+                gradients.seed(seeds);
+            }
+        }
+    };
+}
+pub(crate) use row;
+
+row!([T: Item + 'static] Vec<T>);
