@@ -463,3 +463,74 @@ fn constant_fields() {
         [(OSCILLATOR, vec![OSCILLATOR; 3], 0.5), (OSCILLATOR, vec![OSCILLATOR], 0.5)],
     );
 }
+
+// Enums.
+
+#[derive(Clone, Copy, Debug, PartialEq, Differentiable)]
+enum Shape {
+    Disc { radius: f64 },
+    Rectangle(f64, f64),
+    Nothing,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Differentiable)]
+enum Either<T> {
+    Left(T),
+    Right(Point<T>, usize),
+}
+
+#[differentiable]
+fn shape(k: f64, size: f64, round: bool) -> Shape {
+    let scaled = size * k;
+    if round { Shape::Disc { radius: scaled * scaled } } else { Shape::Rectangle(size, scaled) }
+}
+
+#[differentiable]
+fn either(k: f64, left: bool) -> Either<f64> {
+    let point = Point { x: k * k, y: 1.0 };
+    if left { Either::Left(3.0 * k) } else { Either::Right(point, 2) }
+}
+
+#[test]
+fn enums_are_made() {
+    let mut g = shape::pullback();
+    let mut seed = ShapeTangent::default();
+    (seed.Disc.radius, seed.Rectangle.0, seed.Rectangle.1) = (1.0, 10.0, 100.0);
+    let (value, d) = g.value_and_pullback(2.0, 3.0, true, seed);
+    assert_eq!((value, d.k, d.size), (Shape::Disc { radius: 36.0 }, 36.0, 24.0));
+    let (value, d) = g.value_and_pullback(2.0, 3.0, false, seed);
+    assert_eq!((value, d.k, d.size), (Shape::Rectangle(3.0, 6.0), 300.0, 210.0));
+    assert_eq!(
+        ShapeTangent::default(),
+        ShapeTangent { Disc: ShapeDiscTangent { radius: 0.0 }, Rectangle: ShapeRectangleTangent(0.0, 0.0) }
+    );
+
+    let mut g = either::pullback();
+    let mut seed = EitherTangent::default();
+    (seed.Left.0, seed.Right.0.x) = (1.0, 10.0);
+    assert_eq!(g.value_and_pullback(2.0, true, seed).1.k, 3.0);
+    assert_eq!(g.value_and_pullback(2.0, false, seed).1.k, 40.0);
+}
+
+// In generic functions.
+
+#[differentiable]
+fn generic<T: pullback::Float>(p: Point<T>, all: &[Point<T>], k: T) -> Point<T> {
+    let mut total = Point { x: k, y: p.x * k };
+    for i in 0..all.len() {
+        total.x += all[i].x * p.y;
+        total.y = total.y * all[i].y + p.x;
+    }
+    Point { x: total.x * total.y, ..total }
+}
+
+#[test]
+fn in_generic_functions() {
+    let point = |x: f64| Point { x, y: 0.5 + x * x };
+    check_rule(
+        generic::<f64>::rule,
+        [(point(0.3), vec![point(0.7), point(0.4)], 1.5), (point(0.3), vec![], 1.5)],
+    );
+    let single = |x: f32| Point { x, y: 0.5 + x * x };
+    check_rule(generic::<f32>::rule, [(single(0.3), vec![single(0.7), single(0.4)], 1.5)]);
+}
