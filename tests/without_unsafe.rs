@@ -59,7 +59,8 @@ pub fn rectangle(width: f64) -> Shape {
 fn compiles_and_runs() {
     let body = Body { mass: 2.0, position: (3.0, [5.0, 0.0]), step: 0.5, id: 1 };
     let system = System { bodies: vec![body], rows: vec![vec![7.0]] };
-    let (value, d) = all::gradient().value_and_gradient(&system, &Data { x: &[0.5] }, body);
+    let mut g = all::gradient();
+    let (value, d) = g.value_and_gradient(&system, &Data { x: &[0.5] }, body);
     assert_eq!(value, all(&system, &Data { x: &[0.5] }, body));
     assert_eq!((d.system.bodies[0].mass, d.system.bodies[0].position), (17.5, (0.0, [7.0, 0.0])));
     assert_eq!((d.system.rows[0][0], d.data.x[0], d.body.mass, d.body.position.0), (5.0, 70.0, 17.5, 1.0));
