@@ -23,6 +23,7 @@ mod scalar;
 mod shadows;
 mod signature;
 mod stencil;
+mod temporaries;
 mod values;
 mod vectors;
 mod versions;

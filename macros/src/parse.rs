@@ -107,7 +107,7 @@ impl<'e> Parser<'e> {
     }
 
     /// The variables whose names occur in `tokens`.
-    fn mentions(&self, tokens: TokenStream) -> Vec<VarId> {
+    pub(crate) fn mentions(&self, tokens: TokenStream) -> Vec<VarId> {
         fn collect(parser: &Parser, tokens: TokenStream, found: &mut Vec<VarId>) {
             for token in tokens {
                 match token {
@@ -713,6 +713,9 @@ impl<'e> Parser<'e> {
                     self.add(expr, ExprKind::Method { receiver, name: last.ident.clone(), args })
                 }
             };
+        }
+        if let Some(block) = self.with_named_temporaries(call) {
+            return self.expr(&block);
         }
         let args: Vec<_> = call.args.iter().map(|a| self.argument(a)).collect();
         let callee = if is_associated(path) {

@@ -28,6 +28,8 @@ mod recursion;
 mod scalars;
 mod shapes;
 mod structs;
+mod tangent;
+mod temporaries;
 mod vectors;
 
 #[global_allocator]

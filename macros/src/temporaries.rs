@@ -1,0 +1,65 @@
+//! `f(&[x, y], &g(x))`: what is borrowed for a call gets a name, as if written
+//! `{ let a = [x, y]; let b = g(x); f(&a, &b) }`.
+
+use quote::ToTokens;
+use syn::spanned::Spanned;
+use syn::{Expr as Syn, Stmt, UnOp};
+
+use crate::kind::inert;
+use crate::parse::Parser;
+use crate::program::Program;
+
+impl Parser<'_> {
+    /// The call with names for the temporary values that it borrows, if there are any and nothing that is evaluated before
+    /// them has an effect.
+    pub(crate) fn with_named_temporaries(&self, call: &syn::ExprCall) -> Option<Syn> {
+        let mut named = call.clone();
+        let mut statements: Vec<Stmt> = Vec::new();
+        let start = unused_start(&call.to_token_stream().to_string());
+        for (i, arg) in call.args.iter().enumerate() {
+            let Syn::Reference(reference) = arg else {
+                if !self.is_pure(arg) && call.args.iter().skip(i).any(|later| self.borrows_temporary(later)) {
+                    return None;
+                }
+                continue;
+            };
+            if !self.borrows_temporary(arg) {
+                continue;
+            }
+            let name = Program::fresh(&format!("{start}_{i}"));
+            let (mutability, value) = (&reference.mutability, &reference.expr);
+            statements.push(syn::parse_quote!(let #mutability #name = #value;));
+            let Syn::Reference(reference) = &mut named.args[i] else { unreachable!("as above") };
+            *reference.expr = syn::parse_quote!(#name);
+        }
+        if statements.is_empty() {
+            return None;
+        }
+        Some(syn::parse_quote_spanned!(call.span()=> { #(#statements)* #named }))
+    }
+
+    /// `&value`, `value` being computed from variables with gradients, possibly.
+    fn borrows_temporary(&self, arg: &Syn) -> bool {
+        let Syn::Reference(reference) = arg else { return false };
+        let carries = |id: usize| !inert(&self.program.variables[id].kind);
+        is_temporary(&reference.expr)
+            && self.mentions(reference.expr.to_token_stream()).into_iter().any(carries)
+    }
+}
+
+/// How names may start that occur nowhere in `text`.
+fn unused_start(text: &str) -> String {
+    let free = (0..).map(|n| format!("temporary{n}")).find(|start| !text.contains(start.as_str()));
+    free.expect("there are enough numbers")
+}
+
+fn is_temporary(value: &Syn) -> bool {
+    match value {
+        Syn::Paren(paren) => is_temporary(&paren.expr),
+        Syn::Group(group) => is_temporary(&group.expr),
+        Syn::Array(_) | Syn::Repeat(_) | Syn::Call(_) | Syn::MethodCall(_) => true,
+        Syn::Binary(_) | Syn::Cast(_) => true,
+        Syn::Unary(unary) => matches!(unary.op, UnOp::Neg(_)),
+        _ => false,
+    }
+}

@@ -1,0 +1,26 @@
+//! Small realistic programs of many fields, each through the tester of rules. A test of its own, so that the tests of the
+//! language compile fast.
+
+#![allow(
+    unused,
+    unreachable_pub,
+    clippy::all,
+    missing_docs,
+    reason = "functions as users write them, and some that nobody should write"
+)]
+
+use pullback::testing::CountingAllocator;
+
+mod algebra;
+mod by_hand;
+mod dynamics;
+mod fields;
+mod finance;
+mod learning;
+mod mechanics;
+mod numerics;
+mod statistics;
+mod vision;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;

@@ -1,0 +1,108 @@
+//! Calls that borrow values without a name.
+
+use pullback::prelude::*;
+use pullback::testing::check_rule;
+
+#[differentiable]
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for i in 0..a.len() {
+        total += a[i] * b[i];
+    }
+    total
+}
+
+#[differentiable]
+fn turned(v: &[f64; 2], t: &f64) -> [f64; 2] {
+    let (s, c) = t.sin_cos();
+    [c * v[0] - s * v[1], s * v[0] + c * v[1]]
+}
+
+/// Adds, and returns what was there.
+#[differentiable]
+fn add(x: &mut [f64], y: &[f64]) -> f64 {
+    let before = x[0];
+    for i in 0..y.len() {
+        x[i] += y[i] * x[i];
+    }
+    before
+}
+
+#[differentiable]
+fn of_arrays(x: f64, y: f64) -> f64 {
+    dot(&[x, y, 1.0], &[y, x * x, x]) * dot(&[2.0, 3.0], &[x, y]) + dot(&[y; 4], &[0.5; 4])
+}
+
+#[differentiable]
+fn of_calls(v: &[f64; 2], t: f64) -> f64 {
+    let w = turned(&turned(&turned(v, &t), &(2.0 * t)), &t.sin());
+    dot(&turned(&w, &t), &turned(v, &-t))
+}
+
+#[differentiable]
+fn in_loops_and_branches(x: &[f64], t: f64) -> f64 {
+    let mut v = [t, 1.0];
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        if x[i] > 0.0 {
+            v = turned(&[v[1], x[i]], &(t * x[i]));
+        } else {
+            total += dot(&v, &[x[i], total]);
+        }
+        let mut j = 0;
+        while dot(&v, &v) > 0.5 && j < 3 {
+            v = turned(&[0.7 * v[0], v[1]], &dot(&v, &[t, x[i]]));
+            j += 1;
+        }
+    }
+    total + v[0] * v[1]
+}
+
+#[differentiable]
+fn beside_mutation(x: &mut [f64], k: f64) -> f64 {
+    add(x, &[k, k * k]);
+    let before = add(&mut x[1..], &[k.sin()]);
+    let mut total = add(x, &turned(&[k, before], &k));
+    for i in 0..x.len() {
+        add(&mut x[i..], &[total * before]);
+        total = add(&mut x[i..], &[k * total]);
+    }
+    total * x[0]
+}
+
+#[differentiable]
+fn names_of_their_own(temporary0: f64, temporary0_1: f64) -> f64 {
+    dot(&[temporary0, temporary0_1], &[temporary0_1, dot(&[temporary0], &[temporary0_1])])
+}
+
+/// What carries no gradient stays as it is.
+#[differentiable]
+fn constants(x: f64, n: usize) -> f64 {
+    let weight = average(&[n as f64, 2.0]);
+    x * weight * *pick(&[n, 2 * n, 3 * n]) as f64
+}
+
+fn pick(x: &[usize]) -> &usize {
+    &x[x.len() - 1]
+}
+
+fn average(x: &[f64]) -> f64 {
+    x.iter().sum::<f64>() / x.len() as f64
+}
+
+#[test]
+fn are_borrowed() {
+    check_rule(of_arrays::rule, [(0.5, 0.3), (-1.2, 0.7)]);
+    check_rule(of_calls::rule, [([0.5, 0.3], 0.4), ([-1.2, 0.7], 2.0)]);
+    check_rule(
+        in_loops_and_branches::rule,
+        [(vec![0.5, -0.3, 0.8, 1.2], 0.7), (vec![], 0.4), (vec![-0.3], 1.4)],
+    );
+    check_rule(constants::rule, [(0.5, 2), (1.5, 0)]);
+    check_rule(names_of_their_own::rule, [(0.5, 0.3), (-1.2, 0.7)]);
+}
+
+#[test]
+fn beside_what_is_written() {
+    check_rule(beside_mutation::rule, [(vec![0.5, 0.3, 0.8], 0.4), (vec![0.6, 0.9], -0.7)]);
+}
