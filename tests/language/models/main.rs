@@ -12,6 +12,7 @@
 use pullback::testing::CountingAllocator;
 
 mod algebra;
+mod buffers;
 mod by_hand;
 mod dynamics;
 mod fields;
@@ -19,7 +20,9 @@ mod finance;
 mod learning;
 mod mechanics;
 mod numerics;
+mod recursive;
 mod statistics;
+mod structures;
 mod vision;
 
 #[global_allocator]

@@ -238,11 +238,8 @@ fn fft(re: &mut [f64], im: &mut [f64]) {
         }
         j ^= bit;
         if i < j {
-            let (a, b) = (re[i], im[i]);
-            re[i] = re[j];
-            im[i] = im[j];
-            re[j] = a;
-            im[j] = b;
+            re.swap(i, j);
+            im.swap(i, j);
         }
     }
     let mut half = 1;
