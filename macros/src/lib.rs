@@ -3,6 +3,7 @@
 mod activity;
 mod calls;
 mod derive;
+mod destructure;
 mod differentiable;
 mod effects;
 mod errors;

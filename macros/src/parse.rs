@@ -8,6 +8,7 @@ use syn::spanned::Spanned;
 use syn::{BinOp, Expr as Syn, Ident, Pat, Stmt, UnOp};
 
 use crate::calls::{Callee, is_associated};
+use crate::destructure::destructured;
 use crate::errors::Errors;
 use crate::kind::{assigns, changes_receiver, inert, inert_method, kind_of_type};
 use crate::program::*;
@@ -44,6 +45,7 @@ impl<'e> Parser<'e> {
         body: &syn::Block,
         errors: &'e mut Errors,
     ) -> (Program, Vec<syn::Item>) {
+        let body = &destructured(signature, body);
         let mut parser = Parser {
             program: Program::default(),
             items: Vec::new(),

@@ -534,3 +534,141 @@ fn in_generic_functions() {
     let single = |x: f32| Point { x, y: 0.5 + x * x };
     check_rule(generic::<f32>::rule, [(single(0.3), vec![single(0.7), single(0.4)], 1.5)]);
 }
+
+// Patterns.
+
+#[differentiable]
+fn taken_apart(p: Point<f64>, s: Segment, all: &[Body], one: &Body, k: f64) -> f64 {
+    let Point { x, y: mut height } = p;
+    height *= k;
+    let Segment { from: Vec2(a, _), to, load: (load, count), .. } = s;
+    let Vec2(b, c) = rotated(to, x);
+    let mut total = x * height + a * b * c * load * count as f64;
+    for i in 0..all.len() {
+        let Body { mass, position: [px, _, pz], .. } = all[i];
+        total += mass * px * pz;
+        let last = &all[i];
+        let Body { velocity, .. } = last;
+        total += velocity[0] * velocity[1] * k;
+    }
+    let Body { mass, id, .. } = one;
+    total * *mass + *id as f64
+}
+
+#[differentiable]
+fn renamed(p: Point<f64>) -> f64 {
+    let Point { x: y, y: p } = Point { x: p.x * p.y, y: p.x };
+    let (Vec2(a, b), c): (Vec2, f64) = (Vec2(y * p, p), y);
+    a * b + c * p
+}
+
+#[test]
+fn patterns() {
+    let p = Point { x: 0.5, y: 1.5 };
+    check_rule(
+        taken_apart::rule,
+        [(p, SEGMENT, bodies(2), body(3.0), 0.7), (p, SEGMENT, vec![], body(1.0), 1.7)],
+    );
+    check_rule(renamed::rule, [(p,)]);
+}
+
+// What calls leave, loops that end early, and values without gradient.
+
+#[derive(Clone, Copy, Debug, PartialEq, Differentiable)]
+struct Filter {
+    mean: [f64; 2],
+    covariance: [[f64; 2]; 2],
+}
+
+/// Kalman's filter for a position that is measured and a velocity that is not.
+#[differentiable]
+fn predict(f: Filter, dt: f64, noise: f64) -> Filter {
+    let p = f.covariance;
+    let (a, b) = (p[0][0] + dt * (p[1][0] + p[0][1] + dt * p[1][1]) + noise, p[0][1] + dt * p[1][1]);
+    Filter {
+        mean: [f.mean[0] + dt * f.mean[1], f.mean[1]],
+        covariance: [[a, b], [p[1][0] + dt * p[1][1], p[1][1] + noise]],
+    }
+}
+
+#[differentiable]
+fn update(f: &mut Filter, measured: f64, variance: f64) -> f64 {
+    let innovation = measured - f.mean[0];
+    let s = f.covariance[0][0] + variance;
+    let gain = [f.covariance[0][0] / s, f.covariance[1][0] / s];
+    let row = f.covariance[0];
+    for i in 0..2 {
+        f.mean[i] += gain[i] * innovation;
+        for j in 0..2 {
+            f.covariance[i][j] -= gain[i] * row[j];
+        }
+    }
+    0.5 * (innovation * innovation / s + s.ln())
+}
+
+#[differentiable]
+fn likelihood(start: Filter, measured: &[f64], noise: f64, variance: f64) -> f64 {
+    let mut f = start;
+    let mut total = 0.0;
+    for i in 0..measured.len() {
+        f = predict(f, 0.5, noise);
+        let more = update(&mut f, measured[i], variance);
+        total += more;
+    }
+    total
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Differentiable)]
+struct Camera {
+    focal: f64,
+    centre: Vec2,
+    rotation: [[f64; 3]; 3],
+    translation: [f64; 3],
+}
+
+#[differentiable]
+fn project(camera: &Camera, point: [f64; 3]) -> Vec2 {
+    let mut seen = camera.translation;
+    for i in 0..3 {
+        for j in 0..3 {
+            seen[i] += camera.rotation[i][j] * point[j];
+        }
+    }
+    Vec2(
+        camera.centre.0 + camera.focal * seen[0] / seen[2],
+        camera.centre.1 + camera.focal * seen[1] / seen[2],
+    )
+}
+
+#[differentiable]
+fn reprojection(cameras: &[Camera], points: &[[f64; 3]], seen: &[Vec2]) -> f64 {
+    let mut total = 0.0;
+    for i in 0..cameras.len() {
+        for j in 0..points.len() {
+            let Vec2(u, v) = project(&cameras[i], points[j]);
+            let (du, dv) = (u - seen[j].0, v - seen[j].1);
+            total += du * du + dv * dv;
+        }
+    }
+    total
+}
+
+#[test]
+fn applications() {
+    let start = Filter { mean: [0.1, 0.5], covariance: [[1.0, 0.1], [0.1, 0.5]] };
+    check_rule(likelihood::rule, [(start, vec![0.4, 0.9, 1.1], 0.05, 0.3), (start, vec![], 0.05, 0.3)]);
+    let camera = |k: f64| Camera {
+        focal: 1.0 + k,
+        centre: Vec2(0.1, -0.1 * k),
+        rotation: [[1.0, 0.1, 0.0], [-0.1, 1.0, 0.2], [0.0, -0.2, 1.0]],
+        translation: [0.1, k, 2.0],
+    };
+    check_rule(
+        reprojection::rule,
+        [(
+            vec![camera(0.3), camera(0.5)],
+            vec![[0.2, 0.4, 1.0], [0.5, -0.2, 1.5]],
+            vec![Vec2(0.3, 0.1), Vec2(0.2, 0.0)],
+        )],
+    );
+}

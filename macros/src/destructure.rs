@@ -1,0 +1,182 @@
+//! Struct patterns in a `let` become a `let` for each name: `let Point { x, y } = p;` is `let x = p.x; let y = p.y;`.
+
+use std::collections::HashSet;
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident};
+use syn::visit_mut::VisitMut;
+use syn::{Block, Expr, Ident, Local, Pat, Stmt, parse_quote};
+
+use crate::signature::{Passing, Signature};
+
+/// `block` with the struct patterns of its `let`s taken apart, where that can be done by naming the parts. The others stay.
+pub(crate) fn destructured(signature: &Signature, block: &Block) -> Block {
+    let mut block = block.clone();
+    let references = signature.parameters.iter().filter(|p| p.passing != Passing::Value);
+    let references = references.filter_map(|p| p.name.as_ref().map(Ident::to_string));
+    let mut pass = Destructure { references: references.collect(), used: HashSet::new() };
+    collect(block.to_token_stream(), &mut pass.used);
+    pass.visit_block_mut(&mut block);
+    block
+}
+
+struct Destructure {
+    /// The names of references: a pattern binds references to their parts.
+    references: HashSet<String>,
+    used: HashSet<String>,
+}
+
+fn collect(tokens: TokenStream, used: &mut HashSet<String>) {
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => collect(group.stream(), used),
+            TokenTree::Ident(ident) => drop(used.insert(ident.to_string())),
+            _ => {}
+        }
+    }
+}
+
+impl VisitMut for Destructure {
+    fn visit_block_mut(&mut self, block: &mut Block) {
+        for mut statement in std::mem::take(&mut block.stmts) {
+            self.visit_stmt_mut(&mut statement);
+            let parts = match &statement {
+                Stmt::Local(local) => self.apart(local),
+                _ => None,
+            };
+            block.stmts.extend(parts.unwrap_or_else(|| vec![statement]));
+        }
+    }
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+}
+
+impl Destructure {
+    fn apart(&mut self, local: &Local) -> Option<Vec<Stmt>> {
+        let (pattern, ty) = match &local.pat {
+            Pat::Type(typed) => (&*typed.pat, Some(&typed.ty)),
+            pattern => (pattern, None),
+        };
+        let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
+        if let Pat::Ident(name) = pattern {
+            match &*init.expr {
+                Expr::Reference(_) => self.references.insert(name.ident.to_string()),
+                _ => self.references.remove(&name.ident.to_string()),
+            };
+        }
+        if !has_struct(pattern) {
+            return None;
+        }
+        let mut parts = Vec::new();
+        let mut statements = Vec::new();
+        let whole: Expr = match &*init.expr {
+            // Some name of the pattern may be that of the variable.
+            Expr::Path(path)
+                if ty.is_none() && path.path.get_ident().is_some_and(|name| !binds(pattern, name)) =>
+            {
+                (*init.expr).clone()
+            }
+            value => {
+                let name = self.fresh();
+                let ty = ty.map(|ty| quote::quote!(: #ty));
+                statements.push(parse_quote!(let #name #ty = #value;));
+                parse_quote!(#name)
+            }
+        };
+        let referred = match &*init.expr {
+            Expr::Reference(reference) => reference.mutability.is_none(),
+            Expr::Path(path) => {
+                path.path.get_ident().is_some_and(|n| self.references.contains(&n.to_string()))
+            }
+            _ => false,
+        };
+        if !name_parts(pattern, &whole, referred, &mut parts) {
+            return None;
+        }
+        statements.extend(parts);
+        Some(statements)
+    }
+
+    fn fresh(&mut self) -> Ident {
+        let names = (1..).map(|n| format!("whole_{n}"));
+        let name =
+            names.into_iter().find(|name| !self.used.contains(name)).expect("there are enough numbers");
+        self.used.insert(name.clone());
+        format_ident!("{name}", span = Span::mixed_site())
+    }
+}
+
+fn has_struct(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Struct(_) | Pat::TupleStruct(_) => true,
+        Pat::Tuple(tuple) => tuple.elems.iter().any(has_struct),
+        Pat::Slice(slice) => slice.elems.iter().any(has_struct),
+        Pat::Paren(paren) => has_struct(&paren.pat),
+        _ => false,
+    }
+}
+
+fn binds(pattern: &Pat, name: &Ident) -> bool {
+    let mut used = HashSet::new();
+    collect(pattern.to_token_stream(), &mut used);
+    used.contains(&name.to_string())
+}
+
+/// Names the parts of `whole`, by reference if it is `referred` to; tells whether that can be done.
+fn name_parts(pattern: &Pat, whole: &Expr, referred: bool, parts: &mut Vec<Stmt>) -> bool {
+    let mut all = |elements: Vec<(&Pat, Expr)>| {
+        elements.into_iter().all(|(element, part)| name_parts(element, &part, referred, parts))
+    };
+    match pattern {
+        Pat::Ident(ident) if ident.subpat.is_none() && ident.by_ref.is_none() => {
+            parts.push(match referred {
+                true if ident.mutability.is_some() => return false,
+                true => parse_quote!(let #ident = &#whole;),
+                false => parse_quote!(let #ident = #whole;),
+            });
+            true
+        }
+        Pat::Wild(_) | Pat::Rest(_) => true,
+        Pat::Paren(paren) => name_parts(&paren.pat, whole, referred, parts),
+        Pat::Tuple(tuple) => numbered(&tuple.elems, |i| {
+            let index = syn::Index::from(i);
+            parse_quote!(#whole.#index)
+        })
+        .is_some_and(&mut all),
+        Pat::TupleStruct(inner) if is_struct(&inner.path) => numbered(&inner.elems, |i| {
+            let index = syn::Index::from(i);
+            parse_quote!(#whole.#index)
+        })
+        .is_some_and(&mut all),
+        Pat::Slice(slice) => numbered(&slice.elems, |i| {
+            let index = syn::Index::from(i);
+            parse_quote!(#whole[#index])
+        })
+        .is_some_and(&mut all),
+        Pat::Struct(inner) if is_struct(&inner.path) => {
+            let fields = inner.fields.iter().map(|field| {
+                let member = &field.member;
+                (&*field.pat, parse_quote!(#whole.#member))
+            });
+            all(fields.collect())
+        }
+        _ => false,
+    }
+}
+
+/// The elements before a `..`, with what `part` makes of their numbers; `None` if there are others behind it.
+fn numbered<'p>(
+    elements: &'p syn::punctuated::Punctuated<Pat, syn::Token![,]>,
+    part: impl Fn(usize) -> Expr,
+) -> Option<Vec<(&'p Pat, Expr)>> {
+    let gap = elements.iter().position(|e| matches!(e, Pat::Rest(_)));
+    let known = gap.is_none_or(|gap| gap + 1 == elements.len());
+    known.then(|| elements.iter().enumerate().map(|(i, element)| (element, part(i))).collect())
+}
+
+/// The path of a struct rather than of a variant.
+fn is_struct(path: &syn::Path) -> bool {
+    let mut segments = path.segments.iter().rev().map(|s| s.ident.to_string());
+    let last = segments.next().unwrap_or_default();
+    let variant = segments.next().is_some_and(|before| before.starts_with(char::is_uppercase));
+    !variant && !["Some", "Ok", "Err"].contains(&&*last)
+}
