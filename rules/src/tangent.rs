@@ -9,7 +9,8 @@ use crate::function::for_tuples;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` carries no gradient when passed by value",
     label = "not a number, nor an array or tuple of numbers",
-    note = "by value: f32, f64, integers, bool, arrays `[T; N]` and tuples of these",
+    note = "by value: f32, f64, integers, bool, arrays `[T; N]` and tuples of these, and structs of these with `#[derive(Differentiable)]`",
+    note = "a struct with a field that holds arrays, such as a `Vec`, is itself `#[pullback(by_reference)]`",
     note = "take a reference instead, or mark the parameter `#[constant]`"
 )]
 pub trait Value {
@@ -32,6 +33,7 @@ pub trait Tangent: Copy + Send + 'static {
 }
 
 // Not supertraits of `Scalar`: in generic code their names would meet those of the user's own bounds, such as `T::zero()`.
+#[diagnostic::do_not_recommend]
 impl<T: Scalar> Value for T {
     type Tangent = T;
 

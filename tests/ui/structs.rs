@@ -1,35 +1,5 @@
 use pullback::prelude::*;
 
-struct Plain {
-    x: f64,
-}
-
-#[differentiable]
-fn without_the_derive(x: f64) -> f64 {
-    let plain = Plain { x };
-    plain.x
-}
-
-#[derive(Clone, Differentiable)]
-struct NotCopy {
-    x: f64,
-}
-
-#[differentiable]
-fn by_value(s: NotCopy) -> f64 {
-    s.x
-}
-
-#[derive(Differentiable)]
-struct Layer {
-    bias: Vec<f64>,
-}
-
-#[derive(Differentiable)]
-struct HoldsAContainer {
-    layer: Layer,
-}
-
 #[derive(Differentiable)]
 union Either {
     x: f64,
@@ -51,6 +21,17 @@ struct Misspelt {
 struct OnAField {
     #[pullback(by_reference)]
     x: f64,
+}
+
+#[derive(Differentiable)]
+struct Data<'a> {
+    x: &'a [f64],
+}
+
+#[differentiable]
+fn borrows_what_is_active(x: &[f64]) -> f64 {
+    let data = Data { x: &x[1..] };
+    data.x[0]
 }
 
 fn main() {}
