@@ -1,6 +1,6 @@
 //! The driver behind `f::gradient()`: a rule, the shadows of its arguments, and one call that runs both passes.
 
-use pullback_rules::{Args, Buffers, Cotangent, Function, Gradients, Parameters, Rule, Scalar, Value};
+use pullback_rules::{Args, Buffers, Cotangent, Function, Gradients, Output, Parameters, Rule, Scalar};
 
 /// A rule behind a name: its residual stays inside, so that the type of a gradient object can be written down. This costs
 /// one indirect call for a whole gradient.
@@ -9,7 +9,7 @@ trait Erased<F: Function>: Send {
         &mut self,
         args: Args<'_, F>,
         buffers: &mut Buffers<F>,
-        seed: Cotangent<F>,
+        seed: Cotangent<'_, F>,
     ) -> (F::Output, Gradients<F>);
     /// The same with the seed of a gradient: compiled for itself, so that multiplications by one vanish.
     fn run_scalar(&mut self, args: Args<'_, F>, buffers: &mut Buffers<F>) -> (F::Output, Gradients<F>);
@@ -23,7 +23,7 @@ impl<F: Function, R: Rule<Function = F>> Erased<F> for R {
         &mut self,
         args: Args<'_, F>,
         buffers: &mut Buffers<F>,
-        seed: Cotangent<F>,
+        seed: Cotangent<'_, F>,
     ) -> (F::Output, Gradients<F>) {
         self.value_and_pullback(args, buffers, seed)
     }
@@ -73,7 +73,7 @@ impl<F: Function> Driver<F> {
     pub fn pullback(
         &mut self,
         args: Args<'_, F>,
-        seed: Cotangent<F>,
+        seed: Cotangent<'_, F>,
         seeds: impl FnOnce(&mut Buffers<F>),
     ) -> (F::Output, Gradients<F>, &Buffers<F>) {
         self.prepare(&args);

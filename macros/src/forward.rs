@@ -28,10 +28,12 @@ pub(crate) fn forward(program: &Program, reverse: &Reverse) -> TokenStream {
         Some(value) => {
             let (before, value) = forward.tail(value, BODY);
             if reverse.kept.is_empty(BODY) {
-                quote!(#statements #before (#value, ()))
+                let copy = forward.copy_of_returned();
+                quote!(#statements #before #copy (#value, ()))
             } else {
                 let name = Program::fresh("value");
-                quote!(#statements #before let #name = #value; (#name, #residual))
+                let copy = forward.copy_of_returned();
+                quote!(#statements #before #copy let #name = #value; (#name, #residual))
             }
         }
         None => quote!(#statements ((), #residual)),

@@ -19,6 +19,9 @@ pub(crate) fn fuse(program: &Program, reverse: &Reverse) -> Option<TokenStream> 
     if program.parameters.iter().flatten().any(|id| !given(&program.variables[*id])) {
         return None;
     }
+    if program.returned.is_some() {
+        return None;
+    }
     let body = &program.blocks[BODY];
     let index = body.statements.iter().rposition(|s| !matches!(s.kind, StatementKind::Opaque(_)))?;
     let StatementKind::For(f) = &body.statements[index].kind else { return None };

@@ -102,6 +102,9 @@ impl Parser<'_> {
         if let Some(action) = Action::of_method(&name) {
             return self.action(expr, call, action);
         }
+        if let Some(copy) = self.copying_method(expr, call, &name) {
+            return Some(copy);
+        }
         let (function, takes) = in_place(&name)?;
         let place = self.written_sequence(&call.receiver)?;
         if call.args.len() != takes.len() {
@@ -135,6 +138,37 @@ impl Parser<'_> {
         }
         args.push(self.lend(&call.receiver, place));
         Some(self.add(expr, ExprKind::Call { function: Callee::Function(function), args }))
+    }
+
+    /// A method that returns a copy of its receiver.
+    fn copying_method(&mut self, expr: &Syn, call: &syn::ExprMethodCall, name: &str) -> Option<ExprId> {
+        let function = match name {
+            "to_vec" => Callee::Function(parse_quote!(::pullback::__private::mutation::to_vec)),
+            "clone" | "to_owned" => Callee::Function(parse_quote!(::pullback::__private::mutation::to_owned)),
+            _ => return None,
+        };
+        if !call.args.is_empty() {
+            return None;
+        }
+        let place = self.place(&call.receiver)?;
+        let kind = self.program.kind_of_place(&place);
+        if inert(&kind) {
+            return None;
+        }
+        if kind == Kind::Float {
+            let number = self.expr(&call.receiver);
+            return Some(self.add(expr, ExprKind::Paren(number)));
+        }
+        let receiver = &call.receiver;
+        let syntax: Syn =
+            if self.names_reference(receiver) { parse_quote!(&*#receiver) } else { parse_quote!(&#receiver) };
+        self.program.variables[place.base].parted = true;
+        let borrowed = self.add(&syntax, ExprKind::Borrow { place, unique: false });
+        Some(self.add(expr, ExprKind::Call { function, args: vec![borrowed] }))
+    }
+
+    fn names_reference(&self, expr: &Syn) -> bool {
+        matches!(expr, Syn::Path(path) if path.path.get_ident().is_some_and(|name| self.is_reference(name)))
     }
 
     /// `std::mem::swap` and its like.
@@ -253,9 +287,11 @@ impl Parser<'_> {
 
     /// `&mut receiver`
     fn lend(&mut self, receiver: &Syn, place: Place) -> ExprId {
-        let reference = matches!(receiver, Syn::Path(path) if path.path.get_ident().is_some_and(|name| self.is_reference(name)));
-        let syntax: Syn =
-            if reference { parse_quote!(&mut *#receiver) } else { parse_quote!(&mut #receiver) };
+        let syntax: Syn = if self.names_reference(receiver) {
+            parse_quote!(&mut *#receiver)
+        } else {
+            parse_quote!(&mut #receiver)
+        };
         let variable = &mut self.program.variables[place.base];
         variable.memory = true;
         variable.parted = true;
@@ -279,6 +315,10 @@ impl Program {
             Callee::Associated(path) => &path.path,
             Callee::Method(..) => return Kind::Unknown,
         };
+        if function.segments.len() > 3 && function.segments.last().is_some_and(|last| last.ident == "to_vec")
+        {
+            return Kind::Sequence(Box::new(Kind::Unknown));
+        }
         let mut segments = function.segments.iter().rev();
         let (Some(name), Some(ty)) = (segments.next(), segments.next()) else { return Kind::Unknown };
         if !(ty.ident == "Vec" || ty.ident.to_string().starts_with("Array")) {
@@ -309,7 +349,9 @@ impl Program {
             ExprKind::Paren(inner) => self.owns(*inner),
             ExprKind::Read(place) => place.projections.is_empty() && self.variables[place.base].heap,
             ExprKind::Call { function: Callee::Itself(_), .. } => false,
-            ExprKind::Call { function, .. } => self.kind_of_call(function) != Kind::Unknown,
+            ExprKind::Call { function, .. } => {
+                !matches!(function, Callee::Itself(_)) && self.kind_of_call(function) != Kind::Unknown
+            }
             ExprKind::If { .. } | ExprKind::Block(_) => self
                 .blocks_of(expr)
                 .iter()
@@ -331,29 +373,37 @@ impl Program {
 
     /// Marks the locals that own memory, and those that lose it.
     pub(crate) fn settle_owners(&mut self) {
-        for block in 0..self.blocks.len() {
-            for i in 0..self.blocks[block].statements.len() {
-                let StatementKind::Let(l) = &self.blocks[block].statements[i].kind else { continue };
-                let Some(init) = l.init else { continue };
-                let inits = match &self.exprs[init].kind {
-                    ExprKind::Tuple(elements) if l.tuple => elements.clone(),
-                    _ => vec![init],
-                };
-                let typed = match &l.syntax.pat {
-                    syn::Pat::Type(typed) => owned_type(&typed.ty),
-                    _ => false,
-                };
-                let pairs: Vec<_> = l.variables.iter().copied().zip(inits).collect();
-                for (id, init) in pairs {
-                    let Some(id) = id else { continue };
-                    if (typed || self.owns(init)) && !inert(&self.variables[id].kind) {
-                        self.variables[id].heap = true;
-                        self.variables[id].memory = true;
-                    }
+        for statement in self.blocks.iter().flat_map(|block| &block.statements) {
+            let StatementKind::Let(l) = &statement.kind else { continue };
+            if let (syn::Pat::Type(typed), [Some(id)]) = (&l.syntax.pat, &l.variables[..])
+                && owned_type(&typed.ty)
+            {
+                self.variables[*id].heap = true;
+            }
+        }
+        // Until nothing changes: a vector may be moved several times.
+        let roots = self.moving_roots();
+        for _ in 0..self.variables.len() {
+            for (expr, target) in &roots {
+                let Some(id) = *target else { continue };
+                if self.owns(*expr) && !inert(&self.variables[id].kind) {
+                    self.variables[id].heap = true;
+                }
+                if let (true, ExprKind::Read(place)) =
+                    (self.variables[id].heap, &self.exprs[self.peel(*expr)].kind)
+                    && place.projections.is_empty()
+                    && self.variables[place.base].origin == Origin::Local
+                {
+                    self.variables[place.base].heap = true;
                 }
             }
         }
-        for (expr, _) in self.moving_roots() {
+        for variable in &mut self.variables {
+            variable.memory |= variable.heap;
+        }
+        self.settle_results();
+        let tail = self.returned.and(self.blocks[BODY].value);
+        for (expr, _) in self.moving_roots().into_iter().filter(|(expr, _)| Some(*expr) != tail) {
             if let Some(id) = self.moves(expr) {
                 self.variables[id].moved = true;
             }
@@ -374,6 +424,32 @@ impl Program {
         let shared: Vec<_> = moves.iter().copied().chain(exchanged).collect();
         join(&mut self.variables, &moves, |variable| &mut variable.pool);
         join(&mut self.variables, &shared, |variable| &mut variable.storage);
+    }
+
+    /// What a call returns may be a vector as well, if it is borrowed or indexed.
+    fn settle_results(&mut self) {
+        let mut parts = Vec::new();
+        for expr in &self.exprs {
+            match &expr.kind {
+                ExprKind::Borrow { place, .. } => parts.push(place.base),
+                ExprKind::Read(place) if matches!(place.projections.first(), Some(Projection::Index(_))) => {
+                    parts.push(place.base);
+                }
+                _ => {}
+            }
+        }
+        for block in 0..self.blocks.len() {
+            for i in 0..self.blocks[block].statements.len() {
+                let StatementKind::Let(l) = &self.blocks[block].statements[i].kind else { continue };
+                let ([Some(id)], Some(init), false) = (&l.variables[..], l.init, l.tuple) else { continue };
+                let call = matches!(self.exprs[self.peel(init)].kind, ExprKind::Call { .. });
+                let variable = &mut self.variables[*id];
+                let number = matches!(variable.kind, Kind::Float | Kind::Inert);
+                if call && !number && !inert(&variable.kind) && parts.contains(id) {
+                    variable.memory = true;
+                }
+            }
+        }
     }
 
     /// The expressions whose value may be a vector on its way, and the variable that gets it.
@@ -418,6 +494,53 @@ impl Program {
         }
         roots
     }
+}
+
+impl Parser<'_> {
+    /// Marks the local that the function returns.
+    pub(crate) fn settle_returned(&mut self) {
+        let Some(value) = self.program.blocks[BODY].value else { return };
+        if let ExprKind::Read(place) = &self.program.exprs[value].kind
+            && self.program.variables[place.base].origin == Origin::Local
+        {
+            self.program.variables[place.base].heap = true;
+            self.program.returned = Some(place.base);
+        }
+    }
+}
+
+/// The body of a function that returns a vector: its value is a local's, since the reverse pass needs a shadow for it.
+pub(crate) fn returning_a_local(body: &syn::Block) -> syn::Block {
+    let mut body = body.clone();
+    if let Some(syn::Stmt::Expr(value, None)) =
+        body.stmts.pop_if(|last| matches!(last, syn::Stmt::Expr(_, None)))
+    {
+        let name = syn::Ident::new("returned", proc_macro2::Span::call_site());
+        let value: Syn = match &value {
+            // A parameter is not the function's own.
+            Syn::Path(path) if path.path.get_ident().is_some_and(|name| bound_in(&body, name)) => {
+                body.stmts.push(syn::Stmt::Expr(value, None));
+                return body;
+            }
+            value => value.clone(),
+        };
+        body.stmts.push(parse_quote!(let #name = #value;));
+        body.stmts.push(syn::Stmt::Expr(parse_quote!(#name), None));
+    }
+    body
+}
+
+/// A `let` of the block binds `name`.
+fn bound_in(block: &syn::Block, name: &syn::Ident) -> bool {
+    fn binds(pattern: &syn::Pat, name: &syn::Ident) -> bool {
+        match pattern {
+            syn::Pat::Ident(ident) => ident.ident == *name,
+            syn::Pat::Type(typed) => binds(&typed.pat, name),
+            syn::Pat::Tuple(tuple) => tuple.elems.iter().any(|element| binds(element, name)),
+            _ => false,
+        }
+    }
+    block.stmts.iter().any(|stmt| matches!(stmt, syn::Stmt::Local(local) if binds(&local.pat, name)))
 }
 
 /// Gives all variables that `pairs` connect one representative.

@@ -11,6 +11,7 @@ use crate::calls::{Callee, is_associated};
 use crate::destructure::destructured;
 use crate::errors::Errors;
 use crate::kind::{assigns, changes_receiver, inert, inert_method, kind_of_type};
+use crate::mutation::{owned_type, returning_a_local};
 use crate::program::*;
 use crate::signature::{Passing, Signature};
 
@@ -73,7 +74,12 @@ impl<'e> Parser<'e> {
             });
             parser.program.parameters.push(id);
         }
-        parser.fill_block(BODY, body);
+        if owned_type(&signature.output) {
+            parser.fill_block(BODY, &returning_a_local(body));
+            parser.settle_returned();
+        } else {
+            parser.fill_block(BODY, body);
+        }
         parser.program.settle_owners();
         parser.program.name_variables();
         (parser.program, parser.items)

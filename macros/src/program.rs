@@ -35,6 +35,8 @@ pub(crate) struct Program {
     pub(crate) scalars: Vec<Ident>,
     /// The function itself.
     pub(crate) own: Option<Own>,
+    /// The local that the function returns, if that owns memory: it is the caller's afterwards.
+    pub(crate) returned: Option<VarId>,
     /// The number of statements.
     pub(crate) statements: usize,
 }

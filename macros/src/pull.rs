@@ -309,7 +309,14 @@ impl Reverse<'_> {
                 returned.then(|| self.kept.fresh("d"))
             })
             .collect();
-        let call = function.pullback(&rule, &residual, &texts, &shadows, d);
+        let seed = if d.owned {
+            let seed = self.kept.fresh("seed");
+            self.emit(quote!(let #seed = __pb::lend(&*#rule, &#d);));
+            quote!(#seed)
+        } else {
+            quote!(#d)
+        };
+        let call = function.pullback(&rule, &residual, &texts, &shadows, &seed);
         if values.iter().all(Option::is_none) {
             self.emit(quote!(#call;));
         } else {

@@ -53,6 +53,8 @@ pub(crate) struct Reverse<'p> {
     pub(crate) imports: Vec<(TokenStream, Ident)>,
     /// The variables whose shadows come from pools.
     pub(crate) lent: HashSet<VarId>,
+    /// The slot of copies of what the function returns.
+    pub(crate) copies: Option<Ident>,
     /// The slots of what is cut off vectors.
     pub(crate) removed: HashMap<ExprId, Ident>,
     /// Names in use for values of variables.
@@ -86,14 +88,16 @@ pub(crate) struct Cotangent {
     pub(crate) atom: bool,
     /// The gradient is owned, along with the vector that it belongs to.
     pub(crate) moved: Option<Moved>,
+    /// A name for a gradient that may own memory: a callee has it lent.
+    pub(crate) owned: bool,
 }
 
 impl Cotangent {
     pub(crate) fn atom(tokens: TokenStream) -> Self {
-        Cotangent { tokens, atom: true, moved: None }
+        Cotangent { tokens, atom: true, moved: None, owned: false }
     }
     pub(crate) fn term(tokens: TokenStream) -> Self {
-        Cotangent { tokens, atom: false, moved: None }
+        Cotangent { tokens, atom: false, moved: None, owned: false }
     }
 }
 
@@ -133,6 +137,7 @@ impl<'p> Reverse<'p> {
             recursions: HashMap::new(),
             imports: Vec::new(),
             lent: HashSet::new(),
+            copies: None,
             removed: HashMap::new(),
             named: program
                 .variables
@@ -166,10 +171,12 @@ impl<'p> Reverse<'p> {
     fn run(&mut self) -> TokenStream {
         let seed = Cotangent::atom(quote_name("d"));
         self.open(BODY, false);
-        self.undo_block(BODY, Some(&seed));
+        let received = self.receive(&seed);
+        self.undo_block(BODY, (!received).then_some(&seed));
+        self.give_back_copy();
         let gradients = self.program.parameters.iter().map(|p| self.gradient(*p)).collect::<Vec<_>>();
-        let out = self.close();
-        quote!(#out (#(#gradients,)*))
+        let (copy, out) = (self.copy(), self.close());
+        quote!(#copy #out (#(#gradients,)*))
     }
 
     pub(crate) fn open(&mut self, block: BlockId, is_loop: bool) {
@@ -275,7 +282,10 @@ impl<'p> Reverse<'p> {
             let seed = self.bound_vector(id, init);
             return self.pull_root(init, seed, at);
         }
-        let seed = variable.and_then(|id| self.final_shadow(id));
+        let mut seed = variable.and_then(|id| self.final_shadow(id));
+        if let (Some(seed), Some(id)) = (&mut seed, variable) {
+            seed.owned = self.lent.contains(&id);
+        }
         self.pull_root(init, seed, at);
         if let Some(id) = variable {
             self.give_back(id);
@@ -310,7 +320,9 @@ impl<'p> Reverse<'p> {
         let id = assign.place.base;
         let variable = &self.program.variables[id];
         let value = self.program.peel(assign.value);
-        if variable.heap && variable.active && assign.place.projections.is_empty() {
+        let result = matches!(self.program.exprs[value].kind, ExprKind::Call { .. }) && self.is_pooled(id);
+        let whole = assign.place.projections.is_empty() && assign.op.is_none() && !variable.by_reference();
+        if whole && variable.active && (variable.heap || result) {
             return self.undo_vector_assign(assign, statement);
         }
         if variable.memory {

@@ -56,7 +56,7 @@ impl Reverse<'_> {
     }
 
     /// The shadow of a local comes from a pool: it may own memory.
-    fn is_pooled(&self, id: VarId) -> bool {
+    pub(crate) fn is_pooled(&self, id: VarId) -> bool {
         let variable = &self.program.variables[id];
         let plain = variable.zero.is_some() || variable.kind == Kind::Float || !variable.memory;
         !plain && (variable.origin == Origin::Local || !matches!(variable.kind, Kind::Sequence(_)))

@@ -262,7 +262,7 @@ impl Signature {
         let (seed, seed_parameter) = if unit {
             (quote!(()), quote!())
         } else {
-            (quote!(#seed), quote!(#seed: __pb::Cotangent<Self>,))
+            (quote!(#seed), quote!(#seed: __pb::Cotangent<'_, Self>,))
         };
         let (mut seed_parameters, mut seeding) = (TokenStream::new(), TokenStream::new());
         for (i, p) in self.active().filter(|(_, p)| p.passing == Passing::Unique) {

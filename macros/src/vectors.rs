@@ -21,13 +21,75 @@ pub(crate) struct Moved {
     value: TokenStream,
     /// Where its shadow goes once it is of no more use.
     pool: Ident,
+    /// It may be the copy of what the function returned: the first such vector that is of no more use is.
+    copy: bool,
 }
 
 impl Reverse<'_> {
     /// The gradient with respect to a vector: `shadow` owns it, and `value` the vector.
     fn moved(&mut self, id: VarId, shadow: TokenStream, value: TokenStream) -> Cotangent {
         let pool = self.pool(id);
-        Cotangent { tokens: shadow, atom: true, moved: Some(Moved { value, pool }) }
+        let variables = &self.program.variables;
+        let group = |returned: VarId| variables[returned].pool == variables[id].pool;
+        let copy = self.program.returned.is_some_and(group);
+        Cotangent { tokens: shadow, atom: true, moved: Some(Moved { value, pool, copy }), owned: true }
+    }
+
+    /// The shadow of a vector that the function returns starts as what the caller hands in.
+    pub(crate) fn receive(&mut self, seed: &Cotangent) -> bool {
+        let Some(id) = self.program.returned else { return false };
+        if !self.program.variables[id].active {
+            return true;
+        }
+        let pool = self.pool(id);
+        let function = self.program.own.as_ref().map(|own| &own.ty);
+        let shadow = &self.program.variables[id].shadow;
+        self.emit(quote!(let mut #shadow = __pb::returned::<#function>(#pool, #seed);));
+        self.levels[0].declared.insert(id);
+        self.lent.insert(id);
+        true
+    }
+
+    /// The copy that the pullback has of what the function returned is kept for the next call, if it is still there.
+    pub(crate) fn give_back_copy(&mut self) {
+        let Some(id) = self.program.returned else { return };
+        if let (Some(slot), false) = (&self.copies, self.copy_moves()) {
+            let name = &self.program.variables[id].unique;
+            self.emit(quote!(#slot.give(#name);));
+        }
+    }
+
+    /// The copy of what the function returned, if the pullback reads it.
+    pub(crate) fn copy(&self) -> Option<TokenStream> {
+        let (slot, id) = (self.copies.as_ref()?, self.program.returned?);
+        let name = &self.program.variables[id].unique;
+        Some(quote!(let mut #name = #slot.take();))
+    }
+
+    /// The slot of copies of what the function returns.
+    pub(crate) fn copies(&mut self) -> Ident {
+        if let Some(slot) = &self.copies {
+            return slot.clone();
+        }
+        let slot = self.kept.fresh("copies");
+        self.slots.push(Slot { name: slot.clone(), init: quote!(__pb::Copies::new()) });
+        self.copies = Some(slot.clone());
+        slot
+    }
+
+    /// What the function returns was moved to the local that it is returned from, and goes back there.
+    fn copy_moves(&self) -> bool {
+        self.program.blocks[BODY].statements.iter().any(|statement| match &statement.kind {
+            StatementKind::Let(Let { variables, tuple, init: Some(init), .. }) => {
+                let inits = match &self.program.exprs[*init].kind {
+                    ExprKind::Tuple(elements) if *tuple => elements.clone(),
+                    _ => vec![*init],
+                };
+                let mut pairs = variables.iter().zip(inits);
+                pairs.any(|(id, init)| *id == self.program.returned && id.is_some() && self.brings_back(init))
+            }
+            _ => false,
+        })
     }
 
     /// The gradient with respect to the vector that a `let` binds to `id`; nothing if there is none, and nothing to
@@ -40,10 +102,18 @@ impl Reverse<'_> {
             }
             self.declare(id);
         }
-        self.present(id);
+        // The pullback does not have what the function returned, unless it asks for a copy.
+        let present = self.program.returned != Some(id) || self.brings_back(init);
+        if present {
+            self.present(id);
+        }
         let variable = &self.program.variables[id];
         let (shadow, value) = (&variable.shadow, &variable.unique);
-        Some(self.moved(id, quote!(#shadow), quote!(#value)))
+        let mut d = self.moved(id, quote!(#shadow), quote!(#value));
+        if let (Some(moved), false) = (&mut d.moved, present) {
+            moved.copy = false;
+        }
+        Some(d)
     }
 
     /// `expr` moves a vector that the reverse pass has to have back.
@@ -79,7 +149,7 @@ impl Reverse<'_> {
     pub(crate) fn pull_vector(&mut self, expr: ExprId, d: &Cotangent, moved: &Moved, at: &At) {
         let program = self.program;
         let expr = program.peel(expr);
-        let Moved { value, pool } = moved;
+        let Moved { value, pool, .. } = moved;
         let plain = Cotangent { moved: None, ..d.clone() };
         match &program.exprs[expr].kind {
             ExprKind::If { cond, then, otherwise } => {
@@ -99,6 +169,10 @@ impl Reverse<'_> {
             }
             ExprKind::Vector { elements, len } => self.pull_elements(elements, len.is_some(), &plain, at),
             _ => self.pull(expr, &plain, at),
+        }
+        if moved.copy {
+            let slot = self.copies();
+            self.emit(quote!(#slot.give(#value);));
         }
         self.emit(quote!(#pool.give(#d);));
     }
@@ -223,6 +297,17 @@ impl Reverse<'_> {
 }
 
 impl Forward<'_> {
+    /// The copy of what the function returns, if the pullback reads that.
+    pub(crate) fn copy_of_returned(&self) -> TokenStream {
+        match (self.program.returned, &self.reverse.copies) {
+            (Some(id), Some(slot)) => {
+                let name = &self.program.variables[id].name;
+                quote!(#slot.copy(&#name);)
+            }
+            _ => TokenStream::new(),
+        }
+    }
+
     /// A method that changes the length of a vector, with what undoing it takes.
     pub(crate) fn mutation(
         &mut self,

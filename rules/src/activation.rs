@@ -16,7 +16,7 @@ pub trait Activation: Default + Send {
         &mut self,
         args: Args<'a, Self::Function>,
         shadows: Shadows<'a, Self::Function>,
-        seed: Cotangent<Self::Function>,
+        seed: Cotangent<'_, Self::Function>,
     ) -> Gradients<Self::Function>;
     /// See [`Rule::forgo`].
     fn forgo(&mut self, parameter: usize) {
@@ -83,7 +83,7 @@ impl<A: Activation> Rule for Frames<A> {
         (): (),
         args: Args<'a, A::Function>,
         shadows: Shadows<'a, A::Function>,
-        seed: Cotangent<A::Function>,
+        seed: Cotangent<'_, A::Function>,
     ) -> Gradients<A::Function> {
         self.pending = self.pending.checked_sub(1).expect("a pullback follows its forward");
         self.frames[self.pending].pullback(args, shadows, seed)

@@ -74,7 +74,7 @@ pub fn pullback<'a, F: Function, M, R: Rule<Function = F>>(
     residual: R::Residual,
     call: Call<'a, F, M>,
     shadows: Shadows<'a, F>,
-    seed: Cotangent<F>,
+    seed: Cotangent<'_, F>,
 ) -> Gradients<F> {
     rule.pullback(residual, call.args, shadows, seed)
 }
@@ -119,7 +119,7 @@ trait Erased<F: Function>: State {
         &mut self,
         args: Args<'a, F>,
         shadows: Shadows<'a, F>,
-        seed: Cotangent<F>,
+        seed: Cotangent<'_, F>,
     ) -> Gradients<F>;
 }
 
@@ -152,7 +152,7 @@ impl<F: Function, R: Rule<Function = F>> Erased<F> for Stacked<R> {
         &mut self,
         args: Args<'a, F>,
         shadows: Shadows<'a, F>,
-        seed: Cotangent<F>,
+        seed: Cotangent<'_, F>,
     ) -> Gradients<F> {
         let residual = self.residuals.pop().expect("a pullback follows its forward");
         self.rule.pullback(residual, args, shadows, seed)
@@ -200,7 +200,7 @@ impl<F: HasRule> Rule for Recursive<F> {
         (): (),
         args: Args<'a, F>,
         shadows: Shadows<'a, F>,
-        seed: Cotangent<F>,
+        seed: Cotangent<'_, F>,
     ) -> Gradients<F> {
         self.0.as_mut().expect("a pullback follows its forward").pullback(args, shadows, seed)
     }
@@ -208,6 +208,6 @@ impl<F: HasRule> Rule for Recursive<F> {
 
 /// The pullback of a function of values by itself, for the methods of numbers and operators: the forward runs once more.
 #[inline(always)]
-pub fn pull_at_once<F: HasRule>(args: Args<'_, F>, seed: Cotangent<F>) -> Gradients<F> {
+pub fn pull_at_once<F: HasRule>(args: Args<'_, F>, seed: Cotangent<'_, F>) -> Gradients<F> {
     F::make_rule().value_and_pullback(args, &mut F::Parameters::buffers(), seed).1
 }

@@ -20,7 +20,7 @@ pub fn derived<F, S, R, A, B>(state: S, forward: A, pullback: B) -> Derived<F, S
 where
     F: Function,
     A: for<'a> Fn(&mut S, Args<'a, F>) -> (F::Output, R),
-    B: for<'a> Fn(&mut S, R, Args<'a, F>, Shadows<'a, F>, Cotangent<F>) -> Gradients<F>,
+    B: for<'a, 'c> Fn(&mut S, R, Args<'a, F>, Shadows<'a, F>, Cotangent<'c, F>) -> Gradients<F>,
 {
     Derived { state, forward, pullback, function: PhantomData }
 }
@@ -29,7 +29,7 @@ impl<F: Function, S, A, B> Derived<F, S, A, B> {
     /// Adds a closure that runs both passes at once.
     pub fn fused<C>(self, both: C) -> Fused<Self, C>
     where
-        C: for<'a> Fn(&mut S, Args<'a, F>, Shadows<'a, F>, Cotangent<F>) -> (F::Output, Gradients<F>),
+        C: for<'a, 'c> Fn(&mut S, Args<'a, F>, Shadows<'a, F>, Cotangent<'c, F>) -> (F::Output, Gradients<F>),
     {
         Fused { derived: self, both }
     }
@@ -53,7 +53,7 @@ where
     S: State,
     R: Send,
     A: for<'a> Fn(&mut S, Args<'a, F>) -> (F::Output, R) + Send,
-    B: for<'a> Fn(&mut S, R, Args<'a, F>, Shadows<'a, F>, Cotangent<F>) -> Gradients<F> + Send,
+    B: for<'a, 'c> Fn(&mut S, R, Args<'a, F>, Shadows<'a, F>, Cotangent<'c, F>) -> Gradients<F> + Send,
 {
     type Function = F;
     type Residual = R;
@@ -69,7 +69,7 @@ where
         residual: R,
         args: Args<'a, F>,
         shadows: Shadows<'a, F>,
-        seed: Cotangent<F>,
+        seed: Cotangent<'_, F>,
     ) -> Gradients<F> {
         let shadows = F::Parameters::align(&args, shadows);
         (self.pullback)(&mut self.state, residual, args, shadows, seed)
@@ -98,7 +98,8 @@ impl<F, S, A, B, C> Rule for Fused<Derived<F, S, A, B>, C>
 where
     F: Function,
     Derived<F, S, A, B>: Rule<Function = F>,
-    C: for<'a> Fn(&mut S, Args<'a, F>, Shadows<'a, F>, Cotangent<F>) -> (F::Output, Gradients<F>) + Send,
+    C: for<'a, 'c> Fn(&mut S, Args<'a, F>, Shadows<'a, F>, Cotangent<'c, F>) -> (F::Output, Gradients<F>)
+        + Send,
 {
     type Function = F;
     type Residual = <Derived<F, S, A, B> as Rule>::Residual;
@@ -114,7 +115,7 @@ where
         residual: Self::Residual,
         args: Args<'a, F>,
         shadows: Shadows<'a, F>,
-        seed: Cotangent<F>,
+        seed: Cotangent<'_, F>,
     ) -> Gradients<F> {
         self.derived.pullback(residual, args, shadows, seed)
     }
@@ -124,7 +125,7 @@ where
         &mut self,
         mut args: Args<'_, F>,
         buffers: &mut Buffers<F>,
-        seed: Cotangent<F>,
+        seed: Cotangent<'_, F>,
     ) -> (F::Output, Gradients<F>) {
         let (args, shadows) = (F::Parameters::reborrow(&mut args), F::Parameters::shadows(buffers));
         let shadows = F::Parameters::align(&args, shadows);

@@ -5,6 +5,7 @@
 
 use std::marker::PhantomData;
 
+use crate::output::Output;
 use crate::shadow::{Differentiable, Ignored, Shadow};
 use crate::tangent::{Tangent, Value};
 
@@ -13,7 +14,7 @@ pub trait Function: Sized + 'static {
     /// A tuple of [`Parameter`] modes, in the order of the function's parameters.
     type Parameters: Parameters;
     /// What the function returns.
-    type Output: Value;
+    type Output: Output;
     /// The function's name, for messages.
     const NAME: &'static str;
 
@@ -31,7 +32,7 @@ pub type Gradients<F> = <<F as Function>::Parameters as Parameters>::Gradients;
 /// Storage for the shadows of the by-reference parameters of `F`.
 pub type Buffers<F> = <<F as Function>::Parameters as Parameters>::Buffers;
 /// The gradient with respect to the output of `F`, with which a pullback starts.
-pub type Cotangent<F> = <<F as Function>::Output as Value>::Tangent;
+pub type Cotangent<'a, F> = <<F as Function>::Output as Output>::Cotangent<'a>;
 
 /// How one parameter is passed, and hence how its gradient is passed back.
 pub trait Parameter: 'static {

@@ -16,6 +16,7 @@ mod lend;
 mod local;
 #[doc(hidden)]
 pub mod mutation;
+mod output;
 mod rows;
 mod rule;
 mod saved;
@@ -33,6 +34,7 @@ pub use function::{
 };
 pub use held::Constant;
 pub use lend::{Lend, RefLent};
+pub use output::Output;
 pub use pullback_macros::Rule;
 pub use rows::{Item, Rows};
 pub use rule::Rule;
@@ -57,6 +59,7 @@ pub mod __private {
     pub use crate::lend::{Lend, RefLent};
     pub use crate::local::{Branch, Pool, backwards, none, shadow_of, sum};
     pub use crate::mutation;
+    pub use crate::output::{Copies, Output, lend, returned};
     pub use crate::rows::{Item, Rows};
     pub use crate::rule::Rule;
     pub use crate::scalar::{ScalarRules, SinCosRule, cast_tangent};

@@ -35,6 +35,11 @@ impl<G> Pool<G> {
         gradient
     }
 
+    /// One of the gradients that are there.
+    pub(crate) fn pop(&mut self) -> Option<G> {
+        self.0.pop()
+    }
+
     /// Takes back what [`take`](Pool::take) gave.
     pub fn give(&mut self, gradient: G) {
         // Plain data is made anew at no cost.

@@ -9,7 +9,8 @@ use std::marker::PhantomData;
 use ndarray::{Array, ArrayRef, Dimension};
 
 use crate::activation::{Activation, Frames};
-use crate::function::{Args, ConstVal, Function, Gradients, Mut, Ref, Shadows, Val};
+use crate::function::{Args, ConstVal, Cotangent, Function, Gradients, Mut, Ref, Shadows, Val};
+use crate::output::Output;
 use crate::saved::{Contents, Saved};
 use crate::shadow::{Accumulate, Differentiable, Element};
 use crate::tangent::Tangent;
@@ -517,5 +518,142 @@ impl<T: Element, D: Dimension + Copy + 'static, E: Dimension + Copy + 'static> A
         if parameter == 1 {
             self.0.forgo();
         }
+    }
+}
+
+/// What can be copied to a value of its own.
+#[diagnostic::on_unimplemented(
+    message = "a copy of `{Self}` has no rule",
+    note = "numbers, slices, arrays, `Vec` and ndarray's arrays of numbers are copied differentiably"
+)]
+pub trait Copyable: Differentiable + ToOwned<Owned: Output> {
+    /// Adds the gradient with respect to the copy to `shadow`.
+    fn hand_back(shadow: Self::Shadow<'_>, d: <Self::Owned as Output>::Cotangent<'_>);
+}
+
+macro_rules! copyable_slices {
+    ($($t:ty),*) => {$(
+        impl<T: Element> Copyable for $t {
+            fn hand_back(shadow: &[T::Cells], d: &[T]) {
+                shadow.iter().zip(d).for_each(|(cell, d)| cell.accumulate(*d));
+            }
+        }
+    )*};
+}
+copyable_slices!([T], Vec<T>);
+
+macro_rules! copyable_arrays {
+    ($($t:ty),*) => {$(
+        impl<T: Element, D: Dimension + Copy + 'static> Copyable for $t {
+            fn hand_back(shadow: Self::Shadow<'_>, d: &Array<T, D>) {
+                ndarray::Zip::from(shadow).and(d).for_each(|cell, d| cell.accumulate(*d));
+            }
+        }
+    )*};
+}
+copyable_arrays!(ArrayRef<T, D>, Array<T, D>);
+
+impl<T: Element> Copyable for T {
+    fn hand_back(shadow: &T::Cells, d: T) {
+        shadow.accumulate(d);
+    }
+}
+
+/// `slice::to_vec`
+#[allow(non_camel_case_types)]
+pub struct to_vec<T>(PhantomData<fn() -> T>);
+
+/// `to_owned` and `clone`
+#[allow(non_camel_case_types)]
+pub struct to_owned<C: ?Sized>(PhantomData<fn() -> PhantomData<C>>);
+
+/// Nothing is kept for the pullback of a copy.
+pub struct Copying<F>(PhantomData<fn() -> F>);
+
+impl<F> Default for Copying<F> {
+    fn default() -> Self {
+        Copying(PhantomData)
+    }
+}
+
+impl<T: Element> Function for to_vec<T> {
+    type Parameters = (Ref<[T]>,);
+    type Output = Vec<T>;
+    const NAME: &'static str = "to_vec";
+
+    fn primal((x,): Args<'_, Self>) -> Vec<T> {
+        x.to_vec()
+    }
+}
+
+impl<C: Copyable + ?Sized + 'static> Function for to_owned<C> {
+    type Parameters = (Ref<C>,);
+    type Output = C::Owned;
+    const NAME: &'static str = "to_owned";
+
+    fn primal((x,): Args<'_, Self>) -> C::Owned {
+        x.to_owned()
+    }
+}
+
+impl<T: Element> to_vec<T> {
+    /// The arguments of a call.
+    #[inline(always)]
+    pub fn args(x: &[T]) -> Args<'_, Self> {
+        (x,)
+    }
+    /// The rule.
+    pub fn rule() -> Frames<Copying<Self>> {
+        Frames::default()
+    }
+}
+
+impl<C: Copyable + ?Sized + 'static> to_owned<C> {
+    /// The arguments of a call.
+    #[inline(always)]
+    pub fn args(x: &C) -> Args<'_, Self> {
+        (x,)
+    }
+    /// The rule.
+    pub fn rule() -> Frames<Copying<Self>> {
+        Frames::default()
+    }
+}
+
+impl<T: Element> Activation for Copying<to_vec<T>> {
+    type Function = to_vec<T>;
+
+    fn forward(&mut self, (x,): Args<'_, Self::Function>) -> Vec<T> {
+        x.to_vec()
+    }
+    fn pullback<'a>(
+        &mut self,
+        _: Args<'a, Self::Function>,
+        (dx,): Shadows<'a, Self::Function>,
+        d: Cotangent<'_, Self::Function>,
+    ) -> Gradients<Self::Function> {
+        if let Some(dx) = dx.get() {
+            <[T]>::hand_back(dx, d);
+        }
+        ((),)
+    }
+}
+
+impl<C: Copyable + ?Sized + 'static> Activation for Copying<to_owned<C>> {
+    type Function = to_owned<C>;
+
+    fn forward(&mut self, (x,): Args<'_, Self::Function>) -> C::Owned {
+        x.to_owned()
+    }
+    fn pullback<'a>(
+        &mut self,
+        _: Args<'a, Self::Function>,
+        (dx,): Shadows<'a, Self::Function>,
+        d: Cotangent<'_, Self::Function>,
+    ) -> Gradients<Self::Function> {
+        if let Some(dx) = dx.get() {
+            C::hand_back(dx, d);
+        }
+        ((),)
     }
 }

@@ -38,7 +38,7 @@ pub trait Rule: State {
         residual: Self::Residual,
         args: Args<'a, Self::Function>,
         shadows: Shadows<'a, Self::Function>,
-        seed: Cotangent<Self::Function>,
+        seed: Cotangent<'_, Self::Function>,
     ) -> Gradients<Self::Function>;
 
     /// Forward and pullback at once, for when the seed is known beforehand; the shadows of by-reference parameters are in
@@ -48,7 +48,7 @@ pub trait Rule: State {
         &mut self,
         mut args: Args<'_, Self::Function>,
         buffers: &mut Buffers<Self::Function>,
-        seed: Cotangent<Self::Function>,
+        seed: Cotangent<'_, Self::Function>,
     ) -> (<Self::Function as Function>::Output, Gradients<Self::Function>) {
         type List<R> = <<R as Rule>::Function as Function>::Parameters;
         let (value, residual) = self.forward(List::<Self>::reborrow(&mut args));

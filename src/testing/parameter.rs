@@ -4,8 +4,8 @@ use std::borrow::{Borrow, BorrowMut};
 
 use super::coordinates::{Coordinate, Coordinates};
 use crate::{
-    ConstRef, ConstVal, Differentiable, Function, Held, Ignored, Mut, Parameter, Parameters, Ref, Shadow,
-    Val, Value,
+    ConstRef, ConstVal, Differentiable, Function, Held, Ignored, Mut, Output, Parameter, Parameters, Ref,
+    Shadow, Val, Value,
 };
 
 /// What a call does with an argument.
@@ -207,11 +207,11 @@ for_tuples!(parameters);
 
 /// A [`Function`] that can be tested: one whose arguments can be owned, and whose output can be looked into.
 pub trait TestFunction:
-    Function<Parameters: TestParameters, Output: Coordinates + Value<Tangent: Coordinates>>
+    Function<Parameters: TestParameters, Output: Coordinates + Output<Gradient: Coordinates>>
 {
 }
 
 impl<F> TestFunction for F where
-    F: Function<Parameters: TestParameters, Output: Coordinates + Value<Tangent: Coordinates>>
+    F: Function<Parameters: TestParameters, Output: Coordinates + Output<Gradient: Coordinates>>
 {
 }

@@ -8,9 +8,16 @@ use super::coordinates::{Coordinate, Number, numbers, reals, replace, replace_on
 use super::differences::Objective;
 use super::parameter::{Mode, TestFunction, TestParameters};
 use super::random::Random;
-use crate::{Args, Cotangent, Function, Parameters, Rule, Tangent};
+use crate::{Args, Cotangent, Function, Output, Parameters, Rule};
 
 pub(super) type Owned<F> = <<F as Function>::Parameters as TestParameters>::Owned;
+
+/// The gradient with respect to the output.
+type Seed<F> = <<F as Function>::Output as Output>::Gradient;
+
+fn lend_seed<F: Function>(seed: &Seed<F>) -> Cotangent<'_, F> {
+    F::Output::lend(seed)
+}
 
 /// Numbers by parameter.
 pub(super) type ByParameter<T> = Vec<Vec<T>>;
@@ -96,6 +103,15 @@ impl<F: TestFunction> Case<F> {
     /// Where the gradient is taken.
     pub(super) fn point(&self) -> ByParameter<f64> {
         self.entry.iter().map(|numbers| reals(numbers)).collect()
+    }
+
+    /// The weights of the output, in its shape.
+    fn seed(&self) -> Seed<F> {
+        let output = F::primal(F::Parameters::lend(&mut self.input.clone()));
+        let mut seed = F::Output::empty();
+        output.prepare(&mut seed);
+        replace(&mut seed, |i, _| self.seed[i]);
+        seed
     }
 
     /// The weighted sum of all results, at another point.
@@ -221,12 +237,11 @@ pub(super) fn pullback<R: Rule<Function: TestFunction>>(
     let mut buffers = P::<R>::buffers();
     P::<R>::prepare(&mut buffers, &P::<R>::lend(&mut args));
     fill::<R::Function>(&mut buffers, case, how);
-    let mut seed = Cotangent::<R::Function>::zero();
-    replace(&mut seed, |i, _| case.seed[i]);
+    let seed = case.seed();
 
     let call = || {
         let shadows = P::<R>::shadows_if(|parameter| !how.constant.contains(parameter), &mut buffers);
-        rule.pullback(residual, P::<R>::lend(&mut args), shadows, seed)
+        rule.pullback(residual, P::<R>::lend(&mut args), shadows, lend_seed::<R::Function>(&seed))
     };
     let (mut returned, allocations) = catch(|| allocations_in(call))
         .unwrap_or_else(|message| case.fail(when, format!("the pullback panics: {message}")));
@@ -317,10 +332,10 @@ pub(super) fn at_once<R: Rule<Function: TestFunction>>(
     let mut buffers = P::<R>::buffers();
     P::<R>::prepare(&mut buffers, &P::<R>::lend(&mut args));
     fill::<R::Function>(&mut buffers, case, how);
-    let mut seed = Cotangent::<R::Function>::zero();
-    replace(&mut seed, |i, _| case.seed[i]);
+    let seed = case.seed();
 
-    let call = || rule.value_and_pullback(P::<R>::lend(&mut args), &mut buffers, seed);
+    let call =
+        || rule.value_and_pullback(P::<R>::lend(&mut args), &mut buffers, lend_seed::<R::Function>(&seed));
     let ((mut output, mut returned), allocations) = catch(|| allocations_in(call))
         .unwrap_or_else(|message| case.fail(when, format!("`value_and_pullback` panics: {message}")));
 

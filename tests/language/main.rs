@@ -25,6 +25,7 @@ mod methods;
 mod mutation;
 mod objects;
 mod recursion;
+mod returned;
 mod scalars;
 mod shapes;
 mod structs;

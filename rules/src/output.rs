@@ -1,0 +1,183 @@
+//! What a function returns, and how the gradient with respect to that gets to its pullback.
+
+use ndarray::{Array, Dimension};
+
+use crate::function::{Cotangent, Function};
+use crate::local::Pool;
+use crate::rule::Rule;
+use crate::shadow::{Differentiable, Element};
+use crate::state::State;
+use crate::tangent::{Tangent, Value};
+
+/// A type that a differentiable function may return. The gradient with respect to a [`Value`] is passed by value; that with
+/// respect to a vector or an array stays with the caller, who lends it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not returned by differentiable functions",
+    label = "no gradient with respect to such a result is defined",
+    note = "numbers, arrays and tuples of numbers, `Vec` and ndarray's `Array` of numbers are; or write through a `&mut` parameter"
+)]
+pub trait Output {
+    /// The gradient with respect to such a result, as a pullback gets it.
+    type Cotangent<'a>;
+    /// Where a caller keeps it.
+    type Gradient: Send + 'static;
+
+    /// Storage that holds nothing yet.
+    fn empty() -> Self::Gradient;
+    /// Brings `gradient` to the shape of `self`, filled with zeros.
+    fn prepare(&self, gradient: &mut Self::Gradient);
+    /// `gradient`, as a pullback gets it.
+    fn lend(gradient: &Self::Gradient) -> Self::Cotangent<'_>;
+    /// Sets `gradient`, of whatever shape, to `cotangent`.
+    fn copy(gradient: &mut Self::Gradient, cotangent: Self::Cotangent<'_>);
+    /// The seed of a gradient: one, for scalars; nothing else has one.
+    #[inline(always)]
+    fn seed() -> Option<Self::Cotangent<'static>> {
+        None
+    }
+}
+
+impl<T: Value> Output for T {
+    type Cotangent<'a> = T::Tangent;
+    type Gradient = T::Tangent;
+
+    #[inline(always)]
+    fn empty() -> T::Tangent {
+        T::Tangent::zero()
+    }
+    #[inline(always)]
+    fn prepare(&self, gradient: &mut T::Tangent) {
+        *gradient = T::Tangent::zero();
+    }
+    #[inline(always)]
+    fn lend(gradient: &T::Tangent) -> T::Tangent {
+        *gradient
+    }
+    #[inline(always)]
+    fn copy(gradient: &mut T::Tangent, cotangent: T::Tangent) {
+        *gradient = cotangent;
+    }
+    #[inline(always)]
+    fn seed() -> Option<T::Tangent> {
+        T::seed()
+    }
+}
+
+impl<T: Element> Output for Vec<T> {
+    type Cotangent<'a> = &'a [T];
+    type Gradient = Vec<T>;
+
+    fn empty() -> Vec<T> {
+        Vec::new()
+    }
+    fn prepare(&self, gradient: &mut Vec<T>) {
+        Differentiable::prepare(self, gradient);
+    }
+    fn lend(gradient: &Vec<T>) -> &[T] {
+        gradient
+    }
+    fn copy(gradient: &mut Vec<T>, cotangent: &[T]) {
+        gradient.clear();
+        gradient.extend_from_slice(cotangent);
+    }
+}
+
+impl<T: Element, D: Dimension + Copy + 'static> Output for Array<T, D> {
+    type Cotangent<'a> = &'a Array<T, D>;
+    type Gradient = Array<T, D>;
+
+    fn empty() -> Array<T, D> {
+        <Self as Differentiable>::empty()
+    }
+    fn prepare(&self, gradient: &mut Array<T, D>) {
+        Differentiable::prepare(self, gradient);
+    }
+    fn lend(gradient: &Array<T, D>) -> &Array<T, D> {
+        gradient
+    }
+    fn copy(gradient: &mut Array<T, D>, cotangent: &Array<T, D>) {
+        Differentiable::prepare(cotangent, gradient);
+        gradient.assign(cotangent);
+    }
+}
+
+/// The gradient with respect to what `rule`'s function returned, lent to its pullback.
+#[inline(always)]
+pub fn lend<'g, R: Rule>(
+    _rule: &R,
+    gradient: &'g <<R::Function as Function>::Output as Output>::Gradient,
+) -> Cotangent<'g, R::Function> {
+    <R::Function as Function>::Output::lend(gradient)
+}
+
+/// The shadow of a local that `F` returns, out of the gradient that its pullback starts with.
+pub fn returned<F: Function>(
+    pool: &mut Pool<<F::Output as Output>::Gradient>,
+    cotangent: Cotangent<'_, F>,
+) -> <F::Output as Output>::Gradient {
+    let mut gradient = pool.pop().unwrap_or_else(F::Output::empty);
+    F::Output::copy(&mut gradient, cotangent);
+    gradient
+}
+
+/// Copies of what a function returns, for its pullback to read; the memory is kept from call to call.
+pub struct Copies<T> {
+    /// Those of pending forwards first, then memory for others.
+    copies: Vec<T>,
+    pending: usize,
+    /// How many pullbacks have one.
+    lent: usize,
+}
+
+impl<T> Default for Copies<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Copies<T> {
+    /// None yet.
+    pub const fn new() -> Self {
+        Copies { copies: Vec::new(), pending: 0, lent: 0 }
+    }
+
+    /// Copies `value`, for the pullback of this forward.
+    pub fn copy(&mut self, value: &T)
+    where
+        T: Clone,
+    {
+        match self.copies.get_mut(self.pending) {
+            Some(copy) => copy.clone_from(value),
+            None => self.copies.push(value.clone()),
+        }
+        self.pending += 1;
+    }
+
+    /// The latest copy.
+    pub fn take(&mut self) -> T {
+        self.pending = self.pending.checked_sub(1).expect("a pullback follows its forward");
+        self.lent += 1;
+        self.copies.swap_remove(self.pending)
+    }
+
+    /// Takes a copy back, or what has come in its place.
+    pub fn give(&mut self, copy: T) {
+        if self.lent > 0 {
+            self.lent -= 1;
+            self.copies.push(copy);
+        }
+    }
+}
+
+impl<T: Send> State for Copies<T> {
+    fn reset(&mut self) {
+        self.pending = 0;
+        self.lent = 0;
+    }
+    fn release(&mut self) {
+        *self = Self::new();
+    }
+    fn pending(&self) -> usize {
+        self.pending * size_of::<T>()
+    }
+}
