@@ -8,8 +8,9 @@ use syn::visit_mut::VisitMut;
 use syn::{Attribute, FnArg, GenericParam, Ident, ImplItem, ImplItemFn, ItemImpl};
 
 use crate::calls::sibling;
-use crate::differentiable::{Ungroup, allowed, derive};
+use crate::differentiable::{Ungroup, allowed, derive, imports};
 use crate::errors::Errors;
+use crate::overloads;
 use crate::signature::{self, Passing, Signature};
 
 /// `#[constant]`: the method has no rule.
@@ -48,8 +49,11 @@ pub(crate) fn plain(mut block: ItemImpl) -> ItemImpl {
 
 pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
-    if let Some(path) = &block.trait_ {
-        errors.push(&path.1, "the `impl` of a trait is not differentiable yet: write the methods in an `impl` of the type itself");
+    if let Some((path, _)) = &block.trait_ {
+        match overloads::operator(path) {
+            Some(_) => return overloads::expand(block),
+            None => errors.push(path, "the `impl` of a trait is not differentiable yet, but for the operators `+ - * / %`: write the methods in an `impl` of the type itself"),
+        }
     }
     for param in &block.generics.params {
         if let GenericParam::Lifetime(lifetime) = param {
@@ -130,13 +134,12 @@ fn expand_method(block: &ItemImpl, method: &ImplItemFn, recursive: bool) -> syn:
     let siblings = siblings(&signature, &sig, &own);
     let (item, function, driver) = (signature.item(), signature.function(), signature.driver());
     let turbofish = if own.is_empty() { quote!() } else { quote!(::<#(#own_names),*>) };
-    let allowed = allowed();
+    let (allowed, imports) = (allowed(), imports());
     Ok(quote! {
         #item
         #allowed
         const _: () = {
-            use ::pullback::__private as __pb;
-            use __pb::{Rule as _, ScalarRules as _, SettledReceiver as _, SinCosRule as _, UnsettledReceiver as _};
+            #imports
 
             #function
 
@@ -239,7 +242,7 @@ fn siblings(signature: &Signature, sig: &syn::Signature, own: &[&GenericParam]) 
 }
 
 /// `self` is a parameter like others.
-struct NameSelf;
+pub(crate) struct NameSelf;
 
 impl VisitMut for NameSelf {
     fn visit_path_mut(&mut self, path: &mut syn::Path) {

@@ -15,6 +15,8 @@ mod kept;
 mod kind;
 mod methods;
 mod mutation;
+mod operators;
+mod overloads;
 mod parse;
 mod program;
 mod pull;

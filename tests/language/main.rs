@@ -24,6 +24,7 @@ mod matrices;
 mod methods;
 mod mutation;
 mod objects;
+mod operators;
 mod recursion;
 mod returned;
 mod scalars;

@@ -53,6 +53,8 @@ macro_rules! plain {
     };
 }
 
+pub(crate) use plain;
+
 plain!(Spring<T>, SpringCells { k, rest });
 plain!(State<T>, StateCells { position, speed });
 
