@@ -42,7 +42,7 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
         }
     }
     let (mut sig, mut body) = (method.sig.clone(), method.block.clone());
-    let mut resolve = Resolve { owner, output };
+    let mut resolve = Resolve { owner, output: Some(output) };
     resolve.visit_signature_mut(&mut sig);
     Ungroup.visit_block_mut(&mut body);
     NameSelf.visit_block_mut(&mut body);
@@ -51,7 +51,10 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
     let mut signature = Signature::parse_in(&vis, &mut sig, &block.generics, Some(owner), &mut errors);
     signature.name = format_ident!("{}_{}", signature::type_name(owner), method.sig.ident);
     let by_value = signature.parameters.iter().all(|p| p.passing == Passing::Value);
-    if !by_value || !matches!(sig.inputs.first(), Some(FnArg::Receiver(_))) {
+    if !by_value
+        || matches!(owner, Type::Reference(_))
+        || !matches!(sig.inputs.first(), Some(FnArg::Receiver(_)))
+    {
         errors.push(
             owner,
             "operators of references are not differentiable yet: mark the `impl` for values, and apply the operator to these",
@@ -124,9 +127,10 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
 }
 
 /// Writes out what `Self` and `Self::Output` stand for, since the rule stands outside of the `impl`.
-struct Resolve<'i> {
-    owner: &'i Type,
-    output: &'i Type,
+pub(crate) struct Resolve<'i> {
+    pub(crate) owner: &'i Type,
+    /// `None` where the type may be another one.
+    pub(crate) output: Option<&'i Type>,
 }
 
 impl VisitMut for Resolve<'_> {
@@ -141,8 +145,10 @@ impl VisitMut for Resolve<'_> {
                     return;
                 }
                 ["Self", "Output"] => {
-                    *ty = self.output.clone();
-                    return;
+                    if let Some(output) = self.output {
+                        *ty = output.clone();
+                        return;
+                    }
                 }
                 _ => {}
             }

@@ -30,6 +30,7 @@ mod returned;
 mod scalars;
 mod shapes;
 mod structs;
+mod traits;
 mod tangent;
 mod temporaries;
 mod vectors;

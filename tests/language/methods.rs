@@ -11,13 +11,13 @@ macro_rules! plain {
     ($name:ident<$T:ident>, $cells:ident { $($field:ident),* }) => {
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[repr(C)]
-        struct $name<$T> {
-            $($field: $T,)*
+        pub struct $name<$T> {
+            $(pub $field: $T,)*
         }
 
         #[repr(C)]
-        struct $cells<$T> {
-            $($field: Cell<$T>,)*
+        pub struct $cells<$T> {
+            $(pub $field: Cell<$T>,)*
         }
 
         impl<$T: Scalar> Value for $name<$T> {
