@@ -248,6 +248,44 @@ impl<T: Scalar> OperatorRule<operator::Neg, ()> for T {
     }
 }
 
+/// Integers, such as the fields of a struct, have no gradient.
+macro_rules! integers {
+    ($($t:ty),*) => {$(
+        impl ScalarOperand for $t {}
+
+        impl<O: IntegerOperator> OperatorRule<O> for $t {
+            type Output = $t;
+            type Left = ();
+            type Right = ();
+
+            #[inline(always)]
+            fn both(_left: impl Source<Operand = $t>, _right: impl Source<Operand = $t>, _d: ()) -> ((), ()) {
+                ((), ())
+            }
+        }
+
+        impl OperatorRule<operator::Neg, ()> for $t {
+            type Output = $t;
+            type Left = ();
+            type Right = ();
+
+            #[inline(always)]
+            fn both(_left: impl Source<Operand = $t>, _right: impl Source<Operand = ()>, _d: ()) -> ((), ()) {
+                ((), ())
+            }
+        }
+    )*};
+}
+integers!(i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize);
+
+/// An operator of two integers.
+pub trait IntegerOperator {}
+impl IntegerOperator for operator::Add {}
+impl IntegerOperator for operator::Sub {}
+impl IntegerOperator for operator::Mul {}
+impl IntegerOperator for operator::Div {}
+impl IntegerOperator for operator::Rem {}
+
 type Seed<O, L, R> = <<L as OperatorRule<O, R>>::Output as Value>::Tangent;
 
 /// See [`OperatorRule::both`].
