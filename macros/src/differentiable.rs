@@ -42,6 +42,17 @@ pub(crate) fn allowed() -> TokenStream {
     }
 }
 
+/// What the code of rules has in scope.
+pub(crate) fn imports() -> TokenStream {
+    quote! {
+        use ::pullback::__private as __pb;
+        use __pb::{
+            OtherOperands as _, Rule as _, ScalarOperands as _, ScalarRules as _, SettledReceiver as _, SinCosRule as _,
+            Source as _, UnsettledReceiver as _,
+        };
+    }
+}
+
 /// Expands a function; the rule is boxed if the function is part of a cycle.
 pub(crate) fn expand(mut function: syn::ItemFn, boxed: bool) -> syn::Result<TokenStream> {
     Ungroup.visit_block_mut(&mut function.block);
@@ -71,7 +82,7 @@ pub(crate) fn expand(mut function: syn::ItemFn, boxed: bool) -> syn::Result<Toke
         }
     });
     let (item, impls, driver) = (signature.item(), signature.function(), signature.driver());
-    let allowed = allowed();
+    let (allowed, imports) = (allowed(), imports());
     Ok(quote! {
         // Indices are what the language offers for now.
         #[allow(clippy::needless_range_loop)]
@@ -79,8 +90,7 @@ pub(crate) fn expand(mut function: syn::ItemFn, boxed: bool) -> syn::Result<Toke
         #item
         #allowed
         const _: () = {
-            use ::pullback::__private as __pb;
-            use __pb::{Rule as _, ScalarRules as _, SettledReceiver as _, SinCosRule as _, UnsettledReceiver as _};
+            #imports
 
             #impls
 

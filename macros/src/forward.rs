@@ -216,6 +216,12 @@ impl<'p> Forward<'p> {
             return quote!(let #name = #value; let #old = ::core::mem::replace(&mut #left, #name););
         }
         let old = old_name.map(|old| quote!(let #old = #left;)).unwrap_or_default();
+        let kept = self.kept_operands(assign.result, block);
+        if let (Some(_), false) = (assign.op, kept.is_empty()) {
+            let (name, value) = (Program::fresh("value"), self.root(assign.value, block));
+            let (keep, op) = (self.keep_operands(&kept, left, &name), assignment(assign.op));
+            return quote!(#old let #name = #value; #keep #left #op #name;);
+        }
         if !self.touched(assign.value, block) {
             let syntax = &assign.syntax;
             return quote!(#old #syntax;);
@@ -251,7 +257,9 @@ impl<'p> Forward<'p> {
         let (name, target) = (Program::fresh("value"), Program::fresh("target"));
         let old = old.map(|old| quote!(let #old = *#target;));
         let op = assignment(assign.op);
-        quote!(let #name = #value; #declared let #target = &mut #place; #old *#target #op #name;)
+        let kept = self.kept_operands(assign.result, block);
+        let keep = self.keep_operands(&kept, quote!(*#target), &name);
+        quote!(let #name = #value; #declared let #target = &mut #place; #old #keep *#target #op #name;)
     }
 
     fn expr_statement(&mut self, expr: ExprId, semi: bool, block: BlockId) -> TokenStream {
@@ -314,6 +322,8 @@ impl<'p> Forward<'p> {
             self.reverse.rules.contains_key(&e)
                 || kept.name(block, Item::Value(e)).is_some()
                 || kept.name(block, Item::Branch(e)).is_some()
+                || kept.name(block, Item::Left(e)).is_some()
+                || kept.name(block, Item::Right(e)).is_some()
                 || kept.name(block, Item::Undo(e)).is_some()
                 || self.reverse.removed.contains_key(&e)
                 || self.program.blocks_of(e).into_iter().flat_map(|b| self.program.nested(b)).any(|b| {
@@ -354,7 +364,10 @@ impl<'p> Forward<'p> {
             }
             ExprKind::Neg(e) => {
                 let e = self.expr(*e, block);
-                quote!(-#e)
+                match &self.kept_operands(expr, block)[..] {
+                    [] => quote!(-#e),
+                    kept => self.operator(kept, None, e, TokenStream::new()),
+                }
             }
             ExprKind::Paren(e) => {
                 let e = self.expr(*e, block);
@@ -362,7 +375,10 @@ impl<'p> Forward<'p> {
             }
             ExprKind::Binary { op, left, right } => {
                 let (left, right) = (self.expr(*left, block), self.expr(*right, block));
-                quote!(#left #op #right)
+                match &self.kept_operands(expr, block)[..] {
+                    [] => quote!(#left #op #right),
+                    kept => self.operator(kept, Some(*op), left, right),
+                }
             }
             ExprKind::Cast(e, ty) => {
                 let e = self.expr(*e, block);

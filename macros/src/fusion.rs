@@ -81,7 +81,9 @@ fn separable(program: &Program, body: BlockId) -> bool {
         })
     };
     let only_added_to = blocks.iter().flat_map(|b| &program.blocks[*b].statements).all(|s| match &s.kind {
-        StatementKind::Assign(a) if sums.contains(&a.place.base) => matches!(a.op, Some(Op::Add | Op::Sub)),
+        StatementKind::Assign(a) if sums.contains(&a.place.base) => {
+            matches!(a.op, Some(Op::Add | Op::Sub)) && !program.by_rule(a.result)
+        }
         _ => true,
     });
     only_added_to && !blocks.iter().flat_map(|b| program.roots(*b)).any(reads)

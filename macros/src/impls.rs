@@ -8,9 +8,11 @@ use syn::visit_mut::VisitMut;
 use syn::{Attribute, FnArg, GenericParam, Ident, ImplItem, ImplItemFn, ItemImpl};
 
 use crate::calls::sibling;
-use crate::differentiable::{Ungroup, allowed, derive};
+use crate::differentiable::{Ungroup, allowed, derive, imports};
 use crate::errors::Errors;
+use crate::overloads;
 use crate::signature::{self, Passing, Signature};
+use crate::traits;
 
 /// `#[constant]`: the method has no rule.
 fn is_constant(attribute: &Attribute) -> bool {
@@ -24,7 +26,7 @@ fn is_recursive(attribute: &Attribute) -> bool {
 }
 
 /// Takes what this macro reads off the methods, and says which of them have a rule: `None`, or whether it is boxed.
-fn strip(block: &mut ItemImpl) -> Vec<Option<bool>> {
+pub(crate) fn strip(block: &mut ItemImpl) -> Vec<Option<bool>> {
     let mut marks = Vec::new();
     for item in &mut block.items {
         let ImplItem::Fn(method) = item else {
@@ -48,8 +50,11 @@ pub(crate) fn plain(mut block: ItemImpl) -> ItemImpl {
 
 pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
-    if let Some(path) = &block.trait_ {
-        errors.push(&path.1, "the `impl` of a trait is not differentiable yet: write the methods in an `impl` of the type itself");
+    if let Some((path, _)) = &block.trait_ {
+        match overloads::operator(path) {
+            Some(_) => return overloads::expand(block),
+            None => return traits::expand_impl(block),
+        }
     }
     for param in &block.generics.params {
         if let GenericParam::Lifetime(lifetime) = param {
@@ -130,13 +135,12 @@ fn expand_method(block: &ItemImpl, method: &ImplItemFn, recursive: bool) -> syn:
     let siblings = siblings(&signature, &sig, &own);
     let (item, function, driver) = (signature.item(), signature.function(), signature.driver());
     let turbofish = if own.is_empty() { quote!() } else { quote!(::<#(#own_names),*>) };
-    let allowed = allowed();
+    let (allowed, imports) = (allowed(), imports());
     Ok(quote! {
         #item
         #allowed
         const _: () = {
-            use ::pullback::__private as __pb;
-            use __pb::{Rule as _, ScalarRules as _, SettledReceiver as _, SinCosRule as _, UnsettledReceiver as _};
+            #imports
 
             #function
 
@@ -182,24 +186,12 @@ fn siblings(signature: &Signature, sig: &syn::Signature, own: &[&GenericParam]) 
     let has_receiver = matches!(sig.inputs.first(), Some(FnArg::Receiver(_)));
     let names = signature.names();
     let rest = usize::from(has_receiver);
-    let typed: Vec<_> = names
-        .iter()
-        .zip(parameters)
-        .skip(rest)
-        .map(|(name, p)| {
-            let ty = &p.ty;
-            match p.passing {
-                Passing::Value => quote!(#name: #ty),
-                Passing::Shared => quote!(#name: &'pb #ty),
-                Passing::Unique => quote!(#name: &'pb mut #ty),
-            }
-        })
-        .collect();
+    let typed = signature.lent(rest);
     let (receiver, mode) = match parameters.first().map(|p| p.passing).filter(|_| has_receiver) {
         None => (quote!(), quote!(Reads)),
         Some(Passing::Value) => (quote!(self,), quote!(Reads)),
-        Some(Passing::Shared) => (quote!(&'pb self,), quote!(Reads)),
-        Some(Passing::Unique) => (quote!(&'pb mut self,), quote!(WritesToReceiver)),
+        Some(Passing::Shared) => (quote!(&'a self,), quote!(Reads)),
+        Some(Passing::Unique) => (quote!(&'a mut self,), quote!(WritesToReceiver)),
     };
     let this = has_receiver.then(|| quote!(self,));
     let values = &names[rest..];
@@ -208,7 +200,7 @@ fn siblings(signature: &Signature, sig: &syn::Signature, own: &[&GenericParam]) 
         /// The arguments of a call, for code that `#[differentiable]` writes.
         #[doc(hidden)]
         #[inline(always)]
-        #vis fn #call<'pb, #(#own),*>(#receiver #(#typed),*) -> __pb::Call<'pb, #ty, __pb::#mode> #clause {
+        #vis fn #call<'a, #(#own),*>(#receiver #(#typed),*) -> __pb::Call<'a, #ty, __pb::#mode> #clause {
             __pb::Call::new((#this #(#values,)*))
         }
     };
@@ -239,7 +231,7 @@ fn siblings(signature: &Signature, sig: &syn::Signature, own: &[&GenericParam]) 
 }
 
 /// `self` is a parameter like others.
-struct NameSelf;
+pub(crate) struct NameSelf;
 
 impl VisitMut for NameSelf {
     fn visit_path_mut(&mut self, path: &mut syn::Path) {

@@ -14,6 +14,10 @@ pub(crate) enum Item {
     Definition(DefId),
     /// The value of an expression.
     Value(ExprId),
+    /// What the pullback of an operator may ask for of its left operand.
+    Left(ExprId),
+    /// Likewise of its right operand.
+    Right(ExprId),
     /// What the rule of a call returned beside the value.
     Residual(ExprId),
     /// The residual of the branch that was taken, or of an inner block.

@@ -2,7 +2,7 @@
 
 use syn::{BinOp, Expr, GenericArgument, Lit, PathArguments, Type};
 
-use crate::program::{ExprId, ExprKind, Kind, Place, Program, Projection, Zero};
+use crate::program::{ExprId, ExprKind, Kind, Op, Place, Program, Projection, Zero};
 
 const INERT: &[&str] = &[
     "i8",
@@ -222,8 +222,16 @@ impl Program {
             },
             ExprKind::Read(place) | ExprKind::Borrow { place, .. } => self.kind_of_place(place),
             ExprKind::Neg(e) | ExprKind::Paren(e) => self.kind_of(*e),
-            ExprKind::Binary { left, right, .. } => match (self.kind_of(*left), self.kind_of(*right)) {
-                (Kind::Float, _) | (_, Kind::Float) => Kind::Float,
+            ExprKind::Binary { op, left, right } => match (self.kind_of(*left), self.kind_of(*right)) {
+                (Kind::Float, Kind::Float) => Kind::Float,
+                (Kind::Float, _) | (_, Kind::Float) if matches!(op, Op::Add | Op::Sub) => Kind::Float,
+                // A vector may be multiplied by a float as well; a constant is a number.
+                (Kind::Float, _) if matches!(self.exprs[self.peel(*right)].kind, ExprKind::Constant(_)) => {
+                    Kind::Float
+                }
+                (_, Kind::Float) if matches!(self.exprs[self.peel(*left)].kind, ExprKind::Constant(_)) => {
+                    Kind::Float
+                }
                 (Kind::Inert, Kind::Inert) => Kind::Inert,
                 _ => Kind::Unknown,
             },

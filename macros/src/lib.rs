@@ -15,6 +15,8 @@ mod kept;
 mod kind;
 mod methods;
 mod mutation;
+mod operators;
+mod overloads;
 mod parse;
 mod program;
 mod pull;
@@ -24,6 +26,7 @@ mod scalar;
 mod shadows;
 mod signature;
 mod stencil;
+mod traits;
 mod temporaries;
 mod values;
 mod vectors;
@@ -41,7 +44,9 @@ use proc_macro::TokenStream;
 /// let (value, d) = g.value_and_gradient(&w, b, &x, n);    // d.w: &[f64], d.b: f64
 /// ```
 ///
-/// It stands on a free function, which stays as it is but for the `#[constant]`s. A parameter is *active*, that is, it has
+/// It stands on a free function, which stays as it is but for the `#[constant]`s, or on an `impl`, for each of its methods that is
+/// not marked `#[constant]`, or for an operator. `#[differentiable(recursive)]`, or `#[pullback(recursive)]` on a method, is for a
+/// function that calls itself by way of others. A parameter is *active*, that is, it has
 /// a gradient, unless it is marked `#[constant]` or its type carries none, such as an integer.
 ///
 /// # What it emits
@@ -79,6 +84,16 @@ pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream 
     if let (false, Ok(block)) = (recursive, syn::parse::<syn::ItemImpl>(item.clone())) {
         let plain = impls::plain(block.clone());
         return match impls::expand(block) {
+            Ok(tokens) => tokens.into(),
+            Err(error) => {
+                let error = error.into_compile_error();
+                quote::quote!(#plain #error).into()
+            }
+        };
+    }
+    if let (false, Ok(definition)) = (recursive, syn::parse::<syn::ItemTrait>(item.clone())) {
+        let plain = traits::plain(definition.clone());
+        return match traits::expand_trait(definition) {
             Ok(tokens) => tokens.into(),
             Err(error) => {
                 let error = error.into_compile_error();

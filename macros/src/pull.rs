@@ -39,7 +39,11 @@ impl Reverse<'_> {
             ExprKind::Constant(_) => {}
             ExprKind::Read(place) | ExprKind::Borrow { place, .. } => self.accumulate(place, d, at),
             ExprKind::Paren(e) => self.pull(*e, d, at),
+            ExprKind::Neg(e) if program.by_rule(expr) => self.pull_negation(expr, *e, d, at),
             ExprKind::Neg(e) => self.pull(*e, &negate(d.clone()), at),
+            ExprKind::Binary { op, left, right } if program.by_rule(expr) => {
+                self.pull_operator(expr, *op, (*left, *right), d, at)
+            }
             ExprKind::Binary { op, left, right } => {
                 let both = active(*left) && active(*right);
                 let d = if both { self.bind(d) } else { d.clone() };

@@ -365,7 +365,7 @@ impl<'p> Reverse<'p> {
             return self.pull_root(value, None, at);
         }
         match assign.op {
-            Some(op @ (Op::Add | Op::Sub)) => {
+            Some(op @ (Op::Add | Op::Sub)) if !self.program.by_rule(assign.result) => {
                 if !self.program.exprs[value].active {
                     return;
                 }

@@ -112,6 +112,25 @@ impl Signature {
         }
     }
 
+    /// How the parameters are passed, as a type.
+    pub(crate) fn modes(&self) -> TokenStream {
+        let modes = self.parameters.iter().map(|p| p.mode(&self.generics));
+        quote!((#(#modes,)*))
+    }
+
+    /// The parameters but for the first `skipped`, as those of a function that lends them for `'a`.
+    pub(crate) fn lent(&self, skipped: usize) -> Vec<TokenStream> {
+        let lend = |(name, p): (&Ident, &Parameter)| {
+            let ty = p.lent.as_ref().unwrap_or(&p.ty);
+            match p.passing {
+                Passing::Value => quote!(#name: #ty),
+                Passing::Shared => quote!(#name: &'a #ty),
+                Passing::Unique => quote!(#name: &'a mut #ty),
+            }
+        };
+        self.names().iter().zip(&self.parameters).skip(skipped).map(lend).collect()
+    }
+
     /// The type that bears the function's name.
     pub(crate) fn ty(&self) -> TokenStream {
         let (name, types) = (&self.name, self.generics.split().1);
@@ -334,14 +353,16 @@ impl Parameter {
         match (self.passing, self.constant) {
             // A float that is held constant has a gradient all the same: zero.
             (Passing::Value, true) if kind != Kind::Float => {
-                quote_spanned!(span=> __pb::ConstVal<#ty>)
+                quote_spanned!(span=> ::pullback::__private::ConstVal<#ty>)
             }
-            (Passing::Value, true) => quote_spanned!(span=> __pb::Held<#ty>),
-            (Passing::Value, false) => quote_spanned!(span=> __pb::Val<#ty>),
-            (_, true) => quote_spanned!(span=> __pb::ConstRef<#ty>),
-            (Passing::Shared, false) if self.lent.is_some() => quote_spanned!(span=> __pb::RefLent<#ty>),
-            (Passing::Shared, false) => quote_spanned!(span=> __pb::Ref<#ty>),
-            (Passing::Unique, false) => quote_spanned!(span=> __pb::Mut<#ty>),
+            (Passing::Value, true) => quote_spanned!(span=> ::pullback::__private::Held<#ty>),
+            (Passing::Value, false) => quote_spanned!(span=> ::pullback::__private::Val<#ty>),
+            (_, true) => quote_spanned!(span=> ::pullback::__private::ConstRef<#ty>),
+            (Passing::Shared, false) if self.lent.is_some() => {
+                quote_spanned!(span=> ::pullback::__private::RefLent<#ty>)
+            }
+            (Passing::Shared, false) => quote_spanned!(span=> ::pullback::__private::Ref<#ty>),
+            (Passing::Unique, false) => quote_spanned!(span=> ::pullback::__private::Mut<#ty>),
         }
     }
 }

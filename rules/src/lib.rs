@@ -16,6 +16,7 @@ mod lend;
 mod local;
 #[doc(hidden)]
 pub mod mutation;
+mod operators;
 mod output;
 mod rows;
 mod rule;
@@ -59,6 +60,10 @@ pub mod __private {
     pub use crate::lend::{Lend, RefLent};
     pub use crate::local::{Branch, Pool, backwards, none, shadow_of, sum};
     pub use crate::mutation;
+    pub use crate::operators::{
+        Operands, OperatorRule, OtherOperands, ScalarOperands, Source, operator, pull_both, pull_left,
+        pull_right,
+    };
     pub use crate::output::{Copies, Output, lend, returned};
     pub use crate::rows::{Item, Rows};
     pub use crate::rule::Rule;

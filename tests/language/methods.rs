@@ -11,13 +11,13 @@ macro_rules! plain {
     ($name:ident<$T:ident>, $cells:ident { $($field:ident),* }) => {
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[repr(C)]
-        struct $name<$T> {
-            $($field: $T,)*
+        pub struct $name<$T> {
+            $(pub $field: $T,)*
         }
 
         #[repr(C)]
-        struct $cells<$T> {
-            $($field: Cell<$T>,)*
+        pub struct $cells<$T> {
+            $(pub $field: Cell<$T>,)*
         }
 
         impl<$T: Scalar> Value for $name<$T> {
@@ -52,6 +52,8 @@ macro_rules! plain {
         }
     };
 }
+
+pub(crate) use plain;
 
 plain!(Spring<T>, SpringCells { k, rest });
 plain!(State<T>, StateCells { position, speed });

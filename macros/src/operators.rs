@@ -1,0 +1,143 @@
+//! Operators of types that are not known to be floats: the compiler selects their rules by the operands.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::Ident;
+
+use crate::forward::Forward;
+use crate::kept::Item;
+use crate::program::*;
+use crate::reverse::{Cotangent, Reverse};
+
+impl Op {
+    /// The operator as a type.
+    fn marker(self) -> TokenStream {
+        match self {
+            Op::Add => quote!(__pb::operator::Add),
+            Op::Sub => quote!(__pb::operator::Sub),
+            Op::Mul => quote!(__pb::operator::Mul),
+            Op::Div => quote!(__pb::operator::Div),
+            Op::Rem => quote!(__pb::operator::Rem),
+        }
+    }
+}
+
+impl Program {
+    /// The operator may be a user's. Where a float is involved the types of the gradients tell it from one of floats, except
+    /// for a product with a float, which may be of any type.
+    pub(crate) fn by_rule(&self, expr: ExprId) -> bool {
+        let float = |e: ExprId| self.kind_of(e) == Kind::Float;
+        let other = |e: ExprId| self.exprs[e].active && !float(e);
+        match &self.exprs[expr].kind {
+            ExprKind::Neg(e) => other(*e),
+            ExprKind::Binary { op: Op::Add | Op::Sub, left, right } => !float(*left) && !float(*right),
+            ExprKind::Binary { left, right, .. } => other(*left) || other(*right),
+            _ => false,
+        }
+    }
+}
+
+impl Reverse<'_> {
+    /// Where the pullback of an operator has an operand from. `needed` is whether the one of floats reads it.
+    fn operand(&mut self, operand: ExprId, item: Item, needed: bool, at: &At) -> TokenStream {
+        if needed {
+            let value = self.value(operand, at);
+            return quote!(|| #value);
+        }
+        let level = self.top();
+        if self.free(operand, at, level) {
+            let text = self.text(operand, at, level);
+            return quote!(|| #text);
+        }
+        let name = self.kept.keep(at.block, item, "operand");
+        quote!(#name)
+    }
+
+    pub(crate) fn pull_negation(&mut self, expr: ExprId, operand: ExprId, d: &Cotangent, at: &At) {
+        let source = self.operand(operand, Item::Left(expr), false, at);
+        let call = quote!(__pb::pull_left(#source, || (), #d, __pb::operator::Neg));
+        self.pull(operand, &Cotangent::term(call), at);
+    }
+
+    pub(crate) fn pull_operator(
+        &mut self,
+        expr: ExprId,
+        op: Op,
+        (left, right): (ExprId, ExprId),
+        d: &Cotangent,
+        at: &At,
+    ) {
+        let program = self.program;
+        let (to_left, to_right) = (program.exprs[left].active, program.exprs[right].active);
+        let (reads_left, reads_right) = match op {
+            Op::Add | Op::Sub => (false, false),
+            Op::Mul => (to_right, to_left),
+            Op::Div => (to_right, true),
+            Op::Rem => (to_right, to_right),
+        };
+        let of_left = self.operand(left, Item::Left(expr), reads_left, at);
+        let of_right = self.operand(right, Item::Right(expr), reads_right, at);
+        let marker = op.marker();
+        match (to_left, to_right) {
+            (true, true) => {
+                let (first, second) = (self.kept.fresh("d"), self.kept.fresh("d"));
+                self.emit(quote! {
+                    let (#first, #second) = __pb::pull_both(#of_left, #of_right, #d, #marker);
+                });
+                self.pull(left, &Cotangent::atom(quote!(#first)), at);
+                self.pull(right, &Cotangent::atom(quote!(#second)), at);
+            }
+            (true, false) => {
+                let call = quote!(__pb::pull_left(#of_left, #of_right, #d, #marker));
+                self.pull(left, &Cotangent::term(call), at);
+            }
+            (false, _) => {
+                let call = quote!(__pb::pull_right(#of_left, #of_right, #d, #marker));
+                self.pull(right, &Cotangent::term(call), at);
+            }
+        }
+    }
+}
+
+impl Forward<'_> {
+    /// The operands that the operator `expr` keeps.
+    pub(crate) fn kept_operands(&self, expr: ExprId, block: BlockId) -> Vec<(Ident, TokenStream)> {
+        let kept = |item, side: TokenStream| self.reverse.kept.name(block, item).map(|name| (name, side));
+        kept(Item::Left(expr), quote!(left))
+            .into_iter()
+            .chain(kept(Item::Right(expr), quote!(right)))
+            .collect()
+    }
+
+    /// Statements that keep them. Their declarations go before the statement.
+    pub(crate) fn keep_operands(
+        &mut self,
+        kept: &[(Ident, TokenStream)],
+        left: impl ToTokens,
+        right: impl ToTokens,
+    ) -> TokenStream {
+        let mut out = TokenStream::new();
+        for (name, side) in kept {
+            self.before.extend(quote!(let #name;));
+            out.extend(quote!(#name = (&__pb::Operands(&#left, &#right)).#side();));
+        }
+        out
+    }
+
+    /// `left op right`, or `-left`, where an operand is kept.
+    pub(crate) fn operator(
+        &mut self,
+        kept: &[(Ident, TokenStream)],
+        op: Option<Op>,
+        left: TokenStream,
+        right: TokenStream,
+    ) -> TokenStream {
+        let (l, r) = (Program::fresh("left"), Program::fresh("right"));
+        let keep = self.keep_operands(kept, &l, &r);
+        match op {
+            // In parentheses, since it may begin a statement.
+            Some(op) => quote!(({ let (#l, #r) = (#left, #right); #keep #l #op #r })),
+            None => quote!(({ let (#l, #r) = (#left, ()); #keep -#l })),
+        }
+    }
+}

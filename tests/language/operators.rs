@@ -1,0 +1,216 @@
+//! Operators where the types are not known by their syntax: of floats, and of users' types.
+
+use std::cell::Cell;
+use std::ops::{Add, Div, Mul, Neg, Rem, Sub};
+
+use pullback::prelude::*;
+use pullback::testing::{allocations_in, check_rule};
+use pullback::{Accumulate, Element, Float, Scalar, Tangent, Value};
+
+use crate::methods::plain;
+
+plain!(Complex<T>, ComplexCells { re, im });
+
+/// A rule by hand, for what takes a struct literal.
+fn complex<T: Scalar>(re: T, im: T) -> Complex<T> {
+    Complex { re, im }
+}
+
+#[derive(Rule, Default)]
+#[rule(fn complex<T: Scalar>(re: T, im: T) -> Complex<T>)]
+struct MakeComplex<T: Scalar> {
+    marker: std::marker::PhantomData<fn() -> T>,
+}
+
+impl<T: Scalar> MakeComplex<T> {
+    fn forward(&mut self, re: T, im: T) -> Complex<T> {
+        complex(re, im)
+    }
+    fn pullback(&mut self, _re: T, _im: T, d: Complex<T>) -> (T, T) {
+        (d.re, d.im)
+    }
+}
+
+#[differentiable]
+impl<T: Float> Add for Complex<T> {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        complex(self.re + other.re, self.im + other.im)
+    }
+}
+
+#[differentiable]
+impl<T: Float> Sub for Complex<T> {
+    type Output = Complex<T>;
+    fn sub(self, other: Complex<T>) -> Self::Output {
+        complex(self.re - other.re, self.im - other.im)
+    }
+}
+
+/// The gradient of this one is no product of the same kind: it has a conjugate.
+#[differentiable]
+impl<T: Float> Mul for Complex<T> {
+    type Output = Self;
+    fn mul(self, other: Self) -> Self {
+        complex(self.re * other.re - self.im * other.im, self.re * other.im + self.im * other.re)
+    }
+}
+
+#[differentiable]
+impl Div<f64> for Complex<f64> {
+    type Output = Self;
+    fn div(self, by: f64) -> Self {
+        complex(self.re / by, self.im / by)
+    }
+}
+
+/// With a float on the left, and a meaning of its own: a rotation.
+#[differentiable]
+impl Mul<Complex<f64>> for f64 {
+    type Output = Complex<f64>;
+    fn mul(self, z: Complex<f64>) -> Complex<f64> {
+        let (sin, cos) = self.sin_cos();
+        complex(z.re * cos - z.im * sin, z.re * sin + z.im * cos)
+    }
+}
+
+/// Not linear, so that the pullback has to have the operand.
+#[differentiable]
+impl Neg for Complex<f64> {
+    type Output = Self;
+    fn neg(self) -> Self {
+        complex(self.im * self.im, self.re * self.im)
+    }
+}
+
+/// Returns something else.
+#[differentiable]
+impl Rem<f64> for Complex<f64> {
+    type Output = f64;
+    fn rem(self, x: f64) -> f64 {
+        self.re * self.im * x
+    }
+}
+
+#[differentiable]
+fn straight(a: Complex<f64>, b: Complex<f64>, x: f64) -> f64 {
+    let sum = a + b * a - b;
+    let turned = x * sum;
+    let z = turned * sum / (x + 2.0) + 0.5 * b;
+    -z % x - x
+}
+
+#[differentiable]
+fn in_loops(start: Complex<f64>, c: Complex<f64>, n: usize) -> f64 {
+    let mut z = start;
+    let mut total = 0.0;
+    for i in 0..n {
+        z = z * z + c;
+        if total < 10.0 {
+            z = -z + z / 3.0;
+        }
+        z = z - 0.1 * c;
+        total += z.re * z.im + z % 1.5;
+    }
+    total
+}
+
+#[differentiable]
+fn through_references(a: &Complex<f64>, z: &mut [Complex<f64>], x: f64) -> f64 {
+    let mut total = x;
+    for i in 0..z.len() {
+        let before = z[i];
+        z[i] = *a * before + z[0];
+        total += (z[i] / total) % x;
+    }
+    total
+}
+
+/// Of floats whose kind is unknown: results of calls, parts of tuples and fields.
+#[differentiable]
+fn of_unknown_floats(z: Complex<f64>, x: &[f64], pair: (f64, f64)) -> f64 {
+    let mut s = half(z.re) + half(z.im);
+    let mut t = pair.0 * pair.1;
+    for i in 0..x.len() {
+        s += half(x[i]) * half(s) - half(t);
+        s = -half(s) * 3.0 + 2.0 * half(x[i]) / half(t) - x[i] / half(s);
+        t -= z.re * pair.1;
+        t *= half(z.im);
+        t /= half(x[i]) + 2.0;
+        s += s % half(x[i]) + half(s) % 0.7;
+    }
+    (s + t) * z.re - z.im / pair.0
+}
+
+#[differentiable]
+fn half(x: f64) -> f64 {
+    0.5 * x
+}
+
+#[differentiable]
+fn generic<T: Float>(z: Complex<T>, x: T) -> T {
+    let w = z * z + z;
+    let s = w.re * x - w.im / x;
+    s * w.im
+}
+
+const Z: Complex<f64> = Complex { re: 0.4, im: 0.7 };
+const C: Complex<f64> = Complex { re: -0.3, im: 0.2 };
+
+fn check<const N: usize>(x: [f64; N], f: impl Fn([f64; N]) -> f64, gradient: [f64; N]) {
+    for i in 0..N {
+        let h = 1e-6;
+        let (mut up, mut down) = (x, x);
+        up[i] += h;
+        down[i] -= h;
+        let expected = (f(up) - f(down)) / (2.0 * h);
+        let error = (gradient[i] - expected).abs();
+        assert!(error < 1e-6 * (1.0 + expected.abs()), "{i}: {} instead of {expected}", gradient[i]);
+    }
+}
+
+#[test]
+fn of_types_of_users() {
+    let at = [Z.re, Z.im, C.re, C.im, 0.6];
+    let of = |p: [f64; 5]| straight(complex(p[0], p[1]), complex(p[2], p[3]), p[4]);
+    let mut g = straight::gradient();
+    let (value, d) = g.value_and_gradient(Z, C, 0.6);
+    assert_eq!(value, of(at));
+    check(at, of, [d.a.re, d.a.im, d.b.re, d.b.im, d.x]);
+
+    for n in [0, 1, 4] {
+        let of = |p: [f64; 4]| in_loops(complex(p[0], p[1]), complex(p[2], p[3]), n);
+        let mut g = in_loops::gradient();
+        let (value, d) = g.value_and_gradient(Z, C, n);
+        assert_eq!(value, in_loops(Z, C, n));
+        check([Z.re, Z.im, C.re, C.im], of, [d.start.re, d.start.im, d.c.re, d.c.im]);
+        assert_eq!(allocations_in(|| g.value_and_gradient(Z, C, n).0), (value, 0));
+    }
+
+    let of = |p: [f64; 7]| {
+        through_references(&complex(p[0], p[1]), &mut [complex(p[2], p[3]), complex(p[4], p[5])], p[6])
+    };
+    let mut g = through_references::gradient();
+    let mut z = [C, Z];
+    let (value, d) = g.value_and_gradient(&Z, &mut z, 0.6);
+    let at = [Z.re, Z.im, C.re, C.im, Z.re, Z.im, 0.6];
+    assert_eq!((value, z), (of(at), [C, Z]));
+    check(at, of, [d.a.re, d.a.im, d.z[0].re, d.z[0].im, d.z[1].re, d.z[1].im, d.x]);
+}
+
+#[test]
+fn of_floats() {
+    let of = |p: [f64; 6]| of_unknown_floats(complex(p[0], p[1]), &p[2..4], (p[4], p[5]));
+    let mut g = of_unknown_floats::gradient();
+    let at = [0.4, 0.7, 0.9, 1.3, 0.8, 1.1];
+    let (value, d) = g.value_and_gradient(Z, &at[2..4], (0.8, 1.1));
+    assert_eq!(value, of(at));
+    check(at, of, [d.z.re, d.z.im, d.x[0], d.x[1], d.pair.0, d.pair.1]);
+    assert_eq!(allocations_in(|| g.value_and_gradient(Z, &at[2..4], (0.8, 1.1)).0), (value, 0));
+
+    let of = |p: [f64; 3]| generic(complex(p[0], p[1]), p[2]);
+    let mut g = generic::<f64>::gradient();
+    let (value, d) = g.value_and_gradient(Z, 0.6);
+    assert_eq!(value, generic(Z, 0.6));
+    check([0.4, 0.7, 0.6], of, [d.z.re, d.z.im, d.x]);
+}
