@@ -24,6 +24,7 @@ pub trait MatrixScalar:
     + AddAssign
     + MulAssign
     + PartialEq
+    + 'static
 {
 }
 
@@ -219,6 +220,10 @@ pub(super) unsafe fn accumulate<T: MatrixScalar>(
     b: Operand<'_, T>,
     c: Operand<'_, T>,
 ) {
+    assert!(
+        a.rows == c.rows && a.columns == b.rows && b.columns == c.columns,
+        "a shadow has the shape of its primal"
+    );
     if !c.may_overlap_itself() {
         // SAFETY: as the caller guarantees.
         return unsafe { multiply(plan, alpha, a, b, T::ONE, c, None) };
@@ -295,6 +300,11 @@ impl<T> Default for SmallPlan<T> {
 impl<T: MatrixScalar> SmallPlan<T> {
     /// Up to here a product is small: from then on blocking for the caches pays.
     const VOLUME: usize = 16 * 16 * 16;
+
+    /// Whether our own kernels compute a canonical product, given the instructions, without rearranging anything.
+    pub(super) fn direct(product: &Product<'_, T>) -> bool {
+        product.a.row_stride == 1 && product.c.row_stride == 1 && SmallPlan::default().takes(product)
+    }
 
     /// # Safety
     /// As for [`MatMul::run`].
@@ -419,9 +429,8 @@ pub(super) fn threads() -> usize {
 }
 
 pub(super) mod sealed {
-    use super::Operand;
-    #[cfg(target_arch = "x86_64")]
-    use super::Product;
+    use super::{Operand, Product};
+    use crate::blas::planned::Kernels;
 
     /// What differs between the two scalar types.
     pub trait Sealed: Sized {
@@ -436,6 +445,9 @@ pub(super) mod sealed {
         #[cfg(target_arch = "x86_64")]
         #[allow(private_interfaces, reason = "sealed")]
         unsafe fn simd(product: &Product<'_, Self>) -> bool;
+        /// The kernels for canonical products of the size and strides of this one, in which nothing has to be rearranged.
+        #[allow(private_interfaces, reason = "sealed")]
+        fn kernels(product: &Product<'_, Self>) -> Option<Kernels<Self>>;
         /// # Safety
         /// As for `MatMul::run`.
         #[allow(private_interfaces, reason = "sealed")]
@@ -464,7 +476,7 @@ pub(super) mod sealed {
 }
 
 macro_rules! scalar {
-    ($T:ident, $simd:ident, $plan:ident, $cblas:ident) => {
+    ($T:ident, $simd:ident, $kernels:ident, $plan:ident, $cblas:ident) => {
         impl sealed::Sealed for $T {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -480,6 +492,17 @@ macro_rules! scalar {
             unsafe fn simd(product: &Product<'_, Self>) -> bool {
                 // SAFETY: as the caller guarantees.
                 unsafe { super::simd::$simd(product) }
+            }
+
+            #[allow(private_interfaces, reason = "sealed")]
+            fn kernels(product: &Product<'_, Self>) -> Option<super::planned::Kernels<Self>> {
+                #[cfg(target_arch = "x86_64")]
+                return super::simd::$kernels(product);
+                #[cfg(not(target_arch = "x86_64"))]
+                {
+                    let _ = product;
+                    None
+                }
             }
 
             #[allow(private_interfaces, reason = "sealed")]
@@ -530,5 +553,5 @@ macro_rules! scalar {
         }
     };
 }
-scalar!(f32, small_f32, new_f32_impl, cblas_sgemm);
-scalar!(f64, small_f64, new_f64_impl, cblas_dgemm);
+scalar!(f32, small_f32, kernels_f32, new_f32_impl, cblas_sgemm);
+scalar!(f64, small_f64, kernels_f64, new_f64_impl, cblas_dgemm);

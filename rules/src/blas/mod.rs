@@ -5,6 +5,7 @@ mod level3;
 #[cfg(feature = "openblas")]
 mod openblas;
 mod operand;
+mod planned;
 #[cfg(target_arch = "x86_64")]
 mod simd;
 

@@ -62,6 +62,11 @@ impl<'a, T> Operand<'a, T> {
         Self::new(pointer, (rows, columns), &[1, rows as isize])
     }
 
+    /// The same sizes and strides, for matrices that are not there yet.
+    pub(super) fn anywhere(self) -> Operand<'static, T> {
+        Operand { life: PhantomData, ..self }
+    }
+
     /// The transpose, which is the same memory.
     #[inline(always)]
     pub(super) fn t(self) -> Self {

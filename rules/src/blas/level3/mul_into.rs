@@ -5,6 +5,7 @@ use ndarray::ArrayRef2;
 use crate::activation::{Dual, DualMut};
 use crate::blas::backend::{MatrixScalar, SmallPlan, accumulate, multiply, restore, scale};
 use crate::blas::operand::Operand;
+use crate::blas::planned::Planned;
 use crate::saved::Saved;
 
 /// *C ← A·B*, for *A* m×k, *B* k×n and *C* m×n.
@@ -67,21 +68,26 @@ fn mismatch(c: (usize, usize), a: (usize, usize), b: (usize, usize)) -> ! {
 struct MulInto<T: MatrixScalar> {
     #[rule(restores = c)]
     old_c: Saved<T>,
-    /// For the products that give C, Ȧ and Ḃ.
+    /// What the sizes of the last call allow.
+    planned: Planned<T>,
+    /// For the products that give C, Ȧ and Ḃ otherwise.
     plans: [SmallPlan<T>; 3],
 }
 
 impl<T: MatrixScalar> Default for MulInto<T> {
     fn default() -> Self {
-        MulInto { old_c: Saved::default(), plans: Default::default() }
+        MulInto { old_c: Saved::default(), planned: Planned::default(), plans: Default::default() }
     }
 }
 
 impl<T: MatrixScalar> MulInto<T> {
     #[inline]
     fn forward(&mut self, c: &mut ArrayRef2<T>, a: &ArrayRef2<T>, b: &ArrayRef2<T>) {
-        let keep = self.old_c.buffer_to_restore(c.len(), T::ZERO);
-        run(&mut self.plans[0], c, a, b, keep);
+        let mut keep = self.old_c.buffer_to_restore(c.len(), T::ZERO);
+        if !self.planned.product(c, a, b, keep.as_deref_mut()) {
+            run(&mut self.plans[0], c, a, b, keep);
+            self.planned.plan(c, a, b);
+        }
     }
 
     #[inline]
@@ -91,23 +97,53 @@ impl<T: MatrixScalar> MulInto<T> {
         a: Dual<'_, ArrayRef2<T>>,
         b: Dual<'_, ArrayRef2<T>>,
     ) {
-        if let Some(old_c) = self.old_c.take() {
-            // SAFETY: `c` is borrowed uniquely and, being mutable, does not overlap itself.
-            unsafe { restore(Operand::write(c.value), old_c) }
-        }
-        let Some(dc) = c.shadow.get().map(Operand::cells) else { return };
+        let MulInto { old_c, planned, plans: [_, plan_a, plan_b] } = self;
+        let mut restore = || {
+            if let Some(old_c) = old_c.take()
+                && !planned.restore(c.value, old_c)
+            {
+                restore_any(c.value, old_c);
+            }
+        };
+        let Some(dc) = c.shadow.get().map(Operand::cells) else { return restore() };
         let (a, da, b, db) = (Operand::read(a.value), a.shadow.get(), Operand::read(b.value), b.shadow.get());
-        let [_, plan_a, plan_b] = &mut self.plans;
         // SAFETY: no shadow overlaps a primal, and the shadow of C none of the others. Those of A and B may be the same
         // cells, and are updated one after the other.
         unsafe {
-            if let Some(da) = da {
-                accumulate(plan_a, T::ONE, dc, b.t(), Operand::cells(da));
+            if let Some(da) = da.map(Operand::cells)
+                && !planned.gradient_of_a(dc, b, da)
+            {
+                accumulate_any(plan_a, dc, b.t(), da);
             }
-            if let Some(db) = db {
-                accumulate(plan_b, T::ONE, a.t(), dc, Operand::cells(db));
+            // The processor does this while it still multiplies.
+            restore();
+            if let Some(db) = db.map(Operand::cells)
+                && !planned.gradient_of_b(a, dc, db)
+            {
+                accumulate_any(plan_b, a.t(), dc, db);
             }
-            scale(T::ZERO, dc);
+            if !planned.clear(dc) {
+                scale(T::ZERO, dc);
+            }
         }
     }
+}
+
+#[inline(never)]
+fn restore_any<T: MatrixScalar>(c: &mut ArrayRef2<T>, old_c: &[T]) {
+    // SAFETY: `c` is borrowed uniquely and, being mutable, does not overlap itself.
+    unsafe { restore(Operand::write(c), old_c) }
+}
+
+/// # Safety
+/// As for [`accumulate`].
+#[inline(never)]
+unsafe fn accumulate_any<T: MatrixScalar>(
+    plan: &mut SmallPlan<T>,
+    a: Operand<'_, T>,
+    b: Operand<'_, T>,
+    c: Operand<'_, T>,
+) {
+    // SAFETY: as the caller guarantees.
+    unsafe { accumulate(plan, T::ONE, a, b, c) }
 }

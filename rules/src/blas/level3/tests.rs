@@ -473,6 +473,71 @@ fn forward_forward_pullback_pullback() {
     }
 }
 
+/// From the second call on the kernels are those that the first has chosen; and still right when sizes, strides or what is
+/// constant change.
+#[test]
+fn again_and_again() {
+    fn check<T: Real + std::fmt::Debug>() {
+        let random = &mut Random(6);
+        let mut rule = mul_into::<T>::rule();
+        // With as many columns left out on the right of C, A, B and the shadows.
+        let gaps = [[0; 6], [0; 6], [0, 1, 0, 0, 2, 0], [3, 0, 2, 0, 0, 1], [0, 0, 0, 1, 0, 0], [0; 6]];
+        let sizes = [(16, 8, 32), (4, 4, 4), (15, 7, 31), (8, 16, 16), (16, 16, 16), (3, 9, 1), (2, 2, 65)];
+        let cases = sizes.into_iter().flat_map(|size| gaps.map(|gaps| (size, gaps)));
+        for (case, ((m, n, k), gaps)) in cases.enumerate() {
+            let shapes = [(m, n), (m, k), (k, n), (m, n), (m, k), (k, n)];
+            let mut matrices: Vec<Array2<T>> = shapes
+                .iter()
+                .zip(gaps)
+                .map(|(&(rows, columns), gap)| random.matrix((rows, columns + gap), Layout::C).base)
+                .collect();
+            let before = matrices.clone();
+            let f64 = |i: usize| {
+                let part = before[i].slice(s![.., ..before[i].ncols() - gaps[i]]);
+                part.map(|x| x.to())
+            };
+            let [c, a, b, dc, da, db] = &mut matrices[..] else { unreachable!("six") };
+            let mut c = c.slice_mut(s![.., ..n]);
+            let (a, b) = (a.slice(s![.., ..k]), b.slice(s![.., ..n]));
+            let mut expected = c.to_owned();
+            mul_into(&mut expected, &a, &b);
+            rule.forward(mul_into::args(&mut c, &a, &b));
+            assert_eq!(c, expected);
+            let (mut dc, mut da, mut db) =
+                (dc.slice_mut(s![.., ..n]), da.slice_mut(s![.., ..k]), db.slice_mut(s![.., ..n]));
+            let active = [case % 5 != 1, case % 7 != 2];
+            let shadows = (
+                Shadow::new(dc.cell_view()),
+                if active[0] { Shadow::new(da.cell_view()) } else { Shadow::default() },
+                if active[1] { Shadow::new(db.cell_view()) } else { Shadow::default() },
+            );
+            rule.pullback((), mul_into::args(&mut c, &a, &b), shadows, ());
+
+            let what = format!("{m}×{n}×{k} {gaps:?} {active:?}");
+            assert_eq!(matrices[0], before[0], "{what}");
+            assert!(matrices[3].slice(s![.., ..n]).iter().all(|x| x.to() == 0.0), "{what}");
+            let gradients =
+                [naive(&f64(3), &f64(2).reversed_axes()), naive(&f64(1).reversed_axes(), &f64(3))];
+            for (i, (gradient, active)) in [4, 5].into_iter().zip(gradients.into_iter().zip(active)) {
+                let columns = gradient.ncols();
+                let found = matrices[i].slice(s![.., ..columns]).map(|x| x.to());
+                let expected = if active { f64(i) + gradient } else { f64(i) };
+                assert_close::<T>(&found, &expected, 2 * m * n, &what);
+            }
+            for i in 3..6 {
+                let columns = shapes[i].1;
+                assert_eq!(
+                    matrices[i].slice(s![.., columns..]),
+                    before[i].slice(s![.., columns..]),
+                    "{what}"
+                );
+            }
+        }
+    }
+    check::<f64>();
+    check::<f32>();
+}
+
 /// What nobody will look at is not restored.
 #[test]
 fn forgone() {

@@ -3,13 +3,17 @@
 //! A tile is some vectors of rows by some columns. For each column of *A* it takes that many loads, and for each element
 //! of the same row of *B* one broadcast, which is an operand of the multiplication.
 
+mod gradient;
+mod lanes;
+
 use std::arch::asm;
-use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
 use super::backend::sealed::Sealed as _;
 use super::backend::{MatrixScalar, Product};
 use super::operand::Operand;
+use super::planned::{Gradients, Kernels, Size};
+use lanes::{Avx2F32, Avx2F64, Avx512F32, Avx512F64, Lanes};
 
 /// The elements of *A* for which there is room on the stack, if it has to be rearranged.
 pub(super) const PACKED: usize = 1024;
@@ -19,268 +23,7 @@ pub(super) const PACKED: usize = 1024;
 struct Packed<T>([T; PACKED]);
 
 /// A matrix with adjacent rows: where it begins and how far its columns are apart.
-type Columns<T> = (*mut T, isize);
-
-/// A vector register.
-///
-/// All methods are unsafe because the machine must have the instructions. Pointers are valid for as many elements as there
-/// are lanes, or for `len` of them.
-trait Lanes {
-    type Scalar: MatrixScalar;
-    type Vector: Copy;
-    const LEN: usize;
-    /// How many vectors there is room for in a tile.
-    const TILE: usize;
-
-    unsafe fn splat(x: Self::Scalar) -> Self::Vector;
-    unsafe fn load(from: *const Self::Scalar) -> Self::Vector;
-    unsafe fn load_first(len: usize, from: *const Self::Scalar) -> Self::Vector;
-    unsafe fn store(to: *mut Self::Scalar, x: Self::Vector);
-    unsafe fn store_first(len: usize, to: *mut Self::Scalar, x: Self::Vector);
-    unsafe fn mul(x: Self::Vector, y: Self::Vector) -> Self::Vector;
-    /// x·y + z
-    unsafe fn mul_add(x: Self::Vector, y: Self::Vector, z: Self::Vector) -> Self::Vector;
-    /// How many rows and columns `transpose` takes.
-    const BLOCK: usize;
-    /// Copies a block, from rows that are `row_stride` apart to columns that are `column_stride` apart.
-    unsafe fn transpose(
-        from: *const Self::Scalar,
-        row_stride: isize,
-        to: *mut Self::Scalar,
-        column_stride: isize,
-    );
-
-    /// [`kernel`], compiled for these instructions.
-    unsafe fn kernel<const R: usize, const N: usize, const PARTIAL: bool>(
-        product: &Product<'_, Self::Scalar>,
-        a: Columns<Self::Scalar>,
-        i: usize,
-        j: usize,
-        last: usize,
-    );
-    /// [`pack`], compiled for these instructions.
-    unsafe fn pack(from: Operand<'_, Self::Scalar>, to: Operand<'_, Self::Scalar>);
-}
-
-macro_rules! lanes {
-    (
-        $Lanes:ident($features:literal), $T:ident, $Vector:ident, $len:literal, $tile:literal, $splat:ident, $load:ident, $store:ident,
-        $load_first:ident, $store_first:ident, $mul:ident, $mul_add:ident, $transpose:ident($block:literal), |$n:ident| $mask:expr
-    ) => {
-        struct $Lanes;
-
-        impl Lanes for $Lanes {
-            type Scalar = $T;
-            type Vector = $Vector;
-            const LEN: usize = $len;
-            const TILE: usize = $tile;
-            const BLOCK: usize = $block;
-
-            #[inline(always)]
-            unsafe fn splat(x: $T) -> $Vector {
-                // SAFETY: the machine has the instruction, as the caller guarantees.
-                unsafe { $splat(x) }
-            }
-            #[inline(always)]
-            unsafe fn load(from: *const $T) -> $Vector {
-                // SAFETY: as above; the pointer is valid.
-                unsafe { $load(from) }
-            }
-            #[inline(always)]
-            unsafe fn load_first($n: usize, from: *const $T) -> $Vector {
-                // SAFETY: as above; what is masked is not accessed.
-                unsafe { $load_first($mask, from) }
-            }
-            #[inline(always)]
-            unsafe fn store(to: *mut $T, x: $Vector) {
-                // SAFETY: as above; the pointer is valid.
-                unsafe { $store(to, x) }
-            }
-            #[inline(always)]
-            unsafe fn store_first($n: usize, to: *mut $T, x: $Vector) {
-                // SAFETY: as above; what is masked is not accessed.
-                unsafe { $store_first(to, $mask, x) }
-            }
-            #[inline(always)]
-            unsafe fn mul(x: $Vector, y: $Vector) -> $Vector {
-                // SAFETY: as above.
-                unsafe { $mul(x, y) }
-            }
-            #[inline(always)]
-            unsafe fn mul_add(x: $Vector, y: $Vector, z: $Vector) -> $Vector {
-                // SAFETY: as above.
-                unsafe { $mul_add(x, y, z) }
-            }
-            #[inline(always)]
-            unsafe fn transpose(from: *const $T, row_stride: isize, to: *mut $T, column_stride: isize) {
-                // SAFETY: as above; all rows and columns of the block are valid.
-                unsafe { $transpose(from, row_stride, to, column_stride) }
-            }
-            unsafe fn kernel<const R: usize, const N: usize, const PARTIAL: bool>(
-                product: &Product<'_, $T>,
-                a: Columns<$T>,
-                i: usize,
-                j: usize,
-                last: usize,
-            ) {
-                #[target_feature(enable = $features)]
-                unsafe fn compiled<const R: usize, const N: usize, const PARTIAL: bool>(
-                    product: &Product<'_, $T>,
-                    a: Columns<$T>,
-                    i: usize,
-                    j: usize,
-                    last: usize,
-                ) {
-                    // SAFETY: as the caller guarantees.
-                    unsafe { kernel::<$Lanes, R, N, PARTIAL>(product, a, i, j, last) }
-                }
-                // SAFETY: as the caller guarantees.
-                unsafe { compiled::<R, N, PARTIAL>(product, a, i, j, last) }
-            }
-            unsafe fn pack(from: Operand<'_, $T>, to: Operand<'_, $T>) {
-                #[target_feature(enable = $features)]
-                unsafe fn compiled(from: Operand<'_, $T>, to: Operand<'_, $T>) {
-                    // SAFETY: as the caller guarantees.
-                    unsafe { pack::<$Lanes>(from, to) }
-                }
-                // SAFETY: as the caller guarantees.
-                unsafe { compiled(from, to) }
-            }
-        }
-    };
-}
-
-lanes!(
-    Avx512F64("avx512f,avx2,fma"),
-    f64,
-    __m512d,
-    8,
-    16,
-    _mm512_set1_pd,
-    _mm512_loadu_pd,
-    _mm512_storeu_pd,
-    _mm512_maskz_loadu_pd,
-    _mm512_mask_storeu_pd,
-    _mm512_mul_pd,
-    _mm512_fmadd_pd,
-    transpose_8x8_f64(8),
-    |n| ((1u32 << n) - 1) as __mmask8
-);
-lanes!(
-    Avx512F32("avx512f,avx2,fma"),
-    f32,
-    __m512,
-    16,
-    16,
-    _mm512_set1_ps,
-    _mm512_loadu_ps,
-    _mm512_storeu_ps,
-    _mm512_maskz_loadu_ps,
-    _mm512_mask_storeu_ps,
-    _mm512_mul_ps,
-    _mm512_fmadd_ps,
-    transpose_f32(4),
-    |n| ((1u32 << n) - 1) as __mmask16
-);
-lanes!(
-    Avx2F64("avx2,fma"),
-    f64,
-    __m256d,
-    4,
-    8,
-    _mm256_set1_pd,
-    _mm256_loadu_pd,
-    _mm256_storeu_pd,
-    avx2_load_first_f64,
-    _mm256_maskstore_pd,
-    _mm256_mul_pd,
-    _mm256_fmadd_pd,
-    transpose_f64(4),
-    |n| _mm256_loadu_si256(MASK_64[4 - n..].as_ptr().cast())
-);
-lanes!(
-    Avx2F32("avx2,fma"),
-    f32,
-    __m256,
-    8,
-    8,
-    _mm256_set1_ps,
-    _mm256_loadu_ps,
-    _mm256_storeu_ps,
-    avx2_load_first_f32,
-    _mm256_maskstore_ps,
-    _mm256_mul_ps,
-    _mm256_fmadd_ps,
-    transpose_f32(4),
-    |n| _mm256_loadu_si256(MASK_32[8 - n..].as_ptr().cast())
-);
-
-const MASK_64: [i64; 8] = [-1, -1, -1, -1, 0, 0, 0, 0];
-const MASK_32: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
-
-// As the intrinsics, but in the order of AVX-512's.
-#[inline(always)]
-unsafe fn avx2_load_first_f64(mask: __m256i, from: *const f64) -> __m256d {
-    // SAFETY: as the caller guarantees.
-    unsafe { _mm256_maskload_pd(from, mask) }
-}
-#[inline(always)]
-unsafe fn avx2_load_first_f32(mask: __m256i, from: *const f32) -> __m256 {
-    // SAFETY: as the caller guarantees.
-    unsafe { _mm256_maskload_ps(from, mask) }
-}
-
-#[inline(always)]
-unsafe fn transpose_f64(from: *const f64, row_stride: isize, to: *mut f64, column_stride: isize) {
-    // SAFETY: as the caller guarantees.
-    unsafe {
-        let [a, b, c, d] = [0, 1, 2, 3].map(|row| _mm256_loadu_pd(from.offset(row * row_stride)));
-        // Two by two, then halves of registers.
-        let (ab0, ab1) = (_mm256_unpacklo_pd(a, b), _mm256_unpackhi_pd(a, b));
-        let (cd0, cd1) = (_mm256_unpacklo_pd(c, d), _mm256_unpackhi_pd(c, d));
-        let store = |column: isize, x| _mm256_storeu_pd(to.offset(column * column_stride), x);
-        store(0, _mm256_permute2f128_pd::<0x20>(ab0, cd0));
-        store(1, _mm256_permute2f128_pd::<0x20>(ab1, cd1));
-        store(2, _mm256_permute2f128_pd::<0x31>(ab0, cd0));
-        store(3, _mm256_permute2f128_pd::<0x31>(ab1, cd1));
-    }
-}
-#[inline(always)]
-unsafe fn transpose_8x8_f64(from: *const f64, row_stride: isize, to: *mut f64, column_stride: isize) {
-    // SAFETY: as the caller guarantees.
-    unsafe {
-        for half in [0, 4] {
-            // As above, for four rows in the lower half of each register and the other four in the upper one.
-            let [a, b, c, d] = [0, 1, 2, 3].map(|row| {
-                let at = |row| _mm256_loadu_pd(from.offset(row * row_stride + half));
-                _mm512_insertf64x4::<1>(_mm512_castpd256_pd512(at(row)), at(row + 4))
-            });
-            let (ab0, ab1) = (_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
-            let (cd0, cd1) = (_mm512_unpacklo_pd(c, d), _mm512_unpackhi_pd(c, d));
-            let (even, odd) =
-                (_mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13), _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15));
-            let store = |column: isize, x| _mm512_storeu_pd(to.offset((half + column) * column_stride), x);
-            store(0, _mm512_permutex2var_pd(ab0, even, cd0));
-            store(1, _mm512_permutex2var_pd(ab1, even, cd1));
-            store(2, _mm512_permutex2var_pd(ab0, odd, cd0));
-            store(3, _mm512_permutex2var_pd(ab1, odd, cd1));
-        }
-    }
-}
-#[inline(always)]
-unsafe fn transpose_f32(from: *const f32, row_stride: isize, to: *mut f32, column_stride: isize) {
-    // SAFETY: as the caller guarantees.
-    unsafe {
-        let [a, b, c, d] = [0, 1, 2, 3].map(|row| _mm_loadu_ps(from.offset(row * row_stride)));
-        let (ab0, ab1) = (_mm_unpacklo_ps(a, b), _mm_unpackhi_ps(a, b));
-        let (cd0, cd1) = (_mm_unpacklo_ps(c, d), _mm_unpackhi_ps(c, d));
-        let store = |column: isize, x| _mm_storeu_ps(to.offset(column * column_stride), x);
-        store(0, _mm_movelh_ps(ab0, cd0));
-        store(1, _mm_movehl_ps(cd0, ab0));
-        store(2, _mm_movelh_ps(ab1, cd1));
-        store(3, _mm_movehl_ps(cd1, ab1));
-    }
-}
+pub(super) type Columns<T> = (*mut T, isize);
 
 /// Whether the kernels here can compute a canonical product, given the instructions.
 #[inline]
@@ -299,9 +42,9 @@ macro_rules! entry {
         pub(super) unsafe fn $name(product: &Product<'_, $T>) -> bool {
             // SAFETY: as the caller guarantees; the instructions are there.
             unsafe {
-                if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("fma") {
+                if has_avx512() {
                     run::<$Avx512>(product);
-                } else if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+                } else if has_avx2() {
                     run::<$Avx2>(product);
                 } else {
                     return false;
@@ -313,6 +56,84 @@ macro_rules! entry {
 }
 entry!(small_f32, f32, Avx512F32, Avx2F32);
 entry!(small_f64, f64, Avx512F64, Avx2F64);
+
+/// The kernels for canonical products of the sizes and strides of `product`, with adjacent rows in A and C, if the machine
+/// has the instructions.
+pub(super) fn kernels_f32(product: &Product<'_, f32>) -> Option<Kernels<f32>> {
+    if has_avx512() {
+        Some(kernels::<Avx512F32>(product, None))
+    } else if has_avx2() {
+        Some(kernels::<Avx2F32>(product, None))
+    } else {
+        None
+    }
+}
+
+/// As for the other type.
+pub(super) fn kernels_f64(product: &Product<'_, f64>) -> Option<Kernels<f64>> {
+    if has_avx512() {
+        Some(kernels::<Avx512F64>(product, Some(gradient::avx512_f64)))
+    } else if has_avx2() {
+        Some(kernels::<Avx2F64>(product, Some(gradient::avx2_f64)))
+    } else {
+        None
+    }
+}
+
+/// Chooses kernels for a size.
+type GradientsOf<T> = fn(Size) -> Gradients<T>;
+
+fn kernels<L: Lanes>(
+    product: &Product<'_, L::Scalar>,
+    gradients: Option<GradientsOf<L::Scalar>>,
+) -> Kernels<L::Scalar> {
+    // What is canonical is Cᵀ ← Bᵀ·Aᵀ.
+    let (n, m, k) = product.size();
+    Kernels {
+        product: chosen::<L>(product),
+        gradients: gradients.map(|gradients| gradients(Size { m, n, k })),
+        copy: L::copy,
+        clear: L::clear,
+    }
+}
+
+#[inline]
+fn has_avx512() -> bool {
+    is_x86_feature_detected!("avx512f") && has_avx2()
+}
+
+#[inline]
+fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma")
+}
+
+/// A single tile needs no loops.
+fn chosen<L: Lanes>(product: &Product<'_, L::Scalar>) -> unsafe fn(&Product<'_, L::Scalar>) {
+    let (m, n, _) = product.size();
+    let large = L::TILE >= 16;
+    match n {
+        16 if large && m == L::LEN => only_tile::<L, 1, 16>,
+        8 if large && m == 2 * L::LEN => only_tile::<L, 2, 8>,
+        8 if m == L::LEN => only_tile::<L, 1, 8>,
+        4 if m == 2 * L::LEN => only_tile::<L, 2, 4>,
+        4 if m == L::LEN => only_tile::<L, 1, 4>,
+        _ => all_tiles::<L>,
+    }
+}
+
+/// # Safety
+/// As for [`run`]; rows of A are adjacent, and C has R vectors of rows and N columns.
+unsafe fn only_tile<L: Lanes, const R: usize, const N: usize>(product: &Product<'_, L::Scalar>) {
+    // SAFETY: as the caller guarantees.
+    unsafe { L::kernel::<R, N, false>(product, (product.a.pointer, product.a.column_stride), 0, 0, L::LEN) }
+}
+
+/// # Safety
+/// As for [`run`]; rows of A are adjacent.
+unsafe fn all_tiles<L: Lanes>(product: &Product<'_, L::Scalar>) {
+    // SAFETY: as the caller guarantees.
+    unsafe { tiles::<L>(product, (product.a.pointer, product.a.column_stride)) }
+}
 
 /// # Safety
 /// As for the entries; the machine has the instructions.
@@ -458,9 +279,11 @@ unsafe fn kernel<L: Lanes, const R: usize, const N: usize, const PARTIAL: bool>(
         if let Some(keep) = keep {
             // The multiplications do not wait for this.
             let keep = Operand::packed(keep.as_ptr(), c.rows, c.columns);
-            for column in 0..N {
-                let (from, to) = (c.at(i, j + column), keep.at(i, j + column));
+            let (mut from, mut to) = (c.at(i, j).cast_const(), keep.at(i, j));
+            for _ in 0..N {
                 (0..R).for_each(|r| store(to, r, load(from, r)));
+                from = from.wrapping_offset(c.column_stride);
+                to = to.wrapping_offset(keep.column_stride);
             }
         }
         let (alphas, betas) = (L::splat(alpha), L::splat(beta));
@@ -500,6 +323,65 @@ unsafe fn kernel<L: Lanes, const R: usize, const N: usize, const PARTIAL: bool>(
     }
 }
 
+/// Where vectors begin that cover `len` adjacent elements, at least one vector of them: the first and the last wherever
+/// they have to, all others where cache lines do, because a store that crosses lines takes twice as long. Some elements are
+/// covered twice.
+#[inline(always)]
+fn covered<T>(to: *const T, len: usize, lanes: usize, mut visit: impl FnMut(usize)) {
+    const LINE: usize = 64;
+    visit(0);
+    let mut start = to.align_offset(LINE);
+    if start == 0 || start > lanes {
+        start = lanes;
+    }
+    while start + 4 * lanes <= len {
+        for i in 0..4 {
+            visit(start + i * lanes);
+        }
+        start += 4 * lanes;
+    }
+    while start + lanes <= len {
+        visit(start);
+        start += lanes;
+    }
+    if start < len {
+        visit(len - lanes);
+    }
+}
+
+/// Copies adjacent elements.
+///
+/// # Safety
+/// As many are valid and do not overlap; the machine has the instructions.
+#[inline(always)]
+unsafe fn copy<L: Lanes>(from: *const L::Scalar, to: *mut L::Scalar, len: usize) {
+    // SAFETY: all offsets are below the length.
+    unsafe {
+        if len < L::LEN {
+            L::store_first(len, to, L::load_first(len, from));
+        } else {
+            covered(to, len, L::LEN, |at| L::store(to.add(at), L::load(from.add(at))));
+        }
+    }
+}
+
+/// Adjacent elements become 0.
+///
+/// # Safety
+/// As many are valid; the machine has the instructions.
+#[inline(always)]
+unsafe fn clear<L: Lanes>(to: *mut L::Scalar, len: usize) {
+    // SAFETY: all offsets are below the length.
+    unsafe {
+        let zero = L::splat(L::Scalar::ZERO);
+        if len < L::LEN {
+            L::store_first(len, to, zero);
+        } else {
+            covered(to, len, L::LEN, |at| L::store(to.add(at), zero));
+        }
+    }
+}
+
 /// Copies `from` to `to`, which is packed: in square blocks where elements of a row are adjacent.
 ///
 /// # Safety
@@ -531,9 +413,29 @@ mod tests {
     use crate::blas::backend::SmallPlan;
     use ndarray::{Array2, ShapeBuilder};
 
-    /// The instructions that the machine would not choose, and the plans for where there are none.
+    const SINGLE_TILES: [(usize, usize, usize); 9] = [
+        (8, 16, 32),
+        (16, 16, 5),
+        (16, 8, 5),
+        (32, 8, 5),
+        (8, 8, 5),
+        (4, 8, 5),
+        (8, 4, 5),
+        (4, 4, 5),
+        (16, 4, 5),
+    ];
+
+    enum Way {
+        /// Without our own kernels.
+        Plan,
+        Run,
+        /// By the kernel for this size.
+        Chosen,
+    }
+
+    /// The instructions that the machine would not choose, too, and the plans for where there are none.
     fn check<L: Lanes<Scalar: From<u8> + std::fmt::Debug>>() {
-        for (m, n, k) in (1..40).map(|i| (i, (7 * i) % 23 + 1, (5 * i) % 19 + 1)) {
+        for (m, n, k) in (1..40).map(|i| (i, (7 * i) % 23 + 1, (5 * i) % 19 + 1)).chain(SINGLE_TILES) {
             let element = |(i, j): (usize, usize)| L::Scalar::from((3 * i + 5 * j) as u8 % 8);
             let a = [
                 Array2::from_shape_fn((m, k), element),
@@ -546,7 +448,7 @@ mod tests {
                     let sum = (0..k).fold(L::Scalar::ZERO, |sum, l| sum + a[[i, l]] * b[[l, j]]);
                     L::Scalar::from(2) * sum + beta * old[[i, j]]
                 });
-                for planned in [false, true] {
+                for way in [Way::Plan, Way::Run, Way::Chosen] {
                     let mut c = old.clone();
                     let mut kept = vec![L::Scalar::ZERO; m * n];
                     let product = Product {
@@ -560,10 +462,10 @@ mod tests {
                     assert!(takes(&product));
                     // SAFETY: C is unique; the caller has asked whether there are the instructions.
                     unsafe {
-                        if planned {
-                            SmallPlan::default().execute(&product);
-                        } else {
-                            run::<L>(&product);
+                        match way {
+                            Way::Plan => SmallPlan::default().execute(&product),
+                            Way::Chosen if product.a.row_stride == 1 => chosen::<L>(&product)(&product),
+                            _ => run::<L>(&product),
                         }
                     }
                     assert_eq!(c, expected, "{m}×{n}×{k}");
@@ -573,11 +475,73 @@ mod tests {
         }
     }
 
+    /// Ȧ and Ḃ in matrices with gaps, in which nothing may change.
+    fn check_gradients(gradients: fn(Size) -> Gradients<f64>) {
+        for (m, n, k) in
+            (1..40).map(|i| (i, (7 * i) % 23 + 1, (5 * i) % 35 + 1)).chain([(16, 8, 32), (4, 16, 64)])
+        {
+            let matrix = |rows: usize, columns: usize, salt: usize| {
+                Array2::from_shape_fn((rows, columns + salt % 3), |(i, j)| {
+                    ((3 * i + 5 * j + salt) % 8) as f64
+                })
+            };
+            let (a, b, dc) = (matrix(m, k, 1), matrix(k, n, 2), matrix(m, n, 3));
+            let (mut da, mut db) = (matrix(m, k, 4), matrix(k, n, 5));
+            let (mut expected_da, mut expected_db) = (da.clone(), db.clone());
+            for (i, j, l) in ndarray::indices((m, n, k)) {
+                expected_da[[i, l]] += dc[[i, j]] * b[[l, j]];
+                expected_db[[l, j]] += a[[i, l]] * dc[[i, j]];
+            }
+            let size = Size { m, n, k };
+            let kernels = gradients(size);
+            let rows = |of: &Array2<f64>| (of.as_ptr().cast_mut(), of.strides()[0]);
+            let shadow = |of: &mut Array2<f64>| (of.as_mut_ptr(), of.strides()[0]);
+            // SAFETY: the caller has asked whether there are the instructions.
+            unsafe {
+                (kernels.of_a)(&size, rows(&dc), rows(&b), shadow(&mut da));
+                (kernels.of_b)(&size, rows(&a), rows(&dc), shadow(&mut db));
+            }
+            assert_eq!(da, expected_da, "{m}×{n}×{k}");
+            assert_eq!(db, expected_db, "{m}×{n}×{k}");
+        }
+    }
+
+    /// Copies of many lengths to all places relative to cache lines, and nothing beside them.
+    fn check_copies<L: Lanes<Scalar: From<u8> + std::fmt::Debug>>() {
+        let from: Vec<_> = (0..200).map(L::Scalar::from).collect();
+        for (start, len) in (0..16).flat_map(|start| (0..180).step_by(5).map(move |len| (start, len))) {
+            let mut to = vec![L::Scalar::from(255); 200];
+            let mut expected = to.clone();
+            expected[start..start + len].copy_from_slice(&from[..len]);
+            // SAFETY: there is room for as many; the caller has asked whether there are the instructions.
+            unsafe { L::copy(from.as_ptr(), to.as_mut_ptr().add(start), len) }
+            assert_eq!(to, expected);
+            expected[start..start + len].fill(L::Scalar::ZERO);
+            // SAFETY: as above.
+            unsafe { L::clear(to.as_mut_ptr().add(start), len) }
+            assert_eq!(to, expected);
+        }
+    }
+
     #[test]
-    fn avx2_and_plans() {
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+    fn avx2() {
+        if has_avx2() {
             check::<Avx2F32>();
             check::<Avx2F64>();
+            check_gradients(gradient::avx2_f64);
+            check_copies::<Avx2F32>();
+            check_copies::<Avx2F64>();
+        }
+    }
+
+    #[test]
+    fn avx512() {
+        if has_avx512() {
+            check::<Avx512F32>();
+            check::<Avx512F64>();
+            check_gradients(gradient::avx512_f64);
+            check_copies::<Avx512F32>();
+            check_copies::<Avx512F64>();
         }
     }
 }

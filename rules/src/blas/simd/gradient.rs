@@ -1,0 +1,247 @@
+//! The gradients of a small product C ← A·B, for matrices whose elements of a row are adjacent.
+//!
+//! *Ḃ += Aᵀ·Ċ* adds multiples of the rows of *Ċ* to the rows of *Ḃ*. *Ȧ += Ċ·Bᵀ* adds multiples of the rows of *Bᵀ* to the
+//! rows of *Ȧ*: a block of *B* is transposed in registers and stays there while all of *Ċ* passes by, so that nothing is
+//! packed. The two are functions of their own, because what the second prepares can be done while the first multiplies.
+
+use super::lanes::{Avx2F64, Avx512F64, Lanes, Square};
+use super::opaque;
+use crate::blas::backend::sealed::Sealed as _;
+use crate::blas::planned::{Gradients, Rows, Size};
+
+/// Rows of Ȧ that are computed together.
+const TOGETHER: usize = 4;
+
+macro_rules! gradients {
+    ($name:ident, $features:literal, $Lanes:ident, $lanes:literal, $vectors:literal, $rows:literal) => {
+        /// The kernels for products of this size.
+        pub(super) fn $name(Size { m, n, k }: Size) -> Gradients<f64> {
+            #[target_feature(enable = $features)]
+            unsafe fn of_a<const WHOLE: bool>(size: &Size, dc: Rows<f64>, b: Rows<f64>, da: Rows<f64>) {
+                // SAFETY: as the caller guarantees.
+                unsafe { gradient_of_a::<$Lanes, $lanes, $vectors, WHOLE>(size, dc, b, da) }
+            }
+            #[target_feature(enable = $features)]
+            unsafe fn of_b<const WHOLE: bool>(size: &Size, a: Rows<f64>, dc: Rows<f64>, db: Rows<f64>) {
+                // SAFETY: as the caller guarantees.
+                unsafe { gradient_of_b::<$Lanes, $lanes, $rows, WHOLE>(size, a, dc, db) }
+            }
+            let vectors = n % $lanes == 0;
+            Gradients {
+                of_a: if vectors && m % TOGETHER == 0 && k % ($lanes * $vectors) == 0 {
+                    of_a::<true>
+                } else {
+                    of_a::<false>
+                },
+                of_b: if vectors && k % $rows == 0 { of_b::<true> } else { of_b::<false> },
+            }
+        }
+    };
+}
+gradients!(avx512_f64, "avx512f,avx2,fma", Avx512F64, 8, 2, 16);
+gradients!(avx2_f64, "avx2,fma", Avx2F64, 4, 1, 8);
+
+/// Row i from column j on.
+#[inline(always)]
+fn at<T>((pointer, stride): Rows<T>, i: usize, j: usize) -> *mut T {
+    pointer.wrapping_offset(i as isize * stride).wrapping_add(j)
+}
+
+/// # Safety
+/// The machine has the instructions; as many elements are valid.
+#[inline(always)]
+unsafe fn load<L: Lanes>(from: *const L::Scalar, whole: bool, len: usize) -> L::Vector {
+    // SAFETY: as the caller guarantees.
+    unsafe { if whole { L::load(from) } else { L::load_first(len, from) } }
+}
+
+/// # Safety
+/// The machine has the instructions; as many elements are valid.
+#[inline(always)]
+unsafe fn store<L: Lanes>(to: *mut L::Scalar, x: L::Vector, whole: bool, len: usize) {
+    // SAFETY: as the caller guarantees.
+    unsafe { if whole { L::store(to, x) } else { L::store_first(len, to, x) } }
+}
+
+/// Ȧ += Ċ·Bᵀ, for one vector of columns of Ċ after the other and for R of Ȧ at once. If `WHOLE`, nothing is left over of
+/// any of these.
+///
+/// # Safety
+/// As for [`Gradients`]; the machine has the instructions.
+#[inline(always)]
+unsafe fn gradient_of_a<L: Square<K>, const K: usize, const R: usize, const WHOLE: bool>(
+    &Size { m, n, k }: &Size,
+    dc: Rows<L::Scalar>,
+    b: Rows<L::Scalar>,
+    da: Rows<L::Scalar>,
+) {
+    for j in (0..n).step_by(K) {
+        let width = K.min(n - j);
+        let dc = (at(dc, 0, j), dc.1);
+        let mut l = 0;
+        while l < k {
+            let (b, da, left) = ((at(b, l, j), b.1), (at(da, 0, l), da.1), k - l);
+            // SAFETY: the elements are within the matrices; the rest is up to the caller.
+            unsafe {
+                if WHOLE || width == K && left >= R * K {
+                    columns_of_a::<L, K, R, WHOLE, true>(m, dc, b, da, K, R * K);
+                    l += R * K;
+                } else {
+                    columns_of_a::<L, K, 1, false, false>(m, dc, b, da, width, K.min(left));
+                    l += K;
+                }
+            }
+        }
+    }
+}
+
+/// R vectors of columns of Ȧ. Unless they are `FULL`, this is a single one for `width` columns of Ċ and the first `last`
+/// columns of Ȧ.
+///
+/// # Safety
+/// As for [`gradient_of_a`].
+#[inline(always)]
+unsafe fn columns_of_a<L: Square<K>, const K: usize, const R: usize, const WHOLE: bool, const FULL: bool>(
+    m: usize,
+    mut dc: Rows<L::Scalar>,
+    b: Rows<L::Scalar>,
+    mut da: Rows<L::Scalar>,
+    width: usize,
+    last: usize,
+) {
+    // SAFETY: the elements are within the matrices; the rest is up to the caller.
+    unsafe {
+        let zero = L::splat(L::Scalar::ZERO);
+        let mut bt = [[zero; K]; R];
+        for r in 0..R {
+            bt[r] = if FULL {
+                L::transposed(at(b, r * K, 0), b.1)
+            } else {
+                let mut block = [zero; K];
+                for row in 0..last {
+                    block[row] = load::<L>(at(b, row, 0), false, width);
+                }
+                L::transposed(block.as_ptr().cast(), K as isize)
+            };
+        }
+        let mut left = m;
+        while left >= TOGETHER {
+            tile_of_a::<L, K, R, TOGETHER, FULL>(&bt, dc, da, width, last);
+            (dc.0, da.0, left) = (at(dc, TOGETHER, 0), at(da, TOGETHER, 0), left - TOGETHER);
+        }
+        while !WHOLE && left > 0 {
+            tile_of_a::<L, K, R, 1, FULL>(&bt, dc, da, width, last);
+            (dc.0, da.0, left) = (at(dc, 1, 0), at(da, 1, 0), left - 1);
+        }
+    }
+}
+
+/// I rows of Ȧ.
+///
+/// # Safety
+/// As for [`columns_of_a`].
+#[inline(always)]
+unsafe fn tile_of_a<L: Square<K>, const K: usize, const R: usize, const I: usize, const FULL: bool>(
+    bt: &[[L::Vector; K]; R],
+    dc: Rows<L::Scalar>,
+    da: Rows<L::Scalar>,
+    width: usize,
+    last: usize,
+) {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        let mut sums = [[L::splat(L::Scalar::ZERO); R]; I];
+        for i in 0..I {
+            for r in 0..R {
+                sums[i][r] = load::<L>(at(da, i, r * K), FULL, last);
+            }
+        }
+        for j in 0..K {
+            if !FULL && j >= width {
+                break;
+            }
+            for i in 0..I {
+                let y = L::splat(*at(dc, i, j));
+                for r in 0..R {
+                    sums[i][r] = L::mul_add(bt[r][j], y, sums[i][r]);
+                }
+            }
+        }
+        for i in 0..I {
+            for r in 0..R {
+                store::<L>(at(da, i, r * K), sums[i][r], FULL, last);
+            }
+        }
+    }
+}
+
+/// Ḃ += Aᵀ·Ċ, for one vector of columns after the other and for N rows of Ḃ at once. If `WHOLE`, nothing is left over of
+/// any of these.
+///
+/// # Safety
+/// As for [`Gradients`]; the machine has the instructions.
+#[inline(always)]
+unsafe fn gradient_of_b<L: Lanes, const K: usize, const N: usize, const WHOLE: bool>(
+    &Size { m, n, k }: &Size,
+    a: Rows<L::Scalar>,
+    dc: Rows<L::Scalar>,
+    db: Rows<L::Scalar>,
+) {
+    for j in (0..n).step_by(K) {
+        let width = K.min(n - j);
+        let dc = (at(dc, 0, j), dc.1);
+        let mut l = 0;
+        while l < k {
+            let (a, db, left) = ((at(a, 0, l), a.1), (at(db, l, j), db.1), k - l);
+            // SAFETY: the elements are within the matrices; the rest is up to the caller.
+            unsafe {
+                if WHOLE || left >= N && width == K {
+                    rows_of_b::<L, N, true>(m, a, dc, db, K);
+                    l += N;
+                } else if left >= 4 {
+                    rows_of_b::<L, 4, false>(m, a, dc, db, width);
+                    l += 4;
+                } else {
+                    rows_of_b::<L, 1, false>(m, a, dc, db, width);
+                    l += 1;
+                }
+            }
+        }
+    }
+}
+
+/// N rows of Ḃ; the first `width` columns unless they are `FULL`.
+///
+/// # Safety
+/// As for [`gradient_of_b`].
+#[inline(always)]
+unsafe fn rows_of_b<L: Lanes, const N: usize, const FULL: bool>(
+    m: usize,
+    mut a: Rows<L::Scalar>,
+    mut dc: Rows<L::Scalar>,
+    db: Rows<L::Scalar>,
+    width: usize,
+) {
+    // SAFETY: the elements are within the matrices; the rest is up to the caller.
+    unsafe {
+        let mut sums = [L::splat(L::Scalar::ZERO); N];
+        let mut row = db.0;
+        for sum in &mut sums {
+            *sum = load::<L>(row, FULL, width);
+            row = row.wrapping_offset(db.1);
+        }
+        for _ in 0..m {
+            let x = load::<L>(dc.0, FULL, width);
+            for (l, sum) in sums.iter_mut().enumerate() {
+                *sum = L::mul_add(x, L::splat(*at(a, 0, l)), *sum);
+            }
+            a.0 = opaque(at(a, 1, 0)).cast_mut();
+            dc.0 = at(dc, 1, 0);
+        }
+        let mut row = db.0;
+        for sum in &sums {
+            store::<L>(row, *sum, FULL, width);
+            row = row.wrapping_offset(db.1);
+        }
+    }
+}
