@@ -164,10 +164,10 @@ fn name_parts(pattern: &Pat, whole: &Expr, referred: bool, parts: &mut Vec<Stmt>
 }
 
 /// The elements before a `..`, with what `part` makes of their numbers; `None` if there are others behind it.
-fn numbered<'p>(
-    elements: &'p syn::punctuated::Punctuated<Pat, syn::Token![,]>,
+fn numbered(
+    elements: &syn::punctuated::Punctuated<Pat, syn::Token![,]>,
     part: impl Fn(usize) -> Expr,
-) -> Option<Vec<(&'p Pat, Expr)>> {
+) -> Option<Vec<(&Pat, Expr)>> {
     let gap = elements.iter().position(|e| matches!(e, Pat::Rest(_)));
     let known = gap.is_none_or(|gap| gap + 1 == elements.len());
     known.then(|| elements.iter().enumerate().map(|(i, element)| (element, part(i))).collect())

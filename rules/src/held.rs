@@ -96,9 +96,9 @@ impl<T: Parts + ?Sized, I> IndexMut<I> for Constant<T> {
 }
 
 // Passed on to a callee, it is the shadow of a constant.
-impl<'s, 'a, T: ?Sized, C> From<Shadow<&'s Constant<T>>> for Shadow<&'a [C]> {
+impl<T: ?Sized, C> From<Shadow<&Constant<T>>> for Shadow<&[C]> {
     #[inline(always)]
-    fn from(_: Shadow<&'s Constant<T>>) -> Self {
+    fn from(_: Shadow<&Constant<T>>) -> Self {
         Shadow::default()
     }
 }

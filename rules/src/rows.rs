@@ -137,6 +137,7 @@ impl<T: Differentiable> Rows<T> {
     }
 
     /// The shadows of all items.
+    #[allow(clippy::unnecessary_cast, reason = "it changes the lifetime")]
     pub fn shadows<'a>(&'a mut self) -> &'a [T::Shadow<'a>] {
         self.shadows.clear();
         for gradient in &mut self.gradients[..self.len] {

@@ -239,7 +239,7 @@ fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
     }
     let own = with(item.generics, item.kept.where_clause.iter().flat_map(|c| c.predicates.clone()));
     let own = with(&own, bounds(&fields.fields, &quote!(__pb::Differentiable)));
-    let (parameters, _, clause) = own.split_for_impl();
+    let (parameters, _, _) = own.split_for_impl();
     let (_, arguments, _) = item.generics.split_for_impl();
     let statics = item.generics.type_params().map(|p| -> WherePredicate {
         let name = &p.ident;
@@ -248,7 +248,6 @@ fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
     let clause_static = with(&own, statics).where_clause;
     let visit = with(&own, bounds(&fields.fields, &quote!(__pb::Coordinates))).where_clause;
     let members = fields.fields.iter().filter(|f| f.role == Role::Active).map(|f| &f.member);
-    let _ = clause;
     quote! {
         #[automatically_derived]
         impl #parameters __pb::Item for #name #arguments #clause_static {
