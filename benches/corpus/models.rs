@@ -261,9 +261,7 @@ pub(crate) fn gaussian_process(
     }
     cholesky(&mut k, n);
     let mut alpha = vec![0.0; n];
-    for i in 0..n {
-        alpha[i] = y[i];
-    }
+    alpha.copy_from_slice(y);
     forward_substitution(&k, &mut alpha, n);
     let mut result = -0.5 * n as f64 * (2.0 * std::f64::consts::PI).ln();
     for i in 0..n {

@@ -143,6 +143,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// Panics unless two gradients agree.
+#[allow(dead_code, reason = "not every program needs it")]
 pub(crate) fn assert_close<'a>(
     actual: impl IntoIterator<Item = &'a f64>,
     expected: impl IntoIterator<Item = &'a f64>,

@@ -9,9 +9,8 @@ use pullback::testing::{CheckRule, check_rule};
 #[differentiable]
 fn heat(start: &[f64], conductivity: f64, dt: f64, steps: usize) -> f64 {
     let n = start.len();
-    let mut u = vec![0.0; n];
+    let mut u = start.to_vec();
     let mut next = vec![0.0; n];
-    u.copy_from_slice(start);
     for _ in 0..steps {
         for i in 0..n {
             let left = if i > 0 { u[i - 1] } else { u[i] };
@@ -31,11 +30,9 @@ fn heat(start: &[f64], conductivity: f64, dt: f64, steps: usize) -> f64 {
 #[differentiable]
 fn string(start: &[f64], pluck: f64, c: f64, steps: usize) -> f64 {
     let n = start.len();
-    let mut old = vec![0.0; n];
-    let mut now = vec![0.0; n];
+    let mut old = start.to_vec();
+    let mut now = old.clone();
     let mut next = vec![0.0; n];
-    old.copy_from_slice(start);
-    now.copy_from_slice(start);
     now[n / 2] += pluck;
     for _ in 0..steps {
         for i in 1..n - 1 {
@@ -95,10 +92,8 @@ fn option_tree(spot: f64, strike: f64, rate: f64, sigma: f64, steps: usize) -> f
 fn tridiagonal_energy(diagonal: &[f64], beside: f64, b: &[f64], rounds: usize) -> f64 {
     let n = b.len();
     let mut x = vec![0.0; n];
-    let mut r = vec![0.0; n];
-    let mut p = vec![0.0; n];
-    r.copy_from_slice(b);
-    p.copy_from_slice(b);
+    let mut r = b.to_vec();
+    let mut p = r.clone();
     let mut ap = vec![0.0; n];
     let mut rr = 0.0;
     for i in 0..n {
@@ -140,9 +135,8 @@ fn tridiagonal_energy(diagonal: &[f64], beside: f64, b: &[f64], rounds: usize) -
 fn hidden_markov(start: &[f64], transition: &[f64], emission: &[f64], seen: &[usize]) -> f64 {
     let n = start.len();
     let symbols = emission.len() / n;
-    let mut now = vec![0.0; n];
+    let mut now = start.to_vec();
     let mut next = vec![0.0; n];
-    now.copy_from_slice(start);
     let mut log_likelihood = 0.0;
     for t in 0..seen.len() {
         let mut total = 0.0;

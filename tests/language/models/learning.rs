@@ -217,29 +217,6 @@ fn squared_hinge(w: &[f64], b: f64, x: &[f64], labels: &[i32], penalty: f64) -> 
     loss
 }
 
-/// Smooth dynamic time warping: the recurrence with a soft minimum.
-#[differentiable]
-fn soft_dtw(a: &[f64], b: &[f64], #[constant] gamma: f64) -> f64 {
-    let (n, m) = (a.len(), b.len());
-    let stride = m + 1;
-    let mut r = vec![f64::INFINITY; (n + 1) * (m + 1)];
-    r[0] = 0.0;
-    for i in 1..=n {
-        for j in 1..=m {
-            let d = (a[i - 1] - b[j - 1]).powi(2);
-            let up = r[(i - 1) * stride + j];
-            let left = r[i * stride + j - 1];
-            let diagonal = r[(i - 1) * stride + j - 1];
-            let least = up.min(left).min(diagonal);
-            let sum = ((least - up) / gamma).exp()
-                + ((least - left) / gamma).exp()
-                + ((least - diagonal) / gamma).exp();
-            r[i * stride + j] = d + least - gamma * sum.ln();
-        }
-    }
-    r[n * stride + m]
-}
-
 fn wave(n: usize) -> Vec<f64> {
     (0..n).map(|i| (0.7 * i as f64 + 0.3).sin()).collect()
 }
@@ -276,6 +253,5 @@ fn losses() {
         squared_hinge::rule,
         [(vec![0.3, -0.6], 0.1, wave(6), vec![1, -1, 1], 0.1), (vec![0.3], 0.2, wave(2), vec![-1, -1], 0.5)],
     );
-    check_rule(soft_dtw::rule, [(wave(4), vec![0.4, 0.9, 0.2], 0.5), (wave(1), vec![0.4], 1.0)]);
     check_rule(adam::rule, [([0.3, 0.8], 0.1, 0.9, 0.99, 6), ([1.5, -0.4], 0.05, 0.8, 0.95, 1)]);
 }

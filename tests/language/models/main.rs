@@ -21,6 +21,7 @@ mod learning;
 mod mechanics;
 mod numerics;
 mod recursive;
+mod rows;
 mod statistics;
 mod structures;
 mod vision;

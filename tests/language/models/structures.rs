@@ -119,8 +119,8 @@ fn polar(x: f64, y: f64) -> Polar {
 #[differentiable]
 fn polar_energy(x: f64, y: f64) -> f64 {
     let p = polar(x, y);
-    let q = polar(p.radius, p.angle);
-    q.radius * q.angle + p.angle
+    let Polar { radius, angle } = polar(p.radius, p.angle);
+    radius * angle + p.angle
 }
 
 fn wave(n: usize) -> Vec<f64> {
