@@ -37,3 +37,8 @@ fn rosenbrock() {
 fn simulate() {
     check("simulate");
 }
+
+#[test]
+fn chain() {
+    check("chain");
+}

@@ -180,6 +180,8 @@ pub(crate) struct Block {
     pub(crate) entries: Vec<(VarId, DefId)>,
     /// When the block is through.
     pub(crate) end: At,
+    /// Its statements differ from what the user wrote.
+    pub(crate) rewritten: bool,
 }
 
 pub(crate) struct Statement {
