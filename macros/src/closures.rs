@@ -217,15 +217,44 @@ impl Parser<'_> {
     pub(crate) fn predicate(&mut self, function: &Expr, args: &[Expr]) -> Result<Expr, Refused> {
         if let Some(closure) = self.closure(function) {
             self.still_valid(&closure)?;
-            return Ok(verbatim_call(&closure.syntax, args));
+            return Ok(self.verbatim_call(&closure.syntax, args));
         }
         match function {
             Expr::Closure(closure) => {
                 inlinable(closure)?;
-                Ok(verbatim_call(closure, args))
+                Ok(self.verbatim_call(closure, args))
             }
             Expr::Path(_) => Ok(parse_quote!(#function(#(#args),*))),
             other => Err((other.to_token_stream(), "write this function as a closure, or by its name".into())),
+        }
+    }
+
+    /// `{ let (parameters) = (arguments); body }`
+    fn verbatim_call(&mut self, closure: &ExprClosure, args: &[Expr]) -> Expr {
+        let own = Occurrences::of(closure);
+        let mut code = Code::of(&closure.body);
+        let mut inputs: Vec<Pat> = closure.inputs.iter().cloned().collect();
+        for name in closure.inputs.iter().flat_map(bound) {
+            let Some(new) = self.another_name(&name, &own, Site::Block) else { continue };
+            let by = Substitute::Name(new);
+            let mut replace = Replace::new(&name, &by);
+            inputs.iter_mut().for_each(|input| replace.visit_pat_mut(input));
+            self.must_replace(&name, code.replace(&name, &by));
+        }
+        self.rename_locals(&mut code, &own, Site::Block);
+        match (&inputs[..], args) {
+            ([], _) => parse_quote!({ #code }),
+            ([pattern], [arg]) => parse_quote!({ let #pattern = #arg; #code }),
+            (many, _) => {
+                let (patterns, types): (Vec<_>, Vec<_>) = many
+                    .iter()
+                    .map(|input| match input {
+                        Pat::Type(typed) => (&*typed.pat, typed.ty.to_token_stream()),
+                        input => (input, quote!(_)),
+                    })
+                    .unzip();
+                parse_quote!({ let (#(#patterns),*): (#(#types),*) = (#(#args),*); #code })
+            }
         }
     }
 
@@ -236,25 +265,6 @@ impl Parser<'_> {
         let mut plain = Plain { parser: self, depth: 0 };
         plain.visit_expr_mut(&mut expr);
         expr
-    }
-}
-
-/// `{ let (parameters) = (arguments); body }`
-fn verbatim_call(closure: &ExprClosure, args: &[Expr]) -> Expr {
-    let (inputs, body) = (&closure.inputs, &closure.body);
-    match (&inputs.iter().collect::<Vec<_>>()[..], args) {
-        ([], _) => parse_quote!({ #body }),
-        ([pattern], [arg]) => parse_quote!({ let #pattern = #arg; #body }),
-        (many, _) => {
-            let (patterns, types): (Vec<_>, Vec<_>) = many
-                .iter()
-                .map(|input| match input {
-                    Pat::Type(typed) => (&*typed.pat, typed.ty.to_token_stream()),
-                    input => (*input, quote!(_)),
-                })
-                .unzip();
-            parse_quote!({ let (#(#patterns),*): (#(#types),*) = (#(#args),*); #body })
-        }
     }
 }
 
@@ -281,7 +291,7 @@ impl VisitMut for Plain<'_, '_> {
             self.depth += 1;
             self.visit_expr_mut(&mut body.body);
             self.depth -= 1;
-            *expr = verbatim_call(&body, &args);
+            *expr = self.parser.verbatim_call(&body, &args);
             return;
         }
         syn::visit_mut::visit_expr_mut(self, expr);

@@ -3,8 +3,8 @@
 
 use syn::{Expr, Pat, Stmt, parse_quote};
 
-use crate::iterators::consumers::Chain;
-use crate::iterators::item::{Code, Item, operand};
+use crate::iterators::consumers::{Chain, changes};
+use crate::iterators::item::{Code, Item, never_a_value, operand};
 use crate::parse::{Parser, assign_op};
 use crate::rename::{Occurrences, Replace, Substitute, bound, path};
 
@@ -137,6 +137,12 @@ impl Parser<'_> {
         let Ok(value) = self.inline_call(&closure, call, out) else { return lifted };
         *expr = match value {
             None => parse_quote!(()),
+            // What the next call changes is read now.
+            Some(value) if changes(&closure.syntax.body) && !never_a_value(&value) => {
+                let name = self.hidden("value");
+                out.push(parse_quote!(let #name = #value;));
+                path(&name)
+            }
             Some(value) => self.settled(value, out),
         };
         true

@@ -366,6 +366,7 @@ impl<'e> Parser<'e> {
         if let [Some(id)] = variables[..] {
             if let Some(ty) = ty {
                 self.program.variables[id].kind = self.program.kind_of_type(ty);
+                self.program.variables[id].ty = Some(Box::new(ty.clone()));
             }
             if let Some(init) = init {
                 let (kind, zero) = (self.program.kind_of(init), self.program.zero_of(init));

@@ -544,7 +544,7 @@ fn generic(call: &ExprMethodCall) -> Option<Type> {
 }
 
 /// Something in the chain writes.
-fn changes(expr: &Expr) -> bool {
+pub(crate) fn changes(expr: &Expr) -> bool {
     struct Changes(bool);
     impl<'ast> syn::visit::Visit<'ast> for Changes {
         fn visit_expr(&mut self, expr: &'ast Expr) {
