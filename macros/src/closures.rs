@@ -13,6 +13,7 @@ use syn::{Expr, ExprClosure, Ident, Pat, Stmt, parse_quote};
 
 use crate::iterators::item::{Code, Item};
 use crate::parse::{Binding, Parser};
+use crate::program::VarId;
 use crate::rename::{Occurrences, Replace, Substitute, bound};
 
 /// A closure bound to a name.
@@ -20,6 +21,19 @@ pub(crate) struct Closure {
     pub(crate) syntax: ExprClosure,
     /// What its free names referred to where it was made.
     captured: Vec<(Ident, Binding)>,
+}
+
+impl Closure {
+    /// The variables that it captures.
+    pub(crate) fn mentions(&self, found: &mut Vec<VarId>) {
+        for (_, binding) in &self.captured {
+            match binding {
+                Binding::Variable(id) => found.push(*id),
+                Binding::Alias { place, .. } => found.push(place.base),
+                Binding::Closure(closure) => closure.mentions(found),
+            }
+        }
+    }
 }
 
 /// Where code is inlined, which decides about the names it may use.
@@ -141,6 +155,10 @@ impl Parser<'_> {
         out: &mut Vec<Stmt>,
     ) -> Result<Option<Expr>, Refused> {
         self.still_valid(closure)?;
+        if inlinable(&closure.syntax).is_err() {
+            // Reported where it was made.
+            return Err((call.to_token_stream(), String::new()));
+        }
         if call.args.len() != closure.syntax.inputs.len() {
             return Err((call.to_token_stream(), "the closure takes another number of arguments".into()));
         }

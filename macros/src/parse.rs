@@ -149,7 +149,7 @@ impl<'e> Parser<'e> {
         match self.lookup(name) {
             Some(Binding::Variable(id)) => self.program.variables[*id].by_reference(),
             Some(Binding::Alias { .. }) => true,
-            None => false,
+            Some(Binding::Closure(_)) | None => false,
         }
     }
 
@@ -162,9 +162,7 @@ impl<'e> Parser<'e> {
                     TokenTree::Ident(ident) => match parser.lookup(&ident) {
                         Some(Binding::Variable(id)) => found.push(*id),
                         Some(Binding::Alias { place, .. }) => found.push(place.base),
-                        Some(Binding::Closure(closure)) => {
-                            collect(parser, closure.syntax.body.to_token_stream(), found)
-                        }
+                        Some(Binding::Closure(closure)) => closure.mentions(found),
                         None => {}
                     },
                     // Format strings name variables as well.
@@ -513,6 +511,10 @@ impl<'e> Parser<'e> {
 
     pub(crate) fn constant(&mut self, syntax: &Syn, pure: bool, why: Option<&str>) -> ExprId {
         self.refuse_closures(syntax.to_token_stream());
+        self.constant_as_it_is(syntax, pure, why)
+    }
+
+    fn constant_as_it_is(&mut self, syntax: &Syn, pure: bool, why: Option<&str>) -> ExprId {
         let mentions = self.mentions(syntax.to_token_stream());
         let reads = self.mentions(without_shapes(syntax.to_token_stream()));
         let aliases = self.aliases(syntax.to_token_stream());
@@ -752,7 +754,7 @@ impl<'e> Parser<'e> {
             }
             Err((tokens, why)) => {
                 let pure = self.is_pure(expr);
-                let id = self.constant(expr, pure, Some(&why));
+                let id = self.constant_as_it_is(expr, pure, Some(why.as_str()).filter(|why| !why.is_empty()));
                 self.program.exprs[id].span = tokens.span();
                 id
             }

@@ -160,7 +160,8 @@ fn passed_to_adapters(x: &[f64], k: f64) -> f64 {
     let scale = |v: &f64| v * k;
     let keep = |v: &f64| *v > 0.1;
     let add = |a: f64, b: f64| a * 0.5 + b;
-    x.iter().map(scale).filter(keep).fold(k, add) + x.iter().copied().filter(keep).map(|v| scale(&v)).sum::<f64>()
+    x.iter().map(scale).filter(keep).fold(k, add)
+        + x.iter().copied().filter(keep).map(|v| scale(&v)).sum::<f64>()
 }
 
 #[differentiable]
@@ -178,7 +179,13 @@ fn in_conditions(x: f64, k: f64) -> f64 {
 #[differentiable]
 fn in_branches(x: f64, k: f64) -> f64 {
     let f = |a: f64| a.sin() * k;
-    let y = if x > 0.0 { f(x) } else if k > 0.0 { f(-x) * 2.0 } else { x };
+    let y = if x > 0.0 {
+        f(x)
+    } else if k > 0.0 {
+        f(-x) * 2.0
+    } else {
+        x
+    };
     y + 3.0 * if y > 0.1 { f(y) } else { 1.0 }
 }
 
@@ -216,7 +223,9 @@ fn without_parameters(x: f64, y: f64) -> f64 {
 
 #[differentiable]
 fn tuples(x: f64, y: f64) -> f64 {
-    let rotate = |(a, b): (f64, f64), angle: f64| (a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos());
+    let rotate = |(a, b): (f64, f64), angle: f64| {
+        (a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos())
+    };
     let (a, b) = rotate((x, y), 0.3);
     let (c, d) = rotate((a, b), x);
     c * d + a
@@ -278,14 +287,20 @@ fn with_names_that_are_taken() {
 fn that_change_what_they_capture() {
     check_rule(accumulates::rule, [(vec![0.5, 0.7, 0.1], 0.3), (vec![], 0.4)]);
     check_rule(accumulates_and_answers::rule, [(0.5, 0.7), (-1.5, 0.2)]);
-    check_rule(writes_an_array::rule, [(vec![0.5, 0.7], vec![0.3, 0.2], 0.4), (vec![0.5], vec![0.3, 0.2], 0.6)]);
+    check_rule(
+        writes_an_array::rule,
+        [(vec![0.5, 0.7], vec![0.3, 0.2], 0.4), (vec![0.5], vec![0.3, 0.2], 0.6)],
+    );
     check_rule(moved::rule, [(0.5, 0.7), (-1.5, 0.2)]);
     check_rule(moved_state::rule, [(0.5,), (-1.5,)]);
 }
 
 #[test]
 fn in_loops_and_branches() {
-    check_rule(by_reference::rule, [(vec![0.5, 0.7, 0.1], vec![0.3, 0.2, 0.4]), (vec![0.5, 0.1], vec![0.3, 0.8])]);
+    check_rule(
+        by_reference::rule,
+        [(vec![0.5, 0.7, 0.1], vec![0.3, 0.2, 0.4]), (vec![0.5, 0.1], vec![0.3, 0.8])],
+    );
     check_rule(element::rule, [(vec![0.5, 0.7, 0.1, 0.3], 2), (vec![0.5], 1)]);
     check_rule(kernels::rule, [(vec![0.5, 0.7, 0.1], 0.5), (vec![], 0.4)]);
     check_rule(passed_to_adapters::rule, [(vec![0.5, 0.7, -0.2], 0.5), (vec![], 0.4)]);

@@ -139,7 +139,8 @@ fn cosine(x: &[f64], y: &[f64]) -> f64 {
 
 #[differentiable]
 fn over_a_range(x: &[f64], k: f64) -> f64 {
-    (0..x.len()).map(|i| x[i] * k * i as f64).sum::<f64>() + (1..x.len()).rev().map(|i| x[i] * x[i - 1]).sum::<f64>()
+    (0..x.len()).map(|i| x[i] * k * i as f64).sum::<f64>()
+        + (1..x.len()).rev().map(|i| x[i] * x[i - 1]).sum::<f64>()
 }
 
 #[differentiable]
@@ -327,7 +328,13 @@ fn running(x: &[f64], k: f64) -> f64 {
         })
         .map(|s| s * s)
         .sum();
-    let product = x.iter().scan(1.0, |p, &v| { *p *= v; Some(p.sin()) }).fold(0.0, |a, b| a * k + b);
+    let product = x
+        .iter()
+        .scan(1.0, |p, &v| {
+            *p *= v;
+            Some(p.sin())
+        })
+        .fold(0.0, |a, b| a * k + b);
     total + product
 }
 
@@ -454,7 +461,15 @@ fn names_that_meet(x: &[f64], a: f64) -> f64 {
     let two: f64 = x.iter().map(|x| x * a).map(|x| x + v).filter(|x| *x > 0.0).sum();
     let i = 3.0;
     let total = x.iter().map(|v| v * i).fold(v, |total, v| total * 0.5 + v * a);
-    let x = x.iter().map(|x| { let a = x * x; let v = a * i; v }).map(|v| v + a).sum::<f64>();
+    let x = x
+        .iter()
+        .map(|x| {
+            let a = x * x;
+            let v = a * i;
+            v
+        })
+        .map(|v| v + a)
+        .sum::<f64>();
     one * two + total * x
 }
 
@@ -518,13 +533,24 @@ fn softmax_entropy(x: &[f64]) -> f64 {
 
 #[differentiable]
 fn inspected(x: &[f64], limit: f64) -> f64 {
-    x.iter().inspect(|v| assert!(v.is_finite())).map(|v| v * limit).inspect(|v| { debug_assert!(*v < 1e9); }).sum()
+    x.iter()
+        .inspect(|v| assert!(v.is_finite()))
+        .map(|v| v * limit)
+        .inspect(|v| {
+            debug_assert!(*v < 1e9);
+        })
+        .sum()
 }
 
 #[differentiable]
 fn nested_sums(x: &[f64], y: &[f64]) -> f64 {
     x.iter().map(|a| y.iter().map(|b| (a - b).powi(2)).sum::<f64>().sqrt()).sum::<f64>()
-        + x.iter().map(|a| { let s: f64 = y.iter().map(|b| b * a).sum(); s.sin() * a }).sum::<f64>()
+        + x.iter()
+            .map(|a| {
+                let s: f64 = y.iter().map(|b| b * a).sum();
+                s.sin() * a
+            })
+            .sum::<f64>()
 }
 
 #[differentiable]
