@@ -80,10 +80,4 @@ fn dynamic(x: f64, y: f64) -> f64 {
     scale(x)
 }
 
-#[differentiable]
-fn method_of_an_array(x: &mut [f64]) -> f64 {
-    x.sort_floats();
-    x[0]
-}
-
 fn main() {}
