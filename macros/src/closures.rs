@@ -48,7 +48,8 @@ pub(crate) enum Site<'a> {
 /// What cannot be rewritten: the code in question, and why.
 pub(crate) type Refused = (TokenStream, String);
 
-pub(crate) const ESCAPES: &str = "this closure is differentiable only where it is called by its name: call it, or write a function";
+pub(crate) const ESCAPES: &str =
+    "this closure is differentiable only where it is called by its name: call it, or write a function";
 
 impl Parser<'_> {
     /// `let name = |…| …;`, if values with gradients may be involved. What is to stand in place of that statement.
@@ -140,7 +141,8 @@ impl Parser<'_> {
     pub(crate) fn still_valid(&self, closure: &Closure) -> Result<(), Refused> {
         for (name, binding) in &closure.captured {
             if !self.lookup(name).is_some_and(|now| now.is(binding)) {
-                let why = format!("the closure refers to an earlier `{name}`: give the later one another name");
+                let why =
+                    format!("the closure refers to an earlier `{name}`: give the later one another name");
                 return Err((closure.syntax.body.to_token_stream(), why));
             }
         }
@@ -243,7 +245,9 @@ impl Parser<'_> {
                 Ok(self.verbatim_call(closure, args))
             }
             Expr::Path(_) => Ok(parse_quote!(#function(#(#args),*))),
-            other => Err((other.to_token_stream(), "write this function as a closure, or by its name".into())),
+            other => {
+                Err((other.to_token_stream(), "write this function as a closure, or by its name".into()))
+            }
         }
     }
 
@@ -299,7 +303,9 @@ impl VisitMut for Plain<'_, '_> {
             && call.args.len() == closure.syntax.inputs.len()
             && self.depth < 64
         {
-            if let Err((tokens, why)) = self.parser.still_valid(&closure).and_then(|()| inlinable(&closure.syntax)) {
+            if let Err((tokens, why)) =
+                self.parser.still_valid(&closure).and_then(|()| inlinable(&closure.syntax))
+            {
                 self.parser.errors.push(tokens, why);
                 return;
             }
@@ -348,9 +354,10 @@ pub(crate) fn inlinable(closure: &ExprClosure) -> Result<(), Refused> {
     let mut exits = Exits(None);
     exits.visit_expr(&closure.body);
     match exits.0 {
-        Some(tokens) => {
-            Err((tokens, "leaving a closure early is not differentiable yet: put the rest into the other branch".into()))
-        }
+        Some(tokens) => Err((
+            tokens,
+            "leaving a closure early is not differentiable yet: put the rest into the other branch".into(),
+        )),
         None => Ok(()),
     }
 }

@@ -42,3 +42,8 @@ fn simulate() {
 fn chain() {
     check("chain");
 }
+
+#[test]
+fn windows() {
+    check("windows");
+}

@@ -18,7 +18,9 @@ impl Parser<'_> {
                 let (mut expr, mut out) = (expr.clone(), Vec::new());
                 let lifted = match &mut expr {
                     Expr::Assign(assign) => self.lift(&mut assign.right, &mut out),
-                    Expr::Binary(binary) if assign_op(&binary.op).is_some() => self.lift(&mut binary.right, &mut out),
+                    Expr::Binary(binary) if assign_op(&binary.op).is_some() => {
+                        self.lift(&mut binary.right, &mut out)
+                    }
                     expr => self.lift(expr, &mut out),
                 };
                 if !lifted {
@@ -75,7 +77,8 @@ impl Parser<'_> {
         match (pattern, &item) {
             // A collection is built under its own name: moving it would end its life as memory.
             (Pat::Ident(name), Item::Value(Expr::Path(hidden)))
-                if chain_method(chain) == Some("collect") && Occurrences::of(chain).count(&name.ident) == 0 =>
+                if chain_method(chain) == Some("collect")
+                    && Occurrences::of(chain).count(&name.ident) == 0 =>
             {
                 let Some(hidden) = hidden.path.get_ident().cloned() else { return };
                 let by = Substitute::Name(name.ident.clone());
@@ -102,7 +105,9 @@ impl Parser<'_> {
         match expr {
             Expr::MethodCall(_) => return self.lift_method(expr, out),
             Expr::Call(_) => return self.lift_call(expr, out),
-            Expr::Binary(binary) if matches!(binary.op, syn::BinOp::And(_) | syn::BinOp::Or(_)) => return false,
+            Expr::Binary(binary) if matches!(binary.op, syn::BinOp::And(_) | syn::BinOp::Or(_)) => {
+                return false;
+            }
             _ => {}
         }
         let operands: Vec<&mut Expr> = match expr {
@@ -128,7 +133,8 @@ impl Parser<'_> {
 
     fn lift_call(&mut self, expr: &mut Expr, out: &mut Vec<Stmt>) -> bool {
         let Expr::Call(call) = expr else { return false };
-        let constant = |path: &syn::ExprPath| path.path.segments.last().is_some_and(|s| s.ident == "constant");
+        let constant =
+            |path: &syn::ExprPath| path.path.segments.last().is_some_and(|s| s.ident == "constant");
         if matches!(&*call.func, Expr::Path(path) if constant(path)) {
             return false;
         }
@@ -190,7 +196,9 @@ impl Parser<'_> {
                 self.1 |= match expr {
                     Expr::Closure(_) => true,
                     Expr::Call(call) => self.0.closure(&call.func).is_some(),
-                    Expr::MethodCall(call) => ["iter", "into_iter", "iter_mut"].iter().any(|m| call.method == m),
+                    Expr::MethodCall(call) => {
+                        ["iter", "into_iter", "iter_mut"].iter().any(|m| call.method == m)
+                    }
                     _ => false,
                 };
                 syn::visit::visit_expr(self, expr);
@@ -229,7 +237,10 @@ impl Parser<'_> {
                 _ => {}
             }
             if replace.left {
-                self.errors.push(&name, "a closure refers to an earlier variable of this name: give this one another name");
+                self.errors.push(
+                    &name,
+                    "a closure refers to an earlier variable of this name: give this one another name",
+                );
             }
         }
     }

@@ -14,6 +14,7 @@ use crate::closures::{Closure, ESCAPES, Refused};
 use crate::errors::Errors;
 use crate::iterators::consumers::Chain;
 use crate::iterators::item::Item;
+use crate::iterators::source::is_zero;
 use crate::kind::{assigns, changes_receiver, inert, inert_method, kind_of_type};
 use crate::mutation::{owned_type, returning_a_local};
 use crate::lift::is_unit;
@@ -543,6 +544,13 @@ impl<'e> Parser<'e> {
                 self.program.variables[place.base].parted = true;
                 let position = self.expr(&index.index);
                 self.mark_inert(position);
+                if let Some(Projection::Index(part)) = place.projections.last()
+                    && let Some(position) = self.within(*part, position)
+                {
+                    place.projections.pop();
+                    place.projections.push(Projection::Index(position));
+                    return Some(place);
+                }
                 place.projections.push(Projection::Index(position));
                 Some(place)
             }
@@ -563,6 +571,31 @@ impl<'e> Parser<'e> {
             Syn::Group(group) => self.place(&group.expr),
             _ => None,
         }
+    }
+
+    /// The position `k` of the part `i..i + n` is `i + k` of the whole, for the index `i` of a loop, which does not change. As
+    /// written it stays `k`.
+    fn within(&mut self, part: ExprId, position: ExprId) -> Option<ExprId> {
+        let part = &self.program.exprs[part];
+        let (Syn::Range(range), ExprKind::Constant(constant)) = (&part.syntax, &part.kind) else {
+            return None;
+        };
+        let Some(Syn::Path(path)) = range.start.as_deref() else { return None };
+        let Some(Binding::Variable(id)) = self.lookup(path.path.get_ident()?) else { return None };
+        let position = &self.program.exprs[position];
+        let literal = matches!(&position.syntax, Syn::Lit(lit) if matches!(lit.lit, syn::Lit::Int(_)));
+        let same = constant.mentions == [*id] && self.program.variables[*id].origin == Origin::Index;
+        if !same || !literal || !matches!(position.kind, ExprKind::Constant(_)) {
+            return None;
+        }
+        let (start, literal, base) = (Syn::Path(path.clone()), position.syntax.clone(), *id);
+        let first = Place { base, projections: Vec::new() };
+        if is_zero(&literal) {
+            return Some(self.add(&literal, ExprKind::Read(first)));
+        }
+        let left = self.add(&start, ExprKind::Read(first));
+        let right = self.constant(&literal, true, None);
+        Some(self.add(&literal, ExprKind::Binary { op: Op::Add, left, right }))
     }
 
     /// What an index is computed from carries no gradient.
@@ -734,7 +767,8 @@ impl<'e> Parser<'e> {
     /// An operand of arithmetic, which follows references to numbers by itself.
     fn operand(&mut self, expr: &Syn) -> ExprId {
         let id = self.expr(expr);
-        if let (Syn::Path(_), ExprKind::Borrow { place, unique: false }) = (expr, &self.program.exprs[id].kind)
+        if let (Syn::Path(_), ExprKind::Borrow { place, unique: false }) =
+            (expr, &self.program.exprs[id].kind)
             && self.program.kind_of_place(place) == Kind::Float
         {
             self.program.exprs[id].kind = ExprKind::Read(place.clone());

@@ -95,7 +95,8 @@ struct Flows {
 
 impl Flows {
     fn add(&mut self, from: impl ToTokens, to: Vec<Ident>) {
-        self.found.push(Flow { from: mentioned(from.into_token_stream()), to: to.iter().map(text).collect() });
+        self.found
+            .push(Flow { from: mentioned(from.into_token_stream()), to: to.iter().map(text).collect() });
     }
 }
 
@@ -139,7 +140,9 @@ impl<'ast> Visit<'ast> for Flows {
 
     fn visit_expr(&mut self, expr: &'ast Expr) {
         match expr {
-            Expr::Assign(assign) => self.add(&assign.right, base(&assign.left).into_iter().cloned().collect()),
+            Expr::Assign(assign) => {
+                self.add(&assign.right, base(&assign.left).into_iter().cloned().collect())
+            }
             Expr::Binary(binary) if assign_op(&binary.op).is_some() => {
                 self.add(&binary.right, base(&binary.left).into_iter().cloned().collect());
             }
@@ -152,7 +155,8 @@ impl<'ast> Visit<'ast> for Flows {
             Expr::MethodCall(call) => {
                 self.add(call, call.args.iter().flat_map(parameters).collect());
                 self.add(&call.args, base(&call.receiver).into_iter().cloned().collect());
-                let functions = call.args.iter().filter_map(base).map(|name| format!("{}()", text(name))).collect();
+                let functions =
+                    call.args.iter().filter_map(base).map(|name| format!("{}()", text(name))).collect();
                 self.found.push(Flow { from: mentioned(call.to_token_stream()), to: functions });
             }
             Expr::Call(call) => {

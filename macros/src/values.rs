@@ -156,7 +156,8 @@ impl Reverse<'_> {
                 };
                 self.named.insert(variable.unique.to_string());
                 let text = self.text(*expr, at, level);
-                let ty = variable.ty.as_ref().filter(|_| program.only_literals(*expr)).map(|ty| quote!(: #ty));
+                let ty =
+                    variable.ty.as_ref().filter(|_| program.only_literals(*expr)).map(|ty| quote!(: #ty));
                 self.levels[level].out.extend(quote!(let #name #ty = #text;));
                 self.levels[level].names.insert(def, name.clone());
                 name

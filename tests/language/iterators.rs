@@ -1,5 +1,6 @@
 //! Chains of iterators, and `for` loops over anything but a range of integers.
 
+use ndarray::{Array1, Array2};
 use pullback::prelude::*;
 use pullback::testing::check_rule;
 
@@ -524,6 +525,24 @@ fn collected(x: &[f64], k: f64) -> f64 {
 }
 
 #[differentiable]
+fn collected_items(x: &[f64], k: f64) -> f64 {
+    let positive: Vec<f64> = x.iter().copied().filter(|v| *v > 0.0).map(|v| v * k).collect();
+    let pairs: Vec<[f64; 2]> = x.iter().map(|v| [v * k, v.sin()]).collect();
+    let mut total = positive.iter().map(|v| v * v).sum::<f64>();
+    for p in &pairs {
+        total += p[0] * p[1];
+    }
+    total
+}
+
+#[differentiable]
+fn found(x: &[f64], limit: f64) -> f64 {
+    let a = x.iter().find(|v| **v > limit).unwrap_or(&x[0]);
+    let (i, b) = x.iter().enumerate().find(|(i, _)| *i > 0).unwrap();
+    a * b * i as f64 + x.iter().copied().find(|&v| v < 0.0).unwrap_or(limit)
+}
+
+#[differentiable]
 fn softmax_entropy(x: &[f64]) -> f64 {
     let m = x.iter().cloned().fold(f64::NEG_INFINITY, f64::max);
     let e: Vec<f64> = x.iter().map(|v| (v - m).exp()).collect();
@@ -557,6 +576,50 @@ fn nested_sums(x: &[f64], y: &[f64]) -> f64 {
 fn nothing_to_sum(x: &[f64], k: f64) -> f64 {
     // The sum over nothing is −0, and 1 / −0 is −∞.
     x.iter().sum::<f64>().recip().max(-10.0) * k
+}
+
+#[differentiable]
+fn of_an_array1(x: &Array1<f64>, y: &mut Array1<f64>, k: f64) -> f64 {
+    let mut total = x.iter().sum::<f64>() * k;
+    for &v in x {
+        total += v * v;
+    }
+    for (y, x) in y.iter_mut().zip(x.iter()) {
+        *y += k * x;
+    }
+    total + x.iter().zip(y.iter()).map(|(a, b)| a * b).sum::<f64>()
+}
+
+#[differentiable]
+fn of_an_array2(a: &Array2<f64>, b: &Array2<f64>, k: f64) -> f64 {
+    let total: f64 = a.iter().map(|v| v.sin() * k).sum();
+    let dot = a.iter().zip(b.iter()).map(|(a, b)| a * b).sum::<f64>();
+    let mut weighted = 0.0;
+    for (i, v) in a.iter().enumerate() {
+        weighted += v * i as f64;
+    }
+    for v in b {
+        weighted += v * v;
+    }
+    total * dot + weighted + a.iter().cloned().fold(f64::NEG_INFINITY, f64::max)
+}
+
+#[differentiable]
+fn scale_an_array2(a: &mut Array2<f64>, k: f64) {
+    for v in a.iter_mut() {
+        *v *= k;
+    }
+    a.iter_mut().for_each(|v| *v += k);
+}
+
+#[test]
+fn of_ndarrays() {
+    let x = |n: usize| Array1::from_shape_fn(n, |i| (i as f64 + 1.0).sin());
+    let a =
+        |n: usize, m: usize| Array2::from_shape_fn((n, m), |(i, j)| (i as f64 * 2.0 + j as f64 + 1.0).cos());
+    check_rule(of_an_array1::rule, [(x(4), x(4), 0.3), (x(0), x(0), 0.7)]);
+    check_rule(of_an_array2::rule, [(a(2, 3), a(2, 3), 0.3), (a(1, 1), a(1, 1), 0.7)]);
+    check_rule(scale_an_array2::rule, [(a(2, 3), 0.3), (a(0, 2), 0.7)]);
 }
 
 #[test]
@@ -645,6 +708,8 @@ fn of_everything() {
     check_rule(three_zipped::rule, [(x(), y(), vec![0.4, 0.7]), (vec![], y(), y())]);
     check_rule(with_a_call::rule, [(x(), vec![0.3, 0.8]), (vec![0.2], vec![0.1, 0.9])]);
     check_rule(collected::rule, [(x(), 0.3), (vec![0.2], 0.9)]);
+    check_rule(collected_items::rule, [(x(), 0.3), (vec![0.2], 0.9)]);
+    check_rule(found::rule, [(x(), 0.6), (vec![0.2, 0.1], 0.9)]);
     check_rule(softmax_entropy::rule, [(x(),), (vec![0.2, 0.4],)]);
     check_rule(inspected::rule, [(x(), 0.3), (vec![], 0.9)]);
     check_rule(nested_sums::rule, [(x(), y()), (vec![0.2], vec![0.1])]);

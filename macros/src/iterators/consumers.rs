@@ -5,7 +5,7 @@ use syn::{BinOp, Expr, ExprMethodCall, Ident, Pat, Stmt, Type, parse_quote};
 
 use crate::closures::{Refused, Site};
 use crate::iterators::flow::{Flow, reference};
-use crate::iterators::item::Item;
+use crate::iterators::item::{Code, Item};
 use crate::iterators::source::{Function, Source, result};
 use crate::kind::{inert, kind_of_type};
 use crate::parse::Parser;
@@ -21,12 +21,13 @@ pub(crate) enum Chain {
 }
 
 /// Without gradient, whatever the items are.
-const INERT: &[&str] = &["any", "all", "count", "position", "rposition", "is_sorted", "eq", "ne", "lt", "le", "gt", "ge"];
+const INERT: &[&str] =
+    &["any", "all", "count", "position", "rposition", "is_sorted", "eq", "ne", "lt", "le", "gt", "ge"];
 
 const TO_NUMBERS: &[&str] = &["sum", "product", "fold"];
 
 /// With an `Option` as the result.
-const TO_OPTION: &[&str] = &["reduce", "min_by", "max_by", "last", "nth", "next"];
+const TO_OPTION: &[&str] = &["reduce", "min_by", "max_by", "last", "nth", "next", "find"];
 
 const OF_OPTION: &[&str] = &["map", "copied", "cloned", "unwrap", "expect", "unwrap_or", "unwrap_or_default"];
 
@@ -60,8 +61,24 @@ impl<'e> Parser<'e> {
         let known = INERT.contains(&name.as_str())
             || TO_NUMBERS.contains(&name.as_str())
             || optional
-            || ["collect", "for_each", "min", "max", "min_by_key", "max_by_key", "find", "partition", "unzip", "try_fold"].contains(&name.as_str());
-        if !known || !behind.is_empty() && !optional && !["min", "max", "position", "rposition", "find", "min_by_key", "max_by_key"].contains(&name.as_str()) {
+            || [
+                "collect",
+                "for_each",
+                "min",
+                "max",
+                "min_by_key",
+                "max_by_key",
+                "partition",
+                "unzip",
+                "try_fold",
+            ]
+            .contains(&name.as_str());
+        if !known
+            || !behind.is_empty()
+                && !optional
+                && !["min", "max", "position", "rposition", "min_by_key", "max_by_key"]
+                    .contains(&name.as_str())
+        {
             return None;
         }
         if !self.suspects.any(expr) {
@@ -73,8 +90,15 @@ impl<'e> Parser<'e> {
             Ok(None) => return None,
             Err(refused) => return Some(Err(refused)),
         };
-        let inert_type = [generic(consumer), expected.cloned()].into_iter().flatten().next().is_some_and(|ty| inert(&kind_of_type(&ty)));
-        if INERT.contains(&name.as_str()) || ["min", "max"].contains(&name.as_str()) || inert_type && name != "for_each" {
+        let inert_type = [generic(consumer), expected.cloned()]
+            .into_iter()
+            .flatten()
+            .next()
+            .is_some_and(|ty| inert(&kind_of_type(&ty)));
+        if INERT.contains(&name.as_str())
+            || ["min", "max"].contains(&name.as_str())
+            || inert_type && name != "for_each"
+        {
             if changes(expr) {
                 let why = "this chain changes variables on the way: write a loop";
                 return Some(Err((expr.to_token_stream(), why.into())));
@@ -151,6 +175,16 @@ impl<'e> Parser<'e> {
                         out.push(parse_quote!(if #test { #best = #item; }));
                         Ok(())
                     })?,
+                };
+                self.option(found, behind, call, site, out)
+            }
+            ("find", 1) => {
+                let found = match flow.source() {
+                    Some(source) if source.is_plain() => self.find(source, &call.args[0], site, out)?,
+                    _ => {
+                        let why = "`find` behind this adapter is not differentiable: write a loop";
+                        return Err((call.method.to_token_stream(), why.into()));
+                    }
                 };
                 self.option(found, behind, call, site, out)
             }
@@ -237,7 +271,10 @@ impl<'e> Parser<'e> {
             }
         };
         if closure.inputs.len() != 2 {
-            return Err((closure.inputs.to_token_stream(), "`fold` takes a closure with two parameters".into()));
+            return Err((
+                closure.inputs.to_token_stream(),
+                "`fold` takes a closure with two parameters".into(),
+            ));
         }
         let mut closure = closure;
         let mut pattern = match &closure.inputs[0] {
@@ -299,10 +336,12 @@ impl<'e> Parser<'e> {
             (true, Item::Tuple(items)) if items.len() == names.len() => {
                 let values: Vec<Expr> = items.iter().map(Item::expr).collect();
                 // A value may read what an assignment before it has changed.
-                let late = |i: usize| names[..i].iter().any(|name| Occurrences::of(&values[i]).count(name) > 0);
+                let late =
+                    |i: usize| names[..i].iter().any(|name| Occurrences::of(&values[i]).count(name) > 0);
                 let clash = (0..values.len()).any(late);
                 if clash {
-                    let new: Vec<Ident> = names.iter().map(|name| self.hidden(&format!("next_{name}"))).collect();
+                    let new: Vec<Ident> =
+                        names.iter().map(|name| self.hidden(&format!("next_{name}"))).collect();
                     for (new, value) in new.iter().zip(&values) {
                         out.push(parse_quote!(let #new = #value;));
                     }
@@ -342,7 +381,9 @@ impl<'e> Parser<'e> {
             let mut lengths = Vec::new();
             self.name_lengths(&mut source, &mut lengths)?;
             out.extend(lengths);
-            let len = source.len().ok_or_else(|| (path(&best).to_token_stream(), "this iterator has no end".to_string()))?;
+            let len = source
+                .len()
+                .ok_or_else(|| (path(&best).to_token_stream(), "this iterator has no end".to_string()))?;
             let n = self.names.fresh("n");
             out.push(parse_quote!(let #n = #len;));
             (None, parse_quote!(0 < #n))
@@ -406,6 +447,32 @@ impl<'e> Parser<'e> {
         })
     }
 
+    /// The index of the first item that passes a test.
+    fn find<'f>(
+        &mut self,
+        source: &Source,
+        test: &Expr,
+        site: Site<'f>,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Found<'f>, Refused> {
+        let mut source = source.clone();
+        self.name_lengths(&mut source, out)?;
+        let Some(len) = source.len() else {
+            return Err((test.to_token_stream(), "this iterator has no end".into()));
+        };
+        let (n, at, i) = (self.names.fresh("n"), self.names.fresh("at"), self.names.fresh("i"));
+        let item = self.item_at(&source, &path(&i), site, &mut Vec::new())?;
+        let test = self.predicate(test, &[reference(&item)])?;
+        out.push(parse_quote!(let #n = #len;));
+        out.push(parse_quote!(let mut #at = #n;));
+        out.push(parse_quote!(for #i in 0..#n { if #at == #n && #test { #at = #i; } }));
+        let index = path(&at);
+        Ok(Found {
+            exists: parse_quote!(#at < #n),
+            item: Box::new(move |parser, out| parser.item_at(&source, &index, site, out)),
+        })
+    }
+
     /// The new item takes the place of the old one: the last of equal ones is the greatest, the first is the least.
     fn better(&mut self, name: &str, compare: &Expr, old: &Expr, new: &Expr) -> Result<Expr, Refused> {
         let order = self.predicate(compare, &[old.clone(), new.clone()])?;
@@ -425,7 +492,8 @@ impl<'e> Parser<'e> {
         out: &mut Vec<Stmt>,
     ) -> Result<Item, Refused> {
         let Some((last, steps)) = behind.split_last() else {
-            let why = "an `Option` from a chain is differentiable with `unwrap`, `expect` or `unwrap_or` behind it";
+            let why =
+                "an `Option` from a chain is differentiable with `unwrap`, `expect` or `unwrap_or` behind it";
             return Err((call.method.to_token_stream(), why.into()));
         };
         let exists = found.exists;
@@ -489,19 +557,29 @@ impl<'e> Parser<'e> {
         out: &mut Vec<Stmt>,
     ) -> Result<Item, Refused> {
         let refused = |why: &str| Err((call.method.to_token_stream(), why.to_string()));
-        let Some(source) = flow.source() else {
-            return refused("`collect` behind this adapter is not differentiable: write a loop");
-        };
-        let vec = |ty: &Type| matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|s| s.ident == "Vec"));
-        if !ty.as_ref().is_some_and(vec) {
+        let Some(element) = ty.as_ref().and_then(element_of_vec) else {
             return refused("`collect` is differentiable into a `Vec`: say so, by `collect::<Vec<_>>()`");
-        }
+        };
+        let items = self.hidden("items");
+        let Some(source) = flow.source() else {
+            out.push(parse_quote!(let mut #items: Vec<#element> = Vec::new();));
+            return self.push_all(&items, flow, site, out);
+        };
         let mut source = source.clone();
         self.name_lengths(&mut source, out)?;
         let Some(len) = source.len() else { return refused("this iterator has no end") };
-        let (n, items) = (self.names.fresh("n"), self.hidden("items"));
+        let n = self.names.fresh("n");
         out.push(parse_quote!(let #n = #len;));
-        out.push(parse_quote!(let mut #items = vec![0.0; #n];));
+        let numbers = match &element {
+            Type::Infer(_) => !composite(&source),
+            ty => kind_of_type(ty) == Kind::Float,
+        };
+        if !numbers {
+            out.push(parse_quote!(let mut #items: Vec<#element> = Vec::with_capacity(#n);));
+            return self.push_all(&items, flow, site, out);
+        }
+        // Its length does not change in the loop, so that there is nothing to undo but the writing.
+        out.push(parse_quote!(let mut #items: Vec<#element> = vec![0.0; #n];));
         let mut sink = |_: &mut Parser<'e>, item: Item, index: Option<&Expr>, out: &mut Vec<Stmt>| {
             let (index, value) = (index.expect("asked for"), item.expr());
             out.push(parse_quote!(#items[#index] = #value;));
@@ -509,6 +587,52 @@ impl<'e> Parser<'e> {
         };
         self.drive(flow, site, true, &mut sink, out)?;
         Ok(Item::Value(path(&items)))
+    }
+
+    fn push_all(
+        &mut self,
+        items: &Ident,
+        flow: &Flow,
+        site: Site,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Item, Refused> {
+        let mut sink = |_: &mut Parser<'e>, item: Item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
+            let value = item.expr();
+            out.push(parse_quote!(#items.push(#value);));
+            Ok(())
+        };
+        self.drive(flow, site, false, &mut sink, out)?;
+        Ok(Item::Value(path(items)))
+    }
+}
+
+/// The type of the elements, if `ty` is a `Vec`.
+fn element_of_vec(ty: &Type) -> Option<Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|s| s.ident == "Vec")?;
+    match &last.arguments {
+        syn::PathArguments::AngleBracketed(arguments) => arguments.args.iter().find_map(|arg| match arg {
+            syn::GenericArgument::Type(ty) => Some(ty.clone()),
+            _ => None,
+        }),
+        _ => Some(parse_quote!(_)),
+    }
+}
+
+/// The items are tuples or arrays, as far as syntax tells.
+fn composite(source: &Source) -> bool {
+    match source {
+        Source::Map(_, Function::Closure(closure)) => {
+            let value = Code::of(&closure.body).value;
+            matches!(value, Some(Expr::Tuple(_) | Expr::Array(_) | Expr::Repeat(_) | Expr::Struct(_)))
+        }
+        Source::Zip(..) | Source::Enumerate(_) => true,
+        Source::Skip(inner, _)
+        | Source::Take(inner, _)
+        | Source::StepBy(inner, _)
+        | Source::Rev(inner, _)
+        | Source::Copied(inner) => composite(inner),
+        _ => false,
     }
 }
 
@@ -562,4 +686,3 @@ pub(crate) fn changes(expr: &Expr) -> bool {
     syn::visit::Visit::visit_expr(&mut changes, expr);
     changes.0
 }
-

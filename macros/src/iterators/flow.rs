@@ -123,7 +123,8 @@ impl<'e> Parser<'e> {
                 let native = if by_index { None } else { core.native() };
                 let range: Expr = match (native, &mut core) {
                     (Some(range), _) => {
-                        core = Source::Range { start: parse_quote!(0), end: parse_quote!(0), inclusive: false };
+                        core =
+                            Source::Range { start: parse_quote!(0), end: parse_quote!(0), inclusive: false };
                         range
                     }
                     (None, Source::Rev(inner, _)) if !by_index => {
@@ -360,9 +361,13 @@ fn optional(value: Option<Expr>, closure: &ExprClosure) -> Result<(Option<Expr>,
             code.value = Some(inner);
             Ok((Some(*branch.cond), code))
         }
-        Expr::MethodCall(call) if call.args.len() == 1 && (call.method == "then" || call.method == "then_some") => {
+        Expr::MethodCall(call)
+            if call.args.len() == 1 && (call.method == "then" || call.method == "then_some") =>
+        {
             match &call.args[0] {
-                Expr::Closure(then) if call.method == "then" => Ok((Some(*call.receiver), Code::of(&then.body))),
+                Expr::Closure(then) if call.method == "then" => {
+                    Ok((Some(*call.receiver), Code::of(&then.body)))
+                }
                 value if call.method == "then_some" => Ok((Some(*call.receiver), Code::of(value))),
                 _ => Err(refused()),
             }

@@ -10,7 +10,10 @@ use crate::rename::{Replace, Substitute, path};
 #[derive(Clone)]
 pub(crate) enum Item {
     /// `&place` or `&mut place`.
-    Place { place: Expr, unique: bool },
+    Place {
+        place: Expr,
+        unique: bool,
+    },
     /// Evaluated where it is used, once.
     Value(Expr),
     Tuple(Vec<Item>),
@@ -101,20 +104,25 @@ impl Parser<'_> {
                     })
                     .collect();
                 if !code.replace(&name.ident, &Substitute::Parts(parts)) {
-                    self.errors.push(&name.ident, "give the parts of this tuple names of their own, in the pattern");
+                    self.errors
+                        .push(&name.ident, "give the parts of this tuple names of their own, in the pattern");
                 }
             }
             (Pat::Wild(_), Item::Place { .. }) => {}
             (Pat::Wild(_), item) if item.is_simple() => {}
             (Pat::Ident(name), Item::Place { unique, .. }) if unique && name.mutability.is_some() => {
-                self.errors.push(name, "a reference that changes what it refers to is not differentiable: leave the `mut` out");
+                self.errors.push(
+                    name,
+                    "a reference that changes what it refers to is not differentiable: leave the `mut` out",
+                );
             }
             (pattern, item) => {
                 let value = item.expr();
                 let span = pattern.span();
-                out.push(syn::parse2(quote::quote_spanned!(span=> let #pattern = #value;)).unwrap_or_else(|_| {
-                    parse_quote!(let #pattern = #value;)
-                }));
+                out.push(
+                    syn::parse2(quote::quote_spanned!(span=> let #pattern = #value;))
+                        .unwrap_or_else(|_| parse_quote!(let #pattern = #value;)),
+                );
             }
         }
     }

@@ -15,7 +15,7 @@ use syn::{Expr, ExprClosure, ExprMethodCall, Ident, Pat, Stmt, parse_quote};
 use crate::closures::{Refused, Site};
 use crate::iterators::flow::{Flow, Origin, Stage};
 use crate::iterators::item::{Code, Item};
-use crate::iterators::source::{Access, Function, Source};
+use crate::iterators::source::{Access, Function, Source, is_zero};
 use crate::parse::{Binding, Parser};
 use crate::program::{Kind, Projection};
 use crate::rename::{Occurrences, Substitute, path};
@@ -50,7 +50,9 @@ impl<'e> Parser<'e> {
         mut out: Vec<Stmt>,
     ) -> Result<Vec<Stmt>, Refused> {
         if !flow.is_one_loop() && (f.label.is_some() || breaks(&f.body)) {
-            let why = format!("leaving this loop, which is several loops in one, is not differentiable: {LOOP} for each");
+            let why = format!(
+                "leaving this loop, which is several loops in one, is not differentiable: {LOOP} for each"
+            );
             return Err((f.expr.to_token_stream(), why));
         }
         let around = Occurrences::of(f);
@@ -129,7 +131,11 @@ impl<'e> Parser<'e> {
     }
 
     /// A method of an iterator: its receiver has to be one itself, which a slice is not.
-    pub(crate) fn flow_of_receiver(&mut self, expr: &Expr, out: &mut Vec<Stmt>) -> Result<Option<Flow>, Refused> {
+    pub(crate) fn flow_of_receiver(
+        &mut self,
+        expr: &Expr,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Option<Flow>, Refused> {
         match expr {
             Expr::Paren(paren) => self.flow_of_receiver(&paren.expr, out),
             Expr::Range(_) | Expr::Call(_) => self.flow(expr, out),
@@ -165,7 +171,7 @@ impl<'e> Parser<'e> {
             Some(size) => {
                 let size = parser.once(size, "size", out);
                 // As the method itself does.
-                if !matches!(size, Expr::Lit(_)) {
+                if !matches!(size, Expr::Lit(_)) || is_zero(&size) {
                     out.push(parse_quote!(assert!(#size != 0, "the size of a part must not be zero");));
                 }
                 Some(size)
@@ -187,7 +193,9 @@ impl<'e> Parser<'e> {
                 };
                 return self.elements(&base, access, out);
             }
-            "windows" => Source::Windows { base: self.base(base, Access::Shared, out), size: size(out, self)? },
+            "windows" => {
+                Source::Windows { base: self.base(base, Access::Shared, out), size: size(out, self)? }
+            }
             _ => {
                 let unique = method.ends_with("_mut");
                 let access = if unique { Access::Unique } else { Access::Shared };
@@ -223,7 +231,10 @@ impl<'e> Parser<'e> {
             Expr::Reference(reference) => self.is_indexable(&reference.expr),
             Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => self.is_indexable(&unary.expr),
             Expr::Range(_) | Expr::Closure(_) => false,
-            Expr::Path(_) => self.rank(expr).is_none_or(|rank| rank <= 2) && !matches!(self.kind_of_syntax(expr), Kind::Float | Kind::Inert),
+            Expr::Path(_) => {
+                self.rank(expr).is_none_or(|rank| rank <= 2)
+                    && !matches!(self.kind_of_syntax(expr), Kind::Float | Kind::Inert)
+            }
             Expr::MethodCall(call) => !self.is_chain(expr) || call.method == "collect",
             _ => true,
         }
@@ -264,7 +275,11 @@ impl<'e> Parser<'e> {
         match expr {
             Expr::Path(path) => match path.path.get_ident().and_then(|name| self.lookup(name)) {
                 Some(Binding::Alias { unique, .. }) => {
-                    if *unique { Access::Unique } else { Access::Shared }
+                    if *unique {
+                        Access::Unique
+                    } else {
+                        Access::Shared
+                    }
                 }
                 Some(Binding::Variable(id)) => {
                     let variable = &self.program.variables[*id];
@@ -349,7 +364,7 @@ impl<'e> Parser<'e> {
             }
         };
         match (method.as_str(), arg) {
-            ("iter" | "into_iter" | "by_ref" | "fuse" | "peekable", None) if method != "by_ref" && method != "peekable" => {}
+            ("into_iter" | "fuse", None) => {}
             ("copied" | "cloned", None) if direct => wrap(&mut flow, &mut Source::Copied),
             ("copied" | "cloned", None) => flow.stages.push(Stage::Copied),
             ("map", Some(function)) => {
@@ -367,7 +382,7 @@ impl<'e> Parser<'e> {
             }
             ("skip" | "take" | "step_by", Some(count)) => {
                 let count = self.once(count, if method == "step_by" { "step" } else { "count" }, out);
-                if method == "step_by" && !matches!(count, Expr::Lit(_)) {
+                if method == "step_by" && (!matches!(count, Expr::Lit(_)) || is_zero(&count)) {
                     out.push(parse_quote!(assert!(#count != 0, "the step must not be zero");));
                 }
                 let make = match method.as_str() {
@@ -389,15 +404,24 @@ impl<'e> Parser<'e> {
             ("rev", None) => return self.reversed(flow, call),
             ("zip", Some(other)) => {
                 let Some(other_flow) = self.flow(other, out)? else {
-                    return Err((other.to_token_stream(), format!("this is not known to be an iterator over a slice or a range: {LOOP} over indices")));
+                    return Err((
+                        other.to_token_stream(),
+                        format!(
+                            "this is not known to be an iterator over a slice or a range: {LOOP} over indices"
+                        ),
+                    ));
                 };
                 return zip(flow, other_flow, call);
             }
             ("chain", Some(other)) => {
                 let Some(other_flow) = self.flow(other, out)? else {
-                    return Err((other.to_token_stream(), format!("this is not known to be an iterator over a slice or a range: {LOOP}")));
+                    return Err((
+                        other.to_token_stream(),
+                        format!("this is not known to be an iterator over a slice or a range: {LOOP}"),
+                    ));
                 };
-                flow = Flow { origin: Origin::Chain(Box::new(flow), Box::new(other_flow)), stages: Vec::new() };
+                flow =
+                    Flow { origin: Origin::Chain(Box::new(flow), Box::new(other_flow)), stages: Vec::new() };
             }
             ("filter", Some(test)) => flow.stages.push(Stage::Filter(test.clone())),
             ("filter_map", Some(function)) => {
@@ -429,15 +453,27 @@ impl<'e> Parser<'e> {
                 out.push(parse_quote!(let mut #state = #init;));
                 flow.stages.push(Stage::Scan(closure, state));
             }
-            _ => return refuse(&format!("`{method}` of an iterator is not differentiable: {LOOP}, or use another adapter")),
+            _ => {
+                return refuse(&format!(
+                    "`{method}` of an iterator is not differentiable: {LOOP}, or use another adapter"
+                ));
+            }
         }
         Ok(flow)
     }
 
     fn reversed(&mut self, flow: Flow, call: &ExprMethodCall) -> Result<Flow, Refused> {
-        let passes = |stage: &Stage| matches!(stage, Stage::Map(_) | Stage::Copied | Stage::Filter(_) | Stage::FilterMap(_) | Stage::Inspect(_));
+        let passes = |stage: &Stage| {
+            matches!(
+                stage,
+                Stage::Map(_) | Stage::Copied | Stage::Filter(_) | Stage::FilterMap(_) | Stage::Inspect(_)
+            )
+        };
         if !flow.stages.iter().all(passes) {
-            return Err((call.method.to_token_stream(), format!("`rev` behind this adapter is not differentiable: {LOOP}")));
+            return Err((
+                call.method.to_token_stream(),
+                format!("`rev` behind this adapter is not differentiable: {LOOP}"),
+            ));
         }
         let origin = match flow.origin {
             Origin::Source(source) => Origin::Source(Source::Rev(Box::new(source), None)),
@@ -501,7 +537,9 @@ impl<'e> Parser<'e> {
         match expr {
             Expr::Path(path) => match self.lookup(path.path.get_ident()?)? {
                 Binding::Variable(id) => self.ranks.get(id).copied(),
-                Binding::Alias { place, .. } if !place.projections.iter().any(|p| !matches!(p, Projection::Deref)) => {
+                Binding::Alias { place, .. }
+                    if !place.projections.iter().any(|p| !matches!(p, Projection::Deref)) =>
+                {
                     self.ranks.get(&place.base).copied()
                 }
                 _ => None,
@@ -513,7 +551,7 @@ impl<'e> Parser<'e> {
         }
     }
 
-    /// Renames nothing, but makes `name` stand for `by` in the body of a closure.
+    /// A closure with another name for one of its parameters.
     pub(crate) fn renamed(closure: &ExprClosure, name: &Ident, by: Ident) -> ExprClosure {
         let mut closure = closure.clone();
         let by = Substitute::Name(by);
@@ -524,16 +562,73 @@ impl<'e> Parser<'e> {
 }
 
 const ADAPTERS: &[&str] = &[
-    "copied", "cloned", "map", "enumerate", "skip", "take", "step_by", "rev", "zip", "chain", "filter", "filter_map",
-    "flat_map", "flatten", "inspect", "take_while", "skip_while", "scan",
+    "copied",
+    "cloned",
+    "map",
+    "enumerate",
+    "skip",
+    "take",
+    "step_by",
+    "rev",
+    "zip",
+    "chain",
+    "filter",
+    "filter_map",
+    "flat_map",
+    "flatten",
+    "inspect",
+    "take_while",
+    "skip_while",
+    "scan",
 ];
 
 /// What is no iterator any more.
 const CONSUMERS: &[&str] = &[
-    "sum", "product", "fold", "reduce", "min_by", "max_by", "min", "max", "min_by_key", "max_by_key", "last", "nth", "next",
-    "next_back", "find", "find_map", "position", "rposition", "any", "all", "count", "collect", "for_each", "len", "size_hint",
-    "try_fold", "try_for_each", "rfold", "rfind", "partition", "unzip", "eq", "ne", "lt", "le", "gt", "ge", "cmp", "partial_cmp",
-    "is_sorted", "contains", "is_empty", "start", "end", "as_slice",
+    "sum",
+    "product",
+    "fold",
+    "reduce",
+    "min_by",
+    "max_by",
+    "min",
+    "max",
+    "min_by_key",
+    "max_by_key",
+    "last",
+    "nth",
+    "next",
+    "next_back",
+    "find",
+    "find_map",
+    "position",
+    "rposition",
+    "any",
+    "all",
+    "count",
+    "collect",
+    "for_each",
+    "len",
+    "size_hint",
+    "try_fold",
+    "try_for_each",
+    "rfold",
+    "rfind",
+    "partition",
+    "unzip",
+    "eq",
+    "ne",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "cmp",
+    "partial_cmp",
+    "is_sorted",
+    "contains",
+    "is_empty",
+    "start",
+    "end",
+    "as_slice",
 ];
 
 fn plain(source: Source) -> Flow {
@@ -548,7 +643,9 @@ fn zip(left: Flow, right: Flow, tokens: impl ToTokens) -> Result<Flow, Refused> 
         ) if none.is_empty() && neither.is_empty() => Ok(plain(Source::Zip(Box::new(left), Box::new(right)))),
         _ => Err((
             tokens.to_token_stream(),
-            format!("`zip` is differentiable for iterators over slices and ranges, before `filter` and the like: {LOOP}"),
+            format!(
+                "`zip` is differentiable for iterators over slices and ranges, before `filter` and the like: {LOOP}"
+            ),
         )),
     }
 }
@@ -558,7 +655,11 @@ fn generator(function: &Expr) -> Option<&'static str> {
     let Expr::Path(path) = function else { return None };
     let segments: Vec<String> = path.path.segments.iter().map(|s| s.ident.to_string()).collect();
     let known = ["repeat", "repeat_n", "once", "zip"].into_iter();
-    known.into_iter().find(|name| segments.len() > 1 && segments[segments.len() - 2] == "iter" && segments.last().is_some_and(|s| s == name))
+    known.into_iter().find(|name| {
+        segments.len() > 1
+            && segments[segments.len() - 2] == "iter"
+            && segments.last().is_some_and(|s| s == name)
+    })
 }
 
 fn is_path_of_fields(expr: &Expr) -> bool {

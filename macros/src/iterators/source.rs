@@ -26,16 +26,35 @@ pub(crate) enum Function {
 
 #[derive(Clone)]
 pub(crate) enum Source {
-    Range { start: Expr, end: Expr, inclusive: bool },
+    Range {
+        start: Expr,
+        end: Expr,
+        inclusive: bool,
+    },
     /// `start..`
     From(Expr),
     /// The elements of something that is indexed.
-    Elements { base: Expr, access: Access },
-    Windows { base: Expr, size: Expr },
+    Elements {
+        base: Expr,
+        access: Access,
+    },
+    Windows {
+        base: Expr,
+        size: Expr,
+    },
     /// With the length of the whole, unless all have the same size.
-    Chunks { base: Expr, size: Expr, len: Option<Ident>, unique: bool },
+    Chunks {
+        base: Expr,
+        size: Expr,
+        len: Option<Ident>,
+        unique: bool,
+    },
     /// The elements of a matrix, row by row; with the number of columns, where it is reached by an index.
-    Matrix { base: Expr, access: Access, columns: Option<Ident> },
+    Matrix {
+        base: Expr,
+        access: Access,
+        columns: Option<Ident>,
+    },
     Repeat(Expr),
     Zip(Box<Source>, Box<Source>),
     Enumerate(Box<Source>),
@@ -59,6 +78,11 @@ impl Source {
                 (false, true) => parse_quote!(usize::saturating_sub(#end + 1, #start)),
             },
             Source::Elements { base, .. } | Source::Matrix { base, .. } => parse_quote!(#base.len()),
+            Source::Windows { base, size: Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(size), .. }) } => {
+                let less = size.base10_parse::<u64>().ok()?.saturating_sub(1);
+                let less = proc_macro2::Literal::u64_unsuffixed(less);
+                parse_quote!(#base.len().saturating_sub(#less))
+            }
             Source::Windows { base, size } => parse_quote!((#base.len() + 1).saturating_sub(#size)),
             Source::Chunks { base, size, len: None, .. } => parse_quote!(#base.len() / #size),
             Source::Chunks { size, len: Some(len), .. } => parse_quote!(usize::div_ceil(#len, #size)),
@@ -79,9 +103,10 @@ impl Source {
                 let len = inner.len()?;
                 parse_quote!(usize::div_ceil(#len, #step))
             }
-            Source::Enumerate(inner) | Source::Rev(inner, _) | Source::Map(inner, _) | Source::Copied(inner) => {
-                inner.len()?
-            }
+            Source::Enumerate(inner)
+            | Source::Rev(inner, _)
+            | Source::Map(inner, _)
+            | Source::Copied(inner) => inner.len()?,
         })
     }
 
@@ -146,7 +171,10 @@ impl Parser<'_> {
             Source::Rev(inner, name) => {
                 self.name_lengths(inner, setup)?;
                 let Some(len) = inner.len() else {
-                    return Err((inner_tokens(inner), "this iterator has no end from which to go backwards".into()));
+                    return Err((
+                        inner_tokens(inner),
+                        "this iterator has no end from which to go backwards".into(),
+                    ));
                 };
                 let n = self.names.fresh("n");
                 setup.push(parse_quote!(let #n = #len;));
@@ -253,7 +281,9 @@ impl Parser<'_> {
 /// `|x| x`
 fn returned(closure: &ExprClosure, item: &Item) -> Option<Item> {
     match (closure.inputs.first()?, &*closure.body) {
-        (syn::Pat::Ident(name), Expr::Path(path)) if path.path.get_ident() == Some(&name.ident) => Some(item.clone()),
+        (syn::Pat::Ident(name), Expr::Path(path)) if path.path.get_ident() == Some(&name.ident) => {
+            Some(item.clone())
+        }
         _ => None,
     }
 }
@@ -261,7 +291,9 @@ fn returned(closure: &ExprClosure, item: &Item) -> Option<Item> {
 /// The value of a closure as an item.
 pub(crate) fn result(value: Expr) -> Item {
     match value {
-        Expr::Tuple(tuple) if !tuple.elems.is_empty() => Item::Tuple(tuple.elems.into_iter().map(result).collect()),
+        Expr::Tuple(tuple) if !tuple.elems.is_empty() => {
+            Item::Tuple(tuple.elems.into_iter().map(result).collect())
+        }
         Expr::Paren(paren) => result(*paren.expr),
         Expr::Reference(reference) if is_place(&reference.expr) => {
             Item::Place { place: *reference.expr, unique: reference.mutability.is_some() }
