@@ -31,11 +31,12 @@ const TO_OPTION: &[&str] = &["reduce", "min_by", "max_by", "last", "nth", "next"
 
 const OF_OPTION: &[&str] = &["map", "copied", "cloned", "unwrap", "expect", "unwrap_or", "unwrap_or_default"];
 
-/// An optional item: where it is found, after the loop.
-struct Found<'f> {
-    /// Whether there is one.
+/// An optional item: whether there is one, and where it is found after the loop.
+struct Found {
     exists: Expr,
-    item: Box<dyn FnOnce(&mut Parser, &mut Vec<Stmt>) -> Result<Item, Refused> + 'f>,
+    /// At an index of this source; otherwise under a name.
+    source: Option<Source>,
+    at: Expr,
 }
 
 impl<'e> Parser<'e> {
@@ -209,10 +210,7 @@ impl<'e> Parser<'e> {
                     None if name == "next" => (parse_quote!(0 < #n), parse_quote!(0)),
                     None => (parse_quote!(0 < #n), parse_quote!((#n - 1))),
                 };
-                let found = Found {
-                    exists,
-                    item: Box::new(move |parser, out| parser.item_at(&source, &index, site, out)),
-                };
+                let found = Found { exists, source: Some(source), at: index };
                 self.option(found, behind, call, site, out)
             }
             _ => Err((
@@ -365,13 +363,13 @@ impl<'e> Parser<'e> {
     }
 
     /// A number that is made of all items, starting with the first: `then` has to update it with each other one.
-    fn reduce<'f>(
+    fn reduce(
         &mut self,
         flow: &Flow,
         site: Site,
         out: &mut Vec<Stmt>,
         mut then: impl FnMut(&mut Parser<'e>, &Ident, Item, &mut Vec<Stmt>) -> Result<(), Refused>,
-    ) -> Result<Found<'f>, Refused> {
+    ) -> Result<Found, Refused> {
         let best = self.hidden("best");
         out.push(parse_quote!(let mut #best = 0.0;));
         // Whether there was an item before follows from the index, if that counts the items.
@@ -415,18 +413,18 @@ impl<'e> Parser<'e> {
             Ok(())
         };
         self.drive(flow, site, by_index, &mut sink, out)?;
-        Ok(Found { exists, item: Box::new(move |_, _| Ok(Item::Value(path(&best)))) })
+        Ok(Found { exists, source: None, at: path(&best) })
     }
 
     /// The index of the item that is the least or the greatest: nothing of the items has to be kept.
-    fn best_index<'f>(
+    fn best_index(
         &mut self,
         source: &Source,
         name: &str,
         compare: &Expr,
-        site: Site<'f>,
+        site: Site,
         out: &mut Vec<Stmt>,
-    ) -> Result<Found<'f>, Refused> {
+    ) -> Result<Found, Refused> {
         let mut source = source.clone();
         self.name_lengths(&mut source, out)?;
         let Some(len) = source.len() else {
@@ -441,20 +439,17 @@ impl<'e> Parser<'e> {
         out.push(parse_quote!(let #n = #len;));
         out.push(parse_quote!(let mut #best = 0_usize;));
         out.push(parse_quote!(for #i in 1..#n { if #test { #best = #i; } }));
-        Ok(Found {
-            exists: parse_quote!(0 < #n),
-            item: Box::new(move |parser, out| parser.item_at(&source, &at_best, site, out)),
-        })
+        Ok(Found { exists: parse_quote!(0 < #n), source: Some(source), at: at_best })
     }
 
     /// The index of the first item that passes a test.
-    fn find<'f>(
+    fn find(
         &mut self,
         source: &Source,
         test: &Expr,
-        site: Site<'f>,
+        site: Site,
         out: &mut Vec<Stmt>,
-    ) -> Result<Found<'f>, Refused> {
+    ) -> Result<Found, Refused> {
         let mut source = source.clone();
         self.name_lengths(&mut source, out)?;
         let Some(len) = source.len() else {
@@ -467,10 +462,7 @@ impl<'e> Parser<'e> {
         out.push(parse_quote!(let mut #at = #n;));
         out.push(parse_quote!(for #i in 0..#n { if #at == #n && #test { #at = #i; } }));
         let index = path(&at);
-        Ok(Found {
-            exists: parse_quote!(#at < #n),
-            item: Box::new(move |parser, out| parser.item_at(&source, &index, site, out)),
-        })
+        Ok(Found { exists: parse_quote!(#at < #n), source: Some(source), at: index })
     }
 
     /// The new item takes the place of the old one: the last of equal ones is the greatest, the first is the least.
@@ -508,7 +500,10 @@ impl<'e> Parser<'e> {
             }
         };
         let mut inner = Vec::new();
-        let mut item = (found.item)(self, &mut inner)?;
+        let mut item = match found.source {
+            Some(source) => self.item_at(&source, &found.at, site, &mut inner)?,
+            None => Item::Value(found.at),
+        };
         for step in steps {
             item = match (step.method.to_string().as_str(), step.args.first()) {
                 ("copied" | "cloned", None) => item.copied(),

@@ -18,7 +18,7 @@ pub(crate) struct Flow {
 
 #[derive(Clone)]
 pub(crate) enum Origin {
-    Source(Source),
+    Source(Box<Source>),
     /// One after the other.
     Chain(Box<Flow>, Box<Flow>),
 }
@@ -58,8 +58,8 @@ impl Flow {
     /// The items come from one loop.
     pub(crate) fn is_one_loop(&self) -> bool {
         let one = match &self.origin {
-            Origin::Source(Source::Matrix { .. }) | Origin::Chain(..) => false,
-            Origin::Source(_) => true,
+            Origin::Source(source) => !matches!(**source, Source::Matrix { .. }),
+            Origin::Chain(..) => false,
         };
         one && !self.stages.iter().any(|stage| matches!(stage, Stage::FlatMap(_)))
     }
@@ -102,7 +102,8 @@ impl<'e> Parser<'e> {
                 }
                 Ok(())
             }
-            Origin::Source(Source::Matrix { base, access, .. }) if !by_index => {
+            Origin::Source(source) if !by_index && matches!(**source, Source::Matrix { .. }) => {
+                let Source::Matrix { base, access, .. } = &**source else { unreachable!("just seen") };
                 let (row, column) = (self.names.fresh("row"), self.names.fresh("column"));
                 let place: Expr = parse_quote!(#base[[#row, #column]]);
                 let item = match access {
@@ -119,7 +120,7 @@ impl<'e> Parser<'e> {
                 Ok(())
             }
             Origin::Source(source) => {
-                let (mut core, steps) = source.clone().split();
+                let (mut core, steps) = (**source).clone().split();
                 let native = if by_index { None } else { core.native() };
                 let range: Expr = match (native, &mut core) {
                     (Some(range), _) => {

@@ -359,8 +359,8 @@ impl<'e> Parser<'e> {
         let direct = matches!(flow.origin, Origin::Source(_)) && flow.stages.is_empty();
         let wrap = |flow: &mut Flow, make: &mut dyn FnMut(Box<Source>) -> Source| {
             if let Origin::Source(source) = &mut flow.origin {
-                let inner = std::mem::replace(source, Source::Repeat(parse_quote!(())));
-                *source = make(Box::new(inner));
+                let inner = std::mem::replace(&mut **source, Source::Repeat(parse_quote!(())));
+                **source = make(Box::new(inner));
             }
         };
         match (method.as_str(), arg) {
@@ -476,7 +476,7 @@ impl<'e> Parser<'e> {
             ));
         }
         let origin = match flow.origin {
-            Origin::Source(source) => Origin::Source(Source::Rev(Box::new(source), None)),
+            Origin::Source(source) => Origin::Source(Box::new(Source::Rev(source, None))),
             Origin::Chain(first, second) => {
                 let (first, second) = (self.reversed(*first, call)?, self.reversed(*second, call)?);
                 Origin::Chain(Box::new(second), Box::new(first))
@@ -632,7 +632,7 @@ const CONSUMERS: &[&str] = &[
 ];
 
 fn plain(source: Source) -> Flow {
-    Flow { origin: Origin::Source(source), stages: Vec::new() }
+    Flow { origin: Origin::Source(Box::new(source)), stages: Vec::new() }
 }
 
 fn zip(left: Flow, right: Flow, tokens: impl ToTokens) -> Result<Flow, Refused> {
@@ -640,7 +640,7 @@ fn zip(left: Flow, right: Flow, tokens: impl ToTokens) -> Result<Flow, Refused> 
         (
             Flow { origin: Origin::Source(left), stages: none },
             Flow { origin: Origin::Source(right), stages: neither },
-        ) if none.is_empty() && neither.is_empty() => Ok(plain(Source::Zip(Box::new(left), Box::new(right)))),
+        ) if none.is_empty() && neither.is_empty() => Ok(plain(Source::Zip(left, right))),
         _ => Err((
             tokens.to_token_stream(),
             format!(
