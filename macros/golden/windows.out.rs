@@ -8,7 +8,7 @@ __pb::derived::<
         (),
         |(), (x,)| {
             let mut total = 0.0;
-            for i in 0..(x.len() + 1).saturating_sub(2) {
+            for i in 0..x.len().saturating_sub(1) {
                 let w = &x[i..i + 2];
                 total += (w[1] - w[0]).powi(2);
             }
@@ -17,15 +17,15 @@ __pb::derived::<
         |(), (), (x,), (d_x,), d| {
             let mut d_total = d;
             let mut carry = 0.0;
-            for i in (0..(x.len() + 1).saturating_sub(2)).rev() {
-                let t = x[i + 1] - x[i + 0];
+            for i in (0..x.len().saturating_sub(1)).rev() {
+                let t = x[i + 1] - x[i];
                 let (d_2, _) = t.powi_pullback(2, || t.powi(2), d_total);
                 let mut sum = d_2;
                 let mut sum_2 = -d_2;
                 d_x.accumulate(|d| &d[i + 1], sum + carry);
                 carry = sum_2;
             }
-            if 0 < (x.len() + 1).saturating_sub(2) {
+            if 0 < x.len().saturating_sub(1) {
                 d_x.accumulate(|d| &d[0], carry);
             }
             (__pb::zero(),)
@@ -36,20 +36,20 @@ __pb::derived::<
         let mut total = 0.0;
         let mut d_total = d;
         let mut carry = 0.0;
-        for i in 0..(x.len() + 1).saturating_sub(2) {
+        for i in 0..x.len().saturating_sub(1) {
             let w = &x[i..i + 2];
             total += (w[1] - w[0]).powi(2);
             let i = i;
-            let t = x[i + 1] - x[i + 0];
+            let t = x[i + 1] - x[i];
             let (d_2, _) = t.powi_pullback(2, || t.powi(2), d_total);
             let mut sum = d_2;
             let mut sum_2 = -d_2;
             d_x.accumulate(|d| &d[i], sum_2 + carry);
             carry = sum;
         }
-        if 0 < (x.len() + 1).saturating_sub(2) {
+        if 0 < x.len().saturating_sub(1) {
             d_x.accumulate(
-                |d| &d[((x.len() + 1).saturating_sub(2)) - 1 + 1],
+                |d| &d[(x.len().saturating_sub(1)) - 1 + 1],
                 carry,
             );
         }
