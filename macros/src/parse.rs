@@ -9,15 +9,15 @@ use syn::spanned::Spanned;
 use syn::{BinOp, Expr as Syn, Ident, Pat, Stmt, UnOp};
 
 use crate::calls::{Callee, is_associated};
-use crate::destructure::destructured;
 use crate::closures::{Closure, ESCAPES, Refused};
+use crate::destructure::destructured;
 use crate::errors::Errors;
 use crate::iterators::consumers::Chain;
 use crate::iterators::item::Item;
 use crate::iterators::source::is_zero;
 use crate::kind::{assigns, changes_receiver, inert, inert_method, kind_of_type};
-use crate::mutation::{owned_type, returning_a_local};
 use crate::lift::is_unit;
+use crate::mutation::{owned_type, returning_a_local};
 use crate::program::*;
 use crate::rename::Names;
 use crate::signature::{Passing, Signature};
