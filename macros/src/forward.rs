@@ -327,7 +327,9 @@ impl<'p> Forward<'p> {
                 || kept.name(block, Item::Undo(e)).is_some()
                 || self.reverse.removed.contains_key(&e)
                 || self.program.blocks_of(e).into_iter().flat_map(|b| self.program.nested(b)).any(|b| {
-                    !kept.is_empty(b) || self.program.roots(b).into_iter().any(|root| self.touched(root, b))
+                    self.program.blocks[b].rewritten
+                        || !kept.is_empty(b)
+                        || self.program.roots(b).into_iter().any(|root| self.touched(root, b))
                 })
         })
     }

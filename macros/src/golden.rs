@@ -37,3 +37,13 @@ fn rosenbrock() {
 fn simulate() {
     check("simulate");
 }
+
+#[test]
+fn chain() {
+    check("chain");
+}
+
+#[test]
+fn windows() {
+    check("windows");
+}

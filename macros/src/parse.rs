@@ -1,6 +1,7 @@
 //! Syntax → [`Program`]: resolves names, and sets apart what is not understood, which is fine as long as it is constant.
 
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
@@ -8,22 +9,45 @@ use syn::spanned::Spanned;
 use syn::{BinOp, Expr as Syn, Ident, Pat, Stmt, UnOp};
 
 use crate::calls::{Callee, is_associated};
+use crate::closures::{Closure, ESCAPES, Refused};
 use crate::destructure::destructured;
 use crate::errors::Errors;
+use crate::iterators::consumers::Chain;
+use crate::iterators::item::Item;
+use crate::iterators::source::is_zero;
 use crate::kind::{assigns, changes_receiver, inert, inert_method, kind_of_type};
+use crate::lift::is_unit;
 use crate::mutation::{owned_type, returning_a_local};
 use crate::program::*;
+use crate::rename::Names;
 use crate::signature::{Passing, Signature};
+use crate::suspects::Suspects;
 
 /// What a name stands for.
 #[derive(Clone)]
-enum Binding {
+pub(crate) enum Binding {
     Variable(VarId),
     /// `let row = &x[a..b]`
     Alias {
         place: Place,
         unique: bool,
     },
+    /// `let f = |…| …`
+    Closure(Rc<Closure>),
+}
+
+impl Binding {
+    /// The two are the same thing.
+    pub(crate) fn is(&self, other: &Binding) -> bool {
+        match (self, other) {
+            (Binding::Variable(one), Binding::Variable(other)) => one == other,
+            (Binding::Alias { place: one, .. }, Binding::Alias { place: other, .. }) => {
+                one.base == other.base && one.indices().eq(other.indices())
+            }
+            (Binding::Closure(one), Binding::Closure(other)) => Rc::ptr_eq(one, other),
+            _ => false,
+        }
+    }
 }
 
 pub(crate) struct Parser<'e> {
@@ -35,6 +59,10 @@ pub(crate) struct Parser<'e> {
     /// The function's name, by which it may call itself.
     function: Option<Ident>,
     pub(crate) errors: &'e mut Errors,
+    pub(crate) names: Names,
+    pub(crate) suspects: Suspects,
+    /// The number of indices of arrays of `ndarray`'s.
+    pub(crate) ranks: HashMap<VarId, usize>,
 }
 
 const CONTROL: &str = "leaving a block early is not differentiable yet: put the rest into the other branch of an `if`, \
@@ -54,6 +82,9 @@ impl<'e> Parser<'e> {
             block: BODY,
             function: signature.method.is_none().then(|| signature.name.clone()),
             errors,
+            names: Names::new(body),
+            suspects: Suspects::of(signature, body),
+            ranks: HashMap::new(),
         };
         parser.program.blocks.push(Block::default());
         parser.program.scalars = signature.generics.scalars.clone();
@@ -70,6 +101,7 @@ impl<'e> Parser<'e> {
                 variable.kind = signature.generics.kind_of(&parameter.ty);
                 variable.constant = parameter.constant;
                 variable.memory = origin == Origin::Unique;
+                parser.ranks.extend(rank_of_type(&parameter.ty).map(|rank| (id, rank)));
                 id
             });
             parser.program.parameters.push(id);
@@ -96,11 +128,19 @@ impl<'e> Parser<'e> {
         id
     }
 
-    fn scope(&mut self) -> &mut HashMap<String, Binding> {
+    pub(crate) fn scope(&mut self) -> &mut HashMap<String, Binding> {
         self.scopes.last_mut().expect("there is always a scope")
     }
 
-    fn lookup(&self, name: &Ident) -> Option<&Binding> {
+    /// The closures that names stand for.
+    pub(crate) fn visible_closures(&self) -> impl Iterator<Item = &Rc<Closure>> {
+        self.scopes.iter().flat_map(HashMap::values).filter_map(|binding| match binding {
+            Binding::Closure(closure) => Some(closure),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn lookup(&self, name: &Ident) -> Option<&Binding> {
         let name = name.to_string();
         self.scopes.iter().rev().find_map(|scope| scope.get(&name))
     }
@@ -110,7 +150,7 @@ impl<'e> Parser<'e> {
         match self.lookup(name) {
             Some(Binding::Variable(id)) => self.program.variables[*id].by_reference(),
             Some(Binding::Alias { .. }) => true,
-            None => false,
+            Some(Binding::Closure(_)) | None => false,
         }
     }
 
@@ -123,6 +163,7 @@ impl<'e> Parser<'e> {
                     TokenTree::Ident(ident) => match parser.lookup(&ident) {
                         Some(Binding::Variable(id)) => found.push(*id),
                         Some(Binding::Alias { place, .. }) => found.push(place.base),
+                        Some(Binding::Closure(closure)) => closure.mentions(found),
                         None => {}
                     },
                     // Format strings name variables as well.
@@ -186,22 +227,42 @@ impl<'e> Parser<'e> {
     }
 
     fn fill_block(&mut self, id: BlockId, block: &syn::Block) {
-        let last = block.stmts.len().wrapping_sub(1);
-        for (i, stmt) in block.stmts.iter().enumerate() {
-            if let (true, Stmt::Expr(expr, None)) = (i == last, stmt)
-                && !matches!(expr, Syn::ForLoop(_) | Syn::While(_) | Syn::Loop(_))
-                && !is_assignment(expr)
-            {
-                let value = self.expr(expr);
-                self.program.blocks[id].value = Some(value);
-                continue;
+        let mut statements = block.stmts.clone();
+        for i in 0..statements.len() {
+            self.keep_captured(&mut statements, i);
+            match &statements[i] {
+                Stmt::Expr(expr, None)
+                    if i + 1 == statements.len()
+                        && !matches!(expr, Syn::ForLoop(_) | Syn::While(_) | Syn::Loop(_))
+                        && !is_assignment(expr) =>
+                {
+                    let (mut value, mut before) = (expr.clone(), Vec::new());
+                    let lifted = self.lift(&mut value, &mut before);
+                    self.program.blocks[id].rewritten |= lifted;
+                    before.iter().for_each(|statement| self.push_statement(statement));
+                    if is_assignment(&value) {
+                        self.push_statement(&Stmt::Expr(value, None));
+                    } else if !lifted || !is_unit(&value) {
+                        let value = self.expr(&value);
+                        self.program.blocks[id].value = Some(value);
+                    }
+                }
+                statement => self.push_statement(statement),
             }
-            if let Some(kind) = self.statement(stmt) {
-                let id = self.program.statements;
-                self.program.statements += 1;
-                let statement = Statement { id, kind, before: At::default(), defines: Vec::new() };
-                self.program.blocks[self.block].statements.push(statement);
-            }
+        }
+    }
+
+    /// Parses a statement of the current block, or what it is rewritten to.
+    pub(crate) fn push_statement(&mut self, stmt: &Stmt) {
+        if let Some(statements) = self.rewrite(stmt) {
+            self.program.blocks[self.block].rewritten = true;
+            return statements.iter().for_each(|statement| self.push_statement(statement));
+        }
+        if let Some(kind) = self.statement(stmt) {
+            let id = self.program.statements;
+            self.program.statements += 1;
+            let statement = Statement { id, kind, before: At::default(), defines: Vec::new() };
+            self.program.blocks[self.block].statements.push(statement);
         }
     }
 
@@ -218,10 +279,11 @@ impl<'e> Parser<'e> {
         }
     }
 
-    fn macro_statement(&self, stmt: &Stmt, mac: &syn::Macro) -> StatementKind {
+    fn macro_statement(&mut self, stmt: &Stmt, mac: &syn::Macro) -> StatementKind {
         let name = mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
         let observer =
             ["assert", "debug_assert", "print", "eprint"].iter().any(|prefix| name.starts_with(prefix));
+        self.refuse_closures(stmt.to_token_stream());
         let why = (!observer).then(|| format!("`{name}!` is not known to leave active values alone"));
         StatementKind::Opaque(Opaque {
             syntax: stmt.clone(),
@@ -242,7 +304,7 @@ impl<'e> Parser<'e> {
         }
         let syntax = local.init.as_ref().map(|init| &*init.expr);
         if let (Pat::Ident(name), Some(Syn::Reference(reference))) = (pattern, syntax)
-            && let Some(place) = self.place(&reference.expr)
+            && let Some(place) = self.place(referent(&reference.expr))
         {
             let unique = reference.mutability.is_some();
             if unique {
@@ -303,6 +365,7 @@ impl<'e> Parser<'e> {
         if let [Some(id)] = variables[..] {
             if let Some(ty) = ty {
                 self.program.variables[id].kind = self.program.kind_of_type(ty);
+                self.program.variables[id].ty = Some(Box::new(ty.clone()));
             }
             if let Some(init) = init {
                 let (kind, zero) = (self.program.kind_of(init), self.program.zero_of(init));
@@ -347,6 +410,9 @@ impl<'e> Parser<'e> {
                 self.assignment(expr, &binary.left, assign_op(&binary.op), &binary.right)
             }
             Syn::ForLoop(f) => {
+                if let Some(Err((_, why))) = self.for_over(f) {
+                    return Some(self.opaque(stmt, why));
+                }
                 if !matches!(&*f.pat, Pat::Ident(_) | Pat::Wild(_)) || !is_range(&f.expr) {
                     return Some(self.opaque(
                         stmt,
@@ -391,7 +457,8 @@ impl<'e> Parser<'e> {
         }
     }
 
-    fn opaque(&self, stmt: &Stmt, why: String) -> StatementKind {
+    fn opaque(&mut self, stmt: &Stmt, why: String) -> StatementKind {
+        self.refuse_closures(stmt.to_token_stream());
         let mentions = self.mentions(stmt.to_token_stream());
         let reads = self.mentions(without_shapes(stmt.to_token_stream()));
         let aliases = self.aliases(stmt.to_token_stream());
@@ -399,7 +466,7 @@ impl<'e> Parser<'e> {
     }
 
     fn assignment(&mut self, syntax: &Syn, left: &Syn, op: Option<Op>, right: &Syn) -> Option<StatementKind> {
-        let value = self.expr(right);
+        let value = self.operand(right);
         let Some(place) = self.place(left) else {
             self.errors.push(
                 left,
@@ -430,7 +497,25 @@ impl<'e> Parser<'e> {
         self.program.exprs.len() - 1
     }
 
+    /// A closure that is inlined where it is called is nowhere else.
+    fn refuse_closures(&mut self, tokens: TokenStream) {
+        for token in tokens {
+            match token {
+                TokenTree::Group(group) => self.refuse_closures(group.stream()),
+                TokenTree::Ident(ident) if matches!(self.lookup(&ident), Some(Binding::Closure(_))) => {
+                    self.errors.push(ident, ESCAPES);
+                }
+                _ => {}
+            }
+        }
+    }
+
     pub(crate) fn constant(&mut self, syntax: &Syn, pure: bool, why: Option<&str>) -> ExprId {
+        self.refuse_closures(syntax.to_token_stream());
+        self.constant_as_it_is(syntax, pure, why)
+    }
+
+    fn constant_as_it_is(&mut self, syntax: &Syn, pure: bool, why: Option<&str>) -> ExprId {
         let mentions = self.mentions(syntax.to_token_stream());
         let reads = self.mentions(without_shapes(syntax.to_token_stream()));
         let aliases = self.aliases(syntax.to_token_stream());
@@ -442,6 +527,7 @@ impl<'e> Parser<'e> {
 
     /// An expression of a type that carries no gradient, whatever it looks at.
     pub(crate) fn inert_expr(&mut self, syntax: &Syn) -> ExprId {
+        let syntax = &self.plain(syntax);
         let pure = self.is_pure(syntax);
         self.constant(syntax, pure, None)
     }
@@ -451,12 +537,20 @@ impl<'e> Parser<'e> {
             Syn::Path(path) => match self.lookup(path.path.get_ident()?)? {
                 Binding::Variable(id) => Some(Place { base: *id, projections: Vec::new() }),
                 Binding::Alias { place, .. } => Some(place.clone()),
+                Binding::Closure(_) => None,
             },
             Syn::Index(index) => {
                 let mut place = self.place(&index.expr)?;
                 self.program.variables[place.base].parted = true;
                 let position = self.expr(&index.index);
                 self.mark_inert(position);
+                if let Some(Projection::Index(part)) = place.projections.last()
+                    && let Some(position) = self.within(*part, position)
+                {
+                    place.projections.pop();
+                    place.projections.push(Projection::Index(position));
+                    return Some(place);
+                }
                 place.projections.push(Projection::Index(position));
                 Some(place)
             }
@@ -477,6 +571,31 @@ impl<'e> Parser<'e> {
             Syn::Group(group) => self.place(&group.expr),
             _ => None,
         }
+    }
+
+    /// The position `k` of the part `i..i + n` is `i + k` of the whole, for the index `i` of a loop, which does not change. As
+    /// written it stays `k`.
+    fn within(&mut self, part: ExprId, position: ExprId) -> Option<ExprId> {
+        let part = &self.program.exprs[part];
+        let (Syn::Range(range), ExprKind::Constant(constant)) = (&part.syntax, &part.kind) else {
+            return None;
+        };
+        let Some(Syn::Path(path)) = range.start.as_deref() else { return None };
+        let Some(Binding::Variable(id)) = self.lookup(path.path.get_ident()?) else { return None };
+        let position = &self.program.exprs[position];
+        let literal = matches!(&position.syntax, Syn::Lit(lit) if matches!(lit.lit, syn::Lit::Int(_)));
+        let same = constant.mentions == [*id] && self.program.variables[*id].origin == Origin::Index;
+        if !same || !literal || !matches!(position.kind, ExprKind::Constant(_)) {
+            return None;
+        }
+        let (start, literal, base) = (Syn::Path(path.clone()), position.syntax.clone(), *id);
+        let first = Place { base, projections: Vec::new() };
+        if is_zero(&literal) {
+            return Some(self.add(&literal, ExprKind::Read(first)));
+        }
+        let left = self.add(&start, ExprKind::Read(first));
+        let right = self.constant(&literal, true, None);
+        Some(self.add(&literal, ExprKind::Binary { op: Op::Add, left, right }))
     }
 
     /// What an index is computed from carries no gradient.
@@ -521,7 +640,7 @@ impl<'e> Parser<'e> {
                     self.add(expr, ExprKind::Read(Place { base: id, projections: Vec::new() }))
                 }
                 Some(Binding::Alias { place, unique }) => self.add(expr, ExprKind::Borrow { place, unique }),
-                None => self.constant(expr, true, None),
+                Some(Binding::Closure(_)) | None => self.constant(expr, true, None),
             },
             Syn::Index(_) | Syn::Field(_) => match self.place(expr) {
                 Some(place) => self.add(expr, ExprKind::Read(place)),
@@ -533,7 +652,7 @@ impl<'e> Parser<'e> {
             },
             Syn::Unary(unary) => match unary.op {
                 UnOp::Neg(_) => {
-                    let operand = self.expr(&unary.expr);
+                    let operand = self.operand(&unary.expr);
                     self.add(expr, ExprKind::Neg(operand))
                 }
                 UnOp::Deref(_) => match self.place(expr) {
@@ -544,8 +663,7 @@ impl<'e> Parser<'e> {
             },
             Syn::Binary(binary) => match arithmetic(&binary.op) {
                 Some(op) => {
-                    let left = self.expr(&binary.left);
-                    let right = self.expr(&binary.right);
+                    let (left, right) = (self.operand(&binary.left), self.operand(&binary.right));
                     self.add(expr, ExprKind::Binary { op, left, right })
                 }
                 None if assign_op(&binary.op).is_some() => {
@@ -646,7 +764,42 @@ impl<'e> Parser<'e> {
         }
     }
 
+    /// An operand of arithmetic, which follows references to numbers by itself.
+    fn operand(&mut self, expr: &Syn) -> ExprId {
+        let id = self.expr(expr);
+        if let (Syn::Path(_), ExprKind::Borrow { place, unique: false }) =
+            (expr, &self.program.exprs[id].kind)
+            && self.program.kind_of_place(place) == Kind::Float
+        {
+            self.program.exprs[id].kind = ExprKind::Read(place.clone());
+        }
+        id
+    }
+
+    /// What [`Parser::lift`] could not take out: in a place of its own.
+    fn in_place(&mut self, expr: &Syn, result: Result<Chain, Refused>, mut before: Vec<Stmt>) -> ExprId {
+        match result {
+            Ok(Chain::Inert) => self.inert_expr(expr),
+            Ok(Chain::Value(item)) => {
+                before.push(Stmt::Expr(item.expr(), None));
+                let block = self.parse_block(&syn::Block { brace_token: Default::default(), stmts: before });
+                self.program.blocks[block].rewritten = true;
+                self.add(expr, ExprKind::Block(block))
+            }
+            Err((tokens, why)) => {
+                let pure = self.is_pure(expr);
+                let id = self.constant_as_it_is(expr, pure, Some(why.as_str()).filter(|why| !why.is_empty()));
+                self.program.exprs[id].span = tokens.span();
+                id
+            }
+        }
+    }
+
     fn method(&mut self, expr: &Syn, call: &syn::ExprMethodCall) -> ExprId {
+        let mut before = Vec::new();
+        if let Some(result) = self.chain(expr, None, &mut before) {
+            return self.in_place(expr, result, before);
+        }
         if inert_method(&call.method.to_string()) {
             return self.inert_expr(expr);
         }
@@ -680,6 +833,12 @@ impl<'e> Parser<'e> {
                 Some("only functions called by their name are differentiable"),
             );
         };
+        if let Some(closure) = self.closure(&call.func) {
+            let mut before = Vec::new();
+            let value = self.inline_call(&closure, call, &mut before);
+            let value = value.map(|v| Chain::Value(Item::Value(v.unwrap_or_else(|| syn::parse_quote!(())))));
+            return self.in_place(expr, value, before);
+        }
         let function = &path.path;
         let last = function.segments.last().expect("a path has a segment");
         if function.get_ident().is_some_and(|name| self.lookup(name).is_some()) {
@@ -808,7 +967,7 @@ impl<'e> Parser<'e> {
 }
 
 /// `tokens` without `x.len()` and the like, which carry no gradient.
-fn without_shapes(tokens: TokenStream) -> TokenStream {
+pub(crate) fn without_shapes(tokens: TokenStream) -> TokenStream {
     let tokens: Vec<_> = tokens.into_iter().collect();
     let shape = |i: usize| match tokens.get(i..i + 3) {
         Some([TokenTree::Ident(_), TokenTree::Punct(dot), TokenTree::Ident(method)]) => {
@@ -830,6 +989,27 @@ fn without_shapes(tokens: TokenStream) -> TokenStream {
     kept
 }
 
+/// What a reference to references refers to.
+fn referent(expr: &Syn) -> &Syn {
+    match expr {
+        Syn::Reference(reference) => referent(&reference.expr),
+        expr => expr,
+    }
+}
+
+/// The number of indices, as the name of a type of `ndarray`'s tells.
+fn rank_of_type(ty: &syn::Type) -> Option<usize> {
+    match ty {
+        syn::Type::Reference(reference) => rank_of_type(&reference.elem),
+        syn::Type::Paren(paren) => rank_of_type(&paren.elem),
+        syn::Type::Path(path) => {
+            let name = path.path.segments.last()?.ident.to_string();
+            name.strip_prefix("Array")?.trim_start_matches(|c: char| c.is_alphabetic()).parse().ok()
+        }
+        _ => None,
+    }
+}
+
 /// The type, if `function` is a function of `f32` or `f64`.
 fn float_of(function: &syn::Path) -> Option<syn::Type> {
     let segments: Vec<_> = function.segments.iter().collect();
@@ -841,7 +1021,7 @@ fn is_assignment(expr: &Syn) -> bool {
     matches!(expr, Syn::Assign(_)) || matches!(expr, Syn::Binary(binary) if assign_op(&binary.op).is_some())
 }
 
-fn is_range(expr: &Syn) -> bool {
+pub(crate) fn is_range(expr: &Syn) -> bool {
     match expr {
         Syn::Range(range) => range.start.is_some() && range.end.is_some(),
         Syn::Paren(paren) => is_range(&paren.expr),
@@ -863,7 +1043,7 @@ fn arithmetic(op: &BinOp) -> Option<Op> {
     })
 }
 
-fn assign_op(op: &BinOp) -> Option<Op> {
+pub(crate) fn assign_op(op: &BinOp) -> Option<Op> {
     Some(match op {
         BinOp::AddAssign(_) => Op::Add,
         BinOp::SubAssign(_) => Op::Sub,

@@ -93,6 +93,8 @@ pub(crate) struct Variable {
     pub(crate) storage: VarId,
     /// The zero of a local's shape, where the syntax of its initialiser tells that.
     pub(crate) zero: Option<Zero>,
+    /// As annotated.
+    pub(crate) ty: Option<Box<syn::Type>>,
 }
 
 impl Variable {
@@ -118,6 +120,7 @@ impl Variable {
             storage: id,
             block,
             zero: None,
+            ty: None,
         }
     }
 
@@ -180,6 +183,8 @@ pub(crate) struct Block {
     pub(crate) entries: Vec<(VarId, DefId)>,
     /// When the block is through.
     pub(crate) end: At,
+    /// Its statements differ from what the user wrote.
+    pub(crate) rewritten: bool,
 }
 
 pub(crate) struct Statement {
@@ -463,6 +468,14 @@ impl Program {
             expr = inner;
         }
         expr
+    }
+
+    /// Nothing in `expr` but its literals tells its type.
+    pub(crate) fn only_literals(&self, expr: ExprId) -> bool {
+        self.tree(expr).into_iter().all(|e| match &self.exprs[e].kind {
+            ExprKind::Constant(_) => matches!(self.exprs[e].syntax, syn::Expr::Lit(_)),
+            _ => !self.operands(e).is_empty(),
+        })
     }
 
     /// `expr` and all expressions in it, those in its blocks left out.

@@ -156,7 +156,9 @@ impl Reverse<'_> {
                 };
                 self.named.insert(variable.unique.to_string());
                 let text = self.text(*expr, at, level);
-                self.levels[level].out.extend(quote!(let #name = #text;));
+                let ty =
+                    variable.ty.as_ref().filter(|_| program.only_literals(*expr)).map(|ty| quote!(: #ty));
+                self.levels[level].out.extend(quote!(let #name #ty = #text;));
                 self.levels[level].names.insert(def, name.clone());
                 name
             }

@@ -1,38 +1,83 @@
 use pullback::prelude::*;
 
 #[differentiable]
-fn over_elements(x: &[f64]) -> f64 {
+fn unknown_adapter(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).peekable().sum()
+}
+
+#[differentiable]
+fn unknown_consumer(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * 2.0).try_fold(0.0, |a, b| Some(a + b)).unwrap()
+}
+
+#[differentiable]
+fn loop_over_what_is_not_known(x: &[f64]) -> f64 {
     let mut total = 0.0;
-    for x in x {
-        total += x * x;
+    for part in x.split(|v| *v < 0.0) {
+        total += part[0];
     }
     total
 }
 
 #[differentiable]
-fn over_an_iterator(x: &[f64]) -> f64 {
-    let mut total = 0.0;
-    for (i, x) in x.iter().enumerate() {
-        total += x * i as f64;
-    }
-    total
+fn zip_after_filter(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().filter(|v| **v > 0.0).zip(y).map(|(a, b)| a * b).sum()
 }
 
 #[differentiable]
-fn chain(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * x).sum()
+fn option(x: &[f64]) -> f64 {
+    let largest = x.iter().copied().reduce(f64::max);
+    largest.unwrap()
 }
 
 #[differentiable]
-fn closure(x: f64, y: f64) -> f64 {
+fn collection(x: &[f64]) -> f64 {
+    let sorted: std::collections::VecDeque<f64> = x.iter().copied().collect();
+    sorted[0]
+}
+
+#[differentiable]
+fn endless(x: f64) -> f64 {
+    std::iter::repeat(x).map(|x| x * x).sum()
+}
+
+#[differentiable]
+fn leaves_early(x: f64, y: f64) -> f64 {
+    let scale = |z: f64| {
+        if z > 1.0 {
+            return z;
+        }
+        z * y
+    };
+    scale(x)
+}
+
+fn apply(f: &dyn Fn(f64) -> f64, x: f64) -> f64 {
+    f(x)
+}
+
+#[differentiable]
+fn escapes(x: f64, y: f64) -> f64 {
     let scale = |z: f64| z * y;
+    apply(&scale, x)
+}
+
+#[differentiable]
+fn in_a_macro(x: f64, y: f64) -> f64 {
+    let scale = |z: f64| z * y;
+    assert!(scale(x) > 0.0);
     scale(x)
 }
 
 #[differentiable]
-fn method_of_an_array(x: &mut [f64]) -> f64 {
-    x.sort_floats();
-    x[0]
+fn in_a_format_string(x: &[f64], v: f64) -> f64 {
+    x.iter().map(|v| { println!("{v}"); v * 2.0 }).map(|w| w * v).sum()
+}
+
+#[differentiable]
+fn dynamic(x: f64, y: f64) -> f64 {
+    let scale: &dyn Fn(f64) -> f64 = &|z| z * y;
+    scale(x)
 }
 
 fn main() {}

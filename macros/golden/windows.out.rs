@@ -1,0 +1,58 @@
+__pb::derived::<
+    windows,
+    _,
+    _,
+    _,
+    _,
+>(
+        (),
+        |(), (x,)| {
+            let mut total = 0.0;
+            for i in 0..x.len().saturating_sub(1) {
+                let w = &x[i..i + 2];
+                total += (w[1] - w[0]).powi(2);
+            }
+            (total, ())
+        },
+        |(), (), (x,), (d_x,), d| {
+            let mut d_total = d;
+            let mut carry = 0.0;
+            for i in (0..x.len().saturating_sub(1)).rev() {
+                let t = x[i + 1] - x[i];
+                let (d_2, _) = t.powi_pullback(2, || t.powi(2), d_total);
+                let mut sum = d_2;
+                let mut sum_2 = -d_2;
+                d_x.accumulate(|d| &d[i + 1], sum + carry);
+                carry = sum_2;
+            }
+            if 0 < x.len().saturating_sub(1) {
+                d_x.accumulate(|d| &d[0], carry);
+            }
+            (__pb::zero(),)
+        },
+    )
+    .fused(|(), (x,), (d_x,), d| {
+        let x = x;
+        let mut total = 0.0;
+        let mut d_total = d;
+        let mut carry = 0.0;
+        for i in 0..x.len().saturating_sub(1) {
+            let w = &x[i..i + 2];
+            total += (w[1] - w[0]).powi(2);
+            let i = i;
+            let t = x[i + 1] - x[i];
+            let (d_2, _) = t.powi_pullback(2, || t.powi(2), d_total);
+            let mut sum = d_2;
+            let mut sum_2 = -d_2;
+            d_x.accumulate(|d| &d[i], sum_2 + carry);
+            carry = sum;
+        }
+        if 0 < x.len().saturating_sub(1) {
+            d_x.accumulate(
+                |d| &d[(x.len().saturating_sub(1)) - 1 + 1],
+                carry,
+            );
+        }
+        let value = total;
+        (value, { (__pb::zero(),) })
+    })

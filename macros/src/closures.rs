@@ -1,0 +1,376 @@
+//! Local closures: known by their name, and inlined where they are called.
+//!
+//! A call becomes the closure's body, with a `let` for each parameter. What it captures is still there, under the same name:
+//! Rust's borrows see to the values, and a name that would be taken in between is given to the newcomer in another form.
+
+use std::rc::Rc;
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::visit::Visit;
+use syn::visit_mut::VisitMut;
+use syn::{Expr, ExprClosure, Ident, Pat, Stmt, parse_quote};
+
+use crate::iterators::item::{Code, Item};
+use crate::parse::{Binding, Parser};
+use crate::program::VarId;
+use crate::rename::{Occurrences, Replace, Substitute, bound};
+
+/// A closure bound to a name.
+pub(crate) struct Closure {
+    pub(crate) syntax: ExprClosure,
+    /// What its free names referred to where it was made.
+    captured: Vec<(Ident, Binding)>,
+}
+
+impl Closure {
+    /// The variables that it captures.
+    pub(crate) fn mentions(&self, found: &mut Vec<VarId>) {
+        for (_, binding) in &self.captured {
+            match binding {
+                Binding::Variable(id) => found.push(*id),
+                Binding::Alias { place, .. } => found.push(place.base),
+                Binding::Closure(closure) => closure.mentions(found),
+            }
+        }
+    }
+}
+
+/// Where code is inlined, which decides about the names it may use.
+#[derive(Clone, Copy)]
+pub(crate) enum Site<'a> {
+    /// Into a loop of its own, that a chain becomes: beside these names.
+    Chain(&'a Occurrences),
+    /// Among the statements of the user's.
+    Block,
+}
+
+/// What cannot be rewritten: the code in question, and why.
+pub(crate) type Refused = (TokenStream, String);
+
+pub(crate) const ESCAPES: &str =
+    "this closure is differentiable only where it is called by its name: call it, or write a function";
+
+impl Parser<'_> {
+    /// `let name = |…| …;`, if values with gradients may be involved. What is to stand in place of that statement.
+    pub(crate) fn closure_let(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
+        let pattern = match &local.pat {
+            Pat::Type(typed) => &*typed.pat,
+            pattern => pattern,
+        };
+        let (Pat::Ident(name), Some(init)) = (pattern, &local.init) else { return None };
+        let Expr::Closure(closure) = &*init.expr else { return None };
+        if name.by_ref.is_some() || name.subpat.is_some() || !self.suspects.contains(&name.ident) {
+            return None;
+        }
+        if closure.asyncness.is_some() {
+            return None;
+        }
+        if let Err((tokens, why)) = inlinable(closure) {
+            self.errors.push(tokens, why);
+        }
+        let mut syntax = closure.clone();
+        let mut out = Vec::new();
+        let mut captured = Vec::new();
+        for (ident, binding) in self.free_names(closure) {
+            // What is moved in is a copy, as soon as one of the two can change.
+            if let (Some(_), Binding::Variable(id)) = (closure.capture, &binding)
+                && self.program.variables[*id].mutable
+                && !self.program.variables[*id].by_reference()
+            {
+                let copy = self.hidden(&ident.to_string());
+                out.push(parse_quote!(let mut #copy = #ident;));
+                let by = Substitute::Name(copy);
+                let mut replace = Replace::new(&ident, &by);
+                replace.visit_expr_mut(&mut syntax.body);
+                if replace.left {
+                    self.errors.push(&ident, "write this name out, instead of in a format string");
+                }
+                continue;
+            }
+            captured.push((ident, binding));
+        }
+        for statement in &out {
+            self.push_statement(statement);
+        }
+        // The copies are captured as well.
+        for (ident, binding) in self.free_names(&syntax) {
+            if !captured.iter().any(|(name, _)| *name == ident) {
+                captured.push((ident, binding));
+            }
+        }
+        let binding = Binding::Closure(Rc::new(Closure { syntax, captured }));
+        self.scope().insert(name.ident.to_string(), binding);
+        Some(Vec::new())
+    }
+
+    /// The variables that a closure captures.
+    fn free_names(&self, closure: &ExprClosure) -> Vec<(Ident, Binding)> {
+        let parameters: Vec<_> = closure.inputs.iter().flat_map(bound).collect();
+        let mut found: Vec<(Ident, Binding)> = Vec::new();
+        for ident in identifiers(closure.body.to_token_stream()) {
+            if parameters.contains(&ident) || found.iter().any(|(name, _)| *name == ident) {
+                continue;
+            }
+            if let Some(binding) = self.lookup(&ident) {
+                found.push((ident, binding.clone()));
+            }
+        }
+        found
+    }
+
+    /// The closure that `expr` names.
+    pub(crate) fn closure(&self, expr: &Expr) -> Option<Rc<Closure>> {
+        match expr {
+            Expr::Path(path) => match self.lookup(path.path.get_ident()?)? {
+                Binding::Closure(closure) => Some(closure.clone()),
+                _ => None,
+            },
+            Expr::Reference(reference) => self.closure(&reference.expr),
+            Expr::Paren(paren) => self.closure(&paren.expr),
+            _ => None,
+        }
+    }
+
+    /// A closure that can still be called by its name captures `name`.
+    pub(crate) fn is_captured(&self, name: &Ident) -> bool {
+        self.visible_closures().any(|closure| closure.captured.iter().any(|(captured, _)| captured == name))
+    }
+
+    /// The names that `closure` captures mean what they meant.
+    pub(crate) fn still_valid(&self, closure: &Closure) -> Result<(), Refused> {
+        for (name, binding) in &closure.captured {
+            if !self.lookup(name).is_some_and(|now| now.is(binding)) {
+                let why =
+                    format!("the closure refers to an earlier `{name}`: give the later one another name");
+                return Err((closure.syntax.body.to_token_stream(), why));
+            }
+        }
+        Ok(())
+    }
+
+    /// A call of a closure by its name, inlined: its value, `None` for `()`.
+    pub(crate) fn inline_call(
+        &mut self,
+        closure: &Closure,
+        call: &syn::ExprCall,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Option<Expr>, Refused> {
+        self.still_valid(closure)?;
+        if inlinable(&closure.syntax).is_err() {
+            // Reported where it was made.
+            return Err((call.to_token_stream(), String::new()));
+        }
+        if call.args.len() != closure.syntax.inputs.len() {
+            return Err((call.to_token_stream(), "the closure takes another number of arguments".into()));
+        }
+        let args = call.args.iter().map(|arg| Item::Value(arg.clone())).collect();
+        self.inline(&closure.syntax, args, Site::Block, out)
+    }
+
+    /// Binds the parameters of a closure and runs its statements. Its value, `None` for `()`.
+    pub(crate) fn inline(
+        &mut self,
+        closure: &ExprClosure,
+        args: Vec<Item>,
+        site: Site,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Option<Expr>, Refused> {
+        inlinable(closure)?;
+        let own = Occurrences::of(closure);
+        let mut code = Code::of(&closure.body);
+        let mut patterns: Vec<Pat> = closure.inputs.iter().cloned().collect();
+        for name in closure.inputs.iter().flat_map(bound) {
+            if let Some(new) = self.another_name(&name, &own, site) {
+                let by = Substitute::Name(new);
+                let mut replace = Replace::new(&name, &by);
+                patterns.iter_mut().for_each(|pattern| replace.visit_pat_mut(pattern));
+                self.must_replace(&name, code.replace(&name, &by));
+            }
+        }
+        for (pattern, item) in patterns.iter().zip(args) {
+            self.bind_item(pattern, item, &mut code, out);
+        }
+        self.rename_locals(&mut code, &own, site);
+        out.extend(code.statements);
+        Ok(code.value)
+    }
+
+    /// Gives the locals of inlined code names that meet no others.
+    pub(crate) fn rename_locals(&mut self, code: &mut Code, own: &Occurrences, site: Site) {
+        for i in 0..code.statements.len() {
+            let Stmt::Local(local) = &code.statements[i] else { continue };
+            for name in bound(&local.pat) {
+                let Some(new) = self.another_name(&name, own, site) else { continue };
+                let by = Substitute::Name(new);
+                if let Stmt::Local(local) = &mut code.statements[i] {
+                    Replace::new(&name, &by).visit_pat_mut(&mut local.pat);
+                }
+                let replaced = code.replace_from(i + 1, &name, &by);
+                self.must_replace(&name, replaced);
+            }
+        }
+    }
+
+    fn must_replace(&mut self, name: &Ident, replaced: bool) {
+        if !replaced {
+            self.errors.push(name, "this name means two things here: give the variable a name of its own");
+        }
+    }
+
+    /// What a variable of inlined code has to be called instead.
+    fn another_name(&mut self, name: &Ident, own: &Occurrences, site: Site) -> Option<Ident> {
+        let new = match site {
+            Site::Chain(around) => {
+                let meets = around.count(name) > own.count(name) || self.is_captured(name);
+                meets.then(|| self.names.fresh(&name.to_string()))
+            }
+            Site::Block => self.names.claim(name, own),
+        }?;
+        if self.suspects.contains(name) {
+            self.suspects.insert(&new);
+        }
+        Some(new)
+    }
+
+    /// A test, as a block that is emitted as it is: it carries no gradient.
+    pub(crate) fn predicate(&mut self, function: &Expr, args: &[Expr]) -> Result<Expr, Refused> {
+        if let Some(closure) = self.closure(function) {
+            self.still_valid(&closure)?;
+            return Ok(self.verbatim_call(&closure.syntax, args));
+        }
+        match function {
+            Expr::Closure(closure) => {
+                inlinable(closure)?;
+                Ok(self.verbatim_call(closure, args))
+            }
+            Expr::Path(_) => Ok(parse_quote!(#function(#(#args),*))),
+            other => {
+                Err((other.to_token_stream(), "write this function as a closure, or by its name".into()))
+            }
+        }
+    }
+
+    /// `{ let (parameters) = (arguments); body }`
+    fn verbatim_call(&mut self, closure: &ExprClosure, args: &[Expr]) -> Expr {
+        let own = Occurrences::of(closure);
+        let mut code = Code::of(&closure.body);
+        let mut inputs: Vec<Pat> = closure.inputs.iter().cloned().collect();
+        for name in closure.inputs.iter().flat_map(bound) {
+            let Some(new) = self.another_name(&name, &own, Site::Block) else { continue };
+            let by = Substitute::Name(new);
+            let mut replace = Replace::new(&name, &by);
+            inputs.iter_mut().for_each(|input| replace.visit_pat_mut(input));
+            self.must_replace(&name, code.replace(&name, &by));
+        }
+        self.rename_locals(&mut code, &own, Site::Block);
+        match (&inputs[..], args) {
+            ([], _) => parse_quote!({ #code }),
+            ([pattern], [arg]) => parse_quote!({ let #pattern = #arg; #code }),
+            (many, _) => {
+                let (patterns, types): (Vec<_>, Vec<_>) = many
+                    .iter()
+                    .map(|input| match input {
+                        Pat::Type(typed) => (&*typed.pat, typed.ty.to_token_stream()),
+                        input => (input, quote!(_)),
+                    })
+                    .unzip();
+                parse_quote!({ let (#(#patterns),*): (#(#types),*) = (#(#args),*); #code })
+            }
+        }
+    }
+
+    /// Code without gradient, with calls of closures written out, and with parameters of closures in it that have the names of
+    /// variables renamed.
+    pub(crate) fn plain(&mut self, expr: &Expr) -> Expr {
+        let mut expr = expr.clone();
+        let mut plain = Plain { parser: self, depth: 0 };
+        plain.visit_expr_mut(&mut expr);
+        expr
+    }
+}
+
+struct Plain<'p, 'e> {
+    parser: &'p mut Parser<'e>,
+    /// Closures inlined within each other: they cannot be recursive, but a mistake should not hang the compiler.
+    depth: usize,
+}
+
+impl VisitMut for Plain<'_, '_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        if let Expr::Call(call) = expr
+            && let Some(closure) = self.parser.closure(&call.func)
+            && call.args.len() == closure.syntax.inputs.len()
+            && self.depth < 64
+        {
+            if let Err((tokens, why)) =
+                self.parser.still_valid(&closure).and_then(|()| inlinable(&closure.syntax))
+            {
+                self.parser.errors.push(tokens, why);
+                return;
+            }
+            let mut args: Vec<Expr> = call.args.iter().cloned().collect();
+            args.iter_mut().for_each(|arg| self.visit_expr_mut(arg));
+            let mut body = closure.syntax.clone();
+            self.depth += 1;
+            self.visit_expr_mut(&mut body.body);
+            self.depth -= 1;
+            *expr = self.parser.verbatim_call(&body, &args);
+            return;
+        }
+        syn::visit_mut::visit_expr_mut(self, expr);
+    }
+
+    fn visit_expr_closure_mut(&mut self, closure: &mut ExprClosure) {
+        for name in closure.inputs.iter().flat_map(bound).collect::<Vec<_>>() {
+            if self.parser.lookup(&name).is_some() || self.parser.is_captured(&name) {
+                let by = Substitute::Name(self.parser.names.fresh(&name.to_string()));
+                let mut replace = Replace::new(&name, &by);
+                closure.inputs.iter_mut().for_each(|input| replace.visit_pat_mut(input));
+                replace.visit_expr_mut(&mut closure.body);
+                let left = replace.left;
+                self.parser.must_replace(&name, !left);
+            }
+        }
+        syn::visit_mut::visit_expr_closure_mut(self, closure);
+    }
+}
+
+/// Nothing in the closure leaves it early.
+pub(crate) fn inlinable(closure: &ExprClosure) -> Result<(), Refused> {
+    struct Exits(Option<TokenStream>);
+    impl<'ast> Visit<'ast> for Exits {
+        fn visit_expr(&mut self, expr: &'ast Expr) {
+            match expr {
+                Expr::Return(_) | Expr::Try(_) | Expr::Await(_) | Expr::Yield(_) => {
+                    self.0.get_or_insert_with(|| expr.to_token_stream());
+                }
+                Expr::Closure(_) | Expr::Async(_) => {}
+                _ => syn::visit::visit_expr(self, expr),
+            }
+        }
+        fn visit_item(&mut self, _: &'ast syn::Item) {}
+    }
+    let mut exits = Exits(None);
+    exits.visit_expr(&closure.body);
+    match exits.0 {
+        Some(tokens) => Err((
+            tokens,
+            "leaving a closure early is not differentiable yet: put the rest into the other branch".into(),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The identifiers in `tokens`, in order.
+fn identifiers(tokens: TokenStream) -> Vec<Ident> {
+    let mut found = Vec::new();
+    for token in tokens {
+        match token {
+            proc_macro2::TokenTree::Group(group) => found.extend(identifiers(group.stream())),
+            proc_macro2::TokenTree::Ident(ident) => found.push(ident),
+            _ => {}
+        }
+    }
+    found
+}

@@ -1,0 +1,683 @@
+//! What is made of the items of a chain: `sum`, `fold`, `max_by`, ….
+
+use quote::ToTokens;
+use syn::{BinOp, Expr, ExprMethodCall, Ident, Pat, Stmt, Type, parse_quote};
+
+use crate::closures::{Refused, Site};
+use crate::iterators::flow::{Flow, reference};
+use crate::iterators::item::{Code, Item};
+use crate::iterators::source::{Function, Source, result};
+use crate::kind::{inert, kind_of_type};
+use crate::parse::Parser;
+use crate::program::Kind;
+use crate::rename::{Occurrences, Replace, Substitute, bound, path};
+
+/// What is known about a chain that an expression is.
+pub(crate) enum Chain {
+    /// Its value.
+    Value(Item),
+    /// It carries no gradient, and stays as it is.
+    Inert,
+}
+
+/// Without gradient, whatever the items are.
+const INERT: &[&str] =
+    &["any", "all", "count", "position", "rposition", "is_sorted", "eq", "ne", "lt", "le", "gt", "ge"];
+
+const TO_NUMBERS: &[&str] = &["sum", "product", "fold"];
+
+/// With an `Option` as the result.
+const TO_OPTION: &[&str] = &["reduce", "min_by", "max_by", "last", "nth", "next", "find"];
+
+const OF_OPTION: &[&str] = &["map", "copied", "cloned", "unwrap", "expect", "unwrap_or", "unwrap_or_default"];
+
+/// An optional item: whether there is one, and where it is found after the loop.
+struct Found {
+    exists: Expr,
+    /// At an index of this source; otherwise under a name.
+    source: Option<Source>,
+    at: Expr,
+}
+
+impl<'e> Parser<'e> {
+    /// The value of a chain that ends in a consumer; `None` if `expr` is none. The loop goes to `out`.
+    pub(crate) fn chain(
+        &mut self,
+        expr: &Expr,
+        expected: Option<&Type>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Result<Chain, Refused>> {
+        let Expr::MethodCall(call) = expr else { return None };
+        // What an `Option` goes through stands behind the consumer.
+        let mut behind = Vec::new();
+        let mut consumer = call;
+        let mut name = consumer.method.to_string();
+        while OF_OPTION.contains(&name.as_str()) && !TO_OPTION.contains(&name.as_str()) {
+            behind.insert(0, consumer);
+            let Expr::MethodCall(inner) = &*consumer.receiver else { return None };
+            consumer = inner;
+            name = consumer.method.to_string();
+        }
+        let optional = TO_OPTION.contains(&name.as_str());
+        let known = INERT.contains(&name.as_str())
+            || TO_NUMBERS.contains(&name.as_str())
+            || optional
+            || [
+                "collect",
+                "for_each",
+                "min",
+                "max",
+                "min_by_key",
+                "max_by_key",
+                "partition",
+                "unzip",
+                "try_fold",
+            ]
+            .contains(&name.as_str());
+        if !known
+            || !behind.is_empty()
+                && !optional
+                && !["min", "max", "position", "rposition", "min_by_key", "max_by_key"]
+                    .contains(&name.as_str())
+        {
+            return None;
+        }
+        if !self.suspects.any(expr) {
+            return None;
+        }
+        let mut setup = Vec::new();
+        let flow = match self.flow_of_receiver(&consumer.receiver, &mut setup) {
+            Ok(Some(flow)) => flow,
+            Ok(None) => return None,
+            Err(refused) => return Some(Err(refused)),
+        };
+        let inert_type = [generic(consumer), expected.cloned()]
+            .into_iter()
+            .flatten()
+            .next()
+            .is_some_and(|ty| inert(&kind_of_type(&ty)));
+        if INERT.contains(&name.as_str())
+            || ["min", "max"].contains(&name.as_str())
+            || inert_type && name != "for_each"
+        {
+            if changes(expr) {
+                let why = "this chain changes variables on the way: write a loop";
+                return Some(Err((expr.to_token_stream(), why.into())));
+            }
+            return Some(Ok(Chain::Inert));
+        }
+        out.extend(setup);
+        Some(self.consume(expr, consumer, &name, flow, expected, &behind, out).map(Chain::Value))
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the parts of one chain")]
+    fn consume(
+        &mut self,
+        chain: &Expr,
+        call: &ExprMethodCall,
+        name: &str,
+        flow: Flow,
+        expected: Option<&Type>,
+        behind: &[&ExprMethodCall],
+        out: &mut Vec<Stmt>,
+    ) -> Result<Item, Refused> {
+        let around = Occurrences::of(chain);
+        let site = Site::Chain(&around);
+        match (name, call.args.len()) {
+            ("sum" | "product", 0) => {
+                let ty = generic(call).or_else(|| expected.cloned());
+                self.sum(name == "sum", ty, call, &flow, site, out)
+            }
+            ("fold", 2) => self.fold(&call.args[0], &call.args[1], &flow, site, out),
+            ("for_each", 1) => {
+                let function = self.function(&call.args[0])?;
+                let mut sink = |parser: &mut Parser<'e>, item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
+                    let value = match parser.mapped(&function, item, site, out)? {
+                        Item::Value(Expr::Tuple(unit)) if unit.elems.is_empty() => return Ok(()),
+                        item => item.expr(),
+                    };
+                    out.push(Stmt::Expr(value, Some(Default::default())));
+                    Ok(())
+                };
+                self.drive(&flow, site, false, &mut sink, out)?;
+                Ok(Item::Value(parse_quote!(())))
+            }
+            ("collect", 0) => {
+                let ty = generic(call).or_else(|| expected.cloned());
+                self.collect(ty, call, &flow, site, out)
+            }
+            ("reduce", 1) => {
+                let function = self.function(&call.args[0])?;
+                let found = self.reduce(&flow, site, out, |parser, best, item, out| {
+                    let value = match &function {
+                        Function::Closure(closure) => {
+                            let args = vec![Item::Value(path(best)), item];
+                            let why = "this closure has no value";
+                            let value = parser.inline(closure, args, site, out)?;
+                            value.ok_or_else(|| (closure.to_token_stream(), why.to_string()))?
+                        }
+                        Function::Path(function) => {
+                            let item = item.expr();
+                            parse_quote!(#function(#best, #item))
+                        }
+                    };
+                    out.push(parse_quote!(#best = #value;));
+                    Ok(())
+                })?;
+                self.option(found, behind, call, site, out)
+            }
+            ("min_by" | "max_by", 1) => {
+                let compare = &call.args[0];
+                let found = match flow.source() {
+                    Some(source) if source.is_plain() => self.best_index(source, name, compare, site, out)?,
+                    _ => self.reduce(&flow, site, out, |parser, best, item, out| {
+                        let test = parser.better(name, compare, &parse_quote!(&#best), &reference(&item))?;
+                        let item = item.expr();
+                        out.push(parse_quote!(if #test { #best = #item; }));
+                        Ok(())
+                    })?,
+                };
+                self.option(found, behind, call, site, out)
+            }
+            ("find", 1) => {
+                let found = match flow.source() {
+                    Some(source) if source.is_plain() => self.find(source, &call.args[0], site, out)?,
+                    _ => {
+                        let why = "`find` behind this adapter is not differentiable: write a loop";
+                        return Err((call.method.to_token_stream(), why.into()));
+                    }
+                };
+                self.option(found, behind, call, site, out)
+            }
+            ("last" | "next", 0) | ("nth", 1) => {
+                let Some(source) = flow.source() else {
+                    let why = format!("`{name}` behind this adapter is not differentiable: write a loop");
+                    return Err((call.method.to_token_stream(), why));
+                };
+                let mut source = source.clone();
+                self.name_lengths(&mut source, out)?;
+                let Some(len) = source.len() else {
+                    return Err((call.method.to_token_stream(), "this iterator has no end".into()));
+                };
+                let n = self.names.fresh("n");
+                out.push(parse_quote!(let #n = #len;));
+                let (exists, index): (Expr, Expr) = match call.args.first() {
+                    Some(index) => {
+                        let at = self.names.fresh("at");
+                        out.push(parse_quote!(let #at: usize = #index;));
+                        (parse_quote!(#at < #n), path(&at))
+                    }
+                    None if name == "next" => (parse_quote!(0 < #n), parse_quote!(0)),
+                    None => (parse_quote!(0 < #n), parse_quote!((#n - 1))),
+                };
+                let found = Found { exists, source: Some(source), at: index };
+                self.option(found, behind, call, site, out)
+            }
+            _ => Err((
+                call.method.to_token_stream(),
+                format!("`{name}` of an iterator is not differentiable: write a loop"),
+            )),
+        }
+    }
+
+    fn sum(
+        &mut self,
+        sum: bool,
+        ty: Option<Type>,
+        call: &ExprMethodCall,
+        flow: &Flow,
+        site: Site,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Item, Refused> {
+        let ty = ty.filter(|ty| !matches!(ty, Type::Infer(_)));
+        if ty.as_ref().is_some_and(|ty| kind_of_type(ty) != Kind::Float) {
+            let why = "this is differentiable for `f32` and `f64`: write a loop";
+            return Err((call.method.to_token_stream(), why.into()));
+        }
+        let total = self.hidden(if sum { "total" } else { "product" });
+        let ty = ty.map(|ty| quote::quote!(: #ty));
+        // As the standard library starts: −0 + x is x, whatever the sign of x.
+        out.push(match sum {
+            true => parse_quote!(let mut #total #ty = -0.0;),
+            false => parse_quote!(let mut #total #ty = 1.0;),
+        });
+        let mut sink = |_: &mut Parser<'e>, item: Item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
+            let item = item.referent();
+            out.push(match sum {
+                true => parse_quote!(#total += #item;),
+                false => parse_quote!(#total *= #item;),
+            });
+            Ok(())
+        };
+        self.drive(flow, site, false, &mut sink, out)?;
+        Ok(Item::Value(path(&total)))
+    }
+
+    fn fold(
+        &mut self,
+        init: &Expr,
+        function: &Expr,
+        flow: &Flow,
+        site: Site,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Item, Refused> {
+        let closure = match self.function(function)? {
+            Function::Closure(closure) => *closure,
+            Function::Path(function) => {
+                let (a, b) = (self.names.fresh("a"), self.names.fresh("b"));
+                parse_quote!(|#a, #b| #function(#a, #b))
+            }
+        };
+        if closure.inputs.len() != 2 {
+            return Err((
+                closure.inputs.to_token_stream(),
+                "`fold` takes a closure with two parameters".into(),
+            ));
+        }
+        let mut closure = closure;
+        let mut pattern = match &closure.inputs[0] {
+            Pat::Type(typed) => (*typed.pat).clone(),
+            pattern => pattern.clone(),
+        };
+        // The accumulators live outside of the loop: under names of their own.
+        let own = Occurrences::of(&closure);
+        for name in bound(&pattern) {
+            if let Some(new) = self.names.claim(&name, &own) {
+                self.suspects.insert(&new);
+                closure = Self::renamed(&closure, &name, new.clone());
+                let by = Substitute::Name(new);
+                syn::visit_mut::VisitMut::visit_pat_mut(&mut Replace::new(&name, &by), &mut pattern);
+            }
+        }
+        let names = match &pattern {
+            Pat::Ident(name) => vec![name.ident.clone()],
+            Pat::Tuple(tuple) if tuple.elems.iter().all(|p| matches!(p, Pat::Ident(_))) => bound(&pattern),
+            other => return Err((other.to_token_stream(), "bind a name here, or a tuple of names".into())),
+        };
+        let tuple = matches!(pattern, Pat::Tuple(_));
+        match (tuple, init) {
+            (true, Expr::Tuple(inits)) if inits.elems.len() == names.len() => {
+                for (name, init) in names.iter().zip(&inits.elems) {
+                    out.push(parse_quote!(let mut #name = #init;));
+                }
+            }
+            (true, init) => out.push(parse_quote!(let (#(mut #names),*) = #init;)),
+            (false, init) => {
+                let name = &names[0];
+                out.push(match &closure.inputs[0] {
+                    Pat::Type(typed) => {
+                        let ty = &typed.ty;
+                        parse_quote!(let mut #name: #ty = #init;)
+                    }
+                    _ => parse_quote!(let mut #name = #init;),
+                });
+            }
+        }
+        closure.inputs = closure.inputs.into_iter().skip(1).collect();
+        let mut sink = |parser: &mut Parser<'e>, item: Item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
+            match parser.inline(&closure, vec![item], site, out)? {
+                Some(value) => parser.assign(&names, tuple, value, out),
+                None => return Err((closure.body.to_token_stream(), "this closure has no value".into())),
+            }
+            Ok(())
+        };
+        self.drive(flow, site, false, &mut sink, out)?;
+        Ok(match tuple {
+            true => Item::Tuple(names.iter().map(|name| Item::Value(path(name))).collect()),
+            false => Item::Value(path(&names[0])),
+        })
+    }
+
+    /// `names = value`, as plainly as possible.
+    fn assign(&mut self, names: &[Ident], tuple: bool, value: Expr, out: &mut Vec<Stmt>) {
+        match (tuple, result(value)) {
+            (true, Item::Tuple(items)) if items.len() == names.len() => {
+                let values: Vec<Expr> = items.iter().map(Item::expr).collect();
+                // A value may read what an assignment before it has changed.
+                let late =
+                    |i: usize| names[..i].iter().any(|name| Occurrences::of(&values[i]).count(name) > 0);
+                let clash = (0..values.len()).any(late);
+                if clash {
+                    let new: Vec<Ident> =
+                        names.iter().map(|name| self.hidden(&format!("next_{name}"))).collect();
+                    for (new, value) in new.iter().zip(&values) {
+                        out.push(parse_quote!(let #new = #value;));
+                    }
+                    for (name, new) in names.iter().zip(&new) {
+                        out.push(parse_quote!(#name = #new;));
+                    }
+                } else {
+                    names.iter().zip(values).for_each(|(name, value)| out.extend(assignment(name, value)));
+                }
+            }
+            (true, item) => {
+                let value = item.expr();
+                let new: Vec<Ident> = names.iter().map(|name| self.hidden(&format!("next_{name}"))).collect();
+                out.push(parse_quote!(let (#(#new),*) = #value;));
+                for (name, new) in names.iter().zip(&new) {
+                    out.push(parse_quote!(#name = #new;));
+                }
+            }
+            (false, item) => out.extend(assignment(&names[0], item.expr())),
+        }
+    }
+
+    /// A number that is made of all items, starting with the first: `then` has to update it with each other one.
+    fn reduce(
+        &mut self,
+        flow: &Flow,
+        site: Site,
+        out: &mut Vec<Stmt>,
+        mut then: impl FnMut(&mut Parser<'e>, &Ident, Item, &mut Vec<Stmt>) -> Result<(), Refused>,
+    ) -> Result<Found, Refused> {
+        let best = self.hidden("best");
+        out.push(parse_quote!(let mut #best = 0.0;));
+        // Whether there was an item before follows from the index, if that counts the items.
+        let by_index = flow.source().is_some();
+        let (started, exists): (Option<Ident>, Expr) = if by_index {
+            let mut source = flow.source().expect("just seen").clone();
+            let mut lengths = Vec::new();
+            self.name_lengths(&mut source, &mut lengths)?;
+            out.extend(lengths);
+            let len = source
+                .len()
+                .ok_or_else(|| (path(&best).to_token_stream(), "this iterator has no end".to_string()))?;
+            let n = self.names.fresh("n");
+            out.push(parse_quote!(let #n = #len;));
+            (None, parse_quote!(0 < #n))
+        } else {
+            let started = self.names.fresh("started");
+            out.push(parse_quote!(let mut #started = false;));
+            (Some(started.clone()), path(&started))
+        };
+        let mut sink = |parser: &mut Parser<'e>, item: Item, index: Option<&Expr>, out: &mut Vec<Stmt>| {
+            let item = match item {
+                Item::Place { .. } => {
+                    let why = "this is differentiable for an iterator of numbers: put `copied` before it";
+                    return Err((item.expr().to_token_stream(), why.into()));
+                }
+                item => parser.named(item, out),
+            };
+            let value = item.expr();
+            let mut update = Vec::new();
+            then(parser, &best, item, &mut update)?;
+            match (&started, index) {
+                (None, Some(index)) => {
+                    out.push(parse_quote!(if #index == 0 { #best = #value; } else { #(#update)* }));
+                }
+                (started, _) => {
+                    out.push(parse_quote!(if #started { #(#update)* } else { #best = #value; }));
+                    out.push(parse_quote!(#started = true;));
+                }
+            }
+            Ok(())
+        };
+        self.drive(flow, site, by_index, &mut sink, out)?;
+        Ok(Found { exists, source: None, at: path(&best) })
+    }
+
+    /// The index of the item that is the least or the greatest: nothing of the items has to be kept.
+    fn best_index(
+        &mut self,
+        source: &Source,
+        name: &str,
+        compare: &Expr,
+        site: Site,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Found, Refused> {
+        let mut source = source.clone();
+        self.name_lengths(&mut source, out)?;
+        let Some(len) = source.len() else {
+            return Err((compare.to_token_stream(), "this iterator has no end".into()));
+        };
+        let (n, best, i) = (self.names.fresh("n"), self.names.fresh("best"), self.names.fresh("i"));
+        let (at_best, at_i) = (path(&best), path(&i));
+        let mut none = Vec::new();
+        let old = self.item_at(&source, &at_best, site, &mut none)?;
+        let new = self.item_at(&source, &at_i, site, &mut none)?;
+        let test = self.better(name, compare, &reference(&old), &reference(&new))?;
+        out.push(parse_quote!(let #n = #len;));
+        out.push(parse_quote!(let mut #best = 0_usize;));
+        out.push(parse_quote!(for #i in 1..#n { if #test { #best = #i; } }));
+        Ok(Found { exists: parse_quote!(0 < #n), source: Some(source), at: at_best })
+    }
+
+    /// The index of the first item that passes a test.
+    fn find(
+        &mut self,
+        source: &Source,
+        test: &Expr,
+        site: Site,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Found, Refused> {
+        let mut source = source.clone();
+        self.name_lengths(&mut source, out)?;
+        let Some(len) = source.len() else {
+            return Err((test.to_token_stream(), "this iterator has no end".into()));
+        };
+        let (n, at, i) = (self.names.fresh("n"), self.names.fresh("at"), self.names.fresh("i"));
+        let item = self.item_at(&source, &path(&i), site, &mut Vec::new())?;
+        let test = self.predicate(test, &[reference(&item)])?;
+        out.push(parse_quote!(let #n = #len;));
+        out.push(parse_quote!(let mut #at = #n;));
+        out.push(parse_quote!(for #i in 0..#n { if #at == #n && #test { #at = #i; } }));
+        let index = path(&at);
+        Ok(Found { exists: parse_quote!(#at < #n), source: Some(source), at: index })
+    }
+
+    /// The new item takes the place of the old one: the last of equal ones is the greatest, the first is the least.
+    fn better(&mut self, name: &str, compare: &Expr, old: &Expr, new: &Expr) -> Result<Expr, Refused> {
+        let order = self.predicate(compare, &[old.clone(), new.clone()])?;
+        Ok(match name {
+            "max_by" => parse_quote!((#order) != ::core::cmp::Ordering::Greater),
+            _ => parse_quote!((#order) == ::core::cmp::Ordering::Greater),
+        })
+    }
+
+    /// What becomes of an optional item.
+    fn option(
+        &mut self,
+        found: Found,
+        behind: &[&ExprMethodCall],
+        call: &ExprMethodCall,
+        site: Site,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Item, Refused> {
+        let Some((last, steps)) = behind.split_last() else {
+            let why =
+                "an `Option` from a chain is differentiable with `unwrap`, `expect` or `unwrap_or` behind it";
+            return Err((call.method.to_token_stream(), why.into()));
+        };
+        let exists = found.exists;
+        let or: Option<Expr> = match (last.method.to_string().as_str(), last.args.first()) {
+            ("unwrap", None) => None,
+            ("expect", Some(_)) => None,
+            ("unwrap_or", Some(other)) => Some(other.clone()),
+            ("unwrap_or_default", None) => Some(parse_quote!(0.0)),
+            _ => {
+                let why = "an `Option` from a chain is differentiable with `unwrap`, `expect` or `unwrap_or` behind it";
+                return Err((last.method.to_token_stream(), why.into()));
+            }
+        };
+        let mut inner = Vec::new();
+        let mut item = match found.source {
+            Some(source) => self.item_at(&source, &found.at, site, &mut inner)?,
+            None => Item::Value(found.at),
+        };
+        for step in steps {
+            item = match (step.method.to_string().as_str(), step.args.first()) {
+                ("copied" | "cloned", None) => item.copied(),
+                ("map", Some(function)) => {
+                    let function = self.function(function)?;
+                    self.mapped(&function, item, site, &mut inner)?
+                }
+                _ => return Err((step.method.to_token_stream(), "this is not differentiable here".into())),
+            };
+        }
+        match or {
+            None => {
+                let message = match last.args.first() {
+                    Some(message) => message.to_token_stream(),
+                    None => quote::quote!("called `Option::unwrap()` on a `None` value"),
+                };
+                out.push(parse_quote!(assert!(#exists, "{}", #message);));
+                out.extend(inner);
+                Ok(item)
+            }
+            Some(other) => match (item, other) {
+                // One of two places: the number itself, as a place of its own.
+                (Item::Place { place, .. }, Expr::Reference(other)) => {
+                    let (name, other) = (self.hidden("item"), other.expr);
+                    out.push(parse_quote!(let #name = if #exists { #(#inner)* #place } else { #other };));
+                    Ok(Item::Place { place: path(&name), unique: false })
+                }
+                (item @ (Item::Place { .. } | Item::Tuple(_)), _) => {
+                    let why = "this is differentiable for numbers: put `copied` before it";
+                    Err((item.expr().to_token_stream(), why.into()))
+                }
+                (item, other) => {
+                    let value = item.expr();
+                    Ok(Item::Value(parse_quote!(if #exists { #(#inner)* #value } else { #other })))
+                }
+            },
+        }
+    }
+
+    fn collect(
+        &mut self,
+        ty: Option<Type>,
+        call: &ExprMethodCall,
+        flow: &Flow,
+        site: Site,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Item, Refused> {
+        let refused = |why: &str| Err((call.method.to_token_stream(), why.to_string()));
+        let Some(element) = ty.as_ref().and_then(element_of_vec) else {
+            return refused("`collect` is differentiable into a `Vec`: say so, by `collect::<Vec<_>>()`");
+        };
+        let items = self.hidden("items");
+        let Some(source) = flow.source() else {
+            out.push(parse_quote!(let mut #items: Vec<#element> = Vec::new();));
+            return self.push_all(&items, flow, site, out);
+        };
+        let mut source = source.clone();
+        self.name_lengths(&mut source, out)?;
+        let Some(len) = source.len() else { return refused("this iterator has no end") };
+        let n = self.names.fresh("n");
+        out.push(parse_quote!(let #n = #len;));
+        let numbers = match &element {
+            Type::Infer(_) => !composite(&source),
+            ty => kind_of_type(ty) == Kind::Float,
+        };
+        if !numbers {
+            out.push(parse_quote!(let mut #items: Vec<#element> = Vec::with_capacity(#n);));
+            return self.push_all(&items, flow, site, out);
+        }
+        // Its length does not change in the loop, so that there is nothing to undo but the writing.
+        out.push(parse_quote!(let mut #items: Vec<#element> = vec![0.0; #n];));
+        let mut sink = |_: &mut Parser<'e>, item: Item, index: Option<&Expr>, out: &mut Vec<Stmt>| {
+            let (index, value) = (index.expect("asked for"), item.expr());
+            out.push(parse_quote!(#items[#index] = #value;));
+            Ok(())
+        };
+        self.drive(flow, site, true, &mut sink, out)?;
+        Ok(Item::Value(path(&items)))
+    }
+
+    fn push_all(
+        &mut self,
+        items: &Ident,
+        flow: &Flow,
+        site: Site,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Item, Refused> {
+        let mut sink = |_: &mut Parser<'e>, item: Item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
+            let value = item.expr();
+            out.push(parse_quote!(#items.push(#value);));
+            Ok(())
+        };
+        self.drive(flow, site, false, &mut sink, out)?;
+        Ok(Item::Value(path(items)))
+    }
+}
+
+/// The type of the elements, if `ty` is a `Vec`.
+fn element_of_vec(ty: &Type) -> Option<Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|s| s.ident == "Vec")?;
+    match &last.arguments {
+        syn::PathArguments::AngleBracketed(arguments) => arguments.args.iter().find_map(|arg| match arg {
+            syn::GenericArgument::Type(ty) => Some(ty.clone()),
+            _ => None,
+        }),
+        _ => Some(parse_quote!(_)),
+    }
+}
+
+/// The items are tuples or arrays, as far as syntax tells.
+fn composite(source: &Source) -> bool {
+    match source {
+        Source::Map(_, Function::Closure(closure)) => {
+            let value = Code::of(&closure.body).value;
+            matches!(value, Some(Expr::Tuple(_) | Expr::Array(_) | Expr::Repeat(_) | Expr::Struct(_)))
+        }
+        Source::Zip(..) | Source::Enumerate(_) => true,
+        Source::Skip(inner, _)
+        | Source::Take(inner, _)
+        | Source::StepBy(inner, _)
+        | Source::Rev(inner, _)
+        | Source::Copied(inner) => composite(inner),
+        _ => false,
+    }
+}
+
+/// `name = value`, or `name += term` for `name = name + term`.
+fn assignment(name: &Ident, value: Expr) -> Option<Stmt> {
+    let is_name = |expr: &Expr| matches!(expr, Expr::Path(path) if path.path.get_ident() == Some(name));
+    if is_name(&value) {
+        return None;
+    }
+    if let Expr::Binary(binary) = &value
+        && is_name(&binary.left)
+        && Occurrences::of(&binary.right).count(name) == 0
+    {
+        let right = &binary.right;
+        match binary.op {
+            BinOp::Add(_) => return Some(parse_quote!(#name += #right;)),
+            BinOp::Sub(_) => return Some(parse_quote!(#name -= #right;)),
+            BinOp::Mul(_) => return Some(parse_quote!(#name *= #right;)),
+            BinOp::Div(_) => return Some(parse_quote!(#name /= #right;)),
+            _ => {}
+        }
+    }
+    Some(parse_quote!(#name = #value;))
+}
+
+/// The type that a consumer is told: `sum::<f64>`.
+fn generic(call: &ExprMethodCall) -> Option<Type> {
+    call.turbofish.as_ref()?.args.iter().find_map(|arg| match arg {
+        syn::GenericArgument::Type(Type::Infer(_)) => None,
+        syn::GenericArgument::Type(ty) => Some(ty.clone()),
+        _ => None,
+    })
+}
+
+/// Something in the chain writes.
+pub(crate) fn changes(expr: &Expr) -> bool {
+    struct Changes(bool);
+    impl<'ast> syn::visit::Visit<'ast> for Changes {
+        fn visit_expr(&mut self, expr: &'ast Expr) {
+            self.0 |= match expr {
+                Expr::Assign(_) => true,
+                Expr::Binary(binary) => crate::parse::assign_op(&binary.op).is_some(),
+                Expr::Reference(reference) => reference.mutability.is_some(),
+                Expr::MethodCall(call) => call.method.to_string().ends_with("_mut"),
+                _ => false,
+            };
+            syn::visit::visit_expr(self, expr);
+        }
+    }
+    let mut changes = Changes(false);
+    syn::visit::Visit::visit_expr(&mut changes, expr);
+    changes.0
+}

@@ -1,0 +1,433 @@
+//! From an iterator to a loop: the stages that items pass through become statements of the loop's body.
+
+use quote::ToTokens;
+use syn::{Expr, ExprClosure, Ident, Stmt, parse_quote};
+
+use crate::closures::{Refused, Site};
+use crate::iterators::item::{Code, Item};
+use crate::iterators::source::{Access, Function, Source, result};
+use crate::parse::Parser;
+use crate::rename::{Substitute, bound, path};
+
+/// Sources, and what their items pass through before anybody sees them.
+#[derive(Clone)]
+pub(crate) struct Flow {
+    pub(crate) origin: Origin,
+    pub(crate) stages: Vec<Stage>,
+}
+
+#[derive(Clone)]
+pub(crate) enum Origin {
+    Source(Box<Source>),
+    /// One after the other.
+    Chain(Box<Flow>, Box<Flow>),
+}
+
+#[derive(Clone)]
+pub(crate) enum Stage {
+    Map(Function),
+    Copied,
+    Filter(Expr),
+    FilterMap(ExprClosure),
+    FlatMap(Option<Function>),
+    Inspect(ExprClosure),
+    /// As long as this local is true.
+    TakeWhile(Expr, Ident),
+    /// Since this local is false.
+    SkipWhile(Expr, Ident),
+    /// With a counter.
+    Enumerate(Ident),
+    Skip(Expr, Ident),
+    Take(Expr, Ident),
+    StepBy(Expr, Ident),
+    Scan(ExprClosure, Ident),
+}
+
+/// What becomes of each item.
+pub(crate) type Sink<'s, 'e> =
+    dyn FnMut(&mut Parser<'e>, Item, Option<&Expr>, &mut Vec<Stmt>) -> Result<(), Refused> + 's;
+
+impl Flow {
+    pub(crate) fn source(&self) -> Option<&Source> {
+        match &self.origin {
+            Origin::Source(source) if self.stages.is_empty() => Some(source),
+            _ => None,
+        }
+    }
+
+    /// The items come from one loop.
+    pub(crate) fn is_one_loop(&self) -> bool {
+        let one = match &self.origin {
+            Origin::Source(source) => !matches!(**source, Source::Matrix { .. }),
+            Origin::Chain(..) => false,
+        };
+        one && !self.stages.iter().any(|stage| matches!(stage, Stage::FlatMap(_)))
+    }
+
+    /// Locals that tell whether more items are wanted.
+    fn guard(&self) -> Option<Expr> {
+        let conditions: Vec<Expr> = self
+            .stages
+            .iter()
+            .filter_map(|stage| match stage {
+                Stage::TakeWhile(_, going) => Some(path(going)),
+                Stage::Take(count, taken) => Some(parse_quote!(#taken < #count)),
+                _ => None,
+            })
+            .collect();
+        let (first, rest) = conditions.split_first()?;
+        Some(parse_quote!(#first #(&& #rest)*))
+    }
+}
+
+impl<'e> Parser<'e> {
+    /// The loop, or loops, over `flow`. `by_index`: the sink wants to know how many items came before.
+    pub(crate) fn drive(
+        &mut self,
+        flow: &Flow,
+        site: Site,
+        by_index: bool,
+        sink: &mut Sink<'_, 'e>,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), Refused> {
+        let guard = flow.guard();
+        let stages = &flow.stages[..];
+        match &flow.origin {
+            Origin::Chain(first, second) => {
+                for part in [first, second] {
+                    let mut pass = |parser: &mut Parser<'e>, item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
+                        guarded(&guard, out, |out| parser.pass(stages, item, None, site, sink, out))
+                    };
+                    self.drive(part, site, false, &mut pass, out)?;
+                }
+                Ok(())
+            }
+            Origin::Source(source) if !by_index && matches!(**source, Source::Matrix { .. }) => {
+                let Source::Matrix { base, access, .. } = &**source else { unreachable!("just seen") };
+                let (row, column) = (self.names.fresh("row"), self.names.fresh("column"));
+                let place: Expr = parse_quote!(#base[[#row, #column]]);
+                let item = match access {
+                    Access::Value => Item::Value(place),
+                    access => Item::Place { place, unique: *access == Access::Unique },
+                };
+                let mut body = Vec::new();
+                guarded(&guard, &mut body, |out| self.pass(stages, item, None, site, sink, out))?;
+                out.push(parse_quote! {
+                    for #row in 0..#base.nrows() {
+                        for #column in 0..#base.ncols() { #(#body)* }
+                    }
+                });
+                Ok(())
+            }
+            Origin::Source(source) => {
+                let (mut core, steps) = (**source).clone().split();
+                let native = if by_index { None } else { core.native() };
+                let range: Expr = match (native, &mut core) {
+                    (Some(range), _) => {
+                        core =
+                            Source::Range { start: parse_quote!(0), end: parse_quote!(0), inclusive: false };
+                        range
+                    }
+                    (None, Source::Rev(inner, _)) if !by_index => {
+                        self.name_lengths(inner, out)?;
+                        let len = endless(inner)?;
+                        core = (**inner).clone();
+                        parse_quote!((0..#len).rev())
+                    }
+                    (None, source) => {
+                        self.name_lengths(source, out)?;
+                        let len = endless(source)?;
+                        parse_quote!(0..#len)
+                    }
+                };
+                let name = self.names.fresh("i");
+                let index = path(&name);
+                let mut body = Vec::new();
+                guarded(&guard, &mut body, |out| {
+                    let mut item = self.item_at(&core, &index, site, out)?;
+                    for step in &steps {
+                        item = match step {
+                            Some(function) => self.mapped(function, item, site, out)?,
+                            None => item.copied(),
+                        };
+                    }
+                    let known = (by_index && stages.is_empty()).then_some(&index);
+                    self.pass(stages, item, known, site, sink, out)
+                })?;
+                let name = named_by_user(&name, &mut body);
+                out.push(parse_quote!(for #name in #range { #(#body)* }));
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes an item through `stages`.
+    fn pass(
+        &mut self,
+        stages: &[Stage],
+        item: Item,
+        index: Option<&Expr>,
+        site: Site,
+        sink: &mut Sink<'_, 'e>,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), Refused> {
+        let Some((stage, rest)) = stages.split_first() else { return sink(self, item, index, out) };
+        match stage {
+            Stage::Map(function) => {
+                let item = self.mapped(function, item, site, out)?;
+                self.pass(rest, item, None, site, sink, out)
+            }
+            Stage::Copied => self.pass(rest, item.copied(), None, site, sink, out),
+            Stage::Filter(test) => {
+                let item = self.named(item, out);
+                let test = self.predicate(test, &[reference(&item)])?;
+                self.pass_if(test, rest, item, site, sink, out)
+            }
+            Stage::FilterMap(closure) => {
+                let value = self.inline(closure, vec![item], site, out)?;
+                let (test, mut then) = optional(value, closure)?;
+                let own = crate::rename::Occurrences::of(closure);
+                self.rename_locals(&mut then, &own, site);
+                let mut inner = then.statements;
+                let item = result(then.value.expect("an option has a value"));
+                self.pass(rest, item, None, site, sink, &mut inner)?;
+                match test {
+                    Some(test) => out.push(parse_quote!(if #test { #(#inner)* })),
+                    None => out.extend(inner),
+                }
+                Ok(())
+            }
+            Stage::FlatMap(function) => {
+                let item = match function {
+                    Some(function) => self.mapped(function, item, site, out)?,
+                    None => item,
+                };
+                let inner = self.flow_of_item(item, out)?;
+                let mut sink = |parser: &mut Parser<'e>, item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
+                    parser.pass(rest, item, None, site, sink, out)
+                };
+                self.drive(&inner, site, false, &mut sink, out)
+            }
+            Stage::Inspect(closure) => {
+                let item = self.named(item, out);
+                let mut inner = Vec::new();
+                let value = self.inline(closure, vec![Item::Value(reference(&item))], site, &mut inner)?;
+                out.push(parse_quote!({ #(#inner)* #value; }));
+                self.pass(rest, item, None, site, sink, out)
+            }
+            Stage::TakeWhile(test, going) => {
+                let item = self.named(item, out);
+                let test = self.predicate(test, &[reference(&item)])?;
+                // An inner loop goes on with items that nobody wants any more.
+                out.push(parse_quote!(if #going && !(#test) { #going = false; }));
+                self.pass_if(path(going), rest, item, site, sink, out)
+            }
+            Stage::SkipWhile(test, skipping) => {
+                let item = self.named(item, out);
+                let test = self.predicate(test, &[reference(&item)])?;
+                out.push(parse_quote!(if #skipping && !(#test) { #skipping = false; }));
+                self.pass_if(parse_quote!(!#skipping), rest, item, site, sink, out)
+            }
+            Stage::Enumerate(count) => {
+                let index = self.names.fresh("index");
+                out.push(parse_quote!(let #index = #count;));
+                out.push(parse_quote!(#count += 1;));
+                let item = Item::Tuple(vec![Item::Value(path(&index)), item]);
+                self.pass(rest, item, None, site, sink, out)
+            }
+            Stage::Take(count, taken) => {
+                let mut inner = vec![parse_quote!(#taken += 1;)];
+                self.pass(rest, item, None, site, sink, &mut inner)?;
+                out.push(parse_quote!(if #taken < #count { #(#inner)* }));
+                Ok(())
+            }
+            Stage::Skip(count, skipped) => {
+                let item = self.named(item, out);
+                out.push(parse_quote!(#skipped += 1;));
+                self.pass_if(parse_quote!(#skipped > #count), rest, item, site, sink, out)
+            }
+            Stage::StepBy(step, count) => {
+                let item = self.named(item, out);
+                out.push(parse_quote!(#count += 1;));
+                self.pass_if(parse_quote!((#count - 1) % #step == 0), rest, item, site, sink, out)
+            }
+            Stage::Scan(closure, state) => self.scan(closure, state, rest, item, site, sink, out),
+        }
+    }
+
+    fn pass_if(
+        &mut self,
+        test: Expr,
+        rest: &[Stage],
+        item: Item,
+        site: Site,
+        sink: &mut Sink<'_, 'e>,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), Refused> {
+        let mut inner = Vec::new();
+        self.pass(rest, item, None, site, sink, &mut inner)?;
+        out.push(parse_quote!(if #test { #(#inner)* }));
+        Ok(())
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "one more than `pass`")]
+    fn scan(
+        &mut self,
+        closure: &ExprClosure,
+        state: &Ident,
+        rest: &[Stage],
+        item: Item,
+        site: Site,
+        sink: &mut Sink<'_, 'e>,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), Refused> {
+        let mut closure = closure.clone();
+        let parameter = closure.inputs.first().cloned();
+        let Some(syn::Pat::Ident(parameter)) = parameter else {
+            return Err((closure.inputs.to_token_stream(), "give the state a name".into()));
+        };
+        let mut code = Code::of(&closure.body);
+        if !code.replace(&parameter.ident, &Substitute::Referent(state.clone())) {
+            return Err((parameter.to_token_stream(), "this name means two things here".into()));
+        }
+        closure.inputs = closure.inputs.into_iter().skip(1).collect();
+        closure.body = parse_quote!({ #code });
+        let value = self.inline(&closure, vec![item], site, out)?;
+        match optional(value, &closure)? {
+            (None, then) => {
+                out.extend(then.statements);
+                let item = result(then.value.expect("an option has a value"));
+                self.pass(rest, item, None, site, sink, out)
+            }
+            _ => Err((
+                closure.body.to_token_stream(),
+                "`scan` is differentiable where its closure ends in `Some(…)`: write a loop".into(),
+            )),
+        }
+    }
+}
+
+/// Runs `body` only as long as `guard` holds.
+fn guarded(
+    guard: &Option<Expr>,
+    out: &mut Vec<Stmt>,
+    body: impl FnOnce(&mut Vec<Stmt>) -> Result<(), Refused>,
+) -> Result<(), Refused> {
+    match guard {
+        None => body(out),
+        Some(guard) => {
+            let mut inner = Vec::new();
+            body(&mut inner)?;
+            out.push(parse_quote!(if #guard { #(#inner)* }));
+            Ok(())
+        }
+    }
+}
+
+/// A loop over an iterator without end cannot be undone.
+fn endless(source: &Source) -> Result<Expr, Refused> {
+    source.len().ok_or_else(|| {
+        (proc_macro2::TokenStream::new(), "this iterator has no end: `take` as many items as you need".into())
+    })
+}
+
+/// A test gets the item by reference.
+pub(crate) fn reference(item: &Item) -> Expr {
+    let item = item.expr();
+    parse_quote!(&#item)
+}
+
+/// `if c { Some(x) } else { None }` and its relatives: the condition, and the code for `x`.
+fn optional(value: Option<Expr>, closure: &ExprClosure) -> Result<(Option<Expr>, Code), Refused> {
+    let refused = || {
+        let why = "this closure is differentiable if it ends in `Some(…)`, in `if … { Some(…) } else { None }` or in `then`: \
+                   write it like that, or as a loop";
+        (closure.body.to_token_stream(), why.to_string())
+    };
+    let some = |expr: Expr| match expr {
+        Expr::Call(call) if call.args.len() == 1 && is_path(&call.func, "Some") => Some(call.args[0].clone()),
+        _ => None,
+    };
+    match value.ok_or_else(refused)? {
+        Expr::If(branch) if !matches!(&*branch.cond, Expr::Let(_)) => {
+            let Some((_, otherwise)) = &branch.else_branch else { return Err(refused()) };
+            let none = |expr: &Expr| matches!(Code::of(expr), Code { statements, value: Some(value) } if statements.is_empty() && is_path(&value, "None"));
+            let block = &branch.then_branch;
+            let then: Expr = parse_quote!(#block);
+            let mut code = Code::of(&then);
+            let Some(inner) = code.value.take().and_then(some) else { return Err(refused()) };
+            if !none(otherwise) {
+                return Err(refused());
+            }
+            code.value = Some(inner);
+            Ok((Some(*branch.cond), code))
+        }
+        Expr::MethodCall(call)
+            if call.args.len() == 1 && (call.method == "then" || call.method == "then_some") =>
+        {
+            match &call.args[0] {
+                Expr::Closure(then) if call.method == "then" => {
+                    Ok((Some(*call.receiver), Code::of(&then.body)))
+                }
+                value if call.method == "then_some" => Ok((Some(*call.receiver), Code::of(value))),
+                _ => Err(refused()),
+            }
+        }
+        value => {
+            let value = some(value).ok_or_else(refused)?;
+            Ok((None, Code { statements: Vec::new(), value: Some(value) }))
+        }
+    }
+}
+
+fn is_path(expr: &Expr, name: &str) -> bool {
+    matches!(expr, Expr::Path(path) if path.path.is_ident(name))
+}
+
+/// The loop's index under the name that the user has for it, if there is one: `let i = index;` at the start of the body.
+fn named_by_user(index: &Ident, body: &mut Vec<Stmt>) -> Ident {
+    let found = body.iter().position(|statement| match statement {
+        Stmt::Local(local) => {
+            let simple = matches!(&local.pat, syn::Pat::Ident(name) if name.mutability.is_none() && name.subpat.is_none() && name.by_ref.is_none());
+            let same = local.init.as_ref().is_some_and(|init| {
+                let same = matches!(&*init.expr, Expr::Path(path) if path.path.get_ident() == Some(index));
+                same && init.diverge.is_none()
+            });
+            simple && same
+        }
+        _ => false,
+    });
+    let Some(found) = found else { return index.clone() };
+    let Stmt::Local(local) = &body[found] else { unreachable!("found above") };
+    let name = bound(&local.pat).remove(0);
+    let mut code = Code { statements: std::mem::take(body), value: None };
+    // The name is free before the `let`, and means the same to the end.
+    let before = crate::rename::Occurrences::of(quote_all(&code.statements[..found]));
+    let bindings = bindings_of(&name, &code.statements);
+    if before.count(&name) > 0 || bindings != 1 {
+        *body = code.statements;
+        return index.clone();
+    }
+    code.statements.remove(found);
+    code.replace(index, &Substitute::Name(name.clone()));
+    *body = code.statements;
+    name
+}
+
+fn quote_all(statements: &[Stmt]) -> proc_macro2::TokenStream {
+    quote::quote!(#(#statements)*)
+}
+
+/// How many patterns bind `name`.
+fn bindings_of(name: &Ident, statements: &[Stmt]) -> usize {
+    struct Count<'a>(&'a Ident, usize);
+    impl<'ast> syn::visit::Visit<'ast> for Count<'_> {
+        fn visit_pat_ident(&mut self, pattern: &'ast syn::PatIdent) {
+            self.1 += usize::from(pattern.ident == *self.0);
+            syn::visit::visit_pat_ident(self, pattern);
+        }
+    }
+    let mut count = Count(name, 0);
+    statements.iter().for_each(|statement| syn::visit::Visit::visit_stmt(&mut count, statement));
+    count.1
+}

@@ -1,0 +1,331 @@
+//! Iterators that know their length and reach any of their items by an index: slices, ranges, and what `zip`, `enumerate`,
+//! `rev`, `skip`, `take`, `step_by` and `map` make of them.
+
+use quote::ToTokens;
+use syn::{Expr, ExprClosure, Ident, Stmt, parse_quote};
+
+use crate::closures::{Refused, Site};
+use crate::iterators::item::Item;
+use crate::parse::Parser;
+
+/// How the elements of a slice are handed out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Access {
+    Shared,
+    Unique,
+    Value,
+}
+
+/// What `map` and the like are given.
+#[derive(Clone)]
+pub(crate) enum Function {
+    Closure(Box<ExprClosure>),
+    /// Called by its name.
+    Path(Expr),
+}
+
+#[derive(Clone)]
+pub(crate) enum Source {
+    Range {
+        start: Expr,
+        end: Expr,
+        inclusive: bool,
+    },
+    /// `start..`
+    From(Expr),
+    /// The elements of something that is indexed.
+    Elements {
+        base: Expr,
+        access: Access,
+    },
+    Windows {
+        base: Expr,
+        size: Expr,
+    },
+    /// With the length of the whole, unless all have the same size.
+    Chunks {
+        base: Expr,
+        size: Expr,
+        len: Option<Ident>,
+        unique: bool,
+    },
+    /// The elements of a matrix, row by row; with the number of columns, where it is reached by an index.
+    Matrix {
+        base: Expr,
+        access: Access,
+        columns: Option<Ident>,
+    },
+    Repeat(Expr),
+    Zip(Box<Source>, Box<Source>),
+    Enumerate(Box<Source>),
+    Skip(Box<Source>, Expr),
+    Take(Box<Source>, Expr),
+    StepBy(Box<Source>, Expr),
+    /// With the length under a name, where the index is needed.
+    Rev(Box<Source>, Option<Ident>),
+    Map(Box<Source>, Function),
+    Copied(Box<Source>),
+}
+
+impl Source {
+    /// How many items there are; `None` for no end.
+    pub(crate) fn len(&self) -> Option<Expr> {
+        Some(match self {
+            Source::Range { start, end, inclusive } => match (is_zero(start), inclusive) {
+                (true, false) => end.clone(),
+                (true, true) => parse_quote!(#end + 1),
+                (false, false) => parse_quote!(usize::saturating_sub(#end, #start)),
+                (false, true) => parse_quote!(usize::saturating_sub(#end + 1, #start)),
+            },
+            Source::Elements { base, .. } | Source::Matrix { base, .. } => parse_quote!(#base.len()),
+            Source::Windows { base, size: Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(size), .. }) } => {
+                let less = size.base10_parse::<u64>().ok()?.saturating_sub(1);
+                let less = proc_macro2::Literal::u64_unsuffixed(less);
+                parse_quote!(#base.len().saturating_sub(#less))
+            }
+            Source::Windows { base, size } => parse_quote!((#base.len() + 1).saturating_sub(#size)),
+            Source::Chunks { base, size, len: None, .. } => parse_quote!(#base.len() / #size),
+            Source::Chunks { size, len: Some(len), .. } => parse_quote!(usize::div_ceil(#len, #size)),
+            Source::From(_) | Source::Repeat(_) => return None,
+            Source::Zip(left, right) => match (left.len(), right.len()) {
+                (Some(left), Some(right)) => parse_quote!(usize::min(#left, #right)),
+                (one, other) => one.or(other)?,
+            },
+            Source::Skip(inner, count) => {
+                let len = inner.len()?;
+                parse_quote!(usize::saturating_sub(#len, #count))
+            }
+            Source::Take(inner, count) => match inner.len() {
+                Some(len) => parse_quote!(usize::min(#len, #count)),
+                None => count.clone(),
+            },
+            Source::StepBy(inner, step) => {
+                let len = inner.len()?;
+                parse_quote!(usize::div_ceil(#len, #step))
+            }
+            Source::Enumerate(inner)
+            | Source::Rev(inner, _)
+            | Source::Map(inner, _)
+            | Source::Copied(inner) => inner.len()?,
+        })
+    }
+
+    /// Nothing is computed for an item: it only names places, copies, and indices.
+    pub(crate) fn is_plain(&self) -> bool {
+        match self {
+            Source::Map(..) => false,
+            Source::Zip(left, right) => left.is_plain() && right.is_plain(),
+            Source::Enumerate(inner)
+            | Source::Skip(inner, _)
+            | Source::Take(inner, _)
+            | Source::StepBy(inner, _)
+            | Source::Rev(inner, _)
+            | Source::Copied(inner) => inner.is_plain(),
+            _ => true,
+        }
+    }
+
+    /// What a `for` loop may run over as it is, with the index as the item: a range, backwards or in steps.
+    pub(crate) fn native(&self) -> Option<Expr> {
+        match self {
+            Source::Range { start, end, inclusive: false } => Some(parse_quote!(#start..#end)),
+            Source::Range { start, end, inclusive: true } => Some(parse_quote!(#start..=#end)),
+            Source::Rev(inner, _) => inner.native().map(|range| method_of_range(range, "rev", None)),
+            Source::StepBy(inner, step) => {
+                inner.native().map(|range| method_of_range(range, "step_by", Some(step)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The outermost sources that compute an item from one of another source, innermost first, and that source.
+    pub(crate) fn split(self) -> (Source, Vec<Option<Function>>) {
+        match self {
+            Source::Map(inner, function) => {
+                let (core, mut steps) = inner.split();
+                steps.push(Some(function));
+                (core, steps)
+            }
+            Source::Copied(inner) => {
+                let (core, mut steps) = inner.split();
+                steps.push(None);
+                (core, steps)
+            }
+            core => (core, Vec::new()),
+        }
+    }
+}
+
+fn method_of_range(range: Expr, name: &str, arg: Option<&Expr>) -> Expr {
+    let name = Ident::new(name, proc_macro2::Span::call_site());
+    match range {
+        Expr::Range(range) => parse_quote!((#range).#name(#arg)),
+        range => parse_quote!(#range.#name(#arg)),
+    }
+}
+
+impl Parser<'_> {
+    /// Gives a name to what is needed in each iteration: the lengths behind `rev`.
+    pub(crate) fn name_lengths(&mut self, source: &mut Source, setup: &mut Vec<Stmt>) -> Result<(), Refused> {
+        match source {
+            Source::Rev(inner, name) => {
+                self.name_lengths(inner, setup)?;
+                let Some(len) = inner.len() else {
+                    return Err((
+                        inner_tokens(inner),
+                        "this iterator has no end from which to go backwards".into(),
+                    ));
+                };
+                let n = self.names.fresh("n");
+                setup.push(parse_quote!(let #n = #len;));
+                *name = Some(n);
+                Ok(())
+            }
+            Source::Zip(left, right) => {
+                self.name_lengths(left, setup)?;
+                self.name_lengths(right, setup)
+            }
+            Source::Enumerate(inner)
+            | Source::Skip(inner, _)
+            | Source::Take(inner, _)
+            | Source::StepBy(inner, _)
+            | Source::Map(inner, _)
+            | Source::Copied(inner) => self.name_lengths(inner, setup),
+            Source::Matrix { base, columns, .. } => {
+                let name = self.names.fresh("columns");
+                setup.push(parse_quote!(let #name = #base.ncols();));
+                *columns = Some(name);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The item at `index`; what has to be computed for it goes to `out`.
+    pub(crate) fn item_at(
+        &mut self,
+        source: &Source,
+        index: &Expr,
+        site: Site,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Item, Refused> {
+        Ok(match source {
+            Source::Range { start, .. } | Source::From(start) if is_zero(start) => Item::Value(index.clone()),
+            Source::Range { start, .. } | Source::From(start) => Item::Value(parse_quote!(#start + #index)),
+            Source::Elements { base, access } => item_of(parse_quote!(#base[#index]), *access),
+            Source::Windows { base, size } => {
+                item_of(parse_quote!(#base[#index..#index + #size]), Access::Shared)
+            }
+            Source::Chunks { base, size, len, unique } => {
+                let place = match len {
+                    None => parse_quote!(#base[#index * #size..#index * #size + #size]),
+                    Some(len) => {
+                        parse_quote!(#base[#index * #size..usize::min(#index * #size + #size, #len)])
+                    }
+                };
+                item_of(place, if *unique { Access::Unique } else { Access::Shared })
+            }
+            Source::Matrix { base, access, columns } => {
+                let columns = columns.as_ref().expect("named before");
+                item_of(parse_quote!(#base[[#index / #columns, #index % #columns]]), *access)
+            }
+            Source::Repeat(value) => Item::Value(value.clone()),
+            Source::Zip(left, right) => {
+                let left = self.item_at(left, index, site, out)?;
+                Item::Tuple(vec![left, self.item_at(right, index, site, out)?])
+            }
+            Source::Enumerate(inner) => {
+                Item::Tuple(vec![Item::Value(index.clone()), self.item_at(inner, index, site, out)?])
+            }
+            Source::Skip(inner, count) => self.item_at(inner, &parse_quote!((#index + #count)), site, out)?,
+            Source::Take(inner, _) => self.item_at(inner, index, site, out)?,
+            Source::StepBy(inner, step) => self.item_at(inner, &parse_quote!((#index * #step)), site, out)?,
+            Source::Rev(inner, n) => {
+                let n = n.as_ref().expect("named before");
+                self.item_at(inner, &parse_quote!((#n - 1 - #index)), site, out)?
+            }
+            Source::Map(inner, function) => {
+                let item = self.item_at(inner, index, site, out)?;
+                self.mapped(function, item, site, out)?
+            }
+            Source::Copied(inner) => self.item_at(inner, index, site, out)?.copied(),
+        })
+    }
+
+    /// What `function` makes of an item.
+    pub(crate) fn mapped(
+        &mut self,
+        function: &Function,
+        item: Item,
+        site: Site,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Item, Refused> {
+        match function {
+            Function::Closure(closure) => {
+                if let Some(item) = returned(closure, &item) {
+                    return Ok(item);
+                }
+                Ok(match self.inline(closure, vec![item], site, out)? {
+                    Some(value) => result(value),
+                    None => Item::Value(parse_quote!(())),
+                })
+            }
+            Function::Path(path) => {
+                let arg = item.expr();
+                Ok(Item::Value(parse_quote!(#path(#arg))))
+            }
+        }
+    }
+}
+
+/// `|x| x`
+fn returned(closure: &ExprClosure, item: &Item) -> Option<Item> {
+    match (closure.inputs.first()?, &*closure.body) {
+        (syn::Pat::Ident(name), Expr::Path(path)) if path.path.get_ident() == Some(&name.ident) => {
+            Some(item.clone())
+        }
+        _ => None,
+    }
+}
+
+/// The value of a closure as an item.
+pub(crate) fn result(value: Expr) -> Item {
+    match value {
+        Expr::Tuple(tuple) if !tuple.elems.is_empty() => {
+            Item::Tuple(tuple.elems.into_iter().map(result).collect())
+        }
+        Expr::Paren(paren) => result(*paren.expr),
+        Expr::Reference(reference) if is_place(&reference.expr) => {
+            Item::Place { place: *reference.expr, unique: reference.mutability.is_some() }
+        }
+        value => Item::Value(value),
+    }
+}
+
+fn is_place(expr: &Expr) -> bool {
+    match expr {
+        Expr::Path(_) | Expr::Index(_) | Expr::Field(_) => true,
+        Expr::Unary(unary) => matches!(unary.op, syn::UnOp::Deref(_)),
+        _ => false,
+    }
+}
+
+fn item_of(place: Expr, access: Access) -> Item {
+    match access {
+        Access::Shared => Item::Place { place, unique: false },
+        Access::Unique => Item::Place { place, unique: true },
+        Access::Value => Item::Value(place),
+    }
+}
+
+pub(crate) fn is_zero(expr: &Expr) -> bool {
+    matches!(expr, Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(int), .. }) if int.base10_digits() == "0")
+}
+
+fn inner_tokens(source: &Source) -> proc_macro2::TokenStream {
+    match source {
+        Source::Repeat(value) => value.to_token_stream(),
+        Source::Enumerate(inner) | Source::Skip(inner, _) | Source::Map(inner, _) => inner_tokens(inner),
+        _ => proc_macro2::TokenStream::new(),
+    }
+}

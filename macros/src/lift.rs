@@ -1,0 +1,262 @@
+//! Statements before statements: chains of iterators and calls of closures within an expression become loops and `let`s in
+//! front of it. What is left of the expression is arithmetic, which the reverse pass can evaluate again.
+
+use syn::{Expr, Pat, Stmt, parse_quote};
+
+use crate::iterators::consumers::{Chain, changes};
+use crate::iterators::item::{Code, Item, never_a_value, operand};
+use crate::parse::{Parser, assign_op};
+use crate::rename::{Occurrences, Replace, Substitute, bound, path};
+
+impl Parser<'_> {
+    /// What is to stand in place of a statement; `None` if that stays as it is.
+    pub(crate) fn rewrite(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
+        match stmt {
+            Stmt::Local(local) => self.rewrite_let(local),
+            Stmt::Expr(Expr::ForLoop(f), _) => self.for_over(f)?.ok(),
+            Stmt::Expr(expr, semi) => {
+                let (mut expr, mut out) = (expr.clone(), Vec::new());
+                let lifted = match &mut expr {
+                    Expr::Assign(assign) => self.lift(&mut assign.right, &mut out),
+                    Expr::Binary(binary) if assign_op(&binary.op).is_some() => {
+                        self.lift(&mut binary.right, &mut out)
+                    }
+                    expr => self.lift(expr, &mut out),
+                };
+                if !lifted {
+                    return None;
+                }
+                if let Expr::Paren(paren) = &expr {
+                    expr = (*paren.expr).clone();
+                }
+                if !is_unit(&expr) {
+                    out.push(Stmt::Expr(expr, *semi));
+                }
+                Some(out)
+            }
+            _ => None,
+        }
+    }
+
+    fn rewrite_let(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
+        if let Some(out) = self.closure_let(local) {
+            return Some(out);
+        }
+        let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
+        let ty = match &local.pat {
+            Pat::Type(typed) => Some(&*typed.ty),
+            _ => None,
+        };
+        let mut out = Vec::new();
+        match self.chain(&init.expr, ty, &mut out) {
+            Some(Ok(Chain::Value(item))) => {
+                self.bind_chain(local, &init.expr, item, &mut out);
+                return Some(out);
+            }
+            Some(_) => return None,
+            None => {}
+        }
+        let mut expr = (*init.expr).clone();
+        if !self.lift(&mut expr, &mut out) {
+            return None;
+        }
+        let mut local = local.clone();
+        if let Some(init) = &mut local.init {
+            *init.expr = expr;
+        }
+        out.push(Stmt::Local(local));
+        Some(out)
+    }
+
+    /// `let pattern = chain;`
+    fn bind_chain(&mut self, local: &syn::Local, chain: &Expr, item: Item, out: &mut Vec<Stmt>) {
+        let pattern = match &local.pat {
+            Pat::Type(typed) => &*typed.pat,
+            pattern => pattern,
+        };
+        match (pattern, &item) {
+            // A collection is built under its own name: moving it would end its life as memory.
+            (Pat::Ident(name), Item::Value(Expr::Path(hidden)))
+                if chain_method(chain) == Some("collect")
+                    && Occurrences::of(chain).count(&name.ident) == 0 =>
+            {
+                let Some(hidden) = hidden.path.get_ident().cloned() else { return };
+                let by = Substitute::Name(name.ident.clone());
+                let mut code = Code { statements: std::mem::take(out), value: None };
+                let mut replace = Replace::new(&hidden, &by);
+                for statement in &mut code.statements {
+                    syn::visit_mut::VisitMut::visit_stmt_mut(&mut replace, statement);
+                }
+                *out = code.statements;
+            }
+            (Pat::Ident(_), Item::Tuple(_)) => {
+                let (pattern, value) = (&local.pat, item.expr());
+                out.push(parse_quote!(let #pattern = #value;));
+            }
+            _ => {
+                let mut none = Code { statements: Vec::new(), value: None };
+                self.bind_item(&local.pat, item, &mut none, out);
+            }
+        }
+    }
+
+    /// Takes chains and calls of closures out of `expr`, where it evaluates them in any case. Tells whether there were any.
+    pub(crate) fn lift(&mut self, expr: &mut Expr, out: &mut Vec<Stmt>) -> bool {
+        match expr {
+            Expr::MethodCall(_) => return self.lift_method(expr, out),
+            Expr::Call(_) => return self.lift_call(expr, out),
+            Expr::Binary(binary) if matches!(binary.op, syn::BinOp::And(_) | syn::BinOp::Or(_)) => {
+                return false;
+            }
+            _ => {}
+        }
+        let operands: Vec<&mut Expr> = match expr {
+            Expr::Binary(binary) => vec![&mut *binary.left, &mut *binary.right],
+            Expr::Paren(paren) => vec![&mut *paren.expr],
+            Expr::Group(group) => vec![&mut *group.expr],
+            Expr::Unary(unary) => vec![&mut *unary.expr],
+            Expr::Cast(cast) => vec![&mut *cast.expr],
+            Expr::Reference(reference) => vec![&mut *reference.expr],
+            Expr::Field(field) => vec![&mut *field.base],
+            Expr::Index(index) => vec![&mut *index.expr, &mut *index.index],
+            Expr::Tuple(tuple) => tuple.elems.iter_mut().collect(),
+            Expr::Array(array) => array.elems.iter_mut().collect(),
+            Expr::Repeat(repeat) => vec![&mut *repeat.expr],
+            _ => Vec::new(),
+        };
+        self.lift_all(operands, out)
+    }
+
+    fn lift_all<'x>(&mut self, exprs: impl IntoIterator<Item = &'x mut Expr>, out: &mut Vec<Stmt>) -> bool {
+        exprs.into_iter().fold(false, |lifted, expr| self.lift(expr, out) | lifted)
+    }
+
+    fn lift_call(&mut self, expr: &mut Expr, out: &mut Vec<Stmt>) -> bool {
+        let Expr::Call(call) = expr else { return false };
+        let constant =
+            |path: &syn::ExprPath| path.path.segments.last().is_some_and(|s| s.ident == "constant");
+        if matches!(&*call.func, Expr::Path(path) if constant(path)) {
+            return false;
+        }
+        let lifted = self.lift_all(&mut call.args, out);
+        let Some(closure) = self.closure(&call.func) else { return lifted };
+        let Ok(value) = self.inline_call(&closure, call, out) else { return lifted };
+        *expr = match value {
+            None => parse_quote!(()),
+            // What the next call changes is read now.
+            Some(value) if changes(&closure.syntax.body) && !never_a_value(&value) => {
+                let name = self.hidden("value");
+                out.push(parse_quote!(let #name = #value;));
+                path(&name)
+            }
+            Some(value) => self.settled(value, out),
+        };
+        true
+    }
+
+    fn lift_method(&mut self, expr: &mut Expr, out: &mut Vec<Stmt>) -> bool {
+        let mut before = Vec::new();
+        match self.chain(expr, None, &mut before) {
+            Some(Ok(Chain::Value(item))) => {
+                out.extend(before);
+                *expr = match item {
+                    Item::Place { .. } => {
+                        let (name, value) = (self.hidden("item"), item.expr());
+                        out.push(parse_quote!(let #name = #value;));
+                        path(&name)
+                    }
+                    item => self.settled(item.expr(), out),
+                };
+                true
+            }
+            Some(_) => false,
+            None => {
+                let Expr::MethodCall(call) = expr else { return false };
+                let lifted = self.lift(&mut call.receiver, out);
+                self.lift_all(&mut call.args, out) | lifted
+            }
+        }
+    }
+
+    /// What was inlined, as an operand; under a name if there is more to take out of it.
+    fn settled(&mut self, value: Expr, out: &mut Vec<Stmt>) -> Expr {
+        if !self.has_more(&value) {
+            return operand(value);
+        }
+        let name = self.hidden("value");
+        out.push(parse_quote!(let #name = #value;));
+        path(&name)
+    }
+
+    /// There are more chains or calls of closures in what was inlined.
+    fn has_more(&self, expr: &Expr) -> bool {
+        struct More<'p, 'e>(&'p Parser<'e>, bool);
+        impl<'ast> syn::visit::Visit<'ast> for More<'_, '_> {
+            fn visit_expr(&mut self, expr: &'ast Expr) {
+                self.1 |= match expr {
+                    Expr::Closure(_) => true,
+                    Expr::Call(call) => self.0.closure(&call.func).is_some(),
+                    Expr::MethodCall(call) => {
+                        ["iter", "into_iter", "iter_mut"].iter().any(|m| call.method == m)
+                    }
+                    _ => false,
+                };
+                syn::visit::visit_expr(self, expr);
+            }
+        }
+        let mut more = More(self, false);
+        syn::visit::Visit::visit_expr(&mut more, expr);
+        more.1
+    }
+
+    /// A `let` that takes a name which a closure still refers to: both get along if the new one is called otherwise.
+    pub(crate) fn keep_captured(&mut self, statements: &mut [Stmt], at: usize) {
+        let names = match &statements[at] {
+            Stmt::Local(local) => bound(&local.pat),
+            Stmt::Expr(Expr::ForLoop(f), _) => bound(&f.pat),
+            _ => return,
+        };
+        for name in names.into_iter().filter(|name| self.is_captured(name)).collect::<Vec<_>>() {
+            let new = self.names.fresh(&name.to_string());
+            if self.suspects.contains(&name) {
+                self.suspects.insert(&new);
+            }
+            let by = Substitute::Name(new);
+            let mut replace = Replace::new(&name, &by);
+            match &mut statements[at] {
+                Stmt::Local(local) => {
+                    syn::visit_mut::VisitMut::visit_pat_mut(&mut replace, &mut local.pat);
+                    for later in &mut statements[at + 1..] {
+                        syn::visit_mut::VisitMut::visit_stmt_mut(&mut replace, later);
+                    }
+                }
+                Stmt::Expr(Expr::ForLoop(f), _) => {
+                    syn::visit_mut::VisitMut::visit_pat_mut(&mut replace, &mut f.pat);
+                    syn::visit_mut::VisitMut::visit_block_mut(&mut replace, &mut f.body);
+                }
+                _ => {}
+            }
+            if replace.left {
+                self.errors.push(
+                    &name,
+                    "a closure refers to an earlier variable of this name: give this one another name",
+                );
+            }
+        }
+    }
+}
+
+fn chain_method(chain: &Expr) -> Option<&'static str> {
+    match chain {
+        Expr::MethodCall(call) if call.method == "collect" => Some("collect"),
+        _ => None,
+    }
+}
+
+pub(crate) fn is_unit(expr: &Expr) -> bool {
+    match expr {
+        Expr::Tuple(tuple) => tuple.elems.is_empty(),
+        Expr::Paren(paren) => is_unit(&paren.expr),
+        _ => false,
+    }
+}

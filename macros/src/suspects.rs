@@ -1,0 +1,181 @@
+//! Names that may carry a gradient, guessed before anything is parsed. Chains of iterators and closures that mention none of
+//! them stay as they are. A guess too many costs nothing but the rewriting; one that is missing shows as an error later, when
+//! activity is known.
+
+use std::collections::HashSet;
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::visit::{Visit, visit_expr};
+use syn::{Expr, Ident, Pat};
+
+use crate::kind::{inert, kind_of_type};
+use crate::parse::{assign_op, without_shapes};
+use crate::rename::bound;
+use crate::signature::{Passing, Signature};
+
+#[derive(Default)]
+pub(crate) struct Suspects(HashSet<String>);
+
+/// What a statement hands from some names to others.
+struct Flow {
+    from: HashSet<String>,
+    to: Vec<String>,
+}
+
+impl Suspects {
+    pub(crate) fn of(signature: &Signature, body: &syn::Block) -> Self {
+        let mut names = HashSet::new();
+        let mut flows = Flows::default();
+        for parameter in &signature.parameters {
+            let Some(name) = &parameter.name else { continue };
+            if !parameter.constant && !inert(&kind_of_type(&parameter.ty)) {
+                names.insert(text(name));
+            }
+            if parameter.passing == Passing::Unique {
+                flows.unique.insert(text(name));
+            }
+        }
+        flows.visit_block(body);
+        loop {
+            let before = names.len();
+            for flow in &flows.found {
+                if flow.from.iter().any(|name| names.contains(name)) {
+                    names.extend(flow.to.iter().cloned());
+                }
+            }
+            if names.len() == before {
+                return Suspects(names);
+            }
+        }
+    }
+
+    /// One of the names in `tokens` may carry a gradient.
+    pub(crate) fn any(&self, tokens: impl ToTokens) -> bool {
+        mentioned(tokens.into_token_stream()).iter().any(|name| self.0.contains(name))
+    }
+
+    pub(crate) fn contains(&self, name: &Ident) -> bool {
+        self.0.contains(&text(name))
+    }
+
+    pub(crate) fn insert(&mut self, name: &Ident) {
+        self.0.insert(text(name));
+    }
+}
+
+fn text(name: &Ident) -> String {
+    name.unraw().to_string()
+}
+
+/// The names in `tokens`, but for those of which only the shape is asked.
+fn mentioned(tokens: TokenStream) -> HashSet<String> {
+    fn collect(tokens: TokenStream, found: &mut HashSet<String>) {
+        for token in tokens {
+            match token {
+                TokenTree::Group(group) => collect(group.stream(), found),
+                TokenTree::Ident(ident) => {
+                    found.insert(text(&ident));
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut found = HashSet::new();
+    collect(without_shapes(tokens), &mut found);
+    found
+}
+
+#[derive(Default)]
+struct Flows {
+    found: Vec<Flow>,
+    unique: HashSet<String>,
+}
+
+impl Flows {
+    fn add(&mut self, from: impl ToTokens, to: Vec<Ident>) {
+        self.found
+            .push(Flow { from: mentioned(from.into_token_stream()), to: to.iter().map(text).collect() });
+    }
+}
+
+/// The variable that an expression is, or is a part of.
+fn base(expr: &Expr) -> Option<&Ident> {
+    match expr {
+        Expr::Path(path) => path.path.get_ident(),
+        Expr::Index(index) => base(&index.expr),
+        Expr::Field(field) => base(&field.base),
+        Expr::Unary(unary) => base(&unary.expr),
+        Expr::Paren(paren) => base(&paren.expr),
+        Expr::Reference(reference) => base(&reference.expr),
+        Expr::MethodCall(call) => base(&call.receiver),
+        _ => None,
+    }
+}
+
+fn parameters(expr: &Expr) -> Vec<Ident> {
+    match expr {
+        Expr::Closure(closure) => closure.inputs.iter().flat_map(bound).collect(),
+        _ => Vec::new(),
+    }
+}
+
+impl<'ast> Visit<'ast> for Flows {
+    fn visit_local(&mut self, local: &'ast syn::Local) {
+        let without = matches!(&local.pat, Pat::Type(typed) if inert(&kind_of_type(&typed.ty)));
+        if let (Some(init), false) = (&local.init, without) {
+            self.add(&init.expr, bound(&local.pat));
+            if let Expr::Closure(closure) = &*init.expr {
+                // Its parameters are what it is called with: the name stands for all of that.
+                let names = bound(&local.pat);
+                self.found.push(Flow {
+                    from: names.iter().map(|name| format!("{name}()")).collect(),
+                    to: closure.inputs.iter().flat_map(bound).chain(names).map(|n| text(&n)).collect(),
+                });
+            }
+        }
+        syn::visit::visit_local(self, local);
+    }
+
+    fn visit_expr(&mut self, expr: &'ast Expr) {
+        match expr {
+            Expr::Assign(assign) => {
+                self.add(&assign.right, base(&assign.left).into_iter().cloned().collect())
+            }
+            Expr::Binary(binary) if assign_op(&binary.op).is_some() => {
+                self.add(&binary.right, base(&binary.left).into_iter().cloned().collect());
+            }
+            Expr::ForLoop(f) => self.add(&f.expr, bound(&f.pat)),
+            Expr::Let(l) => self.add(&l.expr, bound(&l.pat)),
+            Expr::Match(m) => {
+                let names = m.arms.iter().flat_map(|arm| bound(&arm.pat)).collect();
+                self.add(&m.expr, names);
+            }
+            Expr::MethodCall(call) => {
+                self.add(call, call.args.iter().flat_map(parameters).collect());
+                self.add(&call.args, base(&call.receiver).into_iter().cloned().collect());
+                let functions =
+                    call.args.iter().filter_map(base).map(|name| format!("{}()", text(name))).collect();
+                self.found.push(Flow { from: mentioned(call.to_token_stream()), to: functions });
+            }
+            Expr::Call(call) => {
+                let mut to: Vec<_> = call.args.iter().flat_map(parameters).collect();
+                to.extend(call.args.iter().filter_map(|arg| match arg {
+                    Expr::Reference(reference) if reference.mutability.is_some() => base(arg).cloned(),
+                    Expr::Path(_) => base(arg).filter(|name| self.unique.contains(&text(name))).cloned(),
+                    _ => None,
+                }));
+                self.add(&call.args, to);
+                if let Expr::Path(path) = &*call.func
+                    && let Some(name) = path.path.get_ident()
+                {
+                    let from = mentioned(call.args.to_token_stream());
+                    self.found.push(Flow { from, to: vec![format!("{name}()")] });
+                }
+            }
+            _ => {}
+        }
+        visit_expr(self, expr);
+    }
+}
