@@ -80,7 +80,7 @@ pub(crate) fn expand(mut function: syn::ItemFn, boxed: bool) -> syn::Result<Toke
         #allowed
         const _: () = {
             use ::pullback::__private as __pb;
-            use __pb::{Rule as _, ScalarRules as _, SettledReceiver as _, SinCosRule as _, UnsettledReceiver as _};
+            use __pb::{OptionRules as _, Rule as _, ScalarRules as _, SettledReceiver as _, SinCosRule as _, UnsettledReceiver as _};
 
             #impls
 
@@ -114,7 +114,7 @@ pub(crate) fn derive(
     let (mut reverse, pullback) = reverse(&program);
     reverse.errors.finish()?;
     let both = fuse(&program, &reverse);
-    let forward = forward(&program, &reverse);
+    let forward = forward(&program, &reverse)?;
 
     let primal: Vec<_> = signature
         .parameters

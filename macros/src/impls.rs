@@ -136,7 +136,7 @@ fn expand_method(block: &ItemImpl, method: &ImplItemFn, recursive: bool) -> syn:
         #allowed
         const _: () = {
             use ::pullback::__private as __pb;
-            use __pb::{Rule as _, ScalarRules as _, SettledReceiver as _, SinCosRule as _, UnsettledReceiver as _};
+            use __pb::{OptionRules as _, Rule as _, ScalarRules as _, SettledReceiver as _, SinCosRule as _, UnsettledReceiver as _};
 
             #function
 

@@ -1,20 +1,26 @@
 //! The macros of the `pullback` crate, which is what to depend on: it re-exports and documents them.
 
 mod activity;
+mod arms;
 mod calls;
+mod control;
 mod derive;
 mod destructure;
 mod differentiable;
 mod effects;
 mod errors;
+mod escape;
+mod exits;
 mod forward;
 mod fusion;
 mod generics;
 mod impls;
 mod kept;
 mod kind;
+mod leave;
 mod methods;
 mod mutation;
+mod normal;
 mod parse;
 mod program;
 mod pull;

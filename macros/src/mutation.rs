@@ -310,7 +310,7 @@ impl Program {
             ExprKind::Read(place) => place.projections.is_empty() && self.variables[place.base].heap,
             ExprKind::Call { function: Callee::Itself(_), .. } => false,
             ExprKind::Call { function, .. } => self.kind_of_call(function) != Kind::Unknown,
-            ExprKind::If { .. } | ExprKind::Block(_) => self
+            ExprKind::If { .. } | ExprKind::Block(_) | ExprKind::Match(_) | ExprKind::Rest(_) => self
                 .blocks_of(expr)
                 .iter()
                 .filter_map(|b| self.blocks[*b].value)

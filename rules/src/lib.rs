@@ -16,6 +16,7 @@ mod lend;
 mod local;
 #[doc(hidden)]
 pub mod mutation;
+mod option;
 mod rows;
 mod rule;
 mod saved;
@@ -44,6 +45,8 @@ pub use tangent::{Tangent, Value};
 /// What generated code refers to. Not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
+    pub use std::ops::ControlFlow;
+
     pub use crate::activation::{Activation, Dual, DualMut, Frames};
     pub use crate::call::{
         Call, HasRule, OfReceiver, Reads, Recursive, SettledReceiver, UnsettledReceiver, WritesToReceiver,
@@ -55,8 +58,9 @@ pub mod __private {
     pub use crate::growth::{Removed, total, unextend, unpop, unpush};
     pub use crate::held::{Constant, accumulate_part, clear_part};
     pub use crate::lend::{Lend, RefLent};
-    pub use crate::local::{Branch, Pool, backwards, none, shadow_of, sum};
+    pub use crate::local::{Branch, Pool, backwards, first, none, shadow_of, sum};
     pub use crate::mutation;
+    pub use crate::option::{FromStop, OptionRules, Try, stop};
     pub use crate::rows::{Item, Rows};
     pub use crate::rule::Rule;
     pub use crate::scalar::{ScalarRules, SinCosRule, cast_tangent};
