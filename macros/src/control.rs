@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use quote::ToTokens;
 use syn::{BinOp, Expr as Syn, Ident, Pat, Stmt, parse_quote};
 
-use crate::escape::{is_left, is_panic, statement_escapes};
+use crate::escape::{escapes, is_left, is_panic, statement_escapes};
 use crate::kind::inert;
 use crate::normal::has_let;
 use crate::parse::{Binding as Name, Parser, is_assignment};
@@ -126,9 +126,14 @@ impl Parser<'_> {
                     return true;
                 }
                 let scrutinee = self.scrutinee(&init.expr);
-                let diverge = init.diverge.as_ref().map(|(_, diverge)| self.block_of(diverge));
+                let diverge = init.diverge.as_ref().map(|(_, diverge)| diverge.clone());
+                let (diverge, panic) = match diverge {
+                    Some(diverge) if !escapes(&diverge) => (None, Some(diverge)),
+                    Some(diverge) => (Some(self.block_of(&diverge)), None),
+                    None => (None, None),
+                };
                 let body = self.new_block();
-                let style = if diverge.is_some() { Style::LetElse } else { Style::Let };
+                let style = if init.diverge.is_some() { Style::LetElse } else { Style::Let };
                 let outer = std::mem::replace(&mut self.block, body);
                 let bindings = self.bind_pattern(&local.pat, scrutinee);
                 self.block = outer;
@@ -140,7 +145,7 @@ impl Parser<'_> {
                     body,
                 }));
                 let expr: Syn = (*init.expr).clone();
-                let value = self.add(&expr, ExprKind::Match(Match { scrutinee, arms, style }));
+                let value = self.add(&expr, ExprKind::Match(Match { scrutinee, arms, style, panic }));
                 self.go_on(value, body);
                 self.fill(std::mem::take(rest));
                 true
@@ -174,7 +179,7 @@ impl Parser<'_> {
                 };
                 let otherwise = Arm { pattern: parse_quote!(_), bindings: Vec::new(), guard: None, body };
                 let arms = vec![then, otherwise];
-                self.add(expr, ExprKind::Match(Match { scrutinee, arms, style: Style::IfLet }))
+                self.add(expr, ExprKind::Match(Match { scrutinee, arms, style: Style::IfLet, panic: None }))
             }
             cond if has_let(cond) => {
                 let chain = self.chain(cond, &branch.then_branch, otherwise);
@@ -234,7 +239,7 @@ impl Parser<'_> {
                 self.arm(pattern, scrutinee, guard, &arm.body)
             })
             .collect();
-        self.add(expr, ExprKind::Match(Match { scrutinee, arms, style: Style::Match }))
+        self.add(expr, ExprKind::Match(Match { scrutinee, arms, style: Style::Match, panic: None }))
     }
 
     fn arm(&mut self, pattern: &Pat, scrutinee: ExprId, guard: Option<&Syn>, value: &Syn) -> Arm {

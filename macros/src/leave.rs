@@ -90,10 +90,15 @@ impl Forward<'_> {
         let statements = self.statements(block);
         let value = self.program.blocks[block].value.map(|value| self.tail(value, block));
         let left = self.program.is_left(block);
-        let keep = self.reverse.kept.name(around, Item::Branch(expr)).filter(|_| !left).map(|name| {
-            let residual = taken(arm, count, self.residual(block));
-            quote!(#name = #residual;)
-        });
+        let keep = self
+            .reverse
+            .kept
+            .name(around, Item::Branch(expr))
+            .filter(|_| !left && !self.program.goes_on(expr))
+            .map(|name| {
+                let residual = taken(arm, count, self.residual(block));
+                quote!(#name = #residual;)
+            });
         self.frames.pop();
         self.before = outer;
         match (value, keep) {
@@ -175,6 +180,7 @@ impl Forward<'_> {
                     let body = self.arm(arm.body, (expr, block, 1, count));
                     quote!(else { #body })
                 });
+                let otherwise = otherwise.or_else(|| m.panic.as_ref().map(|panic| quote!(else #panic)));
                 let (before, value) = self.rest(m.arms[0].body, (expr, block, 0, count));
                 Some((quote!(#declared #rescued let #pattern = #scrutinee #otherwise; #before), value))
             }

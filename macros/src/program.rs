@@ -392,6 +392,8 @@ pub(crate) struct Match {
     pub(crate) scrutinee: ExprId,
     pub(crate) arms: Vec<Arm>,
     pub(crate) style: Style,
+    /// The `else` of a `let` that ends in a panic, from where nothing comes back.
+    pub(crate) panic: Option<Box<syn::Expr>>,
 }
 
 /// How a `match` is written.

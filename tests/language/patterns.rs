@@ -295,6 +295,25 @@ fn in_expressions(x: f64, n: usize) -> f64 {
     } + x * if let Some(z) = maybe(x) { z } else { 1.0 }
 }
 
+/// Ways out from where nothing comes back.
+#[differentiable]
+fn that_panic(x: f64, y: f64) -> f64 {
+    let Some(z) = maybe(x) else { panic!("{x} is too small") };
+    if y < 0.0 {
+        if y < -1.0 {
+            return z;
+        }
+        panic!("no way to go on");
+    }
+    let Some(w) = maybe(z + y) else {
+        if y > 0.1 {
+            return z * z * y;
+        }
+        unreachable!();
+    };
+    w * z
+}
+
 /// `match`es that nobody has to remember.
 #[differentiable]
 fn in_a_loop(x: &[f64], codes: &[u8]) -> f64 {
@@ -347,6 +366,12 @@ fn that_leave() {
             (vec![], 0.9),
         ],
     );
+    CheckRule::new(that_panic::rule)
+        .inputs([(0.6, 0.9), (0.6, -2.0), (0.6, 0.12)])
+        .panicking((0.3, 0.9))
+        .panicking((0.6, -0.5))
+        .panicking((0.6, 0.01))
+        .run();
     check_rule(while_lets::rule, [(0.3, 4), (1.3, 9), (0.9, 0)]);
 }
 
