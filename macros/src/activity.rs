@@ -42,11 +42,11 @@ fn propagate(program: &mut Program) -> bool {
                                 }
                             }
                         }
-                        _ if program.exprs[*init].active => reached.extend(variables.iter().flatten()),
+                        _ if program.carries(*init) => reached.extend(variables.iter().flatten()),
                         _ => {}
                     }
                 }
-                StatementKind::Assign(assign) if program.exprs[assign.value].active => {
+                StatementKind::Assign(assign) if program.carries(assign.value) => {
                     reached.push(assign.place.base)
                 }
                 _ => {}
@@ -60,6 +60,13 @@ fn propagate(program: &mut Program) -> bool {
                     reached.push(place.base);
                 }
             }
+        }
+    }
+    for expr in &program.exprs {
+        if let ExprKind::Match(m) = &expr.kind
+            && program.exprs[m.scrutinee].active
+        {
+            reached.extend(m.arms.iter().flat_map(|arm| &arm.bindings).map(|binding| binding.variable));
         }
     }
     for id in reached {
@@ -78,10 +85,13 @@ fn is_active(program: &Program, expr: ExprId) -> bool {
         ExprKind::Read(place) | ExprKind::Borrow { place, .. } => {
             program.variables[place.base].active && !inert(&program.kind_of_place(place))
         }
-        ExprKind::If { then, otherwise, .. } => {
-            [Some(*then), *otherwise].into_iter().flatten().any(|block| block_is_active(program, block))
+        ExprKind::If { .. }
+        | ExprKind::Match(_)
+        | ExprKind::Block(_)
+        | ExprKind::Loop { .. }
+        | ExprKind::Rest(_) => {
+            program.blocks_of(expr).into_iter().any(|block| block_is_active(program, block))
         }
-        ExprKind::Block(block) => block_is_active(program, *block),
         _ => program.operands(expr).iter().any(|e| program.exprs[*e].active),
     }
 }
@@ -120,7 +130,10 @@ fn settle_inert(program: &mut Program) {
             }
             let writes = |e: &ExprId| {
                 matches!(program.exprs[*e].kind, ExprKind::Borrow { unique: true, .. })
-                    || program.blocks_of(*e).into_iter().any(|b| !program.written(b).is_empty())
+                    || program
+                        .blocks_of(*e)
+                        .into_iter()
+                        .any(|b| !program.written(b).is_empty() || !program.exits(b).is_empty())
             };
             if !program.tree(value).iter().any(writes) {
                 inactive.push(value);
@@ -133,6 +146,7 @@ fn settle_inert(program: &mut Program) {
 }
 
 fn report(program: &Program, errors: &mut Errors) {
+    crate::exits::report(program, errors);
     let active = |mentions: &[VarId]| {
         mentions.iter().map(|v| &program.variables[*v]).find(|v| v.active).map(|v| v.name.to_string())
     };
@@ -152,6 +166,22 @@ fn report(program: &Program, errors: &mut Errors) {
                          pass the parts on by themselves",
                     );
                 }
+            }
+        }
+    }
+    for expr in &program.exprs {
+        let ExprKind::Match(m) = &expr.kind else { continue };
+        for arm in m.arms.iter().filter(|_| program.exprs[m.scrutinee].active) {
+            let unknown = |b: &&Binding| b.part.is_none() && program.variables[b.variable].active;
+            if let Some(binding) = arm.bindings.iter().find(unknown) {
+                let name = &program.variables[binding.variable].name;
+                errors.push(
+                    &arm.pattern,
+                    format!(
+                        "`{name}` is a part of this pattern that cannot be differentiated: tuples, arrays, references, `Some` and \
+                         `Ok` can"
+                    ),
+                );
             }
         }
     }
@@ -235,7 +265,11 @@ fn report_nested_writes(program: &Program, root: ExprId, errors: &mut Errors) {
             nested(program, operand, errors);
         }
     }
-    for operand in program.operands(program.peel(root)) {
-        nested(program, operand, errors);
+    let root = program.peel(root);
+    for operand in program.operands(root) {
+        match program.exprs[root].kind {
+            ExprKind::Exit { .. } | ExprKind::Try(_) => report_nested_writes(program, operand, errors),
+            _ => nested(program, operand, errors),
+        }
     }
 }

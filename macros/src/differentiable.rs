@@ -47,7 +47,7 @@ pub(crate) fn imports() -> TokenStream {
     quote! {
         use ::pullback::__private as __pb;
         use __pb::{
-            OtherOperands as _, Rule as _, ScalarOperands as _, ScalarRules as _, SettledReceiver as _, SinCosRule as _,
+            OptionRules as _, OtherOperands as _, Rule as _, ScalarOperands as _, ScalarRules as _, SettledReceiver as _, SinCosRule as _,
             Source as _, UnsettledReceiver as _,
         };
     }
@@ -124,7 +124,7 @@ pub(crate) fn derive(
     let (mut reverse, pullback) = reverse(&program);
     reverse.errors.finish()?;
     let both = fuse(&program, &reverse);
-    let forward = forward(&program, &reverse);
+    let forward = forward(&program, &reverse)?;
 
     let primal: Vec<_> = signature
         .parameters

@@ -1,6 +1,7 @@
 //! The forward pass: the function as written, with calls replaced by their rules and with what the reverse pass asked for
 //! kept on the way.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use proc_macro2::TokenStream;
@@ -8,7 +9,9 @@ use quote::{ToTokens, quote};
 use syn::Ident;
 
 use crate::calls::Callee;
+use crate::errors::Errors;
 use crate::kept::Item;
+use crate::leave::{Frame, Link};
 use crate::program::*;
 use crate::reverse::Reverse;
 
@@ -17,27 +20,39 @@ pub(crate) struct Forward<'p> {
     pub(crate) reverse: &'p Reverse<'p>,
     /// Declarations that stand before the current statement.
     pub(crate) before: TokenStream,
+    /// The blocks around the current statement.
+    pub(crate) frames: Vec<Frame>,
+    /// Variables whose name a later one has taken.
+    pub(crate) rescued: HashSet<VarId>,
+    pub(crate) errors: Errors,
 }
 
 /// Writes the body of the forward closure.
-pub(crate) fn forward(program: &Program, reverse: &Reverse) -> TokenStream {
+pub(crate) fn forward(program: &Program, reverse: &Reverse) -> syn::Result<TokenStream> {
     let mut forward = Forward::new(program, reverse);
     let statements = forward.statements(BODY);
-    let residual = reverse.kept.residual(BODY, program);
-    match program.blocks[BODY].value {
-        Some(value) => {
-            let (before, value) = forward.tail(value, BODY);
+    let tail = program.blocks[BODY].value.map(|value| forward.tail(value, BODY));
+    let residual = forward.residual(BODY);
+    forward.errors.finish()?;
+    Ok(match tail {
+        _ if program.is_left(BODY) => {
+            let before = tail.map(|(before, value)| quote!(#before #value));
+            quote!(#statements #before)
+        }
+        Some((before, value)) if value.is_empty() => quote!(#statements #before ((), #residual)),
+        Some((before, value)) => {
             if reverse.kept.is_empty(BODY) {
                 let copy = forward.copy_of_returned();
                 quote!(#statements #before #copy (#value, ()))
             } else {
                 let name = Program::fresh("value");
+                let bound = forward.bound(BODY, &value);
                 let copy = forward.copy_of_returned();
-                quote!(#statements #before #copy let #name = #value; (#name, #residual))
+                quote!(#statements #before #copy #bound (#name, #residual))
             }
         }
         None => quote!(#statements ((), #residual)),
-    }
+    })
 }
 
 /// The operator of an assignment.
@@ -54,15 +69,23 @@ fn assignment(op: Option<Op>) -> TokenStream {
 
 impl<'p> Forward<'p> {
     pub(crate) fn new(program: &'p Program, reverse: &'p Reverse<'p>) -> Self {
-        Forward { program, reverse, before: TokenStream::new() }
+        Forward {
+            program,
+            reverse,
+            before: TokenStream::new(),
+            frames: vec![Frame { block: BODY, link: Link::Function }],
+            rescued: HashSet::new(),
+            errors: Errors::default(),
+        }
     }
 
     /// One iteration of a loop.
     pub(crate) fn iteration(&mut self, body: BlockId) -> TokenStream {
         let statements = self.statements(body);
+        let left = self.program.is_left(body);
         let tail = self.program.blocks[body].value.map(|value| {
             let (before, value) = self.tail(value, body);
-            quote!(#before #value;)
+            if left || value.is_empty() { quote!(#before #value) } else { quote!(#before #value;) }
         });
         quote!(#statements #tail)
     }
@@ -73,6 +96,7 @@ impl<'p> Forward<'p> {
         match self.program.blocks[block].value {
             Some(value) => {
                 let (before, value) = self.tail(value, block);
+                let value = if value.is_empty() { quote!(()) } else { value };
                 quote!(#before let #name = #value;)
             }
             None => quote!(let #name = ();),
@@ -80,7 +104,7 @@ impl<'p> Forward<'p> {
     }
 
     /// The statements of a block, with what it keeps.
-    fn statements(&mut self, id: BlockId) -> TokenStream {
+    pub(crate) fn statements(&mut self, id: BlockId) -> TokenStream {
         let block = &self.program.blocks[id];
         let entries: TokenStream =
             block.entries.iter().map(|(variable, def)| self.capture(id, *variable, *def)).collect();
@@ -97,26 +121,37 @@ impl<'p> Forward<'p> {
             out.extend(std::mem::take(&mut self.before));
             out.extend(tokens);
             for &def in &statement.defines {
-                let variable = match &self.program.definitions[def] {
-                    Definition::Computed { variable, .. } | Definition::Merged { variable, .. } => *variable,
-                    Definition::Given { variable } | Definition::Entry { variable, .. } => *variable,
+                let (variable, block) = match &self.program.definitions[def] {
+                    Definition::Merged { variable, block } => (*variable, *block),
+                    Definition::Computed { variable, .. }
+                    | Definition::Bound { variable, .. }
+                    | Definition::Given { variable }
+                    | Definition::Entry { variable, .. } => (*variable, id),
                 };
-                out.extend(self.capture(id, variable, def));
+                out.extend(self.capture(block, variable, def));
             }
         }
         out
     }
 
     /// Keeps a local under another name before a `let` takes its own.
-    fn rescue(&self, block: BlockId, statement: &Statement) -> TokenStream {
+    fn rescue(&mut self, block: BlockId, statement: &Statement) -> TokenStream {
         let StatementKind::Let(l) = &statement.kind else { return TokenStream::new() };
+        let new: Vec<_> = l.variables.iter().flatten().copied().collect();
+        self.rescue_from(block, &new)
+    }
+
+    /// Likewise for what takes these names in the scope of `block`.
+    pub(crate) fn rescue_from(&mut self, block: BlockId, new: &[VarId]) -> TokenStream {
         let mut out = TokenStream::new();
-        for new in l.variables.iter().flatten() {
-            let name = &self.program.variables[*new].name;
-            let old =
-                self.program.variables[..*new].iter().rposition(|v| v.block == block && v.name == *name);
+        let scope = self.program.scope_of(block);
+        for &new in new {
+            let name = &self.program.variables[new].name;
+            let same = |v: &Variable| v.name == *name && self.program.scope_of(v.block) == scope;
+            let old = self.program.variables[..new].iter().rposition(same);
             if let Some(old) = old
-                && self.reverse.kept.name(block, Item::Final(old)).is_some()
+                && self.reverse.kept.name(self.program.variables[old].block, Item::Final(old)).is_some()
+                && self.rescued.insert(old)
             {
                 let unique = &self.program.variables[old].unique;
                 out.extend(quote!(let #unique = #name;));
@@ -142,31 +177,33 @@ impl<'p> Forward<'p> {
             StatementKind::For(f) => {
                 let (pattern, range) = (&f.pattern, self.expr(f.range, block));
                 let body = self.loop_body(f.body, statement.id);
+                let label = self.program.labels.get(&f.body);
+                let (start, count) = self.count(block, statement.id);
                 match self.reverse.kept.name(block, Item::Range(statement.id)) {
-                    Some(name) => quote!(let #name = #range; for #pattern in #name.clone() { #body }),
-                    None => quote!(for #pattern in #range { #body }),
+                    Some(name) => {
+                        quote!(let #name = #range; #start #label for #pattern in #name.clone() { #count #body })
+                    }
+                    None => quote!(#start #label for #pattern in #range { #count #body }),
                 }
             }
             StatementKind::While(w) => {
                 let cond = self.expr(w.cond, block);
                 let body = self.loop_body(w.body, statement.id);
-                match self.reverse.kept.name(block, Item::Count(statement.id)) {
-                    Some(count) => quote!(let mut #count = 0_usize; while #cond { #count += 1; #body }),
-                    None => quote!(while #cond { #body }),
-                }
+                let label = self.program.labels.get(&w.body);
+                let (start, count) = self.count(block, statement.id);
+                quote!(#start #label while #cond { #count #body })
             }
             StatementKind::Opaque(opaque) => opaque.syntax.to_token_stream(),
         }
     }
 
-    fn loop_body(&mut self, body: BlockId, statement: StmtId) -> TokenStream {
+    pub(crate) fn loop_body(&mut self, body: BlockId, statement: StmtId) -> TokenStream {
         let outer = std::mem::take(&mut self.before);
+        self.frames.push(Frame { block: body, link: Link::Iteration(statement) });
         let iteration = self.iteration(body);
+        let push = self.push(body, statement).filter(|_| !self.program.is_left(body));
+        self.frames.pop();
         self.before = outer;
-        let push = self.reverse.stacks.get(&statement).map(|stack| {
-            let residual = self.reverse.kept.residual(body, self.program);
-            quote!(#stack.push(#residual);)
-        });
         quote!(#iteration #push)
     }
 
@@ -273,7 +310,10 @@ impl<'p> Forward<'p> {
     }
 
     /// The value of a block, and what has to stand before it.
-    fn tail(&mut self, value: ExprId, block: BlockId) -> (TokenStream, TokenStream) {
+    pub(crate) fn tail(&mut self, value: ExprId, block: BlockId) -> (TokenStream, TokenStream) {
+        if let Some(tokens) = self.ending(value, block) {
+            return tokens;
+        }
         let outer = std::mem::take(&mut self.before);
         let root = self.program.peel(value);
         let tokens = match self.rule_call(root, block) {
@@ -316,7 +356,13 @@ impl<'p> Forward<'p> {
     }
 
     /// Differs from what the user wrote.
-    fn touched(&self, expr: ExprId, block: BlockId) -> bool {
+    pub(crate) fn touched(&self, expr: ExprId, block: BlockId) -> bool {
+        let exits = |e: ExprId| {
+            matches!(self.program.exprs[e].kind, ExprKind::Exit { .. } | ExprKind::Rest(_) | ExprKind::Try(_))
+        };
+        if self.program.tree(expr).into_iter().any(exits) {
+            return true;
+        }
         let kept = &self.reverse.kept;
         self.program.tree(expr).into_iter().any(|e| {
             self.reverse.rules.contains_key(&e)
@@ -404,15 +450,24 @@ impl<'p> Forward<'p> {
                 if let Some(name) = &name {
                     self.before.extend(quote!(let #name;));
                 }
-                let body = self.arm(
-                    *inner,
-                    name.map(|name| {
-                        let residual = self.reverse.kept.residual(*inner, self.program);
-                        quote!(#name = #residual;)
-                    }),
-                );
-                quote!({ #body })
+                let body = self.arm(*inner, (expr, block, 0, 1));
+                let label = self.program.labels.get(inner);
+                quote!(#label { #body })
             }
+            ExprKind::Match(m) => self.matched(expr, m, block),
+            ExprKind::Loop { body, id } => {
+                let (start, count) = self.count(block, *id);
+                self.before.extend(start);
+                let iteration = self.loop_body(*body, *id);
+                let label = self.program.labels.get(body);
+                quote!(#label loop { #count #iteration })
+            }
+            ExprKind::Try(e) => self.tried(*e, block),
+            ExprKind::Wrap(path, e) => {
+                let e = self.expr(*e, block);
+                quote!(#path(#e))
+            }
+            ExprKind::Rest(_) | ExprKind::Exit { .. } => unreachable!("at the end of a block"),
             ExprKind::Tuple(elements) => {
                 let elements: Vec<_> = elements.iter().map(|e| self.expr(*e, block)).collect();
                 quote!((#(#elements,)*))
@@ -483,34 +538,15 @@ impl<'p> Forward<'p> {
         if let Some(name) = &name {
             self.before.extend(quote!(let #name;));
         }
-        let then_residual = self.reverse.kept.residual(then, self.program);
-        let then =
-            self.arm(then, name.as_ref().map(|name| quote!(#name = __pb::Branch::Then(#then_residual);)));
+        let then = self.arm(then, (expr, block, 0, 2));
         let otherwise = match (otherwise, &name) {
             (Some(otherwise), _) => {
-                let residual = self.reverse.kept.residual(otherwise, self.program);
-                let body = self
-                    .arm(otherwise, name.as_ref().map(|name| quote!(#name = __pb::Branch::Else(#residual);)));
+                let body = self.arm(otherwise, (expr, block, 1, 2));
                 Some(quote!(else { #body }))
             }
             (None, Some(name)) => Some(quote!(else { #name = __pb::Branch::Else(()); })),
             (None, None) => None,
         };
         quote!(if #cond { #then } #otherwise)
-    }
-
-    fn arm(&mut self, block: BlockId, keep: Option<TokenStream>) -> TokenStream {
-        let outer = std::mem::take(&mut self.before);
-        let statements = self.statements(block);
-        let value = self.program.blocks[block].value.map(|value| self.tail(value, block));
-        self.before = outer;
-        match (value, keep) {
-            (Some((before, value)), Some(keep)) => {
-                let name = Program::fresh("value");
-                quote!(#statements #before let #name = #value; #keep #name)
-            }
-            (Some((before, value)), None) => quote!(#statements #before #value),
-            (None, keep) => quote!(#statements #keep),
-        }
     }
 }

@@ -16,7 +16,8 @@ use crate::reverse::Reverse;
 /// The body of the closure that runs both passes, if the function has such a loop.
 pub(crate) fn fuse(program: &Program, reverse: &Reverse) -> Option<TokenStream> {
     let given = |v: &Variable| matches!(v.origin, Origin::Value | Origin::Shared);
-    if program.parameters.iter().flatten().any(|id| !given(&program.variables[*id])) {
+    // Both passes go through each iteration to its end.
+    if program.has_exits() || program.parameters.iter().flatten().any(|id| !given(&program.variables[*id])) {
         return None;
     }
     if program.returned.is_some() {

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::quote;
 use syn::Ident;
 
 use crate::program::*;
@@ -90,19 +90,6 @@ impl Kept {
     /// What `block` keeps.
     pub(crate) fn items(&self, block: BlockId) -> &[(Item, Ident)] {
         self.items.get(&block).map_or(&[], Vec::as_slice)
-    }
-
-    /// The residual of `block`, as an expression of the forward pass.
-    pub(crate) fn residual(&self, block: BlockId, program: &Program) -> TokenStream {
-        let names = self.items(block).iter().map(|(item, name)| match item {
-            Item::Final(id) if !program.shadowed(*id) => program.variables[*id].name.to_token_stream(),
-            Item::Definition(def) => match program.stays(*def) {
-                Some(variable) => variable.name.to_token_stream(),
-                None => quote!(#name),
-            },
-            _ => quote!(#name),
-        });
-        group(names.collect())
     }
 
     /// The residual of `block`, as a pattern.

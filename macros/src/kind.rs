@@ -246,15 +246,24 @@ impl Program {
             ExprKind::Vector { elements, .. } => {
                 Kind::Sequence(Box::new(elements.first().map_or(Kind::Unknown, |e| self.kind_of(*e))))
             }
-            ExprKind::Tuple(_) | ExprKind::Struct(_) => Kind::Unknown,
-            ExprKind::If { then, otherwise, .. } => {
-                let value = |b: &usize| self.blocks[*b].value.map_or(Kind::Unknown, |v| self.kind_of(v));
-                match value(then) {
-                    Kind::Unknown => otherwise.as_ref().map_or(Kind::Unknown, value),
-                    kind => kind,
-                }
+            ExprKind::Tuple(_)
+            | ExprKind::Struct(_)
+            | ExprKind::Exit { .. }
+            | ExprKind::Try(_)
+            | ExprKind::Wrap(..) => Kind::Unknown,
+            ExprKind::If { .. }
+            | ExprKind::Match(_)
+            | ExprKind::Block(_)
+            | ExprKind::Loop { .. }
+            | ExprKind::Rest(_) => {
+                let blocks = self.blocks_of(expr);
+                let ends = blocks.iter().filter_map(|b| self.blocks[*b].value);
+                let values = ends.chain(blocks.iter().flat_map(|b| self.broken(*b)));
+                values
+                    .map(|value| self.kind_of(value))
+                    .find(|kind| *kind != Kind::Unknown)
+                    .unwrap_or(Kind::Unknown)
             }
-            ExprKind::Block(block) => self.blocks[*block].value.map_or(Kind::Unknown, |v| self.kind_of(v)),
             ExprKind::Array(elements) => {
                 Kind::Sequence(Box::new(elements.first().map_or(Kind::Unknown, |e| self.kind_of(*e))))
             }

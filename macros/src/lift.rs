@@ -1,6 +1,9 @@
 //! Statements before statements: chains of iterators and calls of closures within an expression become loops and `let`s in
 //! front of it. What is left of the expression is arithmetic, which the reverse pass can evaluate again.
 
+use std::collections::VecDeque;
+
+use syn::visit_mut::VisitMut;
 use syn::{Expr, Pat, Stmt, parse_quote};
 
 use crate::iterators::consumers::{Chain, changes};
@@ -210,8 +213,8 @@ impl Parser<'_> {
     }
 
     /// A `let` that takes a name which a closure still refers to: both get along if the new one is called otherwise.
-    pub(crate) fn keep_captured(&mut self, statements: &mut [Stmt], at: usize) {
-        let names = match &statements[at] {
+    pub(crate) fn keep_captured(&mut self, stmt: &mut Stmt, rest: &mut VecDeque<Stmt>) {
+        let names = match stmt {
             Stmt::Local(local) => bound(&local.pat),
             Stmt::Expr(Expr::ForLoop(f), _) => bound(&f.pat),
             _ => return,
@@ -223,16 +226,14 @@ impl Parser<'_> {
             }
             let by = Substitute::Name(new);
             let mut replace = Replace::new(&name, &by);
-            match &mut statements[at] {
+            match stmt {
                 Stmt::Local(local) => {
-                    syn::visit_mut::VisitMut::visit_pat_mut(&mut replace, &mut local.pat);
-                    for later in &mut statements[at + 1..] {
-                        syn::visit_mut::VisitMut::visit_stmt_mut(&mut replace, later);
-                    }
+                    replace.visit_pat_mut(&mut local.pat);
+                    rest.iter_mut().for_each(|later| replace.visit_stmt_mut(later));
                 }
                 Stmt::Expr(Expr::ForLoop(f), _) => {
-                    syn::visit_mut::VisitMut::visit_pat_mut(&mut replace, &mut f.pat);
-                    syn::visit_mut::VisitMut::visit_block_mut(&mut replace, &mut f.body);
+                    replace.visit_pat_mut(&mut f.pat);
+                    replace.visit_block_mut(&mut f.body);
                 }
                 _ => {}
             }

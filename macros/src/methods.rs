@@ -35,7 +35,17 @@ fn standing(program: &Program, block: BlockId) -> Vec<ExprId> {
         StatementKind::Expr(e, _) => Some(*e),
         _ => None,
     });
-    statements.chain(block.value).map(|e| program.peel(e)).collect()
+    let taken = |e: ExprId| match &program.exprs[program.peel(e)].kind {
+        ExprKind::Exit { value, .. } => *value,
+        ExprKind::Try(tried) => Some(*tried),
+        _ => Some(e),
+    };
+    statements.chain(block.value).filter_map(taken).map(|e| program.peel(e)).collect()
+}
+
+/// A method of `Option` and `Result`, whose rule comes with ours.
+fn unwraps(name: &str) -> bool {
+    ["unwrap", "expect", "unwrap_or", "unwrap_or_default"].contains(&name)
 }
 
 /// A method of an active value that has its rule by its type.
@@ -45,6 +55,7 @@ fn is_call(program: &Program, expr: ExprId) -> bool {
         ExprKind::Method { receiver, name, .. } => {
             node.active
                 && !numeric_method(&name.to_string())
+                && !unwraps(&name.to_string())
                 && program.kind_of(*receiver) != Kind::Float
                 && matches!(node.syntax, syn::Expr::MethodCall(_))
         }

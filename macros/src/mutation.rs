@@ -349,10 +349,8 @@ impl Program {
             ExprKind::Paren(inner) => self.owns(*inner),
             ExprKind::Read(place) => place.projections.is_empty() && self.variables[place.base].heap,
             ExprKind::Call { function: Callee::Itself(_), .. } => false,
-            ExprKind::Call { function, .. } => {
-                !matches!(function, Callee::Itself(_)) && self.kind_of_call(function) != Kind::Unknown
-            }
-            ExprKind::If { .. } | ExprKind::Block(_) => self
+            ExprKind::Call { function, .. } => self.kind_of_call(function) != Kind::Unknown,
+            ExprKind::If { .. } | ExprKind::Block(_) | ExprKind::Match(_) | ExprKind::Rest(_) => self
                 .blocks_of(expr)
                 .iter()
                 .filter_map(|b| self.blocks[*b].value)
@@ -498,7 +496,16 @@ impl Program {
 
 impl Parser<'_> {
     /// Marks the local that the function returns.
-    pub(crate) fn settle_returned(&mut self) {
+    pub(crate) fn settle_returned(&mut self, body: &syn::Block) {
+        if self.block != BODY {
+            let last = body.stmts.last().expect("it has a value");
+            self.errors.push(
+                last,
+                "a function that returns a vector is not left early yet, nor does it end within a `let` that takes an \
+                 enum or a slice apart: move that into a function of its own, or write to a `&mut` parameter",
+            );
+            return;
+        }
         let Some(value) = self.program.blocks[BODY].value else { return };
         if let ExprKind::Read(place) = &self.program.exprs[value].kind
             && self.program.variables[place.base].origin == Origin::Local

@@ -1,6 +1,6 @@
 //! Syntax → [`Program`]: resolves names, and sets apart what is not understood, which is fine as long as it is constant.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use proc_macro2::{TokenStream, TokenTree};
@@ -10,14 +10,16 @@ use syn::{BinOp, Expr as Syn, Ident, Pat, Stmt, UnOp};
 
 use crate::calls::{Callee, is_associated};
 use crate::closures::{Closure, ESCAPES, Refused};
+use crate::control::Landing;
 use crate::destructure::destructured;
 use crate::errors::Errors;
+use crate::escape::{escapes, is_panic, statement_escapes};
 use crate::iterators::consumers::Chain;
 use crate::iterators::item::Item;
 use crate::iterators::source::is_zero;
 use crate::kind::{assigns, changes_receiver, inert, inert_method, kind_of_type};
-use crate::lift::is_unit;
 use crate::mutation::{owned_type, returning_a_local};
+use crate::normal::Parts;
 use crate::program::*;
 use crate::rename::Names;
 use crate::signature::{Passing, Signature};
@@ -54,10 +56,15 @@ pub(crate) struct Parser<'e> {
     pub(crate) program: Program,
     /// Items inside the function; both passes need them.
     pub(crate) items: Vec<syn::Item>,
-    scopes: Vec<HashMap<String, Binding>>,
-    block: BlockId,
+    pub(crate) scopes: Vec<HashMap<String, Binding>>,
+    pub(crate) block: BlockId,
     /// The function's name, by which it may call itself.
     function: Option<Ident>,
+    /// Loops and blocks around that can be left.
+    pub(crate) landings: Vec<Landing>,
+    /// Variables bound by patterns.
+    pub(crate) bound: HashSet<VarId>,
+    pub(crate) parts: Parts,
     pub(crate) errors: &'e mut Errors,
     pub(crate) names: Names,
     pub(crate) suspects: Suspects,
@@ -65,8 +72,8 @@ pub(crate) struct Parser<'e> {
     pub(crate) ranks: HashMap<VarId, usize>,
 }
 
-const CONTROL: &str = "leaving a block early is not differentiable yet: put the rest into the other branch of an `if`, \
-                       or use a `while` loop with a condition";
+const CONTROL: &str =
+    "this cannot be left differentiably: write an `if`, a `match` or a loop over a range instead";
 
 impl<'e> Parser<'e> {
     pub(crate) fn parse(
@@ -81,6 +88,9 @@ impl<'e> Parser<'e> {
             scopes: vec![HashMap::new()],
             block: BODY,
             function: signature.method.is_none().then(|| signature.name.clone()),
+            landings: Vec::new(),
+            bound: HashSet::new(),
+            parts: Parts::of(body),
             errors,
             names: Names::new(body),
             suspects: Suspects::of(signature, body),
@@ -107,17 +117,17 @@ impl<'e> Parser<'e> {
             parser.program.parameters.push(id);
         }
         if owned_type(&signature.output) {
-            parser.fill_block(BODY, &returning_a_local(body));
-            parser.settle_returned();
+            parser.fill_block(&returning_a_local(body));
+            parser.settle_returned(body);
         } else {
-            parser.fill_block(BODY, body);
+            parser.fill_block(body);
         }
         parser.program.settle_owners();
         parser.program.name_variables();
         (parser.program, parser.items)
     }
 
-    fn bind(&mut self, name: &Ident, origin: Origin, mutable: bool) -> VarId {
+    pub(crate) fn bind(&mut self, name: &Ident, origin: Origin, mutable: bool) -> VarId {
         let id = self.program.variables.len();
         self.program.variables.push(Variable {
             origin,
@@ -207,18 +217,18 @@ impl<'e> Parser<'e> {
         found
     }
 
-    fn new_block(&mut self) -> BlockId {
+    pub(crate) fn new_block(&mut self) -> BlockId {
         self.program.blocks.push(Block::default());
         self.program.blocks.len() - 1
     }
 
-    fn parse_block(&mut self, block: &syn::Block) -> BlockId {
+    pub(crate) fn parse_block(&mut self, block: &syn::Block) -> BlockId {
         let id = self.new_block();
-        self.in_block(id, |parser| parser.fill_block(id, block));
+        self.in_block(id, |parser| parser.fill_block(block));
         id
     }
 
-    fn in_block(&mut self, id: BlockId, parse: impl FnOnce(&mut Self)) {
+    pub(crate) fn in_block(&mut self, id: BlockId, parse: impl FnOnce(&mut Self)) {
         let outer = std::mem::replace(&mut self.block, id);
         self.scopes.push(HashMap::new());
         parse(self);
@@ -226,47 +236,11 @@ impl<'e> Parser<'e> {
         self.block = outer;
     }
 
-    fn fill_block(&mut self, id: BlockId, block: &syn::Block) {
-        let mut statements = block.stmts.clone();
-        for i in 0..statements.len() {
-            self.keep_captured(&mut statements, i);
-            match &statements[i] {
-                Stmt::Expr(expr, None)
-                    if i + 1 == statements.len()
-                        && !matches!(expr, Syn::ForLoop(_) | Syn::While(_) | Syn::Loop(_))
-                        && !is_assignment(expr) =>
-                {
-                    let (mut value, mut before) = (expr.clone(), Vec::new());
-                    let lifted = self.lift(&mut value, &mut before);
-                    self.program.blocks[id].rewritten |= lifted;
-                    before.iter().for_each(|statement| self.push_statement(statement));
-                    if is_assignment(&value) {
-                        self.push_statement(&Stmt::Expr(value, None));
-                    } else if !lifted || !is_unit(&value) {
-                        let value = self.expr(&value);
-                        self.program.blocks[id].value = Some(value);
-                    }
-                }
-                statement => self.push_statement(statement),
-            }
-        }
+    pub(crate) fn fill_block(&mut self, block: &syn::Block) {
+        self.fill(block.stmts.iter().cloned().collect());
     }
 
-    /// Parses a statement of the current block, or what it is rewritten to.
-    pub(crate) fn push_statement(&mut self, stmt: &Stmt) {
-        if let Some(statements) = self.rewrite(stmt) {
-            self.program.blocks[self.block].rewritten = true;
-            return statements.iter().for_each(|statement| self.push_statement(statement));
-        }
-        if let Some(kind) = self.statement(stmt) {
-            let id = self.program.statements;
-            self.program.statements += 1;
-            let statement = Statement { id, kind, before: At::default(), defines: Vec::new() };
-            self.program.blocks[self.block].statements.push(statement);
-        }
-    }
-
-    fn statement(&mut self, stmt: &Stmt) -> Option<StatementKind> {
+    pub(crate) fn statement(&mut self, stmt: &Stmt) -> Option<StatementKind> {
         match stmt {
             Stmt::Local(local) => self.local(local),
             Stmt::Item(item) => {
@@ -282,7 +256,8 @@ impl<'e> Parser<'e> {
     fn macro_statement(&mut self, stmt: &Stmt, mac: &syn::Macro) -> StatementKind {
         let name = mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
         let observer =
-            ["assert", "debug_assert", "print", "eprint"].iter().any(|prefix| name.starts_with(prefix));
+            ["assert", "debug_assert", "print", "eprint"].iter().any(|prefix| name.starts_with(prefix))
+                || is_panic(mac);
         self.refuse_closures(stmt.to_token_stream());
         let why = (!observer).then(|| format!("`{name}!` is not known to leave active values alone"));
         StatementKind::Opaque(Opaque {
@@ -299,9 +274,6 @@ impl<'e> Parser<'e> {
             Pat::Type(typed) => (&*typed.pat, Some(&*typed.ty)),
             pattern => (pattern, None),
         };
-        if let Some(diverge) = local.init.as_ref().and_then(|init| init.diverge.as_ref()) {
-            self.errors.push(&diverge.1, CONTROL);
-        }
         let syntax = local.init.as_ref().map(|init| &*init.expr);
         if let (Pat::Ident(name), Some(Syn::Reference(reference))) = (pattern, syntax)
             && let Some(place) = self.place(referent(&reference.expr))
@@ -423,32 +395,27 @@ impl<'e> Parser<'e> {
                 self.mark_range(&f.expr);
                 let body = self.new_block();
                 let mut index = None;
-                self.in_block(body, |parser| {
-                    if let Pat::Ident(ident) = &*f.pat {
-                        let id = parser.bind(&ident.ident, Origin::Index, false);
-                        parser.program.variables[id].kind = Kind::Inert;
-                        index = Some(id);
-                    }
-                    parser.scopes.push(HashMap::new());
-                    parser.fill_block(body, &f.body);
-                    parser.scopes.pop();
+                self.landing(f.label.as_ref(), body, true, |parser| {
+                    parser.in_block(body, |parser| {
+                        if let Pat::Ident(ident) = &*f.pat {
+                            let id = parser.bind(&ident.ident, Origin::Index, false);
+                            parser.program.variables[id].kind = Kind::Inert;
+                            index = Some(id);
+                        }
+                        parser.scopes.push(HashMap::new());
+                        parser.fill_block(&f.body);
+                        parser.scopes.pop();
+                    });
                 });
                 Some(StatementKind::For(For { pattern: (*f.pat).clone(), index, range, body }))
             }
             Syn::While(w) => {
-                if matches!(&*w.cond, Syn::Let(_)) {
-                    let why = "`while let` is not differentiable yet: use a condition without a pattern";
-                    return Some(self.opaque(stmt, why.into()));
-                }
                 let cond = self.inert_expr(&w.cond);
-                let body = self.parse_block(&w.body);
+                let body = self.new_block();
+                self.landing(w.label.as_ref(), body, true, |parser| {
+                    parser.in_block(body, |parser| parser.fill_block(&w.body));
+                });
                 Some(StatementKind::While(While { cond, body }))
-            }
-            Syn::Loop(_) | Syn::Match(_) => {
-                Some(self.opaque(
-                    stmt,
-                    "`match` and `loop` are not differentiable yet: use `if` and `while`".into(),
-                ))
             }
             _ => {
                 let expr = self.expr(expr);
@@ -458,6 +425,9 @@ impl<'e> Parser<'e> {
     }
 
     fn opaque(&mut self, stmt: &Stmt, why: String) -> StatementKind {
+        if statement_escapes(stmt) {
+            self.errors.push(stmt, CONTROL);
+        }
         self.refuse_closures(stmt.to_token_stream());
         let mentions = self.mentions(stmt.to_token_stream());
         let reads = self.mentions(without_shapes(stmt.to_token_stream()));
@@ -466,6 +436,12 @@ impl<'e> Parser<'e> {
     }
 
     fn assignment(&mut self, syntax: &Syn, left: &Syn, op: Option<Op>, right: &Syn) -> Option<StatementKind> {
+        if self.through_binding(left) {
+            self.errors.push(
+                left,
+                "this writes through a reference that a pattern has bound: assign to the variable itself, by its name",
+            );
+        }
         let value = self.operand(right);
         let Some(place) = self.place(left) else {
             self.errors.push(
@@ -511,6 +487,9 @@ impl<'e> Parser<'e> {
     }
 
     pub(crate) fn constant(&mut self, syntax: &Syn, pure: bool, why: Option<&str>) -> ExprId {
+        if escapes(syntax) {
+            self.errors.push(syntax, CONTROL);
+        }
         self.refuse_closures(syntax.to_token_stream());
         self.constant_as_it_is(syntax, pure, why)
     }
@@ -690,6 +669,9 @@ impl<'e> Parser<'e> {
                     let unique = reference.mutability.is_some();
                     if unique {
                         self.program.variables[place.base].memory = true;
+                        if self.through_binding(&reference.expr) {
+                            self.errors.push(expr, "this borrows what a pattern has bound: borrow the variable itself, by its name");
+                        }
                     }
                     self.add(expr, ExprKind::Borrow { place, unique })
                 }
@@ -698,25 +680,10 @@ impl<'e> Parser<'e> {
                     self.constant(expr, pure, Some("only variables and parts of them can be borrowed differentiably: bind the value with `let` first"))
                 }
             },
-            Syn::If(branch) => {
-                if matches!(&*branch.cond, Syn::Let(_)) {
-                    return self.constant(expr, false, Some("`if let` is not differentiable yet: use a condition without a pattern"));
-                }
-                let cond = self.inert_expr(&branch.cond);
-                let then = self.parse_block(&branch.then_branch);
-                let otherwise = branch.else_branch.as_ref().map(|(_, otherwise)| match &**otherwise {
-                    Syn::Block(block) => self.parse_block(&block.block),
-                    nested => {
-                        let id = self.new_block();
-                        self.in_block(id, |parser| {
-                            let value = parser.expr(nested);
-                            parser.program.blocks[id].value = Some(value);
-                        });
-                        id
-                    }
-                });
-                self.add(expr, ExprKind::If { cond, then, otherwise })
-            }
+            Syn::If(branch) => self.branch(expr, branch),
+            Syn::Match(m) => self.parse_match(expr, m),
+            Syn::Loop(l) => self.endless(expr, l),
+            Syn::Block(syn::ExprBlock { label: Some(label), block, .. }) => self.labelled(expr, label, block),
             Syn::Block(block) if block.label.is_none() => {
                 let block = self.parse_block(&block.block);
                 self.add(expr, ExprKind::Block(block))
@@ -734,9 +701,10 @@ impl<'e> Parser<'e> {
                 self.add(expr, ExprKind::Repeat(element, repeat.len.clone()))
             }
             Syn::Range(_) => self.inert_expr(expr),
-            Syn::Return(_) | Syn::Break(_) | Syn::Continue(_) | Syn::Try(_) => {
-                self.errors.push(expr, CONTROL);
-                self.constant(expr, false, None)
+            Syn::Return(_) | Syn::Break(_) | Syn::Continue(_) => self.exit(expr),
+            Syn::Try(tried) => {
+                let tried = self.expr(&tried.expr);
+                self.add(expr, ExprKind::Try(tried))
             }
             Syn::Unsafe(_) | Syn::Async(_) | Syn::Await(_) => {
                 self.errors.push(
@@ -749,8 +717,10 @@ impl<'e> Parser<'e> {
             Syn::Closure(_) => {
                 self.constant(expr, false, Some("closures over active values are not differentiable yet: write a function, or a loop"))
             }
-            Syn::Match(_) | Syn::Loop(_) => {
-                self.constant(expr, false, Some("`match` and `loop` are not differentiable yet: use `if` and `while`"))
+            Syn::Macro(m) if is_panic(&m.mac) => {
+                let constant =
+                    Constant { mentions: Vec::new(), reads: Vec::new(), aliases: Vec::new(), pure: true, why: None };
+                self.add(expr, ExprKind::Constant(constant))
             }
             Syn::Macro(mac) if mac.mac.path.is_ident("vec") => self.vector(expr, &mac.mac),
             Syn::Macro(_) => self.constant(expr, false, Some("the value of a macro is not differentiable: write it out, or call a function")),
@@ -853,6 +823,17 @@ impl<'e> Parser<'e> {
         }
         if last.ident == "constant" {
             return self.constant(expr, true, None);
+        }
+        if (last.ident == "Some" || last.ident == "Ok") && path.qself.is_none() && call.args.len() == 1 {
+            let inner = self.expr(&call.args[0]);
+            return self.add(expr, ExprKind::Wrap(function.clone(), inner));
+        }
+        if last.ident == "Err" && path.qself.is_none() {
+            return self.constant(
+                expr,
+                true,
+                Some("an error carries no gradient: put `constant(…)` around what it is made of"),
+            );
         }
         if self.program.of_scalar(function) {
             // `T::max(x, y)` is `x.max(y)`, `T::from(2.0)` a constant.
@@ -1017,7 +998,7 @@ fn float_of(function: &syn::Path) -> Option<syn::Type> {
     (float.ident == "f32" || float.ident == "f64").then(|| syn::parse_quote!(#float))
 }
 
-fn is_assignment(expr: &Syn) -> bool {
+pub(crate) fn is_assignment(expr: &Syn) -> bool {
     matches!(expr, Syn::Assign(_)) || matches!(expr, Syn::Binary(binary) if assign_op(&binary.op).is_some())
 }
 

@@ -39,6 +39,12 @@ pub(crate) struct Program {
     pub(crate) returned: Option<VarId>,
     /// The number of statements.
     pub(crate) statements: usize,
+    /// Blocks that go on where another stops: their statements stand in the other's scope.
+    pub(crate) continues: HashMap<BlockId, BlockId>,
+    /// The `if`s whose missing `else` is what follows them, since their branch leaves the block.
+    pub(crate) guards: HashSet<ExprId>,
+    /// The labels of loops, by their bodies, and of blocks.
+    pub(crate) labels: HashMap<BlockId, syn::Label>,
 }
 
 /// The function's body among [`Program::blocks`].
@@ -157,6 +163,8 @@ pub(crate) enum Definition {
     Given { variable: VarId },
     /// `let` or assignment: can be evaluated again.
     Computed { variable: VarId, expr: ExprId, at: At },
+    /// Bound by the pattern of an arm of a `match`, which stands at `at`.
+    Bound { variable: VarId, expr: ExprId, arm: usize, at: At },
     /// What a variable holds at the start of an iteration.
     Entry { variable: VarId, block: BlockId },
     /// What a variable holds after a statement which leaves no way to evaluate it again.
@@ -324,6 +332,22 @@ pub(crate) enum ExprKind {
         otherwise: Option<BlockId>,
     },
     Block(BlockId),
+    Match(Match),
+    Loop {
+        body: BlockId,
+        id: StmtId,
+    },
+    /// What follows a statement that may leave the block: at the end of that block, and in its scope.
+    Rest(BlockId),
+    /// `return`, `break` and `continue`: at the end of a block.
+    Exit {
+        target: Target,
+        value: Option<ExprId>,
+    },
+    /// `e?`
+    Try(ExprId),
+    /// `Some(e)`, `Ok(e)`: the gradient is that of what is inside.
+    Wrap(syn::Path, ExprId),
     Tuple(Vec<ExprId>),
     /// `Body { x: a, ..rest }`, `Vec2(a, b)`, `Shape::Disc { radius: a }`
     Struct(Box<StructLiteral>),
@@ -368,6 +392,53 @@ impl StructLiteral {
         let rest = rest.map(|rest| quote::quote!(..#rest));
         quote::quote!(#path { #(#members: #values,)* #rest })
     }
+}
+
+/// A `match`, or what amounts to one.
+pub(crate) struct Match {
+    pub(crate) scrutinee: ExprId,
+    pub(crate) arms: Vec<Arm>,
+    pub(crate) style: Style,
+    /// The `else` of a `let` that ends in a panic, from where nothing comes back.
+    pub(crate) panic: Option<Box<syn::Expr>>,
+}
+
+/// How a `match` is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    Match,
+    /// `if let`, with an `else` or without.
+    IfLet,
+    /// `let … else`: the first arm is what follows.
+    LetElse,
+    /// `let` with a pattern: the only arm is what follows.
+    Let,
+}
+
+pub(crate) struct Arm {
+    pub(crate) pattern: syn::Pat,
+    pub(crate) bindings: Vec<Binding>,
+    pub(crate) guard: Option<ExprId>,
+    pub(crate) body: BlockId,
+}
+
+/// A name in a pattern.
+pub(crate) struct Binding {
+    pub(crate) variable: VarId,
+    /// Which part of the scrutinee it is, if that can be told.
+    pub(crate) part: Option<Vec<Projection>>,
+    /// The same, to be read without matching again.
+    pub(crate) read: Option<ExprId>,
+}
+
+/// What an exit leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Target {
+    Function,
+    /// A loop, by its body, or a block with a label.
+    Break(BlockId),
+    /// An iteration of a loop.
+    Continue(BlockId),
 }
 
 pub(crate) struct Constant {
@@ -435,7 +506,16 @@ impl Program {
         match &self.exprs[expr].kind {
             ExprKind::Constant(_) => Vec::new(),
             ExprKind::Read(place) | ExprKind::Borrow { place, .. } => place.indices().collect(),
-            ExprKind::Neg(e) | ExprKind::Paren(e) | ExprKind::Cast(e, _) | ExprKind::Repeat(e, _) => vec![*e],
+            ExprKind::Neg(e)
+            | ExprKind::Paren(e)
+            | ExprKind::Cast(e, _)
+            | ExprKind::Repeat(e, _)
+            | ExprKind::Try(e)
+            | ExprKind::Wrap(_, e) => vec![*e],
+            ExprKind::Exit { value, .. } => value.iter().copied().collect(),
+            ExprKind::Match(m) => {
+                std::iter::once(m.scrutinee).chain(m.arms.iter().filter_map(|arm| arm.guard)).collect()
+            }
             ExprKind::Binary { left, right, .. } => vec![*left, *right],
             ExprKind::Method { receiver, args, .. } => {
                 std::iter::once(*receiver).chain(args.iter().copied()).collect()
@@ -449,7 +529,7 @@ impl Program {
                 literal.fields.iter().map(|(_, value)| *value).chain(literal.rest).collect()
             }
             ExprKind::If { cond, .. } => vec![*cond],
-            ExprKind::Block(_) => Vec::new(),
+            ExprKind::Block(_) | ExprKind::Loop { .. } | ExprKind::Rest(_) => Vec::new(),
         }
     }
 
@@ -457,7 +537,10 @@ impl Program {
     pub(crate) fn blocks_of(&self, expr: ExprId) -> Vec<BlockId> {
         match &self.exprs[expr].kind {
             ExprKind::If { then, otherwise, .. } => std::iter::once(*then).chain(*otherwise).collect(),
-            ExprKind::Block(block) => vec![*block],
+            ExprKind::Block(block) | ExprKind::Rest(block) | ExprKind::Loop { body: block, .. } => {
+                vec![*block]
+            }
+            ExprKind::Match(m) => m.arms.iter().map(|arm| arm.body).collect(),
             _ => Vec::new(),
         }
     }
@@ -571,14 +654,15 @@ impl Program {
             return None;
         };
         let variable = &self.variables[*id];
-        let stays = !variable.mutable && variable.block == *block && !self.shadowed(*id);
+        let stays = !variable.mutable && variable.block == *block && !self.shadowed(*id) && !self.hidden(*id);
         stays.then_some(variable)
     }
 
-    /// A later variable of the same block has taken the name of this one.
+    /// A later variable of the same scope has taken the name of this one.
     pub(crate) fn shadowed(&self, id: VarId) -> bool {
         let variable = &self.variables[id];
-        self.variables[id + 1..].iter().any(|v| v.block == variable.block && v.name == variable.name)
+        let scope = self.scope_of(variable.block);
+        self.variables[id + 1..].iter().any(|v| v.name == variable.name && self.scope_of(v.block) == scope)
     }
 }
 

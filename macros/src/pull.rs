@@ -108,6 +108,16 @@ impl Reverse<'_> {
             ExprKind::Method { receiver, name, args } => self.pull_method(expr, *receiver, name, args, d, at),
             ExprKind::Call { function, args } => self.pull_call(expr, function, args, d, at),
             ExprKind::If { cond, then, otherwise } => self.pull_if(expr, *cond, *then, *otherwise, d, at),
+            ExprKind::Match(m) => self.pull_match(expr, m, d, at),
+            ExprKind::Loop { body, id } => self.pull_loop(*body, *id, d, at),
+            ExprKind::Rest(block) => self.pull_rest(expr, *block, d, at),
+            ExprKind::Exit { target, value } => self.pull_exit(*target, *value, at),
+            ExprKind::Try(e) => {
+                // If there was no value the gradient is zero.
+                let seed = (!d.is_nothing()).then(|| d.clone());
+                self.pull_root(*e, seed, at);
+            }
+            ExprKind::Wrap(_, e) => self.pull(*e, d, at),
             ExprKind::Block(block) => self.pull_block(expr, *block, d, at),
             ExprKind::Mutation { action, args } => self.pull_mutation(expr, *action, args, d, at),
             ExprKind::Vector { .. } => unreachable!("the gradient of a vector is owned"),
@@ -132,6 +142,7 @@ impl Reverse<'_> {
 
     pub(crate) fn pull_block(&mut self, expr: ExprId, block: BlockId, d: &Cotangent, at: &At) {
         let d = if self.yields(block) { self.bind(d) } else { d.clone() };
+        let d = self.seed(Target::Break(block), &d);
         self.open(block, false);
         self.undo_block(block, Some(&d));
         let body = self.close();
@@ -478,6 +489,9 @@ impl Reverse<'_> {
     pub(crate) fn yields(&self, block: BlockId) -> bool {
         let Some(value) = self.program.blocks[block].value else { return false };
         let value = self.program.peel(value);
+        if matches!(self.program.exprs[value].kind, ExprKind::Exit { .. }) {
+            return false;
+        }
         let blocks = self.program.blocks_of(value);
         let statement = !blocks.is_empty() && !blocks.into_iter().any(|b| self.yields(b));
         self.program.exprs[value].active && !statement

@@ -63,6 +63,8 @@ pub(crate) struct Reverse<'p> {
     pub(crate) errors: Errors,
     /// The reads of an earlier run; without them every write is undone.
     known: Option<Reads>,
+    /// The gradient with respect to what leaves the function, a loop or a block with a value.
+    pub(crate) seeds: HashMap<Target, Cotangent>,
     /// The loop, a statement of the function's body, whose two passes are to become one.
     fuse: Option<usize>,
     pub(crate) fused: Option<Fused>,
@@ -98,6 +100,13 @@ impl Cotangent {
     }
     pub(crate) fn term(tokens: TokenStream) -> Self {
         Cotangent { tokens, atom: false, moved: None, owned: false }
+    }
+    /// That of a value which nobody looks at.
+    pub(crate) fn nothing() -> Self {
+        Cotangent::term(quote!(__pb::zero()))
+    }
+    pub(crate) fn is_nothing(&self) -> bool {
+        self.tokens.to_string() == Cotangent::nothing().tokens.to_string()
     }
 }
 
@@ -148,6 +157,7 @@ impl<'p> Reverse<'p> {
             reads: Vec::new(),
             errors: Errors::default(),
             known,
+            seeds: HashMap::new(),
             fuse: None,
             fused: None,
         }
@@ -171,6 +181,7 @@ impl<'p> Reverse<'p> {
     fn run(&mut self) -> TokenStream {
         let seed = Cotangent::atom(quote_name("d"));
         self.open(BODY, false);
+        self.seeds.insert(Target::Function, seed.clone());
         let received = self.receive(&seed);
         self.undo_block(BODY, (!received).then_some(&seed));
         self.give_back_copy();
@@ -183,7 +194,7 @@ impl<'p> Reverse<'p> {
         self.levels.push(Level {
             block,
             out: TokenStream::new(),
-            current: (*self.program.blocks[block].end.versions).clone(),
+            current: self.program.at_end(block),
             names: HashMap::new(),
             temporaries: HashMap::new(),
             declared: HashSet::new(),
@@ -223,6 +234,8 @@ impl<'p> Reverse<'p> {
         let block = &self.program.blocks[id];
         if let Some(value) = block.value {
             self.pull_root(value, seed.cloned(), &block.tail);
+            let top = self.top();
+            self.levels[top].current = (*block.tail.versions).clone();
         }
         for (i, statement) in block.statements.iter().enumerate().rev() {
             match &statement.kind {
@@ -306,11 +319,19 @@ impl<'p> Reverse<'p> {
         let peeled = self.program.peel(expr);
         let writes = matches!(
             self.program.exprs[peeled].kind,
-            ExprKind::Call { .. } | ExprKind::Mutation { .. } | ExprKind::If { .. } | ExprKind::Block(_)
+            ExprKind::Call { .. }
+                | ExprKind::Mutation { .. }
+                | ExprKind::If { .. }
+                | ExprKind::Block(_)
+                | ExprKind::Match(_)
+                | ExprKind::Loop { .. }
+                | ExprKind::Rest(_)
+                | ExprKind::Exit { .. }
+                | ExprKind::Try(_)
         );
         match seed {
             Some(seed) => self.pull(peeled, &seed, at),
-            None if writes => self.pull(peeled, &Cotangent::term(quote!(__pb::zero())), at),
+            None if writes => self.pull(peeled, &Cotangent::nothing(), at),
             None => {}
         }
     }
@@ -445,6 +466,7 @@ impl<'p> Reverse<'p> {
             return;
         }
         let level = self.top();
+        let early = self.program.left_early(f.body);
         let range = if self.replayable(f.range, at, level) {
             self.text(f.range, at, level)
         } else {
@@ -459,9 +481,13 @@ impl<'p> Reverse<'p> {
             None => quote!(_),
         };
         let pop = self.pop(f.body, statement.id);
-        let bounds = syn::parse2::<syn::ExprRange>(range.clone()).ok();
+        let bounds = syn::parse2::<syn::ExprRange>(range.clone()).ok().filter(|_| !early);
         let moves = self.finish(stencil, f, bounds.as_ref(), false);
         let range = match bounds {
+            _ if early => {
+                let count = self.kept.keep(at.block, Item::Count(statement.id), "count");
+                quote!(__pb::first(#range, #count))
+            }
             Some(_) => quote!((#range).rev()),
             None if steps_inclusively(&self.program.exprs[f.range].syntax) => quote!(__pb::backwards(#range)),
             None => quote!(#range.rev()),
@@ -517,7 +543,7 @@ impl<'p> Reverse<'p> {
     }
 
     /// Takes the residual of one iteration off the loop's stack.
-    fn pop(&mut self, body: BlockId, statement: StmtId) -> TokenStream {
+    pub(crate) fn pop(&mut self, body: BlockId, statement: StmtId) -> TokenStream {
         if self.kept.is_empty(body) {
             return TokenStream::new();
         }

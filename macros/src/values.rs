@@ -4,6 +4,7 @@ use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::Ident;
 
+use crate::escape::is_panic;
 use crate::kept::Item;
 use crate::program::*;
 use crate::reverse::Reverse;
@@ -78,7 +79,12 @@ impl Reverse<'_> {
             ExprKind::Call { .. }
             | ExprKind::Borrow { .. }
             | ExprKind::Mutation { .. }
-            | ExprKind::Vector { .. } => false,
+            | ExprKind::Vector { .. }
+            | ExprKind::Match(_)
+            | ExprKind::Loop { .. }
+            | ExprKind::Rest(_)
+            | ExprKind::Exit { .. }
+            | ExprKind::Try(_) => false,
             ExprKind::If { .. } | ExprKind::Block(_) => {
                 self.program.operands(expr).into_iter().all(|e| self.replayable(e, at, level))
                     && self.program.blocks_of(expr).into_iter().all(|b| {
@@ -135,6 +141,7 @@ impl Reverse<'_> {
                 let name = format!("{}_out", program.variables[*variable].unique);
                 self.kept.keep(*block, Item::Definition(def), &name)
             }
+            Definition::Bound { variable, expr, arm, at } => self.bound(def, *variable, (*expr, *arm), at),
             Definition::Computed { variable, expr, at } => {
                 let level = self.level_of(at.block);
                 if let Some(name) = self.levels[level].names.get(&def) {
@@ -215,6 +222,9 @@ impl Reverse<'_> {
             return quote!(#name);
         }
         match &node.kind {
+            ExprKind::Constant(_) if matches!(&node.syntax, syn::Expr::Macro(m) if is_panic(&m.mac)) => {
+                quote!(::core::unreachable!())
+            }
             ExprKind::Constant(constant) => {
                 for id in &constant.mentions {
                     self.reads_memory(*id, at, level);
@@ -287,9 +297,18 @@ impl Reverse<'_> {
                 let rest = literal.rest.map(|rest| self.text(rest, at, level));
                 literal.tokens(&values, rest)
             }
-            ExprKind::Call { .. } | ExprKind::Mutation { .. } | ExprKind::Vector { .. } => {
-                unreachable!("kept above")
+            ExprKind::Wrap(path, e) => {
+                let e = self.text(*e, at, level);
+                quote!(#path(#e))
             }
+            ExprKind::Call { .. }
+            | ExprKind::Mutation { .. }
+            | ExprKind::Vector { .. }
+            | ExprKind::Match(_)
+            | ExprKind::Loop { .. }
+            | ExprKind::Rest(_)
+            | ExprKind::Exit { .. }
+            | ExprKind::Try(_) => unreachable!("kept above"),
         }
     }
 
@@ -311,6 +330,9 @@ impl Reverse<'_> {
                 | ExprKind::Vector { .. }
                 | ExprKind::If { .. }
                 | ExprKind::Block(_)
+                | ExprKind::Match(_)
+                | ExprKind::Loop { .. }
+                | ExprKind::Try(_)
         )
     }
 
@@ -362,7 +384,7 @@ impl Reverse<'_> {
 }
 
 /// Replaces names, but not those of fields and methods.
-fn replace(tokens: TokenStream, names: &[(Ident, TokenStream)]) -> TokenStream {
+pub(crate) fn replace(tokens: TokenStream, names: &[(Ident, TokenStream)]) -> TokenStream {
     let mut dots = 0;
     let mut replaced = TokenStream::new();
     for token in tokens {

@@ -156,6 +156,7 @@ impl Reverse<'_> {
                 return self.pull_if(expr, *cond, *then, *otherwise, d, at);
             }
             ExprKind::Block(block) => return self.pull_block(expr, *block, d, at),
+            ExprKind::Match(m) => return self.pull_match(expr, m, d, at),
             ExprKind::Read(_) => {
                 if let Some(id) = program.moves(expr)
                     && program.variables[id].active

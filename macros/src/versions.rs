@@ -6,7 +6,7 @@ use std::rc::Rc;
 use crate::program::*;
 
 pub(crate) fn number(program: &mut Program) {
-    let mut numbering = Numbering { program, next: 0 };
+    let mut numbering = Numbering { program, next: 0, late: None };
     let mut versions = Versions::new();
     for id in numbering.program.parameters.clone().into_iter().flatten() {
         numbering.give(id, &mut versions);
@@ -17,6 +17,8 @@ pub(crate) fn number(program: &mut Program) {
 struct Numbering<'p> {
     program: &'p mut Program,
     next: usize,
+    /// A block and its rest. What the statement in between defines is there in the rest only.
+    late: Option<(BlockId, BlockId)>,
 }
 
 impl Numbering<'_> {
@@ -44,6 +46,10 @@ impl Numbering<'_> {
         let version = if self.program.variables[id].memory {
             self.version()
         } else {
+            let block = match self.late {
+                Some((early, rest)) if early == block => rest,
+                _ => block,
+            };
             let def = self.define(Definition::Merged { variable: id, block });
             defines.push(def);
             def
@@ -62,18 +68,32 @@ impl Numbering<'_> {
 
     fn recomputable(&self, expr: ExprId) -> bool {
         match &self.program.exprs[self.program.peel(expr)].kind {
-            ExprKind::Call { .. } | ExprKind::Mutation { .. } | ExprKind::Vector { .. } => false,
-            ExprKind::If { .. } | ExprKind::Block(_) => self
-                .program
-                .blocks_of(self.program.peel(expr))
-                .iter()
-                .all(|b| self.program.blocks[*b].statements.is_empty()),
+            ExprKind::Call { .. }
+            | ExprKind::Mutation { .. }
+            | ExprKind::Vector { .. }
+            | ExprKind::Match(_)
+            | ExprKind::Loop { .. }
+            | ExprKind::Rest(_)
+            | ExprKind::Exit { .. }
+            | ExprKind::Try(_) => false,
+            ExprKind::If { .. } | ExprKind::Block(_) => {
+                self.program.blocks_of(self.program.peel(expr)).into_iter().all(|b| {
+                    let block = &self.program.blocks[b];
+                    let leaves = block.value.is_some_and(|value| self.program.leaves(value));
+                    block.statements.is_empty() && !leaves && self.program.exits(b).is_empty()
+                })
+            }
             _ => true,
         }
     }
 
     fn block(&mut self, id: BlockId, mut versions: Versions) -> Versions {
-        for i in 0..self.program.blocks[id].statements.len() {
+        let count = self.program.blocks[id].statements.len();
+        let rest = self.program.blocks[id].value.and_then(|value| match self.program.exprs[value].kind {
+            ExprKind::Rest(rest) => Some((id, rest)),
+            _ => None,
+        });
+        for i in 0..count {
             let at = At { block: id, versions: Rc::new(versions.clone()) };
             let mut statement = std::mem::replace(
                 &mut self.program.blocks[id].statements[i],
@@ -85,7 +105,10 @@ impl Numbering<'_> {
                 },
             );
             statement.before = at.clone();
+            let outer = self.late;
+            self.late = rest.filter(|_| i + 1 == count).or(outer);
             self.statement(&statement.kind, &at, &mut versions, &mut statement.defines);
+            self.late = outer;
             self.program.blocks[id].statements[i] = statement;
         }
         self.program.blocks[id].tail = At { block: id, versions: Rc::new(versions.clone()) };
@@ -148,10 +171,10 @@ impl Numbering<'_> {
         versions: &mut Versions,
         defines: &mut Vec<DefId>,
     ) {
-        let mut written = self.program.written(body);
-        written.retain(|id| versions.contains_key(id));
+        let written = self.program.written(body);
         let mut inner = versions.clone();
-        for &id in &written {
+        // A variable without a value so far gets it in every iteration before it is read.
+        for &id in written.iter().filter(|id| versions.contains_key(id)) {
             let version = if self.program.variables[id].memory {
                 self.version()
             } else {
@@ -170,10 +193,34 @@ impl Numbering<'_> {
         }
     }
 
+    /// The names in the pattern of an arm come into scope.
+    fn bind(&mut self, expr: ExprId, arm: usize, block: BlockId, versions: &mut Versions) {
+        let ExprKind::Match(m) = &self.program.exprs[expr].kind else { return };
+        let (body, before) = (m.arms[arm].body, Rc::new(versions.clone()));
+        let bindings: Vec<_> = m.arms[arm].bindings.iter().map(|b| (b.variable, b.read)).collect();
+        for (variable, read) in bindings {
+            let version = if self.program.variables[variable].memory {
+                self.version()
+            } else {
+                let at = |block| At { block, versions: before.clone() };
+                let def = self.define(match read {
+                    Some(expr) => Definition::Computed { variable, expr, at: at(body) },
+                    None => Definition::Bound { variable, expr, arm, at: at(block) },
+                });
+                self.program.blocks[body].entries.push((variable, def));
+                def
+            };
+            versions.insert(variable, version);
+        }
+    }
+
     /// What evaluating `expr` does to variables.
     fn effects(&mut self, expr: ExprId, block: BlockId, versions: &mut Versions, defines: &mut Vec<DefId>) {
         for operand in self.program.operands(expr) {
             self.effects(operand, block, versions, defines);
+        }
+        if let ExprKind::Loop { body, .. } = self.program.exprs[expr].kind {
+            return self.repeat(body, None, block, versions, defines);
         }
         if let ExprKind::Call { args, .. } | ExprKind::Mutation { args, .. } = &self.program.exprs[expr].kind
         {
@@ -184,9 +231,11 @@ impl Numbering<'_> {
             }
         }
         let mut written = Vec::new();
-        for inner in self.program.blocks_of(expr) {
+        for (i, inner) in self.program.blocks_of(expr).into_iter().enumerate() {
             written.extend(self.program.written(inner));
-            self.block(inner, versions.clone());
+            let mut versions = versions.clone();
+            self.bind(expr, i, block, &mut versions);
+            self.block(inner, versions);
         }
         written.sort_unstable();
         written.dedup();

@@ -17,6 +17,7 @@ mod local;
 #[doc(hidden)]
 pub mod mutation;
 mod operators;
+mod option;
 mod output;
 mod rows;
 mod rule;
@@ -47,6 +48,8 @@ pub use tangent::{Tangent, Value};
 /// What generated code refers to. Not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
+    pub use std::ops::ControlFlow;
+
     pub use crate::activation::{Activation, Dual, DualMut, Frames};
     pub use crate::call::{
         Call, HasRule, OfReceiver, Reads, Recursive, SettledReceiver, UnsettledReceiver, WritesToReceiver,
@@ -58,12 +61,13 @@ pub mod __private {
     pub use crate::growth::{Removed, total, unextend, unpop, unpush};
     pub use crate::held::{Constant, accumulate_part, clear_part};
     pub use crate::lend::{Lend, RefLent};
-    pub use crate::local::{Branch, Pool, backwards, none, shadow_of, sum};
+    pub use crate::local::{Branch, Pool, backwards, first, none, shadow_of, sum};
     pub use crate::mutation;
     pub use crate::operators::{
         Operands, OperatorRule, OtherOperands, ScalarOperands, Source, operator, pull_both, pull_left,
         pull_right,
     };
+    pub use crate::option::{FromStop, OptionRules, Try, stop};
     pub use crate::output::{Copies, Output, lend, returned};
     pub use crate::rows::{Item, Rows};
     pub use crate::rule::Rule;

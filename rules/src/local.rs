@@ -89,3 +89,8 @@ pub fn backwards<I: Iterator + Clone>(range: I) -> impl Iterator<Item = I::Item>
     let count = range.clone().count();
     (0..count).rev().map(move |i| range.clone().nth(i).expect("one of those counted"))
 }
+
+/// The first `count` elements of a range, the last one first: those that a loop has seen which was left early.
+pub fn first<I: Iterator + Clone>(range: I, count: usize) -> impl Iterator<Item = I::Item> {
+    (0..count).rev().map(move |i| range.clone().nth(i).expect("one of those counted"))
+}

@@ -18,6 +18,7 @@ mod closures;
 mod constants;
 mod containers;
 mod corners;
+mod exits;
 mod fusion;
 mod generics;
 mod iterators;
@@ -27,14 +28,15 @@ mod methods;
 mod mutation;
 mod objects;
 mod operators;
+mod patterns;
 mod recursion;
 mod returned;
 mod scalars;
 mod shapes;
 mod structs;
-mod traits;
 mod tangent;
 mod temporaries;
+mod traits;
 mod vectors;
 
 #[global_allocator]

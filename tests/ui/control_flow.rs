@@ -1,74 +1,96 @@
 use pullback::prelude::*;
 
 #[differentiable]
-fn early_return(x: f64) -> f64 {
+fn positive(x: f64) -> Option<f64> {
+    if x > 0.0 { Some(x) } else { None }
+}
+
+#[differentiable]
+fn leaves_a_condition(x: f64) -> Option<f64> {
+    if x > 1.0 && positive(x)? > 2.0 {
+        return None;
+    }
+    Some(x * x)
+}
+
+#[differentiable]
+fn leaves_an_index(x: &mut [f64], i: Option<usize>) -> Option<f64> {
+    x[i?] = 1.0;
+    Some(x[0])
+}
+
+#[differentiable]
+fn leaves_nothing(x: f64) -> f64 {
+    'a: {
+        break 'b;
+    }
+    x
+}
+
+#[differentiable]
+fn errors(x: f64) -> Result<f64, f64> {
     if x > 1.0 {
-        return x;
+        return Err(x);
+    }
+    Ok(x * x)
+}
+
+#[differentiable]
+fn behind_a_gap(x: [f64; 3]) -> f64 {
+    let [.., last] = x;
+    last * last
+}
+
+#[differentiable]
+fn through_a_reference(x: &mut [f64; 2], k: f64) -> f64 {
+    if let [a, _] = x {
+        *a = k;
+    }
+    x[0] * k
+}
+
+#[differentiable]
+fn of_a_unique_borrow(x: &mut [f64; 2], k: f64) -> f64 {
+    let [a, _] = &mut *x;
+    *a = k;
+    x[0] * k
+}
+
+#[differentiable]
+fn in_a_guard(x: f64, n: Option<f64>) -> f64 {
+    match x {
+        y if let Some(z) = n => y * z,
+        y => y,
+    }
+}
+
+#[differentiable]
+fn hides(x: f64) -> f64 {
+    let mut a = [x, x];
+    a[0] *= x;
+    for i in 0..2 {
+        let a = a[i] * x;
+        if a > 1.0 {
+            return a;
+        }
+    }
+    a[0] * a[1]
+}
+
+#[differentiable]
+fn vector_of_a_branch(x: f64) -> f64 {
+    let v = if x > 1.0 { vec![x] } else { return x };
+    v[0] * x
+}
+
+#[differentiable]
+fn in_a_loop_over_lines(x: f64, #[constant] text: &str) -> f64 {
+    for line in text.lines() {
+        if line.is_empty() {
+            return x;
+        }
     }
     x * x
-}
-
-#[differentiable]
-fn breaks(x: &[f64]) -> f64 {
-    let mut total = 0.0;
-    for i in 0..x.len() {
-        if x[i] > 1.0 {
-            break;
-        }
-        if x[i] < 0.0 {
-            continue;
-        }
-        total += x[i];
-    }
-    total
-}
-
-#[differentiable]
-fn tries(x: f64) -> f64 {
-    let y = Some(x)?;
-    y * y
-}
-
-#[differentiable]
-fn matches(x: f64, n: usize) -> f64 {
-    match n {
-        0 => x,
-        _ => x * x,
-    }
-}
-
-#[differentiable]
-fn loops(x: f64) -> f64 {
-    let mut y = x;
-    loop {
-        y *= x;
-        if y > 9.0 {
-            break;
-        }
-    }
-    y
-}
-
-#[differentiable]
-fn if_lets(x: f64, y: f64) -> f64 {
-    if let 1 = 1 { x * y } else { y }
-}
-
-#[differentiable]
-fn while_lets(x: f64) -> f64 {
-    let mut y = x;
-    let mut n = Some(3);
-    while let Some(m) = n {
-        y *= x;
-        n = if m > 0 { Some(m - 1) } else { None };
-    }
-    y
-}
-
-#[differentiable]
-fn let_elses(x: f64) -> f64 {
-    let Some(n) = Some(1.0) else { panic!() };
-    x * n
 }
 
 fn main() {}

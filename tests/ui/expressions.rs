@@ -13,12 +13,6 @@ fn unsafe_block(x: &[f64]) -> f64 {
 }
 
 #[differentiable]
-fn pattern(x: [f64; 2]) -> f64 {
-    let [a, b] = x;
-    a * b
-}
-
-#[differentiable]
 fn exchange(x: f64, y: f64) -> f64 {
     let (mut a, mut b) = (x, y);
     (a, b) = (b, a * b);
@@ -28,11 +22,6 @@ fn exchange(x: f64, y: f64) -> f64 {
 #[differentiable]
 fn part_of_a_value(x: f64, y: f64) -> f64 {
     [x, y][0] * y
-}
-
-#[differentiable]
-fn option(x: f64) -> f64 {
-    Some(x).unwrap_or(1.0)
 }
 
 fn main() {}

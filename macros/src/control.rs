@@ -1,0 +1,543 @@
+//! Parsing of control flow: branches, loops, patterns, and the ways out of them.
+
+use std::collections::VecDeque;
+
+use quote::ToTokens;
+use syn::{BinOp, Expr as Syn, Ident, Pat, Stmt, parse_quote};
+
+use crate::escape::{escapes, is_left, is_panic, statement_escapes};
+use crate::kind::inert;
+use crate::normal::has_let;
+use crate::parse::{Binding as Name, Parser, is_assignment};
+use crate::program::*;
+
+/// Where a `break` or `continue` may lead.
+pub(crate) struct Landing {
+    label: Option<String>,
+    block: BlockId,
+    is_loop: bool,
+}
+
+/// A name found in a pattern.
+struct Found {
+    name: Ident,
+    mutable: bool,
+    part: Option<Vec<Projection>>,
+    /// The part can be read without matching.
+    plain: bool,
+    /// Carries no gradient whatever it is part of.
+    inert: bool,
+}
+
+impl Parser<'_> {
+    /// The statements of the current block, and its value.
+    pub(crate) fn fill(&mut self, mut stmts: VecDeque<Stmt>) {
+        while let Some(mut stmt) = stmts.pop_front() {
+            self.keep_captured(&mut stmt, &mut stmts);
+            let last = stmts.is_empty();
+            if let Some(parts) = self.parts.split(&stmt, last, self.errors) {
+                parts.into_iter().rev().for_each(|part| stmts.push_front(part));
+                continue;
+            }
+            if let Some(parts) = self.rewrite(&stmt) {
+                self.program.blocks[self.block].rewritten = true;
+                parts.into_iter().rev().for_each(|part| stmts.push_front(part));
+                continue;
+            }
+            if self.goes_on(&stmt, &mut stmts) {
+                return;
+            }
+            match &stmt {
+                Stmt::Expr(expr, None)
+                    if last && !matches!(expr, Syn::ForLoop(_) | Syn::While(_)) && !is_assignment(expr) =>
+                {
+                    let value = self.expr(expr);
+                    self.program.blocks[self.block].value = Some(value);
+                    return;
+                }
+                Stmt::Macro(m) if last && m.semi_token.is_none() && is_panic(&m.mac) => {
+                    let mac = &m.mac;
+                    let value = self.expr(&parse_quote!(#mac));
+                    self.program.blocks[self.block].value = Some(value);
+                    return;
+                }
+                _ => {}
+            }
+            if let Some(kind) = self.statement(&stmt) {
+                self.record(kind);
+                if !last && statement_escapes(&stmt) {
+                    let rest = self.new_block();
+                    let value = self.add(&parse_quote!(()), ExprKind::Rest(rest));
+                    self.go_on(value, rest);
+                }
+            }
+        }
+    }
+
+    /// Parses a statement that goes in front of the one in question.
+    pub(crate) fn push_statement(&mut self, stmt: &Stmt) {
+        if let Some(kind) = self.statement(stmt) {
+            self.record(kind);
+        }
+    }
+
+    fn record(&mut self, kind: StatementKind) {
+        let id = self.program.statements;
+        self.program.statements += 1;
+        let statement = Statement { id, kind, before: At::default(), defines: Vec::new() };
+        self.program.blocks[self.block].statements.push(statement);
+    }
+
+    /// The current block ends with `value`, within which `rest` stands for what follows.
+    fn go_on(&mut self, value: ExprId, rest: BlockId) {
+        self.program.blocks[self.block].value = Some(value);
+        self.program.continues.insert(rest, self.block);
+        self.block = rest;
+    }
+
+    /// Statements that take what follows along: exits, after which nothing comes, `if`s that leave the block, and patterns.
+    fn goes_on(&mut self, stmt: &Stmt, rest: &mut VecDeque<Stmt>) -> bool {
+        match stmt {
+            Stmt::Expr(expr @ (Syn::Return(_) | Syn::Break(_) | Syn::Continue(_)), _) => {
+                let value = self.expr(expr);
+                self.program.blocks[self.block].value = Some(value);
+                true
+            }
+            Stmt::Expr(expr @ Syn::If(branch), _)
+                if !rest.is_empty()
+                    && branch.else_branch.is_none()
+                    && !has_let(&branch.cond)
+                    && is_left(&branch.then_branch)
+                    && statement_escapes(stmt) =>
+            {
+                let cond = self.inert_expr(&branch.cond);
+                let then = self.parse_block(&branch.then_branch);
+                let otherwise = self.new_block();
+                let value = self.add(expr, ExprKind::If { cond, then, otherwise: Some(otherwise) });
+                self.program.guards.insert(value);
+                self.go_on(value, otherwise);
+                self.fill(std::mem::take(rest));
+                true
+            }
+            Stmt::Local(local) => {
+                let pattern = match &local.pat {
+                    Pat::Type(typed) => &*typed.pat,
+                    pattern => pattern,
+                };
+                let Some(init) = &local.init else { return false };
+                if init.diverge.is_none() && is_simple(pattern) {
+                    return false;
+                }
+                if !self.is_scrutinee(&init.expr) {
+                    let (part, expr) = (self.parts.fresh("part"), &init.expr);
+                    let mut taken = local.clone();
+                    taken.init.as_mut().expect("there is one").expr = parse_quote!(#part);
+                    rest.push_front(Stmt::Local(taken));
+                    rest.push_front(parse_quote!(let #part = #expr;));
+                    let rest = std::mem::take(rest);
+                    self.fill(rest);
+                    return true;
+                }
+                let scrutinee = self.scrutinee(&init.expr);
+                let diverge = init.diverge.as_ref().map(|(_, diverge)| diverge.clone());
+                let (diverge, panic) = match diverge {
+                    Some(diverge) if !escapes(&diverge) => (None, Some(diverge)),
+                    Some(diverge) => (Some(self.block_of(&diverge)), None),
+                    None => (None, None),
+                };
+                let body = self.new_block();
+                let style = if init.diverge.is_some() { Style::LetElse } else { Style::Let };
+                let outer = std::mem::replace(&mut self.block, body);
+                let bindings = self.bind_pattern(&local.pat, scrutinee);
+                self.block = outer;
+                let mut arms = vec![Arm { pattern: local.pat.clone(), bindings, guard: None, body }];
+                arms.extend(diverge.map(|body| Arm {
+                    pattern: parse_quote!(_),
+                    bindings: Vec::new(),
+                    guard: None,
+                    body,
+                }));
+                let expr: Syn = (*init.expr).clone();
+                let value = self.add(&expr, ExprKind::Match(Match { scrutinee, arms, style, panic }));
+                self.go_on(value, body);
+                self.fill(std::mem::take(rest));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// An expression as a block of its own.
+    fn block_of(&mut self, expr: &Syn) -> BlockId {
+        match expr {
+            Syn::Block(block) if block.label.is_none() => self.parse_block(&block.block),
+            expr => {
+                let id = self.new_block();
+                self.in_block(id, |parser| parser.fill([Stmt::Expr(expr.clone(), None)].into()));
+                id
+            }
+        }
+    }
+
+    /// `if`
+    pub(crate) fn branch(&mut self, expr: &Syn, branch: &syn::ExprIf) -> ExprId {
+        let otherwise = branch.else_branch.as_ref().map(|(_, otherwise)| &**otherwise);
+        match &*branch.cond {
+            Syn::Let(binding) => {
+                let scrutinee = self.scrutinee(&binding.expr);
+                let then = self.arm(&binding.pat, scrutinee, None, &block_expr(&branch.then_branch));
+                let body = match otherwise {
+                    Some(otherwise) => self.block_of(otherwise),
+                    None => self.new_block(),
+                };
+                let otherwise = Arm { pattern: parse_quote!(_), bindings: Vec::new(), guard: None, body };
+                let arms = vec![then, otherwise];
+                self.add(expr, ExprKind::Match(Match { scrutinee, arms, style: Style::IfLet, panic: None }))
+            }
+            cond if has_let(cond) => {
+                let chain = self.let_chain(cond, &branch.then_branch, otherwise);
+                self.expr(&chain)
+            }
+            cond => {
+                let cond = self.inert_expr(cond);
+                let then = self.parse_block(&branch.then_branch);
+                let otherwise = otherwise.map(|otherwise| self.block_of(otherwise));
+                self.add(expr, ExprKind::If { cond, then, otherwise })
+            }
+        }
+    }
+
+    /// `if a && let b = c { … } else { … }`, one condition after the other.
+    fn let_chain(&mut self, cond: &Syn, then: &syn::Block, otherwise: Option<&Syn>) -> Syn {
+        fn links<'c>(cond: &'c Syn, found: &mut Vec<&'c Syn>) {
+            match cond {
+                Syn::Binary(binary) if matches!(binary.op, BinOp::And(_)) && has_let(cond) => {
+                    links(&binary.left, found);
+                    links(&binary.right, found);
+                }
+                cond => found.push(cond),
+            }
+        }
+        let mut found = Vec::new();
+        links(cond, &mut found);
+        let Some(otherwise) = otherwise else {
+            let inner =
+                found.iter().rev().fold(then.clone(), |inner, link| parse_quote!({ if #link #inner }));
+            return block_expr(&inner);
+        };
+        let name = self.parts.fresh("chain");
+        let label = syn::Lifetime { apostrophe: name.span(), ident: name };
+        let done: syn::Block = parse_quote!({ break #label #then; });
+        let inner = found.iter().rev().fold(done, |inner, link| parse_quote!({ if #link #inner }));
+        let tests = &inner.stmts;
+        parse_quote!(#label: { #(#tests)* #otherwise })
+    }
+
+    pub(crate) fn parse_match(&mut self, expr: &Syn, m: &syn::ExprMatch) -> ExprId {
+        let scrutinee = self.scrutinee(&m.expr);
+        let arms = m
+            .arms
+            .iter()
+            .map(|arm| {
+                let (pattern, guard) = match &arm.pat {
+                    Pat::Guard(guarded) => (&*guarded.pat, Some(&*guarded.guard)),
+                    pattern => (pattern, None),
+                };
+                if let Some(guard) = guard.filter(|guard| has_let(guard)) {
+                    self.errors.push(
+                        guard,
+                        "a guard that binds names is not differentiable: write an `if let` within the arm",
+                    );
+                }
+                self.arm(pattern, scrutinee, guard, &arm.body)
+            })
+            .collect();
+        self.add(expr, ExprKind::Match(Match { scrutinee, arms, style: Style::Match, panic: None }))
+    }
+
+    fn arm(&mut self, pattern: &Pat, scrutinee: ExprId, guard: Option<&Syn>, value: &Syn) -> Arm {
+        let body = self.new_block();
+        let (mut bindings, mut test) = (Vec::new(), None);
+        self.in_block(body, |parser| {
+            bindings = parser.bind_pattern(pattern, scrutinee);
+            test = guard.map(|guard| parser.inert_expr(guard));
+            parser.scopes.push(Default::default());
+            match value {
+                Syn::Block(block) if block.label.is_none() => parser.fill_block(&block.block),
+                value => parser.fill([Stmt::Expr(value.clone(), None)].into()),
+            }
+            parser.scopes.pop();
+        });
+        Arm { pattern: pattern.clone(), bindings, guard: test, body }
+    }
+
+    pub(crate) fn labelled(&mut self, expr: &Syn, label: &syn::Label, block: &syn::Block) -> ExprId {
+        let id = self.new_block();
+        self.landing(Some(label), id, false, |parser| parser.in_block(id, |parser| parser.fill_block(block)));
+        self.add(expr, ExprKind::Block(id))
+    }
+
+    pub(crate) fn endless(&mut self, expr: &Syn, l: &syn::ExprLoop) -> ExprId {
+        let body = self.new_block();
+        let id = self.program.statements;
+        self.program.statements += 1;
+        let label = l.label.as_ref();
+        self.landing(label, body, true, |parser| parser.in_block(body, |parser| parser.fill_block(&l.body)));
+        self.add(expr, ExprKind::Loop { body, id })
+    }
+
+    /// Parses what a `break` or `continue` may leave.
+    pub(crate) fn landing(
+        &mut self,
+        label: Option<&syn::Label>,
+        block: BlockId,
+        is_loop: bool,
+        parse: impl FnOnce(&mut Self),
+    ) {
+        if let Some(label) = label {
+            self.program.labels.insert(block, label.clone());
+        }
+        let label = label.map(|label| label.name.ident.to_string());
+        self.landings.push(Landing { label, block, is_loop });
+        parse(self);
+        self.landings.pop();
+    }
+
+    /// `return`, `break` and `continue`.
+    pub(crate) fn exit(&mut self, expr: &Syn) -> ExprId {
+        let (label, value) = match expr {
+            Syn::Return(jump) => {
+                let value = jump.expr.as_ref().map(|value| self.expr(value));
+                return self.add(expr, ExprKind::Exit { target: Target::Function, value });
+            }
+            Syn::Break(jump) => (&jump.label, jump.expr.as_ref()),
+            Syn::Continue(jump) => (&jump.label, None),
+            _ => unreachable!("called for exits"),
+        };
+        let name = label.as_ref().map(|label| label.ident.to_string());
+        let landing = self.landings.iter().rev().find(|landing| match &name {
+            Some(name) => landing.label.as_ref() == Some(name),
+            None => landing.is_loop,
+        });
+        let Some(block) = landing.map(|landing| landing.block) else {
+            self.errors.push(expr, "there is nothing here to leave");
+            return self.constant(&parse_quote!(()), true, None);
+        };
+        let value = value.map(|value| self.expr(value));
+        let target =
+            if matches!(expr, Syn::Break(_)) { Target::Break(block) } else { Target::Continue(block) };
+        self.add(expr, ExprKind::Exit { target, value })
+    }
+
+    /// A pattern can be matched against the expression as it stands: it is a place, or carries no gradient.
+    fn is_scrutinee(&mut self, expr: &Syn) -> bool {
+        match expr {
+            Syn::Paren(paren) => self.is_scrutinee(&paren.expr),
+            Syn::Reference(reference) => {
+                reference.mutability.is_some() || self.place(&reference.expr).is_some()
+            }
+            Syn::Lit(_) | Syn::Macro(_) => true,
+            _ if self.place(expr).is_some() => true,
+            _ => self.mentions(expr.to_token_stream()).into_iter().all(|id| {
+                let variable = &self.program.variables[id];
+                variable.constant || inert(&variable.kind)
+            }),
+        }
+    }
+
+    /// What a pattern is matched against; bound to a name of its own if need be.
+    fn scrutinee(&mut self, expr: &Syn) -> ExprId {
+        if let Syn::Reference(reference) = expr
+            && reference.mutability.is_some()
+        {
+            return self.constant(
+                expr,
+                false,
+                Some("a pattern on `&mut` is not differentiable: assign to the variable itself, by its name"),
+            );
+        }
+        if self.is_scrutinee(expr) {
+            return match self.place(expr) {
+                Some(place) => self.add(expr, ExprKind::Read(place)),
+                None => self.expr(expr),
+            };
+        }
+        let part = self.parts.fresh("part");
+        if let Some(kind) = self.statement(&parse_quote!(let #part = #expr;)) {
+            self.record(kind);
+        }
+        self.expr(&parse_quote!(#part))
+    }
+
+    /// Binds the names in a pattern to parts of `scrutinee`.
+    fn bind_pattern(&mut self, pattern: &Pat, scrutinee: ExprId) -> Vec<Binding> {
+        let mut found = Vec::new();
+        self.names(pattern, Some(Vec::new()), true, false, &mut found);
+        let place = match &self.program.exprs[scrutinee].kind {
+            ExprKind::Read(place) | ExprKind::Borrow { place, .. } => Some(place.clone()),
+            _ => None,
+        };
+        let mut bindings = Vec::new();
+        for Found { name, mutable, part, plain, inert } in found {
+            let variable = self.bind(&name, Origin::Local, mutable);
+            self.bound.insert(variable);
+            self.program.variables[variable].constant = inert;
+            let place = part.as_ref().zip(place.as_ref()).map(|(part, place)| {
+                let projections = place.projections.iter().chain(part).cloned().collect();
+                Place { base: place.base, projections }
+            });
+            let mut read = None;
+            if let Some(place) = place {
+                self.program.variables[place.base].parted |= !place.projections.is_empty();
+                if plain {
+                    self.program.variables[variable].kind = self.program.kind_of_place(&place);
+                    read = Some(self.add(&parse_quote!(#name), ExprKind::Read(place)));
+                }
+            }
+            bindings.push(Binding { variable, part, read });
+        }
+        bindings
+    }
+
+    /// The names in a pattern for `part` of something.
+    fn names(
+        &mut self,
+        pattern: &Pat,
+        part: Option<Vec<Projection>>,
+        plain: bool,
+        is_inert: bool,
+        found: &mut Vec<Found>,
+    ) {
+        let within = |projection: Projection| {
+            let mut part = part.clone()?;
+            part.push(projection);
+            Some(part)
+        };
+        match pattern {
+            Pat::Ident(ident) => {
+                let constant = ident.ident.to_string().starts_with(char::is_uppercase);
+                if constant && ident.subpat.is_none() {
+                    return;
+                }
+                let part = if ident.by_ref.is_some() { None } else { part.clone() };
+                found.push(Found {
+                    name: ident.ident.clone(),
+                    mutable: ident.mutability.is_some() && ident.by_ref.is_none(),
+                    part,
+                    plain,
+                    inert: is_inert,
+                });
+                if let Some((_, inner)) = &ident.subpat {
+                    self.names(inner, None, plain, is_inert, found);
+                }
+            }
+            Pat::Paren(paren) => self.names(&paren.pat, part, plain, is_inert, found),
+            Pat::Type(typed) => self.names(&typed.pat, part, plain, is_inert, found),
+            Pat::Reference(reference) => self.names(&reference.pat, part, plain, is_inert, found),
+            Pat::Tuple(tuple) => {
+                let gap = tuple.elems.iter().position(|p| matches!(p, Pat::Rest(_)));
+                for (i, element) in tuple.elems.iter().enumerate() {
+                    let known = gap.is_none_or(|gap| i < gap);
+                    let part = known.then(|| within(Projection::Field(syn::Member::from(i)))).flatten();
+                    self.names(element, part, plain, is_inert, found);
+                }
+            }
+            Pat::Slice(slice) => {
+                let gap = slice.elems.iter().position(|p| {
+                    matches!(p, Pat::Rest(_) | Pat::Ident(syn::PatIdent { subpat: Some(_), .. }))
+                });
+                for (i, element) in slice.elems.iter().enumerate() {
+                    let known = gap.is_none_or(|gap| i < gap);
+                    let literal = syn::LitInt::new(&i.to_string(), proc_macro2::Span::call_site());
+                    let index = self.constant(&parse_quote!(#literal), true, None);
+                    let part = known.then(|| within(Projection::Index(index))).flatten();
+                    self.names(element, part, plain, is_inert, found);
+                }
+            }
+            Pat::TupleStruct(inner) => {
+                let name = inner.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+                let transparent = (name == "Some" || name == "Ok") && inner.elems.len() == 1;
+                for element in &inner.elems {
+                    let part = if transparent { part.clone() } else { None };
+                    self.names(element, part, false, is_inert || name == "Err", found);
+                }
+            }
+            Pat::Struct(inner) => {
+                for field in &inner.fields {
+                    self.names(&field.pat, None, false, is_inert, found);
+                }
+            }
+            Pat::Or(or) => {
+                let before = found.len();
+                for (i, case) in or.cases.iter().enumerate() {
+                    let mut others = Vec::new();
+                    self.names(case, part.clone(), false, is_inert, &mut others);
+                    if i == 0 {
+                        found.extend(others);
+                        continue;
+                    }
+                    for other in others {
+                        let same = found[before..].iter_mut().find(|f| f.name == other.name);
+                        if let Some(same) = same
+                            && !self.same_part(same.part.as_deref(), other.part.as_deref())
+                        {
+                            same.part = None;
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn same_part(&self, one: Option<&[Projection]>, other: Option<&[Projection]>) -> bool {
+        let (Some(one), Some(other)) = (one, other) else { return false };
+        one.len() == other.len()
+            && one.iter().zip(other).all(|pair| match pair {
+                (Projection::Field(a), Projection::Field(b)) => a == b,
+                (Projection::Index(a), Projection::Index(b)) => {
+                    let text = |e: ExprId| self.program.exprs[e].syntax.to_token_stream().to_string();
+                    text(*a) == text(*b)
+                }
+                _ => false,
+            })
+    }
+
+    /// What is assigned to is not a variable but what it refers to, and that is known only to the pattern which bound it.
+    pub(crate) fn through_binding(&self, left: &Syn) -> bool {
+        fn base(expr: &Syn) -> Option<&Ident> {
+            match expr {
+                Syn::Path(path) => path.path.get_ident(),
+                Syn::Index(index) => base(&index.expr),
+                Syn::Field(field) => base(&field.base),
+                Syn::Paren(paren) => base(&paren.expr),
+                Syn::Unary(unary) => base(&unary.expr),
+                _ => None,
+            }
+        }
+        match base(left).and_then(|name| self.lookup(name)) {
+            Some(Name::Variable(id)) => {
+                self.bound.contains(id)
+                    && (!self.program.variables[*id].mutable || matches!(left, Syn::Unary(_)))
+            }
+            _ => false,
+        }
+    }
+}
+
+fn block_expr(block: &syn::Block) -> Syn {
+    Syn::Block(syn::ExprBlock { attrs: Vec::new(), label: None, block: block.clone() })
+}
+
+/// A name, or a tuple of names.
+fn is_simple(pattern: &Pat) -> bool {
+    let name = |p: &Pat| match p {
+        Pat::Ident(ident) => ident.by_ref.is_none() && ident.subpat.is_none(),
+        Pat::Wild(_) => true,
+        _ => false,
+    };
+    match pattern {
+        Pat::Tuple(tuple) => tuple.elems.iter().all(name),
+        pattern => name(pattern),
+    }
+}

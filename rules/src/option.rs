@@ -1,0 +1,138 @@
+//! `Option` and `Result`: values that may be missing, and `?`.
+//!
+//! The gradient with respect to an `Option<T>` is that with respect to the `T`, whether there is one or not: a vector
+//! space has no room for "none", and where there is no value no gradient comes, so that it is zero. The error of a
+//! `Result` carries none.
+
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+
+use crate::tangent::{Tangent, Value};
+
+impl<T: Value> Value for Option<T> {
+    type Tangent = T::Tangent;
+}
+
+impl<T: Value, E> Value for Result<T, E> {
+    type Tangent = T::Tangent;
+}
+
+/// What `?` can be applied to.
+pub trait Try {
+    /// What it yields.
+    type Value;
+    /// What it returns with.
+    type Stop;
+    /// Goes on with the value, or stops.
+    fn branch(self) -> ControlFlow<Self::Stop, Self::Value>;
+}
+
+impl<T> Try for Option<T> {
+    type Value = T;
+    type Stop = Option<Infallible>;
+    #[inline(always)]
+    fn branch(self) -> ControlFlow<Self::Stop, T> {
+        match self {
+            Some(value) => ControlFlow::Continue(value),
+            None => ControlFlow::Break(None),
+        }
+    }
+}
+
+impl<T, E> Try for Result<T, E> {
+    type Value = T;
+    type Stop = Result<Infallible, E>;
+    #[inline(always)]
+    fn branch(self) -> ControlFlow<Self::Stop, T> {
+        match self {
+            Ok(value) => ControlFlow::Continue(value),
+            Err(error) => ControlFlow::Break(Err(error)),
+        }
+    }
+}
+
+/// What a function returns that stops with `S`.
+pub trait FromStop<S> {
+    /// The value of the function.
+    fn from_stop(stop: S) -> Self;
+}
+
+impl<T> FromStop<Option<Infallible>> for Option<T> {
+    #[inline(always)]
+    fn from_stop(_: Option<Infallible>) -> Self {
+        None
+    }
+}
+
+impl<T, E, F: From<E>> FromStop<Result<Infallible, E>> for Result<T, F> {
+    #[inline(always)]
+    fn from_stop(stop: Result<Infallible, E>) -> Self {
+        match stop {
+            Ok(never) => match never {},
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The value of a function that stops.
+#[inline(always)]
+pub fn stop<S, R: FromStop<S>>(stop: S) -> R {
+    R::from_stop(stop)
+}
+
+/// Pullbacks of the methods of `Option` and `Result`, named as derived functions call them.
+pub trait OptionRules: Try + Sized
+where
+    Self::Value: Value,
+{
+    /// Of `unwrap`.
+    #[inline(always)]
+    fn unwrap_pullback(
+        self,
+        _value: impl FnOnce() -> Self::Value,
+        d: <Self::Value as Value>::Tangent,
+    ) -> <Self::Value as Value>::Tangent {
+        d
+    }
+
+    /// Of `expect`.
+    #[inline(always)]
+    fn expect_pullback(
+        self,
+        _message: &str,
+        _value: impl FnOnce() -> Self::Value,
+        d: <Self::Value as Value>::Tangent,
+    ) -> (<Self::Value as Value>::Tangent, ()) {
+        (d, ())
+    }
+
+    /// Of `unwrap_or`.
+    #[inline(always)]
+    fn unwrap_or_pullback(
+        self,
+        _other: Self::Value,
+        _value: impl FnOnce() -> Self::Value,
+        d: <Self::Value as Value>::Tangent,
+    ) -> (<Self::Value as Value>::Tangent, <Self::Value as Value>::Tangent) {
+        match self.branch() {
+            ControlFlow::Continue(_) => (d, Tangent::zero()),
+            ControlFlow::Break(_) => (Tangent::zero(), d),
+        }
+    }
+
+    /// Of `unwrap_or_default`.
+    #[inline(always)]
+    fn unwrap_or_default_pullback(
+        self,
+        _value: impl FnOnce() -> Self::Value,
+        d: <Self::Value as Value>::Tangent,
+    ) -> <Self::Value as Value>::Tangent {
+        match self.branch() {
+            ControlFlow::Continue(_) => d,
+            ControlFlow::Break(_) => Tangent::zero(),
+        }
+    }
+}
+
+impl<T: Value> OptionRules for Option<T> {}
+impl<T: Value, E> OptionRules for Result<T, E> {}
