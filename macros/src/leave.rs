@@ -51,11 +51,13 @@ impl Forward<'_> {
     fn report_hidden(&mut self, id: VarId) {
         let variable = &self.program.variables[id];
         let scope = self.program.scope_of(variable.block);
+        // Blocks within that of the variable.
         let other = self
             .frames
             .iter()
+            .rev()
             .map(|frame| frame.block)
-            .filter(|b| self.program.scope_of(*b) != scope)
+            .take_while(|b| self.program.scope_of(*b) != scope)
             .find_map(|block| {
                 self.program.variables[id + 1..].iter().find(|v| v.block == block && v.name == variable.name)
             });
