@@ -31,7 +31,7 @@ fn closure(x: f64, y: f64) -> f64 {
 
 #[differentiable]
 fn method_of_an_array(x: &mut [f64]) -> f64 {
-    x.sort_floats();
+    x.sort_by(f64::total_cmp);
     x[0]
 }
 
