@@ -607,7 +607,7 @@ pub(crate) fn report_moves(program: &Program, errors: &mut Errors) {
                 if program.variables[place.base].by_reference() && *action != Action::Exchange {
                     errors.push(
                         &expr.syntax,
-                        "a vector behind a reference keeps its length: change that of a local, or of a vector passed by value",
+                        "a vector behind a reference keeps its length: change that of a local, such as a `clone`, and return it",
                     );
                 }
             }
