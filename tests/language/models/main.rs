@@ -15,6 +15,7 @@ mod algebra;
 mod buffers;
 mod by_hand;
 mod dynamics;
+mod exits;
 mod fields;
 mod finance;
 mod learning;

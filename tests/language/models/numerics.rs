@@ -3,20 +3,6 @@
 use pullback::prelude::*;
 use pullback::testing::{CheckRule, check_rule};
 
-/// Kepler's equation by Newton's method, until it has converged.
-#[differentiable]
-fn eccentric_anomaly(mean: f64, eccentricity: f64) -> f64 {
-    let mut e = mean;
-    let mut rounds = 0;
-    while rounds < 50 {
-        let f = e - eccentricity * e.sin() - mean;
-        let slope = 1.0 - eccentricity * e.cos();
-        e -= f / slope;
-        rounds += 1;
-    }
-    e
-}
-
 /// Where x³ + p·x equals q: bisection tells where, its last step how it moves.
 #[differentiable]
 fn bisection(p: f64, q: f64) -> f64 {
@@ -337,7 +323,6 @@ fn wave(n: usize) -> Vec<f64> {
 
 #[test]
 fn roots() {
-    check_rule(eccentric_anomaly::rule, [(0.8, 0.3), (2.5, 0.7)]);
     check_rule(bisection::rule, [(1.0, 2.0), (3.0, -5.0)]);
     check_rule(agm::rule, [(1.0, 0.6), (2.0, 5.0), (1.5, 1.4)]);
 }
