@@ -14,6 +14,7 @@ use pullback::testing::CountingAllocator;
 mod algebra;
 mod buffers;
 mod by_hand;
+mod chains;
 mod dynamics;
 mod exits;
 mod fields;
