@@ -197,7 +197,10 @@ fn models() {
         [(vec![0.3, -0.5, 0.9], vec![1.0, 0.8, 0.5], (1.2, 0.7)), (vec![0.3], vec![1.0], (0.2, 0.7))],
     );
     check_rule(softmax_in_place::rule, [(wave(4),), (wave(1),)]);
-    check_rule(two_layers::rule, [(wave(6), wave(3), wave(3), wave(2)), (wave(1), wave(1), wave(1), wave(1))]);
+    check_rule(
+        two_layers::rule,
+        [(wave(6), wave(3), wave(3), wave(2)), (wave(1), wave(1), wave(1), wave(1))],
+    );
     check_rule(smoothing_error::rule, [(wave(6), 0.3), (wave(1), 0.5)]);
 }
 
