@@ -36,6 +36,7 @@ mod shapes;
 mod structs;
 mod tangent;
 mod temporaries;
+mod together;
 mod traits;
 mod vectors;
 
