@@ -6,21 +6,22 @@ use std::rc::Rc;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{BinOp, Expr as Syn, Ident, Pat, Stmt, UnOp};
+use syn::{BinOp, Expr as Syn, Ident, Stmt, UnOp};
 
 use crate::calls::{Callee, is_associated};
 use crate::closures::{Closure, ESCAPES, Refused};
 use crate::control::Landing;
 use crate::destructure::destructured;
 use crate::errors::Errors;
-use crate::escape::{escapes, is_panic, statement_escapes};
+use crate::escape::{escapes, is_panic};
 use crate::iterators::consumers::Chain;
 use crate::iterators::item::Item;
 use crate::iterators::source::is_zero;
-use crate::kind::{assigns, changes_receiver, inert, inert_method, kind_of_type};
+use crate::kind::{inert, inert_method, kind_of_type};
 use crate::mutation::{owned_type, returning_a_local};
 use crate::normal::Parts;
 use crate::program::*;
+use crate::purity::without_shapes;
 use crate::rename::Names;
 use crate::signature::{Passing, Signature};
 use crate::suspects::Suspects;
@@ -72,7 +73,7 @@ pub(crate) struct Parser<'e> {
     pub(crate) ranks: HashMap<VarId, usize>,
 }
 
-const CONTROL: &str =
+pub(crate) const CONTROL: &str =
     "this cannot be left differentiably: write an `if`, a `match` or a loop over a range instead";
 
 impl<'e> Parser<'e> {
@@ -201,7 +202,7 @@ impl<'e> Parser<'e> {
     }
 
     /// The names of places that occur in `tokens`.
-    fn aliases(&self, tokens: TokenStream) -> Vec<(Ident, Place)> {
+    pub(crate) fn aliases(&self, tokens: TokenStream) -> Vec<(Ident, Place)> {
         let mut found = Vec::new();
         for token in tokens {
             match token {
@@ -240,241 +241,13 @@ impl<'e> Parser<'e> {
         self.fill(block.stmts.iter().cloned().collect());
     }
 
-    pub(crate) fn statement(&mut self, stmt: &Stmt) -> Option<StatementKind> {
-        match stmt {
-            Stmt::Local(local) => self.local(local),
-            Stmt::Item(item) => {
-                self.items.push(item.clone());
-                None
-            }
-            Stmt::Macro(m) => Some(self.macro_statement(stmt, &m.mac)),
-            Stmt::Expr(Syn::Macro(m), _) => Some(self.macro_statement(stmt, &m.mac)),
-            Stmt::Expr(expr, semi) => self.expr_statement(stmt, expr, semi.is_some()),
-        }
-    }
-
-    fn macro_statement(&mut self, stmt: &Stmt, mac: &syn::Macro) -> StatementKind {
-        let name = mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
-        let observer =
-            ["assert", "debug_assert", "print", "eprint"].iter().any(|prefix| name.starts_with(prefix))
-                || is_panic(mac);
-        self.refuse_closures(stmt.to_token_stream());
-        let why = (!observer).then(|| format!("`{name}!` is not known to leave active values alone"));
-        StatementKind::Opaque(Opaque {
-            syntax: stmt.clone(),
-            mentions: self.mentions(stmt.to_token_stream()),
-            reads: self.mentions(without_shapes(stmt.to_token_stream())),
-            aliases: self.aliases(stmt.to_token_stream()),
-            why,
-        })
-    }
-
-    fn local(&mut self, local: &syn::Local) -> Option<StatementKind> {
-        let (pattern, ty) = match &local.pat {
-            Pat::Type(typed) => (&*typed.pat, Some(&*typed.ty)),
-            pattern => (pattern, None),
-        };
-        let syntax = local.init.as_ref().map(|init| &*init.expr);
-        if let (Pat::Ident(name), Some(Syn::Reference(reference))) = (pattern, syntax)
-            && let Some(place) = self.place(referent(&reference.expr))
-        {
-            let unique = reference.mutability.is_some();
-            if unique {
-                self.program.variables[place.base].memory = true;
-            }
-            if matches!(self.scope().get(&name.ident.to_string()), Some(Binding::Variable(_))) {
-                self.errors.push(&name.ident, "this name is taken by a variable of the same block: give the reference a name of its own");
-            }
-            // Another name for a place, resolved where it is used.
-            let alias = Some(place.clone());
-            let binding = Binding::Alias { place, unique };
-            self.scope().insert(name.ident.to_string(), binding);
-            return Some(StatementKind::Let(Let {
-                syntax: local.clone(),
-                variables: Vec::new(),
-                tuple: false,
-                init: None,
-                alias,
-            }));
-        }
-        if let (Pat::Ident(name), Some(Syn::Path(path))) = (pattern, syntax) {
-            // Likewise another name for a reference.
-            let alias = match path.path.get_ident().and_then(|name| self.lookup(name)) {
-                _ if name.mutability.is_some() => None,
-                Some(Binding::Alias { place, unique }) => Some((place.clone(), *unique)),
-                Some(Binding::Variable(id)) if self.program.variables[*id].by_reference() => {
-                    let unique = self.program.variables[*id].origin == Origin::Unique;
-                    Some((Place { base: *id, projections: Vec::new() }, unique))
-                }
-                _ => None,
-            };
-            if let Some((place, unique)) = alias {
-                self.scope().insert(name.ident.to_string(), Binding::Alias { place, unique });
-                return Some(StatementKind::Let(Let {
-                    syntax: local.clone(),
-                    variables: Vec::new(),
-                    tuple: false,
-                    init: None,
-                    alias: None,
-                }));
-            }
-        }
-        let init = syntax.map(|e| self.expr(e));
-        let mut variables = Vec::new();
-        let tuple = matches!(pattern, Pat::Tuple(_));
-        match pattern {
-            Pat::Tuple(tuple) => {
-                for element in &tuple.elems {
-                    let id = self.pattern(element);
-                    variables.push(id);
-                }
-            }
-            pattern => {
-                let id = self.pattern(pattern);
-                variables.push(id);
-            }
-        }
-        if let [Some(id)] = variables[..] {
-            if let Some(ty) = ty {
-                self.program.variables[id].kind = self.program.kind_of_type(ty);
-                self.program.variables[id].ty = Some(Box::new(ty.clone()));
-            }
-            if let Some(init) = init {
-                let (kind, zero) = (self.program.kind_of(init), self.program.zero_of(init));
-                let variable = &mut self.program.variables[id];
-                if variable.kind == Kind::Unknown {
-                    variable.kind = kind;
-                }
-                variable.zero = zero;
-            }
-        }
-        if let (true, Some(ExprKind::Tuple(elements))) = (tuple, init.map(|e| &self.program.exprs[e].kind)) {
-            let kinds: Vec<_> =
-                elements.iter().map(|e| (self.program.kind_of(*e), self.program.zero_of(*e))).collect();
-            for (id, (kind, zero)) in variables.iter().zip(kinds) {
-                if let Some(id) = id {
-                    self.program.variables[*id].kind = kind;
-                    self.program.variables[*id].zero = zero;
-                }
-            }
-        }
-        Some(StatementKind::Let(Let { syntax: local.clone(), variables, tuple, init, alias: None }))
-    }
-
-    fn pattern(&mut self, pattern: &Pat) -> Option<VarId> {
-        match pattern {
-            Pat::Ident(ident) if ident.by_ref.is_none() && ident.subpat.is_none() => {
-                Some(self.bind(&ident.ident, Origin::Local, ident.mutability.is_some()))
-            }
-            Pat::Wild(_) => None,
-            other => {
-                self.errors
-                    .push(other, "this pattern is not differentiable yet: bind a name, or a tuple of names");
-                None
-            }
-        }
-    }
-
-    fn expr_statement(&mut self, stmt: &Stmt, expr: &Syn, semi: bool) -> Option<StatementKind> {
-        match expr {
-            Syn::Assign(assign) => self.assignment(expr, &assign.left, None, &assign.right),
-            Syn::Binary(binary) if assign_op(&binary.op).is_some() => {
-                self.assignment(expr, &binary.left, assign_op(&binary.op), &binary.right)
-            }
-            Syn::ForLoop(f) => {
-                if let Some(Err((_, why))) = self.for_over(f) {
-                    return Some(self.opaque(stmt, why));
-                }
-                if !matches!(&*f.pat, Pat::Ident(_) | Pat::Wild(_)) || !is_range(&f.expr) {
-                    return Some(self.opaque(
-                        stmt,
-                        "a loop over this iterator is not differentiable yet: loop over a range of indices".into(),
-                    ));
-                }
-                let range = self.expr(&f.expr);
-                self.mark_range(&f.expr);
-                let body = self.new_block();
-                let mut index = None;
-                self.landing(f.label.as_ref(), body, true, |parser| {
-                    parser.in_block(body, |parser| {
-                        if let Pat::Ident(ident) = &*f.pat {
-                            let id = parser.bind(&ident.ident, Origin::Index, false);
-                            parser.program.variables[id].kind = Kind::Inert;
-                            index = Some(id);
-                        }
-                        parser.scopes.push(HashMap::new());
-                        parser.fill_block(&f.body);
-                        parser.scopes.pop();
-                    });
-                });
-                Some(StatementKind::For(For { pattern: (*f.pat).clone(), index, range, body }))
-            }
-            Syn::While(w) => {
-                let cond = self.inert_expr(&w.cond);
-                let body = self.new_block();
-                self.landing(w.label.as_ref(), body, true, |parser| {
-                    parser.in_block(body, |parser| parser.fill_block(&w.body));
-                });
-                Some(StatementKind::While(While { cond, body }))
-            }
-            _ => {
-                let expr = self.expr(expr);
-                Some(StatementKind::Expr(expr, semi))
-            }
-        }
-    }
-
-    fn opaque(&mut self, stmt: &Stmt, why: String) -> StatementKind {
-        if statement_escapes(stmt) {
-            self.errors.push(stmt, CONTROL);
-        }
-        self.refuse_closures(stmt.to_token_stream());
-        let mentions = self.mentions(stmt.to_token_stream());
-        let reads = self.mentions(without_shapes(stmt.to_token_stream()));
-        let aliases = self.aliases(stmt.to_token_stream());
-        StatementKind::Opaque(Opaque { syntax: stmt.clone(), mentions, reads, aliases, why: Some(why) })
-    }
-
-    fn assignment(&mut self, syntax: &Syn, left: &Syn, op: Option<Op>, right: &Syn) -> Option<StatementKind> {
-        if self.through_binding(left) {
-            self.errors.push(
-                left,
-                "this writes through a reference that a pattern has bound: assign to the variable itself, by its name",
-            );
-        }
-        let value = self.operand(right);
-        let Some(place) = self.place(left) else {
-            self.errors.push(
-                left,
-                "cannot assign to this expression differentiably: assign to a variable or an element",
-            );
-            return None;
-        };
-        if !place.projections.is_empty() {
-            self.program.variables[place.base].memory = true;
-        }
-        let result = match op {
-            None => value,
-            Some(op) => {
-                let read = self.add(left, ExprKind::Read(place.clone()));
-                // `a *= b + c` is `a * (b + c)`.
-                let kind = &self.program.exprs[value].kind;
-                let loose =
-                    matches!(kind, ExprKind::Binary { .. } | ExprKind::If { .. } | ExprKind::Block(_));
-                let operand = if loose { self.add(right, ExprKind::Paren(value)) } else { value };
-                self.add(syntax, ExprKind::Binary { op, left: read, right: operand })
-            }
-        };
-        Some(StatementKind::Assign(Assign { place, op, value, result, syntax: syntax.clone() }))
-    }
-
     pub(crate) fn add(&mut self, syntax: &Syn, kind: ExprKind) -> ExprId {
         self.program.exprs.push(Expr { kind, syntax: syntax.clone(), active: false, span: syntax.span() });
         self.program.exprs.len() - 1
     }
 
     /// A closure that is inlined where it is called is nowhere else.
-    fn refuse_closures(&mut self, tokens: TokenStream) {
+    pub(crate) fn refuse_closures(&mut self, tokens: TokenStream) {
         for token in tokens {
             match token {
                 TokenTree::Group(group) => self.refuse_closures(group.stream()),
@@ -597,7 +370,7 @@ impl<'e> Parser<'e> {
         }
     }
 
-    fn mark_range(&mut self, expr: &Syn) {
+    pub(crate) fn mark_range(&mut self, expr: &Syn) {
         match expr {
             Syn::Range(range) => {
                 for bound in [&range.start, &range.end].into_iter().flatten() {
@@ -735,7 +508,7 @@ impl<'e> Parser<'e> {
     }
 
     /// An operand of arithmetic, which follows references to numbers by itself.
-    fn operand(&mut self, expr: &Syn) -> ExprId {
+    pub(crate) fn operand(&mut self, expr: &Syn) -> ExprId {
         let id = self.expr(expr);
         if let (Syn::Path(_), ExprKind::Borrow { place, unique: false }) =
             (expr, &self.program.exprs[id].kind)
@@ -899,82 +672,6 @@ impl<'e> Parser<'e> {
             }
         }
         id
-    }
-
-    /// Whether evaluating the expression again gives the same value and has no effect. Functions and macros are not
-    /// trusted, nor are methods of variables that can change.
-    pub(crate) fn is_pure(&self, expr: &Syn) -> bool {
-        struct Impure<'p, 'e>(&'p Parser<'e>, bool);
-        impl<'ast> syn::visit::Visit<'ast> for Impure<'_, '_> {
-            fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
-                let trusted = matches!(&*call.func, Syn::Path(path) if {
-                    let first = path.path.segments.first().map(|s| s.ident.to_string()).unwrap_or_default();
-                    self.0.program.of_scalar(&path.path) || path.path.segments.len() > 1 && first.starts_with(|c: char| "iuf".contains(c)) && first.len() < 6
-                });
-                self.1 |= !trusted;
-                syn::visit::visit_expr_call(self, call);
-            }
-            fn visit_macro(&mut self, _: &'ast syn::Macro) {
-                self.1 = true;
-            }
-            fn visit_expr_assign(&mut self, _: &'ast syn::ExprAssign) {
-                self.1 = true;
-            }
-            fn visit_expr_binary(&mut self, binary: &'ast syn::ExprBinary) {
-                self.1 |= assigns(&binary.op);
-                syn::visit::visit_expr_binary(self, binary);
-            }
-            fn visit_expr_reference(&mut self, reference: &'ast syn::ExprReference) {
-                self.1 |= reference.mutability.is_some();
-                syn::visit::visit_expr_reference(self, reference);
-            }
-            fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
-                if let Syn::Path(path) = &*call.receiver
-                    && let Some(Binding::Variable(id)) = path.path.get_ident().and_then(|n| self.0.lookup(n))
-                {
-                    let method = call.method.to_string();
-                    let variable = &self.0.program.variables[*id];
-                    let number = matches!(variable.kind, Kind::Float | Kind::Inert);
-                    self.1 |=
-                        variable.mutable && !number && !inert_method(&method) || changes_receiver(&method);
-                }
-                syn::visit::visit_expr_method_call(self, call);
-            }
-        }
-        let mut visitor = Impure(self, false);
-        syn::visit::Visit::visit_expr(&mut visitor, expr);
-        !visitor.1
-    }
-}
-
-/// `tokens` without `x.len()` and the like, which carry no gradient.
-pub(crate) fn without_shapes(tokens: TokenStream) -> TokenStream {
-    let tokens: Vec<_> = tokens.into_iter().collect();
-    let shape = |i: usize| match tokens.get(i..i + 3) {
-        Some([TokenTree::Ident(_), TokenTree::Punct(dot), TokenTree::Ident(method)]) => {
-            dot.as_char() == '.' && inert_method(&method.to_string())
-        }
-        _ => false,
-    };
-    let mut kept = TokenStream::new();
-    for (i, token) in tokens.iter().enumerate() {
-        match token {
-            TokenTree::Group(group) => {
-                let inner = without_shapes(group.stream());
-                kept.extend([TokenTree::Group(proc_macro2::Group::new(group.delimiter(), inner))]);
-            }
-            _ if shape(i) => {}
-            token => kept.extend([token.clone()]),
-        }
-    }
-    kept
-}
-
-/// What a reference to references refers to.
-fn referent(expr: &Syn) -> &Syn {
-    match expr {
-        Syn::Reference(reference) => referent(&reference.expr),
-        expr => expr,
     }
 }
 

@@ -11,7 +11,8 @@ use syn::visit::{Visit, visit_expr};
 use syn::{Expr, Ident, Pat};
 
 use crate::kind::{inert, kind_of_type};
-use crate::parse::{assign_op, without_shapes};
+use crate::parse::assign_op;
+use crate::purity::without_shapes;
 use crate::rename::bound;
 use crate::signature::{Passing, Signature};
 

@@ -1,0 +1,255 @@
+//! Parsing of statements: bindings, assignments, loops, and what only the forward pass runs.
+
+use std::collections::HashMap;
+
+use quote::ToTokens;
+use syn::{Expr as Syn, Pat, Stmt};
+
+use crate::escape::{is_panic, statement_escapes};
+use crate::parse::{Binding, CONTROL, Parser, assign_op, is_range};
+use crate::program::*;
+use crate::purity::without_shapes;
+
+impl Parser<'_> {
+    pub(crate) fn statement(&mut self, stmt: &Stmt) -> Option<StatementKind> {
+        match stmt {
+            Stmt::Local(local) => self.local(local),
+            Stmt::Item(item) => {
+                self.items.push(item.clone());
+                None
+            }
+            Stmt::Macro(m) => Some(self.macro_statement(stmt, &m.mac)),
+            Stmt::Expr(Syn::Macro(m), _) => Some(self.macro_statement(stmt, &m.mac)),
+            Stmt::Expr(expr, semi) => self.expr_statement(stmt, expr, semi.is_some()),
+        }
+    }
+
+    pub(crate) fn macro_statement(&mut self, stmt: &Stmt, mac: &syn::Macro) -> StatementKind {
+        let name = mac.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+        let observer =
+            ["assert", "debug_assert", "print", "eprint"].iter().any(|prefix| name.starts_with(prefix))
+                || is_panic(mac);
+        self.refuse_closures(stmt.to_token_stream());
+        let why = (!observer).then(|| format!("`{name}!` is not known to leave active values alone"));
+        StatementKind::Opaque(Opaque {
+            syntax: stmt.clone(),
+            mentions: self.mentions(stmt.to_token_stream()),
+            reads: self.mentions(without_shapes(stmt.to_token_stream())),
+            aliases: self.aliases(stmt.to_token_stream()),
+            why,
+        })
+    }
+
+    pub(crate) fn local(&mut self, local: &syn::Local) -> Option<StatementKind> {
+        let (pattern, ty) = match &local.pat {
+            Pat::Type(typed) => (&*typed.pat, Some(&*typed.ty)),
+            pattern => (pattern, None),
+        };
+        let syntax = local.init.as_ref().map(|init| &*init.expr);
+        if let (Pat::Ident(name), Some(Syn::Reference(reference))) = (pattern, syntax)
+            && let Some(place) = self.place(referent(&reference.expr))
+        {
+            let unique = reference.mutability.is_some();
+            if unique {
+                self.program.variables[place.base].memory = true;
+            }
+            if matches!(self.scope().get(&name.ident.to_string()), Some(Binding::Variable(_))) {
+                self.errors.push(&name.ident, "this name is taken by a variable of the same block: give the reference a name of its own");
+            }
+            // Another name for a place, resolved where it is used.
+            let alias = Some(place.clone());
+            let binding = Binding::Alias { place, unique };
+            self.scope().insert(name.ident.to_string(), binding);
+            return Some(StatementKind::Let(Let {
+                syntax: local.clone(),
+                variables: Vec::new(),
+                tuple: false,
+                init: None,
+                alias,
+            }));
+        }
+        if let (Pat::Ident(name), Some(Syn::Path(path))) = (pattern, syntax) {
+            // Likewise another name for a reference.
+            let alias = match path.path.get_ident().and_then(|name| self.lookup(name)) {
+                _ if name.mutability.is_some() => None,
+                Some(Binding::Alias { place, unique }) => Some((place.clone(), *unique)),
+                Some(Binding::Variable(id)) if self.program.variables[*id].by_reference() => {
+                    let unique = self.program.variables[*id].origin == Origin::Unique;
+                    Some((Place { base: *id, projections: Vec::new() }, unique))
+                }
+                _ => None,
+            };
+            if let Some((place, unique)) = alias {
+                self.scope().insert(name.ident.to_string(), Binding::Alias { place, unique });
+                return Some(StatementKind::Let(Let {
+                    syntax: local.clone(),
+                    variables: Vec::new(),
+                    tuple: false,
+                    init: None,
+                    alias: None,
+                }));
+            }
+        }
+        let init = syntax.map(|e| self.expr(e));
+        let mut variables = Vec::new();
+        let tuple = matches!(pattern, Pat::Tuple(_));
+        match pattern {
+            Pat::Tuple(tuple) => {
+                for element in &tuple.elems {
+                    let id = self.pattern(element);
+                    variables.push(id);
+                }
+            }
+            pattern => {
+                let id = self.pattern(pattern);
+                variables.push(id);
+            }
+        }
+        if let [Some(id)] = variables[..] {
+            if let Some(ty) = ty {
+                self.program.variables[id].kind = self.program.kind_of_type(ty);
+                self.program.variables[id].ty = Some(Box::new(ty.clone()));
+            }
+            if let Some(init) = init {
+                let (kind, zero) = (self.program.kind_of(init), self.program.zero_of(init));
+                let variable = &mut self.program.variables[id];
+                if variable.kind == Kind::Unknown {
+                    variable.kind = kind;
+                }
+                variable.zero = zero;
+            }
+        }
+        if let (true, Some(ExprKind::Tuple(elements))) = (tuple, init.map(|e| &self.program.exprs[e].kind)) {
+            let kinds: Vec<_> =
+                elements.iter().map(|e| (self.program.kind_of(*e), self.program.zero_of(*e))).collect();
+            for (id, (kind, zero)) in variables.iter().zip(kinds) {
+                if let Some(id) = id {
+                    self.program.variables[*id].kind = kind;
+                    self.program.variables[*id].zero = zero;
+                }
+            }
+        }
+        Some(StatementKind::Let(Let { syntax: local.clone(), variables, tuple, init, alias: None }))
+    }
+
+    pub(crate) fn pattern(&mut self, pattern: &Pat) -> Option<VarId> {
+        match pattern {
+            Pat::Ident(ident) if ident.by_ref.is_none() && ident.subpat.is_none() => {
+                Some(self.bind(&ident.ident, Origin::Local, ident.mutability.is_some()))
+            }
+            Pat::Wild(_) => None,
+            other => {
+                self.errors
+                    .push(other, "this pattern is not differentiable yet: bind a name, or a tuple of names");
+                None
+            }
+        }
+    }
+
+    pub(crate) fn expr_statement(&mut self, stmt: &Stmt, expr: &Syn, semi: bool) -> Option<StatementKind> {
+        match expr {
+            Syn::Assign(assign) => self.assignment(expr, &assign.left, None, &assign.right),
+            Syn::Binary(binary) if assign_op(&binary.op).is_some() => {
+                self.assignment(expr, &binary.left, assign_op(&binary.op), &binary.right)
+            }
+            Syn::ForLoop(f) => {
+                if let Some(Err((_, why))) = self.for_over(f) {
+                    return Some(self.opaque(stmt, why));
+                }
+                if !matches!(&*f.pat, Pat::Ident(_) | Pat::Wild(_)) || !is_range(&f.expr) {
+                    return Some(self.opaque(
+                        stmt,
+                        "a loop over this iterator is not differentiable yet: loop over a range of indices".into(),
+                    ));
+                }
+                let range = self.expr(&f.expr);
+                self.mark_range(&f.expr);
+                let body = self.new_block();
+                let mut index = None;
+                self.landing(f.label.as_ref(), body, true, |parser| {
+                    parser.in_block(body, |parser| {
+                        if let Pat::Ident(ident) = &*f.pat {
+                            let id = parser.bind(&ident.ident, Origin::Index, false);
+                            parser.program.variables[id].kind = Kind::Inert;
+                            index = Some(id);
+                        }
+                        parser.scopes.push(HashMap::new());
+                        parser.fill_block(&f.body);
+                        parser.scopes.pop();
+                    });
+                });
+                Some(StatementKind::For(For { pattern: (*f.pat).clone(), index, range, body }))
+            }
+            Syn::While(w) => {
+                let cond = self.inert_expr(&w.cond);
+                let body = self.new_block();
+                self.landing(w.label.as_ref(), body, true, |parser| {
+                    parser.in_block(body, |parser| parser.fill_block(&w.body));
+                });
+                Some(StatementKind::While(While { cond, body }))
+            }
+            _ => {
+                let expr = self.expr(expr);
+                Some(StatementKind::Expr(expr, semi))
+            }
+        }
+    }
+
+    pub(crate) fn opaque(&mut self, stmt: &Stmt, why: String) -> StatementKind {
+        if statement_escapes(stmt) {
+            self.errors.push(stmt, CONTROL);
+        }
+        self.refuse_closures(stmt.to_token_stream());
+        let mentions = self.mentions(stmt.to_token_stream());
+        let reads = self.mentions(without_shapes(stmt.to_token_stream()));
+        let aliases = self.aliases(stmt.to_token_stream());
+        StatementKind::Opaque(Opaque { syntax: stmt.clone(), mentions, reads, aliases, why: Some(why) })
+    }
+
+    pub(crate) fn assignment(
+        &mut self,
+        syntax: &Syn,
+        left: &Syn,
+        op: Option<Op>,
+        right: &Syn,
+    ) -> Option<StatementKind> {
+        if self.through_binding(left) {
+            self.errors.push(
+                left,
+                "this writes through a reference that a pattern has bound: assign to the variable itself, by its name",
+            );
+        }
+        let value = self.operand(right);
+        let Some(place) = self.place(left) else {
+            self.errors.push(
+                left,
+                "cannot assign to this expression differentiably: assign to a variable or an element",
+            );
+            return None;
+        };
+        if !place.projections.is_empty() {
+            self.program.variables[place.base].memory = true;
+        }
+        let result = match op {
+            None => value,
+            Some(op) => {
+                let read = self.add(left, ExprKind::Read(place.clone()));
+                // `a *= b + c` is `a * (b + c)`.
+                let kind = &self.program.exprs[value].kind;
+                let loose =
+                    matches!(kind, ExprKind::Binary { .. } | ExprKind::If { .. } | ExprKind::Block(_));
+                let operand = if loose { self.add(right, ExprKind::Paren(value)) } else { value };
+                self.add(syntax, ExprKind::Binary { op, left: read, right: operand })
+            }
+        };
+        Some(StatementKind::Assign(Assign { place, op, value, result, syntax: syntax.clone() }))
+    }
+}
+
+/// What a reference to references refers to.
+fn referent(expr: &Syn) -> &Syn {
+    match expr {
+        Syn::Reference(reference) => referent(&reference.expr),
+        expr => expr,
+    }
+}
