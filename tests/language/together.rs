@@ -1,5 +1,6 @@
 //! Features in each other's company: chains in loops that are left, methods in closures, vectors of structs in `match`es.
 
+use pullback::Float;
 use pullback::prelude::*;
 use pullback::testing::{CheckRule, check_rule};
 
@@ -81,10 +82,9 @@ fn tries(x: &[f64], k: f64) -> f64 {
     }
 }
 
-/// Structs in a vector, their methods in a loop.
+/// Structs in a slice, their methods in a loop.
 #[differentiable]
-fn swarm(start: &[Particle], k: f64, dt: f64, steps: usize) -> f64 {
-    let mut all = start.to_vec();
+fn swarm(all: &mut [Particle], k: f64, dt: f64, steps: usize) -> f64 {
     for _ in 0..steps {
         for i in 0..all.len() {
             let left = if i > 0 { all[i - 1].x } else { 0.0 };
@@ -208,11 +208,7 @@ fn relaxed(u: &[f64], rate: f64, tolerance: f64) -> f64 {
 
 fn particles(n: usize) -> Vec<Particle> {
     (0..n)
-        .map(|i| Particle {
-            x: 0.3 + 0.2 * i as f64,
-            v: 0.5 - 0.3 * i as f64,
-            mass: 1.0 + 0.1 * i as f64,
-        })
+        .map(|i| Particle { x: 0.3 + 0.2 * i as f64, v: 0.5 - 0.3 * i as f64, mass: 1.0 + 0.1 * i as f64 })
         .collect()
 }
 
@@ -239,7 +235,10 @@ fn closures_and_options() {
 
 #[test]
 fn structs_and_methods() {
-    check_rule(swarm::rule, [(particles(3), 0.7, 0.1, 4), (particles(1), 0.2, 0.3, 2), (particles(0), 0.2, 0.3, 2)]);
+    check_rule(
+        swarm::rule,
+        [(particles(3), 0.7, 0.1, 4), (particles(1), 0.2, 0.3, 2), (particles(0), 0.2, 0.3, 2)],
+    );
     check_rule(in_place::rule, [(particles(4), 0.7), (particles(1), 1.2), (particles(5), -0.4)]);
 }
 
@@ -254,6 +253,12 @@ fn generics() {
 #[test]
 fn vectors() {
     check_rule(grown::rule, [(0.7, 1e-3), (1.3, 1e-2), (0.2, 0.5)]);
-    check_rule(twice_smoothed::rule, [(vec![0.3, 0.7, -0.2, 0.4], 0.6), (vec![1.9], 0.4), (vec![0.4, 0.2], 0.1)]);
-    check_rule(relaxed::rule, [(vec![0.3, 0.7, -0.2, 0.4], 0.2, 1e-9), (vec![0.9], 0.3, 0.4), (vec![0.4, 0.2], 0.1, 0.05)]);
+    check_rule(
+        twice_smoothed::rule,
+        [(vec![0.3, 0.7, -0.2, 0.4], 0.6), (vec![1.9], 0.4), (vec![0.4, 0.2], 0.1)],
+    );
+    check_rule(
+        relaxed::rule,
+        [(vec![0.3, 0.7, -0.2, 0.4], 0.2, 1e-9), (vec![0.9], 0.3, 0.4), (vec![0.4, 0.2], 0.1, 0.05)],
+    );
 }
