@@ -27,7 +27,7 @@ impl Escapes {
         };
     }
 
-    fn within<'ast>(&mut self, label: Option<&syn::Label>, loops: usize, block: &'ast Block) {
+    fn within(&mut self, label: Option<&syn::Label>, loops: usize, block: &Block) {
         self.labels.extend(label.map(|label| label.name.ident.to_string()));
         self.loops += loops;
         self.visit_block(block);
