@@ -172,7 +172,7 @@ impl Number {
 }
 
 /// All numbers of `x`.
-pub(super) fn numbers(x: &mut impl Coordinates) -> Vec<Number> {
+pub(super) fn numbers(x: &mut dyn Coordinates) -> Vec<Number> {
     let mut numbers = Vec::new();
     x.visit(&mut |coordinate| numbers.push(coordinate.into()));
     numbers
@@ -184,9 +184,9 @@ pub(super) fn reals(numbers: &[Number]) -> Vec<f64> {
 }
 
 /// Replaces each number that has a derivative by what `f` makes of its index and itself.
-pub(super) fn replace(x: &mut impl Coordinates, mut f: impl FnMut(usize, f64) -> f64) {
+pub(super) fn replace(x: &mut dyn Coordinates, f: &mut dyn FnMut(usize, f64) -> f64) {
     let mut index = 0;
-    x.visit(&mut |coordinate| replace_one(coordinate, &mut index, &mut f));
+    x.visit(&mut |coordinate| replace_one(coordinate, &mut index, f));
 }
 
 /// [`replace`] for one coordinate, the reals before which number `index`.

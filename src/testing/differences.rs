@@ -57,7 +57,7 @@ pub(super) struct Disagreement {
 
 impl Disagreement {
     /// The complaint; `place` names a coordinate, the first argument being the parameter's number.
-    pub(super) fn describe(&self, place: impl Fn(usize, &str) -> String) -> String {
+    pub(super) fn describe(&self, place: &dyn Fn(usize, &str) -> String) -> String {
         let Disagreement { parameter, expected, got, .. } = self;
         let place = match self.coordinate {
             Some(i) => place(*parameter, &format!("coordinate {i}")),
@@ -83,7 +83,7 @@ pub(super) fn compare(
     point: &[Vec<f64>],
     gradient: &[Vec<f64>],
     random: &mut Random,
-    mut objective: impl FnMut(usize, Displacement<'_>) -> Objective,
+    objective: &mut dyn FnMut(usize, Displacement<'_>) -> Objective,
 ) -> Option<Disagreement> {
     if !objective(0, &|_| 0.0).value.is_finite() {
         return None;

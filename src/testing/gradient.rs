@@ -246,16 +246,16 @@ impl<I: Coordinates + Clone> Case<I> {
         primal: &mut impl FnMut(&mut I) -> T,
     ) {
         let single = self.entry.iter().any(|x| x.is_single()) || self.value.is_single();
-        let objective = |_, displacement: Displacement<'_>| {
+        let mut objective = |_, displacement: Displacement<'_>| {
             let mut args = self.input.clone();
-            replace(&mut args, |i, x| x + displacement(i));
+            replace(&mut args, &mut |i, x| x + displacement(i));
             let value = primal(&mut args).into();
             Objective { value, magnitude: value.abs() }
         };
         let precision = Precision::new(single, tolerance);
         let (point, gradient) = ([reals(&self.entry)], std::slice::from_ref(&self.gradient));
-        if let Some(found) = differences::compare(precision, &point, gradient, random, objective) {
-            self.fail("first call", found.describe(|_, place| place.to_string()));
+        if let Some(found) = differences::compare(precision, &point, gradient, random, &mut objective) {
+            self.fail("first call", found.describe(&|_, place| place.to_string()));
         }
     }
 
@@ -264,7 +264,7 @@ impl<I: Coordinates + Clone> Case<I> {
     }
 }
 
-fn number(value: &mut impl Coordinates) -> Number {
+fn number(value: &mut dyn Coordinates) -> Number {
     match numbers(value)[..] {
         [number] => number,
         _ => panic!("the value is not one number"),

@@ -68,11 +68,13 @@ macro_rules! for_tuples {
 
 mod allocator;
 mod check;
+mod checks;
 mod coordinates;
 mod differences;
 mod gradient;
 mod parameter;
 mod random;
+mod specimen;
 mod trial;
 
 pub use allocator::{Allocations, CountingAllocator, allocations_in};

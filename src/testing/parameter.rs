@@ -171,7 +171,7 @@ pub trait TestParameters: Parameters {
     /// Visits what a pullback returned; the visitor also gets the parameter's number.
     fn visit_returned(returned: &mut Self::Gradients, visitor: &mut dyn FnMut(usize, Coordinate<'_>));
     /// The shadows of those parameters that are `active`.
-    fn shadows_if(active: impl Fn(usize) -> bool, buffers: &mut Self::Buffers) -> Self::Shadows<'_>;
+    fn shadows_if<'a>(active: &dyn Fn(usize) -> bool, buffers: &'a mut Self::Buffers) -> Self::Shadows<'a>;
 }
 
 macro_rules! parameters {
@@ -197,7 +197,7 @@ macro_rules! parameters {
                 $($P::visit_returned(&mut _returned.$i, &mut |coordinate| _visitor($i, coordinate));)*
             }
             #[allow(clippy::unused_unit, reason = "the empty list")]
-            fn shadows_if(_active: impl Fn(usize) -> bool, _buffers: &mut Self::Buffers) -> Self::Shadows<'_> {
+            fn shadows_if<'a>(_active: &dyn Fn(usize) -> bool, _buffers: &'a mut Self::Buffers) -> Self::Shadows<'a> {
                 ($($P::shadow_if(_active($i), &mut _buffers.$i),)*)
             }
         }
