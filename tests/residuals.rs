@@ -136,6 +136,44 @@ fn nested(x: &[f64]) -> f64 {
     total
 }
 
+#[differentiable]
+fn stored(x: &[f64], k: f64) -> f64 {
+    let mut total = 0.0;
+    #[pullback(store)]
+    for i in 0..x.len() {
+        let a = (x[i] * k).sin();
+        total += a * a;
+    }
+    total
+}
+
+/// A long body, of which each iteration keeps but what it starts from.
+#[differentiable]
+fn recomputed(x: &[f64], k: f64) -> f64 {
+    let mut y = k;
+    #[pullback(recompute)]
+    for i in 0..x.len() {
+        let mut z = logistic(y, x[i]);
+        for _ in 0..10 {
+            z = z * z + 0.1 * y;
+        }
+        y = z;
+    }
+    y
+}
+
+#[differentiable]
+fn from_checkpoints(x: &mut [f64], k: f64) -> f64 {
+    let mut weights = [k; 4];
+    let mut y = k;
+    #[pullback(checkpoint = 8)]
+    for i in 0..x.len() {
+        y = logistic(y, x[i]);
+        weights[i % 4] *= y;
+    }
+    weights[0] * weights[3]
+}
+
 /// What one more iteration adds to what is kept.
 macro_rules! per_iteration {
     ($function:ident: |$x:ident| $args:expr) => {{
@@ -168,6 +206,15 @@ fn of_recurrences() {
     assert_eq!(per_iteration!(search: |x| search::args(x, 0.7)), 16.0);
     // Of each of four.
     assert_eq!(per_iteration!(nested: |x| nested::args(x)), 32.0);
+}
+
+#[test]
+fn of_annotated_loops() {
+    // The sine; without the annotation it is computed again.
+    assert_eq!(per_iteration!(stored: |x| stored::args(x, 0.7)), 8.0);
+    assert_eq!(per_iteration!(recomputed: |x| recomputed::args(x, 0.7)), 8.0);
+    // One number and an array of four for every eight iterations.
+    assert_eq!(per_iteration!(from_checkpoints: |x| from_checkpoints::args(x, 0.7)), 5.0);
 }
 
 #[test]

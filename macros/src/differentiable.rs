@@ -5,6 +5,7 @@ use quote::quote;
 use syn::visit_mut::VisitMut;
 
 use crate::activity;
+use crate::annotation::{self, Strip};
 use crate::effects;
 use crate::errors::Errors;
 use crate::forward::forward;
@@ -60,6 +61,7 @@ pub(crate) fn expand(mut function: syn::ItemFn, boxed: bool) -> syn::Result<Toke
     let signature = Signature::parse(&function.vis, &mut function.sig, &mut errors);
     let Derivation { rule, recursive } = derive(&signature, &function.block, &mut errors)?;
 
+    Strip.visit_block_mut(&mut function.block);
     let (name, ty) = (&signature.name, signature.ty());
     let (declared, _, clause) = signature.generics.split();
     let label = format!("The rule of the function `{name}`, as derived from its source.");
@@ -116,6 +118,7 @@ pub(crate) fn derive(
     body: &syn::Block,
     errors: &mut Errors,
 ) -> syn::Result<Derivation> {
+    annotation::report(body, errors);
     let (mut program, items) = Parser::parse(signature, body, errors);
     activity::analyse(&mut program, errors);
     effects::settle(&mut program, errors);

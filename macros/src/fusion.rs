@@ -20,7 +20,7 @@ pub(crate) fn fuse(program: &Program, reverse: &Reverse) -> Option<TokenStream> 
     if program.has_exits() || program.parameters.iter().flatten().any(|id| !given(&program.variables[*id])) {
         return None;
     }
-    if program.returned.is_some() {
+    if program.returned.is_some() || program.annotated {
         return None;
     }
     let body = &program.blocks[BODY];

@@ -47,3 +47,8 @@ fn chain() {
 fn windows() {
     check("windows");
 }
+
+#[test]
+fn checkpoint() {
+    check("checkpoint");
+}

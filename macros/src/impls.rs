@@ -7,6 +7,7 @@ use syn::ext::IdentExt;
 use syn::visit_mut::VisitMut;
 use syn::{Attribute, FnArg, GenericParam, Ident, ImplItem, ImplItemFn, ItemImpl};
 
+use crate::annotation::Strip;
 use crate::calls::sibling;
 use crate::differentiable::{Ungroup, allowed, derive, imports};
 use crate::errors::Errors;
@@ -38,6 +39,7 @@ pub(crate) fn strip(block: &mut ItemImpl) -> Vec<Option<bool>> {
         method.attrs.retain(|a| !is_constant(a) && !is_recursive(a));
         marks.push((!constant).then_some(recursive));
         signature::strip(&mut method.sig);
+        Strip.visit_block_mut(&mut method.block);
     }
     marks
 }

@@ -1,8 +1,10 @@
 //! The macros of the `pullback` crate, which is what to depend on: it re-exports and documents them.
 
 mod activity;
+mod annotation;
 mod arms;
 mod calls;
+mod checkpoint;
 mod closures;
 mod control;
 mod derive;
@@ -133,6 +135,7 @@ pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream 
             // The function itself stays usable, so that one mistake does not cause a hundred messages.
             let mut plain = plain;
             signature::strip(&mut plain.sig);
+            syn::visit_mut::VisitMut::visit_block_mut(&mut annotation::Strip, &mut plain.block);
             let error = error.into_compile_error();
             quote::quote!(#plain #error).into()
         }

@@ -5,6 +5,7 @@ use quote::{format_ident, quote};
 use syn::visit_mut::VisitMut;
 use syn::{FnArg, Ident, ImplItem, ItemImpl, Path, PathArguments, Type};
 
+use crate::annotation::Strip;
 use crate::differentiable::{Ungroup, allowed, derive, imports};
 use crate::errors::Errors;
 use crate::impls::NameSelf;
@@ -39,6 +40,7 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
     for item in &mut original.items {
         if let ImplItem::Fn(method) = item {
             signature::strip(&mut method.sig);
+            Strip.visit_block_mut(&mut method.block);
         }
     }
     let (mut sig, mut body) = (method.sig.clone(), method.block.clone());

@@ -43,6 +43,10 @@ pub(crate) struct Program {
     pub(crate) continues: HashMap<BlockId, BlockId>,
     /// The `if`s whose missing `else` is what follows them, since their branch leaves the block.
     pub(crate) guards: HashSet<ExprId>,
+    /// The blocks in loops whose values are to be kept.
+    pub(crate) stored: HashSet<BlockId>,
+    /// There is a loop whose strategy the user has chosen.
+    pub(crate) annotated: bool,
     /// The labels of loops, by their bodies, and of blocks.
     pub(crate) labels: HashMap<BlockId, syn::Label>,
 }
@@ -239,11 +243,31 @@ pub(crate) struct For {
     pub(crate) index: Option<VarId>,
     pub(crate) range: ExprId,
     pub(crate) body: BlockId,
+    pub(crate) strategy: Option<Strategy>,
 }
 
 pub(crate) struct While {
     pub(crate) cond: ExprId,
     pub(crate) body: BlockId,
+    pub(crate) strategy: Option<Strategy>,
+}
+
+/// How the reverse pass of a loop comes by what it needs of each iteration, where the user says so.
+#[derive(Clone, Copy)]
+pub(crate) enum Strategy {
+    /// It is kept, whatever function calls it takes to compute.
+    Store,
+    /// The loop is run again from checkpoints: so many iterations after each.
+    Checkpoint(ExprId),
+}
+
+impl Strategy {
+    fn operand(self) -> Option<ExprId> {
+        match self {
+            Strategy::Store => None,
+            Strategy::Checkpoint(every) => Some(every),
+        }
+    }
 }
 
 pub(crate) struct Opaque {
@@ -584,8 +608,14 @@ impl Program {
                     roots.push(a.value);
                 }
                 StatementKind::Expr(e, _) => roots.push(*e),
-                StatementKind::For(f) => roots.push(f.range),
-                StatementKind::While(w) => roots.push(w.cond),
+                StatementKind::For(f) => {
+                    roots.push(f.range);
+                    roots.extend(f.strategy.and_then(Strategy::operand));
+                }
+                StatementKind::While(w) => {
+                    roots.push(w.cond);
+                    roots.extend(w.strategy.and_then(Strategy::operand));
+                }
                 StatementKind::Opaque(_) => {}
             }
         }

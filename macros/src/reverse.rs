@@ -6,6 +6,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Ident;
 
+use crate::checkpoint::{Checkpoints, Segmented};
 use crate::errors::Errors;
 use crate::kept::{Item, Kept};
 use crate::program::*;
@@ -47,6 +48,8 @@ pub(crate) struct Reverse<'p> {
     /// The slots of calls and loops.
     pub(crate) rules: HashMap<ExprId, Ident>,
     pub(crate) stacks: HashMap<StmtId, Ident>,
+    /// What loops keep at checkpoints.
+    pub(crate) checkpoints: HashMap<StmtId, Checkpoints>,
     /// The slots of the function itself.
     pub(crate) recursions: HashMap<usize, Ident>,
     /// Second names of callees, by their paths.
@@ -143,6 +146,7 @@ impl<'p> Reverse<'p> {
             slots: Vec::new(),
             rules: HashMap::new(),
             stacks: HashMap::new(),
+            checkpoints: HashMap::new(),
             recursions: HashMap::new(),
             imports: Vec::new(),
             lent: HashSet::new(),
@@ -161,6 +165,11 @@ impl<'p> Reverse<'p> {
             fuse: None,
             fused: None,
         }
+    }
+
+    /// A reverse pass that asks for nothing: beside it the forward pass is the primal.
+    pub(crate) fn bare(program: &'p Program) -> Self {
+        Reverse::new(program, None)
     }
 
     /// Another run over the same program with the same state, in which the loop `statement` of the body is fused.
@@ -473,6 +482,14 @@ impl<'p> Reverse<'p> {
             let name = self.kept.keep(at.block, Item::Range(statement.id), "range");
             quote!(#name)
         };
+        if let (Some(Strategy::Checkpoint(every)), false) = (f.strategy, self.kept.is_empty(f.body)) {
+            let range = Some((&f.pattern, range));
+            return self.undo_segments(
+                &Segmented { body: f.body, every, range, index: f.index },
+                statement,
+                &body,
+            );
+        }
         let pattern = match f.index {
             Some(index) => {
                 let name = &self.program.variables[index].unique;
@@ -511,7 +528,8 @@ impl<'p> Reverse<'p> {
     /// One iteration of a loop, undone; what it adds to elements near the index is gathered.
     fn undo_iteration(&mut self, f: &For) -> (TokenStream, Stencil) {
         self.open(f.body, true);
-        self.levels.last_mut().expect("just opened").index = f.index;
+        // The stencil of a loop that goes on from checkpoints would have to be carried across these.
+        self.levels.last_mut().expect("just opened").index = f.index.filter(|_| f.strategy.is_none());
         self.undo_block(f.body, None);
         let stencil = std::mem::take(&mut self.levels.last_mut().expect("opened above").stencil);
         (self.close(), stencil)
@@ -537,6 +555,10 @@ impl<'p> Reverse<'p> {
         if body.is_empty() && self.kept.is_empty(w.body) {
             return;
         }
+        if let (Some(Strategy::Checkpoint(every)), false) = (w.strategy, self.kept.is_empty(w.body)) {
+            let segmented = Segmented { body: w.body, every, range: None, index: None };
+            return self.undo_segments(&segmented, statement, &body);
+        }
         let count = self.kept.keep(statement.before.block, Item::Count(statement.id), "count");
         let pop = self.pop(w.body, statement.id);
         self.emit(quote!(for _ in 0..#count { #pop #body }));
@@ -547,17 +569,25 @@ impl<'p> Reverse<'p> {
         if self.kept.is_empty(body) {
             return TokenStream::new();
         }
-        let stack = match self.stacks.get(&statement) {
-            Some(stack) => stack.clone(),
-            None => {
-                let stack = self.kept.fresh("stack");
-                self.slots.push(Slot { name: stack.clone(), init: quote!(__pb::Stack::new()) });
-                self.stacks.insert(statement, stack.clone());
-                stack
-            }
-        };
-        let pattern = self.kept.pattern(body);
+        let (stack, pattern) = (self.stack(statement), self.kept.pattern(body));
         quote!(let #pattern = #stack.pop();)
+    }
+
+    /// The stack of a loop.
+    pub(crate) fn stack(&mut self, statement: StmtId) -> Ident {
+        if let Some(stack) = self.stacks.get(&statement) {
+            return stack.clone();
+        }
+        let stack = self.slot("stack", quote!(__pb::Stack::new()));
+        self.stacks.insert(statement, stack.clone());
+        stack
+    }
+
+    /// A new field of the rule's state.
+    pub(crate) fn slot(&mut self, name: &str, init: TokenStream) -> Ident {
+        let name = self.kept.fresh(name);
+        self.slots.push(Slot { name: name.clone(), init });
+        name
     }
 }
 

@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use quote::ToTokens;
+use syn::visit_mut::VisitMut;
 use syn::{Expr as Syn, Pat, Stmt};
 
+use crate::annotation::Strip;
 use crate::escape::{is_panic, statement_escapes};
 use crate::parse::{Binding, CONTROL, Parser, assign_op, is_range};
 use crate::program::*;
@@ -80,13 +82,14 @@ impl Parser<'_> {
                 _ => None,
             };
             if let Some((place, unique)) = alias {
+                let alias = Some(place.clone());
                 self.scope().insert(name.ident.to_string(), Binding::Alias { place, unique });
                 return Some(StatementKind::Let(Let {
                     syntax: local.clone(),
                     variables: Vec::new(),
                     tuple: false,
                     init: None,
-                    alias: None,
+                    alias,
                 }));
             }
         }
@@ -164,6 +167,7 @@ impl Parser<'_> {
                 }
                 let range = self.expr(&f.expr);
                 self.mark_range(&f.expr);
+                let strategy = self.strategy(&f.attrs);
                 let body = self.new_block();
                 let mut index = None;
                 self.landing(f.label.as_ref(), body, true, |parser| {
@@ -178,15 +182,18 @@ impl Parser<'_> {
                         parser.scopes.pop();
                     });
                 });
-                Some(StatementKind::For(For { pattern: (*f.pat).clone(), index, range, body }))
+                self.heed(strategy, body);
+                Some(StatementKind::For(For { pattern: (*f.pat).clone(), index, range, body, strategy }))
             }
             Syn::While(w) => {
                 let cond = self.inert_expr(&w.cond);
+                let strategy = self.strategy(&w.attrs);
                 let body = self.new_block();
                 self.landing(w.label.as_ref(), body, true, |parser| {
                     parser.in_block(body, |parser| parser.fill_block(&w.body));
                 });
-                Some(StatementKind::While(While { cond, body }))
+                self.heed(strategy, body);
+                Some(StatementKind::While(While { cond, body, strategy }))
             }
             _ => {
                 let expr = self.expr(expr);
@@ -203,7 +210,9 @@ impl Parser<'_> {
         let mentions = self.mentions(stmt.to_token_stream());
         let reads = self.mentions(without_shapes(stmt.to_token_stream()));
         let aliases = self.aliases(stmt.to_token_stream());
-        StatementKind::Opaque(Opaque { syntax: stmt.clone(), mentions, reads, aliases, why: Some(why) })
+        let mut syntax = stmt.clone();
+        Strip.visit_stmt_mut(&mut syntax);
+        StatementKind::Opaque(Opaque { syntax, mentions, reads, aliases, why: Some(why) })
     }
 
     pub(crate) fn assignment(

@@ -76,6 +76,7 @@ impl Reverse<'_> {
                         .indices()
                         .all(|i| self.replayable(i, self.program.frozen.get(&i).unwrap_or(at), level))
             }
+            _ if self.is_stored(expr, at) => false,
             ExprKind::Call { .. }
             | ExprKind::Borrow { .. }
             | ExprKind::Mutation { .. }
@@ -95,6 +96,12 @@ impl Reverse<'_> {
             }
             _ => self.program.operands(expr).into_iter().all(|e| self.replayable(e, at, level)),
         }
+    }
+
+    /// The user wants this kept rather than computed again.
+    fn is_stored(&self, expr: ExprId, at: &At) -> bool {
+        matches!(self.program.exprs[expr].kind, ExprKind::Method { .. })
+            && self.program.stored.contains(&at.block)
     }
 
     /// Evaluating `expr` again asks for nothing that would have to be kept.
@@ -129,7 +136,7 @@ impl Reverse<'_> {
     }
 
     /// The name under which the value of a definition is known in the reverse pass.
-    fn definition(&mut self, def: DefId) -> Ident {
+    pub(crate) fn definition(&mut self, def: DefId) -> Ident {
         let program = self.program;
         match &program.definitions[def] {
             Definition::Given { variable } => program.variables[*variable].unique.clone(),
@@ -148,7 +155,7 @@ impl Reverse<'_> {
                     return name.clone();
                 }
                 let variable = &program.variables[*variable];
-                if !self.replayable(*expr, at, level) {
+                if !self.replayable(*expr, at, level) && !self.is_stored(*expr, at) {
                     return self.kept.keep(
                         at.block,
                         Item::Definition(def),
@@ -216,7 +223,7 @@ impl Reverse<'_> {
         }
         let program = self.program;
         let node = &program.exprs[expr];
-        let whole = !node.active || self.is_leaf(expr);
+        let whole = !node.active || self.is_leaf(expr) || self.is_stored(expr, at);
         if whole && !matches!(node.kind, ExprKind::Borrow { .. }) && !self.replayable(expr, at, level) {
             let name = self.kept.keep(at.block, Item::Value(expr), "value");
             return quote!(#name);

@@ -24,6 +24,7 @@ mod rule;
 mod saved;
 mod scalar;
 mod shadow;
+mod snapshots;
 mod state;
 mod tangent;
 
@@ -73,6 +74,7 @@ pub mod __private {
     pub use crate::rule::Rule;
     pub use crate::scalar::{ScalarRules, SinCosRule, cast_tangent};
     pub use crate::shadow::{Accumulate, Differentiable, Element, Ignored, Shadow, cells, slice_cells};
+    pub use crate::snapshots::{Snapshots, segments, spacing};
     pub use crate::state::{Stack, State};
     pub use crate::tangent::{Tangent, Value, accumulate, take, zero, zero_of};
 }

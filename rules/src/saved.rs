@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ndarray::{ArrayRef, Dimension};
+use ndarray::{Array, ArrayRef, Dimension};
 
 /// A copy of something that is about to be overwritten. It allocates when it first saves, and afterwards only when it has
 /// to grow.
@@ -119,6 +119,11 @@ impl<T: Copy> Saved<T> {
 }
 
 /// Something made of elements that can be copied out and back in again.
+#[diagnostic::on_unimplemented(
+    message = "copies of `{Self}` cannot be kept",
+    label = "not made of elements that can be copied out and back in again",
+    note = "numbers, arrays, slices and vectors of what is `Copy` are, and so are ndarray's arrays"
+)]
 pub trait Contents {
     /// The type of an element.
     type Element: Copy;
@@ -140,6 +145,62 @@ impl<T: Copy> Contents for [T] {
     #[inline]
     fn fill_from(&mut self, elements: &[T]) {
         self.copy_from_slice(elements);
+    }
+}
+
+macro_rules! one_element {
+    ($($t:ty),*) => {$(
+        impl Contents for $t {
+            type Element = $t;
+            #[inline]
+            fn append_to(&self, buffer: &mut Vec<$t>) {
+                buffer.push(*self);
+            }
+            #[inline]
+            fn fill_from(&mut self, elements: &[$t]) {
+                let [element] = elements else { panic!("restored with another shape than saved") };
+                *self = *element;
+            }
+        }
+    )*};
+}
+one_element!(f32, f64);
+
+impl<T: Copy, const N: usize> Contents for [T; N] {
+    type Element = T;
+    #[inline]
+    fn append_to(&self, buffer: &mut Vec<T>) {
+        buffer.extend_from_slice(self);
+    }
+    #[inline]
+    fn fill_from(&mut self, elements: &[T]) {
+        self.copy_from_slice(elements);
+    }
+}
+
+/// It may have become longer or shorter in between.
+impl<T: Copy> Contents for Vec<T> {
+    type Element = T;
+    #[inline]
+    fn append_to(&self, buffer: &mut Vec<T>) {
+        buffer.extend_from_slice(self);
+    }
+    #[inline]
+    fn fill_from(&mut self, elements: &[T]) {
+        self.clear();
+        self.extend_from_slice(elements);
+    }
+}
+
+impl<T: Copy, D: Dimension> Contents for Array<T, D> {
+    type Element = T;
+    #[inline]
+    fn append_to(&self, buffer: &mut Vec<T>) {
+        (**self).append_to(buffer);
+    }
+    #[inline]
+    fn fill_from(&mut self, elements: &[T]) {
+        (**self).fill_from(elements);
     }
 }
 

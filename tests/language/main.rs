@@ -9,6 +9,7 @@
 
 use pullback::testing::CountingAllocator;
 
+mod annotations;
 mod arrays;
 mod bindings;
 mod branches;

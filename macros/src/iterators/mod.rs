@@ -49,6 +49,10 @@ impl<'e> Parser<'e> {
         flow: &Flow,
         mut out: Vec<Stmt>,
     ) -> Result<Vec<Stmt>, Refused> {
+        if !flow.is_one_loop() && !f.attrs.is_empty() {
+            let why = "this is several loops in one, which have no strategy in common: write a loop for each";
+            return Err((f.expr.to_token_stream(), why.into()));
+        }
         if !flow.is_one_loop() && (f.label.is_some() || breaks(&f.body)) {
             let why = format!(
                 "leaving this loop, which is several loops in one, is not differentiable: {LOOP} for each"
@@ -65,8 +69,9 @@ impl<'e> Parser<'e> {
             Ok(())
         };
         self.drive(flow, Site::Chain(&around), false, &mut sink, &mut out)?;
-        if let (Some(label), Some(Stmt::Expr(Expr::ForLoop(inner), _))) = (&f.label, out.last_mut()) {
-            inner.label = Some(label.clone());
+        if let Some(Stmt::Expr(Expr::ForLoop(inner), _)) = out.last_mut() {
+            inner.attrs = f.attrs.clone();
+            inner.label = f.label.clone().or(inner.label.take());
         }
         Ok(out)
     }

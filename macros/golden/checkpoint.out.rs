@@ -1,0 +1,62 @@
+__pb::derived::<
+    checkpoint,
+    _,
+    _,
+    _,
+    _,
+>(
+    (__pb::Snapshots::new(), __pb::Stack::new(), __pb::Stack::new()),
+    |(snapshots, states, stack), (u, rate, steps)| {
+        let mut total = 0.0;
+        let mut count = 0_usize;
+        let every = __pb::spacing(10);
+        for step in 0..steps {
+            if count % every == 0 {
+                states.push((total,));
+                snapshots.save(&*u);
+            }
+            count += 1;
+            u[0] *= rate * u[step % u.len()];
+            total += u[0].sin();
+        }
+        let value = total;
+        (value, count)
+    },
+    |(snapshots, states, stack), count, (u, rate, steps), (d_u, _, _), d| {
+        let mut d_total = d;
+        let mut d_rate = 0.0;
+        for segment in __pb::segments(count, 10) {
+            {
+                let indices = (0..steps)
+                    .clone()
+                    .skip(segment.start)
+                    .take(segment.len());
+                snapshots.restore(u);
+                let (mut total,) = states.pop();
+                let u = &mut *u;
+                let rate = rate;
+                for step in indices {
+                    let old = u[0];
+                    u[0] *= rate * u[step % u.len()];
+                    total += u[0].sin();
+                    stack.push((step, old));
+                }
+            }
+            for _ in segment {
+                let (step, old) = stack.pop();
+                d_u.accumulate(
+                    |d| &d[0],
+                    u[0].sin_pullback(|| u[0].sin(), d_total),
+                );
+                u[0] = old;
+                let d_2 = d_u.take(|d| &d[0]);
+                let t = rate * u[step % u.len()];
+                d_u.accumulate(|d| &d[0], d_2 * t);
+                let d_3 = d_2 * u[0];
+                d_rate += d_3 * u[step % u.len()];
+                d_u.accumulate(|d| &d[step % u.len()], d_3 * rate);
+            }
+        }
+        (__pb::zero(), d_rate, __pb::zero())
+    },
+)

@@ -1,0 +1,118 @@
+//! `#[pullback(…)]` on a loop: how the reverse pass comes by what it needs of each iteration.
+
+use syn::spanned::Spanned;
+use syn::visit_mut::{self, VisitMut};
+use syn::{Attribute, Expr, Ident, Token, parse_quote};
+
+use crate::errors::Errors;
+use crate::parse::Parser;
+use crate::program::{BlockId, Strategy};
+
+const WAYS: &str = "write `store`, `recompute` or `checkpoint = n` here";
+
+enum Annotation {
+    Store,
+    Recompute,
+    Checkpoint(Expr),
+}
+
+impl syn::parse::Parse for Annotation {
+    fn parse(input: syn::parse::ParseStream<'_>) -> syn::Result<Self> {
+        let name: Ident = input.parse()?;
+        let annotation = match name.to_string().as_str() {
+            "store" => Annotation::Store,
+            "recompute" => Annotation::Recompute,
+            "checkpoint" => {
+                input.parse::<Token![=]>().map_err(|e| syn::Error::new(e.span(), WAYS))?;
+                Annotation::Checkpoint(input.parse()?)
+            }
+            _ => return Err(syn::Error::new(name.span(), WAYS)),
+        };
+        if input.is_empty() { Ok(annotation) } else { Err(input.error(WAYS)) }
+    }
+}
+
+fn is_ours(attribute: &Attribute) -> bool {
+    attribute.path().is_ident("pullback")
+}
+
+impl Parser<'_> {
+    /// What the attributes of a loop ask for.
+    pub(crate) fn strategy(&mut self, attributes: &[Attribute]) -> Option<Strategy> {
+        let mut ours = attributes.iter().filter(|a| is_ours(a));
+        let attribute = ours.next()?;
+        if let Some(second) = ours.next() {
+            self.errors.push(second, "a loop has one strategy: leave one of these out");
+        }
+        match attribute.parse_args() {
+            Ok(Annotation::Store) => Some(Strategy::Store),
+            // Each iteration starts from a checkpoint of its own.
+            Ok(Annotation::Recompute) => {
+                let every = syn::LitInt::new("1", attribute.path().span());
+                let every = self.inert_expr(&parse_quote!(#every));
+                Some(Strategy::Checkpoint(every))
+            }
+            Ok(Annotation::Checkpoint(every)) => {
+                let every = self.inert_expr(&every);
+                Some(Strategy::Checkpoint(every))
+            }
+            Err(error) => {
+                self.errors.add(error);
+                None
+            }
+        }
+    }
+
+    /// The loop with this body has been parsed.
+    pub(crate) fn heed(&mut self, strategy: Option<Strategy>, body: BlockId) {
+        if let Some(Strategy::Store) = strategy {
+            let within = self.program.nested(body);
+            self.program.stored.extend(within);
+        }
+        self.program.annotated |= strategy.is_some();
+    }
+}
+
+/// Reports annotations on what is not a loop that has a strategy.
+pub(crate) fn report(body: &syn::Block, errors: &mut Errors) {
+    struct Visitor<'e>(&'e mut Errors);
+    impl<'ast> syn::visit::Visit<'ast> for Visitor<'_> {
+        fn visit_expr(&mut self, expr: &'ast Expr) {
+            match expr {
+                Expr::ForLoop(f) => {
+                    self.visit_expr(&f.expr);
+                    self.visit_block(&f.body);
+                }
+                Expr::While(w) => {
+                    self.visit_expr(&w.cond);
+                    self.visit_block(&w.body);
+                }
+                _ => syn::visit::visit_expr(self, expr),
+            }
+        }
+        fn visit_attribute(&mut self, attribute: &'ast Attribute) {
+            if is_ours(attribute) {
+                self.0.push(
+                    attribute,
+                    "only `for` and `while` loops have a strategy: put this in front of one",
+                );
+            }
+        }
+        fn visit_item(&mut self, _: &'ast syn::Item) {}
+    }
+    syn::visit::Visit::visit_block(&mut Visitor(errors), body);
+}
+
+/// Takes annotations off the code that the compiler is to see.
+pub(crate) struct Strip;
+
+impl VisitMut for Strip {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::ForLoop(f) => f.attrs.retain(|a| !is_ours(a)),
+            Expr::While(w) => w.attrs.retain(|a| !is_ours(a)),
+            _ => {}
+        }
+        visit_mut::visit_expr_mut(self, expr);
+    }
+}

@@ -1,0 +1,180 @@
+//! Loops with a strategy: `#[pullback(store)]`, `#[pullback(recompute)]`, `#[pullback(checkpoint = n)]`.
+
+use ndarray::Array2;
+use pullback::prelude::*;
+use pullback::testing::check_rule;
+
+fn signal(n: usize) -> Vec<f64> {
+    (0..n).map(|i| 0.3 + (i as f64 * 0.7).sin() / 4.0).collect()
+}
+
+#[differentiable]
+fn logistic(s: f64, p: f64) -> f64 {
+    3.1 * p * s * (1.0 - s)
+}
+
+/// Loop-carried numbers, an outer variable computed before, and calls with rules of their own.
+#[differentiable]
+fn recurrence(x: &[f64], p: f64) -> f64 {
+    let scale = p.exp();
+    let mut s = 0.4 * p;
+    let mut total = 0.0;
+    #[pullback(checkpoint = 4)]
+    for i in 0..x.len() {
+        s = logistic(s, x[i] * scale);
+        total += s * scale;
+    }
+    total * s
+}
+
+#[differentiable]
+fn recurrence_plain(x: &[f64], p: f64) -> f64 {
+    let scale = p.exp();
+    let mut s = 0.4 * p;
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        s = logistic(s, x[i] * scale);
+        total += s * scale;
+    }
+    total * s
+}
+
+#[test]
+fn numbers_from_checkpoints() {
+    let inputs = [0, 1, 3, 4, 5, 23].map(|n| (signal(n), 0.3));
+    check_rule(recurrence::rule, inputs.clone());
+    let (mut with, mut without) = (recurrence::gradient(), recurrence_plain::gradient());
+    for (x, p) in &inputs {
+        let (value, d) = with.value_and_gradient(x, *p);
+        let (expected_value, expected) = without.value_and_gradient(x, *p);
+        assert_eq!((value, d.x, d.p), (expected_value, expected.x, expected.p));
+    }
+}
+
+/// Memory: an array of the caller's, a local array and a local vector, all of them overwritten.
+#[differentiable]
+fn diffuse(u: &mut [f64], rate: f64, steps: usize) -> f64 {
+    let n = u.len();
+    let mut sums = [0.0; 3];
+    let mut flow = vec![0.0; n];
+    #[pullback(checkpoint = steps.isqrt())]
+    for step in 0..steps {
+        for i in 1..n {
+            flow[i] = rate * (u[i - 1] - u[i]) * u[i];
+        }
+        for i in 1..n {
+            u[i] += flow[i];
+            u[i - 1] -= flow[i];
+        }
+        sums[step % 3] += u[step % n].sin() * flow[n - 1];
+    }
+    u[n - 1] *= sums[1];
+    sums[0] * sums[1] + sums[2] + flow[1] * u[0]
+}
+
+#[test]
+fn memory_from_checkpoints() {
+    check_rule(
+        diffuse::rule,
+        [(signal(5), 0.1, 11), (signal(3), 0.2, 1), (signal(2), 0.2, 0), (signal(4), 0.1, 9)],
+    );
+}
+
+#[differentiable]
+fn double_buffer(x: &[f64], steps: usize) -> f64 {
+    let (mut old, mut new) = (x.to_vec(), vec![0.0; x.len()]);
+    #[pullback(checkpoint = 3)]
+    for _ in 0..steps {
+        for i in 1..x.len() {
+            new[i] = old[i] * old[i - 1] + x[i];
+        }
+        std::mem::swap(&mut old, &mut new);
+    }
+    old[x.len() - 1] * old[0] + new[0]
+}
+
+#[test]
+fn swapped_vectors_from_checkpoints() {
+    check_rule(double_buffer::rule, [(signal(4), 7), (signal(2), 3), (signal(3), 1), (signal(3), 0)]);
+}
+
+#[differentiable]
+fn newton(a: f64, b: f64) -> f64 {
+    let mut x = a;
+    let mut steps = 0;
+    #[pullback(checkpoint = 3)]
+    while (x * x - b).abs() > 1e-13 {
+        x = 0.5 * (x + b / x);
+        steps += 1;
+    }
+    x * steps as f64
+}
+
+#[test]
+fn while_from_checkpoints() {
+    check_rule(newton::rule, [(100.0, 2.0), (2.0, 2.1), (3.0, 4.0)]);
+}
+
+/// A chain of iterators, an array of ndarray's, checkpoints within checkpoints, and branches.
+#[differentiable]
+fn nested(w: &mut Array2<f64>, x: &[f64], k: f64) -> f64 {
+    let part = &x[1..];
+    let mut y = k;
+    #[pullback(checkpoint = 2)]
+    for v in part.iter() {
+        let mut z = y * v;
+        #[pullback(recompute)]
+        for j in (0..w.ncols()).rev() {
+            if z > 0.5 {
+                z = z * w[[0, j]] + y;
+            } else {
+                z -= w[[1, j]];
+            }
+            w[[1, j]] *= 1.0 + z.tanh();
+        }
+        y = z.sin() + *v;
+    }
+    y + w.nrows() as f64
+}
+
+#[test]
+fn checkpoints_nest() {
+    let w = |n: usize| Array2::from_shape_fn((2, n), |(i, j)| 0.3 + 0.1 * (i + 2 * j) as f64);
+    check_rule(nested::rule, [(w(3), signal(6), 0.7), (w(1), signal(4), -0.2), (w(2), signal(1), 0.1)]);
+}
+
+/// What follows the loop overwrites what the loop reads.
+#[differentiable]
+fn overwritten_afterwards(x: &mut [f64], p: f64) -> f64 {
+    let mut s = p;
+    #[pullback(checkpoint = 2)]
+    for i in 0..x.len() {
+        s = s * x[i] + (x[i] * s).cos();
+    }
+    for i in 0..x.len() {
+        x[i] = s * i as f64;
+    }
+    s * x[x.len() - 1]
+}
+
+#[test]
+fn what_is_overwritten_later_is_there_again() {
+    check_rule(overwritten_afterwards::rule, [(signal(5), 0.3), (signal(2), 0.7)]);
+}
+
+#[differentiable]
+fn long_body(x: &[f64], k: f64) -> f64 {
+    let mut total = 1.0;
+    #[pullback(store)]
+    for i in 0..x.len() {
+        let a = (x[i] * k).sin();
+        let b = a.exp() / (1.0 + a * a);
+        total += b * a * total;
+    }
+    total
+}
+
+#[test]
+fn functions_of_stored_loops() {
+    check_rule(long_body::rule, [(signal(5), 0.3), (signal(2), 0.7), (signal(0), 0.1)]);
+}
