@@ -28,9 +28,9 @@ __pb::derived::<
         let mut total = -0.0;
         let mut d_total = d;
         for i in 0..x.len() {
+            let i = i;
             let v = &x[i];
             total += v * v;
-            let i = i;
             let mut sum = 2.0 * d_total * x[i];
             d_x.accumulate(|d| &d[i], sum);
         }

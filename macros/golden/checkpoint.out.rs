@@ -35,15 +35,18 @@ __pb::derived::<
                 let (mut total,) = states.pop();
                 let u = &mut *u;
                 let rate = rate;
-                for step in indices {
-                    let old = u[0];
-                    u[0] *= rate * u[step % u.len()];
-                    total += u[0].sin();
-                    stack.push((step, old));
-                }
+                stack
+                    .extend(
+                        indices,
+                        |step| {
+                            let old = u[0];
+                            u[0] *= rate * u[step % u.len()];
+                            total += u[0].sin();
+                            (step, old)
+                        },
+                    );
             }
-            for _ in segment {
-                let (step, old) = stack.pop();
+            for (_, (step, old)) in stack.unwind(segment) {
                 d_u.accumulate(
                     |d| &d[0],
                     u[0].sin_pullback(|| u[0].sin(), d_total),

@@ -44,10 +44,10 @@ __pb::derived::<
         let mut d_total = d;
         let mut carry = 0.0;
         for i in 0..x.len() - 1 {
+            let i = i;
             let a = x[i + 1] - x[i] * x[i];
             let b = 1.0 - x[i];
             total += 100.0 * a * a + b * b;
-            let i = i;
             let a = x[i + 1] - x[i] * x[i];
             let mut d_a = d_total * a * 100.0;
             let t = 100.0 * a;

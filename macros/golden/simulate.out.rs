@@ -8,20 +8,24 @@ __pb::derived::<
     (step_has_no_rule_mark_it_differentiable::rule(), __pb::Stack::new()),
     |(step_rule, stack), (start, p, steps, trace)| {
         let mut s = start;
-        for i in 0..steps {
-            let s_in = s;
-            let step_residual;
-            (s, step_residual) = step_rule.forward(step::args(s, p));
-            let s_out_2 = s;
-            let taken = s > 1.0;
-            if taken {
-                s = s / p;
-            }
-            let s_out = s;
-            let old = trace[i];
-            trace[i] = s * s;
-            stack.push((old, s_out, s_out_2, taken, step_residual, s_in));
-        }
+        stack
+            .extend(
+                0..steps,
+                |i| {
+                    let s_in = s;
+                    let step_residual;
+                    (s, step_residual) = step_rule.forward(step::args(s, p));
+                    let s_out_2 = s;
+                    let taken = s > 1.0;
+                    if taken {
+                        s = s / p;
+                    }
+                    let s_out = s;
+                    let old = trace[i];
+                    trace[i] = s * s;
+                    (old, s_out, s_out_2, taken, step_residual, s_in)
+                },
+            );
         (s + trace[0], ())
     },
     |
@@ -34,9 +38,9 @@ __pb::derived::<
         let mut d_s = d;
         d_trace.accumulate(|d| &d[0], d);
         let mut d_p = 0.0;
-        for i in (0..steps).rev() {
-            let (old, s_out, s_out_2, taken, step_residual, s_in) = stack
-                .pop();
+        for (i, (old, s_out, s_out_2, taken, step_residual, s_in)) in stack
+            .unwind((0..steps).rev())
+        {
             trace[i] = old;
             let d_2 = d_trace.take(|d| &d[i]);
             d_s += 2.0 * d_2 * s_out;

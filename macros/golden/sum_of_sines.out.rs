@@ -27,8 +27,8 @@ __pb::derived::<
         let mut total = 0.0;
         let mut d_total = d;
         for i in 0..x.len() {
-            total += x[i].sin();
             let i = i;
+            total += x[i].sin();
             let mut sum = x[i].sin_pullback(|| x[i].sin(), d_total);
             d_x.accumulate(|d| &d[i], sum);
         }

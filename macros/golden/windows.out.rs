@@ -37,9 +37,9 @@ __pb::derived::<
         let mut d_total = d;
         let mut carry = 0.0;
         for i in 0..x.len().saturating_sub(1) {
+            let i = i;
             let w = &x[i..i + 2];
             total += (w[1] - w[0]).powi(2);
-            let i = i;
             let t = x[i + 1] - x[i];
             let (d_2, _) = t.powi_pullback(2, || t.powi(2), d_total);
             let mut sum = d_2;

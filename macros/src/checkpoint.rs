@@ -13,7 +13,6 @@ use syn::Ident;
 
 use crate::forward::Forward;
 use crate::kept::Item;
-use crate::leave::{Frame, Link};
 use crate::program::*;
 use crate::rename::Occurrences;
 use crate::reverse::Reverse;
@@ -127,10 +126,10 @@ impl Reverse<'_> {
                     let #indices = #part;
                     #restore
                     #there
-                    for #all in #indices { #forward #stack.push(#pushed); }
+                    #stack.extend(#indices, |#all| { #forward #pushed });
                     #back
                 }
-                for _ in #segment { let #popped = #stack.pop(); #backward }
+                for (_, #popped) in #stack.unwind(#segment) { #backward }
             }
         });
     }
@@ -193,9 +192,7 @@ impl Reverse<'_> {
     /// The forward pass of an iteration under the user's names, and its residual.
     fn iteration_again(&mut self, body: BlockId, statement: StmtId) -> (TokenStream, TokenStream) {
         let mut forward = Forward::new(self.program, self);
-        forward.frames.push(Frame { block: body, link: Link::Iteration(statement) });
-        let iteration = forward.iteration(body);
-        let residual = forward.residual(body);
+        let (iteration, residual) = forward.closed(body, statement);
         if let Err(error) = forward.errors.finish() {
             self.errors.add(error);
         }

@@ -182,6 +182,17 @@ impl<'p> Forward<'p> {
             }
             StatementKind::For(f) => {
                 let (pattern, range) = (&f.pattern, self.expr(f.range, block));
+                if let (Some(stack), true) = (
+                    self.reverse.stacks.get(&statement.id),
+                    self.program.is_closed(f.body, &statement.before),
+                ) {
+                    let (iteration, residual) = self.closed(f.body, statement.id);
+                    let (keep, range) = match self.reverse.kept.name(block, Item::Range(statement.id)) {
+                        Some(name) => (quote!(let #name = #range;), quote!(#name.clone())),
+                        None => (TokenStream::new(), range),
+                    };
+                    return quote!(#keep #stack.extend(#range, |#pattern| { #iteration #residual }););
+                }
                 let body = self.loop_body(f.body, statement.id);
                 let label = self.program.labels.get(&f.body);
                 let (start, count) = self.count(block, statement.id);
@@ -201,6 +212,16 @@ impl<'p> Forward<'p> {
             }
             StatementKind::Opaque(opaque) => opaque.syntax.to_token_stream(),
         }
+    }
+
+    /// One iteration of a loop that is not left early, and its residual.
+    pub(crate) fn closed(&mut self, body: BlockId, statement: StmtId) -> (TokenStream, TokenStream) {
+        let outer = std::mem::take(&mut self.before);
+        self.frames.push(Frame { block: body, link: Link::Iteration(statement) });
+        let parts = (self.iteration(body), self.residual(body));
+        self.frames.pop();
+        self.before = outer;
+        parts
     }
 
     pub(crate) fn loop_body(&mut self, body: BlockId, statement: StmtId) -> TokenStream {

@@ -23,47 +23,98 @@ pub(crate) fn fuse(program: &Program, reverse: &Reverse) -> Option<TokenStream> 
     if program.returned.is_some() || program.annotated {
         return None;
     }
-    let body = &program.blocks[BODY];
-    let index = body.statements.iter().rposition(|s| !matches!(s.kind, StatementKind::Opaque(_)))?;
-    let StatementKind::For(f) = &body.statements[index].kind else { return None };
-    if !separable(program, f.body) {
+    // Loops within loops, as far as they go.
+    let mut loops = Vec::new();
+    let mut block = BODY;
+    while let Some((index, f)) = last_loop(program, block) {
+        loops.push((block, index));
+        block = f.body;
+    }
+    while !loops.is_empty() {
+        let (fused, prefix) = reverse.fusing(&loops);
+        let ready = |(block, index): &(BlockId, usize)| {
+            let parts = &fused.fused[block];
+            !parts.body.is_empty() && available(program, &fused, (*block, *index), parts.kept)
+        };
+        if loops.iter().all(ready) {
+            return Some(both(program, &fused, &loops, &prefix));
+        }
+        loops.pop();
+    }
+    None
+}
+
+/// The loop at the end of a block, if its iterations can run backward one by one.
+fn last_loop(program: &Program, block: BlockId) -> Option<(usize, &For)> {
+    if block != BODY && program.blocks[block].value.is_some() {
         return None;
     }
-    let (fused, prefix) = reverse.fusing(index);
-    let parts = fused.fused.as_ref()?;
-    if parts.body.is_empty() || !available(program, &fused, index, parts.kept) {
-        return None;
+    let statements = &program.blocks[block].statements;
+    let index = statements.iter().rposition(|s| !matches!(s.kind, StatementKind::Opaque(_)))?;
+    match &statements[index].kind {
+        StatementKind::For(f) if separable(program, f.body) => Some((index, f)),
+        _ => None,
     }
+}
+
+fn both(program: &Program, fused: &Reverse, loops: &[(BlockId, usize)], prefix: &TokenStream) -> TokenStream {
     let parameters = program.parameters.iter().flatten().map(|id| {
         let variable = &program.variables[*id];
         let (unique, name) = (&variable.unique, &variable.name);
         quote!(let #unique = #name;)
     });
-    let mut forward = Forward::new(program, &fused);
-    let before = forward.range(BODY, 0..index);
-    let iteration = forward.iteration(f.body);
-    let after = forward.range(BODY, index + 1..body.statements.len());
+    let mut forward = Forward::new(program, fused);
+    let statements = within(program, fused, &mut forward, loops);
     let value = forward.result(BODY);
     let result = Program::fresh("value");
-    let (suffix, backward, closing) = (&parts.suffix, &parts.body, &parts.after);
-    let locals = locals(program, &fused, BODY);
-    let inner = locals_of_iteration(program, &fused, f);
-    let (pattern, range) = (&f.pattern, &program.exprs[f.range].syntax);
-    Some(quote! {
+    quote! {
         #(#parameters)*
+        #statements
+        #value
+        (#result, { #prefix })
+    }
+}
+
+/// The statements of the block of the first of `loops`, with both passes of that loop and of those in it.
+fn within(
+    program: &Program,
+    fused: &Reverse,
+    forward: &mut Forward<'_>,
+    loops: &[(BlockId, usize)],
+) -> TokenStream {
+    let (block, index) = loops[0];
+    let statements = &program.blocks[block].statements;
+    let StatementKind::For(f) = &statements[index].kind else { unreachable!("chosen above") };
+    let parts = &fused.fused[&block];
+    let before = forward.range(block, 0..index);
+    let iteration = match &loops[1..] {
+        [] => forward.iteration(f.body),
+        inner => within(program, fused, forward, inner),
+    };
+    let after = forward.range(block, index + 1..statements.len());
+    let locals = locals(program, fused, block);
+    // The block with a loop in it has given its locals their names before that loop.
+    let inner = if loops.len() > 1 { TokenStream::new() } else { self::locals(program, fused, f.body) };
+    let index = f.index.map(|id| {
+        let variable = &program.variables[id];
+        let (unique, name) = (&variable.unique, &variable.name);
+        quote!(let #unique = #name;)
+    });
+    let (suffix, backward, closing) = (&parts.suffix, &parts.body, &parts.after);
+    let (pattern, range) = (&f.pattern, &program.exprs[f.range].syntax);
+    quote! {
         #before
         #locals
         #suffix
         for #pattern in #range {
+            #index
             #iteration
             #inner
             #backward
         }
         #closing
         #after
-        #value
-        (#result, { #prefix })
-    })
+    }
 }
 
 /// The iterations of a loop do not depend on each other, but for sums that they add to.
@@ -91,14 +142,14 @@ fn separable(program: &Program, body: BlockId) -> bool {
 }
 
 /// What the reverse pass asks for before and within the loop is known by then.
-fn available(program: &Program, fused: &Reverse, index: usize, kept: usize) -> bool {
+fn available(program: &Program, fused: &Reverse, (block, index): (BlockId, usize), kept: usize) -> bool {
     let heap = |item: &Item| matches!(item, Item::Final(id) if program.variables[*id].heap);
-    if fused.kept.items(BODY).iter().any(|(item, _)| heap(item)) {
+    if fused.kept.items(block).iter().any(|(item, _)| heap(item)) {
         return false;
     }
     let defined: Vec<_> =
-        program.blocks[BODY].statements[..index].iter().flat_map(|s| s.defines.iter().copied()).collect();
-    fused.kept.items(BODY)[..kept].iter().all(|(item, _)| match item {
+        program.blocks[block].statements[..index].iter().flat_map(|s| s.defines.iter().copied()).collect();
+    fused.kept.items(block)[..kept].iter().all(|(item, _)| match item {
         // Copied, so that both passes can have it.
         Item::Definition(def) => {
             let number = |v: &Variable| matches!(v.kind, Kind::Float | Kind::Inert);
@@ -130,14 +181,4 @@ fn locals(program: &Program, fused: &Reverse, block: BlockId) -> TokenStream {
             _ => None,
         })
         .collect()
-}
-
-fn locals_of_iteration(program: &Program, fused: &Reverse, f: &For) -> TokenStream {
-    let index = f.index.map(|id| {
-        let variable = &program.variables[id];
-        let (unique, name) = (&variable.unique, &variable.name);
-        quote!(let #unique = #name;)
-    });
-    let locals = locals(program, fused, f.body);
-    quote!(#index #locals)
 }

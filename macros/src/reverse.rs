@@ -68,9 +68,9 @@ pub(crate) struct Reverse<'p> {
     known: Option<Reads>,
     /// The gradient with respect to what leaves the function, a loop or a block with a value.
     pub(crate) seeds: HashMap<Target, Cotangent>,
-    /// The loop, a statement of the function's body, whose two passes are to become one.
-    fuse: Option<usize>,
-    pub(crate) fused: Option<Fused>,
+    /// The loops whose two passes are to become one: the block in which each stands, and the number of its statement there.
+    fuse: HashMap<BlockId, usize>,
+    pub(crate) fused: HashMap<BlockId, Fused>,
 }
 
 /// The reverse pass around a loop whose iterations run forward and backward at once; see [`crate::fusion`].
@@ -81,7 +81,7 @@ pub(crate) struct Fused {
     pub(crate) body: TokenStream,
     /// What has to follow the loop.
     pub(crate) after: TokenStream,
-    /// What the reverse pass had asked the function's body to keep by then.
+    /// What the reverse pass had asked the block to keep by then.
     pub(crate) kept: usize,
 }
 
@@ -162,8 +162,8 @@ impl<'p> Reverse<'p> {
             errors: Errors::default(),
             known,
             seeds: HashMap::new(),
-            fuse: None,
-            fused: None,
+            fuse: HashMap::new(),
+            fused: HashMap::new(),
         }
     }
 
@@ -172,8 +172,8 @@ impl<'p> Reverse<'p> {
         Reverse::new(program, None)
     }
 
-    /// Another run over the same program with the same state, in which the loop `statement` of the body is fused.
-    pub(crate) fn fusing(&self, statement: usize) -> (Self, TokenStream) {
+    /// Another run over the same program with the same state, in which some loops are fused.
+    pub(crate) fn fusing(&self, loops: &[(BlockId, usize)]) -> (Self, TokenStream) {
         let mut other = Reverse::new(self.program, self.known.clone());
         for slot in &self.slots {
             other.kept.fresh(&slot.name.to_string());
@@ -182,7 +182,7 @@ impl<'p> Reverse<'p> {
         other.rules = self.rules.clone();
         other.stacks = self.stacks.clone();
         other.removed = self.removed.clone();
-        other.fuse = Some(statement);
+        other.fuse = loops.iter().copied().collect();
         let tokens = other.run();
         (other, tokens)
     }
@@ -248,7 +248,7 @@ impl<'p> Reverse<'p> {
         }
         for (i, statement) in block.statements.iter().enumerate().rev() {
             match &statement.kind {
-                StatementKind::For(f) if id == BODY && self.fuse == Some(i) => {
+                StatementKind::For(f) if self.fuse.get(&id) == Some(&i) => {
                     self.undo_fused(f, &statement.before)
                 }
                 _ => self.undo_statement(statement),
@@ -497,7 +497,6 @@ impl<'p> Reverse<'p> {
             }
             None => quote!(_),
         };
-        let pop = self.pop(f.body, statement.id);
         let bounds = syn::parse2::<syn::ExprRange>(range.clone()).ok().filter(|_| !early);
         let moves = self.finish(stencil, f, bounds.as_ref(), false);
         let range = match bounds {
@@ -510,19 +509,30 @@ impl<'p> Reverse<'p> {
             None => quote!(#range.rev()),
         };
         let Moves { before, within, after } = moves;
-        self.emit(quote!(#before for #pattern in #range { #pop #body #within } #after));
+        let (pattern, range) = match self.kept.is_empty(f.body) {
+            true => (pattern, range),
+            false => {
+                let (residual, stack) = (self.kept.pattern(f.body), self.stack(statement.id));
+                (quote!((#pattern, #residual)), quote!(#stack.unwind(#range)))
+            }
+        };
+        self.emit(quote!(#before for #pattern in #range { #body #within } #after));
     }
 
     fn undo_fused(&mut self, f: &For, at: &At) {
         let (body, stencil) = self.undo_iteration(f);
-        let kept = self.kept.items(BODY).len();
-        let range =
-            if self.replayable(f.range, at, 0) { self.text(f.range, at, 0) } else { TokenStream::new() };
+        let level = self.top();
+        let kept = self.kept.items(at.block).len();
+        let range = if self.replayable(f.range, at, level) {
+            self.text(f.range, at, level)
+        } else {
+            TokenStream::new()
+        };
         let bounds = syn::parse2::<syn::ExprRange>(range).ok();
         let Moves { before, within, after } = self.finish(stencil, f, bounds.as_ref(), true);
-        let suffix = std::mem::take(&mut self.levels[0].out);
-        self.fused =
-            Some(Fused { suffix: quote!(#suffix #before), body: quote!(#body #within), after, kept });
+        let suffix = std::mem::take(&mut self.levels[level].out);
+        let fused = Fused { suffix: quote!(#suffix #before), body: quote!(#body #within), after, kept };
+        self.fused.insert(at.block, fused);
     }
 
     /// One iteration of a loop, undone; what it adds to elements near the index is gathered.

@@ -46,6 +46,20 @@ impl<T> Stack<T> {
         self.0.push(residual);
     }
 
+    /// Keeps the residual of one iteration for each of `indices`. That makes room beforehand, so that a short iteration takes
+    /// no longer than without a residual.
+    #[inline(always)]
+    pub fn extend<I: Iterator>(&mut self, indices: I, iteration: impl FnMut(I::Item) -> T) {
+        self.0.extend(indices.map(iteration));
+    }
+
+    /// `indices`, already reversed and of a length that is known, each with the residual of its iteration.
+    #[inline(always)]
+    pub fn unwind<I: Iterator>(&mut self, indices: I) -> impl Iterator<Item = (I::Item, T)> {
+        let start = self.0.len().checked_sub(indices.size_hint().0).expect("a pullback follows its forward");
+        indices.zip(self.0.drain(start..).rev())
+    }
+
     /// The latest residual that is still here.
     #[inline(always)]
     pub fn pop(&mut self) -> T {
