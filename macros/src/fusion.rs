@@ -33,10 +33,10 @@ pub(crate) fn fuse(program: &Program, reverse: &Reverse) -> Option<TokenStream> 
     while !loops.is_empty() {
         let (fused, prefix) = reverse.fusing(&loops);
         let ready = |(block, index): &(BlockId, usize)| {
-            let parts = &fused.fused[block];
-            !parts.body.is_empty() && available(program, &fused, (*block, *index), parts.kept)
+            available(program, &fused, (*block, *index), fused.fused[block].kept)
         };
-        if loops.iter().all(ready) {
+        let idle = fused.fused[&loops[loops.len() - 1].0].body.is_empty();
+        if !idle && loops.iter().all(ready) {
             return Some(both(program, &fused, &loops, &prefix));
         }
         loops.pop();
