@@ -35,22 +35,23 @@ __pb::derived::<
                 let (mut total,) = states.pop();
                 let u = &mut *u;
                 let rate = rate;
-                stack
-                    .extend(
-                        indices,
-                        |step| {
-                            let old = u[0];
-                            u[0] *= rate * u[step % u.len()];
-                            total += u[0].sin();
-                            (step, old)
-                        },
-                    );
+                let mut stack = stack.room(&indices);
+                for step in indices {
+                    let old = u[0];
+                    u[0] *= rate * u[step % u.len()];
+                    let slope;
+                    total
+                        += {
+                            let (arg,) = (u[0].clone(),);
+                            let value = arg.sin();
+                            slope = arg.sin_pullback(|| value, 1.0);
+                            value
+                        };
+                    stack.push((step, (slope, old)));
+                }
             }
-            for (_, (step, old)) in stack.unwind(segment) {
-                d_u.accumulate(
-                    |d| &d[0],
-                    u[0].sin_pullback(|| u[0].sin(), d_total),
-                );
+            for (_, (step, (slope, old))) in stack.unwind(segment) {
+                d_u.accumulate(|d| &d[0], d_total * slope);
                 u[0] = old;
                 let d_2 = d_u.take(|d| &d[0]);
                 let t = rate * u[step % u.len()];

@@ -8,24 +8,25 @@ __pb::derived::<
     (step_has_no_rule_mark_it_differentiable::rule(), __pb::Stack::new()),
     |(step_rule, stack), (start, p, steps, trace)| {
         let mut s = start;
-        stack
-            .extend(
-                0..steps,
-                |i| {
-                    let s_in = s;
-                    let step_residual;
-                    (s, step_residual) = step_rule.forward(step::args(s, p));
-                    let s_out_2 = s;
-                    let taken = s > 1.0;
-                    if taken {
-                        s = s / p;
-                    }
-                    let s_out = s;
-                    let old = trace[i];
-                    trace[i] = s * s;
-                    (old, s_out, s_out_2, taken, step_residual, s_in)
-                },
-            );
+        {
+            let indices = 0..steps;
+            let mut stack = stack.room(&indices);
+            for i in indices {
+                let s_in = s;
+                let step_residual;
+                (s, step_residual) = step_rule.forward(step::args(s, p));
+                let s_out_2 = s;
+                let taken = s > 1.0;
+                if taken {
+                    s = s / p;
+                }
+                let s_out = s;
+                let old = trace[i];
+                trace[i] = s * s;
+                stack
+                    .push((old, s_out, s_out_2, taken, step_residual, s_in));
+            }
+        }
         (s + trace[0], ())
     },
     |
@@ -46,20 +47,21 @@ __pb::derived::<
             d_s += 2.0 * d_2 * s_out;
             if taken {
                 let d_3 = __pb::take(&mut d_s);
-                d_s += d_3 / p;
+                let d_4 = d_3 / p;
                 let t = s_out_2 / p;
-                d_p += -d_3 * t / p;
+                d_s += d_4;
+                d_p += -d_4 * t;
             }
-            let d_4 = __pb::take(&mut d_s);
-            let (d_5, d_6) = step_rule
+            let d_5 = __pb::take(&mut d_s);
+            let (d_6, d_7) = step_rule
                 .pullback(
                     step_residual,
                     step::args(s_in, p),
                     (__pb::none(), __pb::none()),
-                    d_4,
+                    d_5,
                 );
-            d_s += d_5;
-            d_p += d_6;
+            d_s += d_6;
+            d_p += d_7;
         }
         let mut d_start = d_s;
         (d_start, d_p, __pb::zero(), __pb::zero())

@@ -126,7 +126,8 @@ impl Reverse<'_> {
                     let #indices = #part;
                     #restore
                     #there
-                    #stack.extend(#indices, |#all| { #forward #pushed });
+                    let mut #stack = #stack.room(&#indices);
+                    for #all in #indices { #forward #stack.push(#pushed); }
                     #back
                 }
                 for (_, #popped) in #stack.unwind(#segment) { #backward }

@@ -76,26 +76,6 @@ impl Program {
         })
     }
 
-    /// The iterations of a loop may be calls of a closure: nothing leaves them, what they assign has a value before, and they
-    /// move nothing out of what they capture.
-    pub(crate) fn is_closed(&self, body: BlockId, before: &At) -> bool {
-        let within = self.nested(body);
-        let stays = self.exits(body).into_iter().all(|target| match target {
-            Target::Function => false,
-            Target::Break(block) | Target::Continue(block) => block != body && within.contains(&block),
-        });
-        let assigned = self.written(body);
-        stays
-            && assigned
-                .iter()
-                .all(|id| self.variables[*id].by_reference() || before.versions.contains_key(id))
-            && within
-                .iter()
-                .flat_map(|block| self.roots(*block))
-                .flat_map(|root| self.tree(root))
-                .all(|expr| self.moves(expr).is_none_or(|id| within.contains(&self.variables[id].block)))
-    }
-
     /// The values with which `break` leaves a loop or a block.
     pub(crate) fn broken(&self, block: BlockId) -> impl Iterator<Item = ExprId> + '_ {
         self.exprs.iter().filter_map(move |e| match e.kind {

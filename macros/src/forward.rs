@@ -182,25 +182,27 @@ impl<'p> Forward<'p> {
             }
             StatementKind::For(f) => {
                 let (pattern, range) = (&f.pattern, self.expr(f.range, block));
-                if let (Some(stack), true) = (
-                    self.reverse.stacks.get(&statement.id),
-                    self.program.is_closed(f.body, &statement.before),
-                ) {
-                    let (iteration, residual) = self.closed(f.body, statement.id);
-                    let (keep, range) = match self.reverse.kept.name(block, Item::Range(statement.id)) {
-                        Some(name) => (quote!(let #name = #range;), quote!(#name.clone())),
-                        None => (TokenStream::new(), range),
-                    };
-                    return quote!(#keep #stack.extend(#range, |#pattern| { #iteration #residual }););
-                }
                 let body = self.loop_body(f.body, statement.id);
                 let label = self.program.labels.get(&f.body);
                 let (start, count) = self.count(block, statement.id);
-                match self.reverse.kept.name(block, Item::Range(statement.id)) {
-                    Some(name) => {
-                        quote!(let #name = #range; #start #label for #pattern in #name.clone() { #count #body })
+                let (keep, range) = match self.reverse.kept.name(block, Item::Range(statement.id)) {
+                    Some(name) => (quote!(let #name = #range;), quote!(#name.clone())),
+                    None => (TokenStream::new(), range),
+                };
+                match self.reverse.stacks.get(&statement.id) {
+                    Some(stack) => {
+                        let indices = Program::fresh("indices");
+                        quote! {
+                            #keep
+                            #start
+                            {
+                                let #indices = #range;
+                                let mut #stack = #stack.room(&#indices);
+                                #label for #pattern in #indices { #count #body }
+                            }
+                        }
                     }
-                    None => quote!(#start #label for #pattern in #range { #count #body }),
+                    None => quote!(#keep #start #label for #pattern in #range { #count #body }),
                 }
             }
             StatementKind::While(w) => {
@@ -397,6 +399,7 @@ impl<'p> Forward<'p> {
                 || kept.name(block, Item::Branch(e)).is_some()
                 || kept.name(block, Item::Left(e)).is_some()
                 || kept.name(block, Item::Right(e)).is_some()
+                || (0..4).any(|i| kept.name(block, Item::Slope(e, i)).is_some())
                 || kept.name(block, Item::Undo(e)).is_some()
                 || self.reverse.removed.contains_key(&e)
                 || self.program.blocks_of(e).into_iter().flat_map(|b| self.program.nested(b)).any(|b| {
@@ -462,7 +465,10 @@ impl<'p> Forward<'p> {
             ExprKind::Method { receiver, name, args } => {
                 let receiver = self.expr(*receiver, block);
                 let args: Vec<_> = args.iter().map(|a| self.expr(*a, block)).collect();
-                quote!(#receiver.#name(#(#args),*))
+                match self.slopes(expr, args.len(), block) {
+                    Some(slopes) => self.sloped(name, receiver, args, slopes),
+                    None => quote!(#receiver.#name(#(#args),*)),
+                }
             }
             ExprKind::Call { function, args } => {
                 let args: Vec<_> = args.iter().map(|a| self.expr(*a, block)).collect();
@@ -517,6 +523,40 @@ impl<'p> Forward<'p> {
         }
     }
 
+    /// The derivatives of a method that are kept, with respect to each operand.
+    fn slopes(&self, expr: ExprId, args: usize, block: BlockId) -> Option<Vec<Option<Ident>>> {
+        let slope = |i| self.reverse.kept.name(block, Item::Slope(expr, i));
+        let slopes: Vec<_> = (0..=args).map(slope).collect();
+        slopes.iter().any(Option::is_some).then_some(slopes)
+    }
+
+    /// The method, and the derivatives that are kept of it: its pullback for a gradient of one.
+    fn sloped(
+        &mut self,
+        name: &Ident,
+        receiver: TokenStream,
+        args: Vec<TokenStream>,
+        slopes: Vec<Option<Ident>>,
+    ) -> TokenStream {
+        let kept = slopes.iter().flatten();
+        self.before.extend(quote!(#(let #kept;)*));
+        let names: Vec<_> = (0..args.len()).map(|i| Program::fresh(&format!("arg_{i}"))).collect();
+        let (x, value) = (Program::fresh("arg"), Program::fresh("value"));
+        let pullback = quote::format_ident!("{name}_pullback", span = name.span());
+        let one = match self.program.scalars.is_empty() {
+            true => quote!(1.0),
+            false => quote!(__pb::Scalar::gradient_seed()),
+        };
+        let slopes = slopes.iter().map(|slope| slope.as_ref().map_or(quote!(_), |slope| quote!(#slope)));
+        let pattern = if args.is_empty() { quote!(#(#slopes)*) } else { quote!((#(#slopes),*)) };
+        quote!({
+            let (#x, #(#names),*) = (#receiver.clone(), #(#args),*);
+            let #value = #x.#name(#(#names),*);
+            #pattern = #x.#pullback(#(#names,)* || #value, #one);
+            #value
+        })
+    }
+
     /// A place as written, with indices that are kept on the way.
     pub(crate) fn place(
         &mut self,
@@ -562,7 +602,8 @@ impl<'p> Forward<'p> {
             unreachable!("called for branches")
         };
         let name = self.reverse.kept.name(block, Item::Branch(expr));
-        if let Some(name) = &name {
+        // Where each way leaves the block nobody gives it a value.
+        if let (Some(name), false) = (&name, self.program.leaves(expr)) {
             self.before.extend(quote!(let #name;));
         }
         let then = self.arm(then, (expr, block, 0, 2));

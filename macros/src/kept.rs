@@ -20,6 +20,8 @@ pub(crate) enum Item {
     Right(ExprId),
     /// What the rule of a call returned beside the value.
     Residual(ExprId),
+    /// The derivative of a method with respect to one of its operands, the receiver being the first.
+    Slope(ExprId, usize),
     /// The residual of the branch that was taken, or of an inner block.
     Branch(ExprId),
     /// What a place held before an assignment.

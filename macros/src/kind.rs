@@ -83,6 +83,18 @@ pub(crate) fn numeric_method(name: &str) -> bool {
     NUMERIC.contains(&name)
 }
 
+/// The methods that take longer to compute than a number takes to be kept.
+const COSTLY: &[&str] = &[
+    "sqrt", "cbrt", "powf", "hypot", "exp", "exp2", "exp_m1", "ln", "ln_1p", "log2", "log10", "log", "sin",
+    "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh",
+    "sin_cos",
+];
+
+/// Whether a numeric method called `name` takes longer to compute than its value takes to be kept.
+pub(crate) fn costly_method(name: &str) -> bool {
+    COSTLY.contains(&name)
+}
+
 /// Whether a method called `name` returns something without gradient.
 pub(crate) fn inert_method(name: &str) -> bool {
     SHAPE.contains(&name)

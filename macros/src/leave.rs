@@ -115,7 +115,9 @@ impl Forward<'_> {
 
     pub(crate) fn matched(&mut self, expr: ExprId, m: &Match, block: BlockId) -> TokenStream {
         let scrutinee = self.expr(m.scrutinee, block);
-        if let Some(name) = self.reverse.kept.name(block, Item::Branch(expr)) {
+        if let (Some(name), false) =
+            (self.reverse.kept.name(block, Item::Branch(expr)), self.program.leaves(expr))
+        {
             self.before.extend(quote!(let #name;));
         }
         let count = m.arms.len();

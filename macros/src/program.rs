@@ -644,6 +644,20 @@ impl Program {
         found
     }
 
+    /// The bodies of all loops.
+    pub(crate) fn loops(&self) -> impl Iterator<Item = BlockId> + '_ {
+        let statements = self.blocks.iter().flat_map(|block| &block.statements);
+        let bodies = statements.filter_map(|statement| match &statement.kind {
+            StatementKind::For(f) => Some(f.body),
+            StatementKind::While(w) => Some(w.body),
+            _ => None,
+        });
+        bodies.chain(self.exprs.iter().filter_map(|e| match e.kind {
+            ExprKind::Loop { body, .. } => Some(body),
+            _ => None,
+        }))
+    }
+
     /// The variables from outside that `block` writes.
     pub(crate) fn written(&self, block: BlockId) -> Vec<VarId> {
         let blocks = self.nested(block);

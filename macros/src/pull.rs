@@ -76,13 +76,16 @@ impl Reverse<'_> {
                     }
                     Op::Div => {
                         let divisor = self.value(*right, at);
+                        let share = Cotangent::term(quote!(#d / #divisor));
+                        if !active(*right) {
+                            return self.pull(*left, &share, at);
+                        }
+                        let share = self.bind(&share);
+                        let quotient = self.value(expr, at);
                         if active(*left) {
-                            self.pull(*left, &Cotangent::term(quote!(#d / #divisor)), at);
+                            self.pull(*left, &share, at);
                         }
-                        if active(*right) {
-                            let quotient = self.value(expr, at);
-                            self.pull(*right, &Cotangent::term(quote!(-#d * #quotient / #divisor)), at);
-                        }
+                        self.pull(*right, &Cotangent::term(quote!(-#share * #quotient)), at);
                     }
                     Op::Rem => {
                         // a % b = a - b·trunc(a/b)
@@ -193,6 +196,16 @@ impl Reverse<'_> {
     ) {
         let program = self.program;
         let level = self.top();
+        let all: Vec<_> = std::iter::once(receiver).chain(args.iter().copied()).collect();
+        if let Some(slopes) = self.slopes(expr, &all, at) {
+            let d = self.bind(d);
+            for (operand, slope) in all.into_iter().zip(slopes) {
+                if let Some(slope) = slope {
+                    self.pull(operand, &Cotangent::term(quote!(#d * #slope)), at);
+                }
+            }
+            return;
+        }
         let x = self.value(receiver, at);
         let operands: Vec<_> = args.iter().map(|a| self.value(*a, at)).collect();
         let y = self.text(expr, at, level);
@@ -201,12 +214,11 @@ impl Reverse<'_> {
         if args.is_empty() {
             return self.pull(receiver, &Cotangent::term(call), at);
         }
-        let operands: Vec<_> = std::iter::once(receiver).chain(args.iter().copied()).collect();
         let names: Vec<_> =
-            operands.iter().map(|e| program.exprs[*e].active.then(|| self.kept.fresh("d"))).collect();
+            all.iter().map(|e| program.exprs[*e].active.then(|| self.kept.fresh("d"))).collect();
         let pattern = names.iter().map(|n| n.as_ref().map_or(quote!(_), |n| quote!(#n)));
         self.emit(quote!(let (#(#pattern),*) = #call;));
-        for (operand, name) in operands.into_iter().zip(names) {
+        for (operand, name) in all.into_iter().zip(names) {
             if let Some(name) = name {
                 self.pull(operand, &Cotangent::atom(quote!(#name)), at);
             }

@@ -9,6 +9,7 @@ use syn::Ident;
 use crate::checkpoint::{Checkpoints, Segmented};
 use crate::errors::Errors;
 use crate::kept::{Item, Kept};
+use crate::kind::costly_method;
 use crate::program::*;
 use crate::stencil::{Moves, Stencil};
 use crate::vectors::Moved;
@@ -66,6 +67,8 @@ pub(crate) struct Reverse<'p> {
     pub(crate) errors: Errors,
     /// The reads of an earlier run; without them every write is undone.
     known: Option<Reads>,
+    /// The blocks whose innermost loop keeps something of each iteration.
+    pub(crate) keeping: HashSet<BlockId>,
     /// The gradient with respect to what leaves the function, a loop or a block with a value.
     pub(crate) seeds: HashMap<Target, Cotangent>,
     /// The loops whose two passes are to become one: the block in which each stands, and the number of its statement there.
@@ -119,14 +122,23 @@ impl quote::ToTokens for Cotangent {
     }
 }
 
-/// Writes the reverse pass of `program`. Two runs: the first finds out what is read, so that the second undoes only
-/// those writes that matter.
+/// Writes the reverse pass of `program`, in several runs: the first finds out what is read, so that the second undoes only
+/// those writes that matter. Then it is known which loops keep nothing. A third one keeps what takes long to compute again,
+/// wherever something is kept anyway.
 pub(crate) fn reverse(program: &Program) -> (Reverse<'_>, TokenStream) {
     let mut first = Reverse::new(program, None);
     first.run();
     let mut second = Reverse::new(program, Some(first.reads));
     let tokens = second.run();
-    (second, tokens)
+    let costly = |e: &Expr| matches!(&e.kind, ExprKind::Method { name, .. } if e.active && costly_method(&name.to_string()));
+    let keeping = second.keeping_blocks();
+    if keeping.is_empty() || !program.exprs.iter().any(costly) {
+        return (second, tokens);
+    }
+    let mut third = Reverse::new(program, second.known);
+    third.keeping = keeping;
+    let tokens = third.run();
+    (third, tokens)
 }
 
 /// A name of generated code.
@@ -161,10 +173,27 @@ impl<'p> Reverse<'p> {
             reads: Vec::new(),
             errors: Errors::default(),
             known,
+            keeping: HashSet::new(),
             seeds: HashMap::new(),
             fuse: HashMap::new(),
             fused: HashMap::new(),
         }
+    }
+
+    /// The blocks whose innermost loop keeps something.
+    fn keeping_blocks(&self) -> HashSet<BlockId> {
+        let mut keeping = HashSet::new();
+        let mut loops: Vec<_> = self.program.loops().map(|body| (body, self.program.nested(body))).collect();
+        // What is said of an inner loop comes last.
+        loops.sort_by_key(|(_, within)| std::cmp::Reverse(within.len()));
+        for (body, within) in loops {
+            if self.kept.is_empty(body) {
+                keeping.retain(|block| !within.contains(block));
+            } else {
+                keeping.extend(within);
+            }
+        }
+        keeping
     }
 
     /// A reverse pass that asks for nothing: beside it the forward pass is the primal.
@@ -182,6 +211,7 @@ impl<'p> Reverse<'p> {
         other.rules = self.rules.clone();
         other.stacks = self.stacks.clone();
         other.removed = self.removed.clone();
+        other.keeping = self.keeping.clone();
         other.fuse = loops.iter().copied().collect();
         let tokens = other.run();
         (other, tokens)

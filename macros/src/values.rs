@@ -6,6 +6,7 @@ use syn::Ident;
 
 use crate::escape::is_panic;
 use crate::kept::Item;
+use crate::kind::costly_method;
 use crate::program::*;
 use crate::reverse::Reverse;
 
@@ -98,10 +99,32 @@ impl Reverse<'_> {
         }
     }
 
-    /// The user wants this kept rather than computed again.
+    /// This is kept rather than computed again: it takes long, and something is kept anyway, or the user says so.
     fn is_stored(&self, expr: ExprId, at: &At) -> bool {
-        matches!(self.program.exprs[expr].kind, ExprKind::Method { .. })
-            && self.program.stored.contains(&at.block)
+        let ExprKind::Method { name, .. } = &self.program.exprs[expr].kind else { return false };
+        self.program.stored.contains(&at.block)
+            || self.keeping.contains(&at.block) && costly_method(&name.to_string())
+    }
+
+    /// The derivatives of the method `expr` are kept: what `operands`, of which some carry gradients, are multiplied by.
+    pub(crate) fn slopes(
+        &mut self,
+        expr: ExprId,
+        operands: &[ExprId],
+        at: &At,
+    ) -> Option<Vec<Option<Ident>>> {
+        let float = operands.iter().any(|e| self.program.kind_of(*e) == Kind::Float);
+        let single =
+            !matches!(&self.program.exprs[expr].kind, ExprKind::Method { name, .. } if name == "sin_cos");
+        if !(single && float && self.is_stored(expr, at)) {
+            return None;
+        }
+        let active = |e: &ExprId| self.program.exprs[*e].active;
+        let active: Vec<_> = operands.iter().map(active).collect();
+        let mut keep = |(i, active): (usize, &bool)| {
+            active.then(|| self.kept.keep(at.block, Item::Slope(expr, i), "slope"))
+        };
+        Some(active.iter().enumerate().map(&mut keep).collect())
     }
 
     /// Evaluating `expr` again asks for nothing that would have to be kept.

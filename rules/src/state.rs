@@ -1,5 +1,7 @@
 //! What a rule keeps between calls.
 
+use std::marker::PhantomData;
+
 use crate::function::for_tuples;
 
 /// State that lasts from call to call: saved values, pending activations, plans.
@@ -46,24 +48,99 @@ impl<T> Stack<T> {
         self.0.push(residual);
     }
 
-    /// Keeps the residual of one iteration for each of `indices`. That makes room beforehand, so that a short iteration takes
-    /// no longer than without a residual.
+    /// What a loop over `indices` pushes to.
     #[inline(always)]
-    pub fn extend<I: Iterator>(&mut self, indices: I, iteration: impl FnMut(I::Item) -> T) {
-        self.0.extend(indices.map(iteration));
+    pub fn room<I: Iterator>(&mut self, indices: &I) -> Room<'_, T> {
+        self.0.reserve(indices.size_hint().0);
+        Room {
+            pointer: self.0.as_mut_ptr(),
+            len: self.0.len(),
+            capacity: self.0.capacity(),
+            stack: &mut self.0,
+        }
     }
 
-    /// `indices`, already reversed and of a length that is known, each with the residual of its iteration.
+    /// `indices`, already reversed, each with the residual of its iteration. There are as many as `indices` says.
     #[inline(always)]
     pub fn unwind<I: Iterator>(&mut self, indices: I) -> impl Iterator<Item = (I::Item, T)> {
-        let start = self.0.len().checked_sub(indices.size_hint().0).expect("a pullback follows its forward");
-        indices.zip(self.0.drain(start..).rev())
+        let count = indices.size_hint().0;
+        let start = self.0.len().checked_sub(count).expect("a pullback follows its forward");
+        // SAFETY: these elements are here, and no longer the vector's.
+        let first = unsafe {
+            self.0.set_len(start);
+            self.0.as_ptr().add(start)
+        };
+        let residuals = Residuals { first, left: count, stack: PhantomData };
+        indices.zip(residuals)
     }
 
     /// The latest residual that is still here.
     #[inline(always)]
     pub fn pop(&mut self) -> T {
         self.0.pop().expect("a pullback follows its forward")
+    }
+}
+
+/// A [`Stack`] while a loop pushes to it. Where it ends stays in a register: an iteration does not have to wait for what
+/// the last one has written to memory.
+pub struct Room<'a, T> {
+    stack: &'a mut Vec<T>,
+    pointer: *mut T,
+    len: usize,
+    capacity: usize,
+}
+
+impl<T> Room<'_, T> {
+    /// Keeps `residual` for the reverse pass.
+    #[inline(always)]
+    pub fn push(&mut self, residual: T) {
+        if self.len == self.capacity {
+            (self.pointer, self.capacity) = grown(self.stack, self.len);
+        }
+        // SAFETY: the capacity is more than the length.
+        unsafe { self.pointer.add(self.len).write(residual) }
+        self.len += 1;
+    }
+}
+
+impl<T> Drop for Room<'_, T> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        // SAFETY: so many have been written.
+        unsafe { self.stack.set_len(self.len) }
+    }
+}
+
+/// Makes room for more behind the first `len` elements; returns where the elements are, and the capacity.
+#[cold]
+#[inline(never)]
+fn grown<T>(stack: &mut Vec<T>, len: usize) -> (*mut T, usize) {
+    // SAFETY: so many have been written.
+    unsafe { stack.set_len(len) }
+    stack.reserve(1);
+    (stack.as_mut_ptr(), stack.capacity())
+}
+
+/// Residuals taken off a stack, the latest first. Those that nobody asks for are never dropped.
+struct Residuals<'a, T> {
+    first: *const T,
+    left: usize,
+    stack: PhantomData<&'a mut Vec<T>>,
+}
+
+impl<T> Iterator for Residuals<'_, T> {
+    type Item = T;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<T> {
+        self.left = self.left.checked_sub(1)?;
+        // SAFETY: one of those taken off, and each is read once.
+        Some(unsafe { self.first.add(self.left).read() })
+    }
+
+    #[inline(always)]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
     }
 }
 
@@ -82,5 +159,60 @@ impl<T: Send> State for Stack<T> {
     }
     fn pending(&self) -> usize {
         size_of_val(&self.0[..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    fn residuals_come_back_in_reverse_order() {
+        let mut stack = Stack::new();
+        for count in [0, 1, 5, 300] {
+            stack.push("before".to_string());
+            {
+                // More than announced: memory grows while the loop runs.
+                let mut room = stack.room(&(0..count / 2));
+                (0..count).for_each(|i| room.push(i.to_string()));
+            }
+            assert_eq!(stack.0.len(), count + 1);
+            let mut indices = Vec::new();
+            for (i, residual) in stack.unwind((0..count).rev()) {
+                assert_eq!(i.to_string(), residual);
+                indices.push(i);
+            }
+            assert_eq!(indices.len(), count);
+            assert_eq!(stack.pop(), "before");
+            assert_eq!(stack.pending(), 0);
+        }
+    }
+
+    #[test]
+    fn a_loop_that_panics_leaves_what_it_has_pushed() {
+        let mut stack = Stack::new();
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            let mut room = stack.room(&(0..10));
+            for i in 0..10 {
+                assert!(i < 3);
+                room.push(vec![i]);
+            }
+        }));
+        assert!(result.is_err());
+        assert_eq!(stack.0, [[0], [1], [2]]);
+        stack.reset();
+        let mut room = stack.room(&(0..1));
+        room.push(vec![7]);
+        drop(room);
+        assert_eq!(stack.unwind(0..1).next(), Some((0, vec![7])));
+    }
+
+    #[test]
+    #[should_panic(expected = "a pullback follows its forward")]
+    fn more_than_there_is() {
+        let mut stack = Stack::new();
+        stack.push(1.0);
+        let _ = stack.unwind(0..2).count();
     }
 }
