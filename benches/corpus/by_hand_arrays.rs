@@ -116,13 +116,12 @@ pub(crate) fn graph_laplacian(
 /// Weights and biases of both layers.
 pub(crate) type Layers<S> = (S, S, S, S);
 
-/// `h` and `y` have room for one sample each, and so have their gradients.
+/// `h` and `y` have room for one sample each, and `dh` for the gradient of `h`. The forward pass is the model's.
 pub(crate) fn mlp(
     (w1, b1, w2, b2): Layers<&[f64]>,
     x: &[f64],
     targets: &[f64],
-    h: &mut [f64],
-    dh: &mut [f64],
+    [h, dh, y]: [&mut [f64]; 3],
     (d_w1, d_b1, d_w2, d_b2): Layers<&mut [f64]>,
 ) -> f64 {
     let inputs = w1.len() / b1.len();
@@ -133,12 +132,12 @@ pub(crate) fn mlp(
     d_b2.fill(0.0);
     let mut loss = 0.0;
     for (x, targets) in x.chunks_exact(inputs).zip(targets.chunks_exact(b2.len())) {
-        for ((h, w), b) in h.iter_mut().zip(w1.chunks_exact(inputs)).zip(b1) {
-            *h = (b + w.iter().zip(x).map(|(w, x)| w * x).sum::<f64>()).max(0.0);
-        }
+        super::models::dense(w1, b1, x, h);
+        super::models::relu(h);
+        super::models::dense(w2, b2, h, y);
         dh.fill(0.0);
         for (k, w) in w2.chunks_exact(h.len()).enumerate() {
-            let error = b2[k] + w.iter().zip(&*h).map(|(w, h)| w * h).sum::<f64>() - targets[k];
+            let error = y[k] - targets[k];
             loss += error * error;
             let d = 2.0 * error / samples as f64;
             d_b2[k] += d;

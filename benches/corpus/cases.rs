@@ -254,13 +254,13 @@ fn mlp(contest: &mut impl Contest) {
     let (w1, b1, w2, b2) = (wave(inputs * hidden), wave(hidden), wave(hidden * out), wave(out));
     let (x, targets) = (wave(inputs * samples), wave(out * samples));
     let mut d = (w1.clone(), b1.clone(), w2.clone(), b2.clone());
-    let (mut h, mut dh) = (b1.clone(), b1.clone());
+    let mut room = (b1.clone(), b1.clone(), b2.clone());
     let mut g = models::mlp::gradient();
     let (value, derived) = g.value_and_gradient(&w1, &b1, &w2, &b2, &x, &targets);
     let layers = (&w1[..], &b1[..], &w2[..], &b2[..]);
     let mut by_hand = |d: &mut (Vec<f64>, Vec<f64>, Vec<f64>, Vec<f64>)| {
         let d = (&mut d.0[..], &mut d.1[..], &mut d.2[..], &mut d.3[..]);
-        by_hand_arrays::mlp(black_box(layers), &x, &targets, &mut h, &mut dh, d)
+        by_hand_arrays::mlp(black_box(layers), &x, &targets, [&mut room.0, &mut room.1, &mut room.2], d)
     };
     assert_close(&[value], &[by_hand(&mut d)]);
     assert_close(derived.w1, &d.0);

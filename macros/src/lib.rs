@@ -34,6 +34,7 @@ mod pull;
 mod purity;
 mod rename;
 mod reverse;
+mod rows;
 mod rule;
 mod scalar;
 mod shadows;

@@ -112,6 +112,7 @@ impl<'e> Parser<'e> {
                 variable.kind = signature.generics.kind_of(&parameter.ty);
                 variable.constant = parameter.constant;
                 variable.memory = origin == Origin::Unique;
+                variable.slice = is_slice(&parameter.ty);
                 parser.ranks.extend(rank_of_type(&parameter.ty).map(|rank| (id, rank)));
                 id
             });
@@ -676,6 +677,17 @@ impl<'e> Parser<'e> {
 }
 
 /// The number of indices, as the name of a type of `ndarray`'s tells.
+/// A slice, an array or a vector, or a reference to one.
+fn is_slice(ty: &syn::Type) -> bool {
+    match ty {
+        syn::Type::Reference(reference) => is_slice(&reference.elem),
+        syn::Type::Paren(paren) => is_slice(&paren.elem),
+        syn::Type::Slice(_) | syn::Type::Array(_) => true,
+        syn::Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == "Vec"),
+        _ => false,
+    }
+}
+
 fn rank_of_type(ty: &syn::Type) -> Option<usize> {
     match ty {
         syn::Type::Reference(reference) => rank_of_type(&reference.elem),

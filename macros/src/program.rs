@@ -93,6 +93,8 @@ pub(crate) struct Variable {
     /// A field of it is mentioned.
     pub(crate) parted: bool,
     pub(crate) block: BlockId,
+    /// As a parameter: a slice, an array or a vector.
+    pub(crate) slice: bool,
     /// Owns memory: it is moved, and never copied.
     pub(crate) heap: bool,
     /// Moved out of the function's sight, or into another variable.
@@ -124,6 +126,7 @@ impl Variable {
             disturbed: false,
             unrestored: false,
             parted: false,
+            slice: false,
             heap: false,
             moved: false,
             pool: id,

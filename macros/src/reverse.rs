@@ -11,6 +11,7 @@ use crate::errors::Errors;
 use crate::kept::{Item, Kept};
 use crate::kind::costly_method;
 use crate::program::*;
+use crate::rows::Rows;
 use crate::stencil::{Moves, Stencil};
 use crate::vectors::Moved;
 
@@ -30,6 +31,7 @@ pub(crate) struct Level {
     /// The index of a loop, and what an iteration adds to elements near it.
     pub(crate) index: Option<VarId>,
     pub(crate) stencil: Stencil,
+    pub(crate) rows: Rows,
 }
 
 /// Something that lasts from call to call: a field of the rule's state.
@@ -69,6 +71,8 @@ pub(crate) struct Reverse<'p> {
     known: Option<Reads>,
     /// The blocks whose innermost loop keeps something of each iteration.
     pub(crate) keeping: HashSet<BlockId>,
+    /// The branches around the expression that is being written, which may not be evaluated.
+    pub(crate) conditional: usize,
     /// The gradient with respect to what leaves the function, a loop or a block with a value.
     pub(crate) seeds: HashMap<Target, Cotangent>,
     /// The loops whose two passes are to become one: the block in which each stands, and the number of its statement there.
@@ -174,6 +178,7 @@ impl<'p> Reverse<'p> {
             errors: Errors::default(),
             known,
             keeping: HashSet::new(),
+            conditional: 0,
             seeds: HashMap::new(),
             fuse: HashMap::new(),
             fused: HashMap::new(),
@@ -240,6 +245,7 @@ impl<'p> Reverse<'p> {
             is_loop,
             index: None,
             stencil: Stencil::default(),
+            rows: Rows::default(),
         });
     }
 
@@ -500,7 +506,7 @@ impl<'p> Reverse<'p> {
 
     fn undo_for(&mut self, f: &For, statement: &Statement) {
         let at = &statement.before;
-        let (body, stencil) = self.undo_iteration(f);
+        let (body, stencil) = self.undo_iteration(f, at);
         if body.is_empty() && self.kept.is_empty(f.body) {
             return;
         }
@@ -550,7 +556,7 @@ impl<'p> Reverse<'p> {
     }
 
     fn undo_fused(&mut self, f: &For, at: &At) {
-        let (body, stencil) = self.undo_iteration(f);
+        let (body, stencil) = self.undo_iteration(f, at);
         let level = self.top();
         let kept = self.kept.items(at.block).len();
         let range = if self.replayable(f.range, at, level) {
@@ -566,13 +572,18 @@ impl<'p> Reverse<'p> {
     }
 
     /// One iteration of a loop, undone; what it adds to elements near the index is gathered.
-    fn undo_iteration(&mut self, f: &For) -> (TokenStream, Stencil) {
+    fn undo_iteration(&mut self, f: &For, at: &At) -> (TokenStream, Stencil) {
+        let rows = self.rows(f, at);
         self.open(f.body, true);
         // The stencil of a loop that goes on from checkpoints would have to be carried across these.
         self.levels.last_mut().expect("just opened").index = f.index.filter(|_| f.strategy.is_none());
+        self.levels.last_mut().expect("just opened").rows = rows;
         self.undo_block(f.body, None);
-        let stencil = std::mem::take(&mut self.levels.last_mut().expect("opened above").stencil);
-        (self.close(), stencil)
+        let level = self.levels.last_mut().expect("opened above");
+        let (stencil, rows) = (std::mem::take(&mut level.stencil), std::mem::take(&mut level.rows));
+        let body = self.close();
+        self.emit(rows.out);
+        (body, stencil)
     }
 
     fn finish(

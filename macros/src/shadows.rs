@@ -6,6 +6,7 @@ use syn::Ident;
 
 use crate::program::*;
 use crate::reverse::{Cotangent, Level, Reverse, Slot};
+use crate::rows::Holder;
 
 impl Reverse<'_> {
     /// Whether gradients have come, or may still come, to a variable.
@@ -108,6 +109,10 @@ impl Reverse<'_> {
             let Level { stencil, out, .. } = &mut self.levels[level];
             out.extend(stencil.gather(place.base, offset, &d.tokens, &mut self.kept));
             return;
+        }
+        if let Some((row, index)) = self.element_of_row(place, at, level, Holder::Shadow) {
+            let cells = Program::fresh("d");
+            return self.emit(quote!(#row.accumulate(|#cells| &#cells[#index], #d);));
         }
         let projections = self.projections(&place.projections, at, level);
         let shadow = &variable.shadow;

@@ -9,6 +9,7 @@ use crate::kept::Item;
 use crate::kind::costly_method;
 use crate::program::*;
 use crate::reverse::Reverse;
+use crate::rows::Holder;
 
 impl Reverse<'_> {
     /// The innermost level of the reverse pass.
@@ -204,6 +205,9 @@ impl Reverse<'_> {
 
     /// The place, as an expression of the reverse pass.
     pub(crate) fn place(&mut self, place: &Place, at: &At, level: usize) -> TokenStream {
+        if let Some((row, index)) = self.element_of_row(place, at, level, Holder::Value) {
+            return quote!(#row[#index]);
+        }
         let variable = &self.program.variables[place.base];
         let base = if variable.memory || variable.by_reference() {
             self.reads_memory(place.base, at, level);
@@ -343,10 +347,11 @@ impl Reverse<'_> {
     }
 
     fn block_text(&mut self, block: BlockId, at: &At, level: usize) -> TokenStream {
-        match self.program.blocks[block].value {
-            Some(value) => self.text(value, at, level),
-            None => TokenStream::new(),
-        }
+        let Some(value) = self.program.blocks[block].value else { return TokenStream::new() };
+        self.conditional += 1;
+        let text = self.text(value, at, level);
+        self.conditional -= 1;
+        text
     }
 
     /// Kept as a whole when it cannot be evaluated again; of anything else the parts are.

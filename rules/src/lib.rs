@@ -62,7 +62,7 @@ pub mod __private {
     pub use crate::growth::{Removed, total, unextend, unpop, unpush};
     pub use crate::held::{Constant, accumulate_part, clear_part};
     pub use crate::lend::{Lend, RefLent};
-    pub use crate::local::{Branch, Pool, backwards, first, none, shadow_of, sum};
+    pub use crate::local::{Branch, Pool, backwards, first, none, row_of, shadow_of, sum};
     pub use crate::mutation;
     pub use crate::operators::{
         Operands, OperatorRule, OtherOperands, ScalarOperands, Source, operator, pull_both, pull_left,

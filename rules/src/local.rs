@@ -84,6 +84,16 @@ pub fn sum<T: Tangent, const N: usize>(gradients: [T; N]) -> T {
     total
 }
 
+/// The part of a matrix in a flat slice that a loop of `len` iterations goes through. Without iterations nobody asks where
+/// it starts.
+///
+/// # Panics
+/// If the part is not within the slice.
+#[inline(always)]
+pub fn row_of<T>(flat: &[T], start: impl FnOnce() -> usize, len: usize) -> &[T] {
+    if len == 0 { &[] } else { &flat[start()..][..len] }
+}
+
 /// The elements of a range, the last one first, where [`Iterator::rev`] is not to be had.
 pub fn backwards<I: Iterator + Clone>(range: I) -> impl Iterator<Item = I::Item> {
     let count = range.clone().count();

@@ -267,3 +267,37 @@ fn with_carried_variables() {
     check_rule(dead_loops::rule, [(vec![0.5, -0.4, 1.0, 2.0], 0.7), (vec![], 0.5)]);
     check_rule(alias_of_a_window::rule, [(vec![0.5, -0.4, 1.0, 2.0], 2), (vec![], 1), (vec![0.9], 1)]);
 }
+
+/// Rows of flat matrices in loops that have no iterations for some of them, where the row would start below zero.
+#[differentiable]
+fn rows_of_flat_matrices(w: &[f64], v: &Vec<f64>, u: &[f64; 12], x: &[f64], width: usize) -> f64 {
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        let n = if i == 0 { 0 } else { width };
+        let mut s = 1.0;
+        for j in 0..n {
+            s *= w[(i - 1) * n + j] + u[j + 2 * i];
+            // Not in every iteration.
+            if j + 1 < n && i + 1 < x.len() {
+                s += v[i * n + j + 1] * x[j % 2];
+            }
+            let next = if i + 1 < x.len() { w[i * n + j] } else { x[i] };
+            s -= next * next;
+        }
+        for j in 0..i {
+            s += v[i + j] * s * w[j + i];
+        }
+        total += s * x[i];
+    }
+    total
+}
+
+#[test]
+fn rows() {
+    let wave = |n: usize| -> Vec<f64> { (0..n).map(|i| 0.7 + 0.3 * (0.9 * i as f64).sin()).collect() };
+    let u: [f64; 12] = std::array::from_fn(|i| 0.1 * i as f64 - 0.5);
+    check_rule(
+        rows_of_flat_matrices::rule,
+        [(3, 3), (1, 0), (3, 2), (0, 1)].map(|(len, width)| (wave(12), wave(12), u, wave(len), width)),
+    );
+}

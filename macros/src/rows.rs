@@ -1,0 +1,153 @@
+//! Rows of matrices in flat slices: `w[i * n + j]` in a loop over `j`.
+//!
+//! That an index is within bounds the forward pass has found out, but the optimiser cannot see it: with a check in each
+//! iteration it cannot use vector instructions. The reverse pass takes the row out before the loop, with one check, and goes
+//! through that.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::Ident;
+
+use crate::iterators::source::is_zero;
+use crate::program::*;
+use crate::reverse::{Level, Reverse};
+
+/// The rows that an innermost loop goes through.
+#[derive(Default)]
+pub(crate) struct Rows {
+    /// The number of its iterations, if these count from zero.
+    count: Option<TokenStream>,
+    /// Where the loop stands, and what the variables hold there.
+    before: At,
+    /// Of the value or of the shadow of a variable: where the row begins, as text, and what it is called.
+    found: Vec<(VarId, bool, String, Ident)>,
+    /// Statements before the loop.
+    pub(crate) out: TokenStream,
+}
+
+/// What holds a row: a value or a shadow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Holder {
+    Value,
+    Shadow,
+}
+
+impl Reverse<'_> {
+    /// The rows of a loop that stands at `before`: none, but possible ones.
+    pub(crate) fn rows(&mut self, f: &For, before: &At) -> Rows {
+        let program = self.program;
+        let level = self.top();
+        let mut rows = Rows { before: before.clone(), ..Rows::default() };
+        let Some(index) = f.index.filter(|_| f.strategy.is_none() && !program.left_early(f.body)) else {
+            return rows;
+        };
+        let roots = program.roots(f.body);
+        let goes_through = |e: ExprId| match &program.exprs[e].kind {
+            ExprKind::Read(Place { base, projections }) => match projections[..] {
+                [Projection::Index(position)] => {
+                    program.variables[*base].has_rows() && program.start_of_row(position, index).is_some()
+                }
+                _ => false,
+            },
+            _ => false,
+        };
+        let any = roots.into_iter().flat_map(|root| program.tree(root)).any(goes_through);
+        if any && self.replayable(f.range, before, level) {
+            let range = self.text(f.range, before, level);
+            rows.count = syn::parse2::<syn::ExprRange>(range).ok().and_then(|range| match range {
+                syn::ExprRange {
+                    start: Some(start),
+                    end: Some(end),
+                    limits: syn::RangeLimits::HalfOpen(_),
+                    ..
+                } if is_zero(&start) => Some(end.to_token_stream()),
+                _ => None,
+            });
+        }
+        rows
+    }
+
+    /// The element as one of a row, if the innermost loop goes through such a row in any case.
+    pub(crate) fn element_of_row(
+        &mut self,
+        place: &Place,
+        at: &At,
+        level: usize,
+        holder: Holder,
+    ) -> Option<(Ident, TokenStream)> {
+        let program = self.program;
+        let variable = &program.variables[place.base];
+        let [Projection::Index(position)] = place.projections[..] else { return None };
+        if level == 0 || self.conditional > 0 || !variable.has_rows() {
+            return None;
+        }
+        let Level { block, index, rows, .. } = &self.levels[level];
+        let (index, count, before) = ((*index)?, rows.count.clone()?, rows.before.clone());
+        if at.block != *block || program.frozen.contains_key(&position) {
+            return None;
+        }
+        let start = program.start_of_row(position, index)?;
+        if !self.same_before(start, at, &before) || !self.free(start, &before, level - 1) {
+            return None;
+        }
+        let start = self.text(start, &before, level - 1);
+        let (key, shadow) = (start.to_string(), holder == Holder::Shadow);
+        let name = &program.variables[index].unique;
+        let rows = &mut self.levels[level].rows;
+        if let Some((.., row)) =
+            rows.found.iter().find(|(id, s, k, _)| (*id, *s) == (place.base, shadow) && *k == key)
+        {
+            return Some((row.clone(), quote!(#name)));
+        }
+        let (unique, shadow_name) = (&variable.unique, &variable.shadow);
+        let row = self.kept.fresh(&format!("{}_row", if shadow { shadow_name } else { unique }));
+        rows.out.extend(match holder {
+            Holder::Value => quote!(let #row = __pb::row_of(#unique, || #start, #count);),
+            Holder::Shadow => {
+                let cells = Program::fresh("d");
+                quote!(let #row = #shadow_name.map(|#cells| __pb::row_of(#cells, || #start, #count));)
+            }
+        });
+        rows.found.push((place.base, shadow, key, row.clone()));
+        Some((row, quote!(#name)))
+    }
+
+    /// `expr`, evaluated within a loop, is what it would have been before.
+    fn same_before(&self, expr: ExprId, at: &At, before: &At) -> bool {
+        self.program.tree(expr).into_iter().all(|e| match &self.program.exprs[e].kind {
+            ExprKind::Constant(constant) => {
+                constant.pure && constant.mentions.iter().all(|id| same_version(*id, at, before))
+            }
+            ExprKind::Read(place) => place.projections.is_empty() && same_version(place.base, at, before),
+            ExprKind::Binary { .. } | ExprKind::Paren(_) => true,
+            _ => false,
+        })
+    }
+}
+
+fn same_version(id: VarId, at: &At, before: &At) -> bool {
+    before.versions.contains_key(&id) && before.versions.get(&id) == at.versions.get(&id)
+}
+
+impl Program {
+    /// What is added to `index` in `position`: `start` in `start + index`.
+    fn start_of_row(&self, position: ExprId, index: VarId) -> Option<ExprId> {
+        let ExprKind::Binary { op: Op::Add, left, right } = self.exprs[self.peel(position)].kind else {
+            return None;
+        };
+        let is_index = |e: ExprId| matches!(&self.exprs[self.peel(e)].kind, ExprKind::Read(place) if place.base == index && place.projections.is_empty());
+        let literal = |e: ExprId| matches!(self.exprs[self.peel(e)].syntax, syn::Expr::Lit(_));
+        match (is_index(left), is_index(right)) {
+            (false, true) if !literal(left) => Some(left),
+            (true, false) if !literal(right) => Some(right),
+            _ => None,
+        }
+    }
+}
+
+impl Variable {
+    /// A slice, an array or a vector behind a shared reference.
+    fn has_rows(&self) -> bool {
+        self.origin == Origin::Shared && self.slice
+    }
+}
