@@ -17,6 +17,7 @@ mod exits;
 mod forward;
 mod fusion;
 mod generics;
+mod guards;
 mod impls;
 mod iterators;
 mod kept;

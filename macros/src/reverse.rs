@@ -27,7 +27,7 @@ pub(crate) struct Level {
     pub(crate) temporaries: HashMap<ExprId, Ident>,
     /// The variables of the block whose shadows have been declared.
     pub(crate) declared: HashSet<VarId>,
-    is_loop: bool,
+    pub(crate) is_loop: bool,
     /// The index of a loop, and what an iteration adds to elements near it.
     pub(crate) index: Option<VarId>,
     pub(crate) stencil: Stencil,
@@ -278,15 +278,25 @@ impl<'p> Reverse<'p> {
     pub(crate) fn undo_block(&mut self, id: BlockId, seed: Option<&Cotangent>) {
         let block = &self.program.blocks[id];
         if let Some(value) = block.value {
+            if self.undo_guarded(id, value, &block.tail, block.statements.len()) {
+                return;
+            }
             self.pull_root(value, seed.cloned(), &block.tail);
             let top = self.top();
             self.levels[top].current = (*block.tail.versions).clone();
         }
-        for (i, statement) in block.statements.iter().enumerate().rev() {
+        self.undo_statements(id, block.statements.len());
+    }
+
+    /// Undoes the first `count` statements of a block.
+    pub(crate) fn undo_statements(&mut self, id: BlockId, count: usize) {
+        let statements = &self.program.blocks[id].statements;
+        for (i, statement) in statements[..count].iter().enumerate().rev() {
             match &statement.kind {
                 StatementKind::For(f) if self.fuse.get(&id) == Some(&i) => {
                     self.undo_fused(f, &statement.before)
                 }
+                StatementKind::Expr(expr, _) if self.undo_guarded(id, *expr, &statement.before, i) => return,
                 _ => self.undo_statement(statement),
             }
             let top = self.top();

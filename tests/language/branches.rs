@@ -192,3 +192,70 @@ fn of_slices() {
         [(vec![2.0, 1.0, 1.0], 0.5), (vec![2.0], 0.5), (vec![0.1, 0.0, 0.0], 0.5)],
     );
 }
+
+/// What an `if` at the end of an iteration asks for, in several ways: by a loop, by a loop that keeps something, by a branch
+/// that keeps something, and beside another use.
+#[differentiable]
+fn cutoffs(x: &[f64], y: &mut [f64], cutoff: f64) -> f64 {
+    let mut total = 0.0;
+    let mut last = 0.5;
+    for i in 0..x.len() {
+        let mut r2 = 0.0;
+        for k in 0..2 {
+            let d = x[i] - x[k] * cutoff;
+            r2 += d * d;
+        }
+        if r2 < 0.3 {
+            total += (0.1 + r2).sqrt() * x[i];
+        }
+    }
+    for i in 0..x.len() {
+        let mut product = 1.0;
+        for k in 0..3 {
+            product *= product * 0.5 + x[(i + k) % x.len()];
+        }
+        if i % 2 == 0 {
+            total += product * product;
+        }
+    }
+    for i in 0..x.len() {
+        let a = x[i] * cutoff;
+        let b = a.sin() + a;
+        if b > 0.2 {
+            y[i] *= b;
+            last *= y[i] + b * last;
+        }
+    }
+    for i in 0..x.len() {
+        let a = x[i] * x[i];
+        total += a;
+        let b = a * cutoff;
+        if b > 0.1 {
+            total -= b * b;
+        }
+    }
+    total + last * y[0]
+}
+
+/// The square root of 0 has no derivative, and nobody asks for it.
+#[differentiable]
+fn roots_of_some(x: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        let r = x[i].sqrt();
+        let inverse = 1.0 / x[i];
+        if x[i] > 0.0 {
+            total += r + inverse;
+        }
+    }
+    total
+}
+
+#[test]
+fn ifs_at_the_end_of_iterations() {
+    let wave = |n: usize| -> Vec<f64> { (0..n).map(|i| 0.4 + 0.7 * (1.3 * i as f64).sin()).collect() };
+    check_rule(cutoffs::rule, [(wave(7), wave(7), 0.8), (wave(3), wave(3), -0.3), (wave(2), wave(2), 1.1)]);
+    let mut g = roots_of_some::gradient();
+    let (value, d) = g.value_and_gradient(&[0.0, 4.0]);
+    assert_eq!((value, d.x), (2.25, &[0.0, 0.25 - 1.0 / 16.0][..]));
+}
