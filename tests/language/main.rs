@@ -19,6 +19,7 @@ mod closures;
 mod constants;
 mod containers;
 mod corners;
+mod differences;
 mod exits;
 mod fusion;
 mod generics;

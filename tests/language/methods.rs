@@ -6,6 +6,8 @@ use pullback::prelude::*;
 use pullback::testing::{allocations_in, check_rule};
 use pullback::{Accumulate, Element, Float, Scalar, Tangent, Value};
 
+use crate::differences::check;
+
 /// A struct of scalars as it looks to the engine; written out, since it is not what is tested here.
 macro_rules! plain {
     ($name:ident<$T:ident>, $cells:ident { $($field:ident),* }) => {
@@ -254,19 +256,6 @@ impl Counter {
 
 const SPRING: Spring<f64> = Spring { k: 1.2, rest: 0.4 };
 const STATE: State<f64> = State { position: 0.3, speed: 0.7 };
-
-/// By finite differences of `f`, in each of `x`.
-fn check<const N: usize>(x: [f64; N], f: impl Fn([f64; N]) -> f64, gradient: [f64; N]) {
-    for i in 0..N {
-        let h = 1e-6;
-        let (mut up, mut down) = (x, x);
-        up[i] += h;
-        down[i] -= h;
-        let expected = (f(up) - f(down)) / (2.0 * h);
-        let error = (gradient[i] - expected).abs();
-        assert!(error < 1e-6 * (1.0 + expected.abs()), "{i}: {} instead of {expected}", gradient[i]);
-    }
-}
 
 #[test]
 fn gradients_of_methods() {

@@ -9,6 +9,8 @@ use pullback::{Accumulate, Element, Float, Scalar, Tangent, Value};
 
 use crate::methods::plain;
 
+use crate::differences::check;
+
 plain!(Complex<T>, ComplexCells { re, im });
 
 /// A rule by hand, for what takes a struct literal.
@@ -156,19 +158,6 @@ fn generic<T: Float>(z: Complex<T>, x: T) -> T {
 
 const Z: Complex<f64> = Complex { re: 0.4, im: 0.7 };
 const C: Complex<f64> = Complex { re: -0.3, im: 0.2 };
-
-fn check<const N: usize>(x: [f64; N], f: impl Fn([f64; N]) -> f64, gradient: [f64; N]) {
-    for i in 0..N {
-        let h = 1e-6;
-        let (mut up, mut down) = (x, x);
-        up[i] += h;
-        down[i] -= h;
-        let expected = (f(up) - f(down)) / (2.0 * h);
-        let error = (gradient[i] - expected).abs();
-        assert!(error < 1e-6 * (1.0 + expected.abs()), "{i}: {} instead of {expected}", gradient[i]);
-    }
-}
-
 #[test]
 fn of_types_of_users() {
     let at = [Z.re, Z.im, C.re, C.im, 0.6];

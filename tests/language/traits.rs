@@ -6,6 +6,7 @@ use pullback::prelude::*;
 use pullback::testing::allocations_in;
 use pullback::{Accumulate, Element, Float, Scalar, Tangent, Value};
 
+use crate::differences::check;
 use crate::methods::plain;
 
 plain!(Morse<T>, MorseCells { depth, width });
@@ -125,19 +126,6 @@ fn constant_potential<P: Potential>(#[constant] p: &P, x: f64) -> f64 {
 fn of_known_types(morse: &Morse<f64>, charge: &Charge<f64>, x: &[f64]) -> f64 {
     total(morse, x) * total::<Charge<f64>>(charge, x) + morse.energy(x[0]) * Potential::energy(charge, x[1])
 }
-
-fn check<const N: usize>(x: [f64; N], f: impl Fn([f64; N]) -> f64, gradient: [f64; N]) {
-    for i in 0..N {
-        let h = 1e-6;
-        let (mut up, mut down) = (x, x);
-        up[i] += h;
-        down[i] -= h;
-        let expected = (f(up) - f(down)) / (2.0 * h);
-        let error = (gradient[i] - expected).abs();
-        assert!(error < 1e-6 * (1.0 + expected.abs()), "{i}: {} instead of {expected}", gradient[i]);
-    }
-}
-
 const MORSE: Morse<f64> = Morse { depth: 0.8, width: 0.6 };
 
 #[test]
