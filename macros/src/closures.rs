@@ -66,9 +66,6 @@ impl Parser<'_> {
         if closure.asyncness.is_some() {
             return None;
         }
-        if let Err((tokens, why)) = inlinable(closure) {
-            self.errors.push(tokens, why);
-        }
         let mut syntax = closure.clone();
         let mut out = Vec::new();
         let mut captured = Vec::new();
@@ -157,8 +154,8 @@ impl Parser<'_> {
         out: &mut Vec<Stmt>,
     ) -> Result<Option<Expr>, Refused> {
         self.still_valid(closure)?;
-        if inlinable(&closure.syntax).is_err() {
-            // Reported where it was made.
+        if let Err((tokens, why)) = inlinable(&closure.syntax) {
+            self.errors.push(tokens, why);
             return Err((call.to_token_stream(), String::new()));
         }
         if call.args.len() != closure.syntax.inputs.len() {

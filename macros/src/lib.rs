@@ -3,6 +3,8 @@
 mod activity;
 mod annotation;
 mod arms;
+mod callable;
+mod callbacks;
 mod calls;
 mod checkpoint;
 mod closures;

@@ -75,7 +75,10 @@ impl Parser<'_> {
             let alias = match path.path.get_ident().and_then(|name| self.lookup(name)) {
                 _ if name.mutability.is_some() => None,
                 Some(Binding::Alias { place, unique }) => Some((place.clone(), *unique)),
-                Some(Binding::Variable(id)) if self.program.variables[*id].by_reference() => {
+                Some(Binding::Variable(id))
+                    if self.program.variables[*id].by_reference()
+                        || self.program.variables[*id].origin == Origin::Function =>
+                {
                     let unique = self.program.variables[*id].origin == Origin::Unique;
                     Some((Place { base: *id, projections: Vec::new() }, unique))
                 }

@@ -118,6 +118,7 @@ fn base(expr: &Expr) -> Option<&Ident> {
 fn parameters(expr: &Expr) -> Vec<Ident> {
     match expr {
         Expr::Closure(closure) => closure.inputs.iter().flat_map(bound).collect(),
+        Expr::Reference(reference) => parameters(&reference.expr),
         _ => Vec::new(),
     }
 }
@@ -168,6 +169,10 @@ impl<'ast> Visit<'ast> for Flows {
                     _ => None,
                 }));
                 self.add(&call.args, to);
+                // What a closure is called with is known to the function that it is passed to.
+                let functions =
+                    call.args.iter().filter_map(base).map(|name| format!("{}()", text(name))).collect();
+                self.found.push(Flow { from: mentioned(call.args.to_token_stream()), to: functions });
                 if let Expr::Path(path) = &*call.func
                     && let Some(name) = path.path.get_ident()
                 {

@@ -7,6 +7,7 @@ extern crate self as pullback;
 mod activation;
 mod blas;
 mod call;
+mod callable;
 mod derived;
 mod float;
 mod function;
@@ -55,6 +56,9 @@ pub mod __private {
     pub use crate::call::{
         Call, HasRule, OfReceiver, Reads, Recursive, SettledReceiver, UnsettledReceiver, WritesToReceiver,
         forward, forward_reading, pull_at_once, pullback, rule_of,
+    };
+    pub use crate::callable::{
+        Callable, Callback, Called, Derivative, Either, Forward, Lent, Pullback, primal, read_only,
     };
     pub use crate::derived::derived;
     pub use crate::float::Scalar;

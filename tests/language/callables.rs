@@ -1,0 +1,313 @@
+//! Functions and closures as arguments.
+
+use pullback::Float;
+use pullback::prelude::*;
+use pullback::testing::{check_gradient, check_rule};
+
+/// The trapezoidal rule.
+#[differentiable]
+fn integrate(f: impl Fn(f64) -> f64, a: f64, b: f64, n: usize) -> f64 {
+    let h = (b - a) / n as f64;
+    let mut total = 0.5 * (f(a) + f(b));
+    for i in 1..n {
+        total += f(a + h * i as f64);
+    }
+    h * total
+}
+
+/// A zero of `f`, from `x`.
+#[differentiable]
+fn newton<F, D>(f: F, df: D, x: f64) -> f64
+where
+    F: Fn(f64) -> f64,
+    D: Fn(f64) -> f64,
+{
+    let mut x = x;
+    while f(x).abs() > 1e-12 {
+        x -= f(x) / df(x);
+    }
+    x - f(x) / df(x)
+}
+
+/// One step of Runge and Kutta's method after the other.
+#[differentiable]
+fn rk4<F: Fn(f64, &[f64], &mut [f64])>(rhs: F, y: &mut [f64], h: f64, steps: usize) {
+    let mut k1 = vec![0.0; y.len()];
+    let mut k2 = vec![0.0; y.len()];
+    let mut k3 = vec![0.0; y.len()];
+    let mut k4 = vec![0.0; y.len()];
+    let mut z = vec![0.0; y.len()];
+    let mut t = 0.0;
+    for _ in 0..steps {
+        rhs(t, y, &mut k1);
+        for i in 0..y.len() {
+            z[i] = y[i] + 0.5 * h * k1[i];
+        }
+        rhs(t + 0.5 * h, &z, &mut k2);
+        for i in 0..y.len() {
+            z[i] = y[i] + 0.5 * h * k2[i];
+        }
+        rhs(t + 0.5 * h, &z, &mut k3);
+        for i in 0..y.len() {
+            z[i] = y[i] + h * k3[i];
+        }
+        rhs(t + h, &z, &mut k4);
+        for i in 0..y.len() {
+            y[i] += h / 6.0 * (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]);
+        }
+        t += h;
+    }
+}
+
+#[differentiable]
+fn area(k: f64, b: f64, n: usize) -> f64 {
+    integrate(|t| k * t * t, 0.0, b, n)
+}
+
+#[differentiable]
+fn square(x: f64) -> f64 {
+    x * x
+}
+
+#[differentiable]
+fn by_path(a: f64, b: f64, n: usize) -> f64 {
+    integrate(square, a, b, n) * integrate(&square, 0.0, a, n) + integrate(f64::sin, a, b, n)
+}
+
+#[differentiable]
+fn root(p: f64, q: f64) -> f64 {
+    newton(|x| x * x * x - p * x - q, |x| 3.0 * x * x - p, 2.0)
+}
+
+/// Predators and prey, with their parameters in a slice.
+#[differentiable]
+fn lotka_volterra(p: &[f64], y: &mut [f64], h: f64, steps: usize) -> f64 {
+    rk4(
+        |_t, y, dy| {
+            dy[0] = p[0] * y[0] - p[1] * y[0] * y[1];
+            dy[1] = p[2] * y[0] * y[1] - p[3] * y[1];
+        },
+        y,
+        h,
+        steps,
+    );
+    y[0] * y[0] + y[1]
+}
+
+#[differentiable]
+fn forced(p: &[f64; 3], h: f64) -> f64 {
+    let mut y = [1.0, 0.5];
+    let mut total = 0.0;
+    for i in 0..3 {
+        let drive = p[i] * p[0];
+        rk4(
+            |t: f64, y: &[f64], dy: &mut [f64]| {
+                let force = if y[0] > 0.8 { (drive * t).sin() } else { drive };
+                dy[0] = y[1];
+                dy[1] = force - p[1] * y[0];
+                for j in 0..2 {
+                    dy[j] *= p[2];
+                }
+            },
+            &mut y,
+            h,
+            2,
+        );
+        total += y[0] * y[1];
+    }
+    total
+}
+
+/// ∫∫ k·x·y dy dx
+#[differentiable]
+fn nested(k: f64, b: f64, n: usize) -> f64 {
+    integrate(|x| integrate(|y| (k * x * y).sin() + x, 0.0, x * b, n), 0.0, 1.0, n)
+}
+
+#[differentiable]
+fn named(k: f64, b: f64, n: usize) -> f64 {
+    let g = |t: f64| (k * t).exp();
+    let h = |t| g(t) * t;
+    integrate(g, 0.0, b, n) * integrate(&h, 0.0, b, n) + g(k)
+}
+
+#[differentiable]
+fn without_captures(a: f64, b: f64, n: usize) -> f64 {
+    let cube = |t: f64| t * t * t;
+    integrate(cube, a, b, n) + integrate(|t| 2.0 * t, 0.0, a, n)
+}
+
+#[differentiable]
+fn twice(f: &impl Fn(f64) -> f64, x: f64) -> f64 {
+    f(f(x))
+}
+
+#[differentiable]
+fn four_times<F: Fn(f64) -> f64>(f: &F, x: f64) -> f64 {
+    let y = twice(f, x);
+    twice(f, y) + twice(&|z| f(z) * x, y)
+}
+
+#[differentiable]
+fn passed_on(a: f64, b: f64, x: f64) -> f64 {
+    four_times(&|y| a * y + b * y * y, x)
+}
+
+/// Adaptive quadrature: the function is passed on to itself.
+#[differentiable]
+fn adaptive(f: &dyn Fn(f64) -> f64, a: f64, b: f64, depth: usize) -> f64 {
+    let m = 0.5 * (a + b);
+    let coarse = (b - a) * f(m);
+    let fine = 0.5 * (b - a) * (f(0.5 * (a + m)) + f(0.5 * (m + b)));
+    if depth == 0 || (coarse - fine).abs() < 1e-9 {
+        return fine;
+    }
+    adaptive(f, a, m, depth - 1) + adaptive(f, m, b, depth - 1)
+}
+
+#[differentiable]
+fn adaptively(k: f64, b: f64) -> f64 {
+    adaptive(&|t| (k * t * t).sin(), 0.0, b, 4)
+}
+
+/// Calls in branches and loops, with locals that are written to.
+#[differentiable]
+fn scattered(f: impl Fn(&[f64], usize) -> f64, x: &mut [f64], rounds: usize) -> f64 {
+    let mut last = [0.0; 3];
+    let mut total = 0.0;
+    for round in 0..rounds {
+        for i in 0..x.len() {
+            if x[i] > 0.5 {
+                let v = f(x, i);
+                x[i] = v * x[i];
+                last[i % 3] += v;
+            } else if i % 2 == 0 {
+                x[i] += f(&last, i % 3) + 0.1;
+            } else {
+                total += f(&x[i..], 0) * f(&last[..2], 1);
+            }
+        }
+    }
+    total + last[0] * last[1] + x[0]
+}
+
+#[differentiable]
+fn in_branches(w: &[f64], k: f64, x: &mut [f64], rounds: usize) -> f64 {
+    let scale = k * w[0];
+    if k > 1.0 {
+        scattered(|x, i| (x[i] * scale).sin() * w[i % 2] + k, x, rounds)
+    } else {
+        let value = scattered(|y: &[f64], i: usize| y[i] * w[1] + scale, x, rounds);
+        value * k
+    }
+}
+
+#[derive(Clone, Copy, Differentiable)]
+struct Law {
+    strength: f64,
+    power: [f64; 2],
+}
+
+#[differentiable]
+fn fixed_point<T: Float>(f: impl Fn([T; 2]) -> [T; 2], start: [T; 2], rounds: usize) -> [T; 2] {
+    let mut x = start;
+    for _ in 0..rounds {
+        x = f(x);
+    }
+    x
+}
+
+#[differentiable]
+fn with_a_struct(law: Law, start: [f64; 2], rounds: usize) -> f64 {
+    let fixed = fixed_point(
+        |x| {
+            let s = law.strength * x[0];
+            [s.sin() + law.power[1], law.power[0] * x[1] * x[0]]
+        },
+        start,
+        rounds,
+    );
+    fixed[0] * fixed[1] + law.strength
+}
+
+/// Ways out of a closure.
+#[differentiable]
+fn with_returns(k: f64, b: f64, n: usize) -> f64 {
+    integrate(
+        |t| {
+            if t < 0.3 {
+                return k * t;
+            }
+            let mut s = t;
+            for i in 0..3 {
+                s = s * k;
+                if s > 1.1 {
+                    return s * t;
+                }
+            }
+            s + k
+        },
+        0.0,
+        b,
+        n,
+    )
+}
+
+#[differentiable]
+fn first_some(f: impl Fn(f64) -> Option<f64>, x: f64) -> f64 {
+    match f(x) {
+        Some(y) => y * x,
+        None => x,
+    }
+}
+
+#[differentiable]
+fn logarithm(x: f64) -> Option<f64> {
+    if x > 0.0 { Some(x.ln()) } else { None }
+}
+
+#[differentiable]
+fn with_question_mark(k: f64, x: f64) -> f64 {
+    first_some(|t| {
+        let a = logarithm(t * k)?;
+        let b = logarithm(a)?;
+        Some(a * b * k)
+    }, x)
+}
+
+#[differentiable]
+fn constant_captures(#[constant] k: f64, n: usize, b: f64) -> f64 {
+    integrate(|t| k * t.powi(n as i32), 0.0, b, 4)
+}
+
+#[test]
+fn integrals() {
+    check_rule(area::rule, [(0.7, 2.0, 5), (1.3, 0.4, 2)]);
+    check_rule(by_path::rule, [(0.7, 2.0, 5), (1.3, 0.4, 2)]);
+    check_rule(nested::rule, [(0.7, 2.0, 5), (1.3, 0.4, 2)]);
+    check_rule(named::rule, [(0.7, 2.0, 5), (1.3, 0.4, 2)]);
+    check_rule(without_captures::rule, [(0.7, 2.0, 5), (1.3, 0.4, 2)]);
+    check_rule(adaptively::rule, [(0.7, 2.0), (1.3, 0.4)]);
+    check_rule(with_returns::rule, [(0.7, 2.0, 5), (1.3, 0.4, 2)]);
+    check_rule(constant_captures::rule, [(0.7, 2, 5.0), (1.3, 1, 2.0)]);
+}
+
+#[test]
+fn roots() {
+    check_rule(root::rule, [(1.0, 2.0), (0.5, 3.0)]);
+    check_rule(passed_on::rule, [(0.5, 0.1, 0.7), (0.2, -0.3, 1.2)]);
+    check_rule(with_question_mark::rule, [(2.0, 3.0), (1.5, 0.9), (-1.0, 2.0)]);
+}
+
+#[test]
+fn differential_equations() {
+    check_rule(lotka_volterra::rule, [(vec![0.6, 0.4, 0.3, 0.5], vec![1.0, 0.5], 0.1, 3), (vec![0.5, 0.3, 0.2, 0.4], vec![0.7, 1.5], 0.2, 1)]);
+    check_rule(forced::rule, [([0.6, 0.4, 0.3], 0.1), ([0.5, 1.3, 2.2], 0.4)]);
+}
+
+#[test]
+fn others() {
+    check_rule(in_branches::rule, [(vec![0.6, 0.4], 1.3, vec![0.3, 0.6, 0.9, 0.2], 2), (vec![0.7, 0.9], 0.8, vec![0.6, 0.2, 0.4, 0.7], 3)]);
+    let law = Law { strength: 0.8, power: [0.7, 0.3] };
+    check_rule(with_a_struct::rule, [(law, [0.5, 0.4], 3), (law, [0.9, 1.4], 1)]);
+}
