@@ -103,6 +103,13 @@ impl Parser<'_> {
         });
         self.landings = landings;
         self.closure_body = outside;
+        for id in parameters.iter().flatten() {
+            let variable = &self.program.variables[*id];
+            if variable.origin == Origin::Either && variable.memory {
+                let why = "this parameter is written to: write its type, `&mut [f64]` for a slice";
+                self.errors.push(&variable.name, why);
+            }
+        }
         self.add(&verbatim, ExprKind::Callback(Callback::Closure { parameters, body }))
     }
 
@@ -189,6 +196,10 @@ impl<'n> Uses<'n> {
         matches!(expr, Syn::Path(path) if path.path.get_ident() == self.name)
     }
 
+    fn binds(&self, pattern: &Pat) -> bool {
+        bound(pattern).iter().any(|name| Some(name) == self.name)
+    }
+
     fn base(&self, expr: &Syn) -> bool {
         match expr {
             Syn::Index(index) => self.base(&index.expr),
@@ -201,6 +212,33 @@ impl<'n> Uses<'n> {
 }
 
 impl<'ast> Visit<'ast> for Uses<'_> {
+    fn visit_block(&mut self, block: &'ast syn::Block) {
+        for statement in &block.stmts {
+            self.visit_stmt(statement);
+            // From here on the name is that of another variable.
+            if let Stmt::Local(local) = statement
+                && self.binds(&local.pat)
+            {
+                return;
+            }
+        }
+    }
+    fn visit_expr_closure(&mut self, closure: &'ast ExprClosure) {
+        if !closure.inputs.iter().any(|input| self.binds(input)) {
+            syn::visit::visit_expr_closure(self, closure);
+        }
+    }
+    fn visit_expr_for_loop(&mut self, f: &'ast syn::ExprForLoop) {
+        self.visit_expr(&f.expr);
+        if !self.binds(&f.pat) {
+            self.visit_block(&f.body);
+        }
+    }
+    fn visit_arm(&mut self, arm: &'ast syn::Arm) {
+        if !self.binds(&arm.pat) {
+            syn::visit::visit_arm(self, arm);
+        }
+    }
     fn visit_expr(&mut self, expr: &'ast Syn) {
         match expr {
             Syn::Assign(assign) => self.written |= self.base(&assign.left),
@@ -293,6 +331,51 @@ impl Program {
             if place.projections.is_empty() && !reference && self.variables[place.base].origin == Origin::Either)
     }
 
+    /// The parameters that several arguments of one call may call.
+    pub(crate) fn shared(&self, args: &[ExprId]) -> Vec<VarId> {
+        let mut found = Vec::new();
+        for arg in args {
+            match &self.exprs[*arg].kind {
+                ExprKind::Callback(Callback::Closure { body, .. }) => found.extend(self.called_within(*body)),
+                ExprKind::Callback(Callback::Parameter(id)) => found.push(*id),
+                _ => {}
+            }
+        }
+        found.sort_unstable();
+        let mut shared: Vec<_> = found.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+        shared.dedup();
+        shared
+    }
+
+    /// The call, where several of its arguments may call the same parameter: one at a time.
+    pub(crate) fn sharing(&self, shared: &[VarId], call: TokenStream) -> TokenStream {
+        if shared.is_empty() {
+            return call;
+        }
+        let cells = shared.iter().map(|id| {
+            let (cell, derivative) = (self.cell(*id), &self.variables[*id].shadow);
+            quote!(let #cell = __pb::RefCell::new(&mut *#derivative);)
+        });
+        quote!({ #(#cells)* #call })
+    }
+
+    /// What stands in a closure that calls some of the parameters `shared`.
+    fn turns(&self, shared: &[VarId], body: BlockId) -> TokenStream {
+        let called = self.called_within(body);
+        shared.iter().filter(|id| called.contains(id)).map(|id| self.turn(*id)).collect()
+    }
+
+    /// The parameter `id`, for as long as a closure runs.
+    fn turn(&self, id: VarId) -> TokenStream {
+        let (cell, derivative) = (self.cell(id), &self.variables[id].shadow);
+        let turn = Program::fresh("turn");
+        quote!(let mut #turn = #cell.borrow_mut(); let #derivative = &mut **#turn;)
+    }
+
+    fn cell(&self, id: VarId) -> Ident {
+        Program::fresh(&format!("shared_{}", self.variables[id].shadow))
+    }
+
     /// A function, as it is passed on by the caller.
     fn passed_on(&self, id: VarId) -> TokenStream {
         let Variable { unique: primal, shadow: derivative, .. } = &self.variables[id];
@@ -309,12 +392,14 @@ impl Reverse<'_> {
         callback: &Callback,
         local: &HashMap<VarId, Ident>,
         with_closures: bool,
+        shared: &[VarId],
     ) -> TokenStream {
         match callback {
             Callback::Closure { parameters, body } => {
                 let outer = self.captured.clone();
                 self.captured.extend(local.iter().map(|(id, cells)| (*id, cells.clone())));
-                let closure = self.closure(arg, parameters, *body);
+                let turns = self.program.turns(shared, *body);
+                let closure = self.closure(arg, parameters, *body, turns);
                 self.captured = outer;
                 closure
             }
@@ -331,15 +416,24 @@ impl Reverse<'_> {
                         rule
                     }
                 };
-                pass_on(&rule)
+                pass_on(&rule, None)
             }
-            Callback::Parameter(id) if with_closures => pass_on(&self.program.variables[*id].shadow),
+            Callback::Parameter(id) if with_closures => {
+                let turn = shared.contains(id).then(|| self.program.turn(*id));
+                pass_on(&self.program.variables[*id].shadow, turn)
+            }
             Callback::Parameter(id) => self.program.passed_on(*id),
         }
     }
 
     /// The pullback of a closure.
-    fn closure(&mut self, arg: ExprId, parameters: &[Option<VarId>], body: BlockId) -> TokenStream {
+    fn closure(
+        &mut self,
+        arg: ExprId,
+        parameters: &[Option<VarId>],
+        body: BlockId,
+        turns: TokenStream,
+    ) -> TokenStream {
         let program = self.program;
         let seed = Cotangent::atom(self.kept.fresh("d").into_token_stream());
         self.open(body, true);
@@ -392,26 +486,33 @@ impl Reverse<'_> {
         let undone = self.close();
         let residual = self.kept.pattern(body);
         quote! {
-            |#residual, (#(#names,)*), (#(#shadows,)*), #seed| { #before #undone (#(#gradients,)*) }
+            |#residual, (#(#names,)*), (#(#shadows,)*), #seed| { #turns #before #undone (#(#gradients,)*) }
         }
     }
 }
 
 /// The pullback of what `rule` is the rule of.
-fn pass_on(rule: &Ident) -> TokenStream {
+fn pass_on(rule: &Ident, turn: Option<TokenStream>) -> TokenStream {
     let (residual, args) = (Program::fresh("residual"), Program::fresh("args"));
     let (shadows, seed) = (Program::fresh("shadows"), Program::fresh("seed"));
-    quote!(|#residual, #args, #shadows, #seed| #rule.pullback(#residual, #args, #shadows, #seed))
+    let call = quote!(#rule.pullback(#residual, #args, #shadows, #seed));
+    quote!(|#residual, #args, #shadows, #seed| { #turn #call })
 }
 
 impl Forward<'_> {
     /// A function as an argument of a forward: itself, and its forward.
-    pub(crate) fn callback(&mut self, arg: ExprId, callback: &Callback, with_closures: bool) -> TokenStream {
+    pub(crate) fn callback(
+        &mut self,
+        arg: ExprId,
+        callback: &Callback,
+        with_closures: bool,
+        shared: &[VarId],
+    ) -> TokenStream {
         let (program, args) = (self.program, Program::fresh("args"));
         let primal = &program.exprs[arg].syntax;
         match callback {
             Callback::Closure { parameters, body } => {
-                let forward = self.closure(parameters, *body);
+                let forward = self.closure(parameters, *body, program.turns(shared, *body));
                 quote!(#primal, #forward)
             }
             Callback::Function(_) => {
@@ -420,14 +521,15 @@ impl Forward<'_> {
             }
             Callback::Parameter(id) if with_closures => {
                 let derivative = &program.variables[*id].shadow;
-                quote!(#primal, |#args| #derivative.forward(#args))
+                let turn = shared.contains(id).then(|| program.turn(*id));
+                quote!(#primal, |#args| { #turn #derivative.forward(#args) })
             }
             Callback::Parameter(id) => program.passed_on(*id),
         }
     }
 
     /// The forward of a closure.
-    fn closure(&mut self, parameters: &[Option<VarId>], body: BlockId) -> TokenStream {
+    fn closure(&mut self, parameters: &[Option<VarId>], body: BlockId, turns: TokenStream) -> TokenStream {
         let names = parameters.iter().map(|parameter| match parameter.map(|id| &self.program.variables[id]) {
             Some(variable) => {
                 let name = &variable.name;
@@ -450,7 +552,7 @@ impl Forward<'_> {
         let whole = self.whole(body);
         self.frames.pop();
         self.before = outer;
-        quote!(|(#(#names,)*)| { #(#checks)* #whole })
+        quote!(|(#(#names,)*)| { #turns #(#checks)* #whole })
     }
 }
 
@@ -458,20 +560,20 @@ impl Program {
     /// The variable occurs once in its closure, where it is passed on.
     fn mentioned_once(&self, variable: &Variable, body: BlockId) -> bool {
         let blocks = self.nested(body);
+        let is = |id: &VarId| self.variables[*id].unique == variable.unique;
         let mut count = 0;
         for expr in blocks.iter().flat_map(|b| self.roots(*b)).flat_map(|root| self.tree(root)) {
             count += match &self.exprs[expr].kind {
-                ExprKind::Borrow { place, .. } if self.variables[place.base].unique == variable.unique => {
+                ExprKind::Borrow { place, .. } if is(&place.base) => {
                     if self.either(expr) { 1 } else { 2 }
                 }
-                ExprKind::Read(place) if self.variables[place.base].unique == variable.unique => 2,
-                ExprKind::Constant(constant) => {
-                    let mentions = |id: &VarId| self.variables[*id].unique == variable.unique;
-                    2 * usize::from(constant.mentions.iter().any(mentions))
-                }
+                ExprKind::Read(place) if is(&place.base) => 2,
+                ExprKind::Constant(constant) => 2 * usize::from(constant.reads.iter().any(is)),
                 _ => 0,
             };
         }
-        count <= 1
+        let statements = blocks.iter().flat_map(|b| &self.blocks[*b].statements);
+        let read = statements.filter(|s| matches!(&s.kind, StatementKind::Opaque(o) if o.reads.iter().any(is)));
+        count + read.count() <= 1
     }
 }

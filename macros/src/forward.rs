@@ -373,11 +373,12 @@ impl<'p> Forward<'p> {
             .first()
             .is_some_and(|a| matches!(self.program.exprs[*a].kind, ExprKind::Borrow { unique: false, .. }));
         let with_closures = self.program.with_closures(args);
+        let shared = self.program.shared(args);
         let calls_within = args.iter().any(|a| self.touched(*a, block));
         let args: Vec<_> = args
             .iter()
             .map(|a| match &self.program.exprs[*a].kind {
-                ExprKind::Callback(callback) => self.callback(*a, callback, with_closures),
+                ExprKind::Callback(callback) => self.callback(*a, callback, with_closures, &shared),
                 _ => self.expr(*a, block),
             })
             .collect();
@@ -390,7 +391,7 @@ impl<'p> Forward<'p> {
             return Some((quote!({ #args #call }), residual));
         }
         let call = match with_closures {
-            true => function.forward_with(rule, &args, span),
+            true => self.program.sharing(&shared, function.forward_with(rule, &args, span)),
             false => function.forward(rule, &args, reads, span),
         };
         Some((call, residual))

@@ -278,10 +278,11 @@ impl Reverse<'_> {
             }
         }
         let with_closures = program.with_closures(args);
+        let shared_functions = program.shared(args);
         let (mut texts, mut shadows) = (Vec::new(), Vec::new());
         for (i, &arg) in args.iter().enumerate() {
             if let ExprKind::Callback(callback) = &program.exprs[arg].kind {
-                texts.push(self.callback(arg, callback, &local, with_closures));
+                texts.push(self.callback(arg, callback, &local, with_closures, &shared_functions));
                 shadows.push(quote!(__pb::none()));
                 continue;
             }
@@ -363,7 +364,10 @@ impl Reverse<'_> {
             quote!(#d)
         };
         let call = match with_closures {
-            true => function.pullback_with(&rule, &residual, &texts, &shadows, &seed),
+            true => {
+                let call = function.pullback_with(&rule, &residual, &texts, &shadows, &seed);
+                program.sharing(&shared_functions, call)
+            }
             false => function.pullback(&rule, &residual, &texts, &shadows, &seed),
         };
         if values.iter().all(Option::is_none) {

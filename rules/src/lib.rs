@@ -50,6 +50,7 @@ pub use tangent::{Tangent, Value};
 /// What generated code refers to. Not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
+    pub use std::cell::RefCell;
     pub use std::ops::ControlFlow;
 
     pub use crate::activation::{Activation, Dual, DualMut, Frames};

@@ -311,3 +311,175 @@ fn others() {
     let law = Law { strength: 0.8, power: [0.7, 0.3] };
     check_rule(with_a_struct::rule, [(law, [0.5, 0.4], 3), (law, [0.9, 1.4], 1)]);
 }
+
+/// The derivative by differences of the function that is given.
+#[differentiable]
+fn secant(f: impl Fn(f64) -> f64, x: f64, h: f64) -> f64 {
+    newton(|x| f(x) - 0.5, |x| (f(x + h) - f(x - h)) / (2.0 * h), x) + newton(&f, |x| f(x) + 3.0, x)
+}
+
+#[differentiable]
+fn both_call(k: f64, x: f64) -> f64 {
+    secant(|t| (k * t).exp() - 1.0 + t, x, 0.1)
+}
+
+/// Closures in a loop that sums up, with parts of arrays under names.
+#[differentiable]
+fn in_a_sum(p: &[f64], k: f64, n: usize) -> f64 {
+    let mut total = 0.0;
+    for i in 0..p.len() {
+        let rest = &p[i..];
+        total += integrate(|t| (p[i] * t * k).sin() * rest[0], 0.0, p[i], n);
+    }
+    total
+}
+
+/// A local array, written to before and after.
+#[differentiable]
+fn of_locals(x: f64, n: usize) -> f64 {
+    let mut y = [x, 2.0 * x, 0.5];
+    let mut total = 0.0;
+    for i in 0..n {
+        let (a, b) = (y[0] * x, y[1]);
+        let mut c = a;
+        c *= b;
+        let part = integrate(|t| y[i % 3] * t + a * b * t * t + c, 0.0, y[2], 3);
+        y[i % 3] = part.sin();
+        total += part * y[2];
+        c = total;
+        total += integrate(|t| c * t, 0.0, 1.0, 2);
+    }
+    total
+}
+
+#[differentiable]
+fn by_iterators(f: impl Fn(f64) -> f64, g: impl Fn(f64, f64) -> f64, x: &[f64]) -> f64 {
+    let scaled: Vec<f64> = x.iter().map(|v| f(*v) * 2.0).collect();
+    let pairs: f64 = x.iter().zip(&scaled).map(|(a, b)| g(*a, *b)).sum();
+    let named = |v: f64| f(v) + v;
+    pairs + x.iter().copied().map(&f).sum::<f64>() + named(scaled[0]) + twice(&named, x[0])
+}
+
+#[differentiable]
+fn of_iterators(k: f64, x: &[f64]) -> f64 {
+    by_iterators(|v| (v * k).sin(), f64::hypot, x) + by_iterators(f64::exp, |a, b| a * b * k, x)
+}
+
+#[differentiable]
+fn deep(x: f64, n: usize) -> f64 {
+    if n == 0 { x.sin() } else { integrate(|t| deep(t * x, n - 1) + t, 0.0, 1.0, 2) }
+}
+
+/// A right-hand side that leaves the work to another function.
+#[differentiable]
+fn decay(t: f64, y: &[f64], dy: &mut [f64], rates: &[f64]) {
+    for i in 0..y.len() {
+        dy[i] = -rates[i] * y[i] * t;
+    }
+}
+
+#[differentiable]
+fn pendulum(_t: f64, y: &[f64], dy: &mut [f64]) {
+    dy[0] = y[1];
+    dy[1] = -y[0].sin();
+}
+
+#[differentiable]
+fn delegated(rates: &[f64], y: &mut [f64], h: f64) -> f64 {
+    rk4(|t, y, dy| decay(t, y, dy, rates), y, h, 2);
+    rk4(pendulum, y, h, 2);
+    let rate = rates[0] * h;
+    rk4(
+        |t, y, dy: &mut [f64]| {
+            pendulum(t, y, dy);
+            let first = dy[0];
+            decay(t, &y[..1], dy, rates);
+            dy[1] = first * rate;
+        },
+        y,
+        h,
+        2,
+    );
+    y[0] * y[1]
+}
+
+#[differentiable]
+fn patterns(x: f64, k: f64) -> f64 {
+    let f = |(a, b): (f64, f64)| a * b * k;
+    let g = |[a, b]: [f64; 2]| [a * k, a + b];
+    let fixed = fixed_point(g, [x, k], 3);
+    of_pairs(f, x) + fixed[0] * fixed[1] + of_pairs(|p| p.0 * k + p.1, x) + of_references(|&a, b| a * *b * k, x)
+}
+
+#[differentiable]
+fn of_pairs(f: impl Fn((f64, f64)) -> f64, x: f64) -> f64 {
+    f((x, x * x)) * f((2.0, x))
+}
+
+#[differentiable]
+fn of_references(f: impl Fn(&f64, &f64) -> f64, x: f64) -> f64 {
+    let y = x * x;
+    f(&x, &y) * f(&y, &y)
+}
+
+#[differentiable]
+fn of_structs(law: &Law, x: f64) -> f64 {
+    of_laws(|l, i| l.power[i] * l.strength * law.strength, *law, x)
+}
+
+#[differentiable]
+fn of_laws(f: impl Fn(Law, usize) -> f64, law: Law, x: f64) -> f64 {
+    f(law, 0) * x + f(Law { strength: x, ..law }, 1)
+}
+
+/// Local closures that are left by `return`.
+#[differentiable]
+fn inlined_returns(x: &[f64], k: f64) -> f64 {
+    let clipped = |v: f64| {
+        if v > 1.0 {
+            return 1.0 + k;
+        }
+        let mut w = v * k;
+        for _ in 0..3 {
+            if w > 0.5 {
+                return w * v;
+            }
+            w *= 1.5;
+        }
+        w
+    };
+    let mut count = 0.0;
+    let mut add = |v: f64| {
+        if v < 0.2 {
+            return;
+        }
+        count += v * k;
+    };
+    add(x[0]);
+    add(k * x[1]);
+    let mut total = x.iter().map(|v| { if *v < 0.3 { return *v; } clipped(*v) * 2.0 }).sum::<f64>();
+    for i in 0..x.len() {
+        if clipped(x[i]) > 0.1 {
+            total += clipped(x[i]) * clipped(k);
+        }
+    }
+    total + count
+}
+
+#[test]
+fn shared_functions() {
+    check_rule(both_call::rule, [(0.7, 0.4), (0.5, 0.9)]);
+    check_rule(of_iterators::rule, [(0.7, vec![0.3, 0.8]), (0.9, vec![0.4])]);
+    check_rule(deep::rule, [(0.7, 2), (0.4, 1), (0.3, 0)]);
+}
+
+#[test]
+fn captures() {
+    check_rule(in_a_sum::rule, [(vec![0.5, 0.9], 1.2, 3), (vec![0.4], 0.3, 2)]);
+    check_rule(of_locals::rule, [(0.6, 4), (0.3, 1)]);
+    check_rule(delegated::rule, [(vec![0.4, 0.8], vec![0.5, 0.2], 0.1), (vec![0.3, 0.7], vec![0.9, 1.2], 0.3)]);
+    check_rule(patterns::rule, [(0.4, 0.8), (1.3, 0.7)]);
+    let law = Law { strength: 0.8, power: [0.7, 0.3] };
+    check_rule(of_structs::rule, [(law, 0.5), (law, 1.4)]);
+    check_rule(inlined_returns::rule, [(vec![0.4, 0.8, 1.2, 0.1], 0.6), (vec![0.25, 0.9], 0.9)]);
+}
