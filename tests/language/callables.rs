@@ -483,3 +483,116 @@ fn captures() {
     check_rule(of_structs::rule, [(law, 0.5), (law, 1.4)]);
     check_rule(inlined_returns::rule, [(vec![0.4, 0.8, 1.2, 0.1], 0.6), (vec![0.25, 0.9], 0.9)]);
 }
+
+#[differentiable]
+fn inverse(x: f64) -> f64 {
+    assert!(x != 0.0, "no inverse");
+    1.0 / x
+}
+
+#[differentiable]
+fn scaled<T: Float, const N: usize>(f: impl Fn(&[T; N], &mut [T; N]), x: &[T; N], k: T) -> T {
+    let mut y = [T::zero(); N];
+    f(x, &mut y);
+    let mut total = T::zero();
+    for i in 0..N {
+        total += y[i] * k;
+    }
+    total
+}
+
+#[differentiable]
+fn squares<T: Float, const N: usize>(x: &[T; N], y: &mut [T; N]) {
+    for i in 0..N {
+        y[i] = x[i] * x[i];
+    }
+}
+
+#[test]
+fn gradients_for_a_given_function() {
+    let mut g = integrate::<square>::gradient();
+    check_gradient(
+        |(a, b)| integrate(square, *a, *b, 5),
+        |(a, b)| {
+            let (value, d) = g.value_and_gradient(*a, *b, 5);
+            (value, (d.a, d.b))
+        },
+        [(0.5, 2.0), (-1.0, 1.5)],
+    );
+    let mut g = newton::<pullback_of_tests::cubic, pullback_of_tests::slope>::gradient();
+    let (x, d) = g.value_and_gradient(2.0);
+    assert!((x - 8.0_f64.cbrt()).abs() < 1e-12 && d.x.abs() < 1e-9);
+    let mut g = scaled::<f64, 2, squares<f64, 2>>::gradient();
+    let (value, d) = g.value_and_gradient(&[2.0, 3.0], 10.0);
+    assert_eq!((value, d.x, d.k), (130.0, [40.0, 60.0], 13.0));
+}
+
+#[test]
+fn a_panic_in_a_given_function_leaves_the_gradient_usable() {
+    let mut g = integrate::<inverse>::gradient();
+    let first = g.value_and_gradient(1.0, 2.0, 4).1.b;
+    for _ in 0..2 {
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            g.value_and_gradient(-1.0, 1.0, 2);
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(g.value_and_gradient(1.0, 2.0, 4).1.b, first);
+    }
+    g.release();
+    assert_eq!(g.value_and_gradient(1.0, 2.0, 4).1.b, first);
+}
+
+/// Functions of another module, with rules of every kind.
+mod pullback_of_tests {
+    use pullback::prelude::*;
+    use pullback::{Dual, DualMut};
+
+    pub fn cubic(x: f64) -> f64 {
+        x * x * x - 8.0
+    }
+    scalar_rule!(pub fn cubic(x: f64) -> f64 => 3.0 * x * x);
+
+    pub fn slope(x: f64) -> f64 {
+        3.0 * x * x
+    }
+    non_differentiable!(pub fn slope(x: f64) -> f64);
+
+    /// dy ← y·t
+    pub fn grow(t: f64, y: &[f64], dy: &mut [f64]) {
+        dy.iter_mut().zip(y).for_each(|(dy, y)| *dy = t * y);
+    }
+
+    #[derive(Rule, Default)]
+    #[rule(pub fn grow(t: f64, y: &[f64], dy: &mut [f64]))]
+    struct Grow {
+        old: pullback::Saved<f64>,
+    }
+
+    impl Grow {
+        fn forward(&mut self, t: f64, y: &[f64], dy: &mut [f64]) {
+            self.old.save(dy);
+            grow(t, y, dy);
+        }
+        fn pullback(&mut self, t: f64, y: Dual<'_, [f64]>, dy: DualMut<'_, [f64]>) -> f64 {
+            let mut d_t = 0.0;
+            for i in 0..y.value.len() {
+                let d = dy.shadow.take(|d| &d[i]);
+                d_t += d * y.value[i];
+                y.shadow.accumulate(|cells| &cells[i], d * t);
+            }
+            self.old.restore(dy.value);
+            d_t
+        }
+    }
+}
+
+#[differentiable]
+fn of_other_rules(x: f64, y: &mut [f64]) -> f64 {
+    rk4(pullback_of_tests::grow, y, x, 2);
+    newton(pullback_of_tests::cubic, |x| 3.0 * x * x, x) * y[0] + integrate(pullback_of_tests::cubic, 0.0, x, 3)
+}
+
+#[test]
+fn functions_with_rules_of_every_kind() {
+    check_rule(of_other_rules::rule, [(0.7, vec![0.5, 0.8]), (1.4, vec![0.5])]);
+}
