@@ -154,6 +154,7 @@ fn settle_inert(program: &mut Program) {
 
 fn report(program: &Program, errors: &mut Errors) {
     crate::exits::report(program, errors);
+    crate::callbacks::report(program, errors);
     let active = |mentions: &[VarId]| {
         mentions.iter().map(|v| &program.variables[*v]).find(|v| v.active).map(|v| v.name.to_string())
     };
@@ -260,6 +261,9 @@ fn report_nested_writes(program: &Program, root: ExprId, errors: &mut Errors) {
                      pass `&*` of the reference, if the call only reads)",
                 );
             }
+        }
+        if let ExprKind::Callback(_) = program.exprs[expr].kind {
+            return;
         }
         if program.blocks_of(expr).into_iter().any(|b| !program.written(b).is_empty()) {
             errors.push(

@@ -63,6 +63,19 @@ fn is_name(ty: &Type, name: &Ident) -> bool {
     matches!(ty, Type::Path(path) if path.path.is_ident(name))
 }
 
+/// `Box<dyn Fn(…)>`
+fn owns_function(path: &syn::TypePath) -> bool {
+    let Some(PathArguments::AngleBracketed(arguments)) = path.path.segments.last().map(|s| &s.arguments) else {
+        return false;
+    };
+    let function = |ty: &Type| match ty {
+        Type::TraitObject(ty) => bound(&ty.bounds).is_some(),
+        Type::ImplTrait(ty) => bound(&ty.bounds).is_some(),
+        _ => false,
+    };
+    arguments.args.iter().any(|argument| matches!(argument, syn::GenericArgument::Type(ty) if function(ty)))
+}
+
 /// Lifetimes of references are elided.
 struct Elide;
 
@@ -93,6 +106,10 @@ impl Callable {
         let (found, named) = match inner {
             Type::ImplTrait(ty) => (bound(&ty.bounds)?, None),
             Type::TraitObject(ty) if referred.is_some() => (bound(&ty.bounds)?, None),
+            Type::Path(path) if owns_function(path) => {
+                errors.push(ty, "a function that is owned carries no gradient: take `impl Fn(…) -> …`, or `&dyn Fn(…) -> …`");
+                return None;
+            }
             Type::Path(path) => {
                 let name = path.path.get_ident()?;
                 (bounds_of(syntax, name)?, Some(name.clone()))
@@ -110,7 +127,7 @@ impl Callable {
                  given by `&mut`",
             );
         }
-        let generic = named.clone().unwrap_or_else(|| type_of(name));
+        let generic = named.clone().unwrap_or_else(|| type_of(name, syntax));
         let inputs = found.arguments.inputs.iter().map(|input| input_of(&input.ty, generics, errors)).collect();
         let output = match &found.arguments.output {
             syn::ReturnType::Default => syn::parse_quote!(()),
@@ -151,8 +168,8 @@ impl Callable {
     }
 }
 
-/// The name of the type that stands for the parameter `rhs`: `Rhs`.
-fn type_of(name: Option<&Ident>) -> Ident {
+/// The name of the type that stands for the parameter `rhs`: `FnRhs`, unless that is taken.
+fn type_of(name: Option<&Ident>, generics: &syn::Generics) -> Ident {
     let text = name.map_or("f".to_string(), |name| name.unraw().to_string());
     let words = text.split('_').filter(|word| !word.is_empty());
     let capitalised = words.map(|word| {
@@ -160,7 +177,11 @@ fn type_of(name: Option<&Ident>) -> Ident {
         letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
     });
     let span = name.map_or(proc_macro2::Span::call_site(), Ident::span);
-    format_ident!("{}", capitalised.collect::<String>(), span = span)
+    let mut ident = format_ident!("Fn{}", capitalised.collect::<String>(), span = span);
+    while generics.type_params().any(|p| p.ident == ident) || generics.const_params().any(|p| p.ident == ident) {
+        ident = format_ident!("{}_", ident);
+    }
+    ident
 }
 
 /// A parameter of the function.
@@ -335,6 +356,7 @@ impl Signature {
                 None => quote!(#x),
             })
             .collect();
+        let forward = crate::calls::forward_with(name.span());
         let (rule, kept) = (Program::fresh("rule"), Program::fresh("residual"));
         let (shadows, seed) = (Program::fresh("shadows"), Program::fresh("seed"));
         quote! {
@@ -343,7 +365,7 @@ impl Signature {
                 #[doc(hidden)]
                 #[inline(always)]
                 #[allow(clippy::too_many_arguments)]
-                pub fn forward_with<'a, Rule: __pb::Rule<Function = Self>, #(#of_forward),*>(
+                pub fn #forward<'a, Rule: __pb::Rule<Function = Self>, #(#of_forward),*>(
                     #rule: &mut Rule,
                     #(#forwards),*
                 ) -> (#output, Rule::Residual)

@@ -11,6 +11,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::visit::Visit;
 use syn::{Expr as Syn, ExprClosure, Ident, Pat, Stmt, UnOp, parse_quote};
 
+use crate::errors::Errors;
 use crate::forward::Forward;
 use crate::kept::Item;
 use crate::kind::{changes_receiver, inert, numeric_method};
@@ -256,6 +257,36 @@ impl<'ast> Visit<'ast> for Uses<'_> {
     }
 }
 
+/// Reports functions that are neither called nor passed on, and closures that change what they capture.
+pub(crate) fn report(program: &Program, errors: &mut Errors) {
+    for expr in &program.exprs {
+        match &expr.kind {
+            ExprKind::Read(place) | ExprKind::Borrow { place, .. }
+                if program.variables[place.base].origin == Origin::Function =>
+            {
+                errors.push(
+                    &expr.syntax,
+                    "a function is called by its name, or passed on to a free function with a rule: this is neither",
+                );
+            }
+            ExprKind::Call { args, .. } if expr.active => {
+                for arg in args {
+                    if let ExprKind::Callback(Callback::Closure { body, .. }) = &program.exprs[*arg].kind
+                        && !program.written(*body).is_empty()
+                    {
+                        errors.push(
+                            &program.exprs[*arg].syntax,
+                            "a closure that changes what it captures cannot be passed on differentiably: let it return what it \
+                             computes, or write to an argument of type `&mut`",
+                        );
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
 impl Program {
     /// The variables whose shadows the pullback of an argument borrows.
     pub(crate) fn borrowed(&self, arg: ExprId) -> Vec<VarId> {
@@ -435,14 +466,15 @@ impl Reverse<'_> {
         turns: TokenStream,
     ) -> TokenStream {
         let program = self.program;
-        let seed = Cotangent::atom(self.kept.fresh("d").into_token_stream());
-        self.open(body, true);
         if program.blocks[body].value.is_some_and(|value| program.owns(value)) {
             self.errors.push(
                 &program.exprs[arg].syntax,
                 "a closure that returns a vector is not differentiable: let it write to an argument of type `&mut`",
             );
+            return TokenStream::new();
         }
+        let seed = Cotangent::atom(self.kept.fresh("d").into_token_stream());
+        self.open(body, true);
         let inner = self.seed(Target::Break(body), &seed);
         self.undo_block(body, Some(&inner));
         self.seeds.remove(&Target::Break(body));

@@ -38,6 +38,11 @@ pub(crate) fn sibling(name: &Ident) -> Ident {
     format_ident!("{}_has_no_rule_mark_its_impl_differentiable", name.unraw(), span = name.span())
 }
 
+/// The function beside a function that takes functions which is called with closures. Its name shows where a function takes none.
+pub(crate) fn forward_with(span: proc_macro2::Span) -> Ident {
+    Ident::new("takes_no_function_put_constant_around_it", span)
+}
+
 impl Callee {
     /// The name of the function.
     pub(crate) fn name(&self) -> &Ident {
@@ -102,7 +107,8 @@ impl Callee {
     pub(crate) fn forward_with(&self, rule: &Ident, args: &[TokenStream], span: proc_macro2::Span) -> TokenStream {
         match self {
             Callee::Function(path) | Callee::Itself(path) => {
-                quote_spanned!(span=> #path::forward_with(#rule, #(#args),*))
+                let forward = forward_with(self.name().span());
+                quote_spanned!(span=> #path::#forward(#rule, #(#args),*))
             }
             _ => unreachable!("only functions that have a path take functions"),
         }

@@ -11,10 +11,12 @@ use syn::visit::Visit;
 use syn::visit_mut::VisitMut;
 use syn::{Expr, ExprClosure, Ident, Pat, Stmt, parse_quote};
 
+use crate::iterators::consumers::changes;
 use crate::iterators::item::{Code, Item};
 use crate::normal::Parts;
 use crate::parse::{Binding, Parser};
 use crate::program::VarId;
+use crate::statements::referent;
 use crate::rename::{Occurrences, Replace, Substitute, bound, path};
 
 /// A closure bound to a name.
@@ -60,7 +62,7 @@ impl Parser<'_> {
             pattern => pattern,
         };
         let (Pat::Ident(name), Some(init)) = (pattern, &local.init) else { return None };
-        let Expr::Closure(closure) = &*init.expr else { return None };
+        let Expr::Closure(closure) = referent(&init.expr) else { return None };
         if name.by_ref.is_some() || name.subpat.is_some() || !self.suspects.contains(&name.ident) {
             return None;
         }
@@ -343,6 +345,20 @@ impl VisitMut for Plain<'_, '_> {
             self.visit_expr_mut(&mut body.body);
             self.depth -= 1;
             *expr = self.parser.verbatim_call(&body, &args);
+            return;
+        }
+        if let Expr::Path(_) = expr
+            && let Some(closure) = self.parser.closure(expr)
+            && !changes(&closure.syntax.body)
+            && self.parser.still_valid(&closure).is_ok()
+            && self.depth < 64
+        {
+            let mut closure = closure.syntax.clone();
+            closure.capture = None;
+            self.depth += 1;
+            self.visit_expr_closure_mut(&mut closure);
+            self.depth -= 1;
+            *expr = Expr::Closure(closure);
             return;
         }
         syn::visit_mut::visit_expr_mut(self, expr);

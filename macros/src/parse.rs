@@ -504,7 +504,7 @@ impl<'e> Parser<'e> {
                 self.constant(expr, false, None)
             }
             Syn::Closure(_) => {
-                self.constant(expr, false, Some("closures over active values are not differentiable yet: write a function, or a loop"))
+                self.constant(expr, false, Some("a closure over active values is bound by `let`, or passed to an adapter or to a free function with a rule: do that, or write a function"))
             }
             Syn::Macro(m) if is_panic(&m.mac) => {
                 let constant =
@@ -612,7 +612,7 @@ impl<'e> Parser<'e> {
             return self.constant(
                 expr,
                 false,
-                Some("calls of closures are not differentiable yet: call a function"),
+                Some("nothing is known of what is called here: bind a closure with `let`, or take a parameter `impl Fn(…) -> …`"),
             );
         }
         if let Some(mutation) = self.mutating_function(expr, call, function) {

@@ -87,6 +87,9 @@ impl Signature {
                 if let Type::Reference(reference) = &**ty {
                     errors.push(reference, "a differentiable function returns its result by value: return a number, an array or a tuple, or write through a `&mut` parameter");
                 }
+                if let Type::ImplTrait(ty) = &**ty {
+                    errors.push(ty, "a differentiable function returns numbers, arrays or structs: take a function that is to be called as a parameter, `impl Fn(…) -> …`");
+                }
                 let mut ty = (**ty).clone();
                 resolve_self(&mut ty, owner);
                 ty
@@ -449,7 +452,7 @@ fn parameter(
             (passing, (*reference.elem).clone())
         }
         Type::ImplTrait(_) => {
-            errors.push(&typed.ty, "`impl Trait` parameters are not differentiable yet: write the type out");
+            errors.push(&typed.ty, "an `impl Trait` parameter is differentiable if it is a function, `impl Fn(…) -> …`, without `#[constant]`: otherwise write the type out");
             (Passing::Value, written.clone())
         }
         ty => (Passing::Value, ty.clone()),

@@ -259,7 +259,7 @@ impl Parser<'_> {
 }
 
 /// What a reference to references refers to.
-fn referent(expr: &Syn) -> &Syn {
+pub(crate) fn referent(expr: &Syn) -> &Syn {
     match expr {
         Syn::Reference(reference) => referent(&reference.expr),
         expr => expr,

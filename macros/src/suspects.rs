@@ -15,6 +15,7 @@ use crate::parse::assign_op;
 use crate::purity::without_shapes;
 use crate::rename::bound;
 use crate::signature::{Passing, Signature};
+use crate::statements::referent;
 
 #[derive(Default)]
 pub(crate) struct Suspects(HashSet<String>);
@@ -128,7 +129,7 @@ impl<'ast> Visit<'ast> for Flows {
         let without = matches!(&local.pat, Pat::Type(typed) if inert(&kind_of_type(&typed.ty)));
         if let (Some(init), false) = (&local.init, without) {
             self.add(&init.expr, bound(&local.pat));
-            if let Expr::Closure(closure) = &*init.expr {
+            if let Expr::Closure(closure) = referent(&init.expr) {
                 // Its parameters are what it is called with: the name stands for all of that.
                 let names = bound(&local.pat);
                 self.found.push(Flow {

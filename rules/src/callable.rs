@@ -194,10 +194,12 @@ impl<'r, T, V: Copy> Either<'r, T> for Shadow<V> {
 /// What is not written to, as the syntax of a closure is taken to tell.
 #[diagnostic::on_unimplemented(
     message = "whether this parameter of the closure is written to is not to be seen here",
-    label = "write its type: `y: &mut [f64]`"
+    label = "may be a `&mut`",
+    note = "write its type, such as `y: &mut [f64]`"
 )]
 pub trait ReadOnly {}
 
+#[diagnostic::do_not_recommend]
 impl<T: Copy> ReadOnly for T {}
 
 /// Makes sure that a parameter of a closure is no `&mut`.

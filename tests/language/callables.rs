@@ -596,3 +596,228 @@ fn of_other_rules(x: f64, y: &mut [f64]) -> f64 {
 fn functions_with_rules_of_every_kind() {
     check_rule(of_other_rules::rule, [(0.7, vec![0.5, 0.8]), (1.4, vec![0.5])]);
 }
+
+/// Ways out around calls with closures, and out of the closures.
+#[differentiable]
+fn exits_around(x: &[f64], k: f64, limit: f64) -> f64 {
+    let mut total = k;
+    for i in 0..x.len() {
+        if x[i] < 0.0 {
+            continue;
+        }
+        let part = integrate(
+            |t| {
+                if t * x[i] > 0.5 {
+                    return total * t;
+                }
+                t * t * k
+            },
+            0.0,
+            x[i],
+            3,
+        );
+        total += part;
+        if total > limit {
+            return integrate(|t| if t > k { t } else { return total * t }, 0.0, part, 2);
+        }
+        let mut rounds = 0;
+        while rounds < 5 {
+            rounds += 1;
+            total = integrate(|t| { for j in 0..3 { if t > 0.3 * j as f64 { return k * t; } } total }, 0.0, total, 2);
+            if total < 0.2 * k {
+                break;
+            }
+        }
+    }
+    total
+}
+
+#[differentiable]
+fn optional(x: f64, k: f64) -> Option<f64> {
+    let a = logarithm(x)?;
+    let b = first_some(|t| Some(logarithm(t + k)? * a), x);
+    if b > 100.0 {
+        return None;
+    }
+    let c = integrate(|t| { let Some(l) = logarithm(t + 1.0) else { return a; }; l * b }, 0.0, a, 2);
+    Some(a * b * c)
+}
+
+#[differentiable]
+fn option_or_zero(x: f64, k: f64) -> f64 {
+    match optional(x, k) {
+        Some(y) => y * k,
+        None => k,
+    }
+}
+
+struct Potential {
+    depth: f64,
+    widths: Vec<f64>,
+}
+
+#[derive(Differentiable)]
+struct Widths {
+    w: Vec<f64>,
+    factor: f64,
+}
+
+#[differentiable]
+impl Potential {
+    fn work(#[constant] &self, x: f64, n: usize) -> f64 {
+        integrate(|t| self.depth * (t * self.widths[0]).sin() * x, 0.0, x, n)
+    }
+}
+
+#[differentiable]
+fn by_methods(#[constant] p: &Potential, x: f64) -> f64 {
+    p.work(x, 3) * integrate(|t| p.work(t, 2), 0.0, x, 2)
+}
+
+#[differentiable]
+fn of_containers(widths: &Widths, w: &ndarray::Array2<f64>, y: &mut [f64], k: f64) -> f64 {
+    let local: Vec<f64> = widths.w.iter().map(|v| v * k).collect();
+    rk4(
+        |_, y, dy| {
+            for i in 0..y.len() {
+                dy[i] = local[i] - widths.w[i] * y[i];
+                for j in 0..y.len() {
+                    dy[i] += (w[[i, j]] * y[j]).tanh() * widths.factor;
+                }
+            }
+        },
+        y,
+        0.1,
+        2,
+    );
+    y[0] * y[1] + local[0]
+}
+
+#[differentiable]
+fn generic<T: Float>(k: T, x: [T; 2], n: usize) -> T {
+    let scale = k * x[0];
+    let y = fixed_point(|v| [v[0] * scale, v[1] * k + v[0]], x, n);
+    let z = fixed_point(|v: [T; 2]| [v[1].sin(), v[0] * y[0]], y, n);
+    z[0] * z[1]
+}
+
+#[differentiable]
+fn newton_with_slope(f: impl Fn(f64) -> (f64, f64), x: f64) -> f64 {
+    let mut x = x;
+    for _ in 0..5 {
+        let (value, slope) = f(x);
+        x -= value / slope;
+    }
+    x
+}
+
+#[differentiable]
+fn tuples(k: f64, x: f64) -> f64 {
+    newton_with_slope(|x| (x * x - k, 2.0 * x), x) * newton_with_slope(|x| { let y = x * x; (y * x - k, 3.0 * y) }, x)
+}
+
+#[differentiable]
+fn modify(f: impl Fn(&mut f64, usize), x: &mut [f64]) {
+    for i in 0..x.len() {
+        f(&mut x[i], i);
+        f(&mut x[0], i);
+    }
+}
+
+/// Bodies that are no blocks.
+#[differentiable]
+fn bodies(k: &[f64], x: &mut [f64]) -> f64 {
+    modify(|x, i| *x = *x * k[i % 2], x);
+    modify(|x, i| *x += k[0], x);
+    modify(|x, i| if i % 2 == 0 { *x *= k[1] } else { *x = x.sin() }, x);
+    rk4(|_, y, dy| for i in 0..y.len() { dy[i] = y[i] * k[0] }, x, 0.1, 1);
+    rk4(|t, y, dy| dy[0] = y[0] * t + k[1], x, 0.1, 2);
+    x[0] * x[1]
+}
+
+#[differentiable]
+fn repeatedly(k: f64, n: usize) -> f64 {
+    let mut c = k;
+    let mut total = 0.0;
+    let g = move |t: f64| c * t;
+    for i in 0..n {
+        total += integrate(|t| c * t * t + g(t), 0.0, k, 2) * integrate(g, 0.0, c, 2);
+        c = c * 0.9 + total;
+    }
+    total + both(g, &g, k) + twice(&g, c)
+}
+
+#[differentiable]
+fn both(f: impl Fn(f64) -> f64, g: &impl Fn(f64) -> f64, x: f64) -> f64 {
+    f(g(x)) * g(f(x) + 1.0)
+}
+
+/// Functions in conditions and casts.
+#[differentiable]
+fn in_conditions(f: impl Fn(f64) -> f64, inside: impl Fn(f64) -> bool, x: f64) -> f64 {
+    let steps = (f(x).abs() * 3.0) as usize;
+    let mut y = x;
+    for _ in 0..steps + 1 {
+        if inside(y) && f(y) > 0.1 {
+            y = f(y) * 0.5;
+        } else if f(y) < -0.3 || !inside(x) {
+            y += f(y + 0.2);
+        } else {
+            y = y * 1.1 + 0.1;
+        }
+    }
+    assert!(f(y).is_finite(), "{}", f(y));
+    y
+}
+
+#[differentiable]
+fn of_conditions(k: f64, x: f64) -> f64 {
+    let f = |t: f64| (t * k).sin() + 0.2;
+    let y = in_conditions(f, |t| t < 2.0, x);
+    if integrate(f, 0.0, x, 3) > 0.2 { y * f(k) } else { y }
+}
+
+#[test]
+fn exits_and_options() {
+    check_rule(
+        exits_around::rule,
+        [
+            (vec![0.5, -1.0, 0.9, 1.4], 0.8, 5.0),
+            (vec![1.5, 1.2, 2.0], 0.7, 0.9),
+            (vec![0.3, 0.2], 1.2, 2.0),
+        ],
+    );
+    check_rule(option_or_zero::rule, [(2.0, 1.5), (-1.0, 0.5), (3.0, 0.7)]);
+    check_rule(of_conditions::rule, [(0.9, 0.7), (1.4, 1.9), (-0.8, 1.2)]);
+}
+
+#[test]
+fn receivers_containers_generics() {
+    let mut g = by_methods::gradient();
+    let p = Potential { depth: 0.7, widths: vec![1.3] };
+    check_gradient(|x| by_methods(&p, *x), |x| { let (value, d) = g.value_and_gradient(&p, *x); (value, d.x) }, [0.8, 1.4]);
+    let mut g = of_containers::gradient();
+    check_gradient(
+        |(w, factor, a, y, k): &mut (Vec<f64>, f64, ndarray::Array2<f64>, Vec<f64>, f64)| {
+            of_containers(&Widths { w: w.clone(), factor: *factor }, a, &mut y.clone(), *k)
+        },
+        |(w, factor, a, y, k)| {
+            let (value, d) = g.value_and_gradient(&Widths { w: w.clone(), factor: *factor }, a, y, *k);
+            (value, (d.widths.w.clone(), d.widths.factor, d.w.clone(), d.y.to_vec(), d.k))
+        },
+        [(vec![0.4, 0.8], 0.6, ndarray::array![[0.1, 0.7], [-0.4, 0.3]], vec![0.5, 0.9], 1.2)],
+    );
+    check_rule(generic::<f64>::rule, [(0.7, [0.4, 0.9], 3), (0.9, [1.2, 0.3], 1)]);
+    check_rule(tuples::rule, [(2.0, 1.5), (3.0, 1.2)]);
+    check_rule(bodies::rule, [(vec![0.7, 1.2], vec![0.4, 0.9, 0.3]), (vec![0.3, 0.8], vec![0.6, 0.2])]);
+    check_rule(repeatedly::rule, [(0.7, 3), (0.4, 1)]);
+    let mut g = in_a_sum::gradient();
+    check_gradient(
+        |(p, k): &mut (Vec<f64>, f64)| in_a_sum(p, *k, 3),
+        |(p, k)| {
+            let (value, d) = g.value_and_gradient(p, *k, 3);
+            (value, (d.p.to_vec(), d.k))
+        },
+        [(vec![0.5, 0.9], 1.2), (vec![0.3, 0.8, 0.1], 0.7)],
+    );
+}
