@@ -53,7 +53,9 @@ fn bounds_of(generics: &syn::Generics, name: &Ident) -> Option<Bound> {
     let predicates = generics.where_clause.iter().flat_map(|clause| &clause.predicates);
     bound(&declared.bounds).or_else(|| {
         predicates.into_iter().find_map(|predicate| match predicate {
-            WherePredicate::Type(predicate) if is_name(&predicate.bounded_ty, name) => bound(&predicate.bounds),
+            WherePredicate::Type(predicate) if is_name(&predicate.bounded_ty, name) => {
+                bound(&predicate.bounds)
+            }
             _ => None,
         })
     })
@@ -65,7 +67,8 @@ fn is_name(ty: &Type, name: &Ident) -> bool {
 
 /// `Box<dyn Fn(…)>`
 fn owns_function(path: &syn::TypePath) -> bool {
-    let Some(PathArguments::AngleBracketed(arguments)) = path.path.segments.last().map(|s| &s.arguments) else {
+    let Some(PathArguments::AngleBracketed(arguments)) = path.path.segments.last().map(|s| &s.arguments)
+    else {
         return false;
     };
     let function = |ty: &Type| match ty {
@@ -128,7 +131,8 @@ impl Callable {
             );
         }
         let generic = named.clone().unwrap_or_else(|| type_of(name, syntax));
-        let inputs = found.arguments.inputs.iter().map(|input| input_of(&input.ty, generics, errors)).collect();
+        let inputs =
+            found.arguments.inputs.iter().map(|input| input_of(&input.ty, generics, errors)).collect();
         let output = match &found.arguments.output {
             syn::ReturnType::Default => syn::parse_quote!(()),
             syn::ReturnType::Type(_, ty) => {
@@ -174,11 +178,16 @@ fn type_of(name: Option<&Ident>, generics: &syn::Generics) -> Ident {
     let words = text.split('_').filter(|word| !word.is_empty());
     let capitalised = words.map(|word| {
         let mut letters = word.chars();
-        letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default()
+        letters
+            .next()
+            .map(|first| first.to_uppercase().chain(letters).collect::<String>())
+            .unwrap_or_default()
     });
     let span = name.map_or(proc_macro2::Span::call_site(), Ident::span);
     let mut ident = format_ident!("Fn{}", capitalised.collect::<String>(), span = span);
-    while generics.type_params().any(|p| p.ident == ident) || generics.const_params().any(|p| p.ident == ident) {
+    while generics.type_params().any(|p| p.ident == ident)
+        || generics.const_params().any(|p| p.ident == ident)
+    {
         ident = format_ident!("{}_", ident);
     }
     ident
@@ -189,7 +198,9 @@ fn input_of(ty: &Type, generics: &Generics, errors: &mut Errors) -> Parameter {
     let mut syntax = ty.clone();
     Elide.visit_type_mut(&mut syntax);
     let (passing, ty) = match &syntax {
-        Type::Reference(reference) if reference.mutability.is_some() => (Passing::Unique, (*reference.elem).clone()),
+        Type::Reference(reference) if reference.mutability.is_some() => {
+            (Passing::Unique, (*reference.elem).clone())
+        }
         Type::Reference(reference) => (Passing::Shared, (*reference.elem).clone()),
         ty => (Passing::Value, ty.clone()),
     };
@@ -220,7 +231,9 @@ pub(crate) fn settle(generics: &mut syn::Generics, parameters: &[Parameter], err
         if let Some(clause) = &mut generics.where_clause {
             clause.predicates = std::mem::take(&mut clause.predicates)
                 .into_iter()
-                .filter(|predicate| !matches!(predicate, WherePredicate::Type(p) if is_name(&p.bounded_ty, name)))
+                .filter(
+                    |predicate| !matches!(predicate, WherePredicate::Type(p) if is_name(&p.bounded_ty, name)),
+                )
                 .collect();
         }
     }
@@ -235,7 +248,10 @@ impl Signature {
     /// Reports parameters that are functions, where they are not to be had.
     pub(crate) fn refuse_callables(&self, errors: &mut Errors) {
         for parameter in self.parameters.iter().filter(|p| p.callable.is_some()) {
-            errors.push(&parameter.syntax, "only a free function with `#[differentiable]` takes functions: write one");
+            errors.push(
+                &parameter.syntax,
+                "only a free function with `#[differentiable]` takes functions: write one",
+            );
         }
     }
 
@@ -299,7 +315,8 @@ impl Signature {
         let names: Vec<_> = (0..self.parameters.len()).map(|i| Program::fresh(&format!("x{i}"))).collect();
         let lent = self.lent_types();
         let residual = |i: usize| Program::fresh(&format!("R{i}"));
-        let residuals: Vec<(Ident, Ident)> = self.callables().map(|(i, c)| (c.generic.clone(), residual(i))).collect();
+        let residuals: Vec<(Ident, Ident)> =
+            self.callables().map(|(i, c)| (c.generic.clone(), residual(i))).collect();
         let (declared, types, clause) = generics.with_residuals(&residuals);
         let (mut forwards, mut pullbacks) = (Vec::new(), Vec::new());
         let (mut of_forward, mut of_pullback) = (Vec::new(), Vec::new());

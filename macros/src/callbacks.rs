@@ -31,7 +31,9 @@ impl Parser<'_> {
                 _ => return None,
             },
             Syn::Reference(reference) => self.function_parameter(&reference.expr)?,
-            Syn::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => self.function_parameter(&unary.expr)?,
+            Syn::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => {
+                self.function_parameter(&unary.expr)?
+            }
             Syn::Paren(paren) => self.function_parameter(&paren.expr)?,
             Syn::Group(group) => self.function_parameter(&group.expr)?,
             _ => return None,
@@ -68,7 +70,8 @@ impl Parser<'_> {
                 }
                 let mut segments = path.path.segments.iter().rev().map(|s| s.ident.to_string());
                 let lower = |name: &String| name.starts_with(|c: char| c.is_lowercase() || c == '_');
-                let function = segments.next().is_some_and(|last| lower(&last)) && segments.next().is_none_or(|s| lower(&s));
+                let function = segments.next().is_some_and(|last| lower(&last))
+                    && segments.next().is_none_or(|s| lower(&s));
                 function.then(|| self.add(arg, ExprKind::Callback(Callback::Function(path.path.clone()))))
             }
             _ => None,
@@ -249,7 +252,9 @@ impl<'ast> Visit<'ast> for Uses<'_> {
             Syn::MethodCall(call) if changes_receiver(&call.method.to_string()) => {
                 self.written |= self.base(&call.receiver);
             }
-            Syn::Reference(reference) if reference.mutability.is_some() => self.written |= self.base(&reference.expr),
+            Syn::Reference(reference) if reference.mutability.is_some() => {
+                self.written |= self.base(&reference.expr)
+            }
             Syn::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => self.followed |= self.is(&unary.expr),
             _ => {}
         }
@@ -308,7 +313,11 @@ impl Program {
             };
             let variable = &self.variables[base];
             let own = blocks.contains(&variable.block);
-            if variable.active && !own && !inert(&self.kind_of_place(&Place { base, projections: Vec::new() })) && !found.contains(&base) {
+            if variable.active
+                && !own
+                && !inert(&self.kind_of_place(&Place { base, projections: Vec::new() }))
+                && !found.contains(&base)
+            {
                 found.push(base);
             }
         }
@@ -373,7 +382,8 @@ impl Program {
             }
         }
         found.sort_unstable();
-        let mut shared: Vec<_> = found.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+        let mut shared: Vec<_> =
+            found.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
         shared.dedup();
         shared
     }
@@ -562,14 +572,15 @@ impl Forward<'_> {
 
     /// The forward of a closure.
     fn closure(&mut self, parameters: &[Option<VarId>], body: BlockId, turns: TokenStream) -> TokenStream {
-        let names = parameters.iter().map(|parameter| match parameter.map(|id| &self.program.variables[id]) {
-            Some(variable) => {
-                let name = &variable.name;
-                let mutable = (variable.mutable && variable.origin == Origin::Value).then(|| quote!(mut));
-                quote!(#mutable #name)
-            }
-            None => quote!(_),
-        });
+        let names =
+            parameters.iter().map(|parameter| match parameter.map(|id| &self.program.variables[id]) {
+                Some(variable) => {
+                    let name = &variable.name;
+                    let mutable = (variable.mutable && variable.origin == Origin::Value).then(|| quote!(mut));
+                    quote!(#mutable #name)
+                }
+                None => quote!(_),
+            });
         let names: Vec<_> = names.collect();
         let checks = parameters.iter().flatten().map(|id| &self.program.variables[*id]);
         let checks: Vec<_> = checks
@@ -597,7 +608,11 @@ impl Program {
         for expr in blocks.iter().flat_map(|b| self.roots(*b)).flat_map(|root| self.tree(root)) {
             count += match &self.exprs[expr].kind {
                 ExprKind::Borrow { place, .. } if is(&place.base) => {
-                    if self.either(expr) { 1 } else { 2 }
+                    if self.either(expr) {
+                        1
+                    } else {
+                        2
+                    }
                 }
                 ExprKind::Read(place) if is(&place.base) => 2,
                 ExprKind::Constant(constant) => 2 * usize::from(constant.reads.iter().any(is)),
@@ -605,7 +620,8 @@ impl Program {
             };
         }
         let statements = blocks.iter().flat_map(|b| &self.blocks[*b].statements);
-        let read = statements.filter(|s| matches!(&s.kind, StatementKind::Opaque(o) if o.reads.iter().any(is)));
+        let read =
+            statements.filter(|s| matches!(&s.kind, StatementKind::Opaque(o) if o.reads.iter().any(is)));
         count + read.count() <= 1
     }
 }

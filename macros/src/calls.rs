@@ -104,7 +104,12 @@ impl Callee {
     }
 
     /// The forward of a rule that takes functions.
-    pub(crate) fn forward_with(&self, rule: &Ident, args: &[TokenStream], span: proc_macro2::Span) -> TokenStream {
+    pub(crate) fn forward_with(
+        &self,
+        rule: &Ident,
+        args: &[TokenStream],
+        span: proc_macro2::Span,
+    ) -> TokenStream {
         match self {
             Callee::Function(path) | Callee::Itself(path) => {
                 let forward = forward_with(self.name().span());

@@ -16,8 +16,8 @@ use crate::iterators::item::{Code, Item};
 use crate::normal::Parts;
 use crate::parse::{Binding, Parser};
 use crate::program::VarId;
-use crate::statements::referent;
 use crate::rename::{Occurrences, Replace, Substitute, bound, path};
+use crate::statements::referent;
 
 /// A closure bound to a name.
 pub(crate) struct Closure {
@@ -51,8 +51,7 @@ pub(crate) enum Site<'a> {
 /// What cannot be rewritten: the code in question, and why.
 pub(crate) type Refused = (TokenStream, String);
 
-pub(crate) const ESCAPES: &str =
-    "this closure is differentiable only where it is called by its name or passed to a function with a rule: do that, or write a function";
+pub(crate) const ESCAPES: &str = "this closure is differentiable only where it is called by its name or passed to a function with a rule: do that, or write a function";
 
 impl Parser<'_> {
     /// `let name = |…| …;`, if values with gradients may be involved. What is to stand in place of that statement.

@@ -145,7 +145,8 @@ impl Generics {
                 predicates.push(syn::parse_quote!(#name: ::pullback::__private::Scalar));
                 continue;
             }
-            if parameters.iter().any(|p| p.callable.as_ref().is_some_and(|callable| callable.generic == name)) {
+            if parameters.iter().any(|p| p.callable.as_ref().is_some_and(|callable| callable.generic == name))
+            {
                 continue;
             }
             predicates.push(syn::parse_quote!(#name: 'static));

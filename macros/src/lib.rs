@@ -82,6 +82,10 @@ use proc_macro::TokenStream;
 ///
 /// The first call allocates; later ones do only if a size has grown. `&mut` arguments are restored.
 ///
+/// A parameter `f: impl Fn(f64) -> f64`, or of a type parameter with such a bound, is a function. The type of the gradient object has
+/// a type parameter for it, `integrate::<square>::gradient()`, and the methods take the other arguments. Called by another
+/// differentiable function it may be a closure.
+///
 /// # Errors
 /// What cannot be differentiated is a compile error on the code in question, which says what to write instead; all of
 /// a function's come at once, and the function itself stays usable. A function that is called with active arguments

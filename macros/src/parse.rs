@@ -669,7 +669,9 @@ impl<'e> Parser<'e> {
             if let Some(id) = callback {
                 let function = &self.program.exprs[id].syntax;
                 *written = match arg {
-                    Syn::Reference(_) if !matches!(function, Syn::Reference(_)) => syn::parse_quote!(&#function),
+                    Syn::Reference(_) if !matches!(function, Syn::Reference(_)) => {
+                        syn::parse_quote!(&#function)
+                    }
                     _ => function.clone(),
                 };
             }

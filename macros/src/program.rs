@@ -592,7 +592,9 @@ impl Program {
                 literal.fields.iter().map(|(_, value)| *value).chain(literal.rest).collect()
             }
             ExprKind::If { cond, .. } => vec![*cond],
-            ExprKind::Block(_) | ExprKind::Loop { .. } | ExprKind::Rest(_) | ExprKind::Callback(_) => Vec::new(),
+            ExprKind::Block(_) | ExprKind::Loop { .. } | ExprKind::Rest(_) | ExprKind::Callback(_) => {
+                Vec::new()
+            }
         }
     }
 

@@ -244,7 +244,8 @@ impl Signature {
         let (names, generics) = (self.names(), &self.of_functions());
         // A gradient is that of the function for the functions that its type tells.
         let given = || self.parameters.iter().zip(&names).filter(|(p, _)| p.callable.is_none());
-        let typed: Vec<_> = given().map(|(p, name)| (name, &p.syntax)).map(|(name, ty)| quote!(#name: #ty)).collect();
+        let typed: Vec<_> =
+            given().map(|(p, name)| (name, &p.syntax)).map(|(name, ty)| quote!(#name: #ty)).collect();
         let passed = self.passed(&names);
         let takes_functions = self.callables().next().is_some();
         let made = takes_functions.then(|| quote!(functions: ::core::default::Default::default(),));
@@ -420,7 +421,16 @@ fn parameter(
         let ty: Type = syn::parse_quote!(());
         let syntax = ty.clone();
         let (passing, lent) = (Passing::Value, None);
-        return Parameter { name: None, mutable: false, passing, ty, syntax, constant: true, lent, callable: None };
+        return Parameter {
+            name: None,
+            mutable: false,
+            passing,
+            ty,
+            syntax,
+            constant: true,
+            lent,
+            callable: None,
+        };
     };
     let attributes = typed.attrs.len();
     typed.attrs.retain(|a| !a.path().is_ident("constant"));
@@ -462,7 +472,16 @@ fn parameter(
         errors.push(&typed.ty, "a `&mut` parameter without gradient is not differentiable yet: pass numbers by `&mut`, and return the rest");
     }
     if constant || !has_lifetimes(&ty) {
-        return Parameter { name, mutable, passing, ty, syntax: written, constant, lent: None, callable: None };
+        return Parameter {
+            name,
+            mutable,
+            passing,
+            ty,
+            syntax: written,
+            constant,
+            lent: None,
+            callable: None,
+        };
     }
     if passing != Passing::Shared {
         errors.push(&typed.ty, "a struct that borrows is taken by `&` differentiably, or as a `#[constant]`");

@@ -275,7 +275,8 @@ impl Reverse<'_> {
                 let text = self.place(place, at, level);
                 let variable = &program.variables[place.base];
                 let reference = place.projections.is_empty() && variable.by_reference();
-                let referred = variable.origin == Origin::Either && matches!(node.syntax, syn::Expr::Reference(_));
+                let referred =
+                    variable.origin == Origin::Either && matches!(node.syntax, syn::Expr::Reference(_));
                 match (reference && !referred, unique) {
                     (true, true) => text,
                     (true, false) => text,

@@ -91,7 +91,9 @@ pub fn primal<P: Parameters, O, C: for<'b> Fn(P::Args<'b>) -> O>(function: C) ->
 /// The derivative in the forward pass.
 pub struct Forward<C>(pub C);
 
-impl<P: Parameters, O: Output, R, C: for<'b> FnMut(P::Args<'b>) -> (O, R)> Derivative<P, O, R> for Forward<C> {
+impl<P: Parameters, O: Output, R, C: for<'b> FnMut(P::Args<'b>) -> (O, R)> Derivative<P, O, R>
+    for Forward<C>
+{
     #[inline(always)]
     fn forward(&mut self, args: P::Args<'_>) -> (O, R) {
         (self.0)(args)

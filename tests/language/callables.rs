@@ -268,11 +268,14 @@ fn logarithm(x: f64) -> Option<f64> {
 
 #[differentiable]
 fn with_question_mark(k: f64, x: f64) -> f64 {
-    first_some(|t| {
-        let a = logarithm(t * k)?;
-        let b = logarithm(a)?;
-        Some(a * b * k)
-    }, x)
+    first_some(
+        |t| {
+            let a = logarithm(t * k)?;
+            let b = logarithm(a)?;
+            Some(a * b * k)
+        },
+        x,
+    )
 }
 
 #[differentiable]
@@ -301,13 +304,25 @@ fn roots() {
 
 #[test]
 fn differential_equations() {
-    check_rule(lotka_volterra::rule, [(vec![0.6, 0.4, 0.3, 0.5], vec![1.0, 0.5], 0.1, 3), (vec![0.5, 0.3, 0.2, 0.4], vec![0.7, 1.5], 0.2, 1)]);
+    check_rule(
+        lotka_volterra::rule,
+        [
+            (vec![0.6, 0.4, 0.3, 0.5], vec![1.0, 0.5], 0.1, 3),
+            (vec![0.5, 0.3, 0.2, 0.4], vec![0.7, 1.5], 0.2, 1),
+        ],
+    );
     check_rule(forced::rule, [([0.6, 0.4, 0.3], 0.1), ([0.5, 1.3, 2.2], 0.4)]);
 }
 
 #[test]
 fn others() {
-    check_rule(in_branches::rule, [(vec![0.6, 0.4], 1.3, vec![0.3, 0.6, 0.9, 0.2], 2), (vec![0.7, 0.9], 0.8, vec![0.6, 0.2, 0.4, 0.7], 3)]);
+    check_rule(
+        in_branches::rule,
+        [
+            (vec![0.6, 0.4], 1.3, vec![0.3, 0.6, 0.9, 0.2], 2),
+            (vec![0.7, 0.9], 0.8, vec![0.6, 0.2, 0.4, 0.7], 3),
+        ],
+    );
     let law = Law { strength: 0.8, power: [0.7, 0.3] };
     check_rule(with_a_struct::rule, [(law, [0.5, 0.4], 3), (law, [0.9, 1.4], 1)]);
 }
@@ -408,7 +423,10 @@ fn patterns(x: f64, k: f64) -> f64 {
     let f = |(a, b): (f64, f64)| a * b * k;
     let g = |[a, b]: [f64; 2]| [a * k, a + b];
     let fixed = fixed_point(g, [x, k], 3);
-    of_pairs(f, x) + fixed[0] * fixed[1] + of_pairs(|p| p.0 * k + p.1, x) + of_references(|&a, b| a * *b * k, x)
+    of_pairs(f, x)
+        + fixed[0] * fixed[1]
+        + of_pairs(|p| p.0 * k + p.1, x)
+        + of_references(|&a, b| a * *b * k, x)
 }
 
 #[differentiable]
@@ -457,7 +475,15 @@ fn inlined_returns(x: &[f64], k: f64) -> f64 {
     };
     add(x[0]);
     add(k * x[1]);
-    let mut total = x.iter().map(|v| { if *v < 0.3 { return *v; } clipped(*v) * 2.0 }).sum::<f64>();
+    let mut total = x
+        .iter()
+        .map(|v| {
+            if *v < 0.3 {
+                return *v;
+            }
+            clipped(*v) * 2.0
+        })
+        .sum::<f64>();
     for i in 0..x.len() {
         if clipped(x[i]) > 0.1 {
             total += clipped(x[i]) * clipped(k);
@@ -477,7 +503,10 @@ fn shared_functions() {
 fn captures() {
     check_rule(in_a_sum::rule, [(vec![0.5, 0.9], 1.2, 3), (vec![0.4], 0.3, 2)]);
     check_rule(of_locals::rule, [(0.6, 4), (0.3, 1)]);
-    check_rule(delegated::rule, [(vec![0.4, 0.8], vec![0.5, 0.2], 0.1), (vec![0.3, 0.7], vec![0.9, 1.2], 0.3)]);
+    check_rule(
+        delegated::rule,
+        [(vec![0.4, 0.8], vec![0.5, 0.2], 0.1), (vec![0.3, 0.7], vec![0.9, 1.2], 0.3)],
+    );
     check_rule(patterns::rule, [(0.4, 0.8), (1.3, 0.7)]);
     let law = Law { strength: 0.8, power: [0.7, 0.3] };
     check_rule(of_structs::rule, [(law, 0.5), (law, 1.4)]);
@@ -589,7 +618,8 @@ mod pullback_of_tests {
 #[differentiable]
 fn of_other_rules(x: f64, y: &mut [f64]) -> f64 {
     rk4(pullback_of_tests::grow, y, x, 2);
-    newton(pullback_of_tests::cubic, |x| 3.0 * x * x, x) * y[0] + integrate(pullback_of_tests::cubic, 0.0, x, 3)
+    newton(pullback_of_tests::cubic, |x| 3.0 * x * x, x) * y[0]
+        + integrate(pullback_of_tests::cubic, 0.0, x, 3)
 }
 
 #[test]
@@ -623,7 +653,19 @@ fn exits_around(x: &[f64], k: f64, limit: f64) -> f64 {
         let mut rounds = 0;
         while rounds < 5 {
             rounds += 1;
-            total = integrate(|t| { for j in 0..3 { if t > 0.3 * j as f64 { return k * t; } } total }, 0.0, total, 2);
+            total = integrate(
+                |t| {
+                    for j in 0..3 {
+                        if t > 0.3 * j as f64 {
+                            return k * t;
+                        }
+                    }
+                    total
+                },
+                0.0,
+                total,
+                2,
+            );
             if total < 0.2 * k {
                 break;
             }
@@ -639,7 +681,17 @@ fn optional(x: f64, k: f64) -> Option<f64> {
     if b > 100.0 {
         return None;
     }
-    let c = integrate(|t| { let Some(l) = logarithm(t + 1.0) else { return a; }; l * b }, 0.0, a, 2);
+    let c = integrate(
+        |t| {
+            let Some(l) = logarithm(t + 1.0) else {
+                return a;
+            };
+            l * b
+        },
+        0.0,
+        a,
+        2,
+    );
     Some(a * b * c)
 }
 
@@ -713,7 +765,14 @@ fn newton_with_slope(f: impl Fn(f64) -> (f64, f64), x: f64) -> f64 {
 
 #[differentiable]
 fn tuples(k: f64, x: f64) -> f64 {
-    newton_with_slope(|x| (x * x - k, 2.0 * x), x) * newton_with_slope(|x| { let y = x * x; (y * x - k, 3.0 * y) }, x)
+    newton_with_slope(|x| (x * x - k, 2.0 * x), x)
+        * newton_with_slope(
+            |x| {
+                let y = x * x;
+                (y * x - k, 3.0 * y)
+            },
+            x,
+        )
 }
 
 #[differentiable]
@@ -730,7 +789,16 @@ fn bodies(k: &[f64], x: &mut [f64]) -> f64 {
     modify(|x, i| *x = *x * k[i % 2], x);
     modify(|x, i| *x += k[0], x);
     modify(|x, i| if i % 2 == 0 { *x *= k[1] } else { *x = x.sin() }, x);
-    rk4(|_, y, dy| for i in 0..y.len() { dy[i] = y[i] * k[0] }, x, 0.1, 1);
+    rk4(
+        |_, y, dy| {
+            for i in 0..y.len() {
+                dy[i] = y[i] * k[0]
+            }
+        },
+        x,
+        0.1,
+        1,
+    );
     rk4(|t, y, dy| dy[0] = y[0] * t + k[1], x, 0.1, 2);
     x[0] * x[1]
 }
@@ -781,11 +849,7 @@ fn of_conditions(k: f64, x: f64) -> f64 {
 fn exits_and_options() {
     check_rule(
         exits_around::rule,
-        [
-            (vec![0.5, -1.0, 0.9, 1.4], 0.8, 5.0),
-            (vec![1.5, 1.2, 2.0], 0.7, 0.9),
-            (vec![0.3, 0.2], 1.2, 2.0),
-        ],
+        [(vec![0.5, -1.0, 0.9, 1.4], 0.8, 5.0), (vec![1.5, 1.2, 2.0], 0.7, 0.9), (vec![0.3, 0.2], 1.2, 2.0)],
     );
     check_rule(option_or_zero::rule, [(2.0, 1.5), (-1.0, 0.5), (3.0, 0.7)]);
     check_rule(of_conditions::rule, [(0.9, 0.7), (1.4, 1.9), (-0.8, 1.2)]);
@@ -795,7 +859,14 @@ fn exits_and_options() {
 fn receivers_containers_generics() {
     let mut g = by_methods::gradient();
     let p = Potential { depth: 0.7, widths: vec![1.3] };
-    check_gradient(|x| by_methods(&p, *x), |x| { let (value, d) = g.value_and_gradient(&p, *x); (value, d.x) }, [0.8, 1.4]);
+    check_gradient(
+        |x| by_methods(&p, *x),
+        |x| {
+            let (value, d) = g.value_and_gradient(&p, *x);
+            (value, d.x)
+        },
+        [0.8, 1.4],
+    );
     let mut g = of_containers::gradient();
     check_gradient(
         |(w, factor, a, y, k): &mut (Vec<f64>, f64, ndarray::Array2<f64>, Vec<f64>, f64)| {
