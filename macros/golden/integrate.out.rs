@@ -1,5 +1,5 @@
 __pb::derived::<
-    integrate<F>,
+    integrate<FnF>,
     _,
     _,
     _,
@@ -10,16 +10,20 @@ __pb::derived::<
         let f = move |a0: f64| f((a0,));
         let h = (b - a) / n as f64;
         let mut total = 0.0;
-        for i in 0..n {
-            let f_residual;
-            total
-                += {
-                    let (value, pending) = d_f.forward((a + h * i as f64,));
-                    f_residual = pending;
-                    value
-                };
-            stack.push(f_residual);
-        }
+        stack
+            .extend(
+                0..n,
+                |i| {
+                    let f_residual;
+                    total
+                        += {
+                            let (value, pending) = d_f.forward((a + h * i as f64,));
+                            f_residual = pending;
+                            value
+                        };
+                    f_residual
+                },
+            );
         let total_out = total;
         let value = h * total;
         (value, total_out)
@@ -35,8 +39,7 @@ __pb::derived::<
         let h = (b - a) / n as f64;
         let mut d_total = d * h;
         let mut d_a = 0.0;
-        for i in (0..n).rev() {
-            let f_residual = stack.pop();
+        for (i, f_residual) in stack.unwind((0..n).rev()) {
             let t = a + h * i as f64;
             let (d_2,) = d_f
                 .pullback(f_residual, (t,), (__pb::none(),), d_total);

@@ -20,6 +20,7 @@ use crate::parse::{Binding, Parser};
 use crate::program::*;
 use crate::rename::bound;
 use crate::reverse::{Cotangent, Reverse, Slot};
+use crate::statements::referent;
 
 impl Parser<'_> {
     /// The parameter that is a function, if `expr` names it.
@@ -49,8 +50,13 @@ impl Parser<'_> {
         match arg {
             Syn::Closure(closure) => Some(self.closure_argument(closure)),
             Syn::Reference(reference) if reference.mutability.is_none() => {
-                matches!(*reference.expr, Syn::Closure(_) | Syn::Path(_) | Syn::Paren(_) | Syn::Group(_))
-                    .then(|| self.callback(&reference.expr))?
+                let inner = match referent(arg) {
+                    inner @ (Syn::Closure(_) | Syn::Path(_) | Syn::Paren(_)) => self.callback(inner)?,
+                    _ => return None,
+                };
+                let (and, function) = (&reference.and_token, &self.program.exprs[inner].syntax);
+                self.program.exprs[inner].syntax = parse_quote!(#and #function);
+                Some(inner)
             }
             Syn::Paren(paren) => self.callback(&paren.expr),
             Syn::Group(group) => self.callback(&group.expr),
@@ -349,11 +355,6 @@ impl Program {
         }
     }
 
-    /// Some argument is a function.
-    pub(crate) fn passes_functions(&self, args: &[ExprId]) -> bool {
-        args.iter().any(|arg| matches!(self.exprs[*arg].kind, ExprKind::Callback(_)))
-    }
-
     /// The call passes functions on other than the caller's own, as they are.
     pub(crate) fn with_closures(&self, args: &[ExprId]) -> bool {
         args.iter().any(|arg| {
@@ -551,7 +552,7 @@ impl Forward<'_> {
         shared: &[VarId],
     ) -> TokenStream {
         let (program, args) = (self.program, Program::fresh("args"));
-        let primal = &program.exprs[arg].syntax;
+        let primal = referent(&program.exprs[arg].syntax);
         match callback {
             Callback::Closure { parameters, body } => {
                 let forward = self.closure(parameters, *body, program.turns(shared, *body));

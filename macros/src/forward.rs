@@ -419,7 +419,9 @@ impl<'p> Forward<'p> {
         }
         let kept = &self.reverse.kept;
         self.program.tree(expr).into_iter().any(|e| {
-            self.reverse.rules.contains_key(&e)
+            // A closure that has a name stands where that is passed on.
+            matches!(self.program.exprs[e].kind, ExprKind::Callback(Callback::Closure { .. }))
+                || self.reverse.rules.contains_key(&e)
                 || kept.name(block, Item::Value(e)).is_some()
                 || kept.name(block, Item::Branch(e)).is_some()
                 || kept.name(block, Item::Left(e)).is_some()

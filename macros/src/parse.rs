@@ -663,21 +663,11 @@ impl<'e> Parser<'e> {
             return self.expr(&block);
         }
         let takes_functions = !is_associated(path) && self.suspects.any(call);
-        let (mut args, mut written) = (Vec::new(), call.clone());
-        for (arg, written) in call.args.iter().zip(&mut written.args) {
+        let mut args = Vec::new();
+        for arg in &call.args {
             let callback = if takes_functions { self.callback(arg) } else { None };
-            if let Some(id) = callback {
-                let function = &self.program.exprs[id].syntax;
-                *written = match arg {
-                    Syn::Reference(_) if !matches!(function, Syn::Reference(_)) => {
-                        syn::parse_quote!(&#function)
-                    }
-                    _ => function.clone(),
-                };
-            }
             args.push(callback.unwrap_or_else(|| self.argument(arg)));
         }
-        let expr = &if self.program.passes_functions(&args) { Syn::Call(written) } else { expr.clone() };
         let callee = if is_associated(path) {
             Callee::Associated(path.clone())
         } else if self.function.as_ref().is_some_and(|own| function.get_ident() == Some(own)) {

@@ -892,3 +892,22 @@ fn receivers_containers_generics() {
         [(vec![0.5, 0.9], 1.2), (vec![0.3, 0.8, 0.1], 0.7)],
     );
 }
+
+/// Calls in a loop that is run again from checkpoints.
+#[differentiable]
+fn from_checkpoints(k: f64, x: &mut [f64], n: usize) -> f64 {
+    let mut s = k;
+    let shift = |t: f64| t * k + 0.1;
+    #[pullback(checkpoint = 2)]
+    for i in 0..n {
+        let old = s;
+        s = integrate(|t| (old * t + k * x[i % 2]).sin() * old, 0.0, 1.0, 2) + integrate(shift, 0.0, old, 2);
+        modify(|v, j| *v += s * 0.1 * k + j as f64 * old, x);
+    }
+    s * x[0]
+}
+
+#[test]
+fn checkpoints() {
+    check_rule(from_checkpoints::rule, [(0.7, vec![0.4, 0.9], 5), (0.4, vec![0.8, 0.2], 2)]);
+}

@@ -77,6 +77,16 @@ fn total(f: impl Fn(f64) -> Vec<f64>, x: f64) -> f64 {
     f(x)[0]
 }
 
+#[differentiable]
+fn from_checkpoints(f: impl Fn(f64) -> f64, x: f64, n: usize) -> f64 {
+    let mut x = x;
+    #[pullback(checkpoint = 10)]
+    for _ in 0..n {
+        x = f(x) * x;
+    }
+    x
+}
+
 struct Solver(f64);
 
 #[differentiable]
