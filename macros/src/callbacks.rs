@@ -84,6 +84,12 @@ impl Parser<'_> {
         }
     }
 
+    /// The variable is from outside of the closure around, which only reads it.
+    pub(crate) fn captures(&self, variable: &Variable) -> bool {
+        self.closure_body.is_some()
+            && self.program.closures.get(&variable.block) != self.closure_body.as_ref()
+    }
+
     /// A closure, parsed where it stands.
     fn closure_argument(&mut self, closure: &ExprClosure) -> ExprId {
         if let Some(token) = &closure.asyncness {

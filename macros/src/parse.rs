@@ -696,7 +696,7 @@ impl<'e> Parser<'e> {
         if let ExprKind::Read(place) = &self.program.exprs[id].kind {
             let variable = &self.program.variables[place.base];
             if place.projections.is_empty() && variable.by_reference() {
-                let unique = variable.origin == Origin::Unique;
+                let unique = variable.origin == Origin::Unique && !self.captures(variable);
                 self.program.exprs[id].kind = ExprKind::Borrow { place: place.clone(), unique };
             }
         }

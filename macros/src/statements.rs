@@ -79,7 +79,8 @@ impl Parser<'_> {
                     if self.program.variables[*id].by_reference()
                         || self.program.variables[*id].origin == Origin::Function =>
                 {
-                    let unique = self.program.variables[*id].origin == Origin::Unique;
+                    let variable = &self.program.variables[*id];
+                    let unique = variable.origin == Origin::Unique && !self.captures(variable);
                     Some((Place { base: *id, projections: Vec::new() }, unique))
                 }
                 _ => None,

@@ -911,3 +911,69 @@ fn from_checkpoints(k: f64, x: &mut [f64], n: usize) -> f64 {
 fn checkpoints() {
     check_rule(from_checkpoints::rule, [(0.7, vec![0.4, 0.9], 5), (0.4, vec![0.8, 0.2], 2)]);
 }
+
+/// Functions without gradient stay what they were.
+#[differentiable]
+fn weighted<F: Fn(f64) -> f64 + Copy>(#[constant] weight: F, x: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        total += weight(i as f64) * x[i];
+    }
+    total
+}
+
+#[differentiable]
+fn of_weights(x: &[f64], k: f64) -> f64 {
+    weighted(constant(f64::exp), x) * k + weighted(constant(square), x)
+}
+
+/// What is captured is a `&mut` parameter, which is written to between the calls.
+#[differentiable]
+fn between_writes(y: &mut [f64], k: f64) -> f64 {
+    let mut last = 0.0;
+    for i in 0..y.len() {
+        let v = integrate(|t| y[i] * t * k + y[0], 0.0, 1.0, 2);
+        y[i] = v * y[0];
+        y[0] += integrate(|t| helper(&t, y) + pair(t, t) * square(t), 0.0, k, 2);
+        last = v;
+    }
+    last
+}
+
+#[differentiable]
+fn helper(t: &f64, y: &[f64]) -> f64 {
+    *t * y[0] * y[y.len() - 1]
+}
+
+#[differentiable]
+fn pair(a: f64, b: f64) -> f64 {
+    a * a * b
+}
+
+#[differentiable]
+fn of_arrays(f: impl Fn(&[f64; 3], [f64; 2]) -> f64, x: &[f64; 3]) -> f64 {
+    f(x, [x[0], x[1]]) * f(&[x[2], 1.0, 2.0], [x[1], 0.5])
+}
+
+#[differentiable]
+fn bare_arguments(x: &[f64; 3], k: f64) -> f64 {
+    of_arrays(|a, b| helper(&k, a) + sum(&b) + taken(b) * a[0], x)
+        + of_arrays(|v, w| sum(v) * w[0] + sum(&w[1..]), x)
+}
+
+#[differentiable]
+fn sum(x: &[f64]) -> f64 {
+    x.iter().sum()
+}
+
+#[differentiable]
+fn taken(x: [f64; 2]) -> f64 {
+    x[0] * x[1]
+}
+
+#[test]
+fn captured_and_passed() {
+    check_rule(of_weights::rule, [(vec![0.4, 0.8], 0.3), (vec![0.9, 0.2, 0.7], 1.0)]);
+    check_rule(between_writes::rule, [(vec![0.4, 0.8, 0.3], 0.6), (vec![0.9], 0.4)]);
+    check_rule(bare_arguments::rule, [([0.4, 0.8, 0.3], 0.6), ([0.9, 0.2, 1.2], 0.4)]);
+}
