@@ -154,7 +154,7 @@ fn settle_inert(program: &mut Program) {
 
 fn report(program: &Program, errors: &mut Errors) {
     crate::exits::report(program, errors);
-    crate::callbacks::report(program, errors);
+    crate::lending::report(program, errors);
     let active = |mentions: &[VarId]| {
         mentions.iter().map(|v| &program.variables[*v]).find(|v| v.active).map(|v| v.name.to_string())
     };

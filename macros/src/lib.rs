@@ -25,6 +25,8 @@ mod iterators;
 mod kept;
 mod kind;
 mod leave;
+mod lending;
+mod lent;
 mod lift;
 mod methods;
 mod mutation;

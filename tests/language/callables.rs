@@ -977,3 +977,19 @@ fn captured_and_passed() {
     check_rule(between_writes::rule, [(vec![0.4, 0.8, 0.3], 0.6), (vec![0.9], 0.4)]);
     check_rule(bare_arguments::rule, [([0.4, 0.8, 0.3], 0.6), ([0.9, 0.2, 1.2], 0.4)]);
 }
+
+/// The same function twice.
+#[differentiable]
+fn with_itself(f: impl Fn(f64) -> f64, x: f64) -> f64 {
+    both(&f, &f, x) * both(|t| f(t) * x, &f, x)
+}
+
+#[differentiable]
+fn of_itself(k: f64, x: f64) -> f64 {
+    with_itself(|t| (t * k).sin() + x, x)
+}
+
+#[test]
+fn one_function_twice() {
+    check_rule(of_itself::rule, [(0.4, 0.8), (1.2, 0.3)]);
+}
