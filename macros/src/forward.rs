@@ -375,10 +375,19 @@ impl<'p> Forward<'p> {
         let with_closures = self.program.with_closures(args);
         let shared = self.program.shared(args);
         let calls_within = args.iter().any(|a| self.touched(*a, block));
+        let passes_functions = self.program.passes_functions(args);
+        let mut before = TokenStream::new();
         let args: Vec<_> = args
             .iter()
-            .map(|a| match &self.program.exprs[*a].kind {
+            .enumerate()
+            .map(|(i, a)| match &self.program.exprs[*a].kind {
                 ExprKind::Callback(callback) => self.callback(*a, callback, with_closures, &shared),
+                // It may call a function that is lent to the call.
+                _ if passes_functions && self.touched(*a, block) => {
+                    let (name, value) = (Program::fresh(&format!("argument_{i}")), self.expr(*a, block));
+                    before.extend(quote!(let #name = #value;));
+                    quote!(#name)
+                }
                 _ => self.expr(*a, block),
             })
             .collect();
@@ -394,6 +403,7 @@ impl<'p> Forward<'p> {
             true => self.program.sharing(&shared, function.forward_with(rule, &args, span)),
             false => function.forward(rule, &args, reads, span),
         };
+        let call = if before.is_empty() { call } else { quote!({ #before #call }) };
         Some((call, residual))
     }
 

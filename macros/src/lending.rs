@@ -103,6 +103,11 @@ impl Program {
         }
     }
 
+    /// Some argument is a function.
+    pub(crate) fn passes_functions(&self, args: &[ExprId]) -> bool {
+        args.iter().any(|arg| matches!(self.exprs[*arg].kind, ExprKind::Callback(_)))
+    }
+
     /// The call passes on functions other than the caller's own, each of them once.
     pub(crate) fn with_closures(&self, args: &[ExprId]) -> bool {
         let made = |arg: &ExprId| {

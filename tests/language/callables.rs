@@ -993,3 +993,33 @@ fn of_itself(k: f64, x: f64) -> f64 {
 fn one_function_twice() {
     check_rule(of_itself::rule, [(0.4, 0.8), (1.2, 0.3)]);
 }
+
+/// Simpson's rule, halving intervals; what is known of the function is passed on along with it.
+#[differentiable]
+fn simpson<F: Fn(f64) -> f64>(f: &F, a: f64, fa: f64, b: f64, fb: f64, depth: usize) -> f64 {
+    let m = 0.5 * (a + b);
+    let fm = f(m);
+    let whole = (b - a) / 6.0 * (fa + 4.0 * fm + fb);
+    let (left, right) = (f(0.5 * (a + m)), f(0.5 * (m + b)));
+    let halves = (b - a) / 12.0 * (fa + 4.0 * left + 2.0 * fm + 4.0 * right + fb);
+    if depth == 0 || (whole - halves).abs() < 1e-7 {
+        halves
+    } else {
+        simpson(f, a, fa, m, f(m), depth - 1) + simpson(f, m, fm, b, f(b), depth - 1)
+    }
+}
+
+#[differentiable]
+fn by_simpson(f: impl Fn(f64) -> f64, a: f64, b: f64) -> f64 {
+    simpson(&f, a, f(a), b, f(b), 3) + integrate(|t| f(t) * t, f(a), f(f(b)), 2)
+}
+
+#[differentiable]
+fn of_simpson(k: f64, b: f64) -> f64 {
+    by_simpson(|t| (k * t * t).cos() + square(t), 0.1, b * square(k))
+}
+
+#[test]
+fn functions_among_other_arguments() {
+    check_rule(of_simpson::rule, [(0.7, 1.8), (1.4, 0.6)]);
+}

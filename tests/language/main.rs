@@ -14,6 +14,7 @@ mod arrays;
 mod bindings;
 mod branches;
 mod buffers;
+mod callables;
 mod calls;
 mod closures;
 mod constants;

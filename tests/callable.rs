@@ -1,8 +1,0 @@
-#![allow(unused, missing_docs)]
-use pullback::testing::CountingAllocator;
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
-
-#[path = "language/callables.rs"]
-mod callables;
