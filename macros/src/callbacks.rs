@@ -60,14 +60,12 @@ impl Parser<'_> {
                 if local || path.qself.is_some() {
                     return None;
                 }
-                if let Some(closure) = method_of_float(&path.path) {
+                if let Some(closure) = method_of_float(&path.path, &self.program.scalars) {
                     return Some(self.closure_argument(&closure));
                 }
-                let mut segments = path.path.segments.iter().rev().map(|s| s.ident.to_string());
-                let lower = |name: &String| name.starts_with(|c: char| c.is_lowercase() || c == '_');
-                let function = segments.next().is_some_and(|last| lower(&last))
-                    && segments.next().is_none_or(|s| lower(&s));
-                function.then(|| self.add(arg, ExprKind::Callback(Callback::Function(path.path.clone()))))
+                let last = path.path.segments.last()?.ident.to_string();
+                let function = last.starts_with(|c: char| c.is_lowercase() || c == '_');
+                function.then(|| self.add(arg, ExprKind::Callback(Callback::Function(path.clone()))))
             }
             _ => None,
         }
@@ -156,12 +154,12 @@ impl Parser<'_> {
 }
 
 /// `f64::sin` is `|x| x.sin()`.
-fn method_of_float(path: &syn::Path) -> Option<ExprClosure> {
+fn method_of_float(path: &syn::Path, scalars: &[Ident]) -> Option<ExprClosure> {
     let segments: Vec<_> = path.segments.iter().collect();
     let [float, method] = segments[..] else { return None };
     let (float, method) = (&float.ident, &method.ident);
     let name = method.to_string();
-    if !(float == "f32" || float == "f64") || !numeric_method(&name) {
+    if !(float == "f32" || float == "f64" || scalars.contains(float)) || !numeric_method(&name) {
         return None;
     }
     Some(match name.as_str() {

@@ -7,10 +7,11 @@
 use std::collections::{HashMap, HashSet};
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::{Expr as Syn, Ident};
 
-use crate::calls::Callee;
+use crate::calls::{Callee, is_associated};
 use crate::errors::Errors;
 use crate::forward::Forward;
 use crate::kept::Item;
@@ -203,10 +204,17 @@ impl Reverse<'_> {
                 let rule = match self.rules.get(&arg) {
                     Some(rule) => rule.clone(),
                     None => {
-                        let callee = self.callee(arg, path);
-                        let name = &path.segments.last().expect("a path has a segment").ident;
+                        let name = path.path.segments.last().expect("a path has a segment").ident.clone();
                         let rule = self.kept.fresh(&format!("{name}_rule"));
-                        let init = quote_spanned!(name.span()=> #callee::rule());
+                        let init = if is_associated(path) {
+                            let mut made = path.clone();
+                            let last = made.path.segments.last_mut().expect("a path has a segment");
+                            last.ident = format_ident!("{}_rule", name.unraw(), span = name.span());
+                            quote_spanned!(name.span()=> #made())
+                        } else {
+                            let callee = self.callee(arg, &path.path);
+                            quote_spanned!(name.span()=> #callee::rule())
+                        };
                         self.slots.push(Slot { name: rule.clone(), init });
                         self.rules.insert(arg, rule.clone());
                         rule

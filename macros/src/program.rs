@@ -423,7 +423,7 @@ pub(crate) enum Callback {
         body: BlockId,
     },
     /// By its path.
-    Function(syn::Path),
+    Function(syn::ExprPath),
     /// A parameter, passed on.
     Parameter(VarId),
 }

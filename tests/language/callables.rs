@@ -1023,3 +1023,43 @@ fn of_simpson(k: f64, b: f64) -> f64 {
 fn functions_among_other_arguments() {
     check_rule(of_simpson::rule, [(0.7, 1.8), (1.4, 0.6)]);
 }
+
+#[differentiable]
+impl Law {
+    fn force(&self, x: f64) -> f64 {
+        self.strength * x * self.power[0]
+    }
+
+    fn cube(x: f64) -> f64 {
+        x * x * x
+    }
+}
+
+#[differentiable]
+fn of_laws_by_reference(f: impl Fn(&Law, f64) -> f64, law: &Law, x: f64) -> f64 {
+    f(law, x) * f(law, 2.0 * x)
+}
+
+#[differentiable]
+fn associated_functions(law: &Law, x: f64) -> f64 {
+    of_laws_by_reference(Law::force, law, x) + integrate(Law::cube, 0.0, x, 3) + integrate(|t| law.force(t), 0.0, x, 3)
+}
+
+#[differentiable]
+fn generic_methods<T: Float>(x: T) -> T {
+    let start = [x, x * x];
+    let mapped = mapped(T::sin, start);
+    mapped[0] * mapped[1]
+}
+
+#[differentiable]
+fn mapped<T: Float>(f: impl Fn(T) -> T, x: [T; 2]) -> [T; 2] {
+    [f(x[0]), f(x[1])]
+}
+
+#[test]
+fn functions_of_types() {
+    let law = Law { strength: 0.8, power: [0.7, 0.3] };
+    check_rule(associated_functions::rule, [(law, 0.5), (law, 1.4)]);
+    check_rule(generic_methods::<f64>::rule, [(0.5,), (1.4,)]);
+}
