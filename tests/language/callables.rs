@@ -1042,7 +1042,9 @@ fn of_laws_by_reference(f: impl Fn(&Law, f64) -> f64, law: &Law, x: f64) -> f64 
 
 #[differentiable]
 fn associated_functions(law: &Law, x: f64) -> f64 {
-    of_laws_by_reference(Law::force, law, x) + integrate(Law::cube, 0.0, x, 3) + integrate(|t| law.force(t), 0.0, x, 3)
+    of_laws_by_reference(Law::force, law, x)
+        + integrate(Law::cube, 0.0, x, 3)
+        + integrate(|t| law.force(t), 0.0, x, 3)
 }
 
 #[differentiable]
@@ -1062,4 +1064,64 @@ fn functions_of_types() {
     let law = Law { strength: 0.8, power: [0.7, 0.3] };
     check_rule(associated_functions::rule, [(law, 0.5), (law, 1.4)]);
     check_rule(generic_methods::<f64>::rule, [(0.5,), (1.4,)]);
+}
+
+#[differentiable]
+fn sampled(f: impl Fn() -> f64, g: impl Fn(&mut [f64; 2]) -> Option<f64>, x: f64) -> f64 {
+    let mut y = [x, f()];
+    let mut total = f() * x;
+    while let Some(v) = g(&mut y) {
+        total += v * y[0];
+    }
+    let last = match f() {
+        v if v > 1.0 => v * v,
+        v => v + total,
+    };
+    last + y[1]
+}
+
+/// Parameters by value that are written to, no parameters at all, ways out of a closure that writes.
+#[differentiable]
+fn odd_closures(k: f64, x: f64) -> f64 {
+    let a = fixed_point(
+        |mut v: [f64; 2]| {
+            v[0] *= k;
+            for _ in 0..2 {
+                v[1] += v[0] * v[1];
+            }
+            v
+        },
+        [x, k],
+        2,
+    );
+    let b = fixed_point(
+        |mut v| {
+            v[1] *= v[0] + x;
+            v
+        },
+        a,
+        2,
+    );
+    let c = sampled(
+        || k * x + b[0],
+        |y| {
+            let old = y[0];
+            y[0] += 0.7 + 0.1 * k;
+            y[1] *= old;
+            if y[0] > 3.0 {
+                y[1] += k;
+                return None;
+            }
+            let l = logarithm(y[0])?;
+            y[0] += 0.1 * l * l;
+            Some(l * y[1])
+        },
+        x,
+    );
+    a[0] * b[1] + c
+}
+
+#[test]
+fn closures_of_other_shapes() {
+    check_rule(odd_closures::rule, [(0.4, 0.8), (1.2, 0.3)]);
 }
