@@ -328,13 +328,11 @@ impl Reverse<'_> {
             texts.push(text);
             shadows.push(self.shadow_argument(place, at, local.get(&place.base)));
         }
-        if known.is_none() {
-            if shared.is_none() {
-                let forgone = if recursive { Vec::new() } else { forgone };
-                let init = quote!(#init #(.forgoing(#forgone))*);
-                self.slots.push(Slot { name: rule.clone(), init });
-                self.recursions.extend(number.map(|number| (number, rule.clone())));
-            }
+        if known.is_none() && shared.is_none() {
+            let forgone = if recursive { Vec::new() } else { forgone };
+            let init = quote!(#init #(.forgoing(#forgone))*);
+            self.slots.push(Slot { name: rule.clone(), init });
+            self.recursions.extend(number.map(|number| (number, rule.clone())));
         }
         self.rules.insert(expr, rule.clone());
         let values: Vec<_> = args
