@@ -10,20 +10,20 @@ __pb::derived::<
         let f = move |a0: f64| f((a0,));
         let h = (b - a) / n as f64;
         let mut total = 0.0;
-        stack
-            .extend(
-                0..n,
-                |i| {
-                    let f_residual;
-                    total
-                        += {
-                            let (value, pending) = d_f.forward((a + h * i as f64,));
-                            f_residual = pending;
-                            value
-                        };
-                    f_residual
-                },
-            );
+        {
+            let indices = 0..n;
+            let mut stack = stack.room(&indices);
+            for i in indices {
+                let f_residual;
+                total
+                    += {
+                        let (value, pending) = d_f.forward((a + h * i as f64,));
+                        f_residual = pending;
+                        value
+                    };
+                stack.push(f_residual);
+            }
+        }
         let total_out = total;
         let value = h * total;
         (value, total_out)
