@@ -63,7 +63,7 @@ pub struct Callback<'a, P: Parameters, O: Output, F: Callable> {
 }
 
 /// `f: impl Fn(…) -> O`, with parameters `P`. The shadows of what it captures are its own affair.
-pub struct Called<P, O, F>(PhantomData<fn() -> (P, O, F)>);
+pub struct Called<P, O, F>(PhantomData<(P, O, F)>);
 
 impl<P: Parameters, O: Output + 'static, F: Callable> Parameter for Called<P, O, F> {
     type Arg<'a> = Callback<'a, P, O, F>;
