@@ -247,7 +247,7 @@ impl Reverse<'_> {
             return TokenStream::new();
         }
         let seed = Cotangent::atom(self.kept.fresh("d").into_token_stream());
-        self.open(body, true);
+        self.open(body, false);
         let inner = self.seed(Target::Break(body), &seed);
         self.undo_block(body, Some(&inner));
         self.seeds.remove(&Target::Break(body));

@@ -1125,3 +1125,49 @@ fn odd_closures(k: f64, x: f64) -> f64 {
 fn closures_of_other_shapes() {
     check_rule(odd_closures::rule, [(0.4, 0.8), (1.2, 0.3)]);
 }
+
+#[differentiable]
+fn spread(f: impl Fn(f64, &mut [f64]), x: &mut [f64]) -> f64 {
+    for i in 0..x.len() {
+        let t = x[i] * x[0];
+        f(t, x);
+        f(x[i], &mut x[i..]);
+    }
+    x[0]
+}
+
+/// Closures that end in a branch for which they have computed something.
+#[differentiable]
+fn guarded(k: f64, x: &mut [f64]) -> f64 {
+    let first = spread(
+        |t: f64, y: &mut [f64]| {
+            let r = t * k;
+            let s = r.sin();
+            if r > 0.2 {
+                y[0] += s * t;
+            }
+        },
+        x,
+    );
+    let second = spread(
+        |t, y| {
+            for j in 0..y.len() {
+                let r = t * k * y[j];
+                if r > 0.1 {
+                    y[j] = r.sqrt();
+                }
+            }
+            let u = t * t;
+            if u < 0.5 {
+                y[0] *= u + k;
+            }
+        },
+        x,
+    );
+    first * second + x[x.len() - 1]
+}
+
+#[test]
+fn closures_that_end_in_a_branch() {
+    check_rule(guarded::rule, [(0.6, vec![0.4, 0.9, 0.7]), (1.1, vec![0.3, 0.5])]);
+}
