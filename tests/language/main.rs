@@ -31,6 +31,7 @@ mod methods;
 mod mutation;
 mod objects;
 mod operators;
+mod passed_closures;
 mod patterns;
 mod recursion;
 mod returned;
