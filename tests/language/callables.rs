@@ -618,8 +618,7 @@ mod other_rules {
 #[differentiable]
 fn of_other_rules(x: f64, y: &mut [f64]) -> f64 {
     rk4(other_rules::grow, y, x, 2);
-    newton(other_rules::cubic, |x| 3.0 * x * x, x) * y[0]
-        + integrate(other_rules::cubic, 0.0, x, 3)
+    newton(other_rules::cubic, |x| 3.0 * x * x, x) * y[0] + integrate(other_rules::cubic, 0.0, x, 3)
 }
 
 #[test]
