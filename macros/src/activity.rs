@@ -1,5 +1,6 @@
 //! Which variables and expressions carry a gradient.
 
+use crate::calls::Callee;
 use crate::errors::Errors;
 use crate::kind::inert;
 use crate::methods;
@@ -10,8 +11,9 @@ use crate::program::*;
 /// carries no gradient. Reports active values in code that is not understood.
 pub(crate) fn analyse(program: &mut Program, errors: &mut Errors) {
     for variable in &mut program.variables {
-        let parameter = matches!(variable.origin, Origin::Value | Origin::Shared | Origin::Unique);
-        variable.active = parameter && !variable.constant && !inert(&variable.kind);
+        let parameter =
+            matches!(variable.origin, Origin::Value | Origin::Shared | Origin::Unique | Origin::Function);
+        variable.active = parameter && !variable.passed && !variable.constant && !inert(&variable.kind);
     }
     while propagate(program) {}
     while methods::resolve(program) {
@@ -59,6 +61,9 @@ fn propagate(program: &mut Program) -> bool {
                 if let ExprKind::Borrow { place, unique: true } = &program.exprs[*arg].kind {
                     reached.push(place.base);
                 }
+                if let ExprKind::Callback(Callback::Closure { parameters, .. }) = &program.exprs[*arg].kind {
+                    reached.extend(parameters.iter().flatten());
+                }
             }
         }
     }
@@ -92,6 +97,8 @@ fn is_active(program: &Program, expr: ExprId) -> bool {
         | ExprKind::Rest(_) => {
             program.blocks_of(expr).into_iter().any(|block| block_is_active(program, block))
         }
+        ExprKind::Callback(callback) => program.callback_is_active(callback),
+        ExprKind::Call { function: Callee::Parameter(id, _), .. } => program.variables[*id].active,
         _ => program.operands(expr).iter().any(|e| program.exprs[*e].active),
     }
 }
@@ -147,6 +154,7 @@ fn settle_inert(program: &mut Program) {
 
 fn report(program: &Program, errors: &mut Errors) {
     crate::exits::report(program, errors);
+    crate::lending::report(program, errors);
     let active = |mentions: &[VarId]| {
         mentions.iter().map(|v| &program.variables[*v]).find(|v| v.active).map(|v| v.name.to_string())
     };
@@ -253,6 +261,9 @@ fn report_nested_writes(program: &Program, root: ExprId, errors: &mut Errors) {
                      pass `&*` of the reference, if the call only reads)",
                 );
             }
+        }
+        if let ExprKind::Callback(_) = program.exprs[expr].kind {
+            return;
         }
         if program.blocks_of(expr).into_iter().any(|b| !program.written(b).is_empty()) {
             errors.push(

@@ -16,6 +16,8 @@ pub(crate) enum Callee {
     Itself(syn::Path),
     /// `Model::energy`
     Associated(syn::ExprPath),
+    /// A parameter that is a function.
+    Parameter(VarId, Ident),
     /// A method of the first argument, with its generic arguments.
     Method(Ident, Option<syn::AngleBracketedGenericArguments>),
 }
@@ -36,13 +38,18 @@ pub(crate) fn sibling(name: &Ident) -> Ident {
     format_ident!("{}_has_no_rule_mark_its_impl_differentiable", name.unraw(), span = name.span())
 }
 
+/// The function beside a function that takes functions which is called with closures. Its name shows where a function takes none.
+pub(crate) fn forward_with(span: proc_macro2::Span) -> Ident {
+    Ident::new("takes_no_function_put_constant_around_it", span)
+}
+
 impl Callee {
     /// The name of the function.
     pub(crate) fn name(&self) -> &Ident {
         match self {
             Callee::Function(path) | Callee::Itself(path) => last(path),
             Callee::Associated(path) => last(&path.path),
-            Callee::Method(name, _) => name,
+            Callee::Parameter(_, name) | Callee::Method(name, _) => name,
         }
     }
 
@@ -51,6 +58,7 @@ impl Callee {
         match self {
             Callee::Function(path) | Callee::Itself(path) => quote!(#path(#(#args),*)),
             Callee::Associated(path) => quote!(#path(#(#args),*)),
+            Callee::Parameter(_, name) => quote!(#name(#(#args),*)),
             Callee::Method(name, generics) => {
                 let (receiver, args) = args.split_first().expect("a method has a receiver");
                 let turbofish = generics.as_ref().map(|g| quote!(#g));
@@ -63,6 +71,7 @@ impl Callee {
     fn call(&self, args: &[TokenStream]) -> TokenStream {
         match self {
             Callee::Function(path) | Callee::Itself(path) => quote!(#path::args(#(#args),*)),
+            Callee::Parameter(..) => quote!((#(#args,)*)),
             Callee::Associated(path) => {
                 let mut path = path.clone();
                 let last = path.path.segments.last_mut().expect("a path has a segment");
@@ -91,6 +100,40 @@ impl Callee {
             (false, _) => quote_spanned!(span=> #rule.forward(#call)),
             (true, true) => quote_spanned!(span=> __pb::forward_reading(#rule, #call)),
             (true, false) => quote_spanned!(span=> __pb::forward(#rule, #call)),
+        }
+    }
+
+    /// The forward of a rule that takes functions.
+    pub(crate) fn forward_with(
+        &self,
+        rule: &Ident,
+        args: &[TokenStream],
+        span: proc_macro2::Span,
+    ) -> TokenStream {
+        match self {
+            Callee::Function(path) | Callee::Itself(path) => {
+                let forward = forward_with(self.name().span());
+                quote_spanned!(span=> #path::#forward(#rule, #(#args),*))
+            }
+            _ => unreachable!("only functions that have a path take functions"),
+        }
+    }
+
+    /// The pullback of a rule that takes functions.
+    pub(crate) fn pullback_with(
+        &self,
+        rule: &Ident,
+        residual: &Ident,
+        args: &[TokenStream],
+        shadows: &[TokenStream],
+        d: impl ToTokens,
+    ) -> TokenStream {
+        match self {
+            Callee::Function(path) | Callee::Itself(path) => {
+                let span = self.name().span();
+                quote_spanned!(span=> #path::pullback_with(#rule, #residual, #(#args,)* (#(#shadows,)*), #d))
+            }
+            _ => unreachable!("only functions that have a path take functions"),
         }
     }
 
@@ -126,13 +169,6 @@ pub(crate) fn is_associated(path: &syn::ExprPath) -> bool {
 }
 
 impl Program {
-    /// The function calls itself.
-    pub(crate) fn own_calls(&self) -> bool {
-        let own =
-            |e: &Expr| matches!(&e.kind, ExprKind::Call { function: Callee::Itself(_), .. } if e.active);
-        self.exprs.iter().any(own)
-    }
-
     /// The number of a call of the function itself among those of one expression. Within an expression pullbacks do not run
     /// in reverse order, from statement to statement they do: calls of the same number can share a rule.
     pub(crate) fn number_of_call(&self, call: ExprId) -> usize {
@@ -168,7 +204,7 @@ impl Program {
     pub(crate) fn calls_itself(&self, callee: &Callee, args: &[ExprId]) -> bool {
         let own = |name: &Ident| self.own.as_ref().is_some_and(|own| own.method.as_ref() == Some(name));
         match callee {
-            Callee::Function(_) => false,
+            Callee::Function(_) | Callee::Parameter(..) => false,
             Callee::Itself(path) => path.segments.iter().all(|s| matches!(s.arguments, PathArguments::None)),
             Callee::Associated(path) => {
                 own(last(&path.path)) && path.qself.is_none() && path.path.segments[0].ident == "Self"

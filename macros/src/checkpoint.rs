@@ -149,6 +149,12 @@ impl Reverse<'_> {
                 "a loop with `break`, `continue`, `return` or `?` in it cannot be run again from a checkpoint: leave out the annotation",
             );
         }
+        let function = |id: &VarId| program.variables[*id].origin == Origin::Function;
+        if !program.called_within(body).is_empty() || program.mentioned(body).iter().any(function) {
+            return Some(
+                "a function that is a parameter is lent for one pass at a time, so that this loop cannot be run again from a checkpoint: leave out the annotation",
+            );
+        }
         for id in program.mentioned(body) {
             let variable = &program.variables[id];
             if variable.disturbed || variable.unrestored {

@@ -11,10 +11,13 @@ use syn::visit::Visit;
 use syn::visit_mut::VisitMut;
 use syn::{Expr, ExprClosure, Ident, Pat, Stmt, parse_quote};
 
+use crate::iterators::consumers::changes;
 use crate::iterators::item::{Code, Item};
+use crate::normal::Parts;
 use crate::parse::{Binding, Parser};
 use crate::program::VarId;
-use crate::rename::{Occurrences, Replace, Substitute, bound};
+use crate::rename::{Occurrences, Replace, Substitute, bound, path};
+use crate::statements::referent;
 
 /// A closure bound to a name.
 pub(crate) struct Closure {
@@ -48,8 +51,7 @@ pub(crate) enum Site<'a> {
 /// What cannot be rewritten: the code in question, and why.
 pub(crate) type Refused = (TokenStream, String);
 
-pub(crate) const ESCAPES: &str =
-    "this closure is differentiable only where it is called by its name: call it, or write a function";
+pub(crate) const ESCAPES: &str = "this closure is differentiable only where it is called by its name or passed to a function with a rule: do that, or write a function";
 
 impl Parser<'_> {
     /// `let name = |…| …;`, if values with gradients may be involved. What is to stand in place of that statement.
@@ -59,15 +61,12 @@ impl Parser<'_> {
             pattern => pattern,
         };
         let (Pat::Ident(name), Some(init)) = (pattern, &local.init) else { return None };
-        let Expr::Closure(closure) = &*init.expr else { return None };
+        let Expr::Closure(closure) = referent(&init.expr) else { return None };
         if name.by_ref.is_some() || name.subpat.is_some() || !self.suspects.contains(&name.ident) {
             return None;
         }
         if closure.asyncness.is_some() {
             return None;
-        }
-        if let Err((tokens, why)) = inlinable(closure) {
-            self.errors.push(tokens, why);
         }
         let mut syntax = closure.clone();
         let mut out = Vec::new();
@@ -157,8 +156,8 @@ impl Parser<'_> {
         out: &mut Vec<Stmt>,
     ) -> Result<Option<Expr>, Refused> {
         self.still_valid(closure)?;
-        if inlinable(&closure.syntax).is_err() {
-            // Reported where it was made.
+        if let Err((tokens, why)) = inlinable(&closure.syntax) {
+            self.errors.push(tokens, why);
             return Err((call.to_token_stream(), String::new()));
         }
         if call.args.len() != closure.syntax.inputs.len() {
@@ -177,7 +176,8 @@ impl Parser<'_> {
         out: &mut Vec<Stmt>,
     ) -> Result<Option<Expr>, Refused> {
         inlinable(closure)?;
-        let own = Occurrences::of(closure);
+        let (closure, left) = self.without_returns(closure);
+        let own = Occurrences::of(&closure);
         let mut code = Code::of(&closure.body);
         let mut patterns: Vec<Pat> = closure.inputs.iter().cloned().collect();
         for name in closure.inputs.iter().flat_map(bound) {
@@ -193,7 +193,34 @@ impl Parser<'_> {
         }
         self.rename_locals(&mut code, &own, site);
         out.extend(code.statements);
-        Ok(code.value)
+        Ok(match (left, code.value) {
+            (Some(Left::WithValue), Some(value)) => {
+                let name = self.hidden("value");
+                out.push(parse_quote!(let #name = #value;));
+                Some(path(&name))
+            }
+            (Some(Left::Plainly), Some(value)) => {
+                out.push(Stmt::Expr(value, Some(Default::default())));
+                None
+            }
+            (_, value) => value,
+        })
+    }
+
+    /// The closure with a block that `break` leaves in place of what `return` does, if it is left so.
+    fn without_returns(&mut self, closure: &ExprClosure) -> (ExprClosure, Option<Left>) {
+        let mut closure = closure.clone();
+        let mut returns = Returns { label: None, parts: &mut self.parts, left: None };
+        returns.visit_expr_mut(&mut closure.body);
+        let (label, left) = (returns.label, returns.left);
+        if let Some(label) = label {
+            let statements = match &*closure.body {
+                Expr::Block(block) if block.label.is_none() => block.block.stmts.clone(),
+                value => vec![Stmt::Expr(value.clone(), None)],
+            };
+            *closure.body = parse_quote!({ #label: { #(#statements)* } });
+        }
+        (closure, left)
     }
 
     /// Gives the locals of inlined code names that meet no others.
@@ -253,6 +280,7 @@ impl Parser<'_> {
 
     /// `{ let (parameters) = (arguments); body }`
     fn verbatim_call(&mut self, closure: &ExprClosure, args: &[Expr]) -> Expr {
+        let closure = &self.without_returns(closure).0;
         let own = Occurrences::of(closure);
         let mut code = Code::of(&closure.body);
         let mut inputs: Vec<Pat> = closure.inputs.iter().cloned().collect();
@@ -318,6 +346,20 @@ impl VisitMut for Plain<'_, '_> {
             *expr = self.parser.verbatim_call(&body, &args);
             return;
         }
+        if let Expr::Path(_) = expr
+            && let Some(closure) = self.parser.closure(expr)
+            && !changes(&closure.syntax.body)
+            && self.parser.still_valid(&closure).is_ok()
+            && self.depth < 64
+        {
+            let mut closure = closure.syntax.clone();
+            closure.capture = None;
+            self.depth += 1;
+            self.visit_expr_closure_mut(&mut closure);
+            self.depth -= 1;
+            *expr = Expr::Closure(closure);
+            return;
+        }
         syn::visit_mut::visit_expr_mut(self, expr);
     }
 
@@ -336,13 +378,44 @@ impl VisitMut for Plain<'_, '_> {
     }
 }
 
-/// Nothing in the closure leaves it early.
+/// How a closure is left early.
+#[derive(Clone, Copy)]
+enum Left {
+    WithValue,
+    Plainly,
+}
+
+/// Turns each `return` into a `break`.
+struct Returns<'p> {
+    label: Option<syn::Lifetime>,
+    parts: &'p mut Parts,
+    left: Option<Left>,
+}
+
+impl VisitMut for Returns<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        syn::visit_mut::visit_expr_mut(self, expr);
+        if let Expr::Return(jump) = expr {
+            let label = self.label.get_or_insert_with(|| {
+                let ident = self.parts.fresh("inlined");
+                syn::Lifetime { apostrophe: ident.span(), ident }
+            });
+            self.left = Some(if jump.expr.is_some() { Left::WithValue } else { Left::Plainly });
+            let value = &jump.expr;
+            *expr = parse_quote!(break #label #value);
+        }
+    }
+    fn visit_expr_closure_mut(&mut self, _: &mut ExprClosure) {}
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+}
+
+/// Nothing in the closure leaves it early, but by `return`.
 pub(crate) fn inlinable(closure: &ExprClosure) -> Result<(), Refused> {
     struct Exits(Option<TokenStream>);
     impl<'ast> Visit<'ast> for Exits {
         fn visit_expr(&mut self, expr: &'ast Expr) {
             match expr {
-                Expr::Return(_) | Expr::Try(_) | Expr::Await(_) | Expr::Yield(_) => {
+                Expr::Try(_) | Expr::Await(_) | Expr::Yield(_) => {
                     self.0.get_or_insert_with(|| expr.to_token_stream());
                 }
                 Expr::Closure(_) | Expr::Async(_) => {}
@@ -356,7 +429,7 @@ pub(crate) fn inlinable(closure: &ExprClosure) -> Result<(), Refused> {
     match exits.0 {
         Some(tokens) => Err((
             tokens,
-            "leaving a closure early is not differentiable yet: put the rest into the other branch".into(),
+            "`?` in a closure is differentiable where the closure is passed to a function with a rule: use `match`, or `if let`".into(),
         )),
         None => Ok(()),
     }

@@ -308,7 +308,8 @@ impl Parser<'_> {
         let (label, value) = match expr {
             Syn::Return(jump) => {
                 let value = jump.expr.as_ref().map(|value| self.expr(value));
-                return self.add(expr, ExprKind::Exit { target: Target::Function, value });
+                let target = self.closure_body.map_or(Target::Function, Target::Break);
+                return self.add(expr, ExprKind::Exit { target, value });
             }
             Syn::Break(jump) => (&jump.label, jump.expr.as_ref()),
             Syn::Continue(jump) => (&jump.label, None),

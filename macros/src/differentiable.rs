@@ -12,20 +12,13 @@ use crate::forward::forward;
 use crate::fusion::fuse;
 use crate::kept::Item;
 use crate::parse::Parser;
-use crate::program::{BODY, Origin};
+use crate::program::{BODY, Origin, VarId, Variable};
 use crate::reverse::{quote_name, reverse};
 use crate::signature::{Passing, Signature};
 use crate::versions;
 
 /// How many fields a tuple of state may have.
 const WIDTH: usize = 16;
-
-/// A rule, as an expression.
-pub(crate) struct Derivation {
-    pub(crate) rule: TokenStream,
-    /// It refers to the rule of the function itself.
-    pub(crate) recursive: bool,
-}
 
 /// Lints that code written by this macro need not heed.
 pub(crate) fn allowed() -> TokenStream {
@@ -59,7 +52,7 @@ pub(crate) fn expand(mut function: syn::ItemFn, boxed: bool) -> syn::Result<Toke
     Ungroup.visit_block_mut(&mut function.block);
     let mut errors = Errors::default();
     let signature = Signature::parse(&function.vis, &mut function.sig, &mut errors);
-    let Derivation { rule, recursive } = derive(&signature, &function.block, &mut errors)?;
+    let rule = derive(&signature, &function.block, &mut errors)?;
 
     Strip.visit_block_mut(&mut function.block);
     let (name, ty) = (&signature.name, signature.ty());
@@ -74,15 +67,13 @@ pub(crate) fn expand(mut function: syn::ItemFn, boxed: bool) -> syn::Result<Toke
             }
         }
     });
-    let has_rule = (boxed || recursive).then(|| {
-        quote! {
-            impl #declared __pb::HasRule for #ty #clause {
-                fn make_rule() -> impl __pb::Rule<Function = Self> + 'static {
-                    <#ty>::#made()
-                }
+    let has_rule = quote! {
+        impl #declared __pb::HasRule for #ty #clause {
+            fn make_rule() -> impl __pb::Rule<Function = Self> + 'static {
+                <#ty>::#made()
             }
         }
-    });
+    };
     let (item, impls, driver) = (signature.item(), signature.function(), signature.driver());
     let (allowed, imports) = (allowed(), imports());
     Ok(quote! {
@@ -112,12 +103,12 @@ pub(crate) fn expand(mut function: syn::ItemFn, boxed: bool) -> syn::Result<Toke
     })
 }
 
-/// Derives the rule of a function from its body.
+/// Derives the rule of a function, as an expression, from its body.
 pub(crate) fn derive(
     signature: &Signature,
     body: &syn::Block,
     errors: &mut Errors,
-) -> syn::Result<Derivation> {
+) -> syn::Result<TokenStream> {
     annotation::report(body, errors);
     let (mut program, items) = Parser::parse(signature, body, errors);
     activity::analyse(&mut program, errors);
@@ -129,11 +120,16 @@ pub(crate) fn derive(
     let both = fuse(&program, &reverse);
     let forward = forward(&program, &reverse)?;
 
+    let function = |id: VarId| {
+        let Variable { unique, shadow, .. } = &program.variables[id];
+        quote!(__pb::Callback { primal: #unique, derivative: #shadow })
+    };
     let primal: Vec<_> = signature
         .parameters
         .iter()
         .zip(&program.parameters)
         .map(|(parameter, id)| match id {
+            Some(id) if parameter.callable.is_some() => function(*id),
             Some(id) => {
                 let name = &program.variables[*id].name;
                 let mutable = (parameter.mutable && parameter.passing == Passing::Value).then(|| quote!(mut));
@@ -146,6 +142,7 @@ pub(crate) fn derive(
         .parameters
         .iter()
         .map(|id| match id {
+            Some(id) if program.variables[*id].origin == Origin::Function => function(*id),
             // An array passed by value and written to comes back as the forward left it.
             Some(id) if reverse.kept.name(BODY, Item::Final(*id)).is_none() => {
                 let name = &program.variables[*id].unique;
@@ -167,6 +164,12 @@ pub(crate) fn derive(
             _ => quote!(_),
         })
         .collect();
+    // To code without gradient a function is a closure.
+    let functions = signature.parameters.iter().zip(&program.parameters).filter_map(|(parameter, id)| {
+        let Variable { name, unique, .. } = &program.variables[(*id)?];
+        let closure = parameter.callable.as_ref()?.closure(unique);
+        Some(quote!(let #name = #closure;))
+    });
     let inits: Vec<_> = reverse.slots.iter().map(|slot| slot.init.clone()).collect();
     let names: Vec<_> = reverse
         .slots
@@ -182,17 +185,16 @@ pub(crate) fn derive(
     let both = both.map(|both| quote!(.fused(|#slots, (#(#primal,)*), (#(#shadows,)*), #seed| { #both })));
     let imports = reverse.imports.iter().map(|(path, alias)| quote!(use #path as #alias;));
     let ty = signature.ty();
-    let rule = quote! {
+    Ok(quote! {
         #(#items)*
         #(#imports)*
         __pb::derived::<#ty, _, _, _, _>(
             #state,
-            |#slots, (#(#primal,)*)| { #forward },
+            |#slots, (#(#primal,)*)| { #(#functions)* #forward },
             |#slots, #residual, (#(#reversed,)*), (#(#shadows,)*), #seed| { #pullback },
         )
         #both
-    };
-    Ok(Derivation { rule, recursive: program.own_calls() })
+    })
 }
 
 /// Puts parentheses around what `macro_rules!` inserted as a whole: the compiler forgets such bounds in the output of a

@@ -58,12 +58,17 @@ impl Program {
             for root in self.roots(block) {
                 match &self.exprs[root].kind {
                     ExprKind::Exit { target, .. } => found.push(*target),
-                    ExprKind::Try(_) => found.push(Target::Function),
+                    ExprKind::Try(_) => found.push(self.around(block)),
                     _ => {}
                 }
             }
         }
         found
+    }
+
+    /// What `return` and `?` in `block` leave: the function, or a closure.
+    pub(crate) fn around(&self, block: BlockId) -> Target {
+        self.closures.get(&block).map_or(Target::Function, |body| Target::Break(*body))
     }
 
     /// Something leaves the loop of this body before it is through.

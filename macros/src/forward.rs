@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Ident;
 
 use crate::calls::Callee;
@@ -30,29 +30,9 @@ pub(crate) struct Forward<'p> {
 /// Writes the body of the forward closure.
 pub(crate) fn forward(program: &Program, reverse: &Reverse) -> syn::Result<TokenStream> {
     let mut forward = Forward::new(program, reverse);
-    let statements = forward.statements(BODY);
-    let tail = program.blocks[BODY].value.map(|value| forward.tail(value, BODY));
-    let residual = forward.residual(BODY);
+    let tokens = forward.whole(BODY);
     forward.errors.finish()?;
-    Ok(match tail {
-        _ if program.is_left(BODY) => {
-            let before = tail.map(|(before, value)| quote!(#before #value));
-            quote!(#statements #before)
-        }
-        Some((before, value)) if value.is_empty() => quote!(#statements #before ((), #residual)),
-        Some((before, value)) => {
-            if reverse.kept.is_empty(BODY) {
-                let copy = forward.copy_of_returned();
-                quote!(#statements #before #copy (#value, ()))
-            } else {
-                let name = Program::fresh("value");
-                let bound = forward.bound(BODY, &value);
-                let copy = forward.copy_of_returned();
-                quote!(#statements #before #copy #bound (#name, #residual))
-            }
-        }
-        None => quote!(#statements ((), #residual)),
-    })
+    Ok(tokens)
 }
 
 /// The operator of an assignment.
@@ -76,6 +56,31 @@ impl<'p> Forward<'p> {
             frames: vec![Frame { block: BODY, link: Link::Function }],
             rescued: HashSet::new(),
             errors: Errors::default(),
+        }
+    }
+
+    /// The body of the function, or of a closure: its value, and what it keeps.
+    pub(crate) fn whole(&mut self, body: BlockId) -> TokenStream {
+        let statements = self.statements(body);
+        let tail = self.program.blocks[body].value.map(|value| self.tail(value, body));
+        let residual = self.residual(body);
+        let copy = if body == BODY { self.copy_of_returned() } else { TokenStream::new() };
+        match tail {
+            _ if self.program.is_left(body) => {
+                let before = tail.map(|(before, value)| quote!(#before #value));
+                quote!(#statements #before)
+            }
+            Some((before, value)) if value.is_empty() => quote!(#statements #before ((), #residual)),
+            Some((before, value)) => {
+                if self.reverse.kept.is_empty(body) {
+                    quote!(#statements #before #copy (#value, ()))
+                } else {
+                    let name = Program::fresh("value");
+                    let bound = self.bound(body, &value);
+                    quote!(#statements #before #copy #bound (#name, #residual))
+                }
+            }
+            None => quote!(#statements ((), #residual)),
         }
     }
 
@@ -367,9 +372,39 @@ impl<'p> Forward<'p> {
         let reads = args
             .first()
             .is_some_and(|a| matches!(self.program.exprs[*a].kind, ExprKind::Borrow { unique: false, .. }));
-        let args: Vec<_> = args.iter().map(|a| self.expr(*a, block)).collect();
+        let with_closures = self.program.with_closures(args);
+        let shared = self.program.shared(args);
+        let calls_within = args.iter().any(|a| self.touched(*a, block));
+        let passes_functions = self.program.passes_functions(args);
+        let mut before = TokenStream::new();
+        let args: Vec<_> = args
+            .iter()
+            .enumerate()
+            .map(|(i, a)| match &self.program.exprs[*a].kind {
+                ExprKind::Callback(callback) => self.callback(*a, callback, with_closures, &shared),
+                // It may call a function that is lent to the call.
+                _ if passes_functions && self.touched(*a, block) => {
+                    let (name, value) = (Program::fresh(&format!("argument_{i}")), self.expr(*a, block));
+                    before.extend(quote!(let #name = #value;));
+                    quote!(#name)
+                }
+                _ => self.expr(*a, block),
+            })
+            .collect();
         let reads = reads && matches!(function, Callee::Method(..));
-        Some((function.forward(rule, &args, reads, span), residual))
+        if let (Callee::Parameter(id, _), true) = (function, calls_within) {
+            // They may call the same function.
+            let (modes, name) = (&self.program.functions[id].modes, Program::fresh("args"));
+            let call = quote_spanned!(span=> #rule.forward(#name));
+            let args = quote!(let #name: <#modes as __pb::Parameters>::Args<'_> = (#(#args,)*););
+            return Some((quote!({ #args #call }), residual));
+        }
+        let call = match with_closures {
+            true => self.program.sharing(&shared, function.forward_with(rule, &args, span)),
+            false => function.forward(rule, &args, reads, span),
+        };
+        let call = if before.is_empty() { call } else { quote!({ #before #call }) };
+        Some((call, residual))
     }
 
     /// `expr` at the root of a statement, where the condition of an `if` can be kept by a statement before it.
@@ -394,7 +429,9 @@ impl<'p> Forward<'p> {
         }
         let kept = &self.reverse.kept;
         self.program.tree(expr).into_iter().any(|e| {
-            self.reverse.rules.contains_key(&e)
+            // A closure that has a name stands where that is passed on.
+            matches!(self.program.exprs[e].kind, ExprKind::Callback(Callback::Closure { .. }))
+                || self.reverse.rules.contains_key(&e)
                 || kept.name(block, Item::Value(e)).is_some()
                 || kept.name(block, Item::Branch(e)).is_some()
                 || kept.name(block, Item::Left(e)).is_some()
@@ -436,7 +473,7 @@ impl<'p> Forward<'p> {
             return quote!({ let (#value, #inner) = #call; #residual = #inner; #value });
         }
         match &node.kind {
-            ExprKind::Constant(_) => node.syntax.to_token_stream(),
+            ExprKind::Constant(_) | ExprKind::Callback(_) => node.syntax.to_token_stream(),
             ExprKind::Read(place) | ExprKind::Borrow { place, .. } => {
                 self.place(&node.syntax, &place.projections, block)
             }

@@ -1,10 +1,11 @@
 //! The generic parameters of a function, and what its rule asks of them beyond the function's own bounds.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::visit_mut::VisitMut;
 use syn::{GenericParam, Ident, Lifetime, Type, TypeParamBound, WherePredicate};
 
+use crate::errors::Errors;
 use crate::kind::kind_of_type;
 use crate::program::Kind;
 use crate::signature::{Parameter, Passing};
@@ -87,6 +88,51 @@ impl Generics {
         self.syntax.params.is_empty()
     }
 
+    /// Makes the type parameters that stand for functions those of the type beside the function.
+    pub(crate) fn settle_callables(&mut self, parameters: &[Parameter], errors: &mut Errors) {
+        crate::callable::settle(&mut self.syntax, parameters, errors);
+    }
+
+    /// The names of type and `const` parameters.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &Ident> {
+        self.syntax.params.iter().filter_map(|p| match p {
+            GenericParam::Type(p) => Some(&p.ident),
+            GenericParam::Const(p) => Some(&p.ident),
+            GenericParam::Lifetime(_) => None,
+        })
+    }
+
+    /// With more bounds.
+    pub(crate) fn with(mut self, predicates: impl IntoIterator<Item = WherePredicate>) -> Self {
+        let mut predicates = predicates.into_iter().peekable();
+        if predicates.peek().is_some() {
+            self.syntax.make_where_clause().predicates.extend(predicates);
+        }
+        self
+    }
+
+    /// What [`split`](Generics::split) gives where each of the type parameters stands for a function with a residual of some type.
+    pub(crate) fn with_residuals(
+        &self,
+        residuals: &[(Ident, Ident)],
+    ) -> (TokenStream, TokenStream, Option<&syn::WhereClause>) {
+        let residual = |name: &Ident| residuals.iter().find(|(n, _)| n == name).map(|(_, residual)| residual);
+        let mut declared = self.syntax.clone();
+        for param in declared.type_params_mut() {
+            if let Some(residual) = residual(&param.ident) {
+                param.ident = residual.clone();
+                param.bounds = syn::parse_quote!(::core::marker::Send + 'static);
+            }
+        }
+        let types = self.names().map(|name| match residual(name) {
+            Some(residual) => quote!(__pb::Lent<#residual>),
+            None => quote!(#name),
+        });
+        let types = quote!(<#(#types),*>);
+        let declared = declared.split_for_impl().0.to_token_stream();
+        (declared, types, self.syntax.where_clause.as_ref())
+    }
+
     /// Adds what the modes of `parameters` and the output ask for.
     pub(crate) fn require(&mut self, parameters: &[Parameter], output: &Type) {
         if self.is_empty() {
@@ -97,6 +143,10 @@ impl Generics {
         for name in names {
             if self.scalars.contains(&name) {
                 predicates.push(syn::parse_quote!(#name: ::pullback::__private::Scalar));
+                continue;
+            }
+            if parameters.iter().any(|p| p.callable.as_ref().is_some_and(|callable| callable.generic == name))
+            {
                 continue;
             }
             predicates.push(syn::parse_quote!(#name: 'static));

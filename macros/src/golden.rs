@@ -52,3 +52,13 @@ fn windows() {
 fn checkpoint() {
     check("checkpoint");
 }
+
+#[test]
+fn integrate() {
+    check("integrate");
+}
+
+#[test]
+fn area() {
+    check("area");
+}

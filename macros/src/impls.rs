@@ -102,7 +102,7 @@ fn expand_method(block: &ItemImpl, method: &ImplItemFn, recursive: bool) -> syn:
     let generics = joined(&block.generics, &sig.generics);
     let owner = &*block.self_ty;
     let signature = Signature::parse_in(&method.vis, &mut sig, &generics, Some(owner), &mut errors);
-    let derivation = derive(&signature, &body, &mut errors)?;
+    let tokens = derive(&signature, &body, &mut errors)?;
 
     let (vis, name) = (&method.vis, &method.sig.ident);
     let text = name.unraw().to_string();
@@ -119,7 +119,6 @@ fn expand_method(block: &ItemImpl, method: &ImplItemFn, recursive: bool) -> syn:
         GenericParam::Lifetime(_) => unreachable!("left out above"),
     });
     let (ty, (declared, _, clause)) = (signature.ty(), signature.generics.split());
-    let tokens = derivation.rule;
     let made =
         if recursive { format_ident!("{text}_derived_rule", span = name.span()) } else { rule.clone() };
     let label = signature.label();

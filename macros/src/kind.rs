@@ -262,6 +262,7 @@ impl Program {
             | ExprKind::Struct(_)
             | ExprKind::Exit { .. }
             | ExprKind::Try(_)
+            | ExprKind::Callback(_)
             | ExprKind::Wrap(..) => Kind::Unknown,
             ExprKind::If { .. }
             | ExprKind::Match(_)

@@ -15,6 +15,7 @@ pub(crate) struct Frame {
 }
 
 pub(crate) enum Link {
+    /// The value of the function, or of a closure, is returned.
     Function,
     /// Onto the stack of a loop.
     Iteration(StmtId),
@@ -143,7 +144,7 @@ impl Forward<'_> {
     pub(crate) fn tried(&mut self, e: ExprId, block: BlockId) -> TokenStream {
         let tried = self.expr(e, block);
         let (value, stop) = (Program::fresh("value"), Program::fresh("stop"));
-        let (before, residual) = self.unwind(0);
+        let (before, residual) = self.unwind(self.function());
         quote! {
             match __pb::Try::branch(#tried) {
                 __pb::ControlFlow::Continue(#value) => #value,
@@ -256,6 +257,12 @@ impl Forward<'_> {
             }
         }
         unreachable!("the target is among the blocks around")
+    }
+
+    /// The frame of the function, or of the closure that is being written.
+    fn function(&self) -> usize {
+        let function = |frame: &Frame| matches!(frame.link, Link::Function);
+        self.frames.iter().rposition(function).expect("the outermost frame is the function's")
     }
 
     /// `return`, `break` and `continue`.

@@ -3,6 +3,8 @@
 mod activity;
 mod annotation;
 mod arms;
+mod callable;
+mod callbacks;
 mod calls;
 mod checkpoint;
 mod closures;
@@ -23,6 +25,8 @@ mod iterators;
 mod kept;
 mod kind;
 mod leave;
+mod lending;
+mod lent;
 mod lift;
 mod methods;
 mod mutation;
@@ -79,6 +83,10 @@ use proc_macro::TokenStream;
 /// | `f::rule() -> impl Rule<Function = f>` | the rule alone |
 ///
 /// The first call allocates; later ones do only if a size has grown. `&mut` arguments are restored.
+///
+/// A parameter `f: impl Fn(f64) -> f64`, or of a type parameter with such a bound, is a function. The type of the gradient object has
+/// a type parameter for it, `integrate::<square>::gradient()`, and the methods take the other arguments. Called by another
+/// differentiable function it may be a closure.
 ///
 /// # Errors
 /// What cannot be differentiated is a compile error on the code in question, which says what to write instead; all of

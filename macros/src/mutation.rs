@@ -313,6 +313,9 @@ impl Program {
             Callee::Itself(_) => return self.own.as_ref().map_or(Kind::Unknown, |own| own.output.clone()),
             Callee::Function(path) => path,
             Callee::Associated(path) => &path.path,
+            Callee::Parameter(id, _) => {
+                return self.functions.get(id).map_or(Kind::Unknown, |function| function.kind.clone());
+            }
             Callee::Method(..) => return Kind::Unknown,
         };
         if function.segments.len() > 3 && function.segments.last().is_some_and(|last| last.ident == "to_vec")
@@ -348,7 +351,7 @@ impl Program {
             ExprKind::Vector { .. } => true,
             ExprKind::Paren(inner) => self.owns(*inner),
             ExprKind::Read(place) => place.projections.is_empty() && self.variables[place.base].heap,
-            ExprKind::Call { function: Callee::Itself(_), .. } => false,
+            ExprKind::Call { function: Callee::Itself(_) | Callee::Parameter(..), .. } => false,
             ExprKind::Call { function, .. } => self.kind_of_call(function) != Kind::Unknown,
             ExprKind::If { .. } | ExprKind::Block(_) | ExprKind::Match(_) | ExprKind::Rest(_) => self
                 .blocks_of(expr)

@@ -289,5 +289,6 @@ impl VisitMut for Hoist<'_, '_> {
         }
     }
     fn visit_block_mut(&mut self, _: &mut syn::Block) {}
+    fn visit_expr_closure_mut(&mut self, _: &mut syn::ExprClosure) {}
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }

@@ -63,9 +63,9 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
         );
     }
     errors.finish()?;
-    let derivation = derive(&signature, &body, &mut errors)?;
+    let rule = derive(&signature, &body, &mut errors)?;
 
-    let (name, ty, rule) = (&signature.name, signature.ty(), derivation.rule);
+    let (name, ty) = (&signature.name, signature.ty());
     let ((declared, _, clause), (definition, _)) =
         (signature.generics.split(), signature.generics.declaration());
     let phantoms = signature.generics.types();

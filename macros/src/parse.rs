@@ -61,6 +61,8 @@ pub(crate) struct Parser<'e> {
     pub(crate) block: BlockId,
     /// The function's name, by which it may call itself.
     function: Option<Ident>,
+    /// The body of the closure around, if that is passed on.
+    pub(crate) closure_body: Option<BlockId>,
     /// Loops and blocks around that can be left.
     pub(crate) landings: Vec<Landing>,
     /// Variables bound by patterns.
@@ -89,6 +91,7 @@ impl<'e> Parser<'e> {
             scopes: vec![HashMap::new()],
             block: BODY,
             function: signature.method.is_none().then(|| signature.name.clone()),
+            closure_body: None,
             landings: Vec::new(),
             bound: HashSet::new(),
             parts: Parts::of(body),
@@ -107,7 +110,17 @@ impl<'e> Parser<'e> {
                     Passing::Shared => Origin::Shared,
                     Passing::Unique => Origin::Unique,
                 };
+                let origin = if parameter.callable.is_some() { Origin::Function } else { origin };
                 let id = parser.bind(name, origin, parameter.mutable || origin == Origin::Unique);
+                if let Some(callable) = &parameter.callable {
+                    let function = Function {
+                        generic: callable.generic.clone(),
+                        modes: callable.modes(&signature.generics),
+                        output: callable.output.to_token_stream(),
+                        kind: signature.generics.kind_of(&callable.output),
+                    };
+                    parser.program.functions.insert(id, function);
+                }
                 let variable = &mut parser.program.variables[id];
                 variable.kind = signature.generics.kind_of(&parameter.ty);
                 variable.constant = parameter.constant;
@@ -221,7 +234,9 @@ impl<'e> Parser<'e> {
 
     pub(crate) fn new_block(&mut self) -> BlockId {
         self.program.blocks.push(Block::default());
-        self.program.blocks.len() - 1
+        let id = self.program.blocks.len() - 1;
+        self.program.closures.extend(self.closure_body.map(|body| (id, body)));
+        id
     }
 
     pub(crate) fn parse_block(&mut self, block: &syn::Block) -> BlockId {
@@ -489,7 +504,7 @@ impl<'e> Parser<'e> {
                 self.constant(expr, false, None)
             }
             Syn::Closure(_) => {
-                self.constant(expr, false, Some("closures over active values are not differentiable yet: write a function, or a loop"))
+                self.constant(expr, false, Some("a closure over active values is bound by `let`, or passed to an adapter or to a free function with a rule: do that, or write a function"))
             }
             Syn::Macro(m) if is_panic(&m.mac) => {
                 let constant =
@@ -570,6 +585,14 @@ impl<'e> Parser<'e> {
     }
 
     fn call(&mut self, expr: &Syn, call: &syn::ExprCall) -> ExprId {
+        if let Some(id) = self.function_parameter(&call.func) {
+            if let Some(block) = self.with_named_temporaries(call) {
+                return self.expr(&block);
+            }
+            let args = call.args.iter().map(|a| self.argument(a)).collect();
+            let function = Callee::Parameter(id, self.program.variables[id].name.clone());
+            return self.add(expr, ExprKind::Call { function, args });
+        }
         let Syn::Path(path) = &*call.func else {
             return self.constant(
                 expr,
@@ -589,7 +612,7 @@ impl<'e> Parser<'e> {
             return self.constant(
                 expr,
                 false,
-                Some("calls of closures are not differentiable yet: call a function"),
+                Some("nothing is known of what is called here: bind a closure with `let`, or take a parameter `impl Fn(…) -> …`"),
             );
         }
         if let Some(mutation) = self.mutating_function(expr, call, function) {
@@ -639,7 +662,12 @@ impl<'e> Parser<'e> {
         if let Some(block) = self.with_named_temporaries(call) {
             return self.expr(&block);
         }
-        let args: Vec<_> = call.args.iter().map(|a| self.argument(a)).collect();
+        let takes_functions = !is_associated(path) && self.suspects.any(call);
+        let mut args = Vec::new();
+        for arg in &call.args {
+            let callback = if takes_functions { self.callback(arg) } else { None };
+            args.push(callback.unwrap_or_else(|| self.argument(arg)));
+        }
         let callee = if is_associated(path) {
             Callee::Associated(path.clone())
         } else if self.function.as_ref().is_some_and(|own| function.get_ident() == Some(own)) {
@@ -668,7 +696,7 @@ impl<'e> Parser<'e> {
         if let ExprKind::Read(place) = &self.program.exprs[id].kind {
             let variable = &self.program.variables[place.base];
             if place.projections.is_empty() && variable.by_reference() {
-                let unique = variable.origin == Origin::Unique;
+                let unique = variable.origin == Origin::Unique && !self.captures(variable);
                 self.program.exprs[id].kind = ExprKind::Borrow { place: place.clone(), unique };
             }
         }

@@ -49,6 +49,21 @@ pub(crate) struct Program {
     pub(crate) annotated: bool,
     /// The labels of loops, by their bodies, and of blocks.
     pub(crate) labels: HashMap<BlockId, syn::Label>,
+    /// The parameters that are functions.
+    pub(crate) functions: HashMap<VarId, Function>,
+    /// The blocks of closures that are passed on, with the bodies of the closures.
+    pub(crate) closures: HashMap<BlockId, BlockId>,
+}
+
+/// A parameter that is a function.
+pub(crate) struct Function {
+    /// The type parameter that stands for it.
+    pub(crate) generic: Ident,
+    /// How it takes its arguments, as a type.
+    pub(crate) modes: TokenStream,
+    pub(crate) output: TokenStream,
+    /// What the syntax tells about the output.
+    pub(crate) kind: Kind,
 }
 
 /// The function's body among [`Program::blocks`].
@@ -67,6 +82,10 @@ pub(crate) enum Origin {
     Local,
     /// The index of a `for`.
     Index,
+    /// A parameter that is a function.
+    Function,
+    /// A parameter of a closure, by value or by reference, as its syntax does not tell.
+    Either,
 }
 
 pub(crate) struct Variable {
@@ -86,6 +105,8 @@ pub(crate) struct Variable {
     pub(crate) memory: bool,
     /// Declared `mut`, or a `&mut` parameter.
     pub(crate) mutable: bool,
+    /// A parameter of a closure that is passed on.
+    pub(crate) passed: bool,
     /// Changed by constant code that is not understood, and so cannot be undone.
     pub(crate) disturbed: bool,
     /// Written by a call without gradient, which is not undone.
@@ -123,6 +144,7 @@ impl Variable {
             constant: false,
             memory: false,
             mutable: false,
+            passed: false,
             disturbed: false,
             unrestored: false,
             parted: false,
@@ -139,7 +161,7 @@ impl Variable {
 
     /// The shadow is a view given by the caller.
     pub(crate) fn by_reference(&self) -> bool {
-        matches!(self.origin, Origin::Shared | Origin::Unique)
+        matches!(self.origin, Origin::Shared | Origin::Unique | Origin::Either)
     }
 }
 
@@ -385,11 +407,25 @@ pub(crate) enum ExprKind {
         elements: Vec<ExprId>,
         len: Option<ExprId>,
     },
+    /// A function as an argument.
+    Callback(Callback),
     /// A method that changes the length of a vector, or a function that moves vectors: see [`Action`].
     Mutation {
         action: Action,
         args: Vec<ExprId>,
     },
+}
+
+/// A function as an argument.
+pub(crate) enum Callback {
+    Closure {
+        parameters: Vec<Option<VarId>>,
+        body: BlockId,
+    },
+    /// By its path.
+    Function(syn::ExprPath),
+    /// A parameter, passed on.
+    Parameter(VarId),
 }
 
 pub(crate) struct StructLiteral {
@@ -556,7 +592,9 @@ impl Program {
                 literal.fields.iter().map(|(_, value)| *value).chain(literal.rest).collect()
             }
             ExprKind::If { cond, .. } => vec![*cond],
-            ExprKind::Block(_) | ExprKind::Loop { .. } | ExprKind::Rest(_) => Vec::new(),
+            ExprKind::Block(_) | ExprKind::Loop { .. } | ExprKind::Rest(_) | ExprKind::Callback(_) => {
+                Vec::new()
+            }
         }
     }
 
@@ -568,6 +606,7 @@ impl Program {
                 vec![*block]
             }
             ExprKind::Match(m) => m.arms.iter().map(|arm| arm.body).collect(),
+            ExprKind::Callback(Callback::Closure { body, .. }) => vec![*body],
             _ => Vec::new(),
         }
     }

@@ -124,6 +124,7 @@ impl Reverse<'_> {
             ExprKind::Block(block) => self.pull_block(expr, *block, d, at),
             ExprKind::Mutation { action, args } => self.pull_mutation(expr, *action, args, d, at),
             ExprKind::Vector { .. } => unreachable!("the gradient of a vector is owned"),
+            ExprKind::Callback(_) => unreachable!("an argument of a call"),
             ExprKind::Tuple(elements) => {
                 let d = self.bind(d);
                 for (i, element) in elements.iter().enumerate() {
@@ -254,6 +255,10 @@ impl Reverse<'_> {
             (Callee::Itself(path), _) => quote_spanned!(last.span()=> __pb::Recursive::<#path>::new()),
             _ => quote!(__pb::rule_of()),
         };
+        let known = match function {
+            Callee::Parameter(id, _) => Some(program.variables[*id].shadow.clone()),
+            _ => known,
+        };
         let number = recursive.then(|| program.number_of_call(expr));
         let shared = number.and_then(|number| self.recursions.get(&number).cloned());
         let rule = known
@@ -264,18 +269,23 @@ impl Reverse<'_> {
         let mut receiver = None;
         // The shadows of locals are borrowed before the arguments are.
         let mut local = HashMap::new();
-        for &arg in args {
-            let ExprKind::Borrow { place, .. } = &program.exprs[arg].kind else { continue };
-            let variable = &program.variables[place.base];
-            if variable.active && !variable.by_reference() && !local.contains_key(&place.base) {
-                let whole = self.local_shadow(place.base, at);
+        for base in args.iter().flat_map(|&arg| program.borrowed(arg)) {
+            if program.variables[base].active && self.view(base).is_none() && !local.contains_key(&base) {
+                let whole = self.local_shadow(base, at);
                 let name = self.kept.fresh("cells");
                 self.emit(quote!(let #name = #whole;));
-                local.insert(place.base, name);
+                local.insert(base, name);
             }
         }
+        let with_closures = program.with_closures(args);
+        let shared_functions = program.shared(args);
         let (mut texts, mut shadows) = (Vec::new(), Vec::new());
         for (i, &arg) in args.iter().enumerate() {
+            if let ExprKind::Callback(callback) = &program.exprs[arg].kind {
+                texts.push(self.callback(arg, callback, &local, with_closures, &shared_functions));
+                shadows.push(quote!(__pb::none()));
+                continue;
+            }
             let ExprKind::Borrow { place, unique } = &program.exprs[arg].kind else {
                 let temporary = matches!(program.exprs[arg].syntax, syn::Expr::Reference(_));
                 if temporary && !self.replayable(arg, at, level) {
@@ -318,32 +328,46 @@ impl Reverse<'_> {
             texts.push(text);
             shadows.push(self.shadow_argument(place, at, local.get(&place.base)));
         }
-        if known.is_none() {
-            if shared.is_none() {
-                let forgone = if recursive { Vec::new() } else { forgone };
-                let init = quote!(#init #(.forgoing(#forgone))*);
-                self.slots.push(Slot { name: rule.clone(), init });
-                self.recursions.extend(number.map(|number| (number, rule.clone())));
-            }
-            self.rules.insert(expr, rule.clone());
+        if known.is_none() && shared.is_none() {
+            let forgone = if recursive { Vec::new() } else { forgone };
+            let init = quote!(#init #(.forgoing(#forgone))*);
+            self.slots.push(Slot { name: rule.clone(), init });
+            self.recursions.extend(number.map(|number| (number, rule.clone())));
         }
+        self.rules.insert(expr, rule.clone());
         let values: Vec<_> = args
             .iter()
             .enumerate()
             .map(|(i, &arg)| {
-                let by_value = !matches!(program.exprs[arg].kind, ExprKind::Borrow { .. });
+                let by_value = match &program.exprs[arg].kind {
+                    ExprKind::Borrow { .. } => program.either(arg),
+                    ExprKind::Callback(_) => false,
+                    _ => true,
+                };
                 let returned = by_value && program.exprs[arg].active || i == 0 && receiver.is_some();
                 returned.then(|| self.kept.fresh("d"))
             })
             .collect();
         let seed = if d.owned {
             let seed = self.kept.fresh("seed");
-            self.emit(quote!(let #seed = __pb::lend(&*#rule, &#d);));
+            self.emit(match function {
+                Callee::Parameter(id, _) => {
+                    let output = &program.functions[id].output;
+                    quote!(let #seed = <#output as __pb::Output>::lend(&#d);)
+                }
+                _ => quote!(let #seed = __pb::lend(&*#rule, &#d);),
+            });
             quote!(#seed)
         } else {
             quote!(#d)
         };
-        let call = function.pullback(&rule, &residual, &texts, &shadows, &seed);
+        let call = match with_closures {
+            true => {
+                let call = function.pullback_with(&rule, &residual, &texts, &shadows, &seed);
+                program.sharing(&shared_functions, call)
+            }
+            false => function.pullback(&rule, &residual, &texts, &shadows, &seed),
+        };
         if values.iter().all(Option::is_none) {
             self.emit(quote!(#call;));
         } else {
@@ -354,6 +378,9 @@ impl Reverse<'_> {
         self.levels[level].current = (*at.versions).clone();
         for (i, (&arg, name)) in args.iter().zip(values).enumerate() {
             if let (Some(name), Some(shadow), 0) = (&name, &receiver, i) {
+                self.emit(quote!((&__pb::OfReceiver(#name)).settle(#shadow);));
+            } else if let (Some(name), ExprKind::Borrow { place, .. }) = (&name, &program.exprs[arg].kind) {
+                let shadow = &program.variables[place.base].shadow;
                 self.emit(quote!((&__pb::OfReceiver(#name)).settle(#shadow);));
             } else if let Some(name) = name {
                 self.pull(arg, &Cotangent::atom(quote!(#name)), at);
@@ -386,10 +413,8 @@ impl Reverse<'_> {
             return (text, None);
         }
         let projections = self.projections(&place.projections, at, level);
-        let whole = match variable.by_reference() {
-            true => &variable.shadow,
-            false => local.expect("bound before the call"),
-        };
+        let view = self.view(place.base);
+        let whole = view.as_ref().or(local).expect("bound before the call");
         if projections.is_empty() {
             return (text, Some(whole.clone()));
         }
@@ -411,7 +436,7 @@ impl Reverse<'_> {
 
     /// `function` where its rule is made: a second name that tells what to do, since the compiler's message about a type
     /// that does not exist holds nothing but the name.
-    fn callee(&mut self, call: ExprId, function: &syn::Path) -> syn::Path {
+    pub(crate) fn callee(&mut self, call: ExprId, function: &syn::Path) -> syn::Path {
         let mut path = function.clone();
         // One message for each place is all that the compiler gives: this one goes to the arguments.
         let span = match &self.program.exprs[call].syntax {
@@ -464,15 +489,8 @@ impl Reverse<'_> {
         }
         let level = self.top();
         let projections = self.projections(&place.projections, at, level);
-        let shadow = &variable.shadow;
-        if variable.by_reference() {
-            if projections.is_empty() {
-                return quote!(#shadow.into());
-            }
-            let cells = Program::fresh("d");
-            return quote!(#shadow.part(|#cells| &#cells #projections).into());
-        }
-        let whole = local.expect("bound before the call");
+        let view = self.view(place.base);
+        let whole = view.as_ref().or(local).expect("bound before the call");
         if projections.is_empty() {
             quote!(#whole.into())
         } else {

@@ -21,6 +21,10 @@ impl Parser<'_> {
                 self.1 |= !trusted;
                 syn::visit::visit_expr_call(self, call);
             }
+            fn visit_expr_path(&mut self, path: &'ast syn::ExprPath) {
+                // It is not to be had in the reverse pass.
+                self.1 |= self.0.function_parameter(&Syn::Path(path.clone())).is_some();
+            }
             fn visit_macro(&mut self, _: &'ast syn::Macro) {
                 self.1 = true;
             }

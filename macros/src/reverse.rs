@@ -59,6 +59,8 @@ pub(crate) struct Reverse<'p> {
     pub(crate) imports: Vec<(TokenStream, Ident)>,
     /// The variables whose shadows come from pools.
     pub(crate) lent: HashSet<VarId>,
+    /// The shadows of what the closures that are being written have captured.
+    pub(crate) captured: HashMap<VarId, Ident>,
     /// The slot of copies of what the function returns.
     pub(crate) copies: Option<Ident>,
     /// The slots of what is cut off vectors.
@@ -166,6 +168,7 @@ impl<'p> Reverse<'p> {
             recursions: HashMap::new(),
             imports: Vec::new(),
             lent: HashSet::new(),
+            captured: HashMap::new(),
             copies: None,
             removed: HashMap::new(),
             named: program

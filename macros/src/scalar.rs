@@ -32,6 +32,11 @@ fn register(signature: &Signature, rule: TokenStream) -> TokenStream {
         const _: () = {
             use ::pullback::__private as __pb;
             #function
+            impl __pb::HasRule for #name {
+                fn make_rule() -> impl __pb::Rule<Function = Self> + 'static {
+                    Self::rule()
+                }
+            }
             impl #name {
                 #[doc = #doc]
                 pub fn rule() -> impl __pb::Rule<Function = #name> {
@@ -75,6 +80,7 @@ impl ScalarRule {
         let mut errors = Errors::default();
         no_generics(&self.sig, &mut errors);
         let signature = Signature::parse(&self.vis, &mut self.sig, &mut errors);
+        signature.refuse_callables(&mut errors);
         let active: Vec<_> = signature.parameters.iter().filter(|p| !p.constant).collect();
         for parameter in &active {
             if parameter.passing != Passing::Value {
@@ -146,6 +152,7 @@ impl NonDifferentiable {
         let mut errors = Errors::default();
         no_generics(&self.sig, &mut errors);
         let signature = Signature::parse(&self.vis, &mut self.sig, &mut errors);
+        signature.refuse_callables(&mut errors);
         for parameter in signature.parameters.iter().filter(|p| p.passing == Passing::Unique) {
             errors.push(
                 &parameter.syntax,

@@ -12,7 +12,7 @@ impl Reverse<'_> {
     /// Whether gradients have come, or may still come, to a variable.
     pub(crate) fn has_shadow(&mut self, id: VarId) -> bool {
         let variable = &self.program.variables[id];
-        if variable.by_reference() {
+        if self.view(id).is_some() {
             return true;
         }
         let level = self.level_of(variable.block);
@@ -81,6 +81,12 @@ impl Reverse<'_> {
         }
     }
 
+    /// The shadow of a variable, where it is a view: that of a reference, or of what a closure has captured.
+    pub(crate) fn view(&self, id: VarId) -> Option<Ident> {
+        let variable = &self.program.variables[id];
+        if variable.by_reference() { Some(variable.shadow.clone()) } else { self.captured.get(&id).cloned() }
+    }
+
     /// The slot that keeps the shadow of a local between calls.
     pub(crate) fn pool(&mut self, id: VarId) -> Ident {
         let variables = &self.program.variables;
@@ -116,7 +122,7 @@ impl Reverse<'_> {
         }
         let projections = self.projections(&place.projections, at, level);
         let shadow = &variable.shadow;
-        if variable.by_reference() {
+        if let Some(shadow) = self.view(place.base) {
             let cells = Program::fresh("d");
             let part = if projections.is_empty() { quote!(*#cells) } else { quote!(&#cells #projections) };
             return self.emit(quote!(#shadow.accumulate(|#cells| #part, #d);));

@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{FnArg, Ident, Pat, ReceiverKind, ReturnType, Type, Visibility};
 
+use crate::callable::Callable;
 use crate::calls::Own;
 use crate::errors::Errors;
 use crate::generics::{Generics, elide};
@@ -34,6 +35,8 @@ pub(crate) struct Parameter {
     pub(crate) constant: bool,
     /// For `&Data<'_>`: the type with `'a` for each lifetime.
     pub(crate) lent: Option<Type>,
+    /// If it is a function.
+    pub(crate) callable: Option<Callable>,
 }
 
 pub(crate) struct Signature {
@@ -84,11 +87,15 @@ impl Signature {
                 if let Type::Reference(reference) = &**ty {
                     errors.push(reference, "a differentiable function returns its result by value: return a number, an array or a tuple, or write through a `&mut` parameter");
                 }
+                if let Type::ImplTrait(ty) = &**ty {
+                    errors.push(ty, "a differentiable function returns numbers, arrays or structs: take a function that is to be called as a parameter, `impl Fn(…) -> …`");
+                }
                 let mut ty = (**ty).clone();
                 resolve_self(&mut ty, owner);
                 ty
             }
         };
+        generics.settle_callables(&parameters, errors);
         generics.require(&parameters, &output);
         let method = owner.map(|owner| (sig.ident.clone(), owner.clone()));
         let name = match owner {
@@ -97,16 +104,20 @@ impl Signature {
             }
             None => sig.ident.clone(),
         };
-        Signature { vis: vis.clone(), name, method, generics, parameters, output }
+        let signature = Signature { vis: vis.clone(), name, method, generics, parameters, output };
+        if owner.is_some() {
+            signature.refuse_callables(errors);
+        }
+        signature
     }
 
     /// The function as it is called.
     pub(crate) fn primal(&self) -> TokenStream {
-        let Signature { name, method, generics, .. } = self;
+        let Signature { name, method, .. } = self;
         match method {
             Some((method, owner)) => quote!(<#owner>::#method),
             None => {
-                let turbofish = generics.turbofish();
+                let turbofish = self.turbofish();
                 quote!(#name #turbofish)
             }
         }
@@ -120,15 +131,24 @@ impl Signature {
 
     /// The parameters but for the first `skipped`, as those of a function that lends them for `'a`.
     pub(crate) fn lent(&self, skipped: usize) -> Vec<TokenStream> {
-        let lend = |(name, p): (&Ident, &Parameter)| {
+        let types = self.lent_types();
+        self.names().iter().zip(types).skip(skipped).map(|(name, ty)| quote!(#name: #ty)).collect()
+    }
+
+    /// The types of the parameters of a function that lends them for `'a`.
+    pub(crate) fn lent_types(&self) -> Vec<TokenStream> {
+        let lend = |p: &Parameter| {
+            if let Some(callable) = &p.callable {
+                return callable.lent(&self.generics);
+            }
             let ty = p.lent.as_ref().unwrap_or(&p.ty);
             match p.passing {
-                Passing::Value => quote!(#name: #ty),
-                Passing::Shared => quote!(#name: &'a #ty),
-                Passing::Unique => quote!(#name: &'a mut #ty),
+                Passing::Value => quote!(#ty),
+                Passing::Shared => quote!(&'a #ty),
+                Passing::Unique => quote!(&'a mut #ty),
             }
         };
-        self.names().iter().zip(&self.parameters).skip(skipped).map(lend).collect()
+        self.parameters.iter().map(lend).collect()
     }
 
     /// The type that bears the function's name.
@@ -155,7 +175,7 @@ impl Signature {
     }
 
     fn active(&self) -> impl Iterator<Item = (usize, &Parameter)> {
-        self.parameters.iter().enumerate().filter(|(_, p)| !p.constant)
+        self.parameters.iter().enumerate().filter(|(_, p)| !p.constant && p.callable.is_none())
     }
 
     /// The names of the parameters.
@@ -167,12 +187,14 @@ impl Signature {
     pub(crate) fn item(&self) -> TokenStream {
         let Signature { vis, name, generics, .. } = self;
         let (types, (declared, clause)) = (generics.split().1, generics.declaration());
+        let functions = self.kept_functions();
         let doc = format!("The derivative of the function of this name: see [`{name}::gradient`].");
         quote! {
             #[doc = #doc]
             #[allow(non_camel_case_types)]
             #vis struct #name #declared #clause {
                 driver: ::pullback::__private::Driver<#name #types>,
+                #functions
             }
         }
     }
@@ -186,14 +208,12 @@ impl Signature {
         // The function may have a parameter of its own name.
         let values: Vec<_> = (0..names.len()).map(|i| Program::fresh(&format!("x{i}"))).collect();
         let modes = self.parameters.iter().map(|p| p.mode(generics));
-        let lent = self.parameters.iter().map(|p| {
-            let ty = p.lent.as_ref().unwrap_or(&p.ty);
-            match p.passing {
-                Passing::Value => quote!(#ty),
-                Passing::Shared => quote!(&'a #ty),
-                Passing::Unique => quote!(&'a mut #ty),
-            }
+        let lent = self.lent_types();
+        let passed = self.parameters.iter().zip(&values).map(|(p, x)| match &p.callable {
+            Some(callable) => callable.closure(quote!((#x.primal))),
+            None => quote!(#x),
         });
+        let with_closures = self.with_closures();
         quote! {
             impl #declared __pb::Function for #name #types #clause {
                 type Parameters = (#(#modes,)*);
@@ -201,7 +221,7 @@ impl Signature {
                 const NAME: &'static str = #label;
 
                 fn primal((#(#values,)*): __pb::Args<'_, Self>) -> #output {
-                    #primal(#(#values),*)
+                    #primal(#(#passed),*)
                 }
             }
 
@@ -213,14 +233,24 @@ impl Signature {
                     (#(#names,)*)
                 }
             }
+
+            #with_closures
         }
     }
 
     /// What users call, and the gradient that they get.
     pub(crate) fn driver(&self) -> TokenStream {
-        let Signature { name, generics, output, .. } = self;
-        let names = self.names();
-        let types: Vec<_> = self.parameters.iter().map(|p| &p.syntax).collect();
+        let Signature { name, output, .. } = self;
+        let (names, generics) = (self.names(), &self.of_functions());
+        // A gradient is that of the function for the functions that its type tells.
+        let given = || self.parameters.iter().zip(&names).filter(|(p, _)| p.callable.is_none());
+        let typed: Vec<_> =
+            given().map(|(p, name)| (name, &p.syntax)).map(|(name, ty)| quote!(#name: #ty)).collect();
+        let passed = self.passed(&names);
+        let takes_functions = self.callables().next().is_some();
+        let made = takes_functions.then(|| quote!(functions: ::core::default::Default::default(),));
+        let reset = takes_functions.then(|| quote!(__pb::State::reset(&mut self.functions);));
+        let release = takes_functions.then(|| quote!(__pb::State::release(&mut self.functions);));
         let fields: TokenStream = self
             .active()
             .map(|(i, p)| {
@@ -266,12 +296,13 @@ impl Signature {
             quote! {
                 #[doc = #doc]
                 #[allow(clippy::too_many_arguments)]
-                pub fn value_and_gradient(&mut self, #(#names: #types),*) -> (#output, #short)
+                pub fn value_and_gradient(&mut self, #(#typed),*) -> (#output, #short)
                 where
                     // With a lifetime, the bound is checked where the method is called.
                     for<'any> #output: __pb::ScalarOutput,
                 {
-                    let (value, gradients, buffers) = self.driver.gradient((#(#names,)*));
+                    #reset
+                    let (value, gradients, buffers) = self.driver.gradient((#(#passed,)*));
                     (value, Gradient { #values marker: __pb::PhantomData })
                 }
             }
@@ -307,7 +338,7 @@ impl Signature {
                 /// An object that computes gradients. It owns the rule and the shadows, allocates on its first use and
                 /// reuses its memory from then on.
                 pub fn gradient() -> Self {
-                    Self { driver: __pb::Driver::new(Self::rule()) }
+                    Self { driver: __pb::Driver::new(Self::rule()), #made }
                 }
 
                 /// An object that computes pullbacks: the same as [`gradient`](Self::gradient).
@@ -318,6 +349,7 @@ impl Signature {
                 /// Gives back the memory that the object holds.
                 pub fn release(&mut self) {
                     self.driver.release();
+                    #release
                 }
 
                 #value_and_gradient
@@ -326,12 +358,13 @@ impl Signature {
                 #[allow(clippy::too_many_arguments)]
                 pub fn value_and_pullback(
                     &mut self,
-                    #(#names: #types,)*
+                    #(#typed,)*
                     #seed_parameter
                     #seed_parameters
                 ) -> (#output, #short) {
+                    #reset
                     let (value, gradients, buffers) =
-                        self.driver.pullback((#(#names,)*), #seed, |_buffers| { #seeding });
+                        self.driver.pullback((#(#passed,)*), #seed, |_buffers| { #seeding });
                     (value, Gradient { #values marker: __pb::PhantomData })
                 }
             }
@@ -346,7 +379,10 @@ impl Parameter {
     }
 
     /// The `Parameter` type of the rules crate.
-    fn mode(&self, generics: &Generics) -> TokenStream {
+    pub(crate) fn mode(&self, generics: &Generics) -> TokenStream {
+        if let Some(callable) = &self.callable {
+            return callable.mode(generics);
+        }
         let ty = &self.ty;
         let span = ty.span();
         let kind = generics.kind_of(ty);
@@ -385,7 +421,16 @@ fn parameter(
         let ty: Type = syn::parse_quote!(());
         let syntax = ty.clone();
         let (passing, lent) = (Passing::Value, None);
-        return Parameter { name: None, mutable: false, passing, ty, syntax, constant: true, lent };
+        return Parameter {
+            name: None,
+            mutable: false,
+            passing,
+            ty,
+            syntax,
+            constant: true,
+            lent,
+            callable: None,
+        };
     };
     let attributes = typed.attrs.len();
     typed.attrs.retain(|a| !a.path().is_ident("constant"));
@@ -406,13 +451,18 @@ fn parameter(
     let mut written = (*typed.ty).clone();
     elide(syntax, &mut written);
     resolve_self(&mut written, owner);
+    if !marked && let Some(callable) = Callable::parse(name.as_ref(), &written, syntax, generics, errors) {
+        let (passing, ty, syntax) = (Passing::Value, written.clone(), (*typed.ty).clone());
+        let (constant, callable) = (false, Some(callable));
+        return Parameter { name, mutable, passing, ty, syntax, constant, lent: None, callable };
+    }
     let (passing, ty) = match &written {
         Type::Reference(reference) => {
             let passing = if reference.mutability.is_some() { Passing::Unique } else { Passing::Shared };
             (passing, (*reference.elem).clone())
         }
         Type::ImplTrait(_) => {
-            errors.push(&typed.ty, "`impl Trait` parameters are not differentiable yet: write the type out");
+            errors.push(&typed.ty, "an `impl Trait` parameter is differentiable if it is a function, `impl Fn(…) -> …`, without `#[constant]`: otherwise write the type out");
             (Passing::Value, written.clone())
         }
         ty => (Passing::Value, ty.clone()),
@@ -422,7 +472,16 @@ fn parameter(
         errors.push(&typed.ty, "a `&mut` parameter without gradient is not differentiable yet: pass numbers by `&mut`, and return the rest");
     }
     if constant || !has_lifetimes(&ty) {
-        return Parameter { name, mutable, passing, ty, syntax: written, constant, lent: None };
+        return Parameter {
+            name,
+            mutable,
+            passing,
+            ty,
+            syntax: written,
+            constant,
+            lent: None,
+            callable: None,
+        };
     }
     if passing != Passing::Shared {
         errors.push(&typed.ty, "a struct that borrows is taken by `&` differentiably, or as a `#[constant]`");
@@ -440,6 +499,7 @@ fn parameter(
         syntax: syn::parse_quote!(&#syntax),
         constant,
         lent: Some(lent),
+        callable: None,
     }
 }
 
@@ -495,6 +555,7 @@ fn self_parameter(receiver: &mut syn::Receiver, owner: &Type, errors: &mut Error
         syntax: written,
         constant,
         lent: None,
+        callable: None,
     }
 }
 

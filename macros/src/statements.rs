@@ -75,8 +75,12 @@ impl Parser<'_> {
             let alias = match path.path.get_ident().and_then(|name| self.lookup(name)) {
                 _ if name.mutability.is_some() => None,
                 Some(Binding::Alias { place, unique }) => Some((place.clone(), *unique)),
-                Some(Binding::Variable(id)) if self.program.variables[*id].by_reference() => {
-                    let unique = self.program.variables[*id].origin == Origin::Unique;
+                Some(Binding::Variable(id))
+                    if self.program.variables[*id].by_reference()
+                        || self.program.variables[*id].origin == Origin::Function =>
+                {
+                    let variable = &self.program.variables[*id];
+                    let unique = variable.origin == Origin::Unique && !self.captures(variable);
                     Some((Place { base: *id, projections: Vec::new() }, unique))
                 }
                 _ => None,
@@ -256,7 +260,7 @@ impl Parser<'_> {
 }
 
 /// What a reference to references refers to.
-fn referent(expr: &Syn) -> &Syn {
+pub(crate) fn referent(expr: &Syn) -> &Syn {
     match expr {
         Syn::Reference(reference) => referent(&reference.expr),
         expr => expr,

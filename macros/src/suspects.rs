@@ -15,6 +15,7 @@ use crate::parse::assign_op;
 use crate::purity::without_shapes;
 use crate::rename::bound;
 use crate::signature::{Passing, Signature};
+use crate::statements::referent;
 
 #[derive(Default)]
 pub(crate) struct Suspects(HashSet<String>);
@@ -118,6 +119,7 @@ fn base(expr: &Expr) -> Option<&Ident> {
 fn parameters(expr: &Expr) -> Vec<Ident> {
     match expr {
         Expr::Closure(closure) => closure.inputs.iter().flat_map(bound).collect(),
+        Expr::Reference(reference) => parameters(&reference.expr),
         _ => Vec::new(),
     }
 }
@@ -127,7 +129,7 @@ impl<'ast> Visit<'ast> for Flows {
         let without = matches!(&local.pat, Pat::Type(typed) if inert(&kind_of_type(&typed.ty)));
         if let (Some(init), false) = (&local.init, without) {
             self.add(&init.expr, bound(&local.pat));
-            if let Expr::Closure(closure) = &*init.expr {
+            if let Expr::Closure(closure) = referent(&init.expr) {
                 // Its parameters are what it is called with: the name stands for all of that.
                 let names = bound(&local.pat);
                 self.found.push(Flow {
@@ -168,6 +170,10 @@ impl<'ast> Visit<'ast> for Flows {
                     _ => None,
                 }));
                 self.add(&call.args, to);
+                // What a closure is called with is known to the function that it is passed to.
+                let functions =
+                    call.args.iter().filter_map(base).map(|name| format!("{}()", text(name))).collect();
+                self.found.push(Flow { from: mentioned(call.args.to_token_stream()), to: functions });
                 if let Expr::Path(path) = &*call.func
                     && let Some(name) = path.path.get_ident()
                 {

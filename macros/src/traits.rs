@@ -8,7 +8,7 @@ use syn::visit_mut::VisitMut;
 use syn::{FnArg, GenericParam, Ident, ImplItem, ImplItemFn, ItemImpl, ItemTrait, TraitItem, Type};
 
 use crate::calls::sibling;
-use crate::differentiable::{Derivation, Ungroup, allowed, derive, imports};
+use crate::differentiable::{Ungroup, allowed, derive, imports};
 use crate::errors::Errors;
 use crate::impls::{self, NameSelf};
 use crate::overloads::Resolve;
@@ -153,7 +153,7 @@ fn expand_method(block: &ItemImpl, method: &ImplItemFn) -> syn::Result<(ImplItem
     let vis = syn::parse_quote!(pub);
     let signature = Signature::parse_in(&vis, &mut sig, &block.generics, Some(owner), &mut errors);
     errors.finish()?;
-    let Derivation { rule, .. } = derive(&signature, &body, &mut errors)?;
+    let rule = derive(&signature, &body, &mut errors)?;
 
     let (ty, (declared, _, clause)) = (signature.ty(), signature.generics.split());
     let (item, function, driver) = (signature.item(), signature.function(), signature.driver());

@@ -87,6 +87,7 @@ impl Reverse<'_> {
             | ExprKind::Loop { .. }
             | ExprKind::Rest(_)
             | ExprKind::Exit { .. }
+            | ExprKind::Callback(_)
             | ExprKind::Try(_) => false,
             ExprKind::If { .. } | ExprKind::Block(_) => {
                 self.program.operands(expr).into_iter().all(|e| self.replayable(e, at, level))
@@ -272,8 +273,11 @@ impl Reverse<'_> {
             }
             ExprKind::Borrow { place, unique } => {
                 let text = self.place(place, at, level);
-                let reference = place.projections.is_empty() && program.variables[place.base].by_reference();
-                match (reference, unique) {
+                let variable = &program.variables[place.base];
+                let reference = place.projections.is_empty() && variable.by_reference();
+                let referred =
+                    variable.origin == Origin::Either && matches!(node.syntax, syn::Expr::Reference(_));
+                match (reference && !referred, unique) {
                     (true, true) => text,
                     (true, false) => text,
                     (false, true) => quote!(&mut #text),
@@ -342,6 +346,7 @@ impl Reverse<'_> {
             | ExprKind::Loop { .. }
             | ExprKind::Rest(_)
             | ExprKind::Exit { .. }
+            | ExprKind::Callback(_)
             | ExprKind::Try(_) => unreachable!("kept above"),
         }
     }

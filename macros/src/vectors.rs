@@ -277,7 +277,7 @@ impl Reverse<'_> {
         let program = self.program;
         let ExprKind::Borrow { place, .. } = &program.exprs[arg].kind else { return quote!(__pb::none()) };
         let variable = &program.variables[place.base];
-        if !variable.active || variable.by_reference() {
+        if !variable.active || self.view(place.base).is_some() {
             return self.shadow_argument(place, at, None);
         }
         let (whole, name) = (self.local_shadow(place.base, at), self.kept.fresh("cells"));

@@ -75,6 +75,7 @@ impl Numbering<'_> {
             | ExprKind::Loop { .. }
             | ExprKind::Rest(_)
             | ExprKind::Exit { .. }
+            | ExprKind::Callback(_)
             | ExprKind::Try(_) => false,
             ExprKind::If { .. } | ExprKind::Block(_) => {
                 self.program.blocks_of(self.program.peel(expr)).into_iter().all(|b| {
@@ -193,8 +194,13 @@ impl Numbering<'_> {
         }
     }
 
-    /// The names in the pattern of an arm come into scope.
+    /// The names in the pattern of an arm, or the parameters of a closure, come into scope.
     fn bind(&mut self, expr: ExprId, arm: usize, block: BlockId, versions: &mut Versions) {
+        if let ExprKind::Callback(Callback::Closure { parameters, .. }) = &self.program.exprs[expr].kind {
+            for id in parameters.clone().into_iter().flatten() {
+                self.give(id, versions);
+            }
+        }
         let ExprKind::Match(m) = &self.program.exprs[expr].kind else { return };
         let (body, before) = (m.arms[arm].body, Rc::new(versions.clone()));
         let bindings: Vec<_> = m.arms[arm].bindings.iter().map(|b| (b.variable, b.read)).collect();

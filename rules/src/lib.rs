@@ -7,6 +7,7 @@ extern crate self as pullback;
 mod activation;
 mod blas;
 mod call;
+mod callable;
 mod derived;
 mod float;
 mod function;
@@ -49,12 +50,16 @@ pub use tangent::{Tangent, Value};
 /// What generated code refers to. Not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
+    pub use std::cell::RefCell;
     pub use std::ops::ControlFlow;
 
     pub use crate::activation::{Activation, Dual, DualMut, Frames};
     pub use crate::call::{
         Call, HasRule, OfReceiver, Reads, Recursive, SettledReceiver, UnsettledReceiver, WritesToReceiver,
         forward, forward_reading, pull_at_once, pullback, rule_of,
+    };
+    pub use crate::callable::{
+        Callable, Callback, Called, Derivative, Either, Forward, Lent, Pullback, primal, read_only,
     };
     pub use crate::derived::derived;
     pub use crate::float::Scalar;

@@ -44,12 +44,10 @@ fn endless(x: f64) -> f64 {
 #[differentiable]
 fn leaves_early(x: f64, y: f64) -> f64 {
     let scale = |z: f64| {
-        if z > 1.0 {
-            return z;
-        }
-        z * y
+        let w = (z > 1.0).then_some(z)?;
+        Some(w * y)
     };
-    scale(x)
+    scale(x).unwrap_or(0.0)
 }
 
 fn apply(f: &dyn Fn(f64) -> f64, x: f64) -> f64 {
@@ -76,7 +74,7 @@ fn in_a_format_string(x: &[f64], v: f64) -> f64 {
 
 #[differentiable]
 fn dynamic(x: f64, y: f64) -> f64 {
-    let scale: &dyn Fn(f64) -> f64 = &|z| z * y;
+    let scale: Box<dyn Fn(f64) -> f64> = Box::new(|z| z * y);
     scale(x)
 }
 

@@ -500,6 +500,9 @@ impl<'e> Parser<'e> {
     pub(crate) fn function(&self, expr: &Expr) -> Result<Function, Refused> {
         match expr {
             Expr::Path(_) if self.closure(expr).is_none() => Ok(Function::Path(expr.clone())),
+            Expr::Reference(reference) if self.function_parameter(expr).is_some() => {
+                self.function(&reference.expr)
+            }
             _ => self.literal(expr).map(|closure| Function::Closure(Box::new(closure))),
         }
     }

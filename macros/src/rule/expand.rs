@@ -167,6 +167,13 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
             }
 
             #[automatically_derived]
+            impl #impl_generics #private::HasRule for #function #type_generics #where_clause {
+                fn make_rule() -> impl #private::Rule<Function = Self> + 'static {
+                    Self::rule()
+                }
+            }
+
+            #[automatically_derived]
             impl #impl_generics #function #type_generics #where_clause {
                 /// The rule, with nothing pending.
                 pub fn rule() -> impl #private::Rule<Function = Self, Residual = ()> {
