@@ -237,13 +237,9 @@ impl Program {
             ExprKind::Binary { op, left, right } => match (self.kind_of(*left), self.kind_of(*right)) {
                 (Kind::Float, Kind::Float) => Kind::Float,
                 (Kind::Float, _) | (_, Kind::Float) if matches!(op, Op::Add | Op::Sub) => Kind::Float,
-                // A vector may be multiplied by a float as well; a constant is a number.
-                (Kind::Float, _) if matches!(self.exprs[self.peel(*right)].kind, ExprKind::Constant(_)) => {
-                    Kind::Float
-                }
-                (_, Kind::Float) if matches!(self.exprs[self.peel(*left)].kind, ExprKind::Constant(_)) => {
-                    Kind::Float
-                }
+                // A vector may be multiplied by a float as well; most constants are numbers.
+                (Kind::Float, _) if self.constant_number(*right) => Kind::Float,
+                (_, Kind::Float) if self.constant_number(*left) => Kind::Float,
                 (Kind::Inert, Kind::Inert) => Kind::Inert,
                 _ => Kind::Unknown,
             },
@@ -281,6 +277,11 @@ impl Program {
             }
             ExprKind::Repeat(element, _) => Kind::Sequence(Box::new(self.kind_of(*element))),
         }
+    }
+
+    /// A constant that is a number, as far as the syntax tells.
+    fn constant_number(&self, expr: ExprId) -> bool {
+        matches!(self.exprs[self.peel(expr)].kind, ExprKind::Constant(_)) && !self.may_be_no_number(expr)
     }
 
     /// The zero of the shape of `expr`, where its syntax tells that.

@@ -508,12 +508,12 @@ impl<'e> Parser<'e> {
         }
     }
 
-    /// An operand of arithmetic, which follows references to numbers by itself.
+    /// An operand of arithmetic, which follows references to numbers by itself, and may to what else there is.
     pub(crate) fn operand(&mut self, expr: &Syn) -> ExprId {
         let id = self.expr(expr);
-        if let (Syn::Path(_), ExprKind::Borrow { place, unique: false }) =
+        if let (Syn::Path(_) | Syn::Reference(_), ExprKind::Borrow { place, unique: false }) =
             (expr, &self.program.exprs[id].kind)
-            && self.program.kind_of_place(place) == Kind::Float
+            && matches!(self.program.kind_of_place(place), Kind::Float | Kind::Unknown)
         {
             self.program.exprs[id].kind = ExprKind::Read(place.clone());
         }
@@ -559,6 +559,9 @@ impl<'e> Parser<'e> {
             );
             let pure = self.is_pure(expr);
             return self.constant(expr, pure, Some(&why));
+        }
+        if let Some(block) = self.with_named_temporaries_of_method(call) {
+            return self.expr(&block);
         }
         let receiver = self.expr(&call.receiver);
         if let ExprKind::Borrow { place, .. } = &self.program.exprs[receiver].kind {

@@ -16,6 +16,8 @@ mod lend;
 mod local;
 #[doc(hidden)]
 pub mod mutation;
+#[cfg(feature = "nalgebra")]
+mod nalgebra;
 mod operators;
 mod option;
 mod output;
@@ -46,6 +48,13 @@ pub use shadow::{Accumulate, ArrayCells, Differentiable, Element, Ignored, Shado
 pub use state::State;
 pub use tangent::{Tangent, Value};
 
+/// Traits by which the methods of other crates' types have rules.
+#[doc(hidden)]
+pub mod foreign {
+    #[cfg(feature = "nalgebra")]
+    pub use crate::nalgebra::traits::*;
+}
+
 /// What generated code refers to. Not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
@@ -58,6 +67,7 @@ pub mod __private {
     };
     pub use crate::derived::derived;
     pub use crate::float::Scalar;
+    pub use crate::foreign;
     pub use crate::function::*;
     pub use crate::growth::{Removed, total, unextend, unpop, unpush};
     pub use crate::held::{Constant, accumulate_part, clear_part};

@@ -1,0 +1,28 @@
+//! Vectors and matrices of nalgebra.
+//!
+//! Those whose dimensions are known at compile time are values: *Ȧ*, the gradient with respect to *A*, is a matrix of the same
+//! type, and the cells of a shadow are a matrix of cells, so that `a[(i, j)]` and `v.x` select the same place of all three.
+//! [`values`] says so, [`operators`] has `+ - * /`, [`construct`] and [`new`] the constructors, [`methods`] the methods.
+
+use nalgebra::{RealField, SMatrix};
+
+mod construct;
+mod methods;
+mod new;
+mod operators;
+mod rule;
+mod values;
+
+/// What derived code has in scope.
+pub mod traits {
+    pub use super::construct::traits::*;
+    pub use super::methods::traits::*;
+    pub use super::new::traits::*;
+}
+
+/// What matrices consist of: `f32` or `f64`.
+pub trait Entry: crate::Scalar + RealField {}
+impl<T: crate::Scalar + RealField> Entry for T {}
+
+/// A matrix with a cell in the place of each entry.
+type Cells<T, const R: usize, const C: usize> = SMatrix<std::cell::Cell<T>, R, C>;

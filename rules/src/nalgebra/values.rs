@@ -1,0 +1,63 @@
+//! Matrices of static dimensions as values, and their shadows.
+
+use std::cell::Cell;
+
+use nalgebra::SMatrix;
+
+use super::{Cells, Entry};
+use crate::mutation::Copyable;
+use crate::operators::ScalarOperand;
+use crate::shadow::{Accumulate, Differentiable, Element};
+use crate::tangent::{Tangent, Value};
+
+impl<T: Entry, const R: usize, const C: usize> Value for SMatrix<T, R, C> {
+    type Tangent = Self;
+}
+
+impl<T: Entry, const R: usize, const C: usize> Tangent for SMatrix<T, R, C> {
+    #[inline(always)]
+    fn zero() -> Self {
+        SMatrix::from_array_storage(nalgebra::ArrayStorage([[<T as Tangent>::zero(); R]; C]))
+    }
+    #[inline(always)]
+    fn accumulate(&mut self, other: Self) {
+        self.data.0.accumulate(other.data.0);
+    }
+}
+
+impl<T: Entry, const R: usize, const C: usize> Accumulate for Cells<T, R, C> {
+    type Tangent = SMatrix<T, R, C>;
+    #[inline(always)]
+    fn accumulate(&self, gradient: SMatrix<T, R, C>) {
+        self.data.0.accumulate(gradient.data.0);
+    }
+    #[inline(always)]
+    fn read(&self) -> SMatrix<T, R, C> {
+        SMatrix::from_array_storage(nalgebra::ArrayStorage(self.data.0.read()))
+    }
+    #[inline(always)]
+    fn take(&self) -> SMatrix<T, R, C> {
+        SMatrix::from_array_storage(nalgebra::ArrayStorage(self.data.0.take()))
+    }
+}
+
+// SAFETY: a matrix is `repr(C)` around its storage and markers without size, and the storage is `repr(transparent)` around an
+// array of arrays; that of a matrix of cells is the same array of cells. `LAYOUT` makes sure of size and alignment.
+unsafe impl<T: Entry, const R: usize, const C: usize> Element for SMatrix<T, R, C> {
+    type Cells = Cells<T, R, C>;
+    const LAYOUT: () = {
+        assert!(size_of::<Self>() == size_of::<[[T; R]; C]>());
+        assert!(size_of::<Self>() == size_of::<Self::Cells>());
+        assert!(align_of::<Self>() == align_of::<Self::Cells>());
+        assert!(align_of::<Self>() == align_of::<Cell<T>>());
+    };
+}
+
+/// The pullbacks of operators read no more of a matrix than they have to, as those of floats.
+impl<T: Entry, const R: usize, const C: usize> ScalarOperand for SMatrix<T, R, C> {
+    type Owned = Self;
+}
+
+impl<T: Entry, const R: usize, const C: usize> ScalarOperand for &SMatrix<T, R, C> {
+    type Owned = SMatrix<T, R, C>;
+}

@@ -1,0 +1,10 @@
+//! Vectors and matrices of nalgebra in differentiable functions.
+
+#![allow(unused, clippy::all, reason = "functions as users write them")]
+
+use pullback::testing::CountingAllocator;
+
+mod statics;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
