@@ -4,9 +4,10 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::Ident;
 
-use crate::calls::is_associated;
+use crate::calls::{Callee, is_associated};
 use crate::forward::Forward;
 use crate::kept::Item;
+use crate::kind::numeric_method;
 use crate::program::*;
 use crate::reverse::{Cotangent, Reverse};
 
@@ -45,8 +46,15 @@ impl Program {
     /// A constant that is no number, for all that its syntax tells: `Vector3::z()`, or a variable.
     pub(crate) fn may_be_no_number(&self, expr: ExprId) -> bool {
         let expr = self.peel(expr);
-        match (&self.exprs[expr].kind, &self.exprs[expr].syntax) {
-            (ExprKind::Read(_), _) => !self.exprs[expr].active && self.kind_of(expr) == Kind::Unknown,
+        let node = &self.exprs[expr];
+        if node.active || self.kind_of(expr) != Kind::Unknown {
+            return false;
+        }
+        match (&node.kind, &node.syntax) {
+            (ExprKind::Read(_) | ExprKind::Neg(_) | ExprKind::Binary { .. }, _) => true,
+            (ExprKind::Method { name, .. }, _) => !numeric_method(&name.to_string()),
+            (ExprKind::Call { function, .. }, _) => matches!(function, Callee::Associated(_)),
+            (ExprKind::Constant(_), syn::Expr::MethodCall(call)) => !numeric_method(&call.method.to_string()),
             (ExprKind::Constant(_), syn::Expr::Call(call)) => match &*call.func {
                 syn::Expr::Path(path) => is_associated(path) && !self.of_scalar(&path.path),
                 _ => false,

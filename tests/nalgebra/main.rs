@@ -4,6 +4,7 @@
 
 use pullback::testing::CountingAllocator;
 
+mod more;
 mod statics;
 
 #[global_allocator]
