@@ -24,6 +24,7 @@ mod kept;
 mod kind;
 mod leave;
 mod lift;
+mod matrices;
 mod methods;
 mod mutation;
 mod normal;

@@ -4,6 +4,7 @@
 
 use pullback::testing::CountingAllocator;
 
+mod dynamic;
 mod more;
 mod statics;
 

@@ -97,10 +97,13 @@ fn over_slices(points: &[Vector3<f64>], weights: &[f64], centre: &mut Vector3<f6
 
 #[test]
 fn iterators() {
-    check_rule(over_slices::rule, [
-        (vec![some(0.3), some(1.1), some(-0.8)], vec![0.5, 0.2, -0.3], some(0.1)),
-        (vec![some(0.3)], vec![0.5], some(0.1)),
-    ]);
+    check_rule(
+        over_slices::rule,
+        [
+            (vec![some(0.3), some(1.1), some(-0.8)], vec![0.5, 0.2, -0.3], some(0.1)),
+            (vec![some(0.3)], vec![0.5], some(0.1)),
+        ],
+    );
 }
 
 #[differentiable]
@@ -131,7 +134,11 @@ fn closures_and_arrays() {
 }
 
 #[differentiable]
-fn scaled<const R: usize, const C: usize>(a: &SMatrix<f64, R, C>, b: &SMatrix<f64, C, R>, s: f64) -> SMatrix<f64, R, R> {
+fn scaled<const R: usize, const C: usize>(
+    a: &SMatrix<f64, R, C>,
+    b: &SMatrix<f64, C, R>,
+    s: f64,
+) -> SMatrix<f64, R, R> {
     let mut y = a * b * s;
     y *= 2.0;
     y + y.transpose()
@@ -246,5 +253,8 @@ fn simulated(start: &Vector2<f64>, length: f64, dt: f64, steps: usize) -> f64 {
 
 #[test]
 fn runge_kutta() {
-    check_rule(simulated::rule, [(Vector2::new(0.5, 0.1), 1.2, 0.05, 4), (Vector2::new(0.5, 0.1), 1.2, 0.05, 0)]);
+    check_rule(
+        simulated::rule,
+        [(Vector2::new(0.5, 0.1), 1.2, 0.05, 4), (Vector2::new(0.5, 0.1), 1.2, 0.05, 0)],
+    );
 }

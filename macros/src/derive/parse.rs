@@ -111,7 +111,7 @@ fn read(fields: &syn::Fields, types: &[&Ident]) -> Result<Fields> {
 fn numeric(kind: &Kind) -> bool {
     match kind {
         Kind::Float => true,
-        Kind::Sequence(element) => numeric(element),
+        Kind::Sequence(element) | Kind::Matrix(element) => numeric(element),
         _ => false,
     }
 }
@@ -141,7 +141,7 @@ fn is_container(ty: &Type) -> bool {
         Type::Tuple(tuple) => tuple.elems.iter().any(is_container),
         Type::Path(path) => path.path.segments.last().is_some_and(|segment| {
             let name = segment.ident.to_string();
-            name == "Vec" || name.starts_with("Array")
+            name == "Vec" || name.starts_with("Array") || crate::matrices::on_heap(&name)
         }),
         _ => false,
     }

@@ -7,6 +7,7 @@
 use nalgebra::{RealField, SMatrix};
 
 mod construct;
+mod dynamic;
 mod methods;
 mod new;
 mod operators;

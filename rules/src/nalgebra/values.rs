@@ -5,9 +5,9 @@ use std::cell::Cell;
 use nalgebra::SMatrix;
 
 use super::{Cells, Entry};
-use crate::mutation::Copyable;
+use crate::mutation::Fill;
 use crate::operators::ScalarOperand;
-use crate::shadow::{Accumulate, Differentiable, Element};
+use crate::shadow::{Accumulate, Element};
 use crate::tangent::{Tangent, Value};
 
 impl<T: Entry, const R: usize, const C: usize> Value for SMatrix<T, R, C> {
@@ -60,4 +60,19 @@ impl<T: Entry, const R: usize, const C: usize> ScalarOperand for SMatrix<T, R, C
 
 impl<T: Entry, const R: usize, const C: usize> ScalarOperand for &SMatrix<T, R, C> {
     type Owned = SMatrix<T, R, C>;
+}
+
+impl<T: Entry, const R: usize, const C: usize> Fill for SMatrix<T, R, C> {
+    type Element = T;
+    type Contents = [T];
+
+    fn contents(&mut self) -> &mut [T] {
+        self.as_mut_slice()
+    }
+    fn fill(&mut self, value: T) {
+        self.as_mut_slice().fill(value);
+    }
+    fn drain(shadow: &Cells<T, R, C>) -> T {
+        shadow.take().sum()
+    }
 }
