@@ -323,6 +323,9 @@ impl Program {
         }
         let mut segments = function.segments.iter().rev();
         let (Some(name), Some(ty)) = (segments.next(), segments.next()) else { return Kind::Unknown };
+        if crate::matrices::makes(&name.ident, ty) {
+            return Kind::Matrix(Box::new(Kind::Unknown));
+        }
         if on_heap(&ty.ident.to_string()) {
             return kind_of_type(&syn::Type::Path(parse_quote!(#ty)));
         }

@@ -74,6 +74,8 @@ pub mod __private {
     pub use crate::lend::{Lend, RefLent};
     pub use crate::local::{Branch, Pool, backwards, first, none, row_of, shadow_of, sum};
     pub use crate::mutation;
+    #[cfg(feature = "nalgebra")]
+    pub use crate::nalgebra::on_heap as matrices;
     pub use crate::operators::{
         Operands, OperatorRule, OtherOperands, ScalarOperands, Source, operator, pull_both, pull_left,
         pull_right,

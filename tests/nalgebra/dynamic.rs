@@ -55,3 +55,188 @@ fn entries() {
     );
     check_rule(with_locals::rule, [(vector(3, 0.2), 2), (vector(2, 0.7), 4)]);
 }
+
+/// Σ over the layers of a network with tanh between them.
+#[differentiable]
+fn layer(w: &DMatrix<f64>, b: &DVector<f64>, x: &DVector<f64>) -> DVector<f64> {
+    let mut h = w * x + b;
+    for i in 0..h.len() {
+        h[i] = h[i].tanh();
+    }
+    h
+}
+
+#[differentiable]
+fn network(
+    w1: &DMatrix<f64>,
+    b1: &DVector<f64>,
+    w2: &DMatrix<f64>,
+    b2: &DVector<f64>,
+    x: &DVector<f64>,
+    y: &DVector<f64>,
+) -> f64 {
+    let h = layer(w1, b1, x);
+    let out = layer(w2, b2, &h);
+    (out - y).norm_squared() + 0.01 * (w1.norm_squared() + w2.norm())
+}
+
+#[test]
+fn neural_network() {
+    check_rule(layer::rule, [(matrix(2, 3, 0.3), vector(2, 0.2), vector(3, -0.4))]);
+    check_rule(
+        network::rule,
+        [
+            (
+                matrix(4, 3, 0.3),
+                vector(4, 0.2),
+                matrix(2, 4, -0.1),
+                vector(2, 0.6),
+                vector(3, -0.4),
+                vector(2, 0.9),
+            ),
+            (
+                matrix(2, 5, 0.1),
+                vector(2, 0.7),
+                matrix(1, 2, -0.3),
+                vector(1, 0.1),
+                vector(5, -0.2),
+                vector(1, 0.9),
+            ),
+        ],
+    );
+}
+
+#[differentiable]
+fn least_squares(a: &DMatrix<f64>, x: &DVector<f64>, b: &DVector<f64>, l: f64) -> f64 {
+    let r = a * x - b;
+    0.5 * r.dot(&r)
+        + l * x.norm()
+        + (2.0 * &r - x.component_mul(x) / l).sum()
+        + x.metric_distance(b) * r.mean()
+}
+
+#[test]
+fn residuals() {
+    check_rule(least_squares::rule, [(matrix(3, 3, 0.3), vector(3, 0.5), vector(3, -0.4), 0.7)]);
+}
+
+/// Descends along the gradient of a quadratic.
+#[differentiable]
+fn descent(a: &DMatrix<f64>, x: &mut DVector<f64>, b: &DVector<f64>, rate: f64, steps: usize) -> f64 {
+    for _ in 0..steps {
+        let r = a * &*x - b;
+        let g = a.transpose() * &r;
+        *x -= rate * g;
+        *x *= 0.99;
+    }
+    let r = a * &*x - b;
+    r.norm_squared()
+}
+
+#[test]
+fn loops() {
+    check_rule(
+        descent::rule,
+        [
+            (matrix(3, 2, 0.3), vector(2, 0.5), vector(3, -0.4), 0.1, 3),
+            (matrix(2, 4, 0.3), vector(4, 0.5), vector(2, -0.4), 0.2, 1),
+        ],
+    );
+}
+
+#[derive(Clone, Differentiable)]
+struct Network {
+    weights: DMatrix<f64>,
+    bias: DVector<f64>,
+    gain: f64,
+}
+
+/// Operators of fields.
+#[differentiable]
+fn with_fields(net: &Network, x: &DVector<f64>) -> f64 {
+    let h = net.gain * (&net.weights * x) + &net.bias;
+    let centred = &h - &net.bias * net.gain;
+    h.dot(&centred) + net.weights[(0, 1)] * net.bias[0]
+}
+
+#[test]
+fn fields() {
+    let net = Network { weights: matrix(2, 3, 0.3), bias: vector(2, -0.2), gain: 0.7 };
+    check_rule(with_fields::rule, [(net, vector(3, 0.4))]);
+}
+
+/// Branches, and a function that makes a matrix of numbers.
+#[differentiable]
+fn rows_of(x: &[f64], n: usize) -> DMatrix<f64> {
+    let mut m = DMatrix::zeros(x.len(), n);
+    for i in 0..x.len() {
+        for j in 0..n {
+            m[(i, j)] = x[i] * (j as f64 + 1.0);
+        }
+    }
+    m
+}
+
+#[differentiable]
+fn branching(x: &[f64], y: &DVector<f64>, s: f64) -> f64 {
+    let m = rows_of(x, y.len());
+    let mut z = &m * y;
+    if s > 0.0 {
+        z *= s;
+        z += &m * y * 0.5;
+    } else {
+        z = -(&m * y) / s;
+    }
+    let w = z.clone() + &z;
+    let u = w - 3.0 * &z;
+    u.norm_squared() + (m.transpose() * &u).sum()
+}
+
+#[test]
+fn branches() {
+    check_rule(rows_of::rule, [(vec![0.5, -0.2, 0.8], 2)]);
+    check_rule(
+        branching::rule,
+        [(vec![0.5, -0.2, 0.8], vector(2, 0.3), 0.7), (vec![0.5, -0.2], vector(3, 0.3), -0.7)],
+    );
+}
+
+#[differentiable]
+fn outer(x: &DVector<f64>, a: &DMatrix<f64>) -> DMatrix<f64> {
+    let p = x * x.transpose() + a * 2.0;
+    p.component_mul(a) * &p - a.component_div(&p)
+}
+
+#[test]
+fn products_of_matrices() {
+    check_rule(outer::rule, [(vector(3, 0.9), matrix(3, 3, 1.3)), (vector(9, 0.9), matrix(9, 9, 1.3))]);
+}
+
+#[differentiable]
+fn single(a: &DMatrix<f32>, x: &DVector<f32>) -> f32 {
+    let y = 2.0 * (a * x) - x;
+    y.norm_squared() / x.norm()
+}
+
+#[test]
+fn single_precision() {
+    check_rule(single::rule, [(matrix(2, 2, 0.3).cast::<f32>(), vector(2, 0.5).cast::<f32>())]);
+}
+
+#[differentiable]
+fn sum_of_all(points: &[DVector<f64>], weights: &Vec<DMatrix<f64>>) -> f64 {
+    let mut total = 0.0;
+    for i in 0..points.len() {
+        let y = &weights[i] * &points[i];
+        total += y.dot(&points[i]);
+    }
+    total
+}
+
+#[test]
+fn slices() {
+    check_rule(
+        sum_of_all::rule,
+        [(vec![vector(2, 0.5), vector(3, 0.1)], vec![matrix(2, 2, 0.3), matrix(3, 3, -0.3)])],
+    );
+}

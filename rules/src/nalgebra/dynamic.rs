@@ -133,6 +133,13 @@ where
             entries.extend_from_slice(cotangent.as_slice());
         });
     }
+    /// nalgebra's `clone_from` allocates.
+    fn copy_to(&self, copy: &mut Self)
+    where
+        Self: Clone,
+    {
+        <Self as Output>::copy(copy, self);
+    }
 }
 
 impl<T: Entry, R: Dim, C: Dim> Copyable for Heap<T, R, C>

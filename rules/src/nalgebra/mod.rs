@@ -8,8 +8,10 @@ use nalgebra::{RealField, SMatrix};
 
 mod construct;
 mod dynamic;
+mod heap_methods;
 mod methods;
 mod new;
+pub mod on_heap;
 mod operators;
 mod rule;
 mod values;
@@ -17,6 +19,7 @@ mod values;
 /// What derived code has in scope.
 pub mod traits {
     pub use super::construct::traits::*;
+    pub use super::heap_methods::traits::*;
     pub use super::methods::traits::*;
     pub use super::new::traits::*;
 }
