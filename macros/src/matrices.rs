@@ -7,8 +7,9 @@
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
+use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
-use syn::{BinOp, Expr, Ident, Stmt, UnOp, parse_quote};
+use syn::{BinOp, Expr, Ident, Stmt, Token, UnOp, parse_quote};
 
 use crate::escape::writes;
 use crate::kind::inert;
@@ -50,6 +51,29 @@ fn method(name: &Ident) -> Option<Method> {
 }
 
 impl Parser<'_> {
+    /// nalgebra's `vector![x, y]` and `matrix![a, b; c, d]`, written out, if something in it may carry a gradient.
+    pub(crate) fn matrix_macro(&self, mac: &syn::Macro) -> Option<Expr> {
+        let name = &mac.path.segments.last()?.ident;
+        let vector = name == "vector";
+        if !(vector || name == "matrix") || !self.suspects.any(&mac.tokens) {
+            return None;
+        }
+        let rows = |input: syn::parse::ParseStream| {
+            Punctuated::<Row, Token![;]>::parse_terminated(input)
+                .map(|rows| rows.into_iter().collect::<Vec<_>>())
+        };
+        let rows = syn::parse::Parser::parse2(rows, mac.tokens.clone()).ok()?;
+        let columns = rows.first()?.0.len();
+        if rows.iter().any(|row| row.0.len() != columns) || vector && rows.len() > 1 {
+            return None;
+        }
+        let (rows_here, columns) = if vector { (columns, 1) } else { (rows.len(), columns) };
+        let entries = rows.iter().flat_map(|row| &row.0);
+        Some(
+            parse_quote!(::pullback::__private::nalgebra::SMatrix::<_, #rows_here, #columns>::new(#(#entries),*)),
+        )
+    }
+
     /// The statements that do what `stmt` does, if there are operators of matrices on the heap in it.
     pub(crate) fn without_operators(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
         let written = |e: &Expr| writes(e);
@@ -98,6 +122,15 @@ impl Parser<'_> {
         }
         statements.push(stmt);
         Some(statements)
+    }
+}
+
+/// One row of `matrix!`.
+struct Row(Punctuated<Expr, Token![,]>);
+
+impl syn::parse::Parse for Row {
+    fn parse(input: syn::parse::ParseStream) -> syn::Result<Self> {
+        Punctuated::parse_separated_nonempty(input).map(Row)
     }
 }
 

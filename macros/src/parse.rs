@@ -497,6 +497,7 @@ impl<'e> Parser<'e> {
                 self.add(expr, ExprKind::Constant(constant))
             }
             Syn::Macro(mac) if mac.mac.path.is_ident("vec") => self.vector(expr, &mac.mac),
+            Syn::Macro(mac) if let Some(matrix) = self.matrix_macro(&mac.mac) => self.expr(&matrix),
             Syn::Macro(_) => self.constant(expr, false, Some("the value of a macro is not differentiable: write it out, or call a function")),
             Syn::Struct(literal) => {
                 let fields = literal.fields.iter().map(|f| (f.member.clone(), self.expr(&f.expr))).collect();

@@ -89,4 +89,6 @@ pub mod __private {
     pub use crate::snapshots::{Snapshots, segments, spacing};
     pub use crate::state::{Stack, State};
     pub use crate::tangent::{Tangent, Value, accumulate, take, zero, zero_of};
+    #[cfg(feature = "nalgebra")]
+    pub use ::nalgebra;
 }

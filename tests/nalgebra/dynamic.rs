@@ -240,3 +240,29 @@ fn slices() {
         [(vec![vector(2, 0.5), vector(3, 0.1)], vec![matrix(2, 2, 0.3), matrix(3, 3, -0.3)])],
     );
 }
+
+#[differentiable]
+fn in_place(a: &DMatrix<f64>, x: &DVector<f64>, y: &mut DVector<f64>, alpha: f64, beta: f64) -> f64 {
+    y.gemv(alpha, a, x, beta);
+    let mut z = DVector::zeros(y.len());
+    z.copy_from(y);
+    for _ in 0..2 {
+        z.axpy(alpha, y, 0.5);
+        y.gemv(1.0, a, x, beta);
+    }
+    let mut c = a.clone();
+    c.gemm(beta, a, a, alpha);
+    y.axpy(1.0, &z, beta);
+    y.dot(&z) + c.sum()
+}
+
+#[test]
+fn writes() {
+    check_rule(
+        in_place::rule,
+        [
+            (matrix(3, 3, 0.3), vector(3, 0.5), vector(3, -0.4), 0.7, 1.2),
+            (matrix(10, 10, 0.1), vector(10, 0.5), vector(10, -0.4), 0.3, 0.2),
+        ],
+    );
+}

@@ -258,3 +258,64 @@ fn runge_kutta() {
         [(Vector2::new(0.5, 0.1), 1.2, 0.05, 4), (Vector2::new(0.5, 0.1), 1.2, 0.05, 0)],
     );
 }
+
+#[differentiable]
+fn written(m: &mut Matrix3<f64>, v: Vector3<f64>, s: f64) -> f64 {
+    let mut frame = Matrix4::identity();
+    frame[(0, 3)] = s;
+    let mut w = v;
+    let length = w.normalize_mut();
+    m.set_column(1, &(w * s));
+    m.set_row(0, &v.transpose());
+    let mut other = Matrix3::zeros();
+    other.copy_from(&(*m * 2.0));
+    for i in 0..3 {
+        let column = other.column(i);
+        other.set_column(i, &(column * s + w));
+        w.normalize_mut();
+    }
+    other[(1, 2)] *= frame[(0, 3)];
+    m.copy_from(&other);
+    w.fill(s * length);
+    (m.determinant() + other.norm_squared()) * length + w.sum()
+}
+
+#[test]
+fn writes() {
+    check_rule(written::rule, [(some(0.3), some(0.7), 1.3)]);
+}
+
+#[differentiable]
+fn extremes(v: &Vector3<f64>, m: &Matrix2<f64>) -> f64 {
+    v.max() * m.min() + m.abs().sum() * v.abs().norm() + v.x.max(v.y)
+}
+
+#[test]
+fn numeric_methods() {
+    check_rule(extremes::rule, [(some(0.3), some(-0.2))]);
+}
+
+/// What nalgebra's own macro, a feature of it, makes of these.
+macro_rules! matrix {
+    ($a:expr, $b:expr; $c:expr, $d:expr) => {
+        Matrix2::new($a, $b, $c, $d)
+    };
+}
+
+macro_rules! vector {
+    ($a:expr, $b:expr) => {
+        Vector2::new($a, $b)
+    };
+}
+
+#[differentiable]
+fn by_macros(x: f64, y: f64) -> f64 {
+    let m = matrix![x, y; y * x, 2.0];
+    let v = vector![x.sin(), 1.0];
+    (m * v).norm()
+}
+
+#[test]
+fn macros() {
+    check_rule(by_macros::rule, [(0.4, -0.7)]);
+}

@@ -15,7 +15,7 @@ macro_rules! methods {
         |$a:ident $(, $b:ident)?; $y:ident, $d:ident, $n:ident| $to_a:expr $(, $to_b:expr)?;
     )*) => {
         /// The traits alone: their names mean nothing to derived code.
-        pub mod traits {
+        pub(crate) mod traits {
             $(pub use super::$Trait as _;)*
         }
         $(

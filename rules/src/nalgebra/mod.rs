@@ -9,19 +9,25 @@ use nalgebra::{RealField, SMatrix};
 mod construct;
 mod dynamic;
 mod heap_methods;
+mod heap_writes;
 mod methods;
 mod new;
+mod numeric;
 pub mod on_heap;
 mod operators;
 mod rule;
 mod values;
+mod writes;
 
 /// What derived code has in scope.
-pub mod traits {
+pub(crate) mod traits {
     pub use super::construct::traits::*;
     pub use super::heap_methods::traits::*;
+    pub use super::heap_writes::traits::*;
     pub use super::methods::traits::*;
     pub use super::new::traits::*;
+    pub use super::numeric::NumericRules as _;
+    pub use super::writes::traits::*;
 }
 
 /// What matrices consist of: `f32` or `f64`.

@@ -12,7 +12,7 @@ pub struct New<T, const R: usize, const C: usize>(std::marker::PhantomData<fn() 
 macro_rules! new {
     ($($R:literal $C:literal $Trait:ident: $($x:ident $i:literal $j:literal),*;)*) => {
         /// The traits alone: their names mean nothing to derived code.
-        pub mod traits {
+        pub(crate) mod traits {
             $(pub use super::$Trait as _;)*
         }
         $(

@@ -74,11 +74,6 @@ fn check<M: OnHeap>(x: &M, y: &M) {
     assert_eq!(x.dimensions(), y.dimensions(), "matrices of different shapes");
 }
 
-/// ⟨x, y⟩
-fn dot<T: Entry>(x: impl Iterator<Item = T>, y: &[T]) -> T {
-    x.zip(y).fold(nalgebra::zero(), |sum: T, (x, &y)| sum + x * y)
-}
-
 /// A matrix that can be multiplied by `R` from the right.
 #[diagnostic::on_unimplemented(
     message = "the product of `{Self}` and `{R}` has no rule",
@@ -219,14 +214,35 @@ impl<L: Times<R>, R: OnHeap<Entry = L::Entry>> Activation for Stateless<product<
     }
 }
 
+/// A number, or the cell of one.
+pub(super) trait Entries<T> {
+    /// The number.
+    fn entry(&self) -> T;
+}
+
+impl<T: Entry> Entries<T> for T {
+    #[inline(always)]
+    fn entry(&self) -> T {
+        *self
+    }
+}
+
+impl<T: Entry> Entries<T> for Cell<T> {
+    #[inline(always)]
+    fn entry(&self) -> T {
+        self.get()
+    }
+}
+
 /// ⟨x, y⟩ in eight sums, which the processor computes at once.
-fn inner<T: Entry>(x: &[T], y: &[T]) -> T {
+pub(super) fn inner<T: Entry>(x: &[T], y: &[impl Entries<T>]) -> T {
     let mut sums = [nalgebra::zero::<T>(); 8];
     let (xs, ys) = (x.chunks_exact(8), y.chunks_exact(8));
-    let rest = dot(xs.remainder().iter().copied(), ys.remainder());
+    let rest = xs.remainder().iter().zip(ys.remainder());
+    let rest = rest.fold(nalgebra::zero(), |sum: T, (&x, y)| sum + x * y.entry());
     for (x, y) in xs.zip(ys) {
         for i in 0..8 {
-            sums[i] += x[i] * y[i];
+            sums[i] += x[i] * y[i].entry();
         }
     }
     sums.into_iter().fold(rest, |sum, part| sum + part)
@@ -280,6 +296,7 @@ macro_rules! with_matrix {
                 with_matrix!(@save self y $($old)?);
                 $name(x, y);
             }
+            #[allow(unused_variables)]
             fn pullback<'a>(
                 &mut self,
                 (x, y): Args<'a, Self::Function>,
@@ -312,9 +329,9 @@ macro_rules! with_matrix {
 
 with_matrix! {
     /// *y += x: ẋ = ẏ*
-    add: |y, x| y + x; |d| to_x: d, to_y: { let _ = x; d };
+    add: |y, x| y + x; |d| to_x: d, to_y: d;
     /// *y -= x: ẋ = -ẏ*
-    subtract: |y, x| y - x; |d| to_x: -d, to_y: { let _ = x; d };
+    subtract: |y, x| y - x; |d| to_x: -d, to_y: d;
     /// *yᵢ = yᵢ·xᵢ: ẋᵢ = ẏᵢ·yᵢ*
     multiply_entries: |y, x| y * x; reads old; |d| to_x: d * old, to_y: d * x;
     /// *yᵢ = yᵢ/xᵢ: ẋᵢ = -ẏᵢ·yᵢ/xᵢ²*
@@ -348,6 +365,7 @@ macro_rules! with_number {
                 }
                 $name(s, y);
             }
+            #[allow(unused_variables)]
             fn pullback<'a>(
                 &mut self,
                 ($s, y): Args<'a, Self::Function>,
@@ -379,7 +397,7 @@ with_number! {
     /// *y ← y/s: ṡ = -⟨y/s, ẏ⟩/s*
     divide: |y, s| y / s; |d| to_s: -d * (y / s) / s, to_y: d / s;
     /// *yᵢ += s: ṡ = Σ ẏᵢ*
-    add_number: |y, s| y + s; |d| to_s: { let _ = y; d }, to_y: { let _ = s; d };
+    add_number: |y, s| y + s; |d| to_s: d, to_y: d;
 }
 
 function! {

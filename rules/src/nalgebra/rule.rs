@@ -38,7 +38,7 @@ macro_rules! rules {
         |$d:ident $(, $shadow:ident)*| $gradients:expr;
     )*) => {
         /// The traits alone: their names mean nothing to derived code.
-        pub mod traits {
+        pub(crate) mod traits {
             $(pub use super::$Trait as _;)*
         }
         $(
