@@ -22,6 +22,13 @@ pub(crate) fn on_heap(name: &str) -> bool {
         || name.strip_prefix("Matrix").is_some_and(|sizes| sizes.starts_with("Xx") || sizes.ends_with("xX"))
 }
 
+/// Names of types whose dimensions are known: `SVector`, `Vector3`, `Matrix2x4`.
+pub(crate) fn on_stack(name: &str) -> bool {
+    let sizes = ["Vector", "RowVector", "Matrix"].iter().find_map(|start| name.strip_prefix(start));
+    let sized = |sizes: &str| !sizes.is_empty() && sizes.chars().all(|c| c.is_ascii_digit() || c == 'x');
+    ["SVector", "SMatrix", "RowSVector"].contains(&name) || sizes.is_some_and(sized)
+}
+
 /// `matrices::product` and the like, which return a matrix on the heap.
 pub(crate) fn makes(function: &Ident, module: &syn::PathSegment) -> bool {
     module.ident == "matrices" && ["product", "copy", "transpose"].iter().any(|name| function == name)

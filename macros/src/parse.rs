@@ -17,7 +17,7 @@ use crate::escape::{escapes, is_panic};
 use crate::iterators::consumers::Chain;
 use crate::iterators::item::Item;
 use crate::iterators::source::is_zero;
-use crate::kind::{inert, inert_method, kind_of_type};
+use crate::kind::{inert, inert_method, kind_of_type, numeric_method};
 use crate::mutation::{owned_type, returning_a_local};
 use crate::normal::Parts;
 use crate::program::*;
@@ -561,6 +561,15 @@ impl<'e> Parser<'e> {
             let pure = self.is_pure(expr);
             return self.constant(expr, pure, Some(&why));
         }
+        if matches!(self.kind_of_syntax(&call.receiver), Kind::Matrix(_))
+            && numeric_method(&call.method.to_string())
+        {
+            let why = format!(
+                "method `{}` of a matrix on the heap has no rule: write a loop over its entries",
+                call.method
+            );
+            return self.constant(expr, self.is_pure(expr), Some(&why));
+        }
         if let Some(block) = self.with_named_temporaries_of_method(call) {
             return self.expr(&block);
         }
@@ -615,7 +624,7 @@ impl<'e> Parser<'e> {
         }
         if self.program.of_scalar(function) {
             // `T::max(x, y)` is `x.max(y)`, `T::from(2.0)` a constant.
-            return if crate::kind::numeric_method(&last.ident.to_string()) && !call.args.is_empty() {
+            return if numeric_method(&last.ident.to_string()) && !call.args.is_empty() {
                 let mut args = call.args.iter().map(|a| self.expr(a)).collect::<Vec<_>>().into_iter();
                 let receiver = args.next().expect("there are arguments");
                 self.add(expr, ExprKind::Method { receiver, name: last.ident.clone(), args: args.collect() })

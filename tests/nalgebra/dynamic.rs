@@ -266,3 +266,29 @@ fn writes() {
         ],
     );
 }
+
+#[derive(Clone, Differentiable)]
+struct Problem {
+    #[constant]
+    goal: DVector<f64>,
+    #[constant]
+    axis: Vector3<f64>,
+    start: Vector3<f64>,
+    path: DVector<f64>,
+}
+
+#[differentiable]
+fn miss(p: &Problem, x: &DVector<f64>) -> f64 {
+    let r = x - &p.goal;
+    let y = x.clone() + &p.path;
+    let axis = p.axis;
+    let along = axis.dot(&p.start) + p.axis[1] * axis.z + p.axis.norm();
+    r.dot(&y) * along + p.goal[0] * p.path[1] + p.goal.dot(x) + (p.axis - p.start).norm()
+}
+
+#[test]
+fn constant_fields() {
+    let axis = Vector3::new(0.2, -0.5, 0.8);
+    let problem = Problem { goal: vector(2, 0.3), axis, start: axis * 1.5, path: vector(2, -0.8) };
+    check_rule(miss::rule, [(problem, vector(2, 0.9))]);
+}

@@ -319,3 +319,37 @@ fn by_macros(x: f64, y: f64) -> f64 {
 fn macros() {
     check_rule(by_macros::rule, [(0.4, -0.7)]);
 }
+
+#[differentiable]
+fn of_any_float<T: nalgebra::RealField + Copy>(a: &Matrix2<T>, v: Vector2<T>, s: T) -> T {
+    let y = (a * v + v) * s;
+    y.norm_squared() + y.dot(&v) * v[0] + a.determinant().sin()
+}
+
+#[test]
+fn generic_entries() {
+    check_rule(of_any_float::<f64>::rule, [(some(0.3), some(0.7), 0.5)]);
+    check_rule(of_any_float::<f32>::rule, [(some::<2, 2>(0.3).cast(), some::<2, 1>(0.7).cast(), 0.5)]);
+}
+
+/// A number of another type, and a vector that is taken apart.
+#[differentiable]
+fn mixed(v: &Vector3<f64>, k: f32, n: usize) -> (Vector3<f64>, f64) {
+    let [x, y, z] = [v.x, v[1], v.z];
+    let scaled = v * (k as f64 / n as f64);
+    let total = if x > 0.0 { scaled.sum() } else { -scaled.dot(v) };
+    (scaled * total + Vector3::new(z, x, y), total * n as f64)
+}
+
+#[differentiable]
+fn tuples(v: Vector3<f64>, k: f32) -> f64 {
+    let (w, s) = mixed(&v, k, 3);
+    let pair = (w * s, s);
+    pair.0.norm() * pair.1
+}
+
+#[test]
+fn tuples_of_vectors() {
+    check_rule(mixed::rule, [(some(0.3), 1.5, 2), (some(-0.8), 1.5, 2)]);
+    check_rule(tuples::rule, [(some(0.3), 1.5), (some(-0.8), 1.5)]);
+}

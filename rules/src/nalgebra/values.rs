@@ -2,12 +2,14 @@
 
 use std::cell::Cell;
 
-use nalgebra::SMatrix;
+use nalgebra::{Matrix, SMatrix};
 
+use super::dynamic::EntryCells;
 use super::{Cells, Entry};
+use crate::held::{Constant, Parts};
 use crate::mutation::Fill;
 use crate::operators::ScalarOperand;
-use crate::shadow::{Accumulate, Element};
+use crate::shadow::{Accumulate, Element, Shadow};
 use crate::tangent::{Tangent, Value};
 
 impl<T: Entry, const R: usize, const C: usize> Value for SMatrix<T, R, C> {
@@ -74,5 +76,26 @@ impl<T: Entry, const R: usize, const C: usize> Fill for SMatrix<T, R, C> {
     }
     fn drain(shadow: &Cells<T, R, C>) -> T {
         shadow.take().sum()
+    }
+}
+
+impl<T: 'static, R: 'static, C: 'static, S> Parts for Matrix<T, R, C, S> {
+    type Part = T;
+}
+
+// Passed on to a callee, a constant field has the shadow of a constant.
+impl<'s, 'c, M: ?Sized, T, const R: usize, const C: usize> From<Shadow<&'s Constant<M>>>
+    for Shadow<&'c Cells<T, R, C>>
+{
+    #[inline(always)]
+    fn from(_: Shadow<&'s Constant<M>>) -> Self {
+        Shadow::default()
+    }
+}
+
+impl<'s, 'c, M: ?Sized, T> From<Shadow<&'s Constant<M>>> for Shadow<EntryCells<'c, T>> {
+    #[inline(always)]
+    fn from(_: Shadow<&'s Constant<M>>) -> Self {
+        Shadow::default()
     }
 }
