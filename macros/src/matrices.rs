@@ -94,6 +94,13 @@ impl Parser<'_> {
                 mixed
             }
             Stmt::Expr(Expr::Assign(assign), _) => {
+                let behind =
+                    matches!(&*assign.left, Expr::Unary(unary) if matches!(unary.op, UnOp::Deref(_)));
+                if behind && lower.is_matrix(&assign.left) && lower.parser.suspects.any(&*assign) {
+                    let why = "a matrix behind a reference is not replaced differentiably: write to it by `copy_from`";
+                    lower.parser.errors.push(&*assign, why);
+                    return None;
+                }
                 let mixed = written(&assign.right);
                 lower.visit_expr_mut(&mut assign.right);
                 mixed

@@ -292,3 +292,56 @@ fn constant_fields() {
     let problem = Problem { goal: vector(2, 0.3), axis, start: axis * 1.5, path: vector(2, -0.8) };
     check_rule(miss::rule, [(problem, vector(2, 0.9))]);
 }
+
+#[differentiable]
+fn in_arms(a: &DMatrix<f64>, x: &DVector<f64>, wide: bool) -> f64 {
+    let y = if wide { a * x + x } else { 2.0 * x };
+    let z = if wide && x[0] > 0.0 {
+        &y - x
+    } else {
+        let w = a * &y;
+        -w
+    };
+    y.dot(&z)
+        + match wide {
+            true => (&z + &y).norm_squared(),
+            false => (a * (&z - x) * 0.5).sum(),
+        }
+}
+
+#[test]
+fn operators_in_arms() {
+    check_rule(
+        in_arms::rule,
+        [
+            (matrix(2, 2, 0.3), vector(2, 0.5), true),
+            (matrix(2, 2, 0.3), vector(2, -0.5), true),
+            (matrix(3, 3, 0.3), vector(3, -0.5), false),
+        ],
+    );
+}
+
+/// Iterates until nothing changes, in two buffers.
+#[differentiable]
+fn power_method(a: &DMatrix<f64>, start: &DVector<f64>) -> f64 {
+    let mut x = start.clone();
+    let mut value = 0.0;
+    for i in 0..20 {
+        let y = a * &x;
+        value = y.dot(&x) / x.norm_squared();
+        let change = (&y / y.norm() - &x).norm();
+        x = y / a.norm();
+        if change < 1e-3 && i > 3 {
+            break;
+        }
+    }
+    value + x[0]
+}
+
+#[test]
+fn iterations() {
+    check_rule(
+        power_method::rule,
+        [(matrix(3, 3, 1.3), vector(3, 0.5)), (matrix(1, 1, 1.3), vector(1, 0.5))],
+    );
+}
