@@ -509,12 +509,12 @@ impl<'e> Parser<'e> {
         }
     }
 
-    /// An operand of arithmetic, which follows references to numbers by itself, and may to what else there is.
+    /// An operand of arithmetic, which follows references to numbers by itself.
     pub(crate) fn operand(&mut self, expr: &Syn) -> ExprId {
         let id = self.expr(expr);
-        if let (Syn::Path(_) | Syn::Reference(_), ExprKind::Borrow { place, unique: false }) =
+        if let (Syn::Path(_), ExprKind::Borrow { place, unique: false }) =
             (expr, &self.program.exprs[id].kind)
-            && matches!(self.program.kind_of_place(place), Kind::Float | Kind::Unknown)
+            && self.program.kind_of_place(place) == Kind::Float
         {
             self.program.exprs[id].kind = ExprKind::Read(place.clone());
         }

@@ -39,6 +39,7 @@ macro_rules! new {
             /// See [`New`].
             pub trait $Trait<T: Entry> {
                 #[doc(hidden)]
+                #[allow(clippy::too_many_arguments, reason = "one for each entry")]
                 fn new_has_no_rule_mark_its_impl_differentiable<'a>($($x: T),*) -> crate::call::Call<'a, New<T, $R, $C>>;
             }
 

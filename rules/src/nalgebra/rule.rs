@@ -77,6 +77,7 @@ macro_rules! rules {
             $(#[$doc])*
             pub trait $Trait<T: Entry $(, const $N: usize)*> {
                 #[doc(hidden)]
+                #[allow(clippy::wrong_self_convention, reason = "the name of a method of nalgebra's")]
                 fn $sibling<'a $($(, const $K: usize)*)?>(
                     $(&'a $receiver,)?
                     $($b: <$Mode<$B> as crate::Parameter>::Arg<'a>),*
