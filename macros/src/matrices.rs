@@ -16,17 +16,21 @@ use crate::kind::inert;
 use crate::parse::{Parser, assign_op};
 use crate::program::*;
 
+/// Without the feature these names mean nothing.
+const KNOWN: bool = cfg!(feature = "nalgebra");
+
 /// Names of types whose values are on the heap: `DVector`, `Matrix3xX`.
 pub(crate) fn on_heap(name: &str) -> bool {
-    ["DVector", "DMatrix", "RowDVector"].contains(&name)
-        || name.strip_prefix("Matrix").is_some_and(|sizes| sizes.starts_with("Xx") || sizes.ends_with("xX"))
+    let partly = |sizes: &str| sizes.starts_with("Xx") || sizes.ends_with("xX");
+    KNOWN
+        && (["DVector", "DMatrix", "RowDVector"].contains(&name) || name.strip_prefix("Matrix").is_some_and(partly))
 }
 
 /// Names of types whose dimensions are known: `SVector`, `Vector3`, `Matrix2x4`.
 pub(crate) fn on_stack(name: &str) -> bool {
     let sizes = ["Vector", "RowVector", "Matrix"].iter().find_map(|start| name.strip_prefix(start));
     let sized = |sizes: &str| !sizes.is_empty() && sizes.chars().all(|c| c.is_ascii_digit() || c == 'x');
-    ["SVector", "SMatrix", "RowSVector"].contains(&name) || sizes.is_some_and(sized)
+    KNOWN && (["SVector", "SMatrix", "RowSVector"].contains(&name) || sizes.is_some_and(sized))
 }
 
 /// `matrices::product` and the like, which return a matrix on the heap.
@@ -62,7 +66,7 @@ impl Parser<'_> {
     pub(crate) fn matrix_macro(&self, mac: &syn::Macro) -> Option<Expr> {
         let name = &mac.path.segments.last()?.ident;
         let vector = name == "vector";
-        if !(vector || name == "matrix") || !self.suspects.any(&mac.tokens) {
+        if !KNOWN || !(vector || name == "matrix") || !self.suspects.any(&mac.tokens) {
             return None;
         }
         let rows = |input: syn::parse::ParseStream| {
@@ -83,13 +87,15 @@ impl Parser<'_> {
 
     /// The statements that do what `stmt` does, if there are operators of matrices on the heap in it.
     pub(crate) fn without_operators(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
-        let written = |e: &Expr| writes(e);
+        if !KNOWN {
+            return None;
+        }
         let mut stmt = stmt.clone();
         let mut lower = Lower { parser: self, before: Vec::new() };
         let mixed = match &mut stmt {
             Stmt::Local(local) => {
                 let init = local.init.as_mut().filter(|init| init.diverge.is_none())?;
-                let mixed = written(&init.expr);
+                let mixed = writes(&init.expr);
                 lower.visit_expr_mut(&mut init.expr);
                 mixed
             }
@@ -101,12 +107,12 @@ impl Parser<'_> {
                     lower.parser.errors.push(&*assign, why);
                     return None;
                 }
-                let mixed = written(&assign.right);
+                let mixed = writes(&assign.right);
                 lower.visit_expr_mut(&mut assign.right);
                 mixed
             }
             Stmt::Expr(Expr::Binary(binary), Some(_)) if assign_op(&binary.op).is_some() => {
-                let mixed = written(&binary.right);
+                let mixed = writes(&binary.right);
                 let (left, op) = (binary.left.clone(), binary.op);
                 lower.visit_expr_mut(&mut binary.right);
                 if lower.is_matrix(&left) && lower.parser.suspects.any(&*binary) {
@@ -120,7 +126,7 @@ impl Parser<'_> {
             }
             Stmt::Expr(Expr::ForLoop(_) | Expr::While(_), _) => return None,
             Stmt::Expr(expr, _) => {
-                let mixed = written(expr);
+                let mixed = writes(expr);
                 lower.visit_expr_mut(expr);
                 mixed
             }

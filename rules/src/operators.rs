@@ -123,6 +123,12 @@ pub mod operator {
     label = "mark its `impl` `#[differentiable]`",
     note = "a type parameter that stands for a float has the bound `pullback::Scalar`, or one whose name tells"
 )]
+#[cfg_attr(
+    feature = "nalgebra",
+    diagnostic::on_unimplemented(
+        note = "the macro has to see that a `DVector` or `DMatrix` is one: bind it by `let x: DVector<f64> = …`, outside of closures"
+    )
+)]
 pub trait OperatorRule<O, R = Self>: Sized {
     /// What the operator returns.
     type Output: Value;

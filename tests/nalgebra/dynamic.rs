@@ -345,3 +345,39 @@ fn iterations() {
         [(matrix(3, 3, 1.3), vector(3, 0.5)), (matrix(1, 1, 1.3), vector(1, 0.5))],
     );
 }
+
+#[differentiable]
+fn made_of_numbers(x: &[f64], s: f64, n: usize) -> f64 {
+    let v = DVector::from_column_slice(x) + DVector::from_row_slice(x) * s;
+    let by_rows = DMatrix::from_row_slice(n, x.len() / n, x);
+    let by_columns = DMatrix::from_column_slice(n, x.len() / n, x);
+    let diagonal = DMatrix::from_diagonal(&v);
+    let ones = DMatrix::from_element(x.len(), n, s);
+    let y = &diagonal * &ones * (&by_rows - &by_columns * s);
+    y.norm_squared() + v.dot(&DVector::from_element(x.len(), s))
+}
+
+#[test]
+fn constructors() {
+    check_rule(made_of_numbers::rule, [
+        (vec![0.5, -0.2, 0.8, 0.3, -0.9, 1.1], 0.7, 2),
+        (vec![0.5, -0.2, 0.8], 0.7, 1),
+    ]);
+}
+
+#[differentiable]
+fn into_buffers(a: &DMatrix<f64>, x: &DVector<f64>, y: &mut DVector<f64>, c: &mut DMatrix<f64>) -> f64 {
+    a.mul_to(a, c);
+    for _ in 0..2 {
+        a.mul_to(x, y);
+        y[0] *= c[(0, 1)];
+    }
+    let before = y.clone();
+    c.mul_to(&before, y);
+    y.dot(&before)
+}
+
+#[test]
+fn products_into_buffers() {
+    check_rule(into_buffers::rule, [(matrix(2, 2, 0.3), vector(2, 0.5), vector(2, 9.0), matrix(2, 2, 8.0))]);
+}

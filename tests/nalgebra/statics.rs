@@ -5,7 +5,7 @@ use pullback::prelude::*;
 use pullback::testing::check_rule;
 
 /// Numbers for tests, all different.
-pub fn some<const R: usize, const C: usize>(start: f64) -> SMatrix<f64, R, C> {
+pub(crate) fn some<const R: usize, const C: usize>(start: f64) -> SMatrix<f64, R, C> {
     SMatrix::from_fn(|i, j| start + 0.37 * ((3 * i + 7 * j) as f64 + start).sin() - 0.11 * (i * j) as f64)
 }
 

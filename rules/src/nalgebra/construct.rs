@@ -3,9 +3,8 @@
 use nalgebra::{SMatrix, SVector};
 
 use super::Entry;
-use super::rule::{Add, rules};
+use super::rule::{Add, add_each, rules};
 use crate::function::{Ref, Val};
-use crate::shadow::{Accumulate, Shadow};
 
 rules! {
     /// *yᵢⱼ = s: ṡ = Σ ẏᵢⱼ*
@@ -57,11 +56,4 @@ rules! {
     From[N], FromRule for SVector<T, N>:
     from_has_no_rule_mark_its_impl_differentiable(x: Val<[T; N]>) -> SVector<T, N> = SVector::from(x);
     |d, _dx| (d.data.0[0],);
-}
-
-/// Adds to each element of a shadow what `gradient` says.
-fn add_each<C: Accumulate>(shadow: Shadow<&[C]>, gradient: impl Fn(usize) -> C::Tangent) {
-    if let Some(cells) = shadow.get() {
-        cells.iter().enumerate().for_each(|(k, cell)| cell.accumulate(gradient(k)));
-    }
 }

@@ -1,11 +1,11 @@
-//! Methods that write to a matrix on the heap: `gemv`, `gemm`, `axpy`, `copy_from`.
+//! Methods that write to a matrix on the heap: `gemv`, `gemm`, `axpy`, `copy_from`, `mul_to`.
 
 use std::marker::PhantomData;
 
 use nalgebra::{DMatrix, DVector};
 
 use super::Entry;
-use super::on_heap::{OnHeap, cells, inner};
+use super::on_heap::{OnHeap, Times, cells, inner, pull_product};
 use crate::activation::{Activation, Frames};
 use crate::call::{Call, HasRule, WritesToReceiver};
 use crate::function::{Args, Cotangent, Function, Gradients, Mut, Ref, Shadows, Val};
@@ -14,7 +14,7 @@ use crate::shadow::Accumulate;
 
 /// The traits alone: their names mean nothing to derived code.
 pub(crate) mod traits {
-    pub use super::{AxpyRule as _, CopyFromRule as _, GemmRule as _, GemvRule as _};
+    pub use super::{AxpyRule as _, CopyFromRule as _, GemmRule as _, GemvRule as _, MulToRule as _};
 }
 
 /// What a method overwrites, kept to bring it back, or since a gradient reads it.
@@ -238,5 +238,66 @@ impl<M: OnHeap> Activation for Overwritten<CopyFrom<M>, M::Entry> {
     }
     fn forgo(&mut self, parameter: usize) {
         self.forgo(parameter, usize::MAX);
+    }
+}
+
+/// *C ← A·B: Ȧ = Ċ·Bᵀ, Ḃ = Aᵀ·Ċ*, and *Ċ ← 0*
+pub struct MulTo<L, R>(PhantomData<fn() -> (PhantomData<L>, PhantomData<R>)>);
+
+impl<L: Times<R>, R: OnHeap<Entry = L::Entry>> Function for MulTo<L, R> {
+    type Parameters = (Ref<L>, Ref<R>, Mut<L::Product>);
+    type Output = ();
+    const NAME: &'static str = "mul_to";
+
+    fn primal((a, b, c): Args<'_, Self>) {
+        a.times_to(b, c);
+    }
+}
+
+impl<L: Times<R>, R: OnHeap<Entry = L::Entry>> HasRule for MulTo<L, R> {
+    fn make_rule() -> impl crate::Rule<Function = Self> + 'static {
+        Frames::<Overwritten<Self, L::Entry>>::default()
+    }
+}
+
+/// See [`MulTo`].
+pub trait MulToRule<R: OnHeap<Entry = Self::Entry>>: Times<R> {
+    #[doc(hidden)]
+    #[inline(always)]
+    fn mul_to_has_no_rule_mark_its_impl_differentiable<'a>(
+        &'a self,
+        b: &'a R,
+        c: &'a mut Self::Product,
+    ) -> Call<'a, MulTo<Self, R>> {
+        Call::new((self, b, c))
+    }
+}
+
+impl<L: Times<R>, R: OnHeap<Entry = L::Entry>> MulToRule<R> for L {}
+
+impl<L: Times<R>, R: OnHeap<Entry = L::Entry>> Activation for Overwritten<MulTo<L, R>, L::Entry> {
+    type Function = MulTo<L, R>;
+
+    fn forward(&mut self, (a, b, c): Args<'_, Self::Function>) {
+        self.old.save_to_restore(c.entries());
+        a.times_to(b, c);
+    }
+    fn pullback<'a>(
+        &mut self,
+        (a, b, c): Args<'a, Self::Function>,
+        (da, db, dc): Shadows<'a, Self::Function>,
+        (): Cotangent<'_, Self::Function>,
+    ) -> Gradients<Self::Function> {
+        self.old.restore(c.entries_mut());
+        if let Some(dc) = dc.get().map(L::Product::cells) {
+            pull_product(a, b, dc, da, db);
+            dc.iter().for_each(|dc| dc.set(nalgebra::zero()));
+        }
+        ((), (), ())
+    }
+    fn forgo(&mut self, parameter: usize) {
+        if parameter == 2 {
+            self.old.forgo();
+        }
     }
 }

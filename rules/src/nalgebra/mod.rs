@@ -2,12 +2,17 @@
 //!
 //! Those whose dimensions are known at compile time are values: *Ȧ*, the gradient with respect to *A*, is a matrix of the same
 //! type, and the cells of a shadow are a matrix of cells, so that `a[(i, j)]` and `v.x` select the same place of all three.
-//! [`values`] says so, [`operators`] has `+ - * /`, [`construct`] and [`new`] the constructors, [`methods`] the methods.
+//! [`values`] says so, [`operators`] has `+ - * /`, [`construct`] and [`new`] the constructors, [`methods`], [`writes`] and
+//! [`numeric`] the methods.
+//!
+//! Those whose dimensions are known at run time are on the heap, and treated as `Vec` is: [`dynamic`] says how. Operators
+//! become calls of the functions in [`on_heap`]; [`heap_construct`], [`heap_methods`] and [`heap_writes`] have the rest.
 
 use nalgebra::{RealField, SMatrix};
 
 mod construct;
 mod dynamic;
+mod heap_construct;
 mod heap_methods;
 mod heap_writes;
 mod methods;
@@ -22,6 +27,7 @@ mod writes;
 /// What derived code has in scope.
 pub(crate) mod traits {
     pub use super::construct::traits::*;
+    pub use super::heap_construct::traits::*;
     pub use super::heap_methods::traits::*;
     pub use super::heap_writes::traits::*;
     pub use super::methods::traits::*;

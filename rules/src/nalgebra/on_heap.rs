@@ -84,6 +84,8 @@ pub trait Times<R: OnHeap<Entry = Self::Entry>>: OnHeap {
     type Product: OnHeap<Entry = Self::Entry>;
     /// The product.
     fn times(&self, right: &R) -> Self::Product;
+    /// The product, in a matrix that has its shape.
+    fn times_to(&self, right: &R, product: &mut Self::Product);
 }
 
 macro_rules! times {
@@ -93,6 +95,10 @@ macro_rules! times {
             #[inline]
             fn times(&self, right: &$R<T>) -> $Y<T> {
                 self * right
+            }
+            #[inline]
+            fn times_to(&self, right: &$R<T>, product: &mut $Y<T>) {
+                self.mul_to(right, product);
             }
         }
     )*};
@@ -192,25 +198,36 @@ impl<L: Times<R>, R: OnHeap<Entry = L::Entry>> Activation for Stateless<product<
         (da, db): Shadows<'a, Self::Function>,
         d: Cotangent<'_, Self::Function>,
     ) -> Gradients<Self::Function> {
-        let ((m, k), (_, n), d) = (a.dimensions(), b.dimensions(), L::Product::seeds(d));
-        let (a, b) = (a.entries(), b.entries());
-        if m == 0 || k == 0 {
-            return ((), ());
-        }
-        // Column by column of Ȧ, each the sum of columns of Ẏ.
-        for (l, da) in cells::<L>(da).chunks_exact(m).enumerate() {
-            for j in 0..n {
-                let factor = b[l + j * k];
-                da.iter().zip(&d[j * m..]).for_each(|(da, &d)| da.set(da.get() + d * factor));
-            }
-        }
-        // Column by column of Ḃ, each entry the product of columns of A and Ẏ.
-        for (j, db) in cells::<R>(db).chunks_exact(k).enumerate() {
-            for (db, a) in db.iter().zip(a.chunks_exact(m)) {
-                db.accumulate(inner(a, &d[j * m..(j + 1) * m]));
-            }
-        }
+        pull_product(a, b, L::Product::seeds(d), da, db);
         ((), ())
+    }
+}
+
+/// *Ȧ += Ẏ·Bᵀ, Ḃ += Aᵀ·Ẏ*, `d` being *Ẏ*.
+pub(super) fn pull_product<L: OnHeap, R: OnHeap<Entry = L::Entry>>(
+    a: &L,
+    b: &R,
+    d: &[impl Entries<L::Entry>],
+    da: Shadow<L::Shadow<'_>>,
+    db: Shadow<R::Shadow<'_>>,
+) {
+    let ((m, k), (_, n)) = (a.dimensions(), b.dimensions());
+    let (a, b) = (a.entries(), b.entries());
+    if m == 0 || k == 0 {
+        return;
+    }
+    // Column by column of Ȧ, each the sum of columns of Ẏ.
+    for (l, da) in cells::<L>(da).chunks_exact(m).enumerate() {
+        for j in 0..n {
+            let factor = b[l + j * k];
+            da.iter().zip(&d[j * m..]).for_each(|(da, d)| da.set(da.get() + d.entry() * factor));
+        }
+    }
+    // Column by column of Ḃ, each entry the product of columns of A and Ẏ.
+    for (j, db) in cells::<R>(db).chunks_exact(k).enumerate() {
+        for (db, a) in db.iter().zip(a.chunks_exact(m)) {
+            db.accumulate(inner(a, &d[j * m..(j + 1) * m]));
+        }
     }
 }
 

@@ -21,6 +21,13 @@ impl<C: Accumulate> Add<C::Tangent> for Shadow<&C> {
     }
 }
 
+/// Adds to each element of a shadow what `gradient` says.
+pub(super) fn add_each<C: Accumulate>(shadow: Shadow<&[C]>, gradient: impl Fn(usize) -> C::Tangent) {
+    if let Some(cells) = shadow.get() {
+        cells.iter().enumerate().for_each(|(k, cell)| cell.accumulate(gradient(k)));
+    }
+}
+
 /// Rules of methods and associated functions, of matrices with entries of type `T`.
 ///
 /// ```text

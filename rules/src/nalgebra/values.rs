@@ -84,18 +84,16 @@ impl<T: 'static, R: 'static, C: 'static, S> Parts for Matrix<T, R, C, S> {
 }
 
 // Passed on to a callee, a constant field has the shadow of a constant.
-impl<'s, 'c, M: ?Sized, T, const R: usize, const C: usize> From<Shadow<&'s Constant<M>>>
-    for Shadow<&'c Cells<T, R, C>>
-{
+impl<M: ?Sized, T, const R: usize, const C: usize> From<Shadow<&Constant<M>>> for Shadow<&Cells<T, R, C>> {
     #[inline(always)]
-    fn from(_: Shadow<&'s Constant<M>>) -> Self {
+    fn from(_: Shadow<&Constant<M>>) -> Self {
         Shadow::default()
     }
 }
 
-impl<'s, 'c, M: ?Sized, T> From<Shadow<&'s Constant<M>>> for Shadow<EntryCells<'c, T>> {
+impl<M: ?Sized, T> From<Shadow<&Constant<M>>> for Shadow<EntryCells<'_, T>> {
     #[inline(always)]
-    fn from(_: Shadow<&'s Constant<M>>) -> Self {
+    fn from(_: Shadow<&Constant<M>>) -> Self {
         Shadow::default()
     }
 }
