@@ -23,7 +23,8 @@ const KNOWN: bool = cfg!(feature = "nalgebra");
 pub(crate) fn on_heap(name: &str) -> bool {
     let partly = |sizes: &str| sizes.starts_with("Xx") || sizes.ends_with("xX");
     KNOWN
-        && (["DVector", "DMatrix", "RowDVector"].contains(&name) || name.strip_prefix("Matrix").is_some_and(partly))
+        && (["DVector", "DMatrix", "RowDVector"].contains(&name)
+            || name.strip_prefix("Matrix").is_some_and(partly))
 }
 
 /// Names of types whose dimensions are known: `SVector`, `Vector3`, `Matrix2x4`.
@@ -31,6 +32,45 @@ pub(crate) fn on_stack(name: &str) -> bool {
     let sizes = ["Vector", "RowVector", "Matrix"].iter().find_map(|start| name.strip_prefix(start));
     let sized = |sizes: &str| !sizes.is_empty() && sizes.chars().all(|c| c.is_ascii_digit() || c == 'x');
     KNOWN && (["SVector", "SMatrix", "RowSVector"].contains(&name) || sizes.is_some_and(sized))
+}
+
+/// Methods of nalgebra's that only read. Where one of a user's type has such a name and writes, the compiler refuses it.
+const READING: &[&str] = &[
+    "add_scalar",
+    "clone_owned",
+    "column",
+    "component_div",
+    "component_mul",
+    "cross",
+    "cross_matrix",
+    "determinant",
+    "diagonal",
+    "dot",
+    "fixed_columns",
+    "fixed_rows",
+    "fixed_view",
+    "into_owned",
+    "lerp",
+    "magnitude",
+    "magnitude_squared",
+    "mean",
+    "metric_distance",
+    "norm",
+    "norm_squared",
+    "normalize",
+    "row",
+    "scale",
+    "sum",
+    "tr_mul",
+    "trace",
+    "transpose",
+    "try_inverse",
+    "unscale",
+];
+
+/// The method only reads its receiver, as its name tells.
+pub(crate) fn reads(name: &Ident) -> bool {
+    KNOWN && READING.iter().any(|method| name == method)
 }
 
 /// `matrices::product` and the like, which return a matrix on the heap.

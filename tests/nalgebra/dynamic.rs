@@ -359,10 +359,10 @@ fn made_of_numbers(x: &[f64], s: f64, n: usize) -> f64 {
 
 #[test]
 fn constructors() {
-    check_rule(made_of_numbers::rule, [
-        (vec![0.5, -0.2, 0.8, 0.3, -0.9, 1.1], 0.7, 2),
-        (vec![0.5, -0.2, 0.8], 0.7, 1),
-    ]);
+    check_rule(
+        made_of_numbers::rule,
+        [(vec![0.5, -0.2, 0.8, 0.3, -0.9, 1.1], 0.7, 2), (vec![0.5, -0.2, 0.8], 0.7, 1)],
+    );
 }
 
 #[differentiable]

@@ -5,6 +5,7 @@
 use pullback::testing::CountingAllocator;
 
 mod dynamic;
+mod idioms;
 mod more;
 mod statics;
 
