@@ -82,21 +82,25 @@ pub(crate) fn makes(function: &Ident, module: &syn::PathSegment) -> bool {
 enum Method {
     /// Of the receiver.
     Made(&'static str),
-    /// Of a copy of the receiver, which it changes together with a matrix.
-    WithMatrix(&'static str),
-    /// Likewise, together with a number.
-    WithNumber(&'static str),
+    /// Of a copy of the receiver, which it changes together with the argument.
+    Changed(&'static str, Takes),
 }
 
-fn method(name: &Ident) -> Option<Method> {
-    Some(match name.to_string().as_str() {
-        "transpose" => Method::Made("transpose"),
-        "clone" | "clone_owned" => Method::Made("copy"),
-        "component_mul" => Method::WithMatrix("multiply_entries"),
-        "component_div" => Method::WithMatrix("divide_entries"),
-        "scale" => Method::WithNumber("scale"),
-        "unscale" => Method::WithNumber("divide"),
-        "add_scalar" => Method::WithNumber("add_number"),
+/// What the argument of a method is.
+enum Takes {
+    Matrix,
+    Number,
+}
+
+fn method(call: &syn::ExprMethodCall) -> Option<Method> {
+    Some(match (call.method.to_string().as_str(), call.args.len()) {
+        ("transpose", 0) => Method::Made("transpose"),
+        ("clone" | "clone_owned", 0) => Method::Made("copy"),
+        ("component_mul", 1) => Method::Changed("multiply_entries", Takes::Matrix),
+        ("component_div", 1) => Method::Changed("divide_entries", Takes::Matrix),
+        ("scale", 1) => Method::Changed("scale", Takes::Number),
+        ("unscale", 1) => Method::Changed("divide", Takes::Number),
+        ("add_scalar", 1) => Method::Changed("add_number", Takes::Number),
         _ => return None,
     })
 }
@@ -211,7 +215,7 @@ impl Lower<'_, '_> {
                 operator(&binary.op).is_some()
                     && (self.is_matrix(&binary.left) || self.is_matrix(&binary.right))
             }
-            Expr::MethodCall(call) => method(&call.method).is_some() && self.is_matrix(&call.receiver),
+            Expr::MethodCall(call) => method(call).is_some() && self.is_matrix(&call.receiver),
             Expr::Call(call) => match &*call.func {
                 Expr::Path(path) => {
                     let mut segments = path.path.segments.iter().rev();
@@ -303,27 +307,21 @@ impl Lower<'_, '_> {
                 Some(op) => self.operation(op, &binary.left, &binary.right),
                 None => self.bind(expr.to_token_stream()),
             },
-            Expr::MethodCall(call) if self.is_matrix(expr) => {
-                match (method(&call.method).expect("as found before"), call.args.first()) {
-                    (Method::Made(function), _) => {
-                        let receiver = self.borrowed(&call.receiver);
-                        self.make(function, &[receiver])
-                    }
-                    (Method::WithMatrix(function), Some(arg)) => {
-                        let part = self.copied(&call.receiver);
-                        let arg = self.borrowed(arg);
-                        self.call(function, &[arg, quote::quote!(&mut #part)]);
-                        part
-                    }
-                    (Method::WithNumber(function), Some(arg)) => {
-                        let part = self.copied(&call.receiver);
-                        let arg = self.number(arg);
-                        self.call(function, &[arg, quote::quote!(&mut #part)]);
-                        part
-                    }
-                    (_, None) => self.bind(expr.to_token_stream()),
+            Expr::MethodCall(call) if self.is_matrix(expr) => match method(call).expect("as found before") {
+                Method::Made(function) => {
+                    let receiver = self.borrowed(&call.receiver);
+                    self.make(function, &[receiver])
                 }
-            }
+                Method::Changed(function, takes) => {
+                    let part = self.copied(&call.receiver);
+                    let arg = match takes {
+                        Takes::Matrix => self.borrowed(&call.args[0]),
+                        Takes::Number => self.number(&call.args[0]),
+                    };
+                    self.call(function, &[arg, quote::quote!(&mut #part)]);
+                    part
+                }
+            },
             expr if self.is_owned(expr) => {
                 self.know(expr);
                 self.bind(expr.to_token_stream())

@@ -126,7 +126,8 @@ pub mod operator {
 #[cfg_attr(
     feature = "nalgebra",
     diagnostic::on_unimplemented(
-        note = "the macro has to see that a `DVector` or `DMatrix` is one: bind it by `let x: DVector<f64> = …`, outside of closures"
+        note = "the macro has to see that a `DVector` or `DMatrix` is one: bind it by `let x: DVector<f64> = …`, outside of closures",
+        note = "a view of a constant matrix becomes a matrix by `into_owned()`"
     )
 )]
 pub trait OperatorRule<O, R = Self>: Sized {

@@ -2,7 +2,7 @@
 
 use nalgebra::{DMatrix, DVector, RowDVector, Vector3};
 use pullback::prelude::*;
-use pullback::testing::check_rule;
+use pullback::testing::{CheckRule, check_rule};
 
 /// Numbers for tests, all different.
 fn matrix(rows: usize, columns: usize, start: f64) -> DMatrix<f64> {
@@ -117,7 +117,12 @@ fn least_squares(a: &DMatrix<f64>, x: &DVector<f64>, b: &DVector<f64>, l: f64) -
 
 #[test]
 fn residuals() {
-    check_rule(least_squares::rule, [(matrix(3, 3, 0.3), vector(3, 0.5), vector(3, -0.4), 0.7)]);
+    CheckRule::new(least_squares::rule)
+        .input((matrix(3, 3, 0.3), vector(3, 0.5), vector(3, -0.4), 0.7))
+        .input((matrix(2, 2, 0.3), vector(2, 0.5), vector(2, -0.4), 0.7))
+        .panicking((matrix(3, 2, 0.3), vector(3, 0.5), vector(3, -0.4), 0.7))
+        .panicking((matrix(3, 3, 0.3), vector(3, 0.5), vector(2, -0.4), 0.7))
+        .run();
 }
 
 /// Descends along the gradient of a quadratic.
