@@ -12,7 +12,7 @@ rules! {
     from_element_has_no_rule_mark_its_impl_differentiable(s: Val<T>) -> SMatrix<T, R, C> = SMatrix::from_element(s);
     |d, _ds| (d.sum(),);
 
-    /// As [`FromElement`].
+    /// As `FromElement`.
     Repeat[R C], RepeatRule for SMatrix<T, R, C>:
     repeat_has_no_rule_mark_its_impl_differentiable(s: Val<T>) -> SMatrix<T, R, C> = SMatrix::repeat(s);
     |d, _ds| (d.sum(),);

@@ -79,7 +79,7 @@ constructors! {
     from_column_slice_has_no_rule_mark_its_impl_differentiable(x: Ref<[T]>) = from_column_slice;
     |d, dx| (add_each(dx, |k| d[k]),);
 
-    /// As [`VectorFromColumnSlice`].
+    /// As `VectorFromColumnSlice`.
     VectorFromRowSlice, VectorFromRowSliceRule for DVector:
     from_row_slice_has_no_rule_mark_its_impl_differentiable(x: Ref<[T]>) = from_row_slice;
     |d, dx| (add_each(dx, |k| d[k]),);

@@ -129,7 +129,7 @@ methods! {
     Norm, NormRule: norm_has_no_rule_mark_its_impl_differentiable(this) = this.norm();
     |a; y, d, n| along(a, y) * d;
 
-    /// As [`Norm`].
+    /// As `Norm`.
     Magnitude, MagnitudeRule: magnitude_has_no_rule_mark_its_impl_differentiable(this) = this.norm();
     |a; y, d, n| along(a, y) * d;
 
@@ -137,7 +137,7 @@ methods! {
     NormSquared, NormSquaredRule: norm_squared_has_no_rule_mark_its_impl_differentiable(this) = this.norm_squared();
     |a; y, d, n| (d + d) * a;
 
-    /// As [`NormSquared`].
+    /// As `NormSquared`.
     MagnitudeSquared, MagnitudeSquaredRule: magnitude_squared_has_no_rule_mark_its_impl_differentiable(this)
         = this.norm_squared();
     |a; y, d, n| (d + d) * a;

@@ -242,7 +242,7 @@ impl<M: OnHeap> Activation for Overwritten<CopyFrom<M>, M::Entry> {
 }
 
 /// *C ← A·B: Ȧ = Ċ·Bᵀ, Ḃ = Aᵀ·Ċ*, and *Ċ ← 0*
-pub struct MulTo<L, R>(PhantomData<fn() -> (PhantomData<L>, PhantomData<R>)>);
+pub struct MulTo<L, R>(PhantomData<fn() -> (L, R)>);
 
 impl<L: Times<R>, R: OnHeap<Entry = L::Entry>> Function for MulTo<L, R> {
     type Parameters = (Ref<L>, Ref<R>, Mut<L::Product>);
@@ -260,7 +260,7 @@ impl<L: Times<R>, R: OnHeap<Entry = L::Entry>> HasRule for MulTo<L, R> {
     }
 }
 
-/// See [`MulTo`].
+/// See `MulTo`.
 pub trait MulToRule<R: OnHeap<Entry = Self::Entry>>: Times<R> {
     #[doc(hidden)]
     #[inline(always)]

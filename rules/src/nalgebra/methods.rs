@@ -23,7 +23,7 @@ rules! {
     keeps y;
     |d, da| (da.add(|| along(a, y) * d),);
 
-    /// As [`Norm`].
+    /// As `Norm`.
     Magnitude[R C], MagnitudeRule for SMatrix<T, R, C>:
     magnitude_has_no_rule_mark_its_impl_differentiable(&self a) -> T = a.magnitude();
     keeps y;
@@ -34,7 +34,7 @@ rules! {
     norm_squared_has_no_rule_mark_its_impl_differentiable(&self a) -> T = a.norm_squared();
     |d, da| (da.add(|| a * (d + d)),);
 
-    /// As [`NormSquared`].
+    /// As `NormSquared`.
     MagnitudeSquared[R C], MagnitudeSquaredRule for SMatrix<T, R, C>:
     magnitude_squared_has_no_rule_mark_its_impl_differentiable(&self a) -> T = a.magnitude_squared();
     |d, da| (da.add(|| a * (d + d)),);
@@ -126,7 +126,7 @@ rules! {
     diagonal_has_no_rule_mark_its_impl_differentiable(&self a) -> SVector<T, N> = a.diagonal();
     |d, da| (da.add(|| SMatrix::from_diagonal(&d)),);
 
-    /// *Y = [v]ₓ*, for which *Y·w = v × w*
+    /// The matrix for which *Y·w = v × w*: *v̇ = Σ eᵢ × ẏᵢ*, over its columns
     CrossMatrix[], CrossMatrixRule for SVector<T, 3>:
     cross_matrix_has_no_rule_mark_its_impl_differentiable(&self a) -> SMatrix<T, 3, 3> = a.cross_matrix();
     |d, da| (da.add(|| SVector::<T, 3>::new(d.m32 - d.m23, d.m13 - d.m31, d.m21 - d.m12)),);
@@ -136,24 +136,24 @@ rules! {
     column_has_no_rule_mark_its_impl_differentiable(&self a, j: ConstVal<usize>) -> SVector<T, R> = a.column(j).into_owned();
     |d, da, _dj| (da.add(|| placed(&d, 0, j)), ());
 
-    /// As [`Column`].
+    /// As `Column`.
     Row[R C], RowRule for SMatrix<T, R, C>:
     row_has_no_rule_mark_its_impl_differentiable(&self a, i: ConstVal<usize>) -> SMatrix<T, 1, C> = a.row(i).into_owned();
     |d, da, _di| (da.add(|| placed(&d, i, 0)), ());
 
-    /// As [`Column`].
+    /// As `Column`.
     FixedView[R C]<H W>, FixedViewRule for SMatrix<T, R, C>:
     fixed_view_has_no_rule_mark_its_impl_differentiable(&self a, i: ConstVal<usize>, j: ConstVal<usize>) -> SMatrix<T, H, W>
         = a.fixed_view::<H, W>(i, j).into_owned();
     |d, da, _di, _dj| (da.add(|| placed(&d, i, j)), (), ());
 
-    /// As [`Column`].
+    /// As `Column`.
     FixedRows[R C]<H>, FixedRowsRule for SMatrix<T, R, C>:
     fixed_rows_has_no_rule_mark_its_impl_differentiable(&self a, i: ConstVal<usize>) -> SMatrix<T, H, C>
         = a.fixed_rows::<H>(i).into_owned();
     |d, da, _di| (da.add(|| placed(&d, i, 0)), ());
 
-    /// As [`Column`].
+    /// As `Column`.
     FixedColumns[R C]<W>, FixedColumnsRule for SMatrix<T, R, C>:
     fixed_columns_has_no_rule_mark_its_impl_differentiable(&self a, j: ConstVal<usize>) -> SMatrix<T, R, W>
         = a.fixed_columns::<W>(j).into_owned();

@@ -36,7 +36,7 @@ macro_rules! new {
                 }
             }
 
-            /// See [`New`].
+            /// See `New`.
             pub trait $Trait<T: Entry> {
                 #[doc(hidden)]
                 #[allow(clippy::too_many_arguments, reason = "one for each entry")]
