@@ -36,6 +36,7 @@
 //! # Features
 //! None is on by default.
 //!
+//! * `nalgebra`: vectors and matrices of nalgebra in differentiable functions; see [the guide](guide::language#nalgebra).
 //! * `openblas`: large matrix products by the OpenBLAS that the system has (`libopenblas-dev`).
 //! * `rayon`: large matrix products on several threads without OpenBLAS; see [`set_threads`].
 //!

@@ -39,7 +39,7 @@ impl Parser<'_> {
                 parts.into_iter().rev().for_each(|part| stmts.push_front(part));
                 continue;
             }
-            if let Some(parts) = self.rewrite(&stmt) {
+            if let Some(parts) = self.rewrite(&stmt).or_else(|| self.without_operators(&stmt)) {
                 self.program.blocks[self.block].rewritten = true;
                 parts.into_iter().rev().for_each(|part| stmts.push_front(part));
                 continue;

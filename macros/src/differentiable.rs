@@ -40,6 +40,7 @@ pub(crate) fn allowed() -> TokenStream {
 pub(crate) fn imports() -> TokenStream {
     quote! {
         use ::pullback::__private as __pb;
+        use __pb::foreign::*;
         use __pb::{
             OptionRules as _, OtherOperands as _, Rule as _, ScalarOperands as _, ScalarRules as _, SettledReceiver as _, SinCosRule as _,
             Source as _, UnsettledReceiver as _,

@@ -172,17 +172,9 @@ pub(crate) fn kind_of_type(ty: &Type) -> Kind {
             } else if INERT.contains(&name.as_str()) {
                 Kind::Inert
             } else if name == "Vec" || name.starts_with("Array") {
-                match &segment.arguments {
-                    PathArguments::AngleBracketed(arguments) => arguments
-                        .args
-                        .iter()
-                        .find_map(|a| match a {
-                            GenericArgument::Type(t) => Some(Kind::Sequence(Box::new(kind_of_type(t)))),
-                            _ => None,
-                        })
-                        .unwrap_or(Kind::Unknown),
-                    _ => Kind::Unknown,
-                }
+                element(&segment.arguments).map_or(Kind::Unknown, |kind| Kind::Sequence(Box::new(kind)))
+            } else if crate::matrices::on_heap(&name) {
+                Kind::Matrix(Box::new(element(&segment.arguments).unwrap_or(Kind::Unknown)))
             } else {
                 Kind::Unknown
             }
@@ -191,11 +183,20 @@ pub(crate) fn kind_of_type(ty: &Type) -> Kind {
     }
 }
 
+/// The kind of the first generic argument.
+fn element(arguments: &PathArguments) -> Option<Kind> {
+    let PathArguments::AngleBracketed(arguments) = arguments else { return None };
+    arguments.args.iter().find_map(|a| match a {
+        GenericArgument::Type(t) => Some(kind_of_type(t)),
+        _ => None,
+    })
+}
+
 /// Nothing in the type carries a gradient.
 pub(crate) fn inert(kind: &Kind) -> bool {
     match kind {
         Kind::Inert => true,
-        Kind::Sequence(element) => inert(element),
+        Kind::Sequence(element) | Kind::Matrix(element) => inert(element),
         _ => false,
     }
 }
@@ -211,7 +212,7 @@ impl Program {
                 {
                     self.variables[place.base].kind.clone()
                 }
-                (Projection::Index(_), Kind::Sequence(element)) => *element,
+                (Projection::Index(_), Kind::Sequence(element) | Kind::Matrix(element)) => *element,
                 _ => Kind::Unknown,
             };
         }
@@ -237,13 +238,9 @@ impl Program {
             ExprKind::Binary { op, left, right } => match (self.kind_of(*left), self.kind_of(*right)) {
                 (Kind::Float, Kind::Float) => Kind::Float,
                 (Kind::Float, _) | (_, Kind::Float) if matches!(op, Op::Add | Op::Sub) => Kind::Float,
-                // A vector may be multiplied by a float as well; a constant is a number.
-                (Kind::Float, _) if matches!(self.exprs[self.peel(*right)].kind, ExprKind::Constant(_)) => {
-                    Kind::Float
-                }
-                (_, Kind::Float) if matches!(self.exprs[self.peel(*left)].kind, ExprKind::Constant(_)) => {
-                    Kind::Float
-                }
+                // A vector may be multiplied by a float as well; most constants are numbers.
+                (Kind::Float, _) if self.constant_number(*right) => Kind::Float,
+                (_, Kind::Float) if self.constant_number(*left) => Kind::Float,
                 (Kind::Inert, Kind::Inert) => Kind::Inert,
                 _ => Kind::Unknown,
             },
@@ -282,6 +279,11 @@ impl Program {
             }
             ExprKind::Repeat(element, _) => Kind::Sequence(Box::new(self.kind_of(*element))),
         }
+    }
+
+    /// A constant that is a number, as far as the syntax tells.
+    fn constant_number(&self, expr: ExprId) -> bool {
+        matches!(self.exprs[self.peel(expr)].kind, ExprKind::Constant(_)) && !self.may_be_no_number(expr)
     }
 
     /// The zero of the shape of `expr`, where its syntax tells that.

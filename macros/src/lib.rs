@@ -28,6 +28,7 @@ mod leave;
 mod lending;
 mod lent;
 mod lift;
+mod matrices;
 mod methods;
 mod mutation;
 mod normal;

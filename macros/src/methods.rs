@@ -70,6 +70,7 @@ fn resolve_call(program: &mut Program, expr: ExprId, stands: bool) {
         unreachable!("selected above")
     };
     let callee = Callee::Method(name.clone(), syntax.turbofish.clone());
+    let stands = stands && !crate::matrices::reads(name);
     let (receiver, args) = (program.peel(*receiver), args.clone());
     for &arg in &args {
         // A variable that is itself a reference is borrowed anew.

@@ -10,6 +10,7 @@ use syn::{Expr as Syn, Token, parse_quote};
 use crate::calls::Callee;
 use crate::errors::Errors;
 use crate::kind::{inert, kind_of_type};
+use crate::matrices::on_heap;
 use crate::parse::Parser;
 use crate::program::*;
 
@@ -282,7 +283,8 @@ impl Parser<'_> {
     fn written_sequence(&mut self, receiver: &Syn) -> Option<Place> {
         let place = self.place(receiver)?;
         let kind = self.program.kind_of_place(&place);
-        (matches!(kind, Kind::Sequence(_) | Kind::Unknown) && !inert(&kind)).then_some(place)
+        (matches!(kind, Kind::Sequence(_) | Kind::Matrix(_) | Kind::Unknown) && !inert(&kind))
+            .then_some(place)
     }
 
     /// `&mut receiver`
@@ -324,6 +326,12 @@ impl Program {
         }
         let mut segments = function.segments.iter().rev();
         let (Some(name), Some(ty)) = (segments.next(), segments.next()) else { return Kind::Unknown };
+        if crate::matrices::makes(&name.ident, ty) {
+            return Kind::Matrix(Box::new(Kind::Unknown));
+        }
+        if on_heap(&ty.ident.to_string()) {
+            return kind_of_type(&syn::Type::Path(parse_quote!(#ty)));
+        }
         if !(ty.ident == "Vec" || ty.ident.to_string().starts_with("Array")) {
             return Kind::Unknown;
         }
@@ -572,7 +580,7 @@ pub(crate) fn owned_type(ty: &syn::Type) -> bool {
         syn::Type::Path(path) => path.path.segments.last().is_some_and(|segment| {
             let name = segment.ident.to_string();
             let array = name == "Array" || name.strip_prefix("Array").is_some_and(|n| n.len() == 1);
-            (name == "Vec" || array) && !inert(&kind_of_type(ty))
+            (name == "Vec" || array || on_heap(&name)) && !inert(&kind_of_type(ty))
         }),
         syn::Type::Paren(paren) => owned_type(&paren.elem),
         syn::Type::Group(group) => owned_type(&group.elem),

@@ -4,8 +4,10 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::Ident;
 
+use crate::calls::{Callee, is_associated};
 use crate::forward::Forward;
 use crate::kept::Item;
+use crate::kind::numeric_method;
 use crate::program::*;
 use crate::reverse::{Cotangent, Reverse};
 
@@ -24,14 +26,39 @@ impl Op {
 
 impl Program {
     /// The operator may be a user's. Where a float is involved the types of the gradients tell it from one of floats, except
-    /// for a product with a float, which may be of any type.
+    /// for a product with a float, which may be of any type, also with a constant of another type.
     pub(crate) fn by_rule(&self, expr: ExprId) -> bool {
         let float = |e: ExprId| self.kind_of(e) == Kind::Float;
         let other = |e: ExprId| self.exprs[e].active && !float(e);
         match &self.exprs[expr].kind {
             ExprKind::Neg(e) => other(*e),
             ExprKind::Binary { op: Op::Add | Op::Sub, left, right } => !float(*left) && !float(*right),
+            ExprKind::Binary { op: Op::Mul, left, right } => {
+                [*left, *right].into_iter().any(|e| other(e) || self.may_be_no_number(e))
+            }
             ExprKind::Binary { left, right, .. } => other(*left) || other(*right),
+            _ => false,
+        }
+    }
+}
+
+impl Program {
+    /// A constant that is no number, for all that its syntax tells: `Vector3::z()`, or a variable.
+    pub(crate) fn may_be_no_number(&self, expr: ExprId) -> bool {
+        let expr = self.peel(expr);
+        let node = &self.exprs[expr];
+        if node.active || self.kind_of(expr) != Kind::Unknown {
+            return false;
+        }
+        match (&node.kind, &node.syntax) {
+            (ExprKind::Read(_) | ExprKind::Neg(_) | ExprKind::Binary { .. }, _) => true,
+            (ExprKind::Method { name, .. }, _) => !numeric_method(&name.to_string()),
+            (ExprKind::Call { function, .. }, _) => matches!(function, Callee::Associated(_)),
+            (ExprKind::Constant(_), syn::Expr::MethodCall(call)) => !numeric_method(&call.method.to_string()),
+            (ExprKind::Constant(_), syn::Expr::Call(call)) => match &*call.func {
+                syn::Expr::Path(path) => is_associated(path) && !self.of_scalar(&path.path),
+                _ => false,
+            },
             _ => false,
         }
     }

@@ -17,7 +17,7 @@ use crate::escape::{escapes, is_panic};
 use crate::iterators::consumers::Chain;
 use crate::iterators::item::Item;
 use crate::iterators::source::is_zero;
-use crate::kind::{inert, inert_method, kind_of_type};
+use crate::kind::{inert, inert_method, kind_of_type, numeric_method};
 use crate::mutation::{owned_type, returning_a_local};
 use crate::normal::Parts;
 use crate::program::*;
@@ -512,6 +512,7 @@ impl<'e> Parser<'e> {
                 self.add(expr, ExprKind::Constant(constant))
             }
             Syn::Macro(mac) if mac.mac.path.is_ident("vec") => self.vector(expr, &mac.mac),
+            Syn::Macro(mac) if let Some(matrix) = self.matrix_macro(&mac.mac) => self.expr(&matrix),
             Syn::Macro(_) => self.constant(expr, false, Some("the value of a macro is not differentiable: write it out, or call a function")),
             Syn::Struct(literal) => {
                 let fields = literal.fields.iter().map(|f| (f.member.clone(), self.expr(&f.expr))).collect();
@@ -575,6 +576,27 @@ impl<'e> Parser<'e> {
             let pure = self.is_pure(expr);
             return self.constant(expr, pure, Some(&why));
         }
+        if matches!(self.kind_of_syntax(&call.receiver), Kind::Matrix(_))
+            && numeric_method(&call.method.to_string())
+        {
+            let why = format!(
+                "method `{}` of a matrix on the heap has no rule: write a loop over its entries",
+                call.method
+            );
+            return self.constant(expr, self.is_pure(expr), Some(&why));
+        }
+        let calls_back =
+            ["map", "zip_map", "zip_zip_map", "apply", "zip_apply"].iter().any(|name| call.method == name);
+        if calls_back && call.args.iter().any(|arg| matches!(arg, Syn::Closure(_))) {
+            let why = format!(
+                "method `{}` has no rule here, since it calls a closure: write a loop, or a `match`",
+                call.method
+            );
+            return self.constant(expr, self.is_pure(expr), Some(&why));
+        }
+        if let Some(block) = self.with_named_temporaries_of_method(call) {
+            return self.expr(&block);
+        }
         let receiver = self.expr(&call.receiver);
         if let ExprKind::Borrow { place, .. } = &self.program.exprs[receiver].kind {
             // A name for a place: the method is called on what is there.
@@ -634,7 +656,7 @@ impl<'e> Parser<'e> {
         }
         if self.program.of_scalar(function) {
             // `T::max(x, y)` is `x.max(y)`, `T::from(2.0)` a constant.
-            return if crate::kind::numeric_method(&last.ident.to_string()) && !call.args.is_empty() {
+            return if numeric_method(&last.ident.to_string()) && !call.args.is_empty() {
                 let mut args = call.args.iter().map(|a| self.expr(a)).collect::<Vec<_>>().into_iter();
                 let receiver = args.next().expect("there are arguments");
                 self.add(expr, ExprKind::Method { receiver, name: last.ident.clone(), args: args.collect() })

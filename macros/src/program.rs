@@ -184,6 +184,8 @@ pub(crate) enum Kind {
     Inert,
     /// Something indexable, with elements of this kind.
     Sequence(Box<Kind>),
+    /// A vector or matrix of nalgebra on the heap, with entries of this kind.
+    Matrix(Box<Kind>),
 }
 
 /// Where the value of a variable comes from.

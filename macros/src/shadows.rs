@@ -42,7 +42,7 @@ impl Reverse<'_> {
                 self.lent.insert(id);
                 quote!(#pool.take(&#name))
             }
-            (None, Kind::Sequence(_)) => {
+            (None, Kind::Sequence(_) | Kind::Matrix(_)) => {
                 let name = self.any_value(id);
                 quote!(__pb::zero_of(&#name))
             }

@@ -1,10 +1,12 @@
 //! `f(&[x, y], &g(x))`: what is borrowed for a call gets a name, as if written
-//! `{ let a = [x, y]; let b = g(x); f(&a, &b) }`.
+//! `{ let a = [x, y]; let b = g(x); f(&a, &b) }`. Likewise for methods.
 
 use quote::ToTokens;
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Expr as Syn, Stmt, UnOp};
+use syn::{Expr as Syn, Stmt, Token, UnOp};
 
+use crate::escape::writes;
 use crate::kind::inert;
 use crate::parse::Parser;
 use crate::program::Program;
@@ -14,28 +16,41 @@ impl Parser<'_> {
     /// them has an effect.
     pub(crate) fn with_named_temporaries(&self, call: &syn::ExprCall) -> Option<Syn> {
         let mut named = call.clone();
+        let statements = self.name_temporaries(&mut named.args, &call.to_token_stream().to_string())?;
+        Some(syn::parse_quote_spanned!(call.span()=> { #(#statements)* #named }))
+    }
+
+    /// The same for the call of a method, whose receiver is evaluated first.
+    pub(crate) fn with_named_temporaries_of_method(&self, call: &syn::ExprMethodCall) -> Option<Syn> {
+        // An argument that writes would have to wait for the receiver.
+        if !self.is_pure(&call.receiver) || call.args.iter().any(writes) {
+            return None;
+        }
+        let mut named = call.clone();
+        let statements = self.name_temporaries(&mut named.args, &call.to_token_stream().to_string())?;
+        Some(syn::parse_quote_spanned!(call.span()=> { #(#statements)* #named }))
+    }
+
+    fn name_temporaries(&self, args: &mut Punctuated<Syn, Token![,]>, text: &str) -> Option<Vec<Stmt>> {
         let mut statements: Vec<Stmt> = Vec::new();
-        let start = unused_start(&call.to_token_stream().to_string());
-        for (i, arg) in call.args.iter().enumerate() {
-            let Syn::Reference(reference) = arg else {
-                if !self.is_pure(arg) && call.args.iter().skip(i).any(|later| self.borrows_temporary(later)) {
+        let start = unused_start(text);
+        for i in 0..args.len() {
+            let Syn::Reference(reference) = &args[i] else {
+                if !self.is_pure(&args[i]) && args.iter().skip(i).any(|later| self.borrows_temporary(later)) {
                     return None;
                 }
                 continue;
             };
-            if !self.borrows_temporary(arg) {
+            if !self.borrows_temporary(&args[i]) {
                 continue;
             }
             let name = Program::fresh(&format!("{start}_{i}"));
             let (mutability, value) = (&reference.mutability, &reference.expr);
             statements.push(syn::parse_quote!(let #mutability #name = #value;));
-            let Syn::Reference(reference) = &mut named.args[i] else { unreachable!("as above") };
+            let Syn::Reference(reference) = &mut args[i] else { unreachable!("as above") };
             *reference.expr = syn::parse_quote!(#name);
         }
-        if statements.is_empty() {
-            return None;
-        }
-        Some(syn::parse_quote_spanned!(call.span()=> { #(#statements)* #named }))
+        (!statements.is_empty()).then_some(statements)
     }
 
     /// `&value`, `value` being computed from variables with gradients, possibly.

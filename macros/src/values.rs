@@ -72,7 +72,7 @@ impl Reverse<'_> {
             ExprKind::Constant(constant) => {
                 constant.pure && constant.mentions.iter().all(|v| self.intact(*v, at, level))
             }
-            ExprKind::Read(place) => {
+            ExprKind::Read(place) | ExprKind::Borrow { place, unique: false } => {
                 self.intact(place.base, at, level)
                     && place
                         .indices()
@@ -136,7 +136,7 @@ impl Reverse<'_> {
         }
         let mentioned: Vec<VarId> = match &self.program.exprs[expr].kind {
             ExprKind::Constant(constant) => constant.mentions.clone(),
-            ExprKind::Read(place) => vec![place.base],
+            ExprKind::Read(place) | ExprKind::Borrow { place, .. } => vec![place.base],
             _ => Vec::new(),
         };
         mentioned.into_iter().all(|id| {

@@ -17,6 +17,8 @@ mod lend;
 mod local;
 #[doc(hidden)]
 pub mod mutation;
+#[cfg(feature = "nalgebra")]
+mod nalgebra;
 mod operators;
 mod option;
 mod output;
@@ -47,6 +49,13 @@ pub use shadow::{Accumulate, ArrayCells, Differentiable, Element, Ignored, Shado
 pub use state::State;
 pub use tangent::{Tangent, Value};
 
+/// Traits by which the methods of other crates' types have rules.
+#[doc(hidden)]
+pub mod foreign {
+    #[cfg(feature = "nalgebra")]
+    pub use crate::nalgebra::traits::*;
+}
+
 /// What generated code refers to. Not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
@@ -63,12 +72,15 @@ pub mod __private {
     };
     pub use crate::derived::derived;
     pub use crate::float::Scalar;
+    pub use crate::foreign;
     pub use crate::function::*;
     pub use crate::growth::{Removed, total, unextend, unpop, unpush};
     pub use crate::held::{Constant, accumulate_part, clear_part};
     pub use crate::lend::{Lend, RefLent};
     pub use crate::local::{Branch, Pool, backwards, first, none, row_of, shadow_of, sum};
     pub use crate::mutation;
+    #[cfg(feature = "nalgebra")]
+    pub use crate::nalgebra::on_heap as matrices;
     pub use crate::operators::{
         Operands, OperatorRule, OtherOperands, ScalarOperands, Source, operator, pull_both, pull_left,
         pull_right,
@@ -82,4 +94,6 @@ pub mod __private {
     pub use crate::snapshots::{Snapshots, segments, spacing};
     pub use crate::state::{Stack, State};
     pub use crate::tangent::{Tangent, Value, accumulate, take, zero, zero_of};
+    #[cfg(feature = "nalgebra")]
+    pub use ::nalgebra;
 }

@@ -45,28 +45,39 @@ impl<T> Source for Whole<T> {
 /// The operands of one operation, to keep what its pullback may ask for.
 pub struct Operands<'a, L, R>(pub &'a L, pub &'a R);
 
-/// A float, or a reference to one, or nothing.
-pub trait ScalarOperand {}
-impl<T: Scalar> ScalarOperand for T {}
-impl ScalarOperand for () {}
-impl ScalarOperand for &f32 {}
-impl ScalarOperand for &f64 {}
+/// A float, or a reference to one, or nothing: what the pullbacks of operators read no more of than they have to.
+pub trait ScalarOperand {
+    /// What a reference refers to.
+    type Owned;
+}
+impl<T: Scalar> ScalarOperand for T {
+    type Owned = T;
+}
+impl ScalarOperand for () {
+    type Owned = ();
+}
+impl ScalarOperand for &f32 {
+    type Owned = f32;
+}
+impl ScalarOperand for &f64 {
+    type Owned = f64;
+}
 
 /// Of floats nothing is kept.
-pub trait ScalarOperands<L, R> {
+pub trait ScalarOperands<L: ScalarOperand, R: ScalarOperand> {
     /// The left operand.
-    fn left(&self) -> Spared<L>;
+    fn left(&self) -> Spared<L::Owned>;
     /// The right operand.
-    fn right(&self) -> Spared<R>;
+    fn right(&self) -> Spared<R::Owned>;
 }
 
 impl<L: ScalarOperand, R: ScalarOperand> ScalarOperands<L, R> for Operands<'_, L, R> {
     #[inline(always)]
-    fn left(&self) -> Spared<L> {
+    fn left(&self) -> Spared<L::Owned> {
         Spared(PhantomData)
     }
     #[inline(always)]
-    fn right(&self) -> Spared<R> {
+    fn right(&self) -> Spared<R::Owned> {
         Spared(PhantomData)
     }
 }
@@ -111,6 +122,13 @@ pub mod operator {
     message = "this operator of `{Self}` and `{R}` has no rule",
     label = "mark its `impl` `#[differentiable]`",
     note = "a type parameter that stands for a float has the bound `pullback::Scalar`, or one whose name tells"
+)]
+#[cfg_attr(
+    feature = "nalgebra",
+    diagnostic::on_unimplemented(
+        note = "the macro has to see that a `DVector` or `DMatrix` is one: bind it by `let x: DVector<f64> = …`, outside of closures",
+        note = "a view of a constant matrix becomes a matrix by `into_owned()`"
+    )
 )]
 pub trait OperatorRule<O, R = Self>: Sized {
     /// What the operator returns.
@@ -251,7 +269,9 @@ impl<T: Scalar> OperatorRule<operator::Neg, ()> for T {
 /// Integers, such as the fields of a struct, have no gradient.
 macro_rules! integers {
     ($($t:ty),*) => {$(
-        impl ScalarOperand for $t {}
+        impl ScalarOperand for $t {
+            type Owned = $t;
+        }
 
         impl<O: IntegerOperator> OperatorRule<O> for $t {
             type Output = $t;

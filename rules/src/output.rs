@@ -35,6 +35,14 @@ pub trait Output {
     fn seed() -> Option<Self::Cotangent<'static>> {
         None
     }
+    /// Sets `copy`, of whatever shape, to `self`, in the memory that `copy` has.
+    #[inline(always)]
+    fn copy_to(&self, copy: &mut Self)
+    where
+        Self: Clone,
+    {
+        copy.clone_from(self);
+    }
 }
 
 impl<T: Value> Output for T {
@@ -144,10 +152,10 @@ impl<T> Copies<T> {
     /// Copies `value`, for the pullback of this forward.
     pub fn copy(&mut self, value: &T)
     where
-        T: Clone,
+        T: Output + Clone,
     {
         match self.copies.get_mut(self.pending) {
-            Some(copy) => copy.clone_from(value),
+            Some(copy) => value.copy_to(copy),
             None => self.copies.push(value.clone()),
         }
         self.pending += 1;

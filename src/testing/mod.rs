@@ -72,6 +72,8 @@ mod checks;
 mod coordinates;
 mod differences;
 mod gradient;
+#[cfg(feature = "nalgebra")]
+mod nalgebra;
 mod parameter;
 mod random;
 mod specimen;

@@ -96,7 +96,7 @@ fn read(fields: &syn::Fields, types: &[&Ident]) -> Result<Fields> {
         let mut ty = ty.clone();
         Static.visit_type_mut(&mut ty);
         let role = match is_constant(field) {
-            true if numeric(&kind_of_type(&ty)) => Role::Constant,
+            true if numeric(&kind_of_type(&ty)) || is_matrix(&ty) => Role::Constant,
             true => Role::Inert,
             false if is_text(&ty) => Role::Inert,
             false => Role::Active,
@@ -111,9 +111,15 @@ fn read(fields: &syn::Fields, types: &[&Ident]) -> Result<Fields> {
 fn numeric(kind: &Kind) -> bool {
     match kind {
         Kind::Float => true,
-        Kind::Sequence(element) => numeric(element),
+        Kind::Sequence(element) | Kind::Matrix(element) => numeric(element),
         _ => false,
     }
+}
+
+/// A vector or matrix of nalgebra, as its name tells.
+fn is_matrix(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    path.path.segments.last().is_some_and(|segment| crate::matrices::on_stack(&segment.ident.to_string()))
 }
 
 /// Types without gradient of which the library knows nothing.
@@ -141,7 +147,7 @@ fn is_container(ty: &Type) -> bool {
         Type::Tuple(tuple) => tuple.elems.iter().any(is_container),
         Type::Path(path) => path.path.segments.last().is_some_and(|segment| {
             let name = segment.ident.to_string();
-            name == "Vec" || name.starts_with("Array")
+            name == "Vec" || name.starts_with("Array") || crate::matrices::on_heap(&name)
         }),
         _ => false,
     }

@@ -533,7 +533,7 @@ impl<'e> Parser<'e> {
             Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => self.kind_of_syntax(&unary.expr),
             Expr::Index(index) => match (self.kind_of_syntax(&index.expr), &*index.index) {
                 (kind, Expr::Range(_)) => kind,
-                (Kind::Sequence(element), _) => *element,
+                (Kind::Sequence(element) | Kind::Matrix(element), _) => *element,
                 _ => Kind::Unknown,
             },
             _ => Kind::Unknown,
