@@ -585,15 +585,6 @@ impl<'e> Parser<'e> {
             );
             return self.constant(expr, self.is_pure(expr), Some(&why));
         }
-        let calls_back =
-            ["map", "zip_map", "zip_zip_map", "apply", "zip_apply"].iter().any(|name| call.method == name);
-        if calls_back && call.args.iter().any(|arg| matches!(arg, Syn::Closure(_))) {
-            let why = format!(
-                "method `{}` has no rule here, since it calls a closure: write a loop, or a `match`",
-                call.method
-            );
-            return self.constant(expr, self.is_pure(expr), Some(&why));
-        }
         if let Some(block) = self.with_named_temporaries_of_method(call) {
             return self.expr(&block);
         }
