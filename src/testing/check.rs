@@ -37,7 +37,7 @@ pub type InputOf<R> = Owned<<R as Rule>::Function>;
 /// * A used rule gives bit for bit the gradients of a fresh one, also when sizes go up and down, after
 ///   [`reset`](crate::State::reset) with forwards pending, after [`release`](crate::State::release), and after a panic.
 /// * From the second call on, forward and pullback together allocate no more than the primal does. This is checked where the
-///   test binary installs the [`CountingAllocator`].
+///   test binary installs the [`CountingAllocator`](super::CountingAllocator).
 ///
 /// # Finite differences
 /// They are five-point central ones. A derivative must agree to within the *tolerance* relative to the largest number in
