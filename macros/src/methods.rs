@@ -87,7 +87,7 @@ fn resolve_call(program: &mut Program, expr: ExprId, stands: bool) {
             let place = place.clone();
             let variable = &mut program.variables[place.base];
             // A `mut` variable may be written to; that it is not does no harm.
-            let unique = stands && variable.mutable;
+            let unique = stands && variable.mutable && !variable.constant;
             variable.memory |= unique;
             program.exprs[receiver].kind = ExprKind::Borrow { place, unique };
             program.exprs[expr].kind = call(callee, receiver, args);

@@ -159,6 +159,12 @@ impl Variable {
         }
     }
 
+    /// Without gradient, and changed by code that nothing undoes: what is still there of it is there at the end only. As an
+    /// argument it is copied on entry and brought back.
+    pub(crate) fn is_copied(&self) -> bool {
+        !self.active && (self.disturbed || self.unrestored)
+    }
+
     /// The shadow is a view given by the caller.
     pub(crate) fn by_reference(&self) -> bool {
         matches!(self.origin, Origin::Shared | Origin::Unique | Origin::Either)

@@ -36,6 +36,7 @@ mod patterns;
 mod recursion;
 mod returned;
 mod scalars;
+mod scratch;
 mod shapes;
 mod structs;
 mod tangent;
