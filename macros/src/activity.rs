@@ -186,8 +186,8 @@ fn report(program: &Program, errors: &mut Errors) {
                 errors.push(
                     &arm.pattern,
                     format!(
-                        "`{name}` is a part of this pattern that cannot be differentiated: tuples, arrays, references, `Some` and \
-                         `Ok` can"
+                        "`{name}` is a part of this pattern that cannot be differentiated: tuples, arrays, references, structs, \
+                         enums, `Some` and `Ok` can, in front of `..`"
                     ),
                 );
             }

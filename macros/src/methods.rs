@@ -76,7 +76,7 @@ fn resolve_call(program: &mut Program, expr: ExprId, stands: bool) {
         // A variable that is itself a reference is borrowed anew.
         if let ExprKind::Read(place) = &program.exprs[arg].kind
             && place.projections.is_empty()
-            && program.variables[place.base].by_reference()
+            && (program.variables[place.base].by_reference() || program.variables[place.base].refers)
         {
             let unique = program.variables[place.base].origin == Origin::Unique;
             program.exprs[arg].kind = ExprKind::Borrow { place: place.clone(), unique };

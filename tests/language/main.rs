@@ -43,6 +43,7 @@ mod tangent;
 mod temporaries;
 mod together;
 mod traits;
+mod variants;
 mod vectors;
 
 #[global_allocator]
