@@ -136,6 +136,19 @@ fn counted_twice(x: f64, n: usize) -> f64 {
     total
 }
 
+/// A loop that runs again from checkpoints, which finds what it has counted as it was.
+#[differentiable]
+fn checkpointed(x: f64, n: usize, order: &mut [usize], calls: &mut usize) -> f64 {
+    let mut y = x;
+    #[pullback(checkpoint = 3)]
+    for i in 0..n {
+        order[i % 3] += i;
+        *calls += order[0];
+        y = y.sin() * (1.0 + *calls as f64 * 0.1) + order[(i + 1) % 3] as f64 * x * y;
+    }
+    y
+}
+
 /// What is in `room` is constant, and so is what comes from there.
 #[differentiable]
 fn weighted(x: &[f64], #[constant] weights: &[f64], #[constant] room: &mut [f64]) -> f64 {
@@ -317,6 +330,10 @@ fn counters() {
         [(vec![0.3, 0.2, 0.8, 1.7, 0.9], vec![], 3), (vec![1.2, 0.4], vec![7, 8, 9, 10, 11], 0)],
     );
     check_rule(counted::rule, [(5.0, 1), (0.3, 2), (1e4, 4)]);
+    check_rule(
+        checkpointed::rule,
+        [(0.3, 7, vec![1, 0, 2], 3), (0.4, 3, vec![0, 1, 1], 0), (0.2, 0, vec![], 5)],
+    );
     check_rule(counted_twice::rule, [(5.0, 3), (0.3, 2), (700.0, 4)]);
 }
 

@@ -30,6 +30,25 @@ fn active_for_a_constant(x: f64, y: &mut f64) -> f64 {
     *y + z
 }
 
+#[derive(Clone, Copy, Differentiable)]
+struct Meter {
+    scale: f64,
+}
+
+#[differentiable]
+impl Meter {
+    fn note(&mut self, x: f64) -> f64 {
+        self.scale += x;
+        self.scale
+    }
+}
+
+#[differentiable]
+fn writes_to_a_receiver(x: f64, #[constant] meter: &mut Meter) -> f64 {
+    let noted = meter.note(x);
+    noted * meter.scale
+}
+
 struct NoClone(Vec<usize>);
 
 impl NoClone {
