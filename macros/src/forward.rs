@@ -319,14 +319,13 @@ impl<'p> Forward<'p> {
         }
     }
 
-    /// The value of an operand that is kept: what a name refers to rather than the reference.
+    /// The value of an operand that is kept: what a name from a pattern refers to rather than the reference.
     fn followed(&mut self, expr: ExprId, block: BlockId) -> TokenStream {
         let node = &self.program.exprs[self.program.peel(expr)];
         match (&node.kind, &node.syntax) {
             (ExprKind::Read(place), syn::Expr::Path(name)) if self.program.variables[place.base].refers => {
                 quote!((*#name))
             }
-            (ExprKind::Borrow { unique: false, .. }, syn::Expr::Path(name)) => quote!((*#name)),
             _ => self.root(expr, block),
         }
     }
