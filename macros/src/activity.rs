@@ -186,8 +186,8 @@ fn report(program: &Program, errors: &mut Errors) {
                 errors.push(
                     &arm.pattern,
                     format!(
-                        "`{name}` is a part of this pattern that cannot be differentiated: tuples, arrays, references, `Some` and \
-                         `Ok` can"
+                        "`{name}` is a part of this pattern that cannot be differentiated: tuples, arrays, references, structs, \
+                         enums, `Some` and `Ok` can, in front of `..`"
                     ),
                 );
             }
@@ -215,9 +215,26 @@ fn report(program: &Program, errors: &mut Errors) {
             root.into_iter().for_each(|root| report_nested_writes(program, root, errors));
             if let StatementKind::Assign(assign) = &statement.kind {
                 report_order(program, assign, errors);
+                report_lost(program, assign, errors);
             }
         }
         block.value.into_iter().for_each(|value| report_nested_writes(program, value, errors));
+    }
+}
+
+/// What is written to a constant has no gradient from then on.
+fn report_lost(program: &Program, assign: &Assign, errors: &mut Errors) {
+    let variable = &program.variables[assign.place.base];
+    if variable.constant
+        && variable.origin == Origin::Unique
+        && program.exprs[assign.value].active
+        && !inert(&program.kind_of_place(&assign.place))
+    {
+        errors.push(
+            &assign.syntax,
+            "what is written to a `#[constant]` parameter loses its gradient: leave out `#[constant]`, or put `constant(…)` \
+             around the value",
+        );
     }
 }
 

@@ -3,11 +3,11 @@
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::Ident;
+use syn::visit_mut::VisitMut;
 
 use crate::kept::Item;
 use crate::program::*;
 use crate::reverse::{Cotangent, Reverse};
-use crate::values::replace;
 
 impl Reverse<'_> {
     /// The gradient with respect to the value of what `target` leaves, if it has one.
@@ -81,11 +81,10 @@ impl Reverse<'_> {
             return self.emit(quote!({ let #pattern = #residual; #body }));
         }
         let level = self.top();
-        let again = m.arms.iter().all(|arm| arm.guard.is_none() && self.renamed(arm).is_some())
-            && self.free(m.scrutinee, at, level);
+        let again = m.arms.iter().all(|arm| arm.guard.is_none()) && self.free(m.scrutinee, at, level);
         if stateless && again {
-            let scrutinee = self.text(m.scrutinee, at, level);
-            let patterns = m.arms.iter().map(|arm| self.renamed(arm).expect("asked above"));
+            let scrutinee = self.scrutinee(m, at, level);
+            let patterns = m.arms.iter().map(|arm| self.renamed(arm));
             return self.emit(quote!(match #scrutinee { #(#patterns => { #bodies })* }));
         }
         let residual = self.kept.keep(at.block, Item::Branch(expr), "branch");
@@ -113,29 +112,31 @@ impl Reverse<'_> {
         self.give_back(binding.variable);
     }
 
-    /// The pattern of an arm under the names of the reverse pass; nothing if it cannot be written again.
-    fn renamed(&self, arm: &Arm) -> Option<TokenStream> {
-        struct Shorthand(bool);
-        impl<'ast> syn::visit::Visit<'ast> for Shorthand {
-            fn visit_field_pat(&mut self, field: &'ast syn::FieldPat) {
-                self.0 |= field.colon_token.is_none();
+    /// The pattern of an arm under the names of the reverse pass.
+    fn renamed(&self, arm: &Arm) -> TokenStream {
+        let variables = arm.bindings.iter().map(|binding| &self.program.variables[binding.variable]);
+        let names = variables.map(|v| (v.name.clone(), v.unique.clone())).collect();
+        let mut pattern = arm.pattern.clone();
+        Renamed(names).visit_pat_mut(&mut pattern);
+        pattern.to_token_stream()
+    }
+
+    /// What is matched once more; not the reference to it, where the names are to be copies.
+    fn scrutinee(&mut self, m: &Match, at: &At, level: usize) -> TokenStream {
+        let text = self.text(m.scrutinee, at, level);
+        let mut bindings = m.arms.iter().flat_map(|arm| &arm.bindings);
+        let refers = bindings.any(|binding| self.program.variables[binding.variable].refers);
+        match &self.program.exprs[m.scrutinee].kind {
+            ExprKind::Borrow { place, .. } if refers => self.place(&place.clone(), at, level),
+            ExprKind::Read(place)
+                if refers
+                    && place.projections.is_empty()
+                    && self.program.variables[place.base].by_reference() =>
+            {
+                quote!(*#text)
             }
+            _ => text,
         }
-        let mut visitor = Shorthand(false);
-        syn::visit::Visit::visit_pat(&mut visitor, &arm.pattern);
-        let names: Vec<_> = arm
-            .bindings
-            .iter()
-            .map(|binding| {
-                let variable = &self.program.variables[binding.variable];
-                let unique = &variable.unique;
-                (variable.name.clone(), quote!(#unique))
-            })
-            .collect();
-        if visitor.0 && names.iter().any(|(name, unique)| *name != unique.to_string()) {
-            return None;
-        }
-        Some(replace(arm.pattern.to_token_stream(), &names))
     }
 
     /// The value of a name in a pattern: matched again, or kept.
@@ -164,10 +165,9 @@ impl Reverse<'_> {
             }
             _ => self.replayable(m.scrutinee, at, level) && (reference || self.free(m.scrutinee, at, level)),
         };
-        let pattern =
-            self.renamed(arm).filter(|_| again && (arm.guard.is_none() || !alternatives(&arm.pattern)));
-        let Some(pattern) = pattern else {
-            if matches!(program.exprs[m.scrutinee].kind, ExprKind::Borrow { .. }) {
+        if !again || arm.guard.is_some() && alternatives(&arm.pattern) {
+            let refers = program.variables[variable].refers;
+            if !refers && matches!(program.exprs[m.scrutinee].kind, ExprKind::Borrow { .. }) {
                 self.errors.push(
                     &arm.pattern,
                     "the pullback needs what this pattern refers to once more: match a value, or copy it into a variable \
@@ -176,8 +176,8 @@ impl Reverse<'_> {
             }
             let name = format!("{}_at", program.variables[variable].unique);
             return self.kept.keep(arm.body, Item::Definition(def), &name);
-        };
-        let scrutinee = self.text(m.scrutinee, at, level);
+        }
+        let (pattern, scrutinee) = (self.renamed(arm), self.scrutinee(m, at, level));
         self.levels[level].out.extend(quote!(let #pattern = #scrutinee else { ::core::unreachable!() };));
         for (variable, def) in &program.blocks[arm.body].entries {
             let unique = program.variables[*variable].unique.clone();
@@ -185,6 +185,23 @@ impl Reverse<'_> {
             self.levels[level].names.insert(*def, unique);
         }
         self.levels[level].names[&def].clone()
+    }
+}
+
+/// Gives the names that a pattern binds other ones.
+struct Renamed(Vec<(Ident, Ident)>);
+
+impl VisitMut for Renamed {
+    fn visit_pat_ident_mut(&mut self, ident: &mut syn::PatIdent) {
+        if let Some((_, other)) = self.0.iter().find(|(name, _)| *name == ident.ident) {
+            ident.ident = other.clone();
+        }
+        syn::visit_mut::visit_pat_ident_mut(self, ident);
+    }
+    fn visit_field_pat_mut(&mut self, field: &mut syn::FieldPat) {
+        // `Point { x }` is `Point { x: x }`.
+        field.colon_token.get_or_insert_with(Default::default);
+        syn::visit_mut::visit_field_pat_mut(self, field);
     }
 }
 

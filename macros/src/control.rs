@@ -378,11 +378,14 @@ impl Parser<'_> {
             ExprKind::Read(place) | ExprKind::Borrow { place, .. } => Some(place.clone()),
             _ => None,
         };
+        // What stands behind a reference is copied from there.
+        let refers = place.as_ref().is_some_and(|place| self.refers(pattern, scrutinee, place));
         let mut bindings = Vec::new();
         for Found { name, mutable, part, plain, inert } in found {
             let variable = self.bind(&name, Origin::Local, mutable);
             self.bound.insert(variable);
             self.program.variables[variable].constant = inert;
+            self.program.variables[variable].refers = refers;
             let place = part.as_ref().zip(place.as_ref()).map(|(part, place)| {
                 let projections = place.projections.iter().chain(part).cloned().collect();
                 Place { base: place.base, projections }
@@ -398,6 +401,20 @@ impl Parser<'_> {
             bindings.push(Binding { variable, part, read });
         }
         bindings
+    }
+
+    /// The names in a pattern that takes fields are references, since it is matched against one.
+    fn refers(&self, pattern: &Pat, scrutinee: ExprId, place: &Place) -> bool {
+        let reference = match (&self.program.exprs[scrutinee].kind, &self.program.exprs[scrutinee].syntax) {
+            (ExprKind::Borrow { .. }, _) => true,
+            (_, Syn::Path(path)) => path.path.get_ident().is_some_and(|name| self.is_reference(name)),
+            _ => false,
+        };
+        let by_value = matches!(pattern, Pat::Reference(_))
+            || place.projections.iter().any(|p| matches!(p, Projection::Deref));
+        let base = &self.program.variables[place.base];
+        // What is constant need not be `Copy`.
+        reference && !by_value && !base.constant && takes_fields(pattern)
     }
 
     /// The names in a pattern for `part` of something.
@@ -424,12 +441,12 @@ impl Parser<'_> {
                 found.push(Found {
                     name: ident.ident.clone(),
                     mutable: ident.mutability.is_some() && ident.by_ref.is_none(),
-                    part,
+                    part: part.clone(),
                     plain,
                     inert: is_inert,
                 });
                 if let Some((_, inner)) = &ident.subpat {
-                    self.names(inner, None, plain, is_inert, found);
+                    self.names(inner, part, plain, is_inert, found);
                 }
             }
             Pat::Paren(paren) => self.names(&paren.pat, part, plain, is_inert, found),
@@ -457,15 +474,29 @@ impl Parser<'_> {
             }
             Pat::TupleStruct(inner) => {
                 let name = inner.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
-                let transparent = (name == "Some" || name == "Ok") && inner.elems.len() == 1;
-                for element in &inner.elems {
-                    let part = if transparent { part.clone() } else { None };
-                    self.names(element, part, false, is_inert || name == "Err", found);
+                if (name == "Some" || name == "Ok") && inner.elems.len() == 1 {
+                    return self.names(&inner.elems[0], part, false, is_inert, found);
+                }
+                let err = name == "Err";
+                let (whole, plain) = within_path(&inner.path, part.clone().filter(|_| !err), plain && !err);
+                let gap = inner.elems.iter().position(|p| matches!(p, Pat::Rest(_)));
+                for (i, element) in inner.elems.iter().enumerate() {
+                    let known = gap.is_none_or(|gap| i < gap);
+                    let part = whole.clone().filter(|_| known).map(|mut part| {
+                        part.push(Projection::Field(syn::Member::from(i)));
+                        part
+                    });
+                    self.names(element, part, plain, is_inert || err, found);
                 }
             }
             Pat::Struct(inner) => {
+                let (whole, plain) = within_path(&inner.path, part, plain);
                 for field in &inner.fields {
-                    self.names(&field.pat, None, false, is_inert, found);
+                    let part = whole.clone().map(|mut part| {
+                        part.push(Projection::Field(field.member.clone()));
+                        part
+                    });
+                    self.names(&field.pat, part, plain, is_inert, found);
                 }
             }
             Pat::Or(or) => {
@@ -524,6 +555,39 @@ impl Parser<'_> {
             _ => false,
         }
     }
+}
+
+/// The fields of what a pattern with this path matches: those of an enum stand within a field named like the variant, and
+/// cannot be read without matching.
+fn within_path(
+    path: &syn::Path,
+    part: Option<Vec<Projection>>,
+    plain: bool,
+) -> (Option<Vec<Projection>>, bool) {
+    let Some(variant) = variant(path) else { return (part, plain) };
+    let part = part.map(|mut part| {
+        part.push(Projection::Field(syn::Member::Named(variant.clone())));
+        part
+    });
+    (part, false)
+}
+
+/// The pattern takes a struct or an enum apart.
+fn takes_fields(pattern: &Pat) -> bool {
+    struct Fields(bool);
+    impl<'ast> syn::visit::Visit<'ast> for Fields {
+        fn visit_pat_struct(&mut self, _: &'ast syn::PatStruct) {
+            self.0 = true;
+        }
+        fn visit_pat_tuple_struct(&mut self, inner: &'ast syn::PatTupleStruct) {
+            let known = ["Some", "Ok", "Err"].iter().any(|name| inner.path.is_ident(name));
+            self.0 |= !known;
+            syn::visit::visit_pat_tuple_struct(self, inner);
+        }
+    }
+    let mut visitor = Fields(false);
+    syn::visit::Visit::visit_pat(&mut visitor, pattern);
+    visitor.0
 }
 
 fn block_expr(block: &syn::Block) -> Syn {

@@ -7,6 +7,7 @@ use quote::{ToTokens, format_ident};
 use syn::visit_mut::VisitMut;
 use syn::{Block, Expr, Ident, Local, Pat, Stmt, parse_quote};
 
+use crate::program::variant;
 use crate::signature::{Passing, Signature};
 
 /// `block` with the struct patterns of its `let`s taken apart, where that can be done by naming the parts. The others stay.
@@ -175,8 +176,6 @@ fn numbered(
 
 /// The path of a struct rather than of a variant.
 fn is_struct(path: &syn::Path) -> bool {
-    let mut segments = path.segments.iter().rev().map(|s| s.ident.to_string());
-    let last = segments.next().unwrap_or_default();
-    let variant = segments.next().is_some_and(|before| before.starts_with(char::is_uppercase));
-    !variant && !["Some", "Ok", "Err"].contains(&&*last)
+    let last = path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+    variant(path).is_none() && !["Some", "Ok", "Err"].contains(&&*last)
 }

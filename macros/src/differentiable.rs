@@ -118,8 +118,10 @@ pub(crate) fn derive(
     versions::number(&mut program);
     let (mut reverse, pullback) = reverse(&program);
     reverse.errors.finish()?;
+    let entries = reverse.entries();
     let both = fuse(&program, &reverse);
     let forward = forward(&program, &reverse)?;
+    let (forward, pullback) = entries.around(forward, pullback);
 
     let function = |id: VarId| {
         let Variable { unique, shadow, .. } = &program.variables[id];

@@ -33,7 +33,8 @@ pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
             else {
                 continue;
             };
-            let mut found = Written { program, mentions: &opaque.mentions, names: Vec::new() };
+            let mut found =
+                Written { program, mentions: &opaque.mentions, aliases: &opaque.aliases, names: Vec::new() };
             found.visit_stmt(&opaque.syntax);
             let (names, mentions, aliases) = (found.names, opaque.mentions.clone(), opaque.aliases.clone());
             settle_names(program, names, &mentions, &aliases, errors);
@@ -51,7 +52,12 @@ pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
                 }
             }
             ExprKind::Constant(constant) if !constant.pure => {
-                let mut found = Written { program, mentions: &constant.mentions, names: Vec::new() };
+                let mut found = Written {
+                    program,
+                    mentions: &constant.mentions,
+                    aliases: &constant.aliases,
+                    names: Vec::new(),
+                };
                 found.visit_expr(&node.syntax);
                 let (names, mentions, aliases) =
                     (found.names, constant.mentions.clone(), constant.aliases.clone());
@@ -129,6 +135,7 @@ fn settle_expr(program: &mut Program, expr: ExprId) {
 struct Written<'p> {
     program: &'p Program,
     mentions: &'p [VarId],
+    aliases: &'p [(syn::Ident, Place)],
     names: Vec<(syn::Ident, bool)>,
 }
 
@@ -169,10 +176,8 @@ impl<'ast> Visit<'ast> for Written<'_> {
         let method = call.method.to_string();
         if changes_receiver(&method) {
             self.add(&call.receiver, true);
-        } else if !crate::kind::inert_method(&method)
-            && let syn::Expr::Path(path) = &*call.receiver
-        {
-            self.add_unless_number(path);
+        } else if !crate::kind::inert_method(&method) {
+            self.add_unless_number(&call.receiver);
         }
         call.args.iter().for_each(|arg| self.add_reference(arg));
         syn::visit::visit_expr_method_call(self, call);
@@ -187,7 +192,7 @@ impl<'ast> Visit<'ast> for Written<'_> {
         let args = mac.parse_body_with(Punctuated::<syn::Expr, syn::Token![,]>::parse_terminated);
         let Ok(args) = args else { return self.add_tokens(mac.tokens.clone()) };
         for arg in args {
-            let mut inner = Written { program: self.program, mentions: self.mentions, names: Vec::new() };
+            let mut inner = Written { names: Vec::new(), ..*self };
             match &arg {
                 // A named argument of a format string.
                 syn::Expr::Assign(named) => inner.visit_expr(&named.right),
@@ -213,11 +218,29 @@ impl Written<'_> {
         }
     }
 
-    /// A variable whose method is called, if that may change it.
-    fn add_unless_number(&mut self, path: &syn::ExprPath) {
-        let changes = |v: &Variable| v.mutable && !v.active && !matches!(v.kind, Kind::Float | Kind::Inert);
-        if self.variable(path).is_some_and(changes) {
-            self.names.extend(path.path.get_ident().map(|name| (name.clone(), false)));
+    /// What a method is called on, if that may change it.
+    fn add_unless_number(&mut self, receiver: &syn::Expr) {
+        let mut part = false;
+        let mut base = receiver;
+        let path = loop {
+            base = match base {
+                syn::Expr::Path(path) => break path,
+                syn::Expr::Index(index) => &index.expr,
+                syn::Expr::Field(field) => &field.base,
+                syn::Expr::Paren(paren) => &paren.expr,
+                _ => return,
+            };
+            part = true;
+        };
+        let Some(name) = path.path.get_ident() else { return };
+        let alias = self.aliases.iter().find(|(alias, _)| alias == name);
+        let alias = alias.map(|(_, place)| &self.program.variables[place.base]);
+        let changes = |v: &Variable| {
+            let number = matches!(v.kind, Kind::Float | Kind::Inert) || part && v.kind != Kind::Unknown;
+            v.mutable && !v.active && !number
+        };
+        if alias.or_else(|| self.variable(path)).is_some_and(changes) {
+            self.names.push((name.clone(), false));
         }
     }
 

@@ -168,6 +168,7 @@ impl<'p> Forward<'p> {
     fn capture(&self, block: BlockId, variable: VarId, def: DefId) -> TokenStream {
         let name = &self.program.variables[variable].name;
         match self.reverse.kept.name(block, Item::Definition(def)) {
+            Some(kept) if self.program.variables[variable].refers => quote!(let #kept = *#name;),
             Some(kept) if self.program.stays(def).is_none() => quote!(let #kept = #name;),
             _ => TokenStream::new(),
         }
@@ -289,9 +290,14 @@ impl<'p> Forward<'p> {
         let old = old_name.map(|old| quote!(let #old = #left;)).unwrap_or_default();
         let kept = self.kept_operands(assign.result, block);
         if let (Some(_), false) = (assign.op, kept.is_empty()) {
-            let (name, value) = (Program::fresh("value"), self.root(assign.value, block));
+            let (name, value) = (Program::fresh("value"), self.followed(assign.value, block));
             let (keep, op) = (self.keep_operands(&kept, left, &name), assignment(assign.op));
             return quote!(#old let #name = #value; #keep #left #op #name;);
+        }
+        if !old.is_empty() && assign.op.is_none() && self.refers(assign.value) {
+            // The value may come from references into the place.
+            let (value, name) = (self.root(assign.value, block), Program::fresh("value"));
+            return quote!(let #name = #value; #old #left = #name;);
         }
         if !self.touched(assign.value, block) {
             let syntax = &assign.syntax;
@@ -311,6 +317,30 @@ impl<'p> Forward<'p> {
                 quote!(#old #left #op #value;)
             }
         }
+    }
+
+    /// The value of an operand that is kept: what a name from a pattern refers to rather than the reference.
+    fn followed(&mut self, expr: ExprId, block: BlockId) -> TokenStream {
+        let node = &self.program.exprs[self.program.peel(expr)];
+        match (&node.kind, &node.syntax) {
+            (ExprKind::Read(place), syn::Expr::Path(name)) if self.program.variables[place.base].refers => {
+                quote!((*#name))
+            }
+            _ => self.root(expr, block),
+        }
+    }
+
+    /// Names from patterns that are references occur in `expr`.
+    fn refers(&self, expr: ExprId) -> bool {
+        self.program.tree(expr).into_iter().any(|e| match &self.program.exprs[e].kind {
+            ExprKind::Read(place) | ExprKind::Borrow { place, .. } => {
+                self.program.variables[place.base].refers
+            }
+            ExprKind::Constant(constant) => {
+                constant.mentions.iter().any(|id| self.program.variables[*id].refers)
+            }
+            _ => false,
+        })
     }
 
     /// An assignment to an element whose index cannot be evaluated twice. The value is evaluated first, as ever.
@@ -477,24 +507,30 @@ impl<'p> Forward<'p> {
             ExprKind::Read(place) | ExprKind::Borrow { place, .. } => {
                 self.place(&node.syntax, &place.projections, block)
             }
-            ExprKind::Neg(e) => {
-                let e = self.expr(*e, block);
-                match &self.kept_operands(expr, block)[..] {
-                    [] => quote!(-#e),
-                    kept => self.operator(kept, None, e, TokenStream::new()),
+            ExprKind::Neg(e) => match &self.kept_operands(expr, block)[..] {
+                [] => {
+                    let e = self.expr(*e, block);
+                    quote!(-#e)
                 }
-            }
+                kept => {
+                    let e = self.followed(*e, block);
+                    self.operator(kept, None, e, TokenStream::new())
+                }
+            },
             ExprKind::Paren(e) => {
                 let e = self.expr(*e, block);
                 quote!((#e))
             }
-            ExprKind::Binary { op, left, right } => {
-                let (left, right) = (self.expr(*left, block), self.expr(*right, block));
-                match &self.kept_operands(expr, block)[..] {
-                    [] => quote!(#left #op #right),
-                    kept => self.operator(kept, Some(*op), left, right),
+            ExprKind::Binary { op, left, right } => match &self.kept_operands(expr, block)[..] {
+                [] => {
+                    let (left, right) = (self.expr(*left, block), self.expr(*right, block));
+                    quote!(#left #op #right)
                 }
-            }
+                kept => {
+                    let (left, right) = (self.followed(*left, block), self.followed(*right, block));
+                    self.operator(kept, Some(*op), left, right)
+                }
+            },
             ExprKind::Cast(e, ty) => {
                 let e = self.expr(*e, block);
                 quote!((#e) as #ty)

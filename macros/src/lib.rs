@@ -13,6 +13,7 @@ mod derive;
 mod destructure;
 mod differentiable;
 mod effects;
+mod entries;
 mod errors;
 mod escape;
 mod exits;

@@ -76,7 +76,7 @@ fn resolve_call(program: &mut Program, expr: ExprId, stands: bool) {
         // A variable that is itself a reference is borrowed anew.
         if let ExprKind::Read(place) = &program.exprs[arg].kind
             && place.projections.is_empty()
-            && program.variables[place.base].by_reference()
+            && (program.variables[place.base].by_reference() || program.variables[place.base].refers)
         {
             let unique = program.variables[place.base].origin == Origin::Unique;
             program.exprs[arg].kind = ExprKind::Borrow { place: place.clone(), unique };
@@ -87,7 +87,7 @@ fn resolve_call(program: &mut Program, expr: ExprId, stands: bool) {
             let place = place.clone();
             let variable = &mut program.variables[place.base];
             // A `mut` variable may be written to; that it is not does no harm.
-            let unique = stands && variable.mutable;
+            let unique = stands && variable.mutable && !variable.constant;
             variable.memory |= unique;
             program.exprs[receiver].kind = ExprKind::Borrow { place, unique };
             program.exprs[expr].kind = call(callee, receiver, args);

@@ -100,6 +100,11 @@ impl Parser<'_> {
         {
             return self.action(expr, inner, Action::Pop);
         }
+        if name == "extend" && call.args.len() == 1 {
+            let (receiver, slice) = (&call.receiver, self.slice_of(&call.args[0])?);
+            let call: syn::ExprMethodCall = parse_quote!(#receiver.extend_from_slice(#slice));
+            return self.action(&Syn::MethodCall(call.clone()), &call, Action::Extend);
+        }
         if let Some(action) = Action::of_method(&name) {
             return self.action(expr, call, action);
         }
@@ -139,6 +144,27 @@ impl Parser<'_> {
         }
         args.push(self.lend(&call.receiver, place));
         Some(self.add(expr, ExprKind::Call { function: Callee::Function(function), args }))
+    }
+
+    /// The slice, by reference, of which `items` are the elements: `x`, `&x[a..b]`, `x.iter().copied()`.
+    fn slice_of(&mut self, items: &Syn) -> Option<Syn> {
+        let whole = match items {
+            Syn::MethodCall(call) if call.method == "copied" || call.method == "cloned" => {
+                return match &*call.receiver {
+                    inner @ Syn::MethodCall(_) => self.slice_of(inner),
+                    _ => None,
+                };
+            }
+            Syn::MethodCall(call) if call.method == "iter" && call.args.is_empty() => &*call.receiver,
+            Syn::Reference(reference) if reference.mutability.is_none() => &*reference.expr,
+            path @ Syn::Path(_) if self.names_reference(path) => path,
+            _ => return None,
+        };
+        let place = self.place(whole)?;
+        let numbers = matches!(self.program.kind_of_place(&place), Kind::Sequence(element) if !matches!(*element, Kind::Sequence(_)));
+        let array = self.ranks.contains_key(&place.base);
+        let slice = if self.names_reference(whole) { whole.clone() } else { parse_quote!(&#whole) };
+        (numbers && !array).then_some(slice)
     }
 
     /// A method that returns a copy of its receiver.

@@ -708,7 +708,7 @@ impl<'e> Parser<'e> {
         let id = self.expr(arg);
         if let ExprKind::Read(place) = &self.program.exprs[id].kind {
             let variable = &self.program.variables[place.base];
-            if place.projections.is_empty() && variable.by_reference() {
+            if place.projections.is_empty() && (variable.by_reference() || variable.refers) {
                 let unique = variable.origin == Origin::Unique && !self.captures(variable);
                 self.program.exprs[id].kind = ExprKind::Borrow { place: place.clone(), unique };
             }

@@ -111,6 +111,8 @@ pub(crate) struct Variable {
     pub(crate) disturbed: bool,
     /// Written by a call without gradient, which is not undone.
     pub(crate) unrestored: bool,
+    /// Bound by a pattern to a part of what a reference refers to; the reverse pass has that part itself.
+    pub(crate) refers: bool,
     /// A field of it is mentioned.
     pub(crate) parted: bool,
     pub(crate) block: BlockId,
@@ -147,6 +149,7 @@ impl Variable {
             passed: false,
             disturbed: false,
             unrestored: false,
+            refers: false,
             parted: false,
             slice: false,
             heap: false,
@@ -157,6 +160,12 @@ impl Variable {
             zero: None,
             ty: None,
         }
+    }
+
+    /// Without gradient, and changed by code that nothing undoes: what is still there of it is there at the end only. As an
+    /// argument it is copied on entry and brought back.
+    pub(crate) fn is_copied(&self) -> bool {
+        !self.active && (self.disturbed || self.unrestored)
     }
 
     /// The shadow is a view given by the caller.
@@ -442,9 +451,7 @@ pub(crate) struct StructLiteral {
 impl StructLiteral {
     /// The variant of an enum: `Shape::Disc`, by the capital of what stands before it.
     pub(crate) fn variant(&self) -> Option<&Ident> {
-        let mut segments = self.path.segments.iter().rev();
-        let (last, before) = (segments.next()?, segments.next()?);
-        before.ident.to_string().starts_with(char::is_uppercase).then_some(&last.ident)
+        variant(&self.path)
     }
 
     /// The literal with other expressions in it.
@@ -457,6 +464,13 @@ impl StructLiteral {
         let rest = rest.map(|rest| quote::quote!(..#rest));
         quote::quote!(#path { #(#members: #values,)* #rest })
     }
+}
+
+/// The variant that a path names, as `Shape::Disc` does by the capital of what stands before it.
+pub(crate) fn variant(path: &syn::Path) -> Option<&Ident> {
+    let mut segments = path.segments.iter().rev();
+    let (last, before) = (segments.next()?, segments.next()?);
+    before.ident.to_string().starts_with(char::is_uppercase).then_some(&last.ident)
 }
 
 /// A `match`, or what amounts to one.

@@ -10,6 +10,7 @@ use syn::spanned::Spanned;
 
 use crate::calls::Callee;
 use crate::kept::Item;
+use crate::kind::inert;
 use crate::program::*;
 use crate::reverse::{Cotangent, Reverse, Slot, negate};
 
@@ -312,7 +313,7 @@ impl Reverse<'_> {
                     }
                     None => shadows.push(quote!(__pb::none())),
                 }
-                self.check_disturbed(arg, place.base, *unique, at);
+                self.check_disturbed(arg, place.base, if *unique { &after } else { at });
                 continue;
             }
             let text = if *unique {
@@ -324,9 +325,10 @@ impl Reverse<'_> {
             } else {
                 self.text(arg, at, level)
             };
-            self.check_disturbed(arg, place.base, *unique, at);
+            self.check_disturbed(arg, place.base, if *unique { &after } else { at });
             texts.push(text);
-            shadows.push(self.shadow_argument(place, at, local.get(&place.base)));
+            let span = program.exprs[arg].span;
+            shadows.push(self.shadow_argument(place, (*unique, span), at, local.get(&place.base)));
         }
         if known.is_none() && shared.is_none() {
             let forgone = if recursive { Vec::new() } else { forgone };
@@ -423,10 +425,10 @@ impl Reverse<'_> {
         (text, Some(part))
     }
 
-    fn check_disturbed(&mut self, arg: ExprId, base: VarId, unique: bool, at: &At) {
+    fn check_disturbed(&mut self, arg: ExprId, base: VarId, at: &At) {
         let level = self.top();
         let variable = &self.program.variables[base];
-        if variable.disturbed || variable.unrestored && !unique && !self.intact(base, at, level) {
+        if variable.disturbed || variable.unrestored && !self.intact(base, at, level) {
             self.errors.push(
                 &self.program.exprs[arg].syntax,
                 "this variable is changed by code that cannot be undone: borrow it before, or copy it into a variable of its own",
@@ -481,21 +483,30 @@ impl Reverse<'_> {
     }
 
     /// What stands for the shadow of a borrowed argument.
-    pub(crate) fn shadow_argument(&mut self, place: &Place, at: &At, local: Option<&Ident>) -> TokenStream {
+    pub(crate) fn shadow_argument(
+        &mut self,
+        place: &Place,
+        (unique, span): (bool, proc_macro2::Span),
+        at: &At,
+        local: Option<&Ident>,
+    ) -> TokenStream {
         let program = self.program;
         let variable = &program.variables[place.base];
         if !variable.active {
-            return quote!(__pb::none());
+            return match unique && variable.constant && !inert(&program.kind_of_place(place)) {
+                true => quote_spanned!(span=> __pb::untouched()),
+                false => quote!(__pb::none()),
+            };
         }
         let level = self.top();
         let projections = self.projections(&place.projections, at, level);
         let view = self.view(place.base);
         let whole = view.as_ref().or(local).expect("bound before the call");
         if projections.is_empty() {
-            quote!(#whole.into())
+            quote_spanned!(span=> #whole.into())
         } else {
             let cells = Program::fresh("d");
-            quote!(#whole.part(|#cells| &#cells #projections).into())
+            quote_spanned!(span=> #whole.part(|#cells| &#cells #projections).into())
         }
     }
 

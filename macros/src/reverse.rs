@@ -492,6 +492,9 @@ impl<'p> Reverse<'p> {
     /// A write to memory that was at `at` has to be undone: somebody reads what it held, or the caller wants it back.
     pub(crate) fn needs_undo(&self, id: VarId, at: &At) -> bool {
         let variable = &self.program.variables[id];
+        if variable.is_copied() {
+            return false;
+        }
         let Some(known) = &self.known else { return true };
         if variable.origin == Origin::Unique {
             return true;

@@ -393,7 +393,8 @@ impl Parameter {
             }
             (Passing::Value, true) => quote_spanned!(span=> ::pullback::__private::Held<#ty>),
             (Passing::Value, false) => quote_spanned!(span=> ::pullback::__private::Val<#ty>),
-            (_, true) => quote_spanned!(span=> ::pullback::__private::ConstRef<#ty>),
+            (Passing::Shared, true) => quote_spanned!(span=> ::pullback::__private::ConstRef<#ty>),
+            (Passing::Unique, true) => quote_spanned!(span=> ::pullback::__private::ConstMut<#ty>),
             (Passing::Shared, false) if self.lent.is_some() => {
                 quote_spanned!(span=> ::pullback::__private::RefLent<#ty>)
             }
@@ -468,9 +469,6 @@ fn parameter(
         ty => (Passing::Value, ty.clone()),
     };
     let constant = marked || inert(&generics.kind_of(&ty));
-    if constant && passing == Passing::Unique {
-        errors.push(&typed.ty, "a `&mut` parameter without gradient is not differentiable yet: pass numbers by `&mut`, and return the rest");
-    }
     if constant || !has_lifetimes(&ty) {
         return Parameter {
             name,
@@ -540,12 +538,6 @@ fn self_parameter(receiver: &mut syn::Receiver, owner: &Type, errors: &mut Error
             (Passing::Value, owner.clone())
         }
     };
-    if constant && passing == Passing::Unique {
-        errors.push(
-            &*receiver,
-            "`&mut self` without gradient is not differentiable yet: take `&self`, and return what changes",
-        );
-    }
     let name = Ident::new("self_", receiver.self_token.span());
     Parameter {
         name: Some(name),

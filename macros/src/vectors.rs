@@ -277,12 +277,13 @@ impl Reverse<'_> {
         let program = self.program;
         let ExprKind::Borrow { place, .. } = &program.exprs[arg].kind else { return quote!(__pb::none()) };
         let variable = &program.variables[place.base];
+        let shared = (false, program.exprs[arg].span);
         if !variable.active || self.view(place.base).is_some() {
-            return self.shadow_argument(place, at, None);
+            return self.shadow_argument(place, shared, at, None);
         }
         let (whole, name) = (self.local_shadow(place.base, at), self.kept.fresh("cells"));
         self.emit(quote!(let #name = #whole;));
-        self.shadow_argument(place, at, Some(&name))
+        self.shadow_argument(place, shared, at, Some(&name))
     }
 
     /// The slot for what is cut off a vector.

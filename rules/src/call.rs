@@ -21,8 +21,9 @@ pub fn rule_of<F: HasRule>() -> impl Rule<Function = F> {
 
 /// How a method takes its receiver.
 #[diagnostic::on_unimplemented(
-    message = "this method takes `&mut self`, which is not differentiable within an expression",
-    label = "bind the result with `let` first"
+    message = "this method takes `&mut self`, which is not differentiable within an expression, nor on a `#[constant]` parameter",
+    label = "bind the result with `let` first",
+    note = "active values that it writes to a `#[constant]` parameter would lose their gradient"
 )]
 pub trait ReadsReceiver {}
 

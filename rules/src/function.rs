@@ -5,6 +5,7 @@
 
 use std::marker::PhantomData;
 
+use crate::entries::Untouched;
 use crate::output::Output;
 use crate::shadow::{Differentiable, Ignored, Shadow};
 use crate::tangent::{Tangent, Value};
@@ -195,6 +196,26 @@ impl<T: ?Sized + 'static> Parameter for ConstRef<T> {
     fn prepare((): &mut (), _: &&T) {}
     fn shadow((): &mut ()) -> Ignored {
         Ignored
+    }
+}
+
+/// `#[constant] x: &mut T`, or of a type that carries no gradient. The pullback brings the entry value back.
+pub struct ConstMut<T: ?Sized>(PhantomData<T>);
+
+impl<T: ?Sized + 'static> Parameter for ConstMut<T> {
+    type Arg<'a> = &'a mut T;
+    type Shadow<'a> = Untouched;
+    type Gradient = ();
+    type Buffer = ();
+
+    fn buffer() {}
+    #[inline(always)]
+    fn reborrow<'b>(arg: &'b mut &mut T) -> &'b mut T {
+        arg
+    }
+    fn prepare((): &mut (), _: &&mut T) {}
+    fn shadow((): &mut ()) -> Untouched {
+        Untouched
     }
 }
 

@@ -9,6 +9,7 @@ mod blas;
 mod call;
 mod callable;
 mod derived;
+mod entries;
 mod float;
 mod function;
 mod growth;
@@ -33,10 +34,11 @@ mod tangent;
 
 pub use activation::{Dual, DualMut};
 pub use blas::{MatrixScalar, Trans, gemm, mul_into, set_threads};
+pub use entries::Untouched;
 pub use float::{Float, Scalar};
 pub use function::{
-    Args, Buffers, ConstRef, ConstVal, Cotangent, Function, Gradients, Held, Mut, Parameter, Parameters, Ref,
-    Shadows, Val,
+    Args, Buffers, ConstMut, ConstRef, ConstVal, Cotangent, Function, Gradients, Held, Mut, Parameter,
+    Parameters, Ref, Shadows, Val,
 };
 pub use held::Constant;
 pub use lend::{Lend, RefLent};
@@ -71,6 +73,7 @@ pub mod __private {
         Callable, Callback, Called, Derivative, Either, Forward, Lent, Pullback, primal, read_only,
     };
     pub use crate::derived::derived;
+    pub use crate::entries::{Entries, untouched};
     pub use crate::float::Scalar;
     pub use crate::foreign;
     pub use crate::function::*;

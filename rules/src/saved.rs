@@ -164,7 +164,7 @@ macro_rules! one_element {
         }
     )*};
 }
-one_element!(f32, f64);
+one_element!(f32, f64, bool, char, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize);
 
 impl<T: Copy, const N: usize> Contents for [T; N] {
     type Element = T;

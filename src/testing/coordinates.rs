@@ -171,6 +171,15 @@ impl Number {
     }
 }
 
+/// The number as one that has no derivative.
+pub(super) fn compared(coordinate: Coordinate<'_>) -> Coordinate<'_> {
+    match coordinate {
+        Coordinate::F32(x) => Coordinate::Discrete(x.to_bits().into()),
+        Coordinate::F64(x) => Coordinate::Discrete(x.to_bits().into()),
+        discrete => discrete,
+    }
+}
+
 /// All numbers of `x`.
 pub(super) fn numbers(x: &mut dyn Coordinates) -> Vec<Number> {
     let mut numbers = Vec::new();

@@ -2,10 +2,10 @@
 
 use std::borrow::{Borrow, BorrowMut};
 
-use super::coordinates::{Coordinate, Coordinates};
+use super::coordinates::{Coordinate, Coordinates, compared};
 use crate::{
-    ConstRef, ConstVal, Differentiable, Function, Held, Ignored, Mut, Output, Parameter, Parameters, Ref,
-    Shadow, Val, Value,
+    ConstMut, ConstRef, ConstVal, Differentiable, Function, Held, Ignored, Mut, Output, Parameter,
+    Parameters, Ref, Shadow, Untouched, Val, Value,
 };
 
 /// What a call does with an argument.
@@ -152,6 +152,27 @@ impl<T: ToOwned<Owned: Clone> + ?Sized + 'static> TestParameter for ConstRef<T> 
     fn visit_returned((): &mut (), _: &mut dyn FnMut(Coordinate<'_>)) {}
     fn shadow_if(_: bool, (): &mut ()) -> Ignored {
         Ignored
+    }
+}
+
+/// What it holds is compared, number by number, and none of it has a derivative.
+impl<T> TestParameter for ConstMut<T>
+where
+    T: ToOwned<Owned: BorrowMut<T> + Coordinates + Clone> + ?Sized + 'static,
+{
+    type Owned = T::Owned;
+    const MODE: Mode = Mode::Mutable;
+
+    fn lend(owned: &mut T::Owned) -> &mut T {
+        owned.borrow_mut()
+    }
+    fn visit(owned: &mut T::Owned, visitor: &mut dyn FnMut(Coordinate<'_>)) {
+        owned.visit(&mut |coordinate| visitor(compared(coordinate)));
+    }
+    fn visit_buffer((): &mut (), _: &mut dyn FnMut(Coordinate<'_>)) {}
+    fn visit_returned((): &mut (), _: &mut dyn FnMut(Coordinate<'_>)) {}
+    fn shadow_if(_: bool, (): &mut ()) -> Untouched {
+        Untouched
     }
 }
 

@@ -36,12 +36,14 @@ mod patterns;
 mod recursion;
 mod returned;
 mod scalars;
+mod scratch;
 mod shapes;
 mod structs;
 mod tangent;
 mod temporaries;
 mod together;
 mod traits;
+mod variants;
 mod vectors;
 
 #[global_allocator]

@@ -219,6 +219,48 @@ fn thomas(a: &[f64], b: &[f64], c: &[f64], d: &[f64]) -> f64 {
     norm
 }
 
+/// Vectors extended by slices, vectors and their elements.
+#[differentiable]
+fn extended(x: &[f64], y: &mut [f64], rounds: usize) -> f64 {
+    let mut v = Vec::with_capacity(4);
+    let mut w = vec![x[0]];
+    for i in 0..rounds {
+        v.extend(x);
+        v.extend(x.iter().copied());
+        v[i] *= y[0];
+        if i % 2 == 0 {
+            v.extend(&y[1..]);
+            y[1] *= v[i] + 0.5;
+            w.extend(v[i..i + 2].iter().cloned());
+        } else {
+            w.extend(&v);
+        }
+        w[0] += v[v.len() - 1];
+        v.extend(w.iter());
+        v.truncate(3 + i);
+    }
+    let mut total = 0.0;
+    for (i, a) in v.iter().enumerate() {
+        total += a * a * (i + 1) as f64;
+    }
+    for a in &w {
+        total *= 1.0 + 0.05 * a;
+    }
+    total
+}
+
+#[test]
+fn extending() {
+    check_rule(
+        extended::rule,
+        [
+            (vec![0.3, 0.7], vec![1.2, 0.4, 0.9], 3),
+            (vec![0.5, 0.2, -0.3], vec![0.7, 1.1], 4),
+            (vec![0.5, 0.2], vec![0.7, 1.1], 0),
+        ],
+    );
+}
+
 #[test]
 fn of_a_length() {
     check_rule(made::rule, [(vec![0.5, -0.4, 0.3], 0.7), (vec![0.7], 1.5)]);

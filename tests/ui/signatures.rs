@@ -27,12 +27,6 @@ fn returns_a_reference(x: &[f64]) -> &f64 {
     &x[0]
 }
 
-#[differentiable]
-fn writes_to_integers(x: f64, n: &mut usize) -> f64 {
-    *n += 1;
-    x
-}
-
 #[differentiable(fast)]
 fn arguments(x: f64) -> f64 {
     x

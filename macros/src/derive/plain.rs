@@ -83,6 +83,7 @@ pub(super) fn expand_enum(item: &Item, variants: &[(Ident, Fields)]) -> TokenStr
     };
     let (declaration, inner) = record.expand(item);
     let value = value(item, &record, bounds());
+    let coordinates = coordinates_of_enum(item, variants);
     quote! {
         #declarations
         #declaration
@@ -91,7 +92,57 @@ pub(super) fn expand_enum(item: &Item, variants: &[(Ident, Fields)]) -> TokenStr
             #value
             #impls
             #inner
+            #coordinates
         };
+    }
+}
+
+/// Testers see zeros in the place of the variants that a value is not: it has as many numbers as its gradient.
+fn coordinates_of_enum(item: &Item, variants: &[(Ident, Fields)]) -> TokenStream {
+    let name = item.name;
+    let fields = variants.iter().flat_map(|(_, fields)| &fields.fields);
+    let bounds = fields.filter(|f| f.generic && f.role == Role::Active).map(|f| -> WherePredicate {
+        let ty = &f.ty;
+        parse_quote!(#ty: __pb::Coordinates + __pb::Value<Tangent: __pb::Coordinates>)
+    });
+    let statics = item.kept.type_params().map(|p| -> WherePredicate {
+        let name = &p.ident;
+        parse_quote!(#name: 'static)
+    });
+    let generics = with(&with(item.generics, bounds), statics);
+    let (parameters, _, clause) = generics.split_for_impl();
+    let (_, own, _) = item.generics.split_for_impl();
+    let (_, arguments, _) = item.kept.split_for_impl();
+    let numbered = variants.iter().enumerate().map(|(i, (variant, _))| {
+        let i = i as u128;
+        quote!(#name::#variant { .. } => __pb::Coordinate::Discrete(#i),)
+    });
+    let visits = variants.iter().filter(|(_, fields)| !fields.fields.is_empty()).map(|(variant, fields)| {
+        let tangent = format_ident!("{name}{variant}Tangent");
+        let active: Vec<_> = fields.fields.iter().filter(|f| f.role == Role::Active).collect();
+        let members = active.iter().map(|f| &f.member);
+        let names: Vec<_> = (0..active.len()).map(|i| format_ident!("_field_{i}")).collect();
+        quote! {
+            match self {
+                #name::#variant { #(#members: #names,)* .. } => {
+                    #(__pb::Coordinates::visit(#names, _visitor);)*
+                }
+                #[allow(unreachable_patterns)]
+                _ => {
+                    let mut zero = <#tangent #arguments as __pb::Tangent>::zero();
+                    __pb::Coordinates::visit(&mut zero, _visitor);
+                }
+            }
+        }
+    });
+    quote! {
+        #[automatically_derived]
+        impl #parameters __pb::Coordinates for #name #own #clause {
+            fn visit(&mut self, _visitor: &mut dyn FnMut(__pb::Coordinate<'_>)) {
+                _visitor(match self { #(#numbered)* });
+                #(#visits)*
+            }
+        }
     }
 }
 
