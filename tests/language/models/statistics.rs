@@ -273,3 +273,35 @@ fn regressions() {
         [(vec![0.5, 1.0, 1.7, 2.2], vec![0.3, 0.9, 0.7, 1.5]), (vec![0.5, 1.0, 0.2], vec![0.3, 0.9, 1.7])],
     );
 }
+
+/// Soft dynamic time warping: the soft minimum over all alignments of two series (Cuturi and Blondel, *Soft-DTW: a
+/// differentiable loss function for time-series*, 2017).
+#[differentiable]
+fn soft_dtw(a: &[f64], b: &[f64], gamma: f64) -> f64 {
+    let (n, m) = (a.len(), b.len());
+    let width = m + 1;
+    let mut cost: Vec<f64> = vec![1e10; (n + 1) * width];
+    cost[0] = 0.0;
+    for i in 1..=n {
+        for j in 1..=m {
+            let before = [cost[(i - 1) * width + j], cost[i * width + j - 1], cost[(i - 1) * width + j - 1]];
+            let least = before[0].min(before[1]).min(before[2]);
+            let mut sum: f64 = 0.0;
+            for k in 0..3 {
+                sum += ((least - before[k]) / gamma).exp();
+            }
+            cost[i * width + j] = (a[i - 1] - b[j - 1]).powi(2) + least - gamma * sum.ln();
+        }
+    }
+    cost[n * width + m]
+}
+
+#[test]
+fn alignments() {
+    let series =
+        |n: usize, shift: f64| -> Vec<f64> { (0..n).map(|i| (0.8 * i as f64 + shift).sin()).collect() };
+    check_rule(
+        soft_dtw::rule,
+        [(series(4, 0.0), series(5, 0.3), 0.5), (series(1, 0.2), series(3, 0.0), 1.2)],
+    );
+}
