@@ -31,18 +31,8 @@ impl Reverse<'_> {
         };
         let plain = |expr: ExprId| {
             program.tree(expr).into_iter().all(|e| {
-                !matches!(
-                    program.exprs[e].kind,
-                    ExprKind::Call { .. }
-                        | ExprKind::Borrow { .. }
-                        | ExprKind::Mutation { .. }
-                        | ExprKind::Vector { .. }
-                        | ExprKind::Match(_)
-                        | ExprKind::Loop { .. }
-                        | ExprKind::Rest(_)
-                        | ExprKind::Exit { .. }
-                        | ExprKind::Try(_)
-                )
+                let kind = &program.exprs[e].kind;
+                !kind.happens_once() && !matches!(kind, ExprKind::Borrow { .. })
             })
         };
         match statement {

@@ -439,6 +439,24 @@ pub(crate) enum Callback {
     Parameter(VarId),
 }
 
+impl ExprKind {
+    /// It is evaluated once, in the forward pass: it calls a rule, owns memory, or goes several ways.
+    pub(crate) fn happens_once(&self) -> bool {
+        matches!(
+            self,
+            ExprKind::Call { .. }
+                | ExprKind::Mutation { .. }
+                | ExprKind::Vector { .. }
+                | ExprKind::Match(_)
+                | ExprKind::Loop { .. }
+                | ExprKind::Rest(_)
+                | ExprKind::Exit { .. }
+                | ExprKind::Callback(_)
+                | ExprKind::Try(_)
+        )
+    }
+}
+
 pub(crate) struct StructLiteral {
     pub(crate) path: syn::Path,
     pub(crate) fields: Vec<(syn::Member, ExprId)>,

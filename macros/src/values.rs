@@ -79,16 +79,8 @@ impl Reverse<'_> {
                         .all(|i| self.replayable(i, self.program.frozen.get(&i).unwrap_or(at), level))
             }
             _ if self.is_stored(expr, at) => false,
-            ExprKind::Call { .. }
-            | ExprKind::Borrow { .. }
-            | ExprKind::Mutation { .. }
-            | ExprKind::Vector { .. }
-            | ExprKind::Match(_)
-            | ExprKind::Loop { .. }
-            | ExprKind::Rest(_)
-            | ExprKind::Exit { .. }
-            | ExprKind::Callback(_)
-            | ExprKind::Try(_) => false,
+            ExprKind::Borrow { .. } => false,
+            kind if kind.happens_once() => false,
             ExprKind::If { .. } | ExprKind::Block(_) => {
                 self.program.operands(expr).into_iter().all(|e| self.replayable(e, at, level))
                     && self.program.blocks_of(expr).into_iter().all(|b| {

@@ -68,15 +68,7 @@ impl Numbering<'_> {
 
     fn recomputable(&self, expr: ExprId) -> bool {
         match &self.program.exprs[self.program.peel(expr)].kind {
-            ExprKind::Call { .. }
-            | ExprKind::Mutation { .. }
-            | ExprKind::Vector { .. }
-            | ExprKind::Match(_)
-            | ExprKind::Loop { .. }
-            | ExprKind::Rest(_)
-            | ExprKind::Exit { .. }
-            | ExprKind::Callback(_)
-            | ExprKind::Try(_) => false,
+            kind if kind.happens_once() => false,
             ExprKind::If { .. } | ExprKind::Block(_) => {
                 self.program.blocks_of(self.program.peel(expr)).into_iter().all(|b| {
                     let block = &self.program.blocks[b];

@@ -170,11 +170,11 @@ impl<T: Copy, const N: usize> Contents for [T; N] {
     type Element = T;
     #[inline]
     fn append_to(&self, buffer: &mut Vec<T>) {
-        buffer.extend_from_slice(self);
+        self[..].append_to(buffer);
     }
     #[inline]
     fn fill_from(&mut self, elements: &[T]) {
-        self.copy_from_slice(elements);
+        self[..].fill_from(elements);
     }
 }
 
@@ -183,7 +183,7 @@ impl<T: Copy> Contents for Vec<T> {
     type Element = T;
     #[inline]
     fn append_to(&self, buffer: &mut Vec<T>) {
-        buffer.extend_from_slice(self);
+        self[..].append_to(buffer);
     }
     #[inline]
     fn fill_from(&mut self, elements: &[T]) {

@@ -259,3 +259,35 @@ fn ifs_at_the_end_of_iterations() {
     let (value, d) = g.value_and_gradient(&[0.0, 4.0]);
     assert_eq!((value, d.x), (2.25, &[0.0, 0.25 - 1.0 / 16.0][..]));
 }
+
+#[differentiable]
+fn applied(f: impl Fn(f64, &[f64]) -> f64, x: &[f64], cutoff: f64) -> f64 {
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        let y = f(x[i], x);
+        if y > cutoff {
+            total += y * y;
+        }
+    }
+    total
+}
+
+#[differentiable]
+fn product_with(x: f64, others: &[f64]) -> f64 {
+    let mut p = x;
+    for i in 0..others.len() {
+        p *= p * 0.3 + others[i];
+    }
+    p
+}
+
+/// The pullback of a function that is passed runs for each of its calls, whether the branch behind is taken or not.
+#[differentiable]
+fn passed_to_a_loop(x: &[f64], cutoff: f64) -> f64 {
+    applied(|t, others| product_with(t, others), x, cutoff)
+}
+
+#[test]
+fn ifs_behind_calls() {
+    check_rule(passed_to_a_loop::rule, [(vec![0.9, -0.4, 1.3, 0.2], 0.1), (vec![0.5, 1.1], 0.05)]);
+}
