@@ -48,11 +48,9 @@ __pb::derived::<
             let a = x[i + 1] - x[i] * x[i];
             let b = 1.0 - x[i];
             total += 100.0 * a * a + b * b;
-            let a = x[i + 1] - x[i] * x[i];
             let mut d_a = d_total * a * 100.0;
             let t = 100.0 * a;
             d_a += d_total * t;
-            let b = 1.0 - x[i];
             let mut d_b = 2.0 * d_total * b;
             let mut sum = -d_b;
             let mut sum_2 = d_a;

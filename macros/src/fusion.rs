@@ -117,6 +117,22 @@ fn within(
     }
 }
 
+impl Reverse<'_> {
+    /// The forward pass of a fused loop has left the value under the user's name.
+    pub(crate) fn at_hand(&self, def: DefId) -> bool {
+        let program = self.program;
+        let Some(Variable { block, kind: Kind::Float, .. }) = program.stays(def) else { return false };
+        let defines = |s: &Statement| s.defines.contains(&def);
+        match self.fuse.get(block) {
+            Some(index) => program.blocks[*block].statements[..*index].iter().any(defines),
+            // The iteration has come to its end.
+            None => self.fuse.iter().any(|(outer, index)| {
+                matches!(&program.blocks[*outer].statements[*index].kind, StatementKind::For(f) if f.body == *block)
+            }),
+        }
+    }
+}
+
 /// The iterations of a loop do not depend on each other, but for sums that they add to.
 fn separable(program: &Program, body: BlockId) -> bool {
     let blocks = program.nested(body);

@@ -78,7 +78,7 @@ pub(crate) struct Reverse<'p> {
     /// The gradient with respect to what leaves the function, a loop or a block with a value.
     pub(crate) seeds: HashMap<Target, Cotangent>,
     /// The loops whose two passes are to become one: the block in which each stands, and the number of its statement there.
-    fuse: HashMap<BlockId, usize>,
+    pub(crate) fuse: HashMap<BlockId, usize>,
     pub(crate) fused: HashMap<BlockId, Fused>,
 }
 

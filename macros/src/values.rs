@@ -167,6 +167,9 @@ impl Reverse<'_> {
             }
             Definition::Bound { variable, expr, arm, at } => self.bound(def, *variable, (*expr, *arm), at),
             Definition::Computed { variable, expr, at } => {
+                if self.at_hand(def) {
+                    return program.variables[*variable].name.clone();
+                }
                 let level = self.level_of(at.block);
                 if let Some(name) = self.levels[level].names.get(&def) {
                     return name.clone();
