@@ -16,7 +16,7 @@ __pb::derived::<
         },
         |(), (), (x,), (d_x,), d| {
             let mut d_total = d;
-            for i in (0..x.len()).rev() {
+            for i in 0..x.len() {
                 let mut sum = 2.0 * d_total * x[i];
                 d_x.accumulate(|d| &d[i], sum);
             }

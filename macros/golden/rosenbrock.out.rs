@@ -18,7 +18,7 @@ __pb::derived::<
         |(), (), (x,), (d_x,), d| {
             let mut d_total = d;
             let mut carry = 0.0;
-            for i in (0..x.len() - 1).rev() {
+            for i in 0..x.len() - 1 {
                 let a = x[i + 1] - x[i] * x[i];
                 let mut d_a = d_total * a * 100.0;
                 let t = 100.0 * a;
@@ -29,11 +29,11 @@ __pb::derived::<
                 let mut sum_2 = d_a;
                 let d_2 = -d_a;
                 sum += 2.0 * d_2 * x[i];
-                d_x.accumulate(|d| &d[i + 1], sum_2 + carry);
-                carry = sum;
+                d_x.accumulate(|d| &d[i], sum + carry);
+                carry = sum_2;
             }
             if 0 < x.len() - 1 {
-                d_x.accumulate(|d| &d[0], carry);
+                d_x.accumulate(|d| &d[x.len() - 1], carry);
             }
             (__pb::zero(),)
         },
@@ -60,7 +60,7 @@ __pb::derived::<
             carry = sum_2;
         }
         if 0 < x.len() - 1 {
-            d_x.accumulate(|d| &d[(x.len() - 1) - 1 + 1], carry);
+            d_x.accumulate(|d| &d[x.len() - 1], carry);
         }
         let value = total;
         (value, { (__pb::zero(),) })

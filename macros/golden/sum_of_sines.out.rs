@@ -15,7 +15,7 @@ __pb::derived::<
         },
         |(), (), (x,), (d_x,), d| {
             let mut d_total = d;
-            for i in (0..x.len()).rev() {
+            for i in 0..x.len() {
                 let mut sum = x[i].sin_pullback(|| x[i].sin(), d_total);
                 d_x.accumulate(|d| &d[i], sum);
             }

@@ -17,16 +17,16 @@ __pb::derived::<
         |(), (), (x,), (d_x,), d| {
             let mut d_total = d;
             let mut carry = 0.0;
-            for i in (0..x.len().saturating_sub(1)).rev() {
+            for i in 0..x.len().saturating_sub(1) {
                 let t = x[i + 1] - x[i];
                 let (d_2, _) = t.powi_pullback(2, || t.powi(2), d_total);
                 let mut sum = d_2;
                 let mut sum_2 = -d_2;
-                d_x.accumulate(|d| &d[i + 1], sum + carry);
-                carry = sum_2;
+                d_x.accumulate(|d| &d[i], sum_2 + carry);
+                carry = sum;
             }
             if 0 < x.len().saturating_sub(1) {
-                d_x.accumulate(|d| &d[0], carry);
+                d_x.accumulate(|d| &d[x.len().saturating_sub(1)], carry);
             }
             (__pb::zero(),)
         },
@@ -48,10 +48,7 @@ __pb::derived::<
             carry = sum;
         }
         if 0 < x.len().saturating_sub(1) {
-            d_x.accumulate(
-                |d| &d[(x.len().saturating_sub(1)) - 1 + 1],
-                carry,
-            );
+            d_x.accumulate(|d| &d[x.len().saturating_sub(1)], carry);
         }
         let value = total;
         (value, { (__pb::zero(),) })

@@ -134,7 +134,7 @@ impl Reverse<'_> {
 }
 
 /// The iterations of a loop do not depend on each other, but for sums that they add to.
-fn separable(program: &Program, body: BlockId) -> bool {
+pub(crate) fn separable(program: &Program, body: BlockId) -> bool {
     let blocks = program.nested(body);
     let written = program.written(body);
     if written.iter().any(|id| program.variables[*id].memory || program.variables[*id].disturbed) {

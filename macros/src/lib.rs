@@ -19,6 +19,7 @@ mod escape;
 mod exits;
 mod forward;
 mod fusion;
+mod gather;
 mod generics;
 mod guards;
 mod impls;

@@ -8,6 +8,8 @@ use syn::Ident;
 
 use crate::checkpoint::{Checkpoints, Segmented};
 use crate::errors::Errors;
+use crate::fusion::separable;
+use crate::gather::{Code, Hoisted};
 use crate::kept::{Item, Kept};
 use crate::kind::costly_method;
 use crate::program::*;
@@ -18,7 +20,7 @@ use crate::vectors::Moved;
 /// A block whose reverse pass is being written.
 pub(crate) struct Level {
     pub(crate) block: BlockId,
-    pub(crate) out: TokenStream,
+    pub(crate) out: Code,
     /// What memory holds at this point of the reverse pass.
     pub(crate) current: Versions,
     /// Definitions that have been evaluated again.
@@ -240,7 +242,7 @@ impl<'p> Reverse<'p> {
     pub(crate) fn open(&mut self, block: BlockId, is_loop: bool) {
         self.levels.push(Level {
             block,
-            out: TokenStream::new(),
+            out: Code::default(),
             current: self.program.at_end(block),
             names: HashMap::new(),
             temporaries: HashMap::new(),
@@ -253,7 +255,8 @@ impl<'p> Reverse<'p> {
     }
 
     pub(crate) fn close(&mut self) -> TokenStream {
-        self.levels.pop().expect("a level per open block").out
+        let code = self.levels.pop().expect("a level per open block").out;
+        code.finish(self.program, &mut self.kept)
     }
 
     pub(crate) fn emit(&mut self, tokens: TokenStream) {
@@ -522,7 +525,7 @@ impl<'p> Reverse<'p> {
 
     fn undo_for(&mut self, f: &For, statement: &Statement) {
         let at = &statement.before;
-        let (body, stencil) = self.undo_iteration(f, at);
+        let (body, stencil, hoisted) = self.undo_iteration(f, at);
         if body.is_empty() && self.kept.is_empty(f.body) {
             return;
         }
@@ -550,8 +553,10 @@ impl<'p> Reverse<'p> {
             None => quote!(_),
         };
         let bounds = syn::parse2::<syn::ExprRange>(range.clone()).ok().filter(|_| !early);
-        let moves = self.finish(stencil, f, bounds.as_ref(), false);
+        let ascending = bounds.is_some() && self.in_any_order(f.body);
+        let moves = self.finish(stencil, f, bounds.as_ref(), ascending);
         let range = match bounds {
+            Some(_) if ascending => range,
             _ if early => {
                 let count = self.kept.keep(at.block, Item::Count(statement.id), "count");
                 quote!(__pb::first(#range, #count))
@@ -561,6 +566,7 @@ impl<'p> Reverse<'p> {
             None => quote!(#range.rev()),
         };
         let Moves { before, within, after } = moves;
+        let Hoisted { before: sums, after: totals } = hoisted;
         let (pattern, range) = match self.kept.is_empty(f.body) {
             true => (pattern, range),
             false => {
@@ -568,11 +574,17 @@ impl<'p> Reverse<'p> {
                 (quote!((#pattern, #residual)), quote!(#stack.unwind(#range)))
             }
         };
-        self.emit(quote!(#before for #pattern in #range { #body #within } #after));
+        self.emit(quote!(#before #sums for #pattern in #range { #body #within } #after #totals));
+    }
+
+    /// The iterations of a loop have only sums in common, and nothing to take back from where it was put.
+    fn in_any_order(&self, body: BlockId) -> bool {
+        let bare = |b: &BlockId| self.kept.is_empty(*b);
+        separable(self.program, body) && self.program.nested(body).iter().all(bare)
     }
 
     fn undo_fused(&mut self, f: &For, at: &At) {
-        let (body, stencil) = self.undo_iteration(f, at);
+        let (body, stencil, hoisted) = self.undo_iteration(f, at);
         let level = self.top();
         let kept = self.kept.items(at.block).len();
         let range = if self.replayable(f.range, at, level) {
@@ -582,13 +594,19 @@ impl<'p> Reverse<'p> {
         };
         let bounds = syn::parse2::<syn::ExprRange>(range).ok();
         let Moves { before, within, after } = self.finish(stencil, f, bounds.as_ref(), true);
-        let suffix = std::mem::take(&mut self.levels[level].out);
-        let fused = Fused { suffix: quote!(#suffix #before), body: quote!(#body #within), after, kept };
+        let suffix = std::mem::take(&mut self.levels[level].out).finish(self.program, &mut self.kept);
+        let Hoisted { before: sums, after: totals } = hoisted;
+        let fused = Fused {
+            suffix: quote!(#suffix #before #sums),
+            body: quote!(#body #within),
+            after: quote!(#after #totals),
+            kept,
+        };
         self.fused.insert(at.block, fused);
     }
 
     /// One iteration of a loop, undone; what it adds to elements near the index is gathered.
-    fn undo_iteration(&mut self, f: &For, at: &At) -> (TokenStream, Stencil) {
+    fn undo_iteration(&mut self, f: &For, at: &At) -> (TokenStream, Stencil, Hoisted) {
         let rows = self.rows(f, at);
         self.open(f.body, true);
         // The stencil of a loop that goes on from checkpoints would have to be carried across these.
@@ -597,9 +615,13 @@ impl<'p> Reverse<'p> {
         self.undo_block(f.body, None);
         let level = self.levels.last_mut().expect("opened above");
         let (stencil, rows) = (std::mem::take(&mut level.stencil), std::mem::take(&mut level.rows));
+        let hoisted = match f.strategy {
+            None => level.out.hoist(self.program, &mut self.kept, at),
+            Some(_) => Hoisted::default(),
+        };
         let body = self.close();
         self.emit(rows.out);
-        (body, stencil)
+        (body, stencil, hoisted)
     }
 
     fn finish(

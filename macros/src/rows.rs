@@ -87,7 +87,7 @@ impl Reverse<'_> {
             return None;
         }
         let start = program.start_of_row(position, index)?;
-        if !self.same_before(start, at, &before) || !self.free(start, &before, level - 1) {
+        if !same_before(program, start, at, &before) || !self.free(start, &before, level - 1) {
             return None;
         }
         let start = self.text(start, &before, level - 1);
@@ -112,17 +112,18 @@ impl Reverse<'_> {
         Some((row, quote!(#name)))
     }
 
-    /// `expr`, evaluated within a loop, is what it would have been before.
-    fn same_before(&self, expr: ExprId, at: &At, before: &At) -> bool {
-        self.program.tree(expr).into_iter().all(|e| match &self.program.exprs[e].kind {
-            ExprKind::Constant(constant) => {
-                constant.pure && constant.mentions.iter().all(|id| same_version(*id, at, before))
-            }
-            ExprKind::Read(place) => place.projections.is_empty() && same_version(place.base, at, before),
-            ExprKind::Binary { .. } | ExprKind::Paren(_) => true,
-            _ => false,
-        })
-    }
+}
+
+/// `expr`, evaluated within a loop, is what it would have been before.
+pub(crate) fn same_before(program: &Program, expr: ExprId, at: &At, before: &At) -> bool {
+    program.tree(expr).into_iter().all(|e| match &program.exprs[e].kind {
+        ExprKind::Constant(constant) => {
+            constant.pure && constant.mentions.iter().all(|id| same_version(*id, at, before))
+        }
+        ExprKind::Read(place) => place.projections.is_empty() && same_version(place.base, at, before),
+        ExprKind::Binary { .. } | ExprKind::Paren(_) => true,
+        _ => false,
+    })
 }
 
 fn same_version(id: VarId, at: &At, before: &At) -> bool {

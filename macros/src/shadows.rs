@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::Ident;
 
+use crate::gather::Contribution;
 use crate::program::*;
 use crate::reverse::{Cotangent, Level, Reverse, Slot};
 use crate::rows::Holder;
@@ -122,7 +123,21 @@ impl Reverse<'_> {
         }
         let projections = self.projections(&place.projections, at, level);
         let shadow = &variable.shadow;
+        let number = program.kind_of_place(place) == Kind::Float && program.scalars.is_empty();
+        let gathered =
+            number && !projections.is_empty() && self.captured.is_empty() && program.settled(place);
+        let contribution = |shadow: Ident, view: bool| Contribution {
+            place: place.clone(),
+            at: at.clone(),
+            shadow,
+            projections: projections.clone(),
+            view,
+            d: d.tokens.clone(),
+        };
         if let Some(shadow) = self.view(place.base) {
+            if gathered {
+                return self.levels[level].out.contribute(contribution(shadow, true));
+            }
             let cells = Program::fresh("d");
             let part = if projections.is_empty() { quote!(*#cells) } else { quote!(&#cells #projections) };
             return self.emit(quote!(#shadow.accumulate(|#cells| #part, #d);));
@@ -133,7 +148,9 @@ impl Reverse<'_> {
         }
         self.declare(place.base);
         // A zero whose type is still to be inferred takes no operators.
-        if program.kind_of_place(place) == Kind::Float && program.scalars.is_empty() {
+        if gathered {
+            self.levels[level].out.contribute(contribution(shadow.clone(), false));
+        } else if number {
             self.emit(quote!(#shadow #projections += #d;));
         } else if place.projections.iter().any(|p| matches!(p, Projection::Field(_))) {
             self.emit(quote!(__pb::accumulate_part(&mut #shadow #projections, #d);));

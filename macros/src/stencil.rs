@@ -121,14 +121,15 @@ impl Stencil {
                 let (carry, sum) = (&carries[&(offset + step)], total(*offset));
                 moves.within.extend(quote!(#carry = #sum;));
             }
-            let last = match (ascending, limits) {
-                (true, syn::RangeLimits::HalfOpen(_)) => quote!((#end) - 1),
-                (true, syn::RangeLimits::Closed(_)) => quote!(#end),
-                (false, _) => quote!(#start),
+            // The last index, or one behind.
+            let (bound, beyond) = match (ascending, limits) {
+                (true, syn::RangeLimits::HalfOpen(_)) => (end, 1),
+                (true, syn::RangeLimits::Closed(_)) => (end, 0),
+                (false, _) => (start, 0),
             };
             let mut flush = TokenStream::new();
             for (offset, carry) in &carries {
-                flush.extend(write(shifted(last.clone(), offset - step), carry));
+                flush.extend(write(beside(bound, offset - step - beyond), carry));
             }
             let ran = match limits {
                 syn::RangeLimits::HalfOpen(_) => quote!(#start < #end),
@@ -137,6 +138,15 @@ impl Stencil {
             moves.after.extend(quote!(if #ran { #flush }));
         }
         moves
+    }
+}
+
+/// `bound + offset`
+fn beside(bound: &syn::Expr, offset: i64) -> TokenStream {
+    match bound {
+        syn::Expr::Path(_) | syn::Expr::Lit(_) | syn::Expr::MethodCall(_) => shifted(quote!(#bound), offset),
+        _ if offset == 0 => quote!(#bound),
+        _ => shifted(quote!((#bound)), offset),
     }
 }
 

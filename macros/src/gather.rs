@@ -1,0 +1,218 @@
+//! Contributions to one element of a shadow, gathered in a register.
+//!
+//! `v[i]` read three times is three additions to one cell, each of which waits for the store of the one before. Additions
+//! commute, and nobody looks at the shadow between them: so one block adds to an element once, and a loop adds to an element that
+//! stays the same once it is through.
+
+use std::collections::HashSet;
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::quote;
+use syn::Ident;
+
+use crate::kept::Kept;
+use crate::program::*;
+use crate::rows::same_before;
+
+/// The code of one block of the reverse pass.
+#[derive(Default)]
+pub(crate) struct Code(Vec<Piece>);
+
+enum Piece {
+    Tokens(TokenStream),
+    Contribution(Contribution),
+}
+
+/// *ẋ[…] += d*
+pub(crate) struct Contribution {
+    /// The element, and what is known where it is mentioned.
+    pub(crate) place: Place,
+    pub(crate) at: At,
+    /// The element of the shadow.
+    pub(crate) shadow: Ident,
+    pub(crate) projections: TokenStream,
+    /// The shadow is a view, which has cells.
+    pub(crate) view: bool,
+    pub(crate) d: TokenStream,
+}
+
+/// Contributions of a loop that go to one element.
+#[derive(Default)]
+pub(crate) struct Hoisted {
+    pub(crate) before: TokenStream,
+    pub(crate) after: TokenStream,
+}
+
+impl Contribution {
+    fn write(&self, d: &TokenStream) -> TokenStream {
+        let Contribution { shadow, projections, .. } = self;
+        let cells = Program::fresh("d");
+        match self.view {
+            true => quote!(#shadow.accumulate(|#cells| &#cells #projections, #d);),
+            false => quote!(#shadow #projections += #d;),
+        }
+    }
+
+    fn same_element(&self, other: &Contribution) -> bool {
+        self.shadow == other.shadow && self.projections.to_string() == other.projections.to_string()
+    }
+}
+
+impl Code {
+    pub(crate) fn extend(&mut self, tokens: TokenStream) {
+        match self.0.last_mut() {
+            Some(Piece::Tokens(last)) => last.extend(tokens),
+            _ => self.0.push(Piece::Tokens(tokens)),
+        }
+    }
+
+    pub(crate) fn contribute(&mut self, contribution: Contribution) {
+        self.0.push(Piece::Contribution(contribution));
+    }
+
+    /// The code, with one addition to an element instead of several wherever nothing comes between them.
+    pub(crate) fn finish(mut self, program: &Program, kept: &mut Kept) -> TokenStream {
+        let mut code = TokenStream::new();
+        for i in 0..self.0.len() {
+            let (piece, rest) = self.0[i..].split_first_mut().expect("within bounds");
+            match piece {
+                Piece::Tokens(tokens) => code.extend(std::mem::take(tokens)),
+                Piece::Contribution(first) => match next(program, first, rest) {
+                    Some(next) => {
+                        let (sum, d) = (kept.fresh("sum"), &first.d);
+                        code.extend(quote!(let #sum = #d;));
+                        let d = &next.d;
+                        next.d = quote!(#sum + #d);
+                    }
+                    None => code.extend(first.write(&first.d)),
+                },
+            }
+        }
+        code
+    }
+
+    /// Takes out of the body of a loop, which stands at `before`, the additions to elements that are the same in each
+    /// iteration.
+    pub(crate) fn hoist(&mut self, program: &Program, kept: &mut Kept, before: &At) -> Hoisted {
+        let mut hoisted = Hoisted::default();
+        let mut sums: Vec<(Ident, Contribution)> = Vec::new();
+        let pieces = std::mem::take(&mut self.0);
+        let touched = |c: &Contribution| {
+            pieces.iter().any(|p| matches!(p, Piece::Tokens(tokens) if touches(program, c.place.base, tokens)))
+        };
+        let fixed: Vec<bool> = pieces
+            .iter()
+            .map(|piece| match piece {
+                Piece::Contribution(c) => {
+                    c.place.indices().all(|e| same_before(program, e, &c.at, before)) && !touched(c)
+                }
+                Piece::Tokens(_) => false,
+            })
+            .collect();
+        for (piece, fixed) in pieces.into_iter().zip(fixed) {
+            match piece {
+                Piece::Contribution(c) if fixed => {
+                    let d = c.d.clone();
+                    let sum = match sums.iter().find(|(_, other)| other.same_element(&c)) {
+                        Some((sum, _)) => sum.clone(),
+                        None => {
+                            let sum = kept.fresh("sum");
+                            sums.push((sum.clone(), c));
+                            sum
+                        }
+                    };
+                    self.extend(quote!(#sum += #d;));
+                }
+                Piece::Tokens(tokens) => self.extend(tokens),
+                piece => self.0.push(piece),
+            }
+        }
+        let zero = program.zero();
+        for (sum, contribution) in sums {
+            hoisted.before.extend(quote!(let mut #sum = #zero;));
+            let write = contribution.write(&quote!(#sum));
+            // Without iterations there may be no such element.
+            hoisted.after.extend(quote!(if #sum != #zero { #write }));
+        }
+        hoisted
+    }
+}
+
+/// The contribution to the element of `first` that is the next thing to happen to this array's shadow, other contributions aside.
+fn next<'a>(program: &Program, first: &Contribution, rest: &'a mut [Piece]) -> Option<&'a mut Contribution> {
+    for piece in rest {
+        match piece {
+            Piece::Contribution(other) if first.same_element(other) => return Some(other),
+            Piece::Tokens(tokens)
+                if touches(program, first.place.base, tokens) || rebinds(tokens, &first.projections) =>
+            {
+                return None;
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// `tokens` mention the shadow of `base`, or of a variable that may have had, or come to have, its memory.
+fn touches(program: &Program, base: VarId, tokens: &TokenStream) -> bool {
+    let storage = program.variables[base].storage;
+    let shadows: HashSet<String> =
+        program.variables.iter().filter(|v| v.storage == storage).map(|v| v.shadow.to_string()).collect();
+    mentions(tokens, &shadows)
+}
+
+/// `tokens` give a new meaning to a name in `element`.
+fn rebinds(tokens: &TokenStream, element: &TokenStream) -> bool {
+    let mut bound = HashSet::new();
+    let mut after_let = false;
+    for token in tokens.clone() {
+        match &token {
+            TokenTree::Ident(ident) if ident == "let" => after_let = true,
+            TokenTree::Punct(punct) if matches!(punct.as_char(), '=' | ';') => after_let = false,
+            TokenTree::Ident(ident) if after_let => _ = bound.insert(ident.to_string()),
+            TokenTree::Group(group) if after_let => idents(&group.stream(), &mut bound),
+            _ => {}
+        }
+    }
+    mentions(element, &bound)
+}
+
+fn mentions(tokens: &TokenStream, names: &HashSet<String>) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => names.contains(&ident.to_string()),
+        TokenTree::Group(group) => mentions(&group.stream(), names),
+        _ => false,
+    })
+}
+
+fn idents(tokens: &TokenStream, found: &mut HashSet<String>) {
+    for token in tokens.clone() {
+        match token {
+            TokenTree::Ident(ident) => _ = found.insert(ident.to_string()),
+            TokenTree::Group(group) => idents(&group.stream(), found),
+            _ => {}
+        }
+    }
+}
+
+impl Program {
+    /// The element is the same whenever its indices are written: these are numbers that stay what they are.
+    pub(crate) fn settled(&self, place: &Place) -> bool {
+        let settled = |id: VarId, part: bool| {
+            let variable = &self.variables[id];
+            variable.origin == Origin::Shared || !part && !variable.memory && !variable.by_reference()
+        };
+        !place.indices().any(|index| self.frozen.contains_key(&index))
+            && place.indices().flat_map(|index| self.tree(index)).all(|e| match &self.exprs[e].kind {
+                ExprKind::Read(place) => settled(place.base, !place.projections.is_empty()),
+                ExprKind::Constant(constant) => {
+                    constant.pure
+                        && constant.aliases.is_empty()
+                        && constant.mentions.iter().all(|id| settled(*id, false))
+                }
+                ExprKind::Binary { .. } | ExprKind::Paren(_) | ExprKind::Cast(..) => true,
+                _ => false,
+            })
+    }
+}
