@@ -23,6 +23,7 @@ mod corners;
 mod differences;
 mod exits;
 mod fusion;
+mod gathered;
 mod generics;
 mod iterators;
 mod loops;
