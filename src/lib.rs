@@ -51,7 +51,9 @@ pub mod guide;
 pub mod testing;
 
 pub use constant::constant;
-pub use pullback_macros::{Differentiable, differentiable, non_differentiable, scalar_methods, scalar_rule};
+pub use pullback_macros::{
+    Differentiable, differentiable, fused, non_differentiable, scalar_methods, scalar_rule,
+};
 pub use pullback_rules::*;
 
 /// What a differentiable function and its users need in scope.

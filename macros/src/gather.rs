@@ -98,7 +98,9 @@ impl Code {
         let mut sums: Vec<(Ident, Contribution)> = Vec::new();
         let pieces = std::mem::take(&mut self.0);
         let touched = |c: &Contribution| {
-            pieces.iter().any(|p| matches!(p, Piece::Tokens(tokens) if touches(program, c.place.base, tokens)))
+            pieces
+                .iter()
+                .any(|p| matches!(p, Piece::Tokens(tokens) if touches(program, c.place.base, tokens)))
         };
         let fixed: Vec<bool> = pieces
             .iter()

@@ -18,6 +18,7 @@ mod errors;
 mod escape;
 mod exits;
 mod forward;
+mod fused;
 mod fusion;
 mod gather;
 mod generics;
@@ -308,6 +309,12 @@ pub fn non_differentiable(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn scalar_methods(input: TokenStream) -> TokenStream {
     expand(syn::parse(input).map(|table: scalar::ScalarMethods| table.expand()))
+}
+
+/// Element-wise functions of arrays, broadcast and reduced, with rules: see the guide.
+#[proc_macro]
+pub fn fused(input: TokenStream) -> TokenStream {
+    expand(syn::parse(input).and_then(fused::expand))
 }
 
 fn expand(result: syn::Result<proc_macro2::TokenStream>) -> TokenStream {

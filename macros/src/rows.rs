@@ -111,7 +111,6 @@ impl Reverse<'_> {
         rows.found.push((place.base, shadow, key, row.clone()));
         Some((row, quote!(#name)))
     }
-
 }
 
 /// `expr`, evaluated within a loop, is what it would have been before.

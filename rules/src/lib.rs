@@ -12,6 +12,8 @@ mod derived;
 mod entries;
 mod float;
 mod function;
+#[doc(hidden)]
+pub mod fused;
 mod growth;
 mod held;
 mod lend;
@@ -77,6 +79,7 @@ pub mod __private {
     pub use crate::float::Scalar;
     pub use crate::foreign;
     pub use crate::function::*;
+    pub use crate::fused;
     pub use crate::growth::{Removed, total, unextend, unpop, unpush};
     pub use crate::held::{Constant, accumulate_part, clear_part};
     pub use crate::lend::{Lend, RefLent};
@@ -99,4 +102,5 @@ pub mod __private {
     pub use crate::tangent::{Tangent, Value, accumulate, take, zero, zero_of};
     #[cfg(feature = "nalgebra")]
     pub use ::nalgebra;
+    pub use ::ndarray;
 }

@@ -101,5 +101,8 @@ fn what_comes_between() {
 #[test]
 fn elements_that_stay_the_same() {
     check_rule(pivots::rule, [(wave(9), wave(5), 4), (wave(3), wave(2), 1), (wave(1), wave(1), 0)]);
-    check_rule(outer::rule, [(wave(2), wave(3), wave(4)), (wave(1), vec![], wave(2)), (wave(2), wave(2), vec![])]);
+    check_rule(
+        outer::rule,
+        [(wave(2), wave(3), wave(4)), (wave(1), vec![], wave(2)), (wave(2), wave(2), vec![])],
+    );
 }

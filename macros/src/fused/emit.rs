@@ -1,0 +1,173 @@
+//! The function, its rule, and how they call the engine.
+
+use proc_macro2::{Ident, Literal, TokenStream};
+use quote::{format_ident, quote};
+
+use super::parse::{Fused, Operand};
+use super::{Kernels, Result};
+
+pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
+    let Fused { attributes, visibility, name, operands, axis, .. } = function;
+    let Kernels { result, kept, forward, backward } = kernels;
+    let private = quote!(::pullback::__private);
+    let fused = quote!(#private::fused);
+    let array_of = |dim: &Ident| quote!(#private::ndarray::ArrayRef<T, #dim>);
+    let rule = format_ident!("__Fused_{name}");
+    let kept = Literal::usize_unsuffixed(*kept);
+
+    // Type parameters.
+    let y = Ident::new("y", name.span());
+    let whole = format_ident!("D");
+    let dims: Vec<Ident> = (0..operands.len()).map(|i| format_ident!("D{i}")).collect();
+    let dimensions: Vec<&Ident> = (*result != Result::Number)
+        .then_some(&whole)
+        .into_iter()
+        .chain(operands.iter().zip(&dims).filter(|(o, _)| !o.scalar).map(|(_, dim)| dim))
+        .collect();
+    let generics = quote!(<T: #fused::Real, #(#dimensions: #fused::Rank),*>);
+    let arguments = quote!(<T, #(#dimensions),*>);
+
+    // Parameters: the result, where that is an array; the operands; the axis.
+    let of_array = array_of(&whole);
+    let (y_parameter, y_name, output) = match result {
+        Result::Number => (None, None, Some(quote!(-> T))),
+        _ => (Some(quote!(#y: &mut #of_array,)), Some(quote!(#y,)), None),
+    };
+    let names: Vec<&Ident> = operands.iter().map(|o| &o.name).collect();
+    let parameters = operands.iter().zip(&dims).map(|(Operand { name, scalar }, dim)| {
+        let array = array_of(dim);
+        if *scalar { quote!(#name: T,) } else { quote!(#name: &#array,) }
+    });
+    let parameters = quote!(#y_parameter #(#parameters)*);
+    let axis_type = quote!(#private::ndarray::Axis);
+    let (axis_parameter, axis_name, along) = match axis {
+        true => (Some(quote!(axis: #axis_type,)), Some(quote!(axis,)), quote!(Some(axis))),
+        false => (None, None, quote!(None)),
+    };
+    let constant_axis = axis_parameter.as_ref().map(|axis| quote!(#[constant] #axis));
+
+    // What the engine gets.
+    let texts = names.iter().map(|name| Literal::string(&name.to_string())).collect::<Vec<_>>();
+    let text = Literal::string(&name.to_string());
+    let sources = operands.iter().map(|Operand { name, scalar }| match scalar {
+        true => quote!(#fused::Source::number(&#name)),
+        false => quote!(#fused::Source::array(#name)),
+    });
+    let sources = quote!([#(#sources),*]);
+    let call = quote!(#fused::Call::new(#text, [#(#texts),*], #along));
+    let of_forward = match result {
+        Result::Elements => quote! {
+            #call.elements::<Forward, _, #kept, _>(#sources, #fused::Sink::array(#y), kept);
+        },
+        Result::Rows => quote! {
+            #call.rows::<Forward, _, #kept, _>(#sources, #fused::Sink::array(#y), kept);
+        },
+        Result::Number => quote! {
+            let mut total = T::of(0.0);
+            #call.rows::<Forward, _, #kept, _>(#sources, #fused::Sink::number(&mut total), kept);
+            total
+        },
+    };
+
+    let values = operands.iter().map(|Operand { name, scalar }| match scalar {
+        true => quote!(#fused::Source::number(&#name)),
+        false => quote!(#fused::Source::array(#name.value)),
+    });
+    let totals: Vec<Ident> = names.iter().map(|name| format_ident!("d_{name}")).collect();
+    let scalars: Vec<&Ident> =
+        operands.iter().zip(&totals).filter(|(o, _)| o.scalar).map(|(_, total)| total).collect();
+    let sinks = operands.iter().zip(&totals).map(|(Operand { name, scalar }, total)| match scalar {
+        true => quote!(#fused::Sink::number(&mut #total)),
+        false => quote!(#fused::Sink::shadow(#name.shadow)),
+    });
+    let (values, sinks) = (quote!(#(#values),*), quote!(#(#sinks),*));
+    let of_pullback = match result {
+        Result::Elements => quote! {
+            if let Some(dy) = #y.shadow.get() {
+                #call.pull_elements::<Backward, _, #kept, _, _, _>(
+                    [#values, #fused::Source::array(&*#y.value), #fused::Source::cells(&dy)],
+                    [#sinks, #fused::Sink::cells(&dy)],
+                    &self.kept,
+                );
+            }
+        },
+        Result::Rows => quote! {
+            if let Some(dy) = #y.shadow.get() {
+                #call.pull_rows::<Backward, _, #kept, _>(
+                    [#values], [#sinks], #fused::Source::cells(&dy), &self.kept,
+                );
+                #fused::clear(&dy);
+            }
+        },
+        Result::Number => quote! {
+            #call.pull_rows::<Backward, _, #kept, _>(
+                [#values], [#sinks], #fused::Source::number(&seed), &self.kept,
+            );
+        },
+    };
+    let (old, save, restore) = match result {
+        Result::Number => (None, None, None),
+        _ => (
+            Some(quote!(#[rule(restores = #y)] old: ::pullback::Saved<T>,)),
+            Some(quote!(self.old.save_to_restore(#y);)),
+            Some(quote!(self.old.restore(#y.value);)),
+        ),
+    };
+    let duals = operands.iter().zip(&dims).map(|(Operand { name, scalar }, dim)| {
+        let array = array_of(dim);
+        if *scalar { quote!(#name: T,) } else { quote!(#name: #private::Dual<'_, #array>,) }
+    });
+    let y_dual = y_parameter.as_ref().map(|_| quote!(#y: #private::DualMut<'_, #of_array>,));
+    let seed = (*result == Result::Number).then(|| quote!(seed: T));
+
+    let types = scalars.iter().map(|_| quote!(T));
+    let (returned, returns) = match scalars.len() {
+        0 => (quote!(()), quote!(())),
+        1 => (quote!(#(#scalars)*), quote!(T)),
+        _ => (quote!((#(#scalars),*)), quote!((#(#types),*))),
+    };
+
+    quote! {
+        #(#attributes)*
+        #[allow(clippy::too_many_arguments)]
+        #visibility fn #name #generics (#parameters #axis_parameter) #output {
+            #rule::#arguments::compute(#y_name #(#names,)* #axis_name None)
+        }
+
+        #[doc(hidden)]
+        #[allow(non_camel_case_types, clippy::type_complexity)]
+        #[derive(Default, ::pullback::Rule)]
+        #[rule(#visibility fn #name #generics (#parameters #constant_axis) #output)]
+        struct #rule #generics {
+            #old
+            /// What the forward knows of each row.
+            kept: ::std::vec::Vec<T>,
+            dimensions: ::core::marker::PhantomData<fn(#(#dimensions,)*)>,
+        }
+
+        #[allow(clippy::too_many_arguments)]
+        impl #generics #rule #arguments {
+            fn compute(
+                #parameters #axis_parameter
+                kept: ::core::option::Option<&mut ::std::vec::Vec<T>>,
+            ) #output {
+                #forward
+                #of_forward
+            }
+
+            fn forward(&mut self, #parameters #axis_parameter) #output {
+                #save
+                Self::compute(#y_name #(#names,)* #axis_name ::core::option::Option::Some(&mut self.kept))
+            }
+
+            #[allow(unused_mut, clippy::unused_unit)]
+            fn pullback(&mut self, #y_dual #(#duals)* #axis_parameter #seed) -> #returns {
+                #backward
+                #(let mut #scalars = T::of(0.0);)*
+                #of_pullback
+                #restore
+                #returned
+            }
+        }
+    }
+}

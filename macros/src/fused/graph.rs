@@ -1,0 +1,265 @@
+//! Expressions over the elements of arrays, as a graph without repetitions: what the code of all back ends is made from.
+//!
+//! A *row* is what reductions run over: the elements along one axis, or all there are. Nodes are either the same for all elements
+//! of a row or not, see [`Level`].
+
+use std::collections::HashMap;
+
+use super::functions::Function;
+
+pub(crate) type NodeId = usize;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Node {
+    /// An element of an array.
+    Input(usize),
+    /// A number of the row that is known beforehand.
+    Given(usize),
+    /// A number, by its bits.
+    Literal(u64),
+    /// How many elements the row has.
+    Count,
+    Neg(NodeId),
+    Binary(Binary, NodeId, NodeId),
+    Apply(Function, NodeId),
+    /// `if left ? right { then } else { otherwise }`
+    Select {
+        test: Test,
+        left: NodeId,
+        right: NodeId,
+        then: NodeId,
+        otherwise: NodeId,
+    },
+    Reduce(Reduction, NodeId),
+    /// The value of a node, taken to be constant.
+    Constant(NodeId),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    /// `x.powf(y)`
+    Pow,
+    Atan2,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Test {
+    Less,
+    LessOrEqual,
+    Equal,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Reduction {
+    Sum,
+    Max,
+    Min,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Level {
+    /// A number in the source.
+    Literal,
+    /// One number for each row.
+    Row,
+    /// One for each element.
+    Element,
+}
+
+#[derive(Default)]
+pub(crate) struct Graph {
+    nodes: Vec<Node>,
+    levels: Vec<Level>,
+    ids: HashMap<Node, NodeId>,
+}
+
+impl Graph {
+    pub(crate) fn node(&self, id: NodeId) -> Node {
+        self.nodes[id]
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(crate) fn level(&self, id: NodeId) -> Level {
+        self.levels[id]
+    }
+
+    /// The id of `node`, as it stands.
+    pub(crate) fn add(&mut self, node: Node) -> NodeId {
+        if let Some(id) = self.ids.get(&node) {
+            return *id;
+        }
+        let level = match node {
+            Node::Input(_) => Level::Element,
+            Node::Given(_) | Node::Count | Node::Reduce(..) => Level::Row,
+            Node::Literal(_) => Level::Literal,
+            _ => operands(node).into_iter().map(|id| self.level(id)).max().expect("operands"),
+        };
+        let id = self.nodes.len();
+        self.nodes.push(node);
+        self.levels.push(level);
+        self.ids.insert(node, id);
+        id
+    }
+
+    pub(crate) fn literal(&mut self, value: f64) -> NodeId {
+        self.add(Node::Literal(value.to_bits()))
+    }
+
+    fn value(&self, id: NodeId) -> Option<f64> {
+        match self.node(id) {
+            Node::Literal(bits) => Some(f64::from_bits(bits)),
+            _ => None,
+        }
+    }
+
+    // The derivative is written with these, which leave out what changes nothing.
+
+    pub(crate) fn sum(&mut self, left: NodeId, right: NodeId) -> NodeId {
+        match (self.value(left), self.value(right), self.node(left), self.node(right)) {
+            (Some(0.0), ..) => right,
+            (_, Some(0.0), ..) => left,
+            (.., Node::Neg(right)) => self.difference(left, right),
+            (_, _, Node::Neg(left), _) => self.difference(right, left),
+            _ => self.add(Node::Binary(Binary::Add, left, right)),
+        }
+    }
+
+    pub(crate) fn difference(&mut self, left: NodeId, right: NodeId) -> NodeId {
+        match self.value(right) {
+            Some(0.0) => left,
+            _ => self.add(Node::Binary(Binary::Sub, left, right)),
+        }
+    }
+
+    pub(crate) fn product(&mut self, left: NodeId, right: NodeId) -> NodeId {
+        match (self.value(left), self.value(right), self.node(left), self.node(right)) {
+            (Some(1.0), ..) => right,
+            (_, Some(1.0), ..) => left,
+            (Some(-1.0), ..) => self.negative(right),
+            (_, Some(-1.0), ..) => self.negative(left),
+            (Some(0.0), ..) => left,
+            (_, Some(0.0), ..) => right,
+            (.., Node::Neg(right)) => {
+                let product = self.product(left, right);
+                self.negative(product)
+            }
+            (_, _, Node::Neg(left), _) => {
+                let product = self.product(left, right);
+                self.negative(product)
+            }
+            _ => self.add(Node::Binary(Binary::Mul, left, right)),
+        }
+    }
+
+    pub(crate) fn quotient(&mut self, left: NodeId, right: NodeId) -> NodeId {
+        match (self.value(right), self.node(left)) {
+            (Some(1.0), _) => left,
+            (_, Node::Neg(left)) => {
+                let quotient = self.quotient(left, right);
+                self.negative(quotient)
+            }
+            _ => self.add(Node::Binary(Binary::Div, left, right)),
+        }
+    }
+
+    pub(crate) fn negative(&mut self, id: NodeId) -> NodeId {
+        match (self.node(id), self.value(id)) {
+            (Node::Neg(id), _) => id,
+            (_, Some(value)) => self.literal(-value),
+            _ => self.add(Node::Neg(id)),
+        }
+    }
+
+    pub(crate) fn apply(&mut self, function: Function, id: NodeId) -> NodeId {
+        self.add(Node::Apply(function, id))
+    }
+
+    pub(crate) fn select(
+        &mut self,
+        (left, test, right): (NodeId, Test, NodeId),
+        then: NodeId,
+        otherwise: NodeId,
+    ) -> NodeId {
+        self.add(Node::Select { test, left, right, then, otherwise })
+    }
+
+    /// The reduction of a row; of one whose elements are all the same, without going through it.
+    pub(crate) fn reduce(&mut self, reduction: Reduction, id: NodeId) -> NodeId {
+        match (self.level(id), reduction) {
+            (Level::Element, _) => self.add(Node::Reduce(reduction, id)),
+            (_, Reduction::Sum) => {
+                let count = self.add(Node::Count);
+                self.product(count, id)
+            }
+            (_, Reduction::Max | Reduction::Min) => id,
+        }
+    }
+
+    /// All that the nodes `roots` depend on, without what only `known` nodes depend on, in order of computation.
+    pub(crate) fn needed(&self, roots: &[NodeId], known: &dyn Fn(NodeId) -> bool) -> Vec<NodeId> {
+        let mut needed = vec![false; self.len()];
+        let mut open = roots.to_vec();
+        while let Some(id) = open.pop() {
+            if !std::mem::replace(&mut needed[id], true) && !known(id) {
+                open.extend(operands(self.node(id)));
+            }
+        }
+        (0..self.len()).filter(|id| needed[*id]).collect()
+    }
+
+    /// `roots` with `by` in the place of `old`, wherever they depend on it.
+    pub(crate) fn replaced(&mut self, roots: &[NodeId], old: NodeId, by: NodeId) -> Vec<NodeId> {
+        let mut replaced = HashMap::from([(old, by)]);
+        for id in self.needed(roots, &|id| id == old) {
+            if id == old {
+                continue;
+            }
+            let mut node = self.node(id);
+            let mut changed = false;
+            for operand in operands_mut(&mut node) {
+                let new = replaced.get(operand).copied().unwrap_or(*operand);
+                changed |= new != *operand;
+                *operand = new;
+            }
+            if changed {
+                let new = self.add(node);
+                replaced.insert(id, new);
+            }
+        }
+        roots.iter().map(|id| replaced.get(id).copied().unwrap_or(*id)).collect()
+    }
+
+    /// The numbers of the row among the first `count` nodes that `roots` read and that it took a reduction to know.
+    pub(crate) fn frontier(&self, roots: &[NodeId], count: usize) -> Vec<NodeId> {
+        let reduced = |id: NodeId| {
+            self.needed(&[id], &|_| false).into_iter().any(|id| matches!(self.node(id), Node::Reduce(..)))
+        };
+        let known = |id: NodeId| id < count && self.level(id) == Level::Row && reduced(id);
+        self.needed(roots, &known).into_iter().filter(|id| known(*id)).collect()
+    }
+}
+
+pub(crate) fn operands(node: Node) -> Vec<NodeId> {
+    match node {
+        Node::Input(_) | Node::Given(_) | Node::Literal(_) | Node::Count => Vec::new(),
+        Node::Neg(a) | Node::Apply(_, a) | Node::Reduce(_, a) | Node::Constant(a) => vec![a],
+        Node::Binary(_, a, b) => vec![a, b],
+        Node::Select { left, right, then, otherwise, .. } => vec![left, right, then, otherwise],
+    }
+}
+
+fn operands_mut(node: &mut Node) -> Vec<&mut NodeId> {
+    match node {
+        Node::Input(_) | Node::Given(_) | Node::Literal(_) | Node::Count => Vec::new(),
+        Node::Neg(a) | Node::Apply(_, a) | Node::Reduce(_, a) | Node::Constant(a) => vec![a],
+        Node::Binary(_, a, b) => vec![a, b],
+        Node::Select { left, right, then, otherwise, .. } => vec![left, right, then, otherwise],
+    }
+}

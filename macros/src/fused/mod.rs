@@ -1,0 +1,119 @@
+//! `fused!`: element-wise functions of arrays and their gradients, in as few passes over memory as they need.
+//!
+//! [`parse`] makes a [`graph`] of the expression, [`derivative`] adds its gradients to that graph, [`schedule`] finds out how often each row
+//! is gone through, and [`cpu`] writes the code for one block of elements. The engine that calls it is in the rule library.
+
+mod cpu;
+mod derivative;
+mod emit;
+mod functions;
+mod graph;
+mod parse;
+mod schedule;
+
+use proc_macro2::TokenStream;
+use quote::format_ident;
+
+use self::graph::{Level, Node, NodeId};
+use self::parse::{Functions, Fused};
+use self::schedule::Schedule;
+
+pub(crate) fn expand(functions: Functions) -> syn::Result<TokenStream> {
+    let mut out = TokenStream::new();
+    let mut errors = crate::errors::Errors::default();
+    for function in &functions.0 {
+        match function.expand() {
+            Ok(tokens) => out.extend(tokens),
+            Err(error) => errors.add(error),
+        }
+    }
+    errors.finish()?;
+    Ok(out)
+}
+
+/// What a fused function returns.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Result {
+    /// An array of the shape that the operands have together.
+    Elements,
+    /// The same, of length 1 along the axis.
+    Rows,
+    /// A number.
+    Number,
+}
+
+/// The two passes of a fused function.
+struct Kernels {
+    result: Result,
+    /// How many numbers of each row the forward leaves for the pullback.
+    kept: usize,
+    forward: TokenStream,
+    backward: TokenStream,
+}
+
+impl Fused {
+    fn expand(&self) -> syn::Result<TokenStream> {
+        let (mut graph, value) = self.graph()?;
+        let result = match (graph.level(value), self.axis) {
+            (Level::Element, _) => Result::Elements,
+            (Level::Row, true) => Result::Rows,
+            (Level::Row, false) => Result::Number,
+            (Level::Literal, _) => {
+                return Err(syn::Error::new_spanned(&self.body, "the value depends on no operand"));
+            }
+        };
+        if let Some(operand) = self.operands.iter().find(|o| o.name == "y" && result != Result::Number) {
+            return Err(syn::Error::new_spanned(
+                &operand.name,
+                "the result is called `y`: give this operand another name",
+            ));
+        }
+        let arrays = self.operands.len();
+        let inputs: Vec<NodeId> = (0..arrays).map(|i| graph.add(Node::Input(i))).collect();
+        let of_forward = graph.len();
+
+        // The pullback: what it reads beside the operands is the function's value and the gradient with respect to that.
+        let output = graph.add(Node::Input(arrays));
+        let seed = match result {
+            Result::Elements => graph.add(Node::Input(arrays + 1)),
+            Result::Rows | Result::Number => graph.add(Node::Given(0)),
+        };
+        let mut gradients = derivative::gradients(&mut graph, value, seed, &inputs);
+        let computed = result == Result::Elements && !matches!(graph.node(value), Node::Input(_));
+        if computed {
+            gradients = graph.replaced(&gradients, value, output);
+        }
+        // What the forward knows of each row, the pullback does not find out again.
+        let kept = graph.frontier(&gradients, of_forward);
+
+        let forward_outputs = if result == Result::Elements { vec![(0, value)] } else { Vec::new() };
+        let mut forward_results = kept.clone();
+        if result != Result::Elements {
+            // A slot of its own, even if it is kept, too.
+            forward_results.push(graph.add(Node::Constant(value)));
+        }
+        let forward = Schedule::new(&graph, &forward_outputs, &forward_results, &forward_results, &[]);
+        let mut given = kept.clone();
+        if result != Result::Elements {
+            given.push(seed);
+        }
+        let mut backward_outputs: Vec<_> = gradients.iter().copied().enumerate().collect();
+        if result == Result::Elements {
+            // The gradient with respect to what is overwritten.
+            backward_outputs.push((arrays, graph.literal(0.0)));
+        }
+        let backward = Schedule::new(&graph, &backward_outputs, &[], &given, &given);
+
+        let (written, read_back, added) = match result {
+            Result::Elements => (1, arrays + 2, arrays + 1),
+            Result::Rows | Result::Number => (0, arrays, arrays),
+        };
+        let kernels = Kernels {
+            result,
+            kept: kept.len(),
+            forward: cpu::kernel(&format_ident!("Forward"), &graph, &forward, (arrays, written)),
+            backward: cpu::kernel(&format_ident!("Backward"), &graph, &backward, (read_back, added)),
+        };
+        Ok(emit::function(self, &kernels))
+    }
+}

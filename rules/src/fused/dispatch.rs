@@ -1,0 +1,39 @@
+//! The same code for several instruction sets.
+
+/// Something to be compiled for each of them.
+pub(super) trait Task {
+    /// Does it. To be inlined, so that it is compiled for its caller's instruction set.
+    fn run(self);
+}
+
+/// Does `task` with the best instructions that this machine has.
+#[inline]
+pub(super) fn run(task: impl Task) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if std::arch::is_x86_feature_detected!("avx512f")
+            && std::arch::is_x86_feature_detected!("avx512dq")
+            && std::arch::is_x86_feature_detected!("avx512vl")
+        {
+            // SAFETY: the machine has these instructions.
+            return unsafe { with_avx512(task) };
+        }
+        if std::arch::is_x86_feature_detected!("avx2") {
+            // SAFETY: the machine has these instructions.
+            return unsafe { with_avx2(task) };
+        }
+    }
+    task.run();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+fn with_avx512(task: impl Task) {
+    task.run();
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn with_avx2(task: impl Task) {
+    task.run();
+}

@@ -1,0 +1,167 @@
+//! In what order the elements of several arrays are gone through together.
+
+use super::operand::{MOST_AXES, Place};
+
+/// As many arrays go together.
+pub(super) const MOST_ARRAYS: usize = 24;
+
+/// Something of each array.
+pub(super) type Each<X> = [X; MOST_ARRAYS];
+
+/// The shape that arrays have together, and how to go through it: rows, and the elements of each.
+pub(super) struct Layout {
+    /// The axes across rows, outermost first.
+    pub(super) outer: Axes,
+    /// Those within a row, the last one innermost.
+    pub(super) inner: Axes,
+}
+
+/// Some axes, with what a step along each is worth in each array.
+#[derive(Clone, Copy)]
+pub(super) struct Axes {
+    arrays: usize,
+    pub(super) count: usize,
+    pub(super) lengths: [usize; MOST_AXES],
+    pub(super) strides: [Each<isize>; MOST_AXES],
+}
+
+/// The lengths of axes.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    axes: usize,
+    lengths: [usize; MOST_AXES],
+}
+
+impl std::ops::Deref for Shape {
+    type Target = [usize];
+    fn deref(&self) -> &[usize] {
+        &self.lengths[..self.axes]
+    }
+}
+
+impl std::ops::DerefMut for Shape {
+    fn deref_mut(&mut self) -> &mut [usize] {
+        &mut self.lengths[..self.axes]
+    }
+}
+
+impl Shape {
+    pub(super) fn of(lengths: &[usize]) -> Self {
+        let mut shape = Shape { axes: lengths.len(), lengths: [1; MOST_AXES] };
+        shape.copy_from_slice(lengths);
+        shape
+    }
+
+    /// Makes it what it and `array` have together when the shorter one is broadcast: `None` if they do not fit.
+    pub(super) fn broadcast(&mut self, array: &[usize]) -> Option<()> {
+        if let Some(missing) = array.len().checked_sub(self.axes) {
+            let own = *self;
+            *self = Shape { axes: array.len(), lengths: [1; MOST_AXES] };
+            self[missing..].copy_from_slice(&own);
+        }
+        let offset = self.axes - array.len();
+        for (whole, part) in self[offset..].iter_mut().zip(array) {
+            match (*whole, *part) {
+                (a, b) if a == b => {}
+                (_, 1) => {}
+                (1, b) => *whole = b,
+                _ => return None,
+            }
+        }
+        Some(())
+    }
+}
+
+impl Layout {
+    /// For arrays that fit into `lengths`; rows run along `axis`, or through everything. Axes come in the order of the strides of
+    /// the array number `like`.
+    pub(super) fn new<T>(
+        lengths: &[usize],
+        axis: Option<usize>,
+        places: &[Option<Place<T>>],
+        like: usize,
+    ) -> Self {
+        let strides = |axis: usize| -> Each<isize> {
+            std::array::from_fn(|i| {
+                let Some(Some(place)) = places.get(i) else { return 0 };
+                // Missing axes are in front.
+                let Some(own) = (axis + place.axes).checked_sub(lengths.len()) else { return 0 };
+                if place.lengths[own] == 1 { 0 } else { place.strides[own] }
+            })
+        };
+        let mut order = [0; MOST_AXES];
+        let order = &mut order[..lengths.len()];
+        order.iter_mut().enumerate().for_each(|(i, axis)| *axis = i);
+        order.sort_by_key(|axis| std::cmp::Reverse(strides(*axis)[like].unsigned_abs()));
+        let (mut outer, mut inner) = (Axes::none(places.len()), Axes::none(places.len()));
+        for i in order.iter().copied() {
+            let group = if axis.is_none_or(|axis| axis == i) { &mut inner } else { &mut outer };
+            group.push(lengths[i], strides(i));
+        }
+        Layout { outer, inner }
+    }
+}
+
+impl Axes {
+    fn none(arrays: usize) -> Self {
+        Axes { arrays, count: 0, lengths: [1; MOST_AXES], strides: [[0; MOST_ARRAYS]; MOST_AXES] }
+    }
+
+    /// Adds an axis within the others; one with the last if both are one to all arrays.
+    fn push(&mut self, length: usize, strides: Each<isize>) {
+        if length == 1 {
+            return;
+        }
+        if let Some(last) = self.count.checked_sub(1) {
+            let whole = length as isize;
+            if (0..self.arrays).all(|i| self.strides[last][i] == strides[i] * whole) {
+                self.lengths[last] *= length;
+                self.strides[last] = strides;
+                return;
+            }
+        }
+        self.lengths[self.count] = length;
+        self.strides[self.count] = strides;
+        self.count += 1;
+    }
+
+    /// How many steps there are.
+    pub(super) fn len(&self) -> usize {
+        self.lengths[..self.count].iter().product()
+    }
+
+    /// Without the innermost axis, and that one's length and strides.
+    pub(super) fn split(mut self) -> (Self, usize, Each<isize>) {
+        match self.count.checked_sub(1) {
+            Some(last) => {
+                self.count = last;
+                (self, self.lengths[last], self.strides[last])
+            }
+            None => (self, 1, [0; MOST_ARRAYS]),
+        }
+    }
+
+    /// Calls `visit` with how far each step is away in each array, in order.
+    #[inline(always)]
+    pub(super) fn each(&self, mut visit: impl FnMut(&Each<isize>)) {
+        if self.len() == 0 {
+            return;
+        }
+        let mut at = [0; MOST_AXES];
+        let mut offsets = [0; MOST_ARRAYS];
+        'steps: loop {
+            visit(&offsets);
+            for axis in (0..self.count).rev() {
+                at[axis] += 1;
+                if at[axis] < self.lengths[axis] {
+                    (0..self.arrays).for_each(|i| offsets[i] += self.strides[axis][i]);
+                    continue 'steps;
+                }
+                at[axis] = 0;
+                let back = self.lengths[axis] as isize - 1;
+                (0..self.arrays).for_each(|i| offsets[i] -= self.strides[axis][i] * back);
+            }
+            return;
+        }
+    }
+}

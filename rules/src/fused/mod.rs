@@ -1,0 +1,24 @@
+//! Element-wise functions of broadcast arrays, reductions, and functions of what is reduced: the engine behind `fused!`.
+//!
+//! The macro writes, for each function, a [`Kernel`]: code for a block of elements of a row, as often as the row has to be gone through.
+//! Everything else is here, once for all functions: [`operand`] what an array is, [`layout`] in what order elements are gone through,
+//! [`row`] how blocks are read, written and summed up, [`call`] how rows become a call. The code is compiled for several
+//! instruction sets, of which [`dispatch`] chooses; all give the same bits.
+
+mod call;
+mod dispatch;
+mod layout;
+pub mod math;
+mod operand;
+mod row;
+
+pub use call::{Call, clear};
+pub use math::Real;
+pub use operand::{Rank, Sink, Source};
+pub use row::{Kernel, Pass, Reduction, Row};
+
+/// How many elements are computed together.
+pub const LANES: usize = 32;
+
+/// As many elements.
+pub type Block<T> = [T; LANES];

@@ -1,0 +1,206 @@
+//! One row of a fused function, in passes over blocks of elements.
+
+use super::layout::{Axes, Each};
+use super::{Block, LANES, Real};
+
+/// What is computed of each row.
+pub trait Kernel<T: Real, const I: usize, const O: usize, const R: usize> {
+    /// Goes through `row` as often as need be. `numbers` are those of the row: some are given, the others are computed.
+    fn row(row: &mut Row<'_, T, I, O>, numbers: &mut [T; R]);
+}
+
+/// One pass through a row: what is computed of a block of elements, and what becomes of it.
+pub trait Pass<T: Real, const I: usize, const O: usize, const S: usize, const R: usize> {
+    /// Which arrays are read,
+    const READS: [bool; I];
+    /// and which are written.
+    const WRITES: [bool; O];
+    /// How the results of all elements become one.
+    const REDUCTIONS: [Reduction; S];
+    /// Computes `y` and what is reduced, `s`, out of `x` and the numbers `r` of the row. The block may be longer than what is left of
+    /// the row.
+    fn block(x: &[Block<T>; I], r: &[T; R], y: &mut [Block<T>; O], s: &mut [Block<T>; S]);
+}
+
+/// How many become one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reduction {
+    /// *Σ x*
+    Sum,
+    /// The largest one.
+    Max,
+    /// The smallest one.
+    Min,
+}
+
+impl Reduction {
+    #[inline(always)]
+    fn neutral<T: Real>(self) -> T {
+        match self {
+            Reduction::Sum => T::of(0.0),
+            Reduction::Max => T::of(f64::NEG_INFINITY),
+            Reduction::Min => T::of(f64::INFINITY),
+        }
+    }
+
+    #[inline(always)]
+    fn combine<T: Real>(self, a: T, b: T) -> T {
+        match self {
+            Reduction::Sum => a + b,
+            Reduction::Max => {
+                if a < b {
+                    b
+                } else {
+                    a
+                }
+            }
+            Reduction::Min => {
+                if b < a {
+                    b
+                } else {
+                    a
+                }
+            }
+        }
+    }
+
+    /// Of all lanes, in pairs.
+    #[inline(always)]
+    fn all<T: Real>(self, mut lanes: Block<T>) -> T {
+        let mut half = LANES / 2;
+        while half > 0 {
+            for l in 0..half {
+                lanes[l] = self.combine(lanes[l], lanes[l + half]);
+            }
+            half /= 2;
+        }
+        lanes[0]
+    }
+}
+
+/// A row of the arrays that go together: the first `I` are read, the other `O` are written.
+pub struct Row<'a, T, const I: usize, const O: usize> {
+    pub(super) starts: Each<*mut T>,
+    /// Somebody wants what is computed for the array.
+    pub(super) wanted: [bool; O],
+    /// It is added to what is there.
+    pub(super) adds: [bool; O],
+    /// The axes of the row but for the innermost,
+    pub(super) lines: &'a Axes,
+    /// and that one.
+    pub(super) length: usize,
+    pub(super) strides: Each<isize>,
+}
+
+impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
+    /// How many elements the row has.
+    #[inline(always)]
+    pub fn count(&self) -> T {
+        T::of((self.lines.len() * self.length) as f64)
+    }
+
+    /// Goes through the row once.
+    #[inline(always)]
+    pub fn pass<P: Pass<T, I, O, S, R>, const S: usize, const R: usize>(
+        &mut self,
+        numbers: &[T; R],
+    ) -> [T; S] {
+        let mut results: [Block<T>; S] = std::array::from_fn(|i| [P::REDUCTIONS[i].neutral(); LANES]);
+        if self.length == 0 {
+            return std::array::from_fn(|i| P::REDUCTIONS[i].neutral());
+        }
+        self.lines.each(|offsets| {
+            // What is added to one element all along the line.
+            let mut totals = [[T::of(0.0); LANES]; O];
+            let mut begin = 0;
+            while begin < self.length {
+                let n = LANES.min(self.length - begin);
+                let at = |array: usize| {
+                    let distance = offsets[array] + begin as isize * self.strides[array];
+                    self.starts[array].wrapping_offset(distance)
+                };
+                let x: [Block<T>; I] = std::array::from_fn(|i| match P::READS[i] {
+                    // SAFETY: the layout says that these elements are the array's.
+                    true => unsafe { read(at(i), self.strides[i], n) },
+                    false => [T::of(0.0); LANES],
+                });
+                let mut y = [[T::of(0.0); LANES]; O];
+                let mut s = [[T::of(0.0); LANES]; S];
+                P::block(&x, numbers, &mut y, &mut s);
+                for i in 0..S {
+                    for l in 0..n {
+                        results[i][l] = P::REDUCTIONS[i].combine(results[i][l], s[i][l]);
+                    }
+                }
+                for o in (0..O).filter(|o| P::WRITES[*o] && self.wanted[*o]) {
+                    let stride = self.strides[I + o];
+                    if self.adds[o] && stride == 0 {
+                        for l in 0..n {
+                            totals[o][l] += y[o][l];
+                        }
+                    } else {
+                        // SAFETY: the layout says that these elements are the array's, which may be written.
+                        unsafe { write(at(I + o), stride, n, &y[o], self.adds[o]) }
+                    }
+                }
+                begin += n;
+            }
+            for o in 0..O {
+                if P::WRITES[o] && self.wanted[o] && self.adds[o] && self.strides[I + o] == 0 {
+                    let place = self.starts[I + o].wrapping_offset(offsets[I + o]);
+                    // SAFETY: as above.
+                    unsafe { *place += Reduction::Sum.all(totals[o]) }
+                }
+            }
+        });
+        std::array::from_fn(|i| P::REDUCTIONS[i].all(results[i]))
+    }
+}
+
+/// `n` elements. What is behind them in the block are copies of the first, so that nothing comes up that is not in the array.
+///
+/// # Safety
+/// They are there, and `n` is 1 to `LANES`.
+#[inline(always)]
+unsafe fn read<T: Real>(start: *const T, stride: isize, n: usize) -> Block<T> {
+    if n == LANES && stride == 1 {
+        // SAFETY: a block in a row.
+        return unsafe { start.cast::<Block<T>>().read_unaligned() };
+    }
+    // SAFETY: there is at least one.
+    let mut block = [unsafe { *start }; LANES];
+    if stride != 0 {
+        for (l, element) in block[..n].iter_mut().enumerate() {
+            // SAFETY: as the caller guarantees.
+            *element = unsafe { *start.offset(l as isize * stride) };
+        }
+    }
+    block
+}
+
+/// Writes `n` elements, or adds to them.
+///
+/// # Safety
+/// They may be written.
+#[inline(always)]
+unsafe fn write<T: Real>(start: *mut T, stride: isize, n: usize, block: &Block<T>, adds: bool) {
+    if n == LANES && stride == 1 {
+        let place = start.cast::<Block<T>>();
+        // SAFETY: a block in a row. Read as a whole and written as a whole: nothing else is in between.
+        unsafe {
+            let mut sum = if adds { place.read_unaligned() } else { [T::of(0.0); LANES] };
+            for l in 0..LANES {
+                sum[l] = if adds { sum[l] + block[l] } else { block[l] };
+            }
+            place.write_unaligned(sum);
+        }
+        return;
+    }
+    for (l, element) in block[..n].iter().enumerate() {
+        // SAFETY: as the caller guarantees.
+        unsafe {
+            let place = start.offset(l as isize * stride);
+            *place = if adds { *place + *element } else { *element };
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Fused functions of arrays.
+#![allow(missing_docs)]
+
+use ndarray::{Array1, Array2, Array3, Axis, array};
+use pullback::fused;
+use pullback::prelude::*;
+use pullback::testing::{CheckRule, CountingAllocator, check_rule};
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
+fused! {
+    /// tanh(x·w + b)
+    fn affine_tanh(x, w, b) { (x * w + b).tanh() }
+
+    /// Σ sin cos exp x
+    fn waves(x) { sum(x.exp().cos().sin()) }
+
+    /// s·x/z
+    fn scaled(x, z, s: T) { s * x / z }
+
+    fn softmax(x; axis) {
+        let e = (x - constant(max(x))).exp();
+        e / sum(e)
+    }
+
+    fn log_sum_exp(x; axis) {
+        let m = constant(max(x));
+        m + sum((x - m).exp()).ln()
+    }
+
+    fn layer_norm(x, gain, bias; axis) {
+        let centred = x - mean(x);
+        centred / (mean(centred * centred) + 1e-5).sqrt() * gain + bias
+    }
+
+    fn norm(x) { sum(x * x).sqrt() }
+
+    fn normalised(x) { x / sum(x * x).sqrt() }
+
+    fn huber(x, t, delta: T) {
+        let d = (x - t).abs();
+        mean(if d < delta { 0.5 * d * d } else { delta * (d - 0.5 * delta) })
+    }
+}
+
+fn wave(n: usize) -> Array1<f64> {
+    (0..n).map(|i| (0.7 * i as f64 + 0.3).sin()).collect()
+}
+
+fn grid(n: usize, m: usize) -> Array2<f64> {
+    Array2::from_shape_fn((n, m), |(i, j)| (0.7 * i as f64 + 0.31 * j as f64 + 0.3).sin())
+}
+
+#[test]
+fn values() {
+    let (x, w, b) = (grid(3, 40), wave(40), wave(1));
+    let mut y = Array2::zeros((3, 40));
+    affine_tanh(&mut y, &x, &w, &b);
+    for ((i, j), y) in y.indexed_iter() {
+        assert!((y - (x[[i, j]] * w[j] + b[0]).tanh()).abs() < 1e-15);
+    }
+    let total: f64 = x.iter().map(|x| x.exp().cos().sin()).sum();
+    assert!((waves(&x) - total).abs() < 1e-13);
+    let mut p = Array2::zeros((3, 40));
+    softmax(&mut p, &x, Axis(0));
+    for p in p.sum_axis(Axis(0)) {
+        assert!((p - 1.0).abs() < 1e-15);
+    }
+    assert!((norm(&x) - x.iter().map(|x| x * x).sum::<f64>().sqrt()).abs() < 1e-14);
+}
+
+#[test]
+fn element_wise() {
+    check_rule(
+        affine_tanh::<f64, ndarray::Ix2, ndarray::Ix2, ndarray::Ix1, ndarray::Ix1>::rule,
+        [
+            (Array2::zeros((3, 5)), grid(3, 5), wave(5), wave(1)),
+            (Array2::zeros((2, 70)), grid(2, 70), wave(70), wave(70)),
+            (Array2::zeros((0, 4)), grid(0, 4), wave(4), wave(1)),
+        ],
+    );
+    check_rule(
+        scaled::<f64, ndarray::Ix2, ndarray::Ix2, ndarray::Ix1>::rule,
+        [
+            (Array2::zeros((3, 5)), grid(3, 5), wave(5), 0.7),
+            (Array2::zeros((2, 33)), grid(2, 1), wave(33), 0.3),
+        ],
+    );
+}
+
+#[test]
+fn reductions() {
+    check_rule(waves::<f64, ndarray::Ix2>::rule, [(grid(3, 5),), (grid(40, 7),), (grid(0, 3),)]);
+    check_rule(norm::<f64, ndarray::Ix1>::rule, [(wave(3),), (wave(70),)]);
+    check_rule(
+        huber::<f64, ndarray::Ix2, ndarray::Ix1>::rule,
+        [(grid(4, 5), wave(5), 0.4), (grid(2, 1), wave(1), 0.2)],
+    );
+}
+
+#[test]
+fn rows() {
+    for axis in [Axis(0), Axis(1)] {
+        let y = |n, m| if axis == Axis(0) { Array2::zeros((1, m)) } else { Array2::zeros((n, 1)) };
+        check_rule(
+            softmax::<f64, ndarray::Ix2, ndarray::Ix2>::rule,
+            [(Array2::zeros((3, 5)), grid(3, 5), axis), (Array2::zeros((40, 34)), grid(40, 34), axis)],
+        );
+        check_rule(
+            log_sum_exp::<f64, ndarray::Ix2, ndarray::Ix2>::rule,
+            [(y(3, 5), grid(3, 5), axis), (y(2, 70), grid(2, 70), axis)],
+        );
+        check_rule(
+            layer_norm::<f64, ndarray::Ix2, ndarray::Ix2, ndarray::Ix2, ndarray::Ix2>::rule,
+            [(Array2::zeros((3, 5)), grid(3, 5), grid(3, 5), grid(1, 5), axis)],
+        );
+    }
+    check_rule(normalised::<f64, ndarray::Ix2, ndarray::Ix2>::rule, [(Array2::zeros((3, 4)), grid(3, 4))]);
+}
