@@ -22,6 +22,7 @@ mod local;
 pub mod mutation;
 #[cfg(feature = "nalgebra")]
 mod nalgebra;
+pub mod nn;
 mod operators;
 mod option;
 mod output;

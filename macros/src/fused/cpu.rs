@@ -6,11 +6,13 @@ use quote::{format_ident, quote};
 use super::graph::*;
 use super::schedule::{Pass, Schedule};
 
-/// The kernel `name`: a type, for `inputs` arrays that are read and `outputs` that are written.
+/// The kernel `name`: a type, for `inputs` arrays that are read and `outputs` that are written; to those of `totals` each row adds
+/// a number.
 pub(crate) fn kernel(
     name: &Ident,
     graph: &Graph,
     schedule: &Schedule,
+    totals: &[(usize, NodeId)],
     (inputs, outputs): (usize, usize),
 ) -> TokenStream {
     let rows = schedule.slots.len();
@@ -33,6 +35,10 @@ pub(crate) fn kernel(
             let value = value(graph, *id, &|id| number_of_row(graph, schedule, id));
             steps.extend(quote!(r[#slot] = #value;));
         }
+    }
+    for (port, id) in totals {
+        let (port, value) = (Literal::usize_unsuffixed(*port), number_of_row(graph, schedule, *id));
+        steps.extend(quote!(row.add(#port, #value);));
     }
     quote! {
         struct #name;
@@ -179,6 +185,10 @@ fn value(graph: &Graph, id: NodeId, operand: &dyn Fn(NodeId) -> TokenStream) -> 
             quote!((if #left #test #right { #then } else { #otherwise }))
         }
         Node::Count => quote!(row.count()),
+        Node::Number(i) => {
+            let i = Literal::usize_unsuffixed(i);
+            quote!(row.number(#i))
+        }
         Node::Input(_) | Node::Given(_) | Node::Literal(_) | Node::Reduce(..) => {
             unreachable!("neither computed nor without a name")
         }

@@ -57,7 +57,12 @@ impl Adjoints {
     /// Hands `d`, the gradient with respect to a node, to its operands.
     fn propagate(&mut self, graph: &mut Graph, id: NodeId, d: NodeId) {
         match graph.node(id) {
-            Node::Input(_) | Node::Given(_) | Node::Literal(_) | Node::Count | Node::Constant(_) => {}
+            Node::Input(_)
+            | Node::Number(_)
+            | Node::Given(_)
+            | Node::Literal(_)
+            | Node::Count
+            | Node::Constant(_) => {}
             Node::Neg(a) => {
                 let d = graph.negative(d);
                 self.add(graph, id, a, d);

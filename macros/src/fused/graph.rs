@@ -13,6 +13,8 @@ pub(crate) type NodeId = usize;
 pub(crate) enum Node {
     /// An element of an array.
     Input(usize),
+    /// An operand that is a number.
+    Number(usize),
     /// A number of the row that is known beforehand.
     Given(usize),
     /// A number, by its bits.
@@ -97,7 +99,7 @@ impl Graph {
         }
         let level = match node {
             Node::Input(_) => Level::Element,
-            Node::Given(_) | Node::Count | Node::Reduce(..) => Level::Row,
+            Node::Number(_) | Node::Given(_) | Node::Count | Node::Reduce(..) => Level::Row,
             Node::Literal(_) => Level::Literal,
             _ => operands(node).into_iter().map(|id| self.level(id)).max().expect("operands"),
         };
@@ -248,7 +250,7 @@ impl Graph {
 
 pub(crate) fn operands(node: Node) -> Vec<NodeId> {
     match node {
-        Node::Input(_) | Node::Given(_) | Node::Literal(_) | Node::Count => Vec::new(),
+        Node::Input(_) | Node::Number(_) | Node::Given(_) | Node::Literal(_) | Node::Count => Vec::new(),
         Node::Neg(a) | Node::Apply(_, a) | Node::Reduce(_, a) | Node::Constant(a) => vec![a],
         Node::Binary(_, a, b) => vec![a, b],
         Node::Select { left, right, then, otherwise, .. } => vec![left, right, then, otherwise],
@@ -257,7 +259,7 @@ pub(crate) fn operands(node: Node) -> Vec<NodeId> {
 
 fn operands_mut(node: &mut Node) -> Vec<&mut NodeId> {
     match node {
-        Node::Input(_) | Node::Given(_) | Node::Literal(_) | Node::Count => Vec::new(),
+        Node::Input(_) | Node::Number(_) | Node::Given(_) | Node::Literal(_) | Node::Count => Vec::new(),
         Node::Neg(a) | Node::Apply(_, a) | Node::Reduce(_, a) | Node::Constant(a) => vec![a],
         Node::Binary(_, a, b) => vec![a, b],
         Node::Select { left, right, then, otherwise, .. } => vec![left, right, then, otherwise],

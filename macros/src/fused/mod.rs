@@ -69,7 +69,8 @@ impl Fused {
             ));
         }
         let arrays = self.operands.len();
-        let inputs: Vec<NodeId> = (0..arrays).map(|i| graph.add(Node::Input(i))).collect();
+        let inputs: Vec<NodeId> =
+            self.operands.iter().enumerate().map(|(i, operand)| graph.add(operand.node(i))).collect();
         let of_forward = graph.len();
 
         // The pullback: what it reads beside the operands is the function's value and the gradient with respect to that.
@@ -97,12 +98,15 @@ impl Fused {
         if result != Result::Elements {
             given.push(seed);
         }
-        let mut backward_outputs: Vec<_> = gradients.iter().copied().enumerate().collect();
+        // Those with respect to numbers are numbers of the row.
+        let (of_numbers, mut backward_outputs): (Vec<_>, Vec<_>) =
+            gradients.iter().copied().enumerate().partition(|(i, _)| self.operands[*i].scalar);
+        let totals: Vec<NodeId> = of_numbers.iter().map(|(_, id)| *id).collect();
         if result == Result::Elements {
             // The gradient with respect to what is overwritten.
             backward_outputs.push((arrays, graph.literal(0.0)));
         }
-        let backward = Schedule::new(&graph, &backward_outputs, &[], &given, &given);
+        let backward = Schedule::new(&graph, &backward_outputs, &totals, &given, &given);
 
         let (written, read_back, added) = match result {
             Result::Elements => (1, arrays + 2, arrays + 1),
@@ -111,8 +115,14 @@ impl Fused {
         let kernels = Kernels {
             result,
             kept: kept.len(),
-            forward: cpu::kernel(&format_ident!("Forward"), &graph, &forward, (arrays, written)),
-            backward: cpu::kernel(&format_ident!("Backward"), &graph, &backward, (read_back, added)),
+            forward: cpu::kernel(&format_ident!("Forward"), &graph, &forward, &[], (arrays, written)),
+            backward: cpu::kernel(
+                &format_ident!("Backward"),
+                &graph,
+                &backward,
+                &of_numbers,
+                (read_back, added),
+            ),
         };
         Ok(emit::function(self, &kernels))
     }

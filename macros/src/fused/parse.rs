@@ -92,13 +92,20 @@ fn operand(input: ParseStream<'_>) -> syn::Result<Operand> {
     Ok(Operand { name, scalar })
 }
 
+impl Operand {
+    /// Operand `number` in a graph.
+    pub(crate) fn node(&self, number: usize) -> Node {
+        if self.scalar { Node::Number(number) } else { Node::Input(number) }
+    }
+}
+
 impl Fused {
     /// The graph of the function, and its value.
     pub(crate) fn graph(&self) -> syn::Result<(Graph, NodeId)> {
         let mut builder =
             Builder { graph: Graph::default(), names: HashMap::new(), errors: Errors::default() };
         for (number, operand) in self.operands.iter().enumerate() {
-            let id = builder.graph.add(Node::Input(number));
+            let id = builder.graph.add(operand.node(number));
             builder.names.insert(operand.name.to_string(), id);
         }
         let value = builder.block(&self.body);

@@ -99,6 +99,20 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
         T::of((self.lines.len() * self.length) as f64)
     }
 
+    /// Operand `i`, which is a number.
+    #[inline(always)]
+    pub fn number(&self, i: usize) -> T {
+        // SAFETY: a number is there whatever the row.
+        unsafe { *self.starts[i] }
+    }
+
+    /// Adds `value` to array `o` of those that are written, which is a number.
+    #[inline(always)]
+    pub fn add(&mut self, o: usize, value: T) {
+        // SAFETY: as above.
+        unsafe { *self.starts[I + o] += value }
+    }
+
     /// Goes through the row once.
     #[inline(always)]
     pub fn pass<P: Pass<T, I, O, S, R>, const S: usize, const R: usize>(
