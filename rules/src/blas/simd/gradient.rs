@@ -4,7 +4,7 @@
 //! rows of *Ȧ*: a block of *B* is transposed in registers and stays there while all of *Ċ* passes by, so that nothing is
 //! packed. The two are functions of their own, because what the second prepares can be done while the first multiplies.
 
-use super::lanes::{Avx2F64, Avx512F64, Lanes, Square};
+use super::lanes::{Avx2F32, Avx2F64, Avx512F64, Lanes, Square};
 use super::opaque;
 use crate::blas::backend::sealed::Sealed as _;
 use crate::blas::planned::{Gradients, Rows, Size};
@@ -13,16 +13,16 @@ use crate::blas::planned::{Gradients, Rows, Size};
 const TOGETHER: usize = 4;
 
 macro_rules! gradients {
-    ($name:ident, $features:literal, $Lanes:ident, $lanes:literal, $vectors:literal, $rows:literal) => {
+    ($name:ident, $T:ident, $features:literal, $Lanes:ident, $lanes:literal, $vectors:literal, $rows:literal) => {
         /// The kernels for products of this size.
-        pub(super) fn $name(Size { m, n, k }: Size) -> Gradients<f64> {
+        pub(super) fn $name(Size { m, n, k }: Size) -> Gradients<$T> {
             #[target_feature(enable = $features)]
-            unsafe fn of_a<const WHOLE: bool>(size: &Size, dc: Rows<f64>, b: Rows<f64>, da: Rows<f64>) {
+            unsafe fn of_a<const WHOLE: bool>(size: &Size, dc: Rows<$T>, b: Rows<$T>, da: Rows<$T>) {
                 // SAFETY: as the caller guarantees.
                 unsafe { gradient_of_a::<$Lanes, $lanes, $vectors, WHOLE>(size, dc, b, da) }
             }
             #[target_feature(enable = $features)]
-            unsafe fn of_b<const WHOLE: bool>(size: &Size, a: Rows<f64>, dc: Rows<f64>, db: Rows<f64>) {
+            unsafe fn of_b<const WHOLE: bool>(size: &Size, a: Rows<$T>, dc: Rows<$T>, db: Rows<$T>) {
                 // SAFETY: as the caller guarantees.
                 unsafe { gradient_of_b::<$Lanes, $lanes, $rows, WHOLE>(size, a, dc, db) }
             }
@@ -38,8 +38,9 @@ macro_rules! gradients {
         }
     };
 }
-gradients!(avx512_f64, "avx512f,avx2,fma", Avx512F64, 8, 2, 16);
-gradients!(avx2_f64, "avx2,fma", Avx2F64, 4, 1, 8);
+gradients!(avx512_f64, f64, "avx512f,avx2,fma", Avx512F64, 8, 2, 16);
+gradients!(avx2_f64, f64, "avx2,fma", Avx2F64, 4, 1, 8);
+gradients!(avx2_f32, f32, "avx2,fma", Avx2F32, 8, 1, 8);
 
 /// Row i from column j on.
 #[inline(always)]

@@ -320,13 +320,13 @@ impl Square<4> for Avx2F64 {
     }
 }
 
-impl Square<8> for Avx512F64 {
+impl Square<8> for Avx2F32 {
     #[inline(always)]
-    unsafe fn transposed(from: *const f64, row_stride: isize) -> [__m512d; 8] {
+    unsafe fn transposed(from: *const f32, row_stride: isize) -> [__m256; 8] {
         // SAFETY: as the caller guarantees.
         unsafe {
-            let [a, b, c, d] = columns(from, row_stride);
-            let [e, f, g, h] = columns(from.add(4), row_stride);
+            let [a, b, c, d] = columns_f32(from, row_stride);
+            let [e, f, g, h] = columns_f32(from.add(4), row_stride);
             [a, b, c, d, e, f, g, h]
         }
     }
@@ -334,7 +334,44 @@ impl Square<8> for Avx512F64 {
 
 /// Four columns of eight elements.
 #[inline(always)]
-unsafe fn columns(from: *const f64, row_stride: isize) -> [__m512d; 4] {
+unsafe fn columns_f32(from: *const f32, row_stride: isize) -> [__m256; 4] {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        // A row in the lower half, and the next but three in the upper half.
+        let mut rows = [_mm256_setzero_ps(); 4];
+        for (row, register) in rows.iter_mut().enumerate() {
+            let at = from.offset(row as isize * row_stride);
+            let lower = _mm256_castps128_ps256(_mm_loadu_ps(at));
+            *register = _mm256_insertf128_ps::<1>(lower, _mm_loadu_ps(at.offset(4 * row_stride)));
+        }
+        let [a, b, c, d] = rows;
+        // Two by two, then four by four.
+        let (ab0, ab1) = (_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b));
+        let (cd0, cd1) = (_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+        [
+            _mm256_shuffle_ps::<0x44>(ab0, cd0),
+            _mm256_shuffle_ps::<0xee>(ab0, cd0),
+            _mm256_shuffle_ps::<0x44>(ab1, cd1),
+            _mm256_shuffle_ps::<0xee>(ab1, cd1),
+        ]
+    }
+}
+
+impl Square<8> for Avx512F64 {
+    #[inline(always)]
+    unsafe fn transposed(from: *const f64, row_stride: isize) -> [__m512d; 8] {
+        // SAFETY: as the caller guarantees.
+        unsafe {
+            let [a, b, c, d] = columns_f64(from, row_stride);
+            let [e, f, g, h] = columns_f64(from.add(4), row_stride);
+            [a, b, c, d, e, f, g, h]
+        }
+    }
+}
+
+/// Four columns of eight elements.
+#[inline(always)]
+unsafe fn columns_f64(from: *const f64, row_stride: isize) -> [__m512d; 4] {
     // SAFETY: as the caller guarantees.
     unsafe {
         // A row in the lower half, and the next but one in the upper half.

@@ -61,9 +61,11 @@ entry!(small_f64, f64, Avx512F64, Avx2F64);
 /// has the instructions.
 pub(super) fn kernels_f32(product: &Product<'_, f32>) -> Option<Kernels<f32>> {
     if has_avx512() {
-        Some(kernels::<Avx512F32>(product, None))
+        // With more columns than eight, wider registers win although B has to be rearranged for them.
+        let narrow = product.c.rows <= 8;
+        Some(kernels::<Avx512F32>(product, narrow.then_some(gradient::avx2_f32)))
     } else if has_avx2() {
-        Some(kernels::<Avx2F32>(product, None))
+        Some(kernels::<Avx2F32>(product, Some(gradient::avx2_f32)))
     } else {
         None
     }
@@ -476,13 +478,13 @@ mod tests {
     }
 
     /// Ȧ and Ḃ in matrices with gaps, in which nothing may change.
-    fn check_gradients(gradients: fn(Size) -> Gradients<f64>) {
+    fn check_gradients<T: MatrixScalar + From<u8> + std::fmt::Debug>(gradients: GradientsOf<T>) {
         for (m, n, k) in
             (1..40).map(|i| (i, (7 * i) % 23 + 1, (5 * i) % 35 + 1)).chain([(16, 8, 32), (4, 16, 64)])
         {
             let matrix = |rows: usize, columns: usize, salt: usize| {
                 Array2::from_shape_fn((rows, columns + salt % 3), |(i, j)| {
-                    ((3 * i + 5 * j + salt) % 8) as f64
+                    T::from(((3 * i + 5 * j + salt) % 8) as u8)
                 })
             };
             let (a, b, dc) = (matrix(m, k, 1), matrix(k, n, 2), matrix(m, n, 3));
@@ -494,8 +496,8 @@ mod tests {
             }
             let size = Size { m, n, k };
             let kernels = gradients(size);
-            let rows = |of: &Array2<f64>| (of.as_ptr().cast_mut(), of.strides()[0]);
-            let shadow = |of: &mut Array2<f64>| (of.as_mut_ptr(), of.strides()[0]);
+            let rows = |of: &Array2<T>| (of.as_ptr().cast_mut(), of.strides()[0]);
+            let shadow = |of: &mut Array2<T>| (of.as_mut_ptr(), of.strides()[0]);
             // SAFETY: the caller has asked whether there are the instructions.
             unsafe {
                 (kernels.of_a)(&size, rows(&dc), rows(&b), shadow(&mut da));
@@ -528,6 +530,7 @@ mod tests {
         if has_avx2() {
             check::<Avx2F32>();
             check::<Avx2F64>();
+            check_gradients(gradient::avx2_f32);
             check_gradients(gradient::avx2_f64);
             check_copies::<Avx2F32>();
             check_copies::<Avx2F64>();
