@@ -31,6 +31,7 @@
 //! * [Rules](guide::rules): derivatives of your own by [`scalar_rule!`], [`non_differentiable!`] and
 //!   [`#[derive(Rule)]`](derive@Rule), tested by [`testing`].
 //! * [How it works](guide::how_it_works): from a function to its reverse pass, and what holds on the way.
+//! * [Fused functions](guide::fused) of arrays, by [`fused!`]; those of [neural networks](nn).
 //! * Matrix products: [`mul_into()`], [`gemm()`].
 //!
 //! # Features
@@ -59,7 +60,7 @@ pub use pullback_rules::*;
 /// What a differentiable function and its users need in scope.
 pub mod prelude {
     pub use crate::{
-        Differentiable, Rule, Trans, constant, differentiable, gemm, mul_into, non_differentiable,
+        Differentiable, Rule, Trans, constant, differentiable, fused, gemm, mul_into, non_differentiable,
         scalar_rule,
     };
 }

@@ -311,7 +311,29 @@ pub fn scalar_methods(input: TokenStream) -> TokenStream {
     expand(syn::parse(input).map(|table: scalar::ScalarMethods| table.expand()))
 }
 
-/// Element-wise functions of arrays, broadcast and reduced, with rules: see the guide.
+/// Makes functions of arrays, with their rules, out of expressions for one element.
+///
+/// ```text
+/// fused! {
+///     /// y = tanh(x·w + b)
+///     pub fn affine_tanh(x, w, b) { (x * w + b).tanh() }
+///     pub fn squared_error(x, t) { 0.5 * sum((x - t) * (x - t)) }
+///     pub fn softmax(x; axis) {
+///         let e = (x - constant(max(x))).exp();
+///         e / sum(e)
+///     }
+///     pub fn scaled(x, k: T) { k * x }
+/// }
+/// ```
+///
+/// Operands are arrays of ndarray, of any rank and layout, which are broadcast, or numbers, `k: T`. A function of elements writes to its
+/// first argument, `affine_tanh(&mut y, &x, &w, &b)`; a reduction returns a number, `squared_error(&x, &t)`; with `; axis` rows
+/// run along the axis that the last argument names, `softmax(&mut y, &x, Axis(1))`. They are generic over `f32` and `f64`.
+///
+/// # Panics
+/// Calls panic if shapes do not go together, or if there is no such axis.
+///
+/// The guide has [examples](https://docs.rs/pullback/latest/pullback/guide/fused/).
 #[proc_macro]
 pub fn fused(input: TokenStream) -> TokenStream {
     expand(syn::parse(input).and_then(fused::expand))

@@ -12,8 +12,7 @@ mod derived;
 mod entries;
 mod float;
 mod function;
-#[doc(hidden)]
-pub mod fused;
+mod fused;
 mod growth;
 mod held;
 mod lend;
@@ -80,7 +79,9 @@ pub mod __private {
     pub use crate::float::Scalar;
     pub use crate::foreign;
     pub use crate::function::*;
-    pub use crate::fused;
+    pub mod fused {
+        pub use crate::fused::*;
+    }
     pub use crate::growth::{Removed, total, unextend, unpop, unpush};
     pub use crate::held::{Constant, accumulate_part, clear_part};
     pub use crate::lend::{Lend, RefLent};

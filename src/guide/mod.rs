@@ -3,7 +3,8 @@
 //! 1. [Gradient objects](gradients): what `f::gradient()` gives, and how to use it.
 //! 2. [The language](language): the Rust that `#[differentiable]` accepts, what it refuses, and the derivative at kinks.
 //! 3. [Rules](rules): derivatives that you write yourself.
-//! 4. [How it works](how_it_works): from a function to its reverse pass.
+//! 4. [Fused functions](fused): functions of the elements of arrays.
+//! 5. [How it works](how_it_works): from a function to its reverse pass.
 
 #[doc = include_str!("gradients.md")]
 pub mod gradients {}
@@ -13,6 +14,9 @@ pub mod language {}
 
 #[doc = include_str!("rules.md")]
 pub mod rules {}
+
+#[doc = include_str!("fused.md")]
+pub mod fused {}
 
 #[doc = include_str!("how_it_works.md")]
 pub mod how_it_works {}

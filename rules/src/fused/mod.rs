@@ -22,3 +22,6 @@ pub const LANES: usize = 32;
 
 /// As many elements.
 pub type Block<T> = [T; LANES];
+
+#[cfg(test)]
+mod tests;
