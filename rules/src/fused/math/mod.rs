@@ -24,6 +24,7 @@
 //! `addpd` (`vmulpd` on `ymm` or `zmm` with AVX2 or AVX-512), no `call`, and `mulsd` only for the elements that are left over. What
 //! prevents it: a branch whose sides LLVM does not compute both, conversions between `f64` and `i64`, comparisons of 64-bit
 //! integers, `f64::clamp` (it can panic), and rounding, which SSE2 has no instruction for.
+//! With SSE2 alone, LLVM leaves `asinh` and `acosh` as they are.
 
 mod arithmetic;
 mod error_function;
