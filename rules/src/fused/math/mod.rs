@@ -1,0 +1,43 @@
+//! Elementary functions that the compiler turns into packed instructions.
+//!
+//! Those of std are calls, and a loop with a call is not vectorised. These are straight-line code: both sides of a choice are
+//! computed and one is selected, nothing is looked up in tables, exponents are taken apart and put together by integer operations
+//! that every instruction set has for all lanes. So `for i in 0..n { y[i] = Real::exp(x[i]) }` becomes packed code in a function
+//! for any `#[target_feature]`, of which SSE2 is the least; the functions are `#[inline(always)]` and take on the features of
+//! whoever calls them.
+//!
+//! - **The same bits everywhere.** Only operations that IEEE 754 rounds correctly are used, in the order that is written: with
+//!   one lane or eight, whatever the instruction set and whatever the level of optimisation, the result is the same, apart from
+//!   the sign and payload of NaN. Hence no fused multiplication, which SSE2 and AVX lack; where one would have been needed, for a
+//!   rounding error, there is Dekker's product.
+//! - **Errors** are stated with each function, in units in the last place (ulp) of the result, and hold for all arguments,
+//!   subnormal arguments and results included. For `f32` they are at most 0.51, as the arithmetic is that of `f64`. Special values
+//!   are those of std: zeros keep their sign, and what overflows is infinite.
+//! - **Sine, cosine and tangent** of large arguments need as many digits of π as the exponent says. Their vectorised forms end in
+//!   `_near`: they are for arguments up to [`Real::NEAR`], and NaN beyond. A loop decides before it starts with
+//!   [`Real::all_near`], or else uses the forms without `_near`, which are the same up to there and call std beyond, and are not
+//!   vectorised.
+//!
+//! Polynomials interpolate, in high precision, at Chebyshev's points; degree, interval and error are stated at each.
+//!
+//! To see that a loop is vectorised, look at it: `objdump -d --disassemble=SYMBOL` of an optimised build shows `mulpd` and
+//! `addpd` (`vmulpd` on `ymm` or `zmm` with AVX2 or AVX-512), no `call`, and `mulsd` only for the elements that are left over. What
+//! prevents it: a branch whose sides LLVM does not compute both, conversions between `f64` and `i64`, comparisons of 64-bit
+//! integers, `f64::clamp` (it can panic), and rounding, which SSE2 has no instruction for.
+//! With SSE2 alone, LLVM leaves `asinh` and `acosh` as they are.
+
+mod arithmetic;
+mod error_function;
+mod exponential;
+mod implementations;
+mod inverse_trigonometric;
+mod logarithm;
+mod power;
+mod real;
+mod rounding;
+mod single;
+#[cfg(test)]
+mod tests;
+mod trigonometric;
+
+pub use real::Real;
