@@ -1,10 +1,9 @@
 //! Fused functions of arrays.
 #![allow(missing_docs)]
 
-use ndarray::{Array1, Array2, Array3, Axis, array};
-use pullback::fused;
-use pullback::prelude::*;
-use pullback::testing::{CheckRule, CountingAllocator, check_rule};
+use ndarray::{Array1, Array2, Axis};
+use pullback::testing::{CountingAllocator, check_rule};
+use pullback::{differentiable, fused};
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
@@ -32,6 +31,10 @@ fused! {
     fn layer_norm(x, gain, bias; axis) {
         let centred = x - mean(x);
         centred / (mean(centred * centred) + 1e-5).sqrt() * gain + bias
+    }
+
+    fn sines(x) {
+        sum(x.sin())
     }
 
     fn norm(x) { sum(x * x).sqrt() }
@@ -117,4 +120,23 @@ fn rows() {
         );
     }
     check_rule(normalised::<f64, ndarray::Ix2, ndarray::Ix2>::rule, [(Array2::zeros((3, 4)), grid(3, 4))]);
+}
+
+#[differentiable]
+fn all_sines(x: &Array1<f64>) -> f64 {
+    sines(x)
+}
+
+/// Beyond what vector code can do, and at what is no number.
+#[test]
+fn far_arguments() {
+    let x = Array1::from_vec(vec![1e9, 0.5, -3e7, 2.0]);
+    let expected: f64 = x.iter().map(|x: &f64| x.sin()).sum();
+    assert!((sines(&x) - expected).abs() < 1e-14);
+    check_rule(sines::<f64, ndarray::Ix1>::rule, [(wave(5),)]);
+    let x = wave(40) * 3e6;
+    let mut g = all_sines::gradient();
+    let (_, d) = g.value_and_gradient(&x);
+    assert!(d.x.iter().zip(&x).all(|(d, x)| (d - x.cos()).abs() < 1e-15));
+    assert!(sines(&Array1::from_vec(vec![f64::INFINITY, 1.0])).is_nan());
 }

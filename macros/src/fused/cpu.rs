@@ -63,39 +63,36 @@ fn block(
     let fused = quote!(::pullback::__private::fused);
     let rows = schedule.slots.len();
     let sums = pass.reductions.len();
-    let roots: Vec<NodeId> =
-        pass.reductions.iter().map(|(_, id, _)| *id).chain(pass.outputs.iter().map(|(_, id)| *id)).collect();
-    let nodes = graph.needed(&roots, &|id| graph.level(id) != Level::Element);
-    let mut reads = vec![false; inputs];
-    let mut body = TokenStream::new();
-    for id in nodes.into_iter().filter(|id| graph.level(*id) == Level::Element) {
-        let name = element(id);
-        let value = match graph.node(id) {
-            Node::Input(i) => {
-                reads[i] = true;
-                let i = Literal::usize_unsuffixed(i);
-                quote!(x[#i][l])
+    let results = pass.reductions.iter().map(|(_, id, _)| *id);
+    let roots: Vec<NodeId> = results.chain(pass.outputs.iter().map(|(_, id)| *id)).collect();
+    let mut nodes = graph.needed(&roots, &|id| graph.level(id) != Level::Element);
+    nodes.retain(|id| graph.level(*id) == Level::Element);
+    let reads = (0..inputs).map(|i| nodes.iter().any(|id| graph.node(*id) == Node::Input(i)));
+    let writes = (0..outputs).map(|o| pass.outputs.iter().any(|(port, _)| *port == o));
+    let kinds = pass.reductions.iter().map(|(reduction, ..)| match reduction {
+        Reduction::Sum => quote!(#fused::Reduction::Sum),
+        Reduction::Max => quote!(#fused::Reduction::Max),
+        Reduction::Min => quote!(#fused::Reduction::Min),
+    });
+    let near = elements(graph, schedule, pass, &nodes, true);
+    // Only functions that are periodic have a way of their own to deal with large arguments.
+    let periodic = nodes.iter().any(|id| matches!(graph.node(*id), Node::Apply(f, _) if f.is_periodic()));
+    let far = periodic.then(|| {
+        let far = elements(graph, schedule, pass, &nodes, false);
+        quote! {
+            #[allow(unused_variables)]
+            fn far(
+                x: &[#fused::Block<T>; #inputs],
+                r: &[T; #rows],
+                y: &mut [#fused::Block<T>; #outputs],
+                s: &mut [#fused::Block<T>; #sums],
+            ) {
+                for l in 0..#fused::LANES {
+                    #far
+                }
             }
-            _ => value(graph, id, &|id| operand(graph, schedule, id)),
-        };
-        body.extend(quote!(let #name = #value;));
-    }
-    let mut writes = vec![false; outputs];
-    for (port, id) in &pass.outputs {
-        writes[*port] = true;
-        let (port, value) = (Literal::usize_unsuffixed(*port), operand(graph, schedule, *id));
-        body.extend(quote!(y[#port][l] = #value;));
-    }
-    let mut kinds = Vec::new();
-    for (i, (reduction, id, _)) in pass.reductions.iter().enumerate() {
-        let (i, value) = (Literal::usize_unsuffixed(i), operand(graph, schedule, *id));
-        body.extend(quote!(s[#i][l] = #value;));
-        kinds.push(match reduction {
-            Reduction::Sum => quote!(#fused::Reduction::Sum),
-            Reduction::Max => quote!(#fused::Reduction::Max),
-            Reduction::Min => quote!(#fused::Reduction::Min),
-        });
-    }
+        }
+    });
     quote! {
         struct #name;
         impl<T: #fused::Real> #fused::Pass<T, #inputs, #outputs, #sums, #rows> for #name {
@@ -103,19 +100,53 @@ fn block(
             const WRITES: [bool; #outputs] = [#(#writes),*];
             const REDUCTIONS: [#fused::Reduction; #sums] = [#(#kinds),*];
             #[inline(always)]
-            #[allow(unused_variables)]
-            fn block(
+            #[allow(unused_variables, unused_mut)]
+            fn near(
                 x: &[#fused::Block<T>; #inputs],
                 r: &[T; #rows],
                 y: &mut [#fused::Block<T>; #outputs],
                 s: &mut [#fused::Block<T>; #sums],
-            ) {
+            ) -> bool {
+                let mut near = true;
                 for l in 0..#fused::LANES {
-                    #body
+                    #near
                 }
+                near
             }
+            #far
         }
     }
+}
+
+/// The code for element `l` of a block. If all arguments are to be `near` zero, it tells whether they are.
+fn elements(graph: &Graph, schedule: &Schedule, pass: &Pass, nodes: &[NodeId], near: bool) -> TokenStream {
+    let real = quote!(::pullback::__private::fused::Real);
+    let mut body = TokenStream::new();
+    for id in nodes {
+        let name = element(*id);
+        let value = match graph.node(*id) {
+            Node::Input(i) => {
+                let i = Literal::usize_unsuffixed(i);
+                quote!(x[#i][l])
+            }
+            Node::Apply(function, a) if near && function.is_periodic() => {
+                let (method, a) = (format_ident!("{}_near", function.name()), operand(graph, schedule, a));
+                body.extend(quote!(near &= #real::abs(#a) <= T::NEAR;));
+                quote!(#real::#method(#a))
+            }
+            _ => value(graph, *id, &|id| operand(graph, schedule, id)),
+        };
+        body.extend(quote!(let #name = #value;));
+    }
+    for (port, id) in &pass.outputs {
+        let (port, value) = (Literal::usize_unsuffixed(*port), operand(graph, schedule, *id));
+        body.extend(quote!(y[#port][l] = #value;));
+    }
+    for (i, (_, id, _)) in pass.reductions.iter().enumerate() {
+        let (i, value) = (Literal::usize_unsuffixed(i), operand(graph, schedule, *id));
+        body.extend(quote!(s[#i][l] = #value;));
+    }
+    body
 }
 
 fn element(id: NodeId) -> Ident {

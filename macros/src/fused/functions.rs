@@ -59,6 +59,11 @@ functions! {
 }
 
 impl Function {
+    /// Large arguments take another way.
+    pub(crate) fn is_periodic(self) -> bool {
+        matches!(self, Function::Sin | Function::Cos | Function::Tan)
+    }
+
     /// The derivative at `x`, where the function's value is `y`.
     pub(crate) fn slope(self, g: &mut Graph, x: NodeId, y: NodeId) -> NodeId {
         let one = g.literal(1.0);

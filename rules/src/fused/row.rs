@@ -19,7 +19,14 @@ pub trait Pass<T: Real, const I: usize, const O: usize, const S: usize, const R:
     const REDUCTIONS: [Reduction; S];
     /// Computes `y` and what is reduced, `s`, out of `x` and the numbers `r` of the row. The block may be longer than what is left of
     /// the row.
-    fn block(x: &[Block<T>; I], r: &[T; R], y: &mut [Block<T>; O], s: &mut [Block<T>; S]);
+    ///
+    /// Tells whether it could: vector code for periodic functions stops at [`Real::NEAR`].
+    fn near(x: &[Block<T>; I], r: &[T; R], y: &mut [Block<T>; O], s: &mut [Block<T>; S]) -> bool;
+    /// Likewise, whatever the arguments.
+    fn far(x: &[Block<T>; I], r: &[T; R], y: &mut [Block<T>; O], s: &mut [Block<T>; S]) {
+        let _ = (x, r, y, s);
+        unreachable!("without periodic functions nothing is far");
+    }
 }
 
 /// How many become one.
@@ -140,7 +147,9 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
                 });
                 let mut y = [[T::of(0.0); LANES]; O];
                 let mut s = [[T::of(0.0); LANES]; S];
-                P::block(&x, numbers, &mut y, &mut s);
+                if !P::near(&x, numbers, &mut y, &mut s) {
+                    P::far(&x, numbers, &mut y, &mut s);
+                }
                 for i in 0..S {
                     for l in 0..n {
                         results[i][l] = P::REDUCTIONS[i].combine(results[i][l], s[i][l]);
