@@ -193,8 +193,12 @@ where
         let Layout { outer, inner } = self.layout;
         let (lines, length, strides) = inner.split();
         let mut number = 0;
-        outer.each(|offsets| {
-            let starts = std::array::from_fn(|i| self.starts[i].wrapping_offset(offsets[i]));
+        let mut steps = outer.steps();
+        while steps.next() {
+            let mut starts = self.starts;
+            for i in 0..=I + O {
+                starts[i] = starts[i].wrapping_offset(steps.offsets[i]);
+            }
             let mut row =
                 Row { starts, wanted: self.wanted, adds: self.adds, lines: &lines, length, strides };
             let mut r = [T::of(0.0); R];
@@ -220,7 +224,7 @@ where
                 }
             }
             number += 1;
-        });
+        }
     }
 }
 

@@ -141,27 +141,43 @@ impl Axes {
         }
     }
 
-    /// Calls `visit` with how far each step is away in each array, in order.
+    /// All steps, in order.
     #[inline(always)]
-    pub(super) fn each(&self, mut visit: impl FnMut(&Each<isize>)) {
-        if self.len() == 0 {
-            return;
+    pub(super) fn steps(&self) -> Steps<'_> {
+        Steps { axes: self, at: [0; MOST_AXES], offsets: [0; MOST_ARRAYS], begun: false }
+    }
+}
+
+/// A way through some axes. No iterator, whose closures would not be compiled for the instructions of their caller.
+pub(super) struct Steps<'a> {
+    axes: &'a Axes,
+    at: [usize; MOST_AXES],
+    /// How far away this step is in each array.
+    pub(super) offsets: Each<isize>,
+    begun: bool,
+}
+
+impl Steps<'_> {
+    /// Goes on; `false` at the end.
+    #[inline(always)]
+    pub(super) fn next(&mut self) -> bool {
+        let Axes { arrays, count, lengths, strides } = self.axes;
+        if !std::mem::replace(&mut self.begun, true) {
+            return self.axes.len() > 0;
         }
-        let mut at = [0; MOST_AXES];
-        let mut offsets = [0; MOST_ARRAYS];
-        'steps: loop {
-            visit(&offsets);
-            for axis in (0..self.count).rev() {
-                at[axis] += 1;
-                if at[axis] < self.lengths[axis] {
-                    (0..self.arrays).for_each(|i| offsets[i] += self.strides[axis][i]);
-                    continue 'steps;
-                }
-                at[axis] = 0;
-                let back = self.lengths[axis] as isize - 1;
-                (0..self.arrays).for_each(|i| offsets[i] -= self.strides[axis][i] * back);
+        let mut axis = *count;
+        while axis > 0 {
+            axis -= 1;
+            self.at[axis] += 1;
+            let back = if self.at[axis] < lengths[axis] { 0 } else { lengths[axis] as isize };
+            for i in 0..*arrays {
+                self.offsets[i] += strides[axis][i] * (1 - back);
             }
-            return;
+            if back == 0 {
+                return true;
+            }
+            self.at[axis] = 0;
         }
+        false
     }
 }

@@ -126,79 +126,97 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
         &mut self,
         numbers: &[T; R],
     ) -> [T; S] {
-        let mut results: [Block<T>; S] = std::array::from_fn(|i| [P::REDUCTIONS[i].neutral(); LANES]);
-        if self.length == 0 {
-            return std::array::from_fn(|i| P::REDUCTIONS[i].neutral());
+        let zeros = [T::of(0.0); LANES];
+        let mut results = [zeros; S];
+        for i in 0..S {
+            results[i] = [P::REDUCTIONS[i].neutral(); LANES];
         }
-        self.lines.each(|offsets| {
+        let mut lines = self.lines.steps();
+        while self.length > 0 && lines.next() {
+            let mut starts = self.starts;
+            for i in 0..I + O {
+                starts[i] = starts[i].wrapping_offset(lines.offsets[i]);
+            }
             // What is added to one element all along the line.
-            let mut totals = [[T::of(0.0); LANES]; O];
+            let mut totals = [zeros; O];
             let mut begin = 0;
             while begin < self.length {
                 let n = LANES.min(self.length - begin);
-                let at = |array: usize| {
-                    let distance = offsets[array] + begin as isize * self.strides[array];
-                    self.starts[array].wrapping_offset(distance)
-                };
-                let x: [Block<T>; I] = std::array::from_fn(|i| match P::READS[i] {
-                    // SAFETY: the layout says that these elements are the array's.
-                    true => unsafe { read(at(i), self.strides[i], n) },
-                    false => [T::of(0.0); LANES],
-                });
-                let mut y = [[T::of(0.0); LANES]; O];
-                let mut s = [[T::of(0.0); LANES]; S];
+                let (mut x, mut y, mut s) = ([zeros; I], [zeros; O], [zeros; S]);
+                for i in 0..I {
+                    if P::READS[i] {
+                        let place = starts[i].wrapping_offset(begin as isize * self.strides[i]);
+                        // SAFETY: the layout says that these elements are the array's.
+                        unsafe { read(place, self.strides[i], n, &mut x[i]) }
+                    }
+                }
                 if !P::near(&x, numbers, &mut y, &mut s) {
                     P::far(&x, numbers, &mut y, &mut s);
                 }
                 for i in 0..S {
-                    for l in 0..n {
-                        results[i][l] = P::REDUCTIONS[i].combine(results[i][l], s[i][l]);
+                    if n == LANES {
+                        for l in 0..LANES {
+                            results[i][l] = P::REDUCTIONS[i].combine(results[i][l], s[i][l]);
+                        }
+                    } else {
+                        for l in 0..n {
+                            results[i][l] = P::REDUCTIONS[i].combine(results[i][l], s[i][l]);
+                        }
                     }
                 }
-                for o in (0..O).filter(|o| P::WRITES[*o] && self.wanted[*o]) {
+                for o in 0..O {
+                    if !P::WRITES[o] || !self.wanted[o] {
+                        continue;
+                    }
                     let stride = self.strides[I + o];
                     if self.adds[o] && stride == 0 {
                         for l in 0..n {
                             totals[o][l] += y[o][l];
                         }
                     } else {
+                        let place = starts[I + o].wrapping_offset(begin as isize * stride);
                         // SAFETY: the layout says that these elements are the array's, which may be written.
-                        unsafe { write(at(I + o), stride, n, &y[o], self.adds[o]) }
+                        unsafe { write(place, stride, n, &y[o], self.adds[o]) }
                     }
                 }
                 begin += n;
             }
             for o in 0..O {
                 if P::WRITES[o] && self.wanted[o] && self.adds[o] && self.strides[I + o] == 0 {
-                    let place = self.starts[I + o].wrapping_offset(offsets[I + o]);
                     // SAFETY: as above.
-                    unsafe { *place += Reduction::Sum.all(totals[o]) }
+                    unsafe { *starts[I + o] += Reduction::Sum.all(totals[o]) }
                 }
             }
-        });
-        std::array::from_fn(|i| P::REDUCTIONS[i].all(results[i]))
+        }
+        let mut all = [T::of(0.0); S];
+        for i in 0..S {
+            all[i] = P::REDUCTIONS[i].all(results[i]);
+        }
+        all
     }
 }
 
-/// `n` elements. What is behind them in the block are copies of the first, so that nothing comes up that is not in the array.
+/// Reads `n` elements. What is behind them in the block becomes the first one, so that nothing comes up that is not in the array.
 ///
 /// # Safety
 /// They are there, and `n` is 1 to `LANES`.
 #[inline(always)]
-unsafe fn read<T: Real>(start: *const T, stride: isize, n: usize) -> Block<T> {
+unsafe fn read<T: Real>(start: *const T, stride: isize, n: usize, block: &mut Block<T>) {
     if n == LANES && stride == 1 {
-        // SAFETY: a block in a row.
-        return unsafe { start.cast::<Block<T>>().read_unaligned() };
+        for (l, element) in block.iter_mut().enumerate() {
+            // SAFETY: as the caller guarantees.
+            *element = unsafe { *start.add(l) };
+        }
+        return;
     }
     // SAFETY: there is at least one.
-    let mut block = [unsafe { *start }; LANES];
+    *block = [unsafe { *start }; LANES];
     if stride != 0 {
-        for (l, element) in block[..n].iter_mut().enumerate() {
+        for l in 0..n {
             // SAFETY: as the caller guarantees.
-            *element = unsafe { *start.offset(l as isize * stride) };
+            block[l] = unsafe { *start.offset(l as isize * stride) };
         }
     }
-    block
 }
 
 /// Writes `n` elements, or adds to them.
@@ -208,22 +226,20 @@ unsafe fn read<T: Real>(start: *const T, stride: isize, n: usize) -> Block<T> {
 #[inline(always)]
 unsafe fn write<T: Real>(start: *mut T, stride: isize, n: usize, block: &Block<T>, adds: bool) {
     if n == LANES && stride == 1 {
-        let place = start.cast::<Block<T>>();
-        // SAFETY: a block in a row. Read as a whole and written as a whole: nothing else is in between.
-        unsafe {
-            let mut sum = if adds { place.read_unaligned() } else { [T::of(0.0); LANES] };
-            for l in 0..LANES {
-                sum[l] = if adds { sum[l] + block[l] } else { block[l] };
+        for l in 0..LANES {
+            // SAFETY: as the caller guarantees.
+            unsafe {
+                let place = start.add(l);
+                *place = if adds { *place + block[l] } else { block[l] };
             }
-            place.write_unaligned(sum);
         }
         return;
     }
-    for (l, element) in block[..n].iter().enumerate() {
+    for l in 0..n {
         // SAFETY: as the caller guarantees.
         unsafe {
             let place = start.offset(l as isize * stride);
-            *place = if adds { *place + *element } else { *element };
+            *place = if adds { *place + block[l] } else { block[l] };
         }
     }
 }
