@@ -1,40 +1,14 @@
 //! C ← α·op(A)·op(B) + β·C
 
-use ndarray::{ArrayRef2, ArrayView2, Ix2, MathCell, Zip};
+use ndarray::ArrayRef2;
 
 use crate::activation::{Dual, DualMut};
 use crate::blas::backend::{MatrixScalar, SmallPlan, accumulate, multiply, restore, scale};
+use crate::blas::byproduct::through;
+use crate::blas::elementwise::inner;
 use crate::blas::operand::Operand;
+use crate::blas::options::Trans;
 use crate::saved::Saved;
-use crate::shadow::{Accumulate, ArrayCells};
-
-/// Whether [`gemm()`] takes an operand as it is or transposed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Trans {
-    /// op(A) = A
-    #[default]
-    No,
-    /// op(A) = Aᵀ
-    Yes,
-}
-
-impl Trans {
-    #[inline]
-    fn operand<T>(self, matrix: Operand<'_, T>) -> Operand<'_, T> {
-        match self {
-            Trans::No => matrix,
-            Trans::Yes => matrix.t(),
-        }
-    }
-
-    #[inline]
-    fn view<T>(self, matrix: ArrayView2<'_, T>) -> ArrayView2<'_, T> {
-        match self {
-            Trans::No => matrix,
-            Trans::Yes => matrix.reversed_axes(),
-        }
-    }
-}
 
 /// *C ← α·op(A)·op(B) + β·C*, for *op(A)* m×k, *op(B)* k×n and *C* m×n; the `gemm` of BLAS.
 ///
@@ -177,16 +151,21 @@ impl<T: MatrixScalar> Gemm<T> {
             unsafe { restore(Operand::write(c.value), old_c) }
         }
         let Some(dc) = c.shadow.get() else { return (T::ZERO, T::ZERO) };
-        let dbeta = if self.beta_is_constant { T::ZERO } else { inner(dc, c.value.view()) };
+        let dc = Operand::cells(dc);
+        // SAFETY: the shadow of C overlaps no primal.
+        let dbeta = match self.beta_is_constant {
+            true => T::ZERO,
+            false => unsafe { inner(dc, Operand::read(c.value)) },
+        };
 
-        let (op_a, da) = (trans_a.view(a.value.view()), a.shadow.get().map(|da| trans_a.view(da)));
-        let (op_b, db) = (trans_b.view(b.value.view()), b.shadow.get().map(|db| trans_b.view(db)));
-        let (x, y, dc) = (Operand::read(&op_a), Operand::read(&op_b), Operand::cells(dc));
+        let (x, y) = (trans_a.operand(Operand::read(a.value)), trans_b.operand(Operand::read(b.value)));
+        let da = a.shadow.get().map(|da| trans_a.operand(Operand::cells(da)));
+        let db = b.shadow.get().map(|db| trans_b.operand(Operand::cells(db)));
         let [_, plan_a, plan_b] = &mut self.plans;
         let through_a = match (da, db) {
             (Some(_), None) => true,
             (None, Some(_)) => false,
-            _ => op_a.len() <= op_b.len(),
+            _ => a.value.len() <= b.value.len(),
         };
         // The gradient for α is a by-product of one of the two products.
         // SAFETY: no shadow overlaps a primal, and the shadow of C none of the others. Those of A and B may be the same
@@ -195,14 +174,18 @@ impl<T: MatrixScalar> Gemm<T> {
             let mut dalpha = T::ZERO;
             let by_product = !self.alpha_is_constant;
             if by_product && through_a {
-                dalpha = through(&mut self.product, plan_a, alpha, dc, y.t(), op_a, da);
+                dalpha = through(&mut self.product, alpha, x, da, |place| {
+                    multiply(plan_a, T::ONE, dc, y.t(), T::ZERO, place, None);
+                });
             } else if let Some(da) = da {
-                accumulate(plan_a, alpha, dc, y.t(), Operand::cells(da));
+                accumulate(plan_a, alpha, dc, y.t(), da);
             }
             if by_product && !through_a {
-                dalpha = through(&mut self.product, plan_b, alpha, x.t(), dc, op_b, db);
+                dalpha = through(&mut self.product, alpha, y, db, |place| {
+                    multiply(plan_b, T::ONE, x.t(), dc, T::ZERO, place, None);
+                });
             } else if let Some(db) = db {
-                accumulate(plan_b, alpha, x.t(), dc, Operand::cells(db));
+                accumulate(plan_b, alpha, x.t(), dc, db);
             }
             scale(beta, dc);
             (dalpha, dbeta)
@@ -210,74 +193,13 @@ impl<T: MatrixScalar> Gemm<T> {
     }
 }
 
-/// ⟨`left`·`right`, `primal`⟩, and `shadow += alpha·left·right`.
-///
-/// # Safety
-/// All operands are valid.
-unsafe fn through<T: MatrixScalar>(
-    product: &mut Vec<T>,
-    plan: &mut SmallPlan<T>,
-    alpha: T,
-    left: Operand<'_, T>,
-    right: Operand<'_, T>,
-    primal: ArrayView2<'_, T>,
-    shadow: Option<ArrayCells<'_, T, Ix2>>,
-) -> T {
-    // In the order of the primal's elements, so that they can be run through together.
-    let by_columns = primal.strides()[0] == 1 && primal.strides()[1] != 1;
-    let (primal, shadow) = match by_columns {
-        true => (primal.reversed_axes(), shadow.map(|shadow| shadow.reversed_axes())),
-        false => (primal, shadow),
-    };
-    let (rows, columns) = primal.dim();
-    product.resize(primal.len(), T::ZERO);
-    let place = Operand::packed(product.as_mut_ptr(), columns, rows);
-    // SAFETY: the place has as many elements as the product, and is nobody else's.
-    unsafe { multiply(plan, T::ONE, left, right, T::ZERO, if by_columns { place } else { place.t() }, None) };
-    if let Some(shadow) = shadow {
-        let add = |(dx, &p): (&MathCell<T>, &T)| dx.accumulate(alpha * p);
-        match shadow.to_slice() {
-            Some(shadow) => shadow.iter().zip(&*product).for_each(add),
-            None => shadow.iter().zip(&*product).for_each(add),
-        }
-    }
-    match primal.to_slice() {
-        Some(primal) => dot(product, primal, |&p| p),
-        None => primal.iter().zip(&*product).fold(T::ZERO, |sum, (&x, &p)| sum + p * x),
-    }
-}
-
-/// The sum of products, on several lanes because each addition waits for the one before it.
-fn dot<X, T: MatrixScalar>(x: &[X], y: &[T], value: impl Fn(&X) -> T) -> T {
-    const LANES: usize = 16;
-    let (x, x_rest) = x.as_chunks::<LANES>();
-    let (y, y_rest) = y.as_chunks::<LANES>();
-    let mut sums = [T::ZERO; LANES];
-    for (x, y) in x.iter().zip(y) {
-        for (sum, (x, &y)) in sums.iter_mut().zip(x.iter().zip(y)) {
-            *sum += value(x) * y;
-        }
-    }
-    let rest = x_rest.iter().zip(y_rest).fold(T::ZERO, |sum, (x, &y)| sum + value(x) * y);
-    sums.into_iter().fold(rest, |sum, x| sum + x)
-}
-
-/// ⟨`x`, `y`⟩
-fn inner<T: MatrixScalar>(x: ArrayCells<'_, T, Ix2>, y: ArrayView2<'_, T>) -> T {
-    if let (Some(x), Some(y)) = (x.to_slice(), y.to_slice()) {
-        return dot(x, y, |x| x.get());
-    }
-    let mut sum = T::ZERO;
-    Zip::from(&x).and(&y).for_each(|x, &y| sum += x.get() * y);
-    sum
-}
-
 #[cfg(test)]
 mod tests {
     use ndarray::Array2;
 
-    use super::{Gemm, Trans};
+    use super::Gemm;
     use crate::Shadow;
+    use crate::Trans;
     use crate::activation::{Activation, Dual, DualMut};
 
     const ALPHA: usize = 2;
