@@ -39,4 +39,4 @@ macro_rules! checks {
         }
     )*};
 }
-checks! { symm syrk trmm trsm }
+checks! { gemv ger symv syr trmv trsv gemm_batched symm syrk trmm trsm }

@@ -5,6 +5,12 @@ use ndarray::{Array, Array1, Array2, Array3, Axis, Dimension, ShapeBuilder, s};
 use super::backend::MatrixScalar;
 use super::options::Uplo;
 
+pub use super::level2::gemv::case as gemv;
+pub use super::level2::ger::case as ger;
+pub use super::level2::symv::case as symv;
+pub use super::level2::syr::case as syr;
+pub use super::level2::triangular::{trmv_case as trmv, trsv_case as trsv};
+pub use super::level3::gemm_batched::case as gemm_batched;
 pub use super::level3::symm::case as symm;
 pub use super::level3::syrk::case as syrk;
 pub use super::level3::trmm::case as trmm;

@@ -2,6 +2,7 @@
 //!
 //! What computes them is chosen in `backend` and `triangular`, and nowhere else.
 
+mod adjoint;
 mod backend;
 mod byproduct;
 #[doc(hidden)]
@@ -10,6 +11,7 @@ pub mod cases;
 mod cblas;
 mod elementwise;
 mod leaf;
+mod level2;
 mod level3;
 #[cfg(feature = "openblas")]
 mod openblas;
@@ -24,7 +26,13 @@ mod triangular;
 mod vectorised;
 
 pub use backend::{MatrixScalar, set_threads};
+pub use level2::gemv::gemv;
+pub use level2::ger::ger;
+pub use level2::symv::symv;
+pub use level2::syr::syr;
+pub use level2::triangular::{trmv, trsv};
 pub use level3::gemm::gemm;
+pub use level3::gemm_batched::gemm_batched;
 pub use level3::mul_into::mul_into;
 pub use level3::symm::symm;
 pub use level3::syrk::syrk;

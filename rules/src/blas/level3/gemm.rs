@@ -3,8 +3,8 @@
 use ndarray::ArrayRef2;
 
 use crate::activation::{Dual, DualMut};
-use crate::blas::backend::{MatrixScalar, SmallPlan, accumulate, multiply, restore, scale};
-use crate::blas::byproduct::through;
+use crate::blas::adjoint::{Factor, of_product, place};
+use crate::blas::backend::{MatrixScalar, SmallPlan, multiply, restore, scale};
 use crate::blas::elementwise::inner;
 use crate::blas::operand::Operand;
 use crate::blas::options::Trans;
@@ -128,10 +128,7 @@ impl<T: MatrixScalar> Gemm<T> {
         c: &mut ArrayRef2<T>,
     ) {
         // The gradient for β reads the old C, whatever β is.
-        let keep = match self.beta_is_constant {
-            true => self.old_c.buffer_to_restore(c.len(), T::ZERO),
-            false => Some(self.old_c.buffer(c.len(), T::ZERO)),
-        };
+        let keep = place(&mut self.old_c, self.beta_is_constant, c.len());
         run(&mut self.plans[0], trans_a, trans_b, alpha, a, b, beta, c, keep);
     }
 
@@ -162,31 +159,10 @@ impl<T: MatrixScalar> Gemm<T> {
         let da = a.shadow.get().map(|da| trans_a.operand(Operand::cells(da)));
         let db = b.shadow.get().map(|db| trans_b.operand(Operand::cells(db)));
         let [_, plan_a, plan_b] = &mut self.plans;
-        let through_a = match (da, db) {
-            (Some(_), None) => true,
-            (None, Some(_)) => false,
-            _ => a.value.len() <= b.value.len(),
-        };
-        // The gradient for α is a by-product of one of the two products.
-        // SAFETY: no shadow overlaps a primal, and the shadow of C none of the others. Those of A and B may be the same
-        // cells, and are updated one after the other.
+        let alpha = Factor { value: alpha, is_constant: self.alpha_is_constant };
+        // SAFETY: no shadow overlaps a primal, and the shadow of C none of the others.
         unsafe {
-            let mut dalpha = T::ZERO;
-            let by_product = !self.alpha_is_constant;
-            if by_product && through_a {
-                dalpha = through(&mut self.product, alpha, x, da, |place| {
-                    multiply(plan_a, T::ONE, dc, y.t(), T::ZERO, place, None);
-                });
-            } else if let Some(da) = da {
-                accumulate(plan_a, alpha, dc, y.t(), da);
-            }
-            if by_product && !through_a {
-                dalpha = through(&mut self.product, alpha, y, db, |place| {
-                    multiply(plan_b, T::ONE, x.t(), dc, T::ZERO, place, None);
-                });
-            } else if let Some(db) = db {
-                accumulate(plan_b, alpha, x.t(), dc, db);
-            }
+            let dalpha = of_product(&mut self.product, [plan_a, plan_b], alpha, (x, da), (y, db), dc);
             scale(beta, dc);
             (dalpha, dbeta)
         }

@@ -1,6 +1,7 @@
 //! Products of two matrices, and solves with many right-hand sides.
 
 pub(super) mod gemm;
+pub(super) mod gemm_batched;
 pub(super) mod mul_into;
 pub(super) mod symm;
 #[cfg(test)]

@@ -3,13 +3,13 @@
 use ndarray::{Array2, ArrayRef2};
 
 use crate::activation::{Dual, DualMut};
+use crate::blas::adjoint::{Factor, of_symmetric, place};
 use crate::blas::backend::{MatrixScalar, keep, restore, scale};
-use crate::blas::byproduct::through_sum;
 use crate::blas::cases::{Allocates, Case, LAYOUTS, Layout, Random};
 use crate::blas::elementwise::inner;
 use crate::blas::operand::Operand;
 use crate::blas::options::{Side, Uplo, assert_square};
-use crate::blas::triangular::{accumulate_symmetric, gradient_of_symmetric};
+use crate::blas::triangular::accumulate_symmetric;
 use crate::saved::Saved;
 
 /// *C ← α·A·B + β·C*, or *C ← α·B·A + β·C* with *A* on the right, for a symmetric n×n matrix *A* and m×k matrices *B* and *C*
@@ -103,10 +103,7 @@ impl<T: MatrixScalar> Symm<T> {
         beta: T,
         c: &mut ArrayRef2<T>,
     ) {
-        let place = match self.beta_is_constant {
-            true => self.old_c.buffer_to_restore(c.len(), T::ZERO),
-            false => Some(self.old_c.buffer(c.len(), T::ZERO)),
-        };
+        let place = place(&mut self.old_c, self.beta_is_constant, c.len());
         if let Some(place) = place {
             // SAFETY: the buffer is nobody else's.
             unsafe { keep(Operand::read(c), place) }
@@ -140,16 +137,9 @@ impl<T: MatrixScalar> Symm<T> {
             }
             let dy = side.left(dc);
             let dx = b.shadow.get().map(|db| side.left(Operand::cells(db)));
-            if !self.alpha_is_constant {
-                dalpha = through_sum(&mut self.product, alpha, x, dx, |place| {
-                    accumulate_symmetric(T::ONE, l, T::ONE, dy, place);
-                });
-            } else if let Some(dx) = dx {
-                accumulate_symmetric(alpha, l, T::ONE, dy, dx);
-            }
-            if let Some(da) = a.shadow.get() {
-                gradient_of_symmetric(alpha, dy, x, uplo.lower(Operand::cells(da)));
-            }
+            let alpha = Factor { value: alpha, is_constant: self.alpha_is_constant };
+            let dl = a.shadow.get().map(|da| uplo.lower(Operand::cells(da)));
+            dalpha = of_symmetric(&mut self.product, alpha, (l, dl), (x, dx), dy);
             scale(beta, dc);
         }
         (dalpha, dbeta)

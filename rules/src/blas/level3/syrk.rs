@@ -3,14 +3,13 @@
 use ndarray::{Array2, ArrayRef2};
 
 use crate::activation::{Dual, DualMut};
+use crate::blas::adjoint::{Factor, of_square, place};
 use crate::blas::backend::MatrixScalar;
-use crate::blas::byproduct::through_sum;
 use crate::blas::cases::{Allocates, Case, LAYOUTS, Layout, Random};
 use crate::blas::operand::Operand;
 use crate::blas::options::{Trans, Uplo};
 use crate::blas::triangular::{
-    accumulate_square, accumulate_symmetric, elements, inner_of_triangles, keep_triangle, restore_triangle,
-    scale_triangle,
+    accumulate_square, elements, inner_of_triangles, keep_triangle, restore_triangle, scale_triangle,
 };
 use crate::saved::Saved;
 
@@ -101,11 +100,7 @@ impl<T: MatrixScalar> Syrk<T> {
     ) {
         // Where that is not so, the function panics.
         if c.is_square() {
-            let len = elements(c.nrows());
-            let place = match self.beta_is_constant {
-                true => self.old_c.buffer_to_restore(len, T::ZERO),
-                false => Some(self.old_c.buffer(len, T::ZERO)),
-            };
+            let place = place(&mut self.old_c, self.beta_is_constant, elements(c.nrows()));
             if let Some(place) = place {
                 // SAFETY: the buffer is nobody else's.
                 unsafe { keep_triangle(uplo.lower(Operand::read(c)), place) }
@@ -136,14 +131,8 @@ impl<T: MatrixScalar> Syrk<T> {
             if !self.beta_is_constant {
                 dbeta = inner_of_triangles(l, uplo.lower(Operand::read(c.value)));
             }
-            let twice = T::ONE + T::ONE;
-            if !self.alpha_is_constant {
-                dalpha = through_sum(&mut self.product, alpha, x, dx, |place| {
-                    accumulate_symmetric(T::ONE, l, twice, x, place);
-                }) / twice;
-            } else if let Some(dx) = dx {
-                accumulate_symmetric(alpha, l, twice, x, dx);
-            }
+            let alpha = Factor { value: alpha, is_constant: self.alpha_is_constant };
+            dalpha = of_square(&mut self.product, alpha, (x, dx), l);
             scale_triangle(beta, l);
         }
         (dalpha, dbeta)

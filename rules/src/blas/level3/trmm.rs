@@ -4,12 +4,13 @@ use ndarray::{Array2, ArrayRef2};
 
 use super::trsm::{triangular_inputs, triangular_mismatches};
 use crate::activation::{Dual, DualMut};
+use crate::blas::adjoint::of_triangular_product;
 use crate::blas::backend::{MatrixScalar, keep, restore, scale};
 use crate::blas::cases::{Allocates, Case, Layout, Random};
 use crate::blas::elementwise::inner;
 use crate::blas::operand::Operand;
 use crate::blas::options::{Diag, Side, Trans, Uplo, assert_square};
-use crate::blas::triangular::{Triangle, gradient_of_triangle, product};
+use crate::blas::triangular::{Triangle, product};
 use crate::saved::Saved;
 
 /// *B ← α·op(A)·B*, or *B ← α·B·op(A)* with *A* on the right, for a triangular n×n matrix *A* and an m×k matrix *B* (m = n on
@@ -112,13 +113,9 @@ impl<T: MatrixScalar> Trmm<T> {
             }
             let Some(db) = b.shadow.get().map(Operand::cells) else { return dalpha };
             let old_b = Operand::read(b.value);
-            if let Some(da) = a.shadow.get().map(Operand::cells) {
-                gradient_of_triangle((side, uplo, trans, diag), alpha, db, old_b, da);
-            }
             if alpha != T::ZERO || !self.alpha_is_constant {
-                let (l, w) =
-                    Triangle::on_the_left((side, uplo, trans.other(), diag), Operand::read(a.value), db);
-                product(l, w);
+                let a = (Operand::read(a.value), a.shadow.get().map(Operand::cells));
+                of_triangular_product((side, uplo, trans, diag), alpha, a, old_b, db);
             }
             if !self.alpha_is_constant {
                 dalpha = inner(db, old_b);

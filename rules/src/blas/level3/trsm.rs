@@ -3,12 +3,13 @@
 use ndarray::{Array2, ArrayRef2};
 
 use crate::activation::{Dual, DualMut};
+use crate::blas::adjoint::{of_solve, place};
 use crate::blas::backend::{MatrixScalar, keep, restore, scale};
 use crate::blas::cases::{Allocates, Case, LAYOUTS, Layout, Random};
 use crate::blas::elementwise::inner;
 use crate::blas::operand::Operand;
 use crate::blas::options::{Diag, Side, Trans, Uplo, assert_square};
-use crate::blas::triangular::{Triangle, gradient_of_triangle, solve};
+use crate::blas::triangular::{Triangle, solve};
 use crate::saved::Saved;
 
 /// *B ← α·op(A)⁻¹·B*, or *B ← α·B·op(A)⁻¹* with *A* on the right, for a triangular n×n matrix *A* and an m×k matrix *B*
@@ -87,10 +88,7 @@ impl<T: MatrixScalar> Trsm<T> {
         a: &ArrayRef2<T>,
         b: &mut ArrayRef2<T>,
     ) {
-        let place = match self.alpha_is_constant {
-            true => self.old_b.buffer_to_restore(b.len(), T::ZERO),
-            false => Some(self.old_b.buffer(b.len(), T::ZERO)),
-        };
+        let place = place(&mut self.old_b, self.alpha_is_constant, b.len());
         if let Some(place) = place {
             // SAFETY: the buffer is nobody else's.
             unsafe { keep(Operand::read(b), place) }
@@ -115,13 +113,10 @@ impl<T: MatrixScalar> Trsm<T> {
         unsafe {
             let db = b.shadow.get().map(Operand::cells);
             if let Some(db) = db.filter(|_| alpha != T::ZERO || !self.alpha_is_constant) {
-                let (l, w) =
-                    Triangle::on_the_left((side, uplo, trans.other(), diag), Operand::read(a.value), db);
-                solve(l, w);
-                if let Some(da) = a.shadow.get().map(Operand::cells).filter(|_| alpha != T::ZERO) {
-                    let x = Operand::read(b.value);
-                    gradient_of_triangle((side, uplo, trans, diag), -T::ONE, db, x, da);
-                }
+                // With α = 0 the solution is 0, and A has no gradient.
+                let da = a.shadow.get().map(Operand::cells).filter(|_| alpha != T::ZERO);
+                let (a, x) = ((Operand::read(a.value), da), Operand::read(b.value));
+                of_solve((side, uplo, trans, diag), a, x, db);
             }
             if let Some(old_b) = self.old_b.take() {
                 restore(Operand::write(b.value), old_b);
