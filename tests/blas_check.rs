@@ -39,4 +39,4 @@ macro_rules! checks {
         }
     )*};
 }
-checks! { gemv ger symv syr trmv trsv gemm_batched symm syrk trmm trsm }
+checks! { dot nrm2 asum iamax scal axpy copy swap rot gemv ger symv syr trmv trsv gemm_batched symm syrk trmm trsm }

@@ -5,6 +5,11 @@ use ndarray::{Array, Array1, Array2, Array3, Axis, Dimension, ShapeBuilder, s};
 use super::backend::MatrixScalar;
 use super::options::Uplo;
 
+pub use super::level1::movement::{copy_case as copy, rot_case as rot, swap_case as swap};
+pub use super::level1::reductions::{
+    asum_case as asum, dot_case as dot, iamax_case as iamax, nrm2_case as nrm2,
+};
+pub use super::level1::updates::{axpy_case as axpy, scal_case as scal};
 pub use super::level2::gemv::case as gemv;
 pub use super::level2::ger::case as ger;
 pub use super::level2::symv::case as symv;

@@ -145,3 +145,55 @@ impl<T: MatrixScalar> Kernel for Axpy<'_, T> {
         self.y.iter_mut().zip(self.x).for_each(|(y, &x)| *y += self.alpha * x);
     }
 }
+
+/// The elements of a vector, in order.
+///
+/// # Safety
+/// It is valid as long as the iterator is used.
+#[inline]
+pub(super) unsafe fn elements<T: MatrixScalar>(x: Operand<'_, T>) -> impl Iterator<Item = T> {
+    // SAFETY: the index is within the shape.
+    (0..x.rows).map(move |i| unsafe { *x.at(i, 0) })
+}
+
+/// The sum of what `f` makes of each element, on several lanes.
+///
+/// # Safety
+/// The operand is valid.
+#[inline]
+pub(super) unsafe fn sum_of<T: MatrixScalar>(x: Operand<'_, T>, f: impl Fn(T) -> T + Copy) -> T {
+    let mut sum = T::ZERO;
+    lines(x, x, |x, _| {
+        // SAFETY: the line is within the operand, which nobody writes to meanwhile.
+        unsafe {
+            sum += match x.slice() {
+                Some(x) => vectorised(SumOf { x, f }),
+                None => (0..x.len).fold(T::ZERO, |sum, i| sum + f(*x.at(i))),
+            };
+        }
+    });
+    sum
+}
+
+struct SumOf<'a, T, F> {
+    x: &'a [T],
+    f: F,
+}
+
+impl<T: MatrixScalar, F: Fn(T) -> T> Kernel for SumOf<'_, T, F> {
+    type Output = T;
+
+    #[inline(always)]
+    fn run(self) -> T {
+        const LANES: usize = 16;
+        let (x, rest) = self.x.as_chunks::<LANES>();
+        let mut sums = [T::ZERO; LANES];
+        for x in x {
+            for lane in 0..LANES {
+                sums[lane] += (self.f)(x[lane]);
+            }
+        }
+        let rest = rest.iter().fold(T::ZERO, |sum, &x| sum + (self.f)(x));
+        sums.into_iter().fold(rest, |sum, x| sum + x)
+    }
+}

@@ -11,6 +11,7 @@ pub mod cases;
 mod cblas;
 mod elementwise;
 mod leaf;
+mod level1;
 mod level2;
 mod level3;
 #[cfg(feature = "openblas")]
@@ -26,6 +27,9 @@ mod triangular;
 mod vectorised;
 
 pub use backend::{MatrixScalar, set_threads};
+pub use level1::movement::{copy, rot, swap};
+pub use level1::reductions::{asum, dot, iamax, nrm2};
+pub use level1::updates::{axpy, scal};
 pub use level2::gemv::gemv;
 pub use level2::ger::ger;
 pub use level2::symv::symv;
