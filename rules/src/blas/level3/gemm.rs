@@ -1,10 +1,11 @@
 //! C ← α·op(A)·op(B) + β·C
 
-use ndarray::ArrayRef2;
+use ndarray::{Array2, ArrayRef2};
 
 use crate::activation::{Dual, DualMut};
 use crate::blas::adjoint::{Factor, of_product, place};
 use crate::blas::backend::{MatrixScalar, SmallPlan, multiply, restore, scale};
+use crate::blas::cases::{Allocates, Case, LAYOUTS, Layout, Random};
 use crate::blas::elementwise::inner;
 use crate::blas::operand::Operand;
 use crate::blas::options::Trans;
@@ -166,6 +167,45 @@ impl<T: MatrixScalar> Gemm<T> {
             scale(beta, dc);
             (dalpha, dbeta)
         }
+    }
+}
+
+/// What tests and benchmarks call it on.
+#[allow(clippy::type_complexity, reason = "the arguments of gemm")]
+pub fn case<T: MatrixScalar>() -> Case<(Trans, Trans, T, Array2<T>, Array2<T>, T, Array2<T>)> {
+    let random = &mut Random::new();
+    let mut inputs = Vec::new();
+    for variant in 0..16 {
+        let bit = |i: usize| if variant >> i & 1 == 1 { Trans::Yes } else { Trans::No };
+        let (trans_a, trans_b) = (bit(0), bit(1));
+        let (m, n, k) =
+            [(2, 3, 4), (1, 1, 1), (20, 1, 2), (0, 2, 2), (17, 16, 17), (3, 3, 0), (4, 40, 3)][variant % 7];
+        let shape = |trans, rows, columns| match trans {
+            Trans::No => (rows, columns),
+            Trans::Yes => (columns, rows),
+        };
+        let a = random.matrix(shape(trans_a, m, k), LAYOUTS[variant % 4]);
+        let b = random.matrix(shape(trans_b, k, n), LAYOUTS[variant / 4]);
+        let c = random.matrix((m, n), LAYOUTS[(variant / 3 + 1) % 4]);
+        let scalars = [T::ONE, T::ZERO, T::of(-1.5)];
+        inputs.push((trans_a, trans_b, scalars[variant % 3], a, b, scalars[variant / 2 % 3], c));
+    }
+    let mut misfit = |a, b, c| {
+        let matrices = [a, b, c].map(|shape| random.matrix(shape, Layout::C));
+        let [a, b, c] = matrices;
+        (Trans::No, Trans::No, T::ONE, a, b, T::ONE, c)
+    };
+    Case {
+        name: "gemm",
+        allocates: Allocates::Once,
+        inputs,
+        panicking: vec![misfit((2, 3), (2, 3), (2, 3)), misfit((2, 2), (2, 3), (3, 2))],
+        sizes: &[8, 32, 128, 512],
+        sized: |n| {
+            let random = &mut Random::new();
+            let [a, b, c] = [(); 3].map(|()| random.matrix((n, n), Layout::C));
+            (Trans::No, Trans::No, T::ONE, a, b, T::ZERO, c)
+        },
     }
 }
 

@@ -1,12 +1,9 @@
-//! The rules of the matrix products keep the contract of rules.
+//! The rules of the products of matrices, on whatever proptest makes up.
 
 use ndarray::{Array2, Axis, ShapeBuilder, s};
 use proptest::prelude::*;
-use pullback::testing::{CheckRule, CountingAllocator, allocations_in};
+use pullback::testing::{CheckRule, allocations_in};
 use pullback::{Trans, gemm, mul_into};
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// A matrix of any layout: by rows, by columns, with gaps, or backwards.
 fn matrix(shape: (usize, usize)) -> impl Strategy<Value = Array2<f64>> {
