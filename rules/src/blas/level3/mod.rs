@@ -1,5 +1,7 @@
 //! Products of two matrices, and solves with many right-hand sides.
 
+#[cfg(test)]
+mod batched_tests;
 pub(super) mod gemm;
 pub(super) mod gemm_batched;
 pub(super) mod mul_into;
