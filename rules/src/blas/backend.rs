@@ -1,5 +1,5 @@
 //! What multiplies matrices. Small ones: kernels of our own, and `nano-gemm` where the machine lacks the instructions or *C* has
-//! gaps. Others: `faer`, or OpenBLAS with the feature `openblas` and a layout that BLAS knows.
+//! gaps. Others: loops of our own where there is one column, else `faer`, or OpenBLAS with the feature `openblas` and a layout that BLAS knows.
 //!
 //! [`multiply`] is the only entrance and the only place that chooses. The choice depends on shapes and strides alone,
 //! never on who asks: therefore the forward of a rule computes bit for bit what the function computes.
@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nano_gemm::Plan;
 
+use super::matvec::MatVec;
 use super::operand::Operand;
 use crate::float::Scalar;
 
@@ -171,6 +172,9 @@ unsafe fn nothing_but_c<T: MatrixScalar>(beta: T, c: Operand<'_, T>, keep: Optio
 unsafe fn large<T: MatrixScalar>(product: &Product<'_, T>) {
     // SAFETY: as the caller guarantees.
     unsafe {
+        if MatVec.takes(product) {
+            return MatVec.run(product);
+        }
         #[cfg(feature = "openblas")]
         if super::openblas::OpenBlas.takes(product) {
             return super::openblas::OpenBlas.run(product);

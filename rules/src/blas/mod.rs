@@ -14,6 +14,7 @@ mod leaf;
 mod level1;
 mod level2;
 mod level3;
+mod matvec;
 #[cfg(feature = "openblas")]
 mod openblas;
 mod operand;

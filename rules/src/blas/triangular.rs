@@ -7,9 +7,12 @@
 //!
 //! so that everything but blocks of a few rows is done by [`multiply`]. What is above the diagonal is never touched.
 
+use std::mem::MaybeUninit;
+
 use super::backend::{MatrixScalar, SmallPlan, accumulate, multiply, scale};
 use super::elementwise;
 use super::leaf;
+use super::matvec;
 use super::operand::Operand;
 use super::options::{Diag, Side, Trans, Uplo};
 
@@ -130,7 +133,14 @@ unsafe fn product_of_parts<T: MatrixScalar>(l: Triangle<'_, T>, x: Operand<'_, T
 
 /// Rows of the blocks of which the whole product is computed, although only a triangle of it is wanted, or of which a
 /// symmetric matrix is completed.
-const BLOCK: usize = 32;
+const BLOCK: usize = 64;
+
+/// Room for such a block.
+type Place<T> = [MaybeUninit<T>; BLOCK * BLOCK];
+
+fn place<T>() -> Place<T> {
+    [const { MaybeUninit::uninit() }; BLOCK * BLOCK]
+}
 
 /// The lower triangle of *C += α·A·B*. Elements of *C* may share a place.
 ///
@@ -145,15 +155,14 @@ pub(super) unsafe fn accumulate_triangle<T: MatrixScalar>(
     if alpha == T::ZERO || a.columns == 0 {
         return;
     }
-    let mut place = [T::ZERO; BLOCK * BLOCK];
     // SAFETY: as the caller guarantees.
-    unsafe { accumulate_triangle_in_parts(&mut place, alpha, a, b, c) }
+    unsafe { accumulate_triangle_in_parts(&mut place(), alpha, a, b, c) }
 }
 
 /// # Safety
 /// As for [`accumulate_triangle`].
 unsafe fn accumulate_triangle_in_parts<T: MatrixScalar>(
-    place: &mut [T; BLOCK * BLOCK],
+    place: &mut Place<T>,
     alpha: T,
     a: Operand<'_, T>,
     b: Operand<'_, T>,
@@ -169,7 +178,7 @@ unsafe fn accumulate_triangle_in_parts<T: MatrixScalar>(
             accumulate(plan, alpha, a2, b1, m);
             return accumulate_triangle_in_parts(place, alpha, a2, b2, c2);
         }
-        let product = Operand::packed(place.as_mut_ptr(), n, n);
+        let product = Operand::packed(place.as_mut_ptr().cast(), n, n);
         multiply(plan, T::ONE, a, b, T::ZERO, product, None);
         for j in 0..n {
             for i in j + usize::from(c.unit)..n {
@@ -214,19 +223,21 @@ pub(super) unsafe fn accumulate_symmetric<T: MatrixScalar>(
     }
     // SAFETY: as the caller guarantees.
     unsafe {
+        if matvec::symmetric(alpha, l, diagonal, b, c) {
+            return;
+        }
         #[cfg(feature = "openblas")]
         if diagonal == T::ONE && super::openblas::symmetric(alpha, l, b, c) {
             return;
         }
-        let mut place = [T::ZERO; BLOCK * BLOCK];
-        accumulate_symmetric_parts(&mut place, alpha, l, diagonal, b, c);
+        accumulate_symmetric_parts(&mut place(), alpha, l, diagonal, b, c);
     }
 }
 
 /// # Safety
 /// As for [`accumulate_symmetric`].
 unsafe fn accumulate_symmetric_parts<T: MatrixScalar>(
-    place: &mut [T; BLOCK * BLOCK],
+    place: &mut Place<T>,
     alpha: T,
     l: Operand<'_, T>,
     diagonal: T,
@@ -245,7 +256,7 @@ unsafe fn accumulate_symmetric_parts<T: MatrixScalar>(
             accumulate(plan, alpha, m, b1, c2);
             return accumulate_symmetric_parts(place, alpha, l2.lower, diagonal, b2, c2);
         }
-        let whole = Operand::packed(place.as_mut_ptr(), n, n);
+        let whole = Operand::packed(place.as_mut_ptr().cast(), n, n);
         for j in 0..n {
             *whole.at(j, j) = diagonal * *l.at(j, j);
             for i in j + 1..n {

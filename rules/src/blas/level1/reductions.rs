@@ -84,10 +84,12 @@ pub fn nrm2<T: MatrixScalar>(x: &ArrayRef1<T>) -> T {
         }
         let mut largest = T::ZERO;
         for x in elements(x) {
-            if x != x {
+            let magnitude = x.magnitude();
+            if magnitude.partial_cmp(&largest).is_none() {
+                // Not a number.
                 return x;
             }
-            largest = if x.magnitude() > largest { x.magnitude() } else { largest };
+            largest = if magnitude > largest { magnitude } else { largest };
         }
         // 0, or infinity
         if largest == T::ZERO || largest + largest == largest {

@@ -157,6 +157,7 @@ impl<T: MatrixScalar> Gemv<T> {
 }
 
 /// What tests and benchmarks call it on.
+#[allow(clippy::type_complexity, reason = "the arguments of gemv")]
 pub fn case<T: MatrixScalar>() -> Case<(Trans, T, Array2<T>, Array1<T>, T, Array1<T>)> {
     let random = &mut Random::new();
     let mut inputs = Vec::new();

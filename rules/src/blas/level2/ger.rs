@@ -104,6 +104,7 @@ impl<T: MatrixScalar> Ger<T> {
 }
 
 /// What tests and benchmarks call it on.
+#[allow(clippy::type_complexity, reason = "the arguments of ger")]
 pub fn case<T: MatrixScalar>() -> Case<(T, Array1<T>, Array1<T>, Array2<T>)> {
     let random = &mut Random::new();
     let mut inputs = Vec::new();

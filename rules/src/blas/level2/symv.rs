@@ -129,6 +129,7 @@ impl<T: MatrixScalar> Symv<T> {
 }
 
 /// What tests and benchmarks call it on.
+#[allow(clippy::type_complexity, reason = "the arguments of symv")]
 pub fn case<T: MatrixScalar>() -> Case<(Uplo, T, Array2<T>, Array1<T>, T, Array1<T>)> {
     let random = &mut Random::new();
     let mut inputs = Vec::new();

@@ -6,6 +6,9 @@ use crate::{Ignored, Rule, Shadow};
 
 const SIZES: [usize; 7] = [0, 1, 2, 5, 17, 33, 70];
 
+/// Vectors of which only a part is gathered at a time.
+const LONG: [(usize, usize); 4] = [(5, 1100), (1100, 5), (6, 1024), (1025, 7)];
+
 /// The only column of a matrix, which is how vectors of all layouts come about.
 fn vector<T>(matrix: ArrayView2<'_, T>) -> ArrayView1<'_, T> {
     matrix.index_axis_move(Axis(1), 0)
@@ -54,8 +57,12 @@ fn op(trans: Trans, a: Array2<f64>) -> Array2<f64> {
 
 fn check_gemv<T: Real>() {
     let random = &mut Random(31);
-    for (number, (m, n)) in
-        SIZES.into_iter().flat_map(|m| SIZES.map(|n| (m, n))).filter(|(m, n)| m + n < 90).enumerate()
+    for (number, (m, n)) in SIZES
+        .into_iter()
+        .flat_map(|m| SIZES.map(|n| (m, n)))
+        .filter(|(m, n)| m + n < 90)
+        .chain(LONG)
+        .enumerate()
     {
         let trans = if number % 2 == 0 { Trans::No } else { Trans::Yes };
         let (alpha, beta) = ([1.0, -1.5, 0.0][number % 3], [0.0, 1.0, 0.5, -1.0][number / 3 % 4]);

@@ -150,9 +150,9 @@ impl<T: MatrixScalar> Gemm<T> {
         }
         let Some(dc) = c.shadow.get() else { return (T::ZERO, T::ZERO) };
         let dc = Operand::cells(dc);
-        // SAFETY: the shadow of C overlaps no primal.
         let dbeta = match self.beta_is_constant {
             true => T::ZERO,
+            // SAFETY: the shadow of C overlaps no primal.
             false => unsafe { inner(dc, Operand::read(c.value)) },
         };
 

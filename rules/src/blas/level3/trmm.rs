@@ -1,8 +1,8 @@
 //! Products with a triangular matrix
 
-use ndarray::{Array2, ArrayRef2};
+use ndarray::ArrayRef2;
 
-use super::trsm::{triangular_inputs, triangular_mismatches};
+use super::trsm::{Input, triangular_inputs, triangular_mismatches};
 use crate::activation::{Dual, DualMut};
 use crate::blas::adjoint::of_triangular_product;
 use crate::blas::backend::{MatrixScalar, keep, restore, scale};
@@ -127,7 +127,7 @@ impl<T: MatrixScalar> Trmm<T> {
 }
 
 /// What tests and benchmarks call it on.
-pub fn case<T: MatrixScalar>() -> Case<(Side, Uplo, Trans, Diag, T, Array2<T>, Array2<T>)> {
+pub fn case<T: MatrixScalar>() -> Case<Input<T>> {
     Case {
         name: "trmm",
         allocates: Allocates::Once,

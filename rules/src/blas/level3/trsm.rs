@@ -132,8 +132,11 @@ impl<T: MatrixScalar> Trsm<T> {
     }
 }
 
+/// The arguments.
+pub(super) type Input<T> = (Side, Uplo, Trans, Diag, T, Array2<T>, Array2<T>);
+
 /// What tests and benchmarks call it on.
-pub fn case<T: MatrixScalar>() -> Case<(Side, Uplo, Trans, Diag, T, Array2<T>, Array2<T>)> {
+pub fn case<T: MatrixScalar>() -> Case<Input<T>> {
     Case {
         name: "trsm",
         allocates: Allocates::Once,
@@ -150,8 +153,7 @@ pub fn case<T: MatrixScalar>() -> Case<(Side, Uplo, Trans, Diag, T, Array2<T>, A
 }
 
 /// All sixteen variants, in all layouts.
-pub(super) fn triangular_inputs<T: MatrixScalar>() -> Vec<(Side, Uplo, Trans, Diag, T, Array2<T>, Array2<T>)>
-{
+pub(super) fn triangular_inputs<T: MatrixScalar>() -> Vec<Input<T>> {
     let random = &mut Random::new();
     let mut inputs = Vec::new();
     for variant in 0..16 {
@@ -171,8 +173,7 @@ pub(super) fn triangular_inputs<T: MatrixScalar>() -> Vec<(Side, Uplo, Trans, Di
 }
 
 /// What does not fit.
-pub(super) fn triangular_mismatches<T: MatrixScalar>()
--> Vec<(Side, Uplo, Trans, Diag, T, Array2<T>, Array2<T>)> {
+pub(super) fn triangular_mismatches<T: MatrixScalar>() -> Vec<Input<T>> {
     let random = &mut Random::new();
     let mut input = |side, a, b| {
         let (a, b) = (random.matrix(a, Layout::C), random.matrix(b, Layout::C));
