@@ -149,21 +149,24 @@ impl<T: MatrixScalar, const N: usize> Kernel for Dots<'_, T, N> {
     #[inline(always)]
     fn run(self) -> [T; N] {
         const LANES: usize = 8;
-        let len = self.x.len();
-        let rows = self.rows.map(|row| &row[..len]);
+        let (x, x_rest) = self.x.as_chunks::<LANES>();
+        let rows = self.rows.map(|row| row.as_chunks::<LANES>());
         let mut lanes = [[T::ZERO; LANES]; N];
-        let whole = len - len % LANES;
-        for j in (0..whole).step_by(LANES) {
-            for k in 0..N {
+        for (j, x) in x.iter().enumerate() {
+            for (lanes, row) in lanes.iter_mut().zip(&rows) {
+                // As a value: nothing in it is checked or written meanwhile, so that the loop becomes vectors.
+                let row = row.0[j];
                 for lane in 0..LANES {
-                    lanes[k][lane] += rows[k][j + lane] * self.x[j + lane];
+                    lanes[lane] += row[lane] * x[lane];
                 }
             }
         }
-        std::array::from_fn(|k| {
-            let rest = (whole..len).fold(T::ZERO, |sum, j| sum + rows[k][j] * self.x[j]);
-            lanes[k].into_iter().fold(rest, |sum, x| sum + x)
-        })
+        let mut sums = [T::ZERO; N];
+        for k in 0..N {
+            let rest = rows[k].1.iter().zip(x_rest).fold(T::ZERO, |sum, (&a, &x)| sum + a * x);
+            sums[k] = lanes[k].into_iter().fold(rest, |sum, x| sum + x);
+        }
+        sums
     }
 }
 
@@ -224,10 +227,15 @@ impl<T: MatrixScalar> Kernel for DotAndAdd<'_, T> {
         let (y, y_rest) = self.y.as_chunks_mut::<LANES>();
         let mut lanes = [T::ZERO; LANES];
         for ((line, x), y) in line.iter().zip(x).zip(y) {
+            // As values, which nobody writes meanwhile.
+            let (line, x, mut new_y) = (*line, *x, *y);
             for lane in 0..LANES {
                 lanes[lane] += line[lane] * x[lane];
-                y[lane] += self.factor * line[lane];
             }
+            for lane in 0..LANES {
+                new_y[lane] += self.factor * line[lane];
+            }
+            *y = new_y;
         }
         let mut sum = T::ZERO;
         for ((&l, &x), y) in line_rest.iter().zip(x_rest).zip(y_rest) {
