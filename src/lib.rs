@@ -32,7 +32,7 @@
 //!   [`#[derive(Rule)]`](derive@Rule), tested by [`testing`].
 //! * [How it works](guide::how_it_works): from a function to its reverse pass, and what holds on the way.
 //! * [Fused functions](guide::fused) of arrays, by [`fused!`]; those of [neural networks](nn).
-//! * Matrix products: [`mul_into()`], [`gemm()`].
+//! * [The catalogue](guide::catalogue) of the rules that there are: matrix products [`mul_into()`] and [`gemm()`], all of [`blas`].
 //!
 //! # Features
 //! None is on by default.

@@ -5,7 +5,7 @@
 extern crate self as pullback;
 
 mod activation;
-mod blas;
+pub mod blas;
 mod call;
 mod callable;
 mod derived;

@@ -1,32 +1,20 @@
 //! What multiplies matrices. Small ones: kernels of our own, and `nano-gemm` where the machine lacks the instructions or *C* has
-//! gaps. Others: `faer`, or OpenBLAS with the feature `openblas` and a layout that BLAS knows.
+//! gaps. Others: loops of our own where there is one column, else `faer`, or OpenBLAS with the feature `openblas` and a layout that BLAS knows.
 //!
 //! [`multiply`] is the only entrance and the only place that chooses. The choice depends on shapes and strides alone,
 //! never on who asks: therefore the forward of a rule computes bit for bit what the function computes.
 
-use std::ops::{Add, AddAssign, Mul, MulAssign};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nano_gemm::Plan;
 
+use super::matvec::MatVec;
 use super::operand::Operand;
-use crate::shadow::Element;
-use crate::tangent::Value;
+use crate::float::Scalar;
 
 /// An element of the matrices that this crate multiplies: `f32` and `f64`.
-pub trait MatrixScalar:
-    sealed::Sealed
-    + Element
-    + Value<Tangent = Self>
-    + Add<Output = Self>
-    + Mul<Output = Self>
-    + AddAssign
-    + MulAssign
-    + PartialEq
-    + 'static
-{
-}
+pub trait MatrixScalar: sealed::Sealed + Scalar {}
 
 impl MatrixScalar for f32 {}
 impl MatrixScalar for f64 {}
@@ -184,6 +172,9 @@ unsafe fn nothing_but_c<T: MatrixScalar>(beta: T, c: Operand<'_, T>, keep: Optio
 unsafe fn large<T: MatrixScalar>(product: &Product<'_, T>) {
     // SAFETY: as the caller guarantees.
     unsafe {
+        if MatVec.takes(product) {
+            return MatVec.run(product);
+        }
         #[cfg(feature = "openblas")]
         if super::openblas::OpenBlas.takes(product) {
             return super::openblas::OpenBlas.run(product);
@@ -192,7 +183,22 @@ unsafe fn large<T: MatrixScalar>(product: &Product<'_, T>) {
     }
 }
 
-/// Brings back what [`multiply`] has kept.
+/// Copies what *C* holds to `place`.
+///
+/// # Panics
+/// If there is not room for exactly that.
+///
+/// # Safety
+/// *C* is valid and does not overlap the place.
+#[inline]
+pub(super) unsafe fn keep<T: MatrixScalar>(c: Operand<'_, T>, place: &mut [T]) {
+    assert_eq!(place.len(), c.rows * c.columns, "room for C");
+    let c = c.in_order();
+    // SAFETY: as the caller guarantees.
+    unsafe { Operand::packed(place.as_mut_ptr(), c.rows, c.columns).assign(c) }
+}
+
+/// Brings back what [`multiply`] or [`keep`] has kept.
 ///
 /// # Panics
 /// If *C* has another number of elements than what was kept.
@@ -299,7 +305,7 @@ impl<T> Default for SmallPlan<T> {
 
 impl<T: MatrixScalar> SmallPlan<T> {
     /// Up to here a product is small: from then on blocking for the caches pays.
-    const VOLUME: usize = 16 * 16 * 16;
+    pub(super) const VOLUME: usize = 16 * 16 * 16;
 
     /// Whether our own kernels compute a canonical product, given the instructions, without rearranging anything.
     pub(super) fn direct(product: &Product<'_, T>) -> bool {
@@ -432,10 +438,23 @@ pub(super) mod sealed {
     use super::{Operand, Product};
     use crate::blas::planned::Kernels;
 
+    #[cfg(feature = "openblas")]
+    pub use crate::blas::cblas::Cblas;
+
+    /// Without OpenBLAS nothing is asked for.
+    #[cfg(not(feature = "openblas"))]
+    pub trait Cblas {}
+    #[cfg(not(feature = "openblas"))]
+    impl<T> Cblas for T {}
+
     /// What differs between the two scalar types.
-    pub trait Sealed: Sized {
+    pub trait Sealed: Cblas + Sized {
         const ZERO: Self;
         const ONE: Self;
+        /// The smallest positive normal number.
+        const SMALLEST: Self;
+        /// The distance of 1 and the next larger number.
+        const SPACING: Self;
         #[allow(private_interfaces, reason = "sealed")]
         fn plan(m: usize, n: usize, k: usize, direct: bool) -> nano_gemm::Plan<Self>;
         /// Computes a small product if the machine has the instructions for it, and says whether.
@@ -458,28 +477,22 @@ pub(super) mod sealed {
             accumulate: faer::Accum,
             c: Operand<'_, Self>,
         );
-        /// # Safety
-        /// The arguments are those of `cblas_?gemm`, and right.
-        #[cfg(feature = "openblas")]
-        #[allow(clippy::too_many_arguments)]
-        unsafe fn cblas(
-            trans_a: cblas_sys::CBLAS_TRANSPOSE,
-            trans_b: cblas_sys::CBLAS_TRANSPOSE,
-            size: (i32, i32, i32),
-            alpha: Self,
-            a: (*const Self, i32),
-            b: (*const Self, i32),
-            beta: Self,
-            c: (*mut Self, i32),
-        );
+        /// The number nearest to `x`.
+        fn of(x: f64) -> Self;
+        /// |x|
+        fn magnitude(self) -> Self;
+        /// √x
+        fn root(self) -> Self;
     }
 }
 
 macro_rules! scalar {
-    ($T:ident, $simd:ident, $kernels:ident, $plan:ident, $cblas:ident) => {
+    ($T:ident, $simd:ident, $kernels:ident, $plan:ident) => {
         impl sealed::Sealed for $T {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
+            const SMALLEST: Self = $T::MIN_POSITIVE;
+            const SPACING: Self = $T::EPSILON;
 
             #[inline]
             fn plan(m: usize, n: usize, k: usize, direct: bool) -> Plan<Self> {
@@ -533,25 +546,22 @@ macro_rules! scalar {
                 faer::linalg::matmul::matmul(c, accumulate, read(a), read(b), alpha, parallelism());
             }
 
-            #[cfg(feature = "openblas")]
-            unsafe fn cblas(
-                trans_a: cblas_sys::CBLAS_TRANSPOSE,
-                trans_b: cblas_sys::CBLAS_TRANSPOSE,
-                (m, n, k): (i32, i32, i32),
-                alpha: Self,
-                (a, lda): (*const Self, i32),
-                (b, ldb): (*const Self, i32),
-                beta: Self,
-                (c, ldc): (*mut Self, i32),
-            ) {
-                let layout = cblas_sys::CBLAS_LAYOUT::CblasColMajor;
-                // SAFETY: as the caller guarantees.
-                unsafe {
-                    cblas_sys::$cblas(layout, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-                }
+            #[inline(always)]
+            fn of(x: f64) -> Self {
+                x as $T
+            }
+
+            #[inline(always)]
+            fn magnitude(self) -> Self {
+                self.abs()
+            }
+
+            #[inline(always)]
+            fn root(self) -> Self {
+                self.sqrt()
             }
         }
     };
 }
-scalar!(f32, small_f32, kernels_f32, new_f32_impl, cblas_sgemm);
-scalar!(f64, small_f64, kernels_f64, new_f64_impl, cblas_dgemm);
+scalar!(f32, small_f32, kernels_f32, new_f32_impl);
+scalar!(f64, small_f64, kernels_f64, new_f64_impl);

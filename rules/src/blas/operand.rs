@@ -1,8 +1,9 @@
 //! Matrices as the back ends see them: a pointer, a shape and two strides.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
-use ndarray::{ArrayRef2, ArrayView2, MathCell};
+use ndarray::{ArrayRef1, ArrayRef2, ArrayView1, ArrayView2, MathCell};
 
 /// A matrix that lives for `'a`, in any layout: either stride may be negative or zero.
 pub(super) struct Operand<'a, T> {
@@ -56,6 +57,31 @@ impl<'a, T> Operand<'a, T> {
         Self::new(matrix.as_ptr().cast_mut().cast(), matrix.dim(), matrix.strides())
     }
 
+    #[inline(always)]
+    fn column(pointer: *mut T, len: usize, stride: isize) -> Self {
+        // The other stride means nothing.
+        Self::new(pointer, (len, 1), &[stride, len as isize])
+    }
+
+    /// A vector that is only read, as a column.
+    #[inline(always)]
+    pub(super) fn read_vector(vector: &'a ArrayRef1<T>) -> Self {
+        Self::column(vector.as_ptr().cast_mut(), vector.len(), vector.strides()[0])
+    }
+
+    /// A vector that may be written, as a column.
+    #[inline(always)]
+    pub(super) fn write_vector(vector: &'a mut ArrayRef1<T>) -> Self {
+        Self::column(vector.as_mut_ptr(), vector.len(), vector.strides()[0])
+    }
+
+    /// The shadow of a vector, as a column.
+    #[inline(always)]
+    pub(super) fn vector_cells(vector: ArrayView1<'a, MathCell<T>>) -> Self {
+        // A `MathCell` is a transparent `Cell`, which is a transparent `UnsafeCell`.
+        Self::column(vector.as_ptr().cast_mut().cast(), vector.len(), vector.strides()[0])
+    }
+
     /// A packed matrix, column after column.
     #[inline(always)]
     pub(super) fn packed(pointer: *mut T, rows: usize, columns: usize) -> Self {
@@ -77,6 +103,30 @@ impl<'a, T> Operand<'a, T> {
             column_stride: self.row_stride,
             ..self
         }
+    }
+
+    /// The columns in `range`.
+    #[inline(always)]
+    pub(super) fn columns_in(self, range: Range<usize>) -> Self {
+        debug_assert!(range.start <= range.end && range.end <= self.columns);
+        Operand {
+            pointer: self.pointer.wrapping_offset(range.start as isize * self.column_stride),
+            columns: range.len(),
+            ..self
+        }
+    }
+
+    /// The first `at` columns, and the others.
+    #[inline(always)]
+    pub(super) fn split_columns(self, at: usize) -> (Self, Self) {
+        (self.columns_in(0..at), self.columns_in(at..self.columns))
+    }
+
+    /// The first `at` rows, and the others.
+    #[inline(always)]
+    pub(super) fn split_rows(self, at: usize) -> (Self, Self) {
+        let (above, below) = self.t().split_columns(at);
+        (above.t(), below.t())
     }
 
     /// The last row first.

@@ -1,40 +1,15 @@
 //! C ← α·op(A)·op(B) + β·C
 
-use ndarray::{ArrayRef2, ArrayView2, Ix2, MathCell, Zip};
+use ndarray::{Array2, ArrayRef2};
 
 use crate::activation::{Dual, DualMut};
-use crate::blas::backend::{MatrixScalar, SmallPlan, accumulate, multiply, restore, scale};
+use crate::blas::adjoint::{Factor, of_product, place};
+use crate::blas::backend::{MatrixScalar, SmallPlan, multiply, restore, scale};
+use crate::blas::cases::{Allocates, Case, LAYOUTS, Layout, Random};
+use crate::blas::elementwise::inner;
 use crate::blas::operand::Operand;
+use crate::blas::options::Trans;
 use crate::saved::Saved;
-use crate::shadow::{Accumulate, ArrayCells};
-
-/// Whether [`gemm()`] takes an operand as it is or transposed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Trans {
-    /// op(A) = A
-    #[default]
-    No,
-    /// op(A) = Aᵀ
-    Yes,
-}
-
-impl Trans {
-    #[inline]
-    fn operand<T>(self, matrix: Operand<'_, T>) -> Operand<'_, T> {
-        match self {
-            Trans::No => matrix,
-            Trans::Yes => matrix.t(),
-        }
-    }
-
-    #[inline]
-    fn view<T>(self, matrix: ArrayView2<'_, T>) -> ArrayView2<'_, T> {
-        match self {
-            Trans::No => matrix,
-            Trans::Yes => matrix.reversed_axes(),
-        }
-    }
-}
 
 /// *C ← α·op(A)·op(B) + β·C*, for *op(A)* m×k, *op(B)* k×n and *C* m×n; the `gemm` of BLAS.
 ///
@@ -154,10 +129,7 @@ impl<T: MatrixScalar> Gemm<T> {
         c: &mut ArrayRef2<T>,
     ) {
         // The gradient for β reads the old C, whatever β is.
-        let keep = match self.beta_is_constant {
-            true => self.old_c.buffer_to_restore(c.len(), T::ZERO),
-            false => Some(self.old_c.buffer(c.len(), T::ZERO)),
-        };
+        let keep = place(&mut self.old_c, self.beta_is_constant, c.len());
         run(&mut self.plans[0], trans_a, trans_b, alpha, a, b, beta, c, keep);
     }
 
@@ -177,107 +149,73 @@ impl<T: MatrixScalar> Gemm<T> {
             unsafe { restore(Operand::write(c.value), old_c) }
         }
         let Some(dc) = c.shadow.get() else { return (T::ZERO, T::ZERO) };
-        let dbeta = if self.beta_is_constant { T::ZERO } else { inner(dc, c.value.view()) };
-
-        let (op_a, da) = (trans_a.view(a.value.view()), a.shadow.get().map(|da| trans_a.view(da)));
-        let (op_b, db) = (trans_b.view(b.value.view()), b.shadow.get().map(|db| trans_b.view(db)));
-        let (x, y, dc) = (Operand::read(&op_a), Operand::read(&op_b), Operand::cells(dc));
-        let [_, plan_a, plan_b] = &mut self.plans;
-        let through_a = match (da, db) {
-            (Some(_), None) => true,
-            (None, Some(_)) => false,
-            _ => op_a.len() <= op_b.len(),
+        let dc = Operand::cells(dc);
+        let dbeta = match self.beta_is_constant {
+            true => T::ZERO,
+            // SAFETY: the shadow of C overlaps no primal.
+            false => unsafe { inner(dc, Operand::read(c.value)) },
         };
-        // The gradient for α is a by-product of one of the two products.
-        // SAFETY: no shadow overlaps a primal, and the shadow of C none of the others. Those of A and B may be the same
-        // cells, and are updated one after the other.
+
+        let (x, y) = (trans_a.operand(Operand::read(a.value)), trans_b.operand(Operand::read(b.value)));
+        let da = a.shadow.get().map(|da| trans_a.operand(Operand::cells(da)));
+        let db = b.shadow.get().map(|db| trans_b.operand(Operand::cells(db)));
+        let [_, plan_a, plan_b] = &mut self.plans;
+        let alpha = Factor { value: alpha, is_constant: self.alpha_is_constant };
+        // SAFETY: no shadow overlaps a primal, and the shadow of C none of the others.
         unsafe {
-            let mut dalpha = T::ZERO;
-            let by_product = !self.alpha_is_constant;
-            if by_product && through_a {
-                dalpha = through(&mut self.product, plan_a, alpha, dc, y.t(), op_a, da);
-            } else if let Some(da) = da {
-                accumulate(plan_a, alpha, dc, y.t(), Operand::cells(da));
-            }
-            if by_product && !through_a {
-                dalpha = through(&mut self.product, plan_b, alpha, x.t(), dc, op_b, db);
-            } else if let Some(db) = db {
-                accumulate(plan_b, alpha, x.t(), dc, Operand::cells(db));
-            }
+            let dalpha = of_product(&mut self.product, [plan_a, plan_b], alpha, (x, da), (y, db), dc);
             scale(beta, dc);
             (dalpha, dbeta)
         }
     }
 }
 
-/// ⟨`left`·`right`, `primal`⟩, and `shadow += alpha·left·right`.
-///
-/// # Safety
-/// All operands are valid.
-unsafe fn through<T: MatrixScalar>(
-    product: &mut Vec<T>,
-    plan: &mut SmallPlan<T>,
-    alpha: T,
-    left: Operand<'_, T>,
-    right: Operand<'_, T>,
-    primal: ArrayView2<'_, T>,
-    shadow: Option<ArrayCells<'_, T, Ix2>>,
-) -> T {
-    // In the order of the primal's elements, so that they can be run through together.
-    let by_columns = primal.strides()[0] == 1 && primal.strides()[1] != 1;
-    let (primal, shadow) = match by_columns {
-        true => (primal.reversed_axes(), shadow.map(|shadow| shadow.reversed_axes())),
-        false => (primal, shadow),
+/// What tests and benchmarks call it on.
+#[allow(clippy::type_complexity, reason = "the arguments of gemm")]
+pub fn case<T: MatrixScalar>() -> Case<(Trans, Trans, T, Array2<T>, Array2<T>, T, Array2<T>)> {
+    let random = &mut Random::new();
+    let mut inputs = Vec::new();
+    for variant in 0..16 {
+        let bit = |i: usize| if variant >> i & 1 == 1 { Trans::Yes } else { Trans::No };
+        let (trans_a, trans_b) = (bit(0), bit(1));
+        let (m, n, k) =
+            [(2, 3, 4), (1, 1, 1), (20, 1, 2), (0, 2, 2), (17, 16, 17), (3, 3, 0), (4, 40, 3)][variant % 7];
+        let shape = |trans, rows, columns| match trans {
+            Trans::No => (rows, columns),
+            Trans::Yes => (columns, rows),
+        };
+        let a = random.matrix(shape(trans_a, m, k), LAYOUTS[variant % 4]);
+        let b = random.matrix(shape(trans_b, k, n), LAYOUTS[variant / 4]);
+        let c = random.matrix((m, n), LAYOUTS[(variant / 3 + 1) % 4]);
+        let scalars = [T::ONE, T::ZERO, T::of(-1.5)];
+        inputs.push((trans_a, trans_b, scalars[variant % 3], a, b, scalars[variant / 2 % 3], c));
+    }
+    let mut misfit = |a, b, c| {
+        let matrices = [a, b, c].map(|shape| random.matrix(shape, Layout::C));
+        let [a, b, c] = matrices;
+        (Trans::No, Trans::No, T::ONE, a, b, T::ONE, c)
     };
-    let (rows, columns) = primal.dim();
-    product.resize(primal.len(), T::ZERO);
-    let place = Operand::packed(product.as_mut_ptr(), columns, rows);
-    // SAFETY: the place has as many elements as the product, and is nobody else's.
-    unsafe { multiply(plan, T::ONE, left, right, T::ZERO, if by_columns { place } else { place.t() }, None) };
-    if let Some(shadow) = shadow {
-        let add = |(dx, &p): (&MathCell<T>, &T)| dx.accumulate(alpha * p);
-        match shadow.to_slice() {
-            Some(shadow) => shadow.iter().zip(&*product).for_each(add),
-            None => shadow.iter().zip(&*product).for_each(add),
-        }
+    Case {
+        name: "gemm",
+        allocates: Allocates::Once,
+        inputs,
+        panicking: vec![misfit((2, 3), (2, 3), (2, 3)), misfit((2, 2), (2, 3), (3, 2))],
+        sizes: &[8, 32, 128, 512],
+        sized: |n| {
+            let random = &mut Random::new();
+            let [a, b, c] = [(); 3].map(|()| random.matrix((n, n), Layout::C));
+            (Trans::No, Trans::No, T::ONE, a, b, T::ZERO, c)
+        },
     }
-    match primal.to_slice() {
-        Some(primal) => dot(product, primal, |&p| p),
-        None => primal.iter().zip(&*product).fold(T::ZERO, |sum, (&x, &p)| sum + p * x),
-    }
-}
-
-/// The sum of products, on several lanes because each addition waits for the one before it.
-fn dot<X, T: MatrixScalar>(x: &[X], y: &[T], value: impl Fn(&X) -> T) -> T {
-    const LANES: usize = 16;
-    let (x, x_rest) = x.as_chunks::<LANES>();
-    let (y, y_rest) = y.as_chunks::<LANES>();
-    let mut sums = [T::ZERO; LANES];
-    for (x, y) in x.iter().zip(y) {
-        for (sum, (x, &y)) in sums.iter_mut().zip(x.iter().zip(y)) {
-            *sum += value(x) * y;
-        }
-    }
-    let rest = x_rest.iter().zip(y_rest).fold(T::ZERO, |sum, (x, &y)| sum + value(x) * y);
-    sums.into_iter().fold(rest, |sum, x| sum + x)
-}
-
-/// ⟨`x`, `y`⟩
-fn inner<T: MatrixScalar>(x: ArrayCells<'_, T, Ix2>, y: ArrayView2<'_, T>) -> T {
-    if let (Some(x), Some(y)) = (x.to_slice(), y.to_slice()) {
-        return dot(x, y, |x| x.get());
-    }
-    let mut sum = T::ZERO;
-    Zip::from(&x).and(&y).for_each(|x, &y| sum += x.get() * y);
-    sum
 }
 
 #[cfg(test)]
 mod tests {
     use ndarray::Array2;
 
-    use super::{Gemm, Trans};
+    use super::Gemm;
     use crate::Shadow;
+    use crate::Trans;
     use crate::activation::{Activation, Dual, DualMut};
 
     const ALPHA: usize = 2;

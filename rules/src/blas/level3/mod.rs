@@ -1,9 +1,17 @@
-//! Products of matrices with matrices.
-
-// The rule of a function is a type of its name, beside which there is no room for a module of that name: what is in here is
-// re-exported further out.
-pub(super) mod gemm;
-pub(super) mod mul_into;
+//! Products of two matrices, and solves with many right-hand sides.
 
 #[cfg(test)]
+mod batched_tests;
+pub(super) mod gemm;
+pub(super) mod gemm_batched;
+pub(super) mod mul_into;
+pub(super) mod symm;
+#[cfg(test)]
+mod symmetric_tests;
+pub(super) mod syrk;
+#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod triangular_tests;
+pub(super) mod trmm;
+pub(super) mod trsm;

@@ -1,9 +1,10 @@
 //! C ← A·B
 
-use ndarray::ArrayRef2;
+use ndarray::{Array2, ArrayRef2};
 
 use crate::activation::{Dual, DualMut};
 use crate::blas::backend::{MatrixScalar, SmallPlan, accumulate, multiply, restore, scale};
+use crate::blas::cases::{Allocates, Case, LAYOUTS, Layout, Random};
 use crate::blas::operand::Operand;
 use crate::blas::planned::Planned;
 use crate::saved::Saved;
@@ -146,4 +147,33 @@ unsafe fn accumulate_any<T: MatrixScalar>(
 ) {
     // SAFETY: as the caller guarantees.
     unsafe { accumulate(plan, T::ONE, a, b, c) }
+}
+
+/// What tests and benchmarks call it on.
+pub fn case<T: MatrixScalar>() -> Case<(Array2<T>, Array2<T>, Array2<T>)> {
+    let random = &mut Random::new();
+    let mut inputs = Vec::new();
+    for variant in 0..16 {
+        let (m, n, k) =
+            [(2, 3, 4), (1, 1, 1), (20, 1, 2), (0, 2, 2), (17, 16, 17), (3, 3, 0), (4, 40, 3)][variant % 7];
+        let c = random.matrix((m, n), LAYOUTS[(variant / 3 + 1) % 4]);
+        let a = random.matrix((m, k), LAYOUTS[variant % 4]);
+        inputs.push((c, a, random.matrix((k, n), LAYOUTS[variant / 4])));
+    }
+    let mut matrices = |shapes: [(usize, usize); 3]| {
+        let [c, a, b] = shapes.map(|shape| random.matrix(shape, Layout::C));
+        (c, a, b)
+    };
+    Case {
+        name: "mul_into",
+        allocates: Allocates::Once,
+        inputs,
+        panicking: vec![matrices([(2, 3), (2, 3), (2, 3)]), matrices([(3, 2), (2, 2), (2, 3)])],
+        sizes: &[4, 8, 16, 32, 128, 512],
+        sized: |n| {
+            let random = &mut Random::new();
+            let [c, a, b] = [(); 3].map(|()| random.matrix((n, n), Layout::C));
+            (c, a, b)
+        },
+    }
 }

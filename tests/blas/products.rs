@@ -1,12 +1,10 @@
-//! The rules of the matrix products keep the contract of rules.
+//! The rules of the products of matrices, on whatever proptest makes up.
 
 use ndarray::{Array2, Axis, ShapeBuilder, s};
 use proptest::prelude::*;
-use pullback::testing::{CheckRule, CountingAllocator, allocations_in};
+use pullback::blas::{Diag, Side, Uplo, syrk, trsm};
+use pullback::testing::{CheckRule, allocations_in};
 use pullback::{Trans, gemm, mul_into};
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// A matrix of any layout: by rows, by columns, with gaps, or backwards.
 fn matrix(shape: (usize, usize)) -> impl Strategy<Value = Array2<f64>> {
@@ -80,6 +78,57 @@ proptest! {
                 inputs.into_iter().map(|(c, a, b)| (of_a, of_b, alpha, oriented(of_a, a), oriented(of_b, b), beta, c)),
             )
             .panicking((of_a, of_b, alpha, Array2::zeros((5, 4)), Array2::zeros((3, 2)), beta, Array2::zeros((1, 1))))
+            .run();
+    }
+
+    #[test]
+    fn trsm_of_doubles(
+        inputs in proptest::collection::vec(
+            (size(), size()).prop_flat_map(|(n, others)| (matrix((n, n)), matrix((n, others)))),
+            1..4,
+        ),
+        options in proptest::array::uniform4(any::<bool>()),
+        alpha in prop_oneof![Just(0.0), Just(1.0), -2.0..2.0],
+    ) {
+        let [left, upper, trans, unit] = options;
+        let side = if left { Side::Left } else { Side::Right };
+        let uplo = if upper { Uplo::Upper } else { Uplo::Lower };
+        let trans = if trans { Trans::Yes } else { Trans::No };
+        let diag = if unit { Diag::Unit } else { Diag::NonUnit };
+        let regular = |mut a: Array2<f64>| {
+            let n = a.nrows() as f64;
+            for ((i, j), x) in a.indexed_iter_mut() {
+                *x = match (i == j, (i < j) == upper) {
+                    (true, _) => if unit { f64::NAN } else { 1.0 + *x * *x },
+                    (_, true) => *x / (1.0 + n),
+                    (_, false) => f64::NAN,
+                };
+            }
+            a
+        };
+        CheckRule::new(trsm::<f64>::rule)
+            .inputs(inputs.into_iter().map(|(a, b)| {
+                let b = if left { b } else { b.reversed_axes() };
+                (side, uplo, trans, diag, alpha, regular(a), b)
+            }))
+            .panicking((side, uplo, trans, diag, alpha, Array2::zeros((2, 3)), Array2::zeros((2, 3))))
+            .run();
+    }
+
+    #[test]
+    fn syrk_of_doubles(
+        inputs in proptest::collection::vec(
+            (size(), size()).prop_flat_map(|(n, k)| (matrix((n, k)), matrix((n, n)))),
+            1..4,
+        ),
+        upper in any::<bool>(),
+        alpha in prop_oneof![Just(0.0), Just(1.0), -2.0..2.0],
+        beta in prop_oneof![Just(0.0), Just(1.0), -2.0..2.0],
+    ) {
+        let uplo = if upper { Uplo::Upper } else { Uplo::Lower };
+        CheckRule::new(syrk::<f64>::rule)
+            .inputs(inputs.into_iter().map(|(a, c)| (uplo, Trans::Yes, alpha, a.reversed_axes(), beta, c)))
+            .panicking((uplo, Trans::No, alpha, Array2::zeros((2, 3)), beta, Array2::zeros((3, 3))))
             .run();
     }
 }
