@@ -6,6 +6,7 @@ mod level3;
 mod openblas;
 mod operand;
 mod planned;
+pub(crate) mod products;
 #[cfg(target_arch = "x86_64")]
 mod simd;
 
