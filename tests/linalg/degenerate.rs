@@ -170,7 +170,16 @@ fn equal_singular_values() {
     let no_rank = array![[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]];
     let singular = array![[1.0, 2.0], [2.0, 4.0]];
     let q = with_eigenvalues(&[1.0, -1.0, 1.0]);
-    for a in [&q * 0.0, q, tall.clone(), tall.reversed_axes(), zeros, no_rank.clone(), no_rank.reversed_axes(), singular] {
+    for a in [
+        &q * 0.0,
+        q,
+        tall.clone(),
+        tall.reversed_axes(),
+        zeros,
+        no_rank.clone(),
+        no_rank.reversed_axes(),
+        singular,
+    ] {
         let (_, d) = by_values.value_and_gradient(&a);
         let error = largest(&(d.a - &(4.0 * a.dot(&a.t()).dot(&a))));
         assert!(error < 1e-11, "{error:e} for {a}");
@@ -198,7 +207,9 @@ fn determinants_of_singular_matrices() {
     let mut g = determinant::gradient();
     let singular = array![[1.0, 2.0, 3.0], [2.0, 4.0, 6.5], [3.0, 6.0, 1.0]];
     let rank_one = array![[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [3.0, 6.0, 9.0]];
-    for a in [singular, rank_one, Array2::zeros((3, 3)), array![[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]] {
+    for a in
+        [singular, rank_one, Array2::zeros((3, 3)), array![[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]]
+    {
         let cofactor = |i: usize, j: usize| {
             let b = |k: usize, l: usize| a[[(i + k) % 3, (j + l) % 3]];
             b(1, 1) * b(2, 2) - b(1, 2) * b(2, 1)

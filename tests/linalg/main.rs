@@ -5,10 +5,13 @@
 use pullback::testing::CountingAllocator;
 
 mod degenerate;
+#[cfg(feature = "fft")]
+mod fourier;
 mod inputs;
 mod layouts;
 mod models;
 mod rules;
+mod sparse;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;

@@ -63,7 +63,8 @@ fn gaussian_processes() {
     check_rule(gaussian_process::rule, inputs.clone());
     check_rule(gaussian_process_without_factor::rule, inputs.clone());
     let [_, (x, y, length, noise), _] = inputs;
-    let (one, two) = (gaussian_process(&x, &y, length, noise), gaussian_process_without_factor(&x, &y, length, noise));
+    let (one, two) =
+        (gaussian_process(&x, &y, length, noise), gaussian_process_without_factor(&x, &y, length, noise));
     assert!((one - two).abs() < 1e-10 * one.abs());
 }
 
@@ -231,7 +232,9 @@ fn principal(w: &Array2<f64>) -> f64 {
 #[test]
 fn spectra() {
     let inputs = [(6, 4), (3, 3), (30, 20)].map(|(m, n)| {
-        (Array2::from_shape_fn((m, n), |(i, j)| noise(6, i, j) + if i == j { 1.0 + 0.3 * i as f64 } else { 0.0 }),)
+        (Array2::from_shape_fn((m, n), |(i, j)| {
+            noise(6, i, j) + if i == j { 1.0 + 0.3 * i as f64 } else { 0.0 }
+        }),)
     });
     check_rule(spectral_penalty::rule, inputs.clone());
     check_rule(principal::rule, inputs);
@@ -254,7 +257,8 @@ fn iterated<T: linalg::Real>(a: &Array2<T>, b: &Array2<T>, steps: usize) -> T {
 
 #[test]
 fn iterations() {
-    let matrix = |n, k| Array2::from_shape_fn((n, k), |(i, j)| 0.3 * noise(8, i, j) + if i == j { 1.5 } else { 0.0 });
+    let matrix =
+        |n, k| Array2::from_shape_fn((n, k), |(i, j)| 0.3 * noise(8, i, j) + if i == j { 1.5 } else { 0.0 });
     check_rule(iterated::<f64>::rule, [(matrix(3, 3), matrix(3, 2), 4), (matrix(5, 5), matrix(5, 1), 1)]);
     let single = |a: Array2<f64>| a.mapv(|x| x as f32);
     check_rule(iterated::<f32>::rule, [(single(matrix(3, 3)), single(matrix(3, 2)), 2)]);

@@ -226,7 +226,8 @@ fn svd() {
 /// Approximants of all degrees, with and without squaring.
 #[test]
 fn exponentials_of_small_and_large_matrices() {
-    let scaled = [1e-3, 0.02, 0.1, 0.3, 1.5, 6.0].map(|factor| (crate::inputs::ones("expm")[0].clone() * factor,));
+    let scaled =
+        [1e-3, 0.02, 0.1, 0.3, 1.5, 6.0].map(|factor| (crate::inputs::ones("expm")[0].clone() * factor,));
     CheckRule::new(linalg::expm::<f64>::rule).tolerance(DOUBLE).allocating(1).inputs(scaled.clone()).run();
     for (a,) in scaled {
         let mut series = Array2::<f64>::eye(3);
@@ -247,14 +248,28 @@ fn panics() {
         *std::panic::catch_unwind(f).expect_err("a panic").downcast::<String>().expect("a message")
     }
     let a = || ndarray::array![[1.0, 2.0], [2.0, 1.0]];
-    assert!(message(move || drop(linalg::cholesky(&a()))).contains("cholesky: the matrix is not positive definite"));
+    assert!(
+        message(move || drop(linalg::cholesky(&a())))
+            .contains("cholesky: the matrix is not positive definite")
+    );
     let nan = || a() * f64::NAN;
-    assert!(message(move || drop(linalg::cholesky(&nan()))).contains("cholesky: the matrix is not positive definite"));
-    assert!(message(|| drop(linalg::inv(&Array2::<f64>::ones((2, 2))))).contains("inv: the matrix is singular"));
+    assert!(
+        message(move || drop(linalg::cholesky(&nan())))
+            .contains("cholesky: the matrix is not positive definite")
+    );
+    assert!(
+        message(|| drop(linalg::inv(&Array2::<f64>::ones((2, 2))))).contains("inv: the matrix is singular")
+    );
     assert!(message(|| drop(linalg::inv(&Array2::<f64>::ones((2, 3))))).contains("inv: the matrix is 2×3"));
-    assert!(message(|| drop(linalg::lstsq(&Array2::<f64>::ones((3, 2)), &Array1::ones(3)))).contains("lstsq: the rank"));
+    assert!(
+        message(|| drop(linalg::lstsq(&Array2::<f64>::ones((3, 2)), &Array1::ones(3))))
+            .contains("lstsq: the rank")
+    );
     let mut l = Array2::<f64>::zeros((3, 2));
-    assert!(message(move || linalg::cholesky_into(&mut l, &Array2::eye(2))).contains("cholesky_into: the result has"));
+    assert!(
+        message(move || linalg::cholesky_into(&mut l, &Array2::eye(2)))
+            .contains("cholesky_into: the result has")
+    );
     let mut rule = linalg::cholesky::<f64>::rule();
     let (good, bad) = (Array2::<f64>::eye(2), a());
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| rule.forward((&bad,)))).is_err());

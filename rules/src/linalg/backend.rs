@@ -171,18 +171,33 @@ impl<T: Real> Qr<T> {
         }
         let (basis, factor, par) = (self.factors.get(), self.coefficients.get(), parallelism());
         if transposed {
-            let required = householder::apply_block_householder_sequence_transpose_on_the_left_in_place_scratch::<T>(
-                m, block, b.columns(),
-            );
+            let required =
+                householder::apply_block_householder_sequence_transpose_on_the_left_in_place_scratch::<T>(
+                    m,
+                    block,
+                    b.columns(),
+                );
             householder::apply_block_householder_sequence_transpose_on_the_left_in_place_with_conj(
-                basis, factor, Conj::No, b.get_mut(), par, scratch.stack(required),
+                basis,
+                factor,
+                Conj::No,
+                b.get_mut(),
+                par,
+                scratch.stack(required),
             );
         } else {
             let required = householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<T>(
-                m, block, b.columns(),
+                m,
+                block,
+                b.columns(),
             );
             householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
-                basis, factor, Conj::No, b.get_mut(), par, scratch.stack(required),
+                basis,
+                factor,
+                Conj::No,
+                b.get_mut(),
+                par,
+                scratch.stack(required),
             );
         }
     }

@@ -216,7 +216,8 @@ impl<T: Real> ExpmKernel<T> {
 
     fn pullback(&mut self, a: Dual<'_, ArrayRef2<T>>, seed: Seed<'_, T, Ix2>) {
         let Some(da) = a.shadow.get() else { return };
-        let ExpmKernel { a, powers, odd, high, denominator, room, squares, d, work: [work, other], .. } = self;
+        let ExpmKernel { a, powers, odd, high, denominator, room, squares, d, work: [work, other], .. } =
+            self;
         let Derivatives { e, powers: m, odd: d_odd, even, result } = d;
         let n = a.rows();
         // The direction is the transpose of the seed, scaled as A is.
@@ -274,12 +275,10 @@ fn factors_of(k: usize) -> (usize, usize) {
     [(0, 0), (0, 0), (1, 0), (1, 1)][k]
 }
 
-pub(super) const CASES: &[Case] = &[
-    Case {
-        name: "expm",
-        arguments: &[Argument::Matrix(Kind::Regular, 0, 0)],
-        sizes: &[[3, 0, 0], [0, 0, 0], [1, 0, 0], [20, 0, 0], [5, 0, 0]],
-        allocations: 1,
-        benchmark: &[[8, 0, 0], [64, 0, 0], [256, 0, 0]],
-    },
-];
+pub(super) const CASES: &[Case] = &[Case {
+    name: "expm",
+    arguments: &[Argument::Matrix(Kind::Regular, 0, 0)],
+    sizes: &[[3, 0, 0], [0, 0, 0], [1, 0, 0], [20, 0, 0], [5, 0, 0]],
+    allocations: 1,
+    benchmark: &[[8, 0, 0], [64, 0, 0], [256, 0, 0]],
+}];

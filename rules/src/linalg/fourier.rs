@@ -36,16 +36,29 @@ fn length<T, D: Dimension>(function: &str, x: &ArrayRef<T, D>) -> usize {
     shape[shape.len() - 2]
 }
 
-/// A plan for one length, and room to work.
+/// That of `plans` which `fits`, or a new one: lengths may alternate.
+fn planned<P: ?Sized>(
+    plans: &mut Vec<Arc<P>>,
+    fits: impl Fn(&P) -> bool,
+    plan: impl FnOnce() -> Arc<P>,
+) -> &P {
+    let index = plans.iter().position(|plan| fits(plan)).unwrap_or_else(|| {
+        plans.push(plan());
+        plans.len() - 1
+    });
+    &plans[index]
+}
+
+/// Plans for each length that has been seen, forward and inverse, and room to work.
 struct Plan<T: Fourier> {
-    plans: [Option<Arc<dyn Fft<T>>>; 2],
+    plans: [Vec<Arc<dyn Fft<T>>>; 2],
     buffer: Vec<Complex<T>>,
     scratch: Vec<Complex<T>>,
 }
 
 impl<T: Fourier> Default for Plan<T> {
     fn default() -> Self {
-        Plan { plans: [None, None], buffer: Vec::new(), scratch: Vec::new() }
+        Plan { plans: Default::default(), buffer: Vec::new(), scratch: Vec::new() }
     }
 }
 
@@ -53,11 +66,8 @@ impl<T: Fourier> Plan<T> {
     /// Transforms all series of length `n` that are in `buffer`, in place.
     fn transform(&mut self, n: usize, inverse: bool) {
         let direction = if inverse { FftDirection::Inverse } else { FftDirection::Forward };
-        let plan = &mut self.plans[usize::from(inverse)];
-        let plan = match plan {
-            Some(plan) if plan.len() == n => plan,
-            plan => plan.insert(FftPlanner::new().plan_fft(n, direction)),
-        };
+        let plans = &mut self.plans[usize::from(inverse)];
+        let plan = planned(plans, |plan| plan.len() == n, || FftPlanner::new().plan_fft(n, direction));
         let needed = plan.get_inplace_scratch_len();
         if self.scratch.len() < needed {
             self.scratch.resize(needed, Complex::default());
@@ -201,10 +211,10 @@ macro_rules! kernel {
 kernel!(FftKernel, inverse: false);
 kernel!(IfftKernel, inverse: true);
 
-/// Plans between n real numbers and the n/2 + 1 complex ones that determine their transform.
+/// Plans, for each n that has been seen, between n real numbers and the n/2 + 1 complex ones that determine their transform.
 struct RealPlan<T: Fourier> {
-    forward: Option<Arc<dyn RealToComplex<T>>>,
-    inverse: Option<Arc<dyn ComplexToReal<T>>>,
+    forward: Vec<Arc<dyn RealToComplex<T>>>,
+    inverse: Vec<Arc<dyn ComplexToReal<T>>>,
     real: Vec<T>,
     complex: Vec<Complex<T>>,
     scratch: Vec<Complex<T>>,
@@ -212,7 +222,13 @@ struct RealPlan<T: Fourier> {
 
 impl<T: Fourier> Default for RealPlan<T> {
     fn default() -> Self {
-        RealPlan { forward: None, inverse: None, real: Vec::new(), complex: Vec::new(), scratch: Vec::new() }
+        RealPlan {
+            forward: Vec::new(),
+            inverse: Vec::new(),
+            real: Vec::new(),
+            complex: Vec::new(),
+            scratch: Vec::new(),
+        }
     }
 }
 
@@ -232,10 +248,8 @@ impl<T: Fourier> RealPlan<T> {
     /// From `real` to `complex`.
     fn forward(&mut self) {
         let n = self.real.len();
-        let plan = match &mut self.forward {
-            Some(plan) if plan.len() == n => plan,
-            plan => plan.insert(RealFftPlanner::new().plan_fft_forward(n)),
-        };
+        let make = || RealFftPlanner::new().plan_fft_forward(n);
+        let plan = planned(&mut self.forward, |plan| plan.len() == n, make);
         let scratch = Self::room(&mut self.scratch, plan.get_scratch_len());
         plan.process_with_scratch(&mut self.real, &mut self.complex, scratch).expect("lengths fit");
     }
@@ -247,10 +261,8 @@ impl<T: Fourier> RealPlan<T> {
         if n % 2 == 0 {
             self.complex[n / 2].im = T::ZERO;
         }
-        let plan = match &mut self.inverse {
-            Some(plan) if plan.len() == n => plan,
-            plan => plan.insert(RealFftPlanner::new().plan_fft_inverse(n)),
-        };
+        let make = || RealFftPlanner::new().plan_fft_inverse(n);
+        let plan = planned(&mut self.inverse, |plan| plan.len() == n, make);
         let scratch = Self::room(&mut self.scratch, plan.get_scratch_len());
         plan.process_with_scratch(&mut self.complex, &mut self.real, scratch).expect("lengths fit");
     }
@@ -317,7 +329,7 @@ impl<T: Fourier> RfftKernel<T> {
         self.plan.resize(n);
         for (k, value) in self.plan.complex.iter_mut().enumerate() {
             // The plan counts conjugates, of which there are none here.
-            let share = T::ONE / RealPlan::count(k, n);
+            let share = T::ONE / RealPlan::<T>::count(k, n);
             *value = Complex { re: seed.at(k, 0) * share, im: seed.at(k, 1) * share };
         }
         self.plan.inverse();
@@ -393,7 +405,7 @@ impl<T: Fourier> IrfftKernel<T> {
         self.plan.forward();
         let factor = T::ONE / <T as crate::Float>::from_f64(n as f64);
         for (k, value) in self.plan.complex.iter().enumerate() {
-            let factor = factor * RealPlan::count(k, n);
+            let factor = factor * RealPlan::<T>::count(k, n);
             dx[[k, 0]].accumulate(value.re * factor);
             if k > 0 && 2 * k != n {
                 dx[[k, 1]].accumulate(value.im * factor);

@@ -70,12 +70,10 @@ impl<T: Real> KronKernel<T> {
     }
 }
 
-pub(super) const CASES: &[Case] = &[
-    Case {
-        name: "kron",
-        arguments: &[Argument::Matrix(Kind::Regular, 0, 1), Argument::Matrix(Kind::Regular, 1, 2)],
-        sizes: &[[3, 2, 4], [0, 2, 1], [1, 1, 1], [2, 5, 2]],
-        allocations: 1,
-        benchmark: &[[8, 8, 8], [16, 16, 16]],
-    },
-];
+pub(super) const CASES: &[Case] = &[Case {
+    name: "kron",
+    arguments: &[Argument::Matrix(Kind::Regular, 0, 1), Argument::Matrix(Kind::Regular, 1, 2)],
+    sizes: &[[3, 2, 4], [0, 2, 1], [1, 1, 1], [2, 5, 2]],
+    allocations: 1,
+    benchmark: &[[8, 8, 8], [16, 16, 16]],
+}];

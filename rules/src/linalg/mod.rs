@@ -20,9 +20,7 @@ mod triangular;
 
 pub use exponential::{expm, expm_into};
 #[cfg(feature = "fft")]
-pub use fourier::{
-    Fourier, Series, fft, fft_into, ifft, ifft_into, irfft, irfft_into, rfft, rfft_into,
-};
+pub use fourier::{Fourier, Series, fft, fft_into, ifft, ifft_into, irfft, irfft_into, rfft, rfft_into};
 pub use general::{det, inv, inv_into, logdet, solve, solve_into};
 pub use kronecker::{kron, kron_into};
 pub use orthogonal::{lstsq, lstsq_into, qr_into};
@@ -32,8 +30,6 @@ pub use positive_definite::{
 };
 pub use scalar::Real;
 pub use singular_values::{svd_into, svdvals, svdvals_into};
-pub use sparse::{
-    Pattern, sparse_mul, sparse_mul_into, sparse_mul_transposed, sparse_mul_transposed_into,
-};
+pub use sparse::{Pattern, sparse_mul, sparse_mul_into, sparse_mul_transposed, sparse_mul_transposed_into};
 pub use symmetric::{eigh_into, eigvalsh, eigvalsh_into};
 pub use triangular::{Triangle, solve_triangular, solve_triangular_into};

@@ -9,7 +9,9 @@ use ndarray::{Array, Array2, ArrayRef, ArrayRef2, Ix2};
 use super::backend::{self, Shape, solve_triangular, solve_triangular_in};
 use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
-use super::packed::{Columns, Packed, Scratch, Seed, add, add_to_lower, add_to_triangle, fits, square, times, write};
+use super::packed::{
+    Columns, Packed, Scratch, Seed, add, add_to_lower, add_to_triangle, fits, square, times, write,
+};
 use super::scalar::Real;
 use crate::activation::Dual;
 use crate::blas::products::{leave_vector_registers_clean, parallelism};
@@ -172,12 +174,7 @@ impl<T: Real, D: Columns> FactorSolveKernel<T, D> {
         write(x, &self.x);
     }
 
-    fn pullback(
-        &mut self,
-        l: Dual<'_, ArrayRef2<T>>,
-        b: Dual<'_, ArrayRef<T, D>>,
-        seed: Seed<'_, T, D>,
-    ) {
+    fn pullback(&mut self, l: Dual<'_, ArrayRef2<T>>, b: Dual<'_, ArrayRef<T, D>>, seed: Seed<'_, T, D>) {
         if l.shadow.get().is_none() && b.shadow.get().is_none() {
             return;
         }
@@ -254,12 +251,7 @@ impl<T: Real, D: Columns> SolveSpdKernel<T, D> {
         write(x, &self.x);
     }
 
-    fn pullback(
-        &mut self,
-        a: Dual<'_, ArrayRef2<T>>,
-        b: Dual<'_, ArrayRef<T, D>>,
-        seed: Seed<'_, T, D>,
-    ) {
+    fn pullback(&mut self, a: Dual<'_, ArrayRef2<T>>, b: Dual<'_, ArrayRef<T, D>>, seed: Seed<'_, T, D>) {
         if a.shadow.get().is_none() && b.shadow.get().is_none() {
             return;
         }

@@ -113,7 +113,13 @@ impl<T: Real> Side<T> {
 }
 
 impl<T: Real> SvdInto<T> {
-    fn compute(&mut self, u: &mut ArrayRef2<T>, s: &mut ArrayRef1<T>, vt: &mut ArrayRef2<T>, a: &ArrayRef2<T>) {
+    fn compute(
+        &mut self,
+        u: &mut ArrayRef2<T>,
+        s: &mut ArrayRef1<T>,
+        vt: &mut ArrayRef2<T>,
+        a: &ArrayRef2<T>,
+    ) {
         let (m, n) = a.dim();
         let k = m.min(n);
         has_shape("svd_into, u", u, &Ix2(m, k));
@@ -126,7 +132,13 @@ impl<T: Real> SvdInto<T> {
         leave_vector_registers_clean();
     }
 
-    fn forward(&mut self, u: &mut ArrayRef2<T>, s: &mut ArrayRef1<T>, vt: &mut ArrayRef2<T>, a: &ArrayRef2<T>) {
+    fn forward(
+        &mut self,
+        u: &mut ArrayRef2<T>,
+        s: &mut ArrayRef1<T>,
+        vt: &mut ArrayRef2<T>,
+        a: &ArrayRef2<T>,
+    ) {
         self.old_u.save_to_restore(u);
         self.old_s.save_to_restore(s);
         self.old_vt.save_to_restore(vt);

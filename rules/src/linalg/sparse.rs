@@ -64,7 +64,8 @@ impl Pattern {
 
     /// Row, column and number of each entry.
     fn iter(&self) -> impl Iterator<Item = (usize, usize, usize)> {
-        (0..self.rows()).flat_map(move |i| (self.starts[i]..self.starts[i + 1]).map(move |e| (i, self.indices[e], e)))
+        (0..self.rows())
+            .flat_map(move |i| (self.starts[i]..self.starts[i + 1]).map(move |e| (i, self.indices[e], e)))
     }
 }
 

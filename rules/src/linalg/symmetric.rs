@@ -137,7 +137,8 @@ impl<T: Real> EighInto<T> {
         if let Some(da) = a.shadow.get()
             && (dw.is_some() || dv.is_some())
         {
-            let EighInto { decomposition: Decomposition { values: w, vectors: v, .. }, middle, work, .. } = self;
+            let EighInto { decomposition: Decomposition { values: w, vectors: v, .. }, middle, work, .. } =
+                self;
             let n = w.len();
             middle.zeros(n, n);
             if let Some(dv) = &dv {

@@ -122,16 +122,15 @@ fn opposite(trans: Trans) -> Trans {
 
 /// The matrix to solve with, and which part of it is read.
 fn oriented<T: Real>(a: &Packed<T>, triangle: Triangle, trans: Trans) -> (MatRef<'_, T>, Shape) {
-    let shape = if (triangle == Triangle::Lower) != (trans == Trans::Yes) { Shape::LOWER } else { Shape::UPPER };
+    let shape =
+        if (triangle == Triangle::Lower) != (trans == Trans::Yes) { Shape::LOWER } else { Shape::UPPER };
     (if trans == Trans::Yes { a.get().transpose() } else { a.get() }, shape)
 }
 
-pub(super) const CASES: &[Case] = &[
-    Case {
-        name: "solve_triangular",
-        arguments: &[Argument::Matrix(Kind::Triangular, 0, 0), Argument::Matrix(Kind::Regular, 0, 2)],
-        sizes: &[[3, 0, 2], [0, 0, 2], [1, 0, 1], [4, 0, 0], [20, 0, 3], [5, 0, 7]],
-        allocations: 1,
-        benchmark: &[[8, 0, 1], [64, 0, 1], [64, 0, 64], [256, 0, 16]],
-    },
-];
+pub(super) const CASES: &[Case] = &[Case {
+    name: "solve_triangular",
+    arguments: &[Argument::Matrix(Kind::Triangular, 0, 0), Argument::Matrix(Kind::Regular, 0, 2)],
+    sizes: &[[3, 0, 2], [0, 0, 2], [1, 0, 1], [4, 0, 0], [20, 0, 3], [5, 0, 7]],
+    allocations: 1,
+    benchmark: &[[8, 0, 1], [64, 0, 1], [64, 0, 64], [256, 0, 16]],
+}];
