@@ -4,7 +4,8 @@
 //! 2. [The language](language): the Rust that `#[differentiable]` accepts, what it refuses, and the derivative at kinks.
 //! 3. [Rules](rules): derivatives that you write yourself.
 //! 4. [Fused functions](fused): functions of the elements of arrays.
-//! 5. [How it works](how_it_works): from a function to its reverse pass.
+//! 5. [The catalogue](catalogue): the rules that there are, with their mathematics.
+//! 6. [How it works](how_it_works): from a function to its reverse pass.
 
 #[doc = include_str!("gradients.md")]
 pub mod gradients {}
@@ -17,6 +18,9 @@ pub mod rules {}
 
 #[doc = include_str!("fused.md")]
 pub mod fused {}
+
+#[doc = include_str!("catalogue.md")]
+pub mod catalogue {}
 
 #[doc = include_str!("how_it_works.md")]
 pub mod how_it_works {}

@@ -1,7 +1,7 @@
 //! Linear algebra in functions as users write them.
 
 use ndarray::{Array1, Array2};
-use pullback::linalg::{self, Triangle};
+use pullback::linalg::{self, Uplo};
 use pullback::prelude::*;
 use pullback::testing::{CheckRule, check_rule};
 
@@ -20,7 +20,7 @@ fn gaussian_process(#[constant] x: &[f64], #[constant] y: &Array1<f64>, length: 
         k[[i, i]] += noise;
     }
     let l = linalg::cholesky(&k);
-    let z = linalg::solve_triangular(Triangle::Lower, Trans::No, &l, y);
+    let z = linalg::solve_triangular(Uplo::Lower, Trans::No, &l, y);
     let mut total = 0.0;
     for i in 0..n {
         total += 0.5 * z[i] * z[i] + l[[i, i]].ln();
@@ -140,8 +140,8 @@ fn generalised_least_squares(design: &Array2<f64>, y: &Array1<f64>, correlation:
         }
     }
     let l = linalg::cholesky(&covariance);
-    let white = linalg::solve_triangular(Triangle::Lower, Trans::No, &l, design);
-    let z = linalg::solve_triangular(Triangle::Lower, Trans::No, &l, y);
+    let white = linalg::solve_triangular(Uplo::Lower, Trans::No, &l, design);
+    let z = linalg::solve_triangular(Uplo::Lower, Trans::No, &l, y);
     let beta = linalg::lstsq(&white, &z);
     let mut total = 0.0;
     for i in 0..n {

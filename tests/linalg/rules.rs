@@ -1,7 +1,7 @@
 //! Each function, in both forms and for both scalar types, against the contract of rules.
 
 use ndarray::{Array1, Array2, Axis, Ix1, Ix2};
-use pullback::linalg::{self, Triangle};
+use pullback::linalg::{self, Uplo};
 use pullback::testing::CheckRule;
 use pullback::{Rule, Trans};
 
@@ -108,14 +108,14 @@ solver! {
 
 #[test]
 fn solve_triangular() {
-    for triangle in [Triangle::Lower, Triangle::Upper] {
+    for uplo in [Uplo::Lower, Uplo::Upper] {
         for trans in [Trans::No, Trans::Yes] {
             let inputs = pairs("solve_triangular");
             CheckRule::new(linalg::solve_triangular::<f64, Ix2>::rule)
                 .tolerance(DOUBLE)
                 .allocating(1)
-                .inputs(inputs.iter().map(|(a, b)| (triangle, trans, a.clone(), b.clone())))
-                .panicking((triangle, trans, Array2::zeros((2, 2)), Array2::zeros((2, 1))))
+                .inputs(inputs.iter().map(|(a, b)| (uplo, trans, a.clone(), b.clone())))
+                .panicking((uplo, trans, Array2::zeros((2, 2)), Array2::zeros((2, 1))))
                 .run();
             let vector = |b: &Array2<f64>| b.column(0).mapv(|x| x as f32);
             CheckRule::new(linalg::solve_triangular_into::<f32, Ix1>::rule)
@@ -125,7 +125,7 @@ fn solve_triangular() {
                     inputs
                         .iter()
                         .filter(|(_, b)| b.ncols() > 0)
-                        .map(|(a, b)| (vector(b), triangle, trans, single(a), vector(b))),
+                        .map(|(a, b)| (vector(b), uplo, trans, single(a), vector(b))),
                 )
                 .run();
         }

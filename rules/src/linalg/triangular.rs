@@ -15,7 +15,7 @@ use crate::blas::Trans;
 
 /// Which triangle of a matrix is meant; the other one is not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Triangle {
+pub enum Uplo {
     /// On and below the diagonal.
     Lower,
     /// On and above the diagonal.
@@ -25,16 +25,16 @@ pub enum Triangle {
 forms! {
     /// *X = A⁻¹·B*, or *X = A⁻ᵀ·B* with [`Trans::Yes`], for a triangular *A*.
     ///
-    /// *A* is n×n, *B* a vector of n numbers or an n×k matrix, both of any layout. Of *A* the `triangle` is read, and nothing else.
+    /// *A* is n×n, *B* a vector of n numbers or an n×k matrix, both of any layout. Of *A* the `uplo` triangle is read, and nothing else.
     ///
     /// ```
     /// use ndarray::array;
     /// use pullback_rules::Trans;
-    /// use pullback_rules::linalg::{self, Triangle};
+    /// use pullback_rules::linalg::{self, Uplo};
     ///
     /// let l = array![[2.0, 0.0], [1.0, 4.0]];
-    /// assert_eq!(linalg::solve_triangular(Triangle::Lower, Trans::No, &l, &array![2.0, 9.0]), array![1.0, 2.0]);
-    /// assert_eq!(linalg::solve_triangular(Triangle::Lower, Trans::Yes, &l, &array![4.0, 8.0]), array![1.0, 2.0]);
+    /// assert_eq!(linalg::solve_triangular(Uplo::Lower, Trans::No, &l, &array![2.0, 9.0]), array![1.0, 2.0]);
+    /// assert_eq!(linalg::solve_triangular(Uplo::Lower, Trans::Yes, &l, &array![4.0, 8.0]), array![1.0, 2.0]);
     /// ```
     ///
     /// # Gradient
@@ -50,7 +50,7 @@ forms! {
     /// As [`solve_triangular()`] does, and if `y` has another shape.
     fn solve_triangular_into = SolveTriangularInto;
     kernel TriangularKernel<T: Real, D: Columns>;
-    constants (triangle: [Triangle], trans: [Trans]);
+    constants (uplo: [Uplo], trans: [Trans]);
     arguments (a: &ArrayRef2<T>, b: &ArrayRef<T, D>);
     result Array<T, D> / ArrayRef D;
 }
@@ -65,7 +65,7 @@ struct TriangularKernel<T, D> {
 }
 
 impl<T: Real, D: Columns> TriangularKernel<T, D> {
-    fn shape(function: &str, _: Triangle, _: Trans, a: &ArrayRef2<T>, b: &ArrayRef<T, D>) -> D {
+    fn shape(function: &str, _: Uplo, _: Trans, a: &ArrayRef2<T>, b: &ArrayRef<T, D>) -> D {
         fits(function, square(function, a), b);
         b.raw_dim()
     }
@@ -73,7 +73,7 @@ impl<T: Real, D: Columns> TriangularKernel<T, D> {
     fn forward(
         &mut self,
         function: &str,
-        triangle: Triangle,
+        uplo: Uplo,
         trans: Trans,
         a: &ArrayRef2<T>,
         b: &ArrayRef<T, D>,
@@ -84,14 +84,14 @@ impl<T: Real, D: Columns> TriangularKernel<T, D> {
             panic!("{function}: entry ({i}, {i}) of the triangular matrix is zero");
         }
         self.x.assign(&D::matrix(b.view()));
-        let (a, shape) = oriented(&self.a, triangle, trans);
+        let (a, shape) = oriented(&self.a, uplo, trans);
         solve(a, shape, &mut self.x);
         write(x, &self.x);
     }
 
     fn pullback(
         &mut self,
-        triangle: Triangle,
+        uplo: Uplo,
         trans: Trans,
         a: Dual<'_, ArrayRef2<T>>,
         b: Dual<'_, ArrayRef<T, D>>,
@@ -102,7 +102,7 @@ impl<T: Real, D: Columns> TriangularKernel<T, D> {
         }
         let TriangularKernel { a: matrix, x, lambda, work, .. } = self;
         seed.load(lambda);
-        let (transposed, shape) = oriented(matrix, triangle, opposite(trans));
+        let (transposed, shape) = oriented(matrix, uplo, opposite(trans));
         solve(transposed, shape, lambda);
         if let Some(db) = b.shadow.get() {
             add(D::matrix(db), &lambda.view());
@@ -111,7 +111,7 @@ impl<T: Real, D: Columns> TriangularKernel<T, D> {
             let (left, right) = if trans == Trans::Yes { (x, lambda) } else { (lambda, x) };
             work.resize(matrix.rows(), matrix.rows());
             times(-T::ONE, &left.view(), &right.view().t(), T::ZERO, &mut work.view_mut());
-            add_to_triangle(da, work, triangle == Triangle::Lower);
+            add_to_triangle(da, work, uplo == Uplo::Lower);
         }
     }
 }
@@ -121,9 +121,8 @@ fn opposite(trans: Trans) -> Trans {
 }
 
 /// The matrix to solve with, and which part of it is read.
-fn oriented<T: Real>(a: &Packed<T>, triangle: Triangle, trans: Trans) -> (MatRef<'_, T>, Shape) {
-    let shape =
-        if (triangle == Triangle::Lower) != (trans == Trans::Yes) { Shape::LOWER } else { Shape::UPPER };
+fn oriented<T: Real>(a: &Packed<T>, uplo: Uplo, trans: Trans) -> (MatRef<'_, T>, Shape) {
+    let shape = if (uplo == Uplo::Lower) != (trans == Trans::Yes) { Shape::LOWER } else { Shape::UPPER };
     (if trans == Trans::Yes { a.get().transpose() } else { a.get() }, shape)
 }
 
