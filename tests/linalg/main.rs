@@ -4,6 +4,7 @@
 
 use pullback::testing::CountingAllocator;
 
+mod allocations;
 mod degenerate;
 #[cfg(feature = "fft")]
 mod fourier;
@@ -11,6 +12,7 @@ mod inputs;
 mod layouts;
 mod models;
 mod rules;
+mod shapes;
 mod sparse;
 
 #[global_allocator]

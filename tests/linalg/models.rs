@@ -61,7 +61,11 @@ fn gaussian_processes() {
         (x, y, 0.8, 0.3)
     });
     check_rule(gaussian_process::rule, inputs.clone());
-    check_rule(gaussian_process_without_factor::rule, inputs.clone());
+    let fewer = inputs.clone().map(|(x, y, length, noise)| {
+        let n = x.len().min(24);
+        (x[..n].to_vec(), y.slice(ndarray::s![..n]).to_owned(), length, noise)
+    });
+    check_rule(gaussian_process_without_factor::rule, fewer);
     let [_, (x, y, length, noise), _] = inputs;
     let (one, two) =
         (gaussian_process(&x, &y, length, noise), gaussian_process_without_factor(&x, &y, length, noise));

@@ -35,8 +35,11 @@ pub(super) fn cholesky<T: Real>(a: &mut Packed<T>, scratch: &mut Scratch) -> Res
     a.clear_upper();
     match done {
         Err(llt::factor::LltError::NonPositivePivot { index }) => Err(index),
-        // Not so if there is a NaN.
-        Ok(_) => (0..n).find(|&i| !(a.column(i)[i] > T::ZERO)).map_or(Ok(()), Err),
+        // A NaN is no pivot that faer minds.
+        Ok(_) => match (0..n).find(|&i| a.column(i)[i].is_nan()) {
+            Some(index) => Err(index),
+            None => Ok(()),
+        },
     }
 }
 

@@ -79,7 +79,7 @@ macro_rules! forms {
                 $($a: crate::activation::Dual<'_, $A<$($P),*>>),*
             ) {
                 if let Some(cells) = y.shadow.get() {
-                    self.kernel.pullback($($c,)* $($a,)* super::packed::Seed::Cells(cells.clone()));
+                    self.kernel.pullback($($c,)* $($a,)* super::packed::Seed::Cells(cells));
                     cells.for_each(|cell| cell.set(T::ZERO));
                     crate::blas::products::leave_vector_registers_clean();
                 }

@@ -258,7 +258,7 @@ impl<T: Fourier> RealPlan<T> {
     fn inverse(&mut self) {
         let n = self.real.len();
         self.complex[0].im = T::ZERO;
-        if n % 2 == 0 {
+        if n.is_multiple_of(2) {
             self.complex[n / 2].im = T::ZERO;
         }
         let make = || RealFftPlanner::new().plan_fft_inverse(n);

@@ -113,7 +113,7 @@ impl<T: Real> QrInto<T> {
             dr.clear_lower();
             let (left, right) = (s![.., ..k], s![.., k..]);
             times(T::ONE, &a.value.slice(right), &dr.view().slice(right).t(), T::ONE, &mut dq.view_mut());
-            product.add(T::ONE, &thin.view(), &dr.view().slice(right), da.clone().slice_move(right));
+            product.add(T::ONE, &thin.view(), &dr.view().slice(right), da.slice_move(right));
             m.resize(k, k);
             times(T::ONE, &triangle.view(), &dr.view().slice(left).t(), T::ZERO, &mut m.view_mut());
             times(-T::ONE, &dq.view().t(), &thin.view(), T::ONE, &mut m.view_mut());
@@ -212,7 +212,8 @@ impl<T: Real, D: Columns> LstsqKernel<T, D> {
         qr.factor(scratch);
         let pivot = |i: usize| qr.factors.column(i)[i].abs();
         let bound = (0..k).map(pivot).fold(T::ZERO, T::max) * T::EPSILON * T::from_f64(m.max(n) as f64);
-        assert!((0..k).all(|i| !(pivot(i) <= bound)), "{function}: the rank of the matrix is less than {k}");
+        let vanishing = (0..k).any(|i| pivot(i) <= bound);
+        assert!(!vanishing, "{function}: the rank of the matrix is less than {k}");
         if m >= n {
             long.assign(&b);
             qr.apply_transposed(long, scratch);

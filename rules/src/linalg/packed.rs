@@ -171,7 +171,7 @@ impl<T: Real, D: Columns> Seed<'_, T, D> {
         match self {
             Seed::Lent(array) => to.assign(&D::matrix(array.view())),
             Seed::Cells(cells) => {
-                let cells = D::matrix(cells.clone());
+                let cells = D::matrix(*cells);
                 let (rows, columns) = cells.dim();
                 to.resize(rows, columns);
                 Zip::from(to.view_mut()).and(&cells).for_each(|to, cell| *to = cell.get());

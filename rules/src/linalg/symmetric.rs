@@ -142,7 +142,7 @@ impl<T: Real> EighInto<T> {
             let n = w.len();
             middle.zeros(n, n);
             if let Some(dv) = &dv {
-                Seed::Cells(dv.clone()).load(work);
+                Seed::Cells(*dv).load(work);
                 times(T::ONE, &v.view().t(), &work.view(), T::ZERO, &mut middle.view_mut());
                 let resolution = resolution(w);
                 for j in 0..n {
@@ -249,14 +249,14 @@ pub(super) const CASES: &[Case] = &[
     Case {
         name: "eigh_into",
         arguments: &[Argument::Matrix(Kind::Symmetric, 0, 0)],
-        sizes: &[[3, 0, 0], [0, 0, 0], [1, 0, 0], [20, 0, 0], [5, 0, 0]],
+        sizes: &[[3, 0, 0], [0, 0, 0], [1, 0, 0], [12, 0, 0], [5, 0, 0]],
         allocations: 0,
         benchmark: &[[8, 0, 0], [64, 0, 0], [256, 0, 0]],
     },
     Case {
         name: "eigvalsh",
         arguments: &[Argument::Matrix(Kind::Symmetric, 0, 0)],
-        sizes: &[[3, 0, 0], [0, 0, 0], [1, 0, 0], [20, 0, 0], [5, 0, 0]],
+        sizes: &[[3, 0, 0], [0, 0, 0], [1, 0, 0], [12, 0, 0], [5, 0, 0]],
         allocations: 1,
         benchmark: &[[8, 0, 0], [64, 0, 0], [256, 0, 0]],
     },
