@@ -139,8 +139,7 @@ fn generalised_least_squares(design: &Array2<f64>, y: &Array1<f64>, correlation:
     let mut covariance = Array2::<f64>::zeros((n, n));
     for i in 0..n {
         for j in 0..n {
-            let distance = if i > j { i - j } else { j - i };
-            covariance[[i, j]] = correlation.powi(distance as i32);
+            covariance[[i, j]] = correlation.powi(i.abs_diff(j) as i32);
         }
     }
     let l = linalg::cholesky(&covariance);

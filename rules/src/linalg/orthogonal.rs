@@ -147,7 +147,7 @@ forms! {
     ///
     /// // The line through (0, 1), (1, 2) and (2, 6)
     /// let x = linalg::lstsq(&array![[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]], &array![1.0, 2.0, 6.0]);
-    /// assert!((x - array![0.5, 2.5]).fold(0.0_f64, |m, x| m.max(x.abs())) < 1e-14);
+    /// assert!((x - array![0.5_f64, 2.5]).iter().all(|x| x.abs() < 1e-14));
     /// ```
     ///
     /// # Gradient

@@ -59,10 +59,10 @@ forms! {
     /// # Panics
     /// If *A* is not square, or not positive definite.
     fn cholesky = Cholesky;
-    /// *L* as of [`cholesky`], written to `y`.
+    /// *L* as of [`cholesky()`], written to `y`.
     ///
     /// # Panics
-    /// As [`cholesky`] does, and if `y` has another shape.
+    /// As [`cholesky()`] does, and if `y` has another shape.
     fn cholesky_into = CholeskyInto;
     kernel CholeskyKernel<T: Real>;
     constants ();
