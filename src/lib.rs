@@ -32,11 +32,13 @@
 //!   [`#[derive(Rule)]`](derive@Rule), tested by [`testing`].
 //! * [How it works](guide::how_it_works): from a function to its reverse pass, and what holds on the way.
 //! * [Fused functions](guide::fused) of arrays, by [`fused!`]; those of [neural networks](nn).
-//! * [The catalogue](guide::catalogue) of the rules that there are: matrix products [`mul_into()`] and [`gemm()`], all of [`blas`].
+//! * [The catalogue](guide::catalogue) of the rules that there are: matrix products [`mul_into()`] and [`gemm()`], all of [`blas`] and
+//!   [`linalg`].
 //!
 //! # Features
 //! None is on by default.
 //!
+//! * `fft`: discrete Fourier transforms in [`linalg`].
 //! * `nalgebra`: vectors and matrices of nalgebra in differentiable functions; see [the guide](guide::language#nalgebra).
 //! * `openblas`: large matrix products by the OpenBLAS that the system has (`libopenblas-dev`).
 //! * `rayon`: large matrix products on several threads without OpenBLAS; see [`set_threads`].

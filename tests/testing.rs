@@ -344,7 +344,7 @@ fn a_forward_that_does_not_panic_with_the_primal_is_caught() {
 
 #[test]
 fn allocating_in_every_call_is_caught() {
-    let expected = ["`scale`, input 0, second call: the rule allocates 1 times, the primal 0 times"];
+    let expected = ["`scale`, input 0, second call: the rule allocates 1 times instead of 0 times"];
     assert_contains(&caught::<fault::Allocates>(), &expected);
     assert_contains(&caught::<fault::AllocatesInPullback>(), &expected);
 }

@@ -16,6 +16,7 @@ mod fused;
 mod growth;
 mod held;
 mod lend;
+pub mod linalg;
 mod local;
 #[doc(hidden)]
 pub mod mutation;

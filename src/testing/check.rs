@@ -51,12 +51,21 @@ pub struct CheckRule<R: Rule<Function: TestFunction>, M> {
     tolerance: Option<f64>,
     seed: u64,
     finite: bool,
+    allocations: Option<usize>,
 }
 
 impl<R: Rule<Function: TestFunction>, M: Fn() -> R> CheckRule<R, M> {
     /// A test of the rules that `rule` makes, each of them fresh.
     pub fn new(rule: M) -> Self {
-        CheckRule { rule, inputs: Vec::new(), panicking: Vec::new(), tolerance: None, seed: 0, finite: false }
+        CheckRule {
+            rule,
+            inputs: Vec::new(),
+            panicking: Vec::new(),
+            tolerance: None,
+            seed: 0,
+            finite: false,
+            allocations: None,
+        }
     }
 
     /// Also test on `input`.
@@ -96,6 +105,12 @@ impl<R: Rule<Function: TestFunction>, M: Fn() -> R> CheckRule<R, M> {
         self
     }
 
+    /// From the second call on, forward and pullback together allocate at most `count` times, whatever the primal does.
+    pub fn allocating(mut self, count: usize) -> Self {
+        self.allocations = Some(count);
+        self
+    }
+
     /// Runs all checks.
     ///
     /// # Panics
@@ -106,6 +121,7 @@ impl<R: Rule<Function: TestFunction>, M: Fn() -> R> CheckRule<R, M> {
         let mut all = self.inputs;
         all.extend(self.panicking);
         Checks::new(&mut Typed::new(self.rule, all), inputs, panicking, self.seed)
+            .allocating(self.allocations)
             .run(self.tolerance, !self.finite);
     }
 }

@@ -69,6 +69,14 @@ impl<'a> Checks<'a> {
         Checks { specimen, subjects, panicking: (inputs..inputs + panicking).collect(), random }
     }
 
+    /// How often a call may allocate, if not as often as the primal does.
+    pub(super) fn allocating(mut self, count: Option<usize>) -> Self {
+        if let Some(count) = count {
+            self.subjects.iter_mut().for_each(|subject| subject.case.allow(count));
+        }
+        self
+    }
+
     pub(super) fn run(mut self, tolerance: Option<f64>, special_values: bool) {
         self.finite_differences(tolerance);
         self.increment();

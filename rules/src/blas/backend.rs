@@ -405,7 +405,7 @@ impl<T: MatrixScalar> MatMul<T> for Faer {
 /// other code, and the mathematical library of the system, use the lower halves alone, and depend on the upper ones as long
 /// as there is something in them: `tanh` takes four times as long.
 #[inline]
-fn leave_vector_registers_clean() {
+pub(crate) fn leave_vector_registers_clean() {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx")]
@@ -419,7 +419,7 @@ fn leave_vector_registers_clean() {
     }
 }
 
-fn parallelism() -> faer::Par {
+pub(crate) fn parallelism() -> faer::Par {
     #[cfg(feature = "rayon")]
     if let Some(threads) =
         std::num::NonZeroUsize::new(THREADS.load(Ordering::Relaxed)).filter(|n| n.get() > 1)

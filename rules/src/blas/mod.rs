@@ -20,6 +20,7 @@ mod openblas;
 mod operand;
 mod options;
 mod planned;
+pub(crate) mod products;
 #[cfg(target_arch = "x86_64")]
 mod simd;
 #[cfg(test)]

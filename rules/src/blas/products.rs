@@ -1,0 +1,30 @@
+//! What other families of rules use of this one.
+
+use ndarray::ArrayRef2;
+
+use super::backend::{self, MatrixScalar, SmallPlan};
+use super::operand::Operand;
+use crate::shadow::ArrayCells;
+
+pub(crate) use super::backend::{leave_vector_registers_clean, parallelism};
+
+/// *C += α·A·B* for a shadow *C*, which may have elements in common with itself.
+#[derive(Default)]
+pub(crate) struct IntoShadow<T: MatrixScalar> {
+    plan: SmallPlan<T>,
+}
+
+impl<T: MatrixScalar> IntoShadow<T> {
+    pub(crate) fn add(
+        &mut self,
+        alpha: T,
+        a: &ArrayRef2<T>,
+        b: &ArrayRef2<T>,
+        c: ArrayCells<'_, T, ndarray::Ix2>,
+    ) {
+        // SAFETY: what is behind a shared reference has no cells; the shapes are checked.
+        unsafe {
+            backend::accumulate(&mut self.plan, alpha, Operand::read(a), Operand::read(b), Operand::cells(c));
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! What decomposes matrices: faer. This is the one place that chooses.
+
+use faer::linalg::cholesky::llt;
+use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
+use faer::linalg::lu::partial_pivoting as lu;
+use faer::linalg::qr::no_pivoting as qr;
+use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
+use faer::linalg::{householder, triangular_solve};
+use faer::{Auto, Conj, MatMut, MatRef, Spec, diag::DiagMut};
+
+use super::packed::{Packed, Scratch};
+use super::scalar::Real;
+use crate::blas::products::parallelism;
+
+/// What a scalar type has to have for the back ends.
+pub(super) trait Lapack {}
+
+impl Lapack for f32 {}
+impl Lapack for f64 {}
+
+fn auto<C: Auto<T>, T>() -> Spec<C, T> {
+    Spec::new(C::auto())
+}
+
+/// *A = L·Lᵀ*, in place, out of the lower triangle of *A*. Or which pivot is not positive.
+pub(super) fn cholesky<T: Real>(a: &mut Packed<T>, scratch: &mut Scratch) -> Result<(), usize> {
+    let n = a.rows();
+    if n == 0 {
+        return Ok(());
+    }
+    let (par, params) = (parallelism(), auto::<llt::factor::LltParams, T>());
+    let stack = scratch.stack(llt::factor::cholesky_in_place_scratch::<T>(n, par, params));
+    let done = llt::factor::cholesky_in_place(a.get_mut(), Default::default(), par, stack, params);
+    // faer uses the upper triangle for its own purposes.
+    a.clear_upper();
+    match done {
+        Err(llt::factor::LltError::NonPositivePivot { index }) => Err(index),
+        // A NaN is no pivot that faer minds.
+        Ok(_) => match (0..n).find(|&i| a.column(i)[i].is_nan()) {
+            Some(index) => Err(index),
+            None => Ok(()),
+        },
+    }
+}
+
+/// *P·A = L·U*
+#[derive(Default)]
+pub(super) struct Lu<T> {
+    /// L below the diagonal, where it has ones, and U.
+    pub(super) factors: Packed<T>,
+    rows: Vec<usize>,
+    inverse: Vec<usize>,
+    /// Whether *P* has determinant −1.
+    pub(super) odd: bool,
+}
+
+impl<T: Real> Lu<T> {
+    /// Decomposes what is in `factors`, which is square.
+    pub(super) fn factor(&mut self, scratch: &mut Scratch) {
+        let n = self.factors.rows();
+        self.rows.resize(n, 0);
+        self.inverse.resize(n, 0);
+        self.odd = false;
+        if n == 0 {
+            return;
+        }
+        let (par, params) = (parallelism(), auto::<lu::factor::PartialPivLuParams, T>());
+        let stack = scratch.stack(lu::factor::lu_in_place_scratch::<usize, T>(n, n, par, params));
+        let (a, rows, inverse) = (self.factors.get_mut(), &mut self.rows, &mut self.inverse);
+        let (info, _) = lu::factor::lu_in_place(a, rows, inverse, par, stack, params);
+        self.odd = info.transposition_count % 2 == 1;
+    }
+
+    /// The first pivot that is zero.
+    pub(super) fn zero_pivot(&self) -> Option<usize> {
+        (0..self.factors.rows()).find(|&i| self.factors.column(i)[i] == T::ZERO)
+    }
+
+    /// *B ← A⁻¹·B*, by way of `room`.
+    pub(super) fn solve(&self, b: &mut Packed<T>, room: &mut Packed<T>) {
+        permute(b, &self.rows, room);
+        solve_triangular(self.factors.get(), Shape::UNIT_LOWER, b);
+        solve_triangular(self.factors.get(), Shape::UPPER, b);
+    }
+
+    /// *B ← A⁻ᵀ·B*, by way of `room`.
+    pub(super) fn solve_transposed(&self, b: &mut Packed<T>, room: &mut Packed<T>) {
+        solve_triangular(self.factors.get().transpose(), Shape::LOWER, b);
+        solve_triangular(self.factors.get().transpose(), Shape::UNIT_UPPER, b);
+        permute(b, &self.inverse, room);
+    }
+}
+
+/// Row i becomes what row `rows[i]` was.
+fn permute<T: Real>(b: &mut Packed<T>, rows: &[usize], room: &mut Packed<T>) {
+    room.resize(b.rows(), 1);
+    for j in 0..b.columns() {
+        room.column_mut(0).copy_from_slice(b.column(j));
+        for (to, &from) in b.column_mut(j).iter_mut().zip(rows) {
+            *to = room.column(0)[from];
+        }
+    }
+}
+
+/// What is read of a triangular matrix.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Shape {
+    lower: bool,
+    unit: bool,
+}
+
+impl Shape {
+    pub(super) const LOWER: Shape = Shape { lower: true, unit: false };
+    pub(super) const UPPER: Shape = Shape { lower: false, unit: false };
+    const UNIT_LOWER: Shape = Shape { lower: true, unit: true };
+    const UNIT_UPPER: Shape = Shape { lower: false, unit: true };
+}
+
+/// *B ← A⁻¹·B* for a triangular *A*.
+pub(super) fn solve_triangular<T: Real>(a: MatRef<'_, T>, shape: Shape, b: &mut Packed<T>) {
+    solve_triangular_in(a, shape, b.get_mut());
+}
+
+/// Likewise, for any layout of *B*: solves from the right are solves of the transpose.
+pub(super) fn solve_triangular_in<T: Real>(a: MatRef<'_, T>, shape: Shape, b: MatMut<'_, T>) {
+    if b.nrows() == 0 || b.ncols() == 0 {
+        return;
+    }
+    let par = parallelism();
+    match shape {
+        Shape::LOWER => triangular_solve::solve_lower_triangular_in_place(a, b, par),
+        Shape::UPPER => triangular_solve::solve_upper_triangular_in_place(a, b, par),
+        Shape::UNIT_LOWER => triangular_solve::solve_unit_lower_triangular_in_place(a, b, par),
+        Shape::UNIT_UPPER => triangular_solve::solve_unit_upper_triangular_in_place(a, b, par),
+    }
+}
+
+/// *A = Q·R* by Householder's reflections, of *A* in place.
+#[derive(Default)]
+pub(super) struct Qr<T> {
+    /// R, and the reflections below its diagonal.
+    pub(super) factors: Packed<T>,
+    coefficients: Packed<T>,
+}
+
+impl<T: Real> Qr<T> {
+    /// Decomposes what is in `factors`, which has at least as many rows as columns.
+    pub(super) fn factor(&mut self, scratch: &mut Scratch) {
+        let (m, n) = (self.factors.rows(), self.factors.columns());
+        let block = qr::factor::recommended_block_size::<T>(m, n);
+        self.coefficients.zeros(block, n);
+        if n == 0 {
+            return;
+        }
+        let (par, params) = (parallelism(), auto::<qr::factor::QrParams, T>());
+        let stack = scratch.stack(qr::factor::qr_in_place_scratch::<T>(m, n, block, par, params));
+        qr::factor::qr_in_place(self.factors.get_mut(), self.coefficients.get_mut(), par, stack, params);
+    }
+
+    /// *B ← Q·B*, *Q* with all its columns.
+    pub(super) fn apply(&self, b: &mut Packed<T>, scratch: &mut Scratch) {
+        self.reflect(b, scratch, false);
+    }
+
+    /// *B ← Qᵀ·B*
+    pub(super) fn apply_transposed(&self, b: &mut Packed<T>, scratch: &mut Scratch) {
+        self.reflect(b, scratch, true);
+    }
+
+    fn reflect(&self, b: &mut Packed<T>, scratch: &mut Scratch, transposed: bool) {
+        let (m, block) = (self.factors.rows(), self.coefficients.rows());
+        if self.factors.columns() == 0 || b.columns() == 0 {
+            return;
+        }
+        let (basis, factor, par) = (self.factors.get(), self.coefficients.get(), parallelism());
+        if transposed {
+            let required =
+                householder::apply_block_householder_sequence_transpose_on_the_left_in_place_scratch::<T>(
+                    m,
+                    block,
+                    b.columns(),
+                );
+            householder::apply_block_householder_sequence_transpose_on_the_left_in_place_with_conj(
+                basis,
+                factor,
+                Conj::No,
+                b.get_mut(),
+                par,
+                scratch.stack(required),
+            );
+        } else {
+            let required = householder::apply_block_householder_sequence_on_the_left_in_place_scratch::<T>(
+                m,
+                block,
+                b.columns(),
+            );
+            householder::apply_block_householder_sequence_on_the_left_in_place_with_conj(
+                basis,
+                factor,
+                Conj::No,
+                b.get_mut(),
+                par,
+                scratch.stack(required),
+            );
+        }
+    }
+}
+
+/// *A = V·diag(w)·Vᵀ* of the symmetric *A* whose lower triangle is read, *w* ascending. Says whether it has converged.
+pub(super) fn eigh<T: Real>(
+    a: &Packed<T>,
+    values: &mut Vec<T>,
+    vectors: &mut Packed<T>,
+    scratch: &mut Scratch,
+) -> bool {
+    let n = a.rows();
+    values.resize(n, T::ZERO);
+    vectors.resize(n, n);
+    if n == 0 {
+        return true;
+    }
+    let (par, params) = (parallelism(), auto());
+    let stack = scratch.stack(self_adjoint_evd_scratch::<T>(n, ComputeEigenvectors::Yes, par, params));
+    let w = DiagMut::from_slice_mut(values);
+    self_adjoint_evd(a.get(), w, Some(vectors.get_mut()), par, stack, params).is_ok()
+}
+
+/// *A = U·diag(s)·Vᵀ* with min(m, n) columns in *U* and *V*, *s* descending. Says whether it has converged.
+pub(super) fn svd_of<T: Real>(
+    a: &Packed<T>,
+    u: &mut Packed<T>,
+    values: &mut Vec<T>,
+    v: &mut Packed<T>,
+    scratch: &mut Scratch,
+) -> bool {
+    let (m, n) = (a.rows(), a.columns());
+    let k = m.min(n);
+    values.resize(k, T::ZERO);
+    u.resize(m, k);
+    v.resize(n, k);
+    if k == 0 {
+        return true;
+    }
+    let (thin, par, params) = (ComputeSvdVectors::Thin, parallelism(), auto());
+    let stack = scratch.stack(svd_scratch::<T>(m, n, thin, thin, par, params));
+    let s = DiagMut::from_slice_mut(values);
+    svd(a.get(), s, Some(u.get_mut()), Some(v.get_mut()), par, stack, params).is_ok()
+}

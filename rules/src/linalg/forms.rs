@@ -1,0 +1,91 @@
+//! The two forms of a function: one returns an array, the other writes to one.
+
+/// For a function whose *kernel* `$Kernel` has
+///
+/// * `NAME`, for messages,
+/// * `fn shape(…)`, the shape of the result, which panics where the arguments do not fit each other,
+/// * `fn forward(&mut self, …, y)`, which computes it and keeps what the pullback reads,
+/// * `fn pullback(&mut self, …, seed)`, which adds to the shadows of the arguments,
+///
+/// this makes both functions, and their rules.
+macro_rules! forms {
+    (
+        $(#[$doc:meta])*
+        fn $name:ident = $Rule:ident;
+        $(#[$into_doc:meta])*
+        fn $name_into:ident = $RuleInto:ident;
+        kernel $Kernel:ident <$($G:ident: $B:ident),*>;
+        constants ($($c:ident: [$($C:tt)*]),*);
+        arguments ($($a:ident: & $A:ident <$($P:ident),*>),*);
+        result $Y:ident <$($YP:ident),*> / $YR:ident $dim:ty;
+    ) => {
+        $(#[$doc])*
+        pub fn $name<$($G: $B),*>($($c: $($C)*,)* $($a: &$A<$($P),*>),*) -> $Y<$($YP),*> {
+            $Rule::<$($G),*>::default().forward($($c,)* $($a),*)
+        }
+
+        #[derive(Default, pullback_macros::Rule)]
+        #[rule(pub fn $name<$($G: $B),*>($(#[constant] $c: $($C)*,)* $($a: &$A<$($P),*>),*) -> $Y<$($YP),*>)]
+        struct $Rule<$($G: $B),*> {
+            kernel: $Kernel<$($G),*>,
+        }
+
+        impl<$($G: $B),*> $Rule<$($G),*> {
+            fn forward(&mut self, $($c: $($C)*,)* $($a: &$A<$($P),*>),*) -> $Y<$($YP),*> {
+                let mut y = $Y::zeros($Kernel::<$($G),*>::shape(stringify!($name), $($c,)* $($a),*));
+                self.kernel.forward(stringify!($name), $($c,)* $($a,)* &mut y);
+                crate::blas::products::leave_vector_registers_clean();
+                y
+            }
+            fn pullback(
+                &mut self,
+                $($c: $($C)*,)*
+                $($a: crate::activation::Dual<'_, $A<$($P),*>>,)*
+                seed: &$Y<$($YP),*>,
+            ) {
+                self.kernel.pullback($($c,)* $($a,)* super::packed::Seed::Lent(seed));
+                crate::blas::products::leave_vector_registers_clean();
+            }
+        }
+
+        $(#[$into_doc])*
+        pub fn $name_into<$($G: $B),*>(y: &mut $YR<$($YP),*>, $($c: $($C)*,)* $($a: &$A<$($P),*>),*) {
+            $RuleInto::<$($G),*>::default().compute(y, $($c,)* $($a),*);
+        }
+
+        #[derive(Default, pullback_macros::Rule)]
+        #[rule(pub fn $name_into<$($G: $B),*>(y: &mut $YR<$($YP),*>, $(#[constant] $c: $($C)*,)* $($a: &$A<$($P),*>),*))]
+        struct $RuleInto<$($G: $B),*> {
+            #[rule(restores = y)]
+            old: crate::saved::Saved<T>,
+            kernel: $Kernel<$($G),*>,
+        }
+
+        impl<$($G: $B),*> $RuleInto<$($G),*> {
+            fn compute(&mut self, y: &mut $YR<$($YP),*>, $($c: $($C)*,)* $($a: &$A<$($P),*>),*) {
+                let shape: $dim = $Kernel::<$($G),*>::shape(stringify!($name_into), $($c,)* $($a),*);
+                super::packed::has_shape(stringify!($name_into), y, &shape);
+                self.kernel.forward(stringify!($name_into), $($c,)* $($a,)* y);
+                crate::blas::products::leave_vector_registers_clean();
+            }
+            fn forward(&mut self, y: &mut $YR<$($YP),*>, $($c: $($C)*,)* $($a: &$A<$($P),*>),*) {
+                self.old.save_to_restore(y);
+                self.compute(y, $($c,)* $($a),*);
+            }
+            fn pullback(
+                &mut self,
+                y: crate::activation::DualMut<'_, $YR<$($YP),*>>,
+                $($c: $($C)*,)*
+                $($a: crate::activation::Dual<'_, $A<$($P),*>>),*
+            ) {
+                if let Some(cells) = y.shadow.get() {
+                    self.kernel.pullback($($c,)* $($a,)* super::packed::Seed::Cells(cells));
+                    cells.for_each(|cell| cell.set(T::ZERO));
+                    crate::blas::products::leave_vector_registers_clean();
+                }
+                self.old.restore(y.value);
+            }
+        }
+    };
+}
+pub(super) use forms;

@@ -1,0 +1,229 @@
+//! Products of sparse and dense matrices.
+
+use std::marker::PhantomData;
+
+use ndarray::{Array, ArrayRef, ArrayRef1, Zip};
+
+use super::cases::{Argument, Case, Kind};
+use super::forms::forms;
+use super::packed::{Columns, Seed};
+use super::scalar::Real;
+use crate::activation::Dual;
+use crate::shadow::{Accumulate, ArrayCells};
+
+/// Where a sparse matrix has entries, row by row. The entries themselves are an array beside it: so the pattern is constant, and the gradient has
+/// the same entries and no others.
+///
+/// ```
+/// use pullback_rules::linalg::Pattern;
+///
+/// // x . y
+/// // . . .
+/// // . z .
+/// let pattern = Pattern::new((3, 3), vec![0, 2, 2, 3], vec![0, 2, 1]);
+/// assert_eq!((pattern.rows(), pattern.columns(), pattern.entries()), (3, 3, 3));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pattern {
+    columns: usize,
+    starts: Vec<usize>,
+    indices: Vec<usize>,
+}
+
+impl Pattern {
+    /// A pattern in the format called CSR: entries `starts[i]..starts[i + 1]` are those of row i, and entry e is in column `indices[e]`. Several
+    /// entries in one place are added up.
+    ///
+    /// # Panics
+    /// If `starts` does not have an element more than there are rows, does not ascend from 0 to the number of indices, or if an index is not
+    /// less than the number of columns.
+    pub fn new((rows, columns): (usize, usize), starts: Vec<usize>, indices: Vec<usize>) -> Self {
+        assert!(starts.len() == rows + 1, "Pattern: {} starts for {rows} rows", starts.len());
+        assert!(
+            starts[0] == 0 && starts[rows] == indices.len() && starts.is_sorted(),
+            "Pattern: the starts have to ascend from 0 to the number of indices"
+        );
+        assert!(indices.iter().all(|&j| j < columns), "Pattern: an index beyond {columns} columns");
+        Pattern { columns, starts, indices }
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The number of columns.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// The number of entries.
+    pub fn entries(&self) -> usize {
+        self.indices.len()
+    }
+
+    /// Row, column and number of each entry.
+    fn iter(&self) -> impl Iterator<Item = (usize, usize, usize)> {
+        (0..self.rows())
+            .flat_map(move |i| (self.starts[i]..self.starts[i + 1]).map(move |e| (i, self.indices[e], e)))
+    }
+}
+
+forms! {
+    /// *Y = A·X* for a sparse *A*, with `values` in the places of `pattern`.
+    ///
+    /// *A* is m×n, *X* a vector of n numbers or an n×k matrix, *Y* has m rows. All may have any layout.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use pullback_rules::linalg::{self, Pattern};
+    ///
+    /// let pattern = Pattern::new((2, 3), vec![0, 2, 3], vec![0, 2, 1]);
+    /// let y = linalg::sparse_mul(&pattern, &array![1.0, 2.0, 3.0], &array![10.0, 20.0, 30.0]);
+    /// assert_eq!(y, array![70.0, 60.0]);
+    /// ```
+    ///
+    /// # Gradient
+    /// *ȧₑ += Σₗ Ẏᵢₗ·Xⱼₗ* for entry e in row i and column j, and *Ẋ += Aᵀ·Ẏ* (Giles, *Collected matrix derivative results for forward and reverse
+    /// mode algorithmic differentiation*, 2008, section 2.2.2). Nothing is saved.
+    ///
+    /// # Panics
+    /// If the shapes do not fit, or if there is not one value for each entry.
+    fn sparse_mul = SparseMul;
+    /// *A·X* as of [`sparse_mul()`], written to `y`.
+    ///
+    /// # Panics
+    /// As [`sparse_mul()`] does, and if `y` has another shape.
+    fn sparse_mul_into = SparseMulInto;
+    kernel SparseKernel<T: Real, D: Columns>;
+    constants (pattern: [&Pattern]);
+    arguments (values: &ArrayRef1<T>, x: &ArrayRef<T, D>);
+    result Array<T, D> / ArrayRef D;
+}
+
+forms! {
+    /// *Y = Aᵀ·X* for a sparse *A*, with `values` in the places of `pattern`.
+    ///
+    /// *A* is m×n, *X* a vector of m numbers or an m×k matrix, *Y* has n rows. All may have any layout.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use pullback_rules::linalg::{self, Pattern};
+    ///
+    /// let pattern = Pattern::new((2, 3), vec![0, 2, 3], vec![0, 2, 1]);
+    /// let y = linalg::sparse_mul_transposed(&pattern, &array![1.0, 2.0, 3.0], &array![10.0, 20.0]);
+    /// assert_eq!(y, array![10.0, 60.0, 20.0]);
+    /// ```
+    ///
+    /// # Gradient
+    /// *ȧₑ += Σₗ Xᵢₗ·Ẏⱼₗ* for entry e in row i and column j, and *Ẋ += A·Ẏ*. Nothing is saved.
+    ///
+    /// # Panics
+    /// If the shapes do not fit, or if there is not one value for each entry.
+    fn sparse_mul_transposed = SparseMulTransposed;
+    /// *Aᵀ·X* as of [`sparse_mul_transposed()`], written to `y`.
+    ///
+    /// # Panics
+    /// As [`sparse_mul_transposed()`] does, and if `y` has another shape.
+    fn sparse_mul_transposed_into = SparseMulTransposedInto;
+    kernel TransposedKernel<T: Real, D: Columns>;
+    constants (pattern: [&Pattern]);
+    arguments (values: &ArrayRef1<T>, x: &ArrayRef<T, D>);
+    result Array<T, D> / ArrayRef D;
+}
+
+/// The shape of the product, which has `rows` rows.
+fn shape<T, D: Columns>(
+    function: &str,
+    pattern: &Pattern,
+    (rows, columns): (usize, usize),
+    values: &ArrayRef1<T>,
+    x: &ArrayRef<T, D>,
+) -> D {
+    let (entries, found) = (pattern.entries(), values.len());
+    assert!(entries == found, "{function}: {found} values for {entries} entries");
+    let found = x.shape()[0];
+    assert!(columns == found, "{function}: {columns} rows are needed on the right, where {found} are");
+    x.raw_dim().with_rows(rows)
+}
+
+macro_rules! kernel {
+    ($Kernel:ident, |$i:ident, $j:ident| to $to:ident from $from:ident, $dimensions:expr) => {
+        #[derive(Default)]
+        struct $Kernel<T, D> {
+            marker: PhantomData<(T, D)>,
+        }
+
+        impl<T: Real, D: Columns> $Kernel<T, D> {
+            fn shape(function: &str, pattern: &Pattern, values: &ArrayRef1<T>, x: &ArrayRef<T, D>) -> D {
+                let dimensions: fn(&Pattern) -> (usize, usize) = $dimensions;
+                shape(function, pattern, dimensions(pattern), values, x)
+            }
+
+            fn forward(
+                &mut self,
+                _: &str,
+                pattern: &Pattern,
+                values: &ArrayRef1<T>,
+                x: &ArrayRef<T, D>,
+                y: &mut ArrayRef<T, D>,
+            ) {
+                let (x, mut y) = (D::matrix(x.view()), D::matrix(y.view_mut()));
+                y.fill(T::ZERO);
+                for ($i, $j, e) in pattern.iter() {
+                    let value = values[e];
+                    Zip::from(y.row_mut($to)).and(x.row($from)).for_each(|y, &x| *y += value * x);
+                }
+            }
+
+            fn pullback(
+                &mut self,
+                pattern: &Pattern,
+                values: Dual<'_, ArrayRef1<T>>,
+                x: Dual<'_, ArrayRef<T, D>>,
+                seed: Seed<'_, T, D>,
+            ) {
+                let (dx, x) = (x.shadow.get().map(D::matrix), D::matrix(x.value.view()));
+                let (da, a) = (values.shadow.get(), values.value);
+                let pull = |$i: usize, $j: usize, e: usize, dy: &dyn Fn(usize, usize) -> T| {
+                    if let Some(da) = &da {
+                        da[e].accumulate((0..x.ncols()).map(|l| dy($to, l) * x[[$from, l]]).sum());
+                    }
+                    if let Some(dx) = &dx {
+                        (0..x.ncols()).for_each(|l| dx[[$from, l]].accumulate(a[e] * dy($to, l)));
+                    }
+                };
+                match seed {
+                    Seed::Lent(dy) => {
+                        let dy = D::matrix(dy.view());
+                        pattern.iter().for_each(|(i, j, e)| pull(i, j, e, &|i, l| dy[[i, l]]));
+                    }
+                    Seed::Cells(dy) => {
+                        let dy: ArrayCells<'_, T, ndarray::Ix2> = D::matrix(dy);
+                        pattern.iter().for_each(|(i, j, e)| pull(i, j, e, &|i, l| dy[[i, l]].get()));
+                    }
+                }
+            }
+        }
+    };
+}
+kernel!(SparseKernel, |i, j| to i from j, |pattern| (pattern.rows(), pattern.columns()));
+kernel!(TransposedKernel, |i, j| to j from i, |pattern| (pattern.columns(), pattern.rows()));
+
+/// The values are as many as the pattern of the tests has entries.
+pub(super) const CASES: &[Case] = &[
+    Case {
+        name: "sparse_mul",
+        arguments: &[Argument::Matrix(Kind::Regular, 1, 2)],
+        sizes: &[[3, 4, 2], [0, 3, 1], [1, 1, 1], [5, 2, 0], [20, 30, 3], [4, 0, 2]],
+        allocations: 1,
+        benchmark: &[[1000, 1000, 1], [1000, 1000, 8]],
+    },
+    Case {
+        name: "sparse_mul_transposed",
+        arguments: &[Argument::Matrix(Kind::Regular, 0, 2)],
+        sizes: &[[3, 4, 2], [0, 3, 1], [1, 1, 1], [5, 2, 0], [20, 30, 3], [4, 0, 2]],
+        allocations: 1,
+        benchmark: &[[1000, 1000, 1], [1000, 1000, 8]],
+    },
+];
