@@ -46,4 +46,6 @@ pub use scalar::Real;
 pub use singular_values::{svd_into, svdvals, svdvals_into};
 pub use sparse::{Pattern, sparse_mul, sparse_mul_into, sparse_mul_transposed, sparse_mul_transposed_into};
 pub use symmetric::{eigh_into, eigvalsh, eigvalsh_into};
-pub use triangular::{Uplo, solve_triangular, solve_triangular_into};
+pub use triangular::{solve_triangular, solve_triangular_into};
+
+pub use crate::blas::Uplo;

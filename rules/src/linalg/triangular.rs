@@ -11,16 +11,7 @@ use super::forms::forms;
 use super::packed::{Columns, Packed, Seed, add, add_to_triangle, fits, square, times, write};
 use super::scalar::Real;
 use crate::activation::Dual;
-use crate::blas::Trans;
-
-/// Which triangle of a matrix is meant; the other one is not read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Uplo {
-    /// On and below the diagonal.
-    Lower,
-    /// On and above the diagonal.
-    Upper,
-}
+use crate::blas::{Trans, Uplo};
 
 forms! {
     /// *X = A⁻¹·B*, or *X = A⁻ᵀ·B* with [`Trans::Yes`], for a triangular *A*.
