@@ -129,6 +129,7 @@ const CHANGING: &[&str] = &[
     "sort",
     "swap",
     "swap_remove",
+    "swap_with_slice",
     "truncate",
 ];
 
@@ -207,10 +208,10 @@ impl Program {
         for projection in &place.projections {
             kind = match (projection, kind) {
                 (Projection::Deref, kind) => kind,
-                (Projection::Index(index), Kind::Sequence(_))
+                (Projection::Index(index), kind @ Kind::Sequence(_))
                     if matches!(self.exprs[*index].syntax, Expr::Range(_)) =>
                 {
-                    self.variables[place.base].kind.clone()
+                    kind
                 }
                 (Projection::Index(_), Kind::Sequence(element) | Kind::Matrix(element)) => *element,
                 _ => Kind::Unknown,

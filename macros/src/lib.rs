@@ -56,6 +56,7 @@ mod traits;
 mod values;
 mod vectors;
 mod versions;
+mod views;
 
 use proc_macro::TokenStream;
 

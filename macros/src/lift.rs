@@ -20,9 +20,13 @@ impl Parser<'_> {
             Stmt::Expr(expr, semi) => {
                 let (mut expr, mut out) = (expr.clone(), Vec::new());
                 let lifted = match &mut expr {
-                    Expr::Assign(assign) => self.lift(&mut assign.right, &mut out),
+                    Expr::Assign(assign) => {
+                        let lifted = self.place_there(&mut assign.left, &mut out);
+                        self.lift(&mut assign.right, &mut out) | lifted
+                    }
                     Expr::Binary(binary) if assign_op(&binary.op).is_some() => {
-                        self.lift(&mut binary.right, &mut out)
+                        let lifted = self.place_there(&mut binary.left, &mut out);
+                        self.lift(&mut binary.right, &mut out) | lifted
                     }
                     expr => self.lift(expr, &mut out),
                 };
@@ -43,6 +47,9 @@ impl Parser<'_> {
 
     fn rewrite_let(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
         if let Some(out) = self.closure_let(local) {
+            return Some(out);
+        }
+        if let Some(out) = self.let_parts(local) {
             return Some(out);
         }
         let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;

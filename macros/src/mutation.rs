@@ -13,6 +13,7 @@ use crate::kind::{inert, kind_of_type};
 use crate::matrices::on_heap;
 use crate::parse::Parser;
 use crate::program::*;
+use crate::views::CHANGES;
 
 /// What a [`ExprKind::Mutation`] does to its first argument, which is borrowed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,6 +70,8 @@ enum Takes {
     Range,
     Value,
     Slice,
+    /// A slice that is written to as well.
+    Other,
 }
 
 /// The methods that keep the length, with the function in `rules/src/mutation.rs` and what they take.
@@ -82,6 +85,7 @@ fn in_place(name: &str) -> Option<(syn::Path, &'static [Takes])> {
         "rotate_right" => (parse_quote!(::pullback::__private::mutation::rotate_right), &[Index]),
         "copy_within" => (parse_quote!(::pullback::__private::mutation::copy_within), &[Range, Index]),
         "copy_from_slice" => (parse_quote!(::pullback::__private::mutation::copy_from_slice), &[Slice]),
+        "swap_with_slice" => (parse_quote!(::pullback::__private::mutation::swap_with_slice), &[Other]),
         "clone_from_slice" => (parse_quote!(::pullback::__private::mutation::clone_from_slice), &[Slice]),
         "assign" => (parse_quote!(::pullback::__private::mutation::assign), &[Slice]),
         _ => return None,
@@ -139,7 +143,7 @@ impl Parser<'_> {
                     }
                 },
                 Takes::Value => self.expr(arg),
-                Takes::Slice => self.argument(arg),
+                Takes::Slice | Takes::Other => self.argument(arg),
             });
         }
         args.push(self.lend(&call.receiver, place));
@@ -210,6 +214,12 @@ impl Parser<'_> {
         let (["mem", name] | ["std" | "core", "mem", name]) = names[..] else { return None };
         match (name, call.args.len()) {
             ("swap", 2) => {
+                let reference =
+                    |arg: &&Syn| matches!(arg, Syn::Reference(arg) if self.names_reference(&arg.expr));
+                if let Some(arg) = call.args.iter().find(reference) {
+                    self.errors.push(arg, CHANGES);
+                    return Some(self.inert_expr(&parse_quote!(())));
+                }
                 let args: Vec<_> = call.args.iter().map(|arg| self.argument(arg)).collect();
                 let local = |id: &ExprId| match &self.program.exprs[*id].kind {
                     ExprKind::Borrow { place, unique: true } => Some(

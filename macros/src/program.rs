@@ -53,6 +53,16 @@ pub(crate) struct Program {
     pub(crate) functions: HashMap<VarId, Function>,
     /// The blocks of closures that are passed on, with the bodies of the closures.
     pub(crate) closures: HashMap<BlockId, BlockId>,
+    /// The ranges that select the two parts of a slice which `split_at_mut` has made.
+    pub(crate) cuts: HashMap<ExprId, Cut>,
+}
+
+/// One part of a slice that is cut in two.
+#[derive(Clone, Copy)]
+pub(crate) struct Cut {
+    /// Where it is cut; both parts have this in common, and no others do.
+    pub(crate) middle: ExprId,
+    pub(crate) left: bool,
 }
 
 /// A parameter that is a function.
@@ -260,8 +270,8 @@ pub(crate) struct Let {
     pub(crate) variables: Vec<Option<VarId>>,
     pub(crate) tuple: bool,
     pub(crate) init: Option<ExprId>,
-    /// What the name stands for in `let row = &x[a..b]`.
-    pub(crate) alias: Option<Place>,
+    /// What the names stand for in `let row = &x[a..b]` and `let (left, right) = x.split_at_mut(k)`.
+    pub(crate) aliases: Vec<(Ident, Place)>,
 }
 
 pub(crate) struct Assign {

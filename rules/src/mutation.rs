@@ -138,6 +138,10 @@ registered! {
     fn exchange<T: (Element)>(x: Mut<T> as &'a mut T, y: Mut<T> as &'a mut T); by Exchange<T> {
         std::mem::swap(x, y)
     }
+    /// `slice::swap_with_slice`
+    fn swap_with_slice<T: (Element)>(y: Mut<[T]> as &'a mut [T], x: Mut<[T]> as &'a mut [T]); by SwapWithSlice<T> {
+        x.swap_with_slice(y)
+    }
     /// `std::mem::replace`
     fn replace<T: (Element)>(value: Val<T> as T, x: Mut<T> as &'a mut T) -> T; by Replaced<T> {
         std::mem::replace(x, value)
@@ -292,6 +296,39 @@ impl<T: Element> Activation for Exchange<T> {
         let (old_dx, old_dy) = (dy.take(|d| *d), dx.take(|d| *d));
         dx.accumulate(|d| *d, old_dx);
         dy.accumulate(|d| *d, old_dy);
+        ((), ())
+    }
+}
+
+#[doc(hidden)]
+pub struct SwapWithSlice<T>(PhantomData<fn() -> T>);
+
+impl<T> Default for SwapWithSlice<T> {
+    fn default() -> Self {
+        SwapWithSlice(PhantomData)
+    }
+}
+
+impl<T: Element> Activation for SwapWithSlice<T> {
+    type Function = swap_with_slice<T>;
+
+    #[inline]
+    fn forward(&mut self, (y, x): Args<'_, Self::Function>) {
+        x.swap_with_slice(y);
+    }
+    #[inline]
+    fn pullback<'a>(
+        &mut self,
+        (y, x): Args<'a, Self::Function>,
+        (dy, dx): Shadows<'a, Self::Function>,
+        (): (),
+    ) -> Gradients<Self::Function> {
+        x.swap_with_slice(y);
+        for i in 0..x.len() {
+            let (old_dx, old_dy) = (dy.take(|d| &d[i]), dx.take(|d| &d[i]));
+            dx.accumulate(|d| &d[i], old_dx);
+            dy.accumulate(|d| &d[i], old_dy);
+        }
         ((), ())
     }
 }

@@ -46,6 +46,7 @@ mod together;
 mod traits;
 mod variants;
 mod vectors;
+mod views;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
