@@ -137,6 +137,7 @@ const CHANGING: &[&str] = &[
 pub(crate) fn changes_receiver(name: &str) -> bool {
     CHANGING.contains(&name)
         || name.starts_with("sort_")
+        || name.starts_with("select_nth_")
         || ["_mut", "_inplace"].iter().any(|suffix| name.ends_with(suffix))
 }
 

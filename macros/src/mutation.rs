@@ -4,6 +4,8 @@
 //! `rules/src/mutation.rs`. What changes the length of a vector, or moves it, is an [`Action`]: the reverse pass does the
 //! opposite to the vector and to its shadow, see [`crate::vectors`].
 
+use std::collections::HashMap;
+
 use syn::punctuated::Punctuated;
 use syn::{Expr as Syn, Token, parse_quote};
 
@@ -14,6 +16,9 @@ use crate::matrices::on_heap;
 use crate::parse::Parser;
 use crate::program::*;
 use crate::views::CHANGES;
+
+pub(crate) const CANNOT_MOVE: &str =
+    "a vector cannot be moved here differentiably: pass a reference to it, or `clone` it";
 
 /// What a [`ExprKind::Mutation`] does to its first argument, which is borrowed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -34,7 +39,11 @@ pub(crate) enum Action {
     Clear,
     /// `v.resize(n, x)`
     Resize,
-    /// `std::mem::swap(&mut v, &mut w)` of locals
+    /// `v.swap(i, j)` of a local whose elements are vectors
+    Swap,
+    /// `v.sort_by(…)` and its like
+    Sort,
+    /// `std::mem::swap(&mut v, &mut w)` of locals, or of vectors in them
     Exchange,
 }
 
@@ -92,6 +101,15 @@ fn in_place(name: &str) -> Option<(syn::Path, &'static [Takes])> {
     })
 }
 
+/// The name of a function of `std::mem`.
+pub(crate) fn is_of_mem(function: &syn::Path) -> Option<String> {
+    let names: Vec<_> = function.segments.iter().map(|s| s.ident.to_string()).collect();
+    match &names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["mem", name] | ["std" | "core", "mem", name] => Some((*name).to_string()),
+        _ => None,
+    }
+}
+
 impl Parser<'_> {
     /// A method that writes to its receiver, if it is known.
     pub(crate) fn mutating_method(&mut self, expr: &Syn, call: &syn::ExprMethodCall) -> Option<ExprId> {
@@ -109,6 +127,9 @@ impl Parser<'_> {
             let call: syn::ExprMethodCall = parse_quote!(#receiver.extend_from_slice(#slice));
             return self.action(&Syn::MethodCall(call.clone()), &call, Action::Extend);
         }
+        if let Some(sorting) = self.sorting_method(expr, call) {
+            return Some(sorting);
+        }
         if let Some(action) = Action::of_method(&name) {
             return self.action(expr, call, action);
         }
@@ -117,6 +138,12 @@ impl Parser<'_> {
         }
         let (function, takes) = in_place(&name)?;
         let place = self.written_sequence(&call.receiver)?;
+        if name == "swap"
+            && self.program.has_rows(&place)
+            && !self.program.variables[place.base].by_reference()
+        {
+            return self.action(expr, call, Action::Swap);
+        }
         if call.args.len() != takes.len() {
             return None;
         }
@@ -209,10 +236,8 @@ impl Parser<'_> {
         call: &syn::ExprCall,
         function: &syn::Path,
     ) -> Option<ExprId> {
-        let names: Vec<_> = function.segments.iter().map(|s| s.ident.to_string()).collect();
-        let names: Vec<_> = names.iter().map(String::as_str).collect();
-        let (["mem", name] | ["std" | "core", "mem", name]) = names[..] else { return None };
-        match (name, call.args.len()) {
+        let name = is_of_mem(function)?;
+        match (name.as_str(), call.args.len()) {
             ("swap", 2) => {
                 let reference =
                     |arg: &&Syn| matches!(arg, Syn::Reference(arg) if self.names_reference(&arg.expr));
@@ -222,13 +247,15 @@ impl Parser<'_> {
                 }
                 let args: Vec<_> = call.args.iter().map(|arg| self.argument(arg)).collect();
                 let local = |id: &ExprId| match &self.program.exprs[*id].kind {
-                    ExprKind::Borrow { place, unique: true } => Some(
-                        place.projections.is_empty() && !self.program.variables[place.base].by_reference(),
-                    ),
+                    ExprKind::Borrow { place, unique: true } => {
+                        let whole = place.projections.is_empty() || self.program.is_row(place);
+                        let own = whole && !self.program.variables[place.base].by_reference();
+                        Some((own, place.base))
+                    }
                     _ => None,
                 };
                 match (local(&args[0])?, local(&args[1])?) {
-                    (true, true) => {
+                    ((true, one), (true, other)) if one != other => {
                         Some(self.add(expr, ExprKind::Mutation { action: Action::Exchange, args }))
                     }
                     _ => {
@@ -284,7 +311,7 @@ impl Parser<'_> {
         let place = self.written_sequence(&call.receiver)?;
         let arity = match action {
             Action::Pop | Action::Clear => 0,
-            Action::Insert | Action::Resize => 2,
+            Action::Insert | Action::Resize | Action::Swap => 2,
             _ => 1,
         };
         if call.args.len() != arity {
@@ -302,11 +329,13 @@ impl Parser<'_> {
             args.push(match action {
                 Action::Extend => self.argument(arg),
                 Action::Truncate => self.inert_expr(arg),
+                Action::Swap => self.inert_expr(arg),
                 Action::Insert | Action::Remove | Action::Resize if i == 0 => self.inert_expr(arg),
                 _ => self.expr(arg),
             });
         }
         if let Some(value) = action.value(&args) {
+            self.program.nested.extend((whole && self.program.vector(value).0).then_some(base));
             let (kind, variable) = (self.program.kind_of(value), &mut self.program.variables[base]);
             if whole && matches!(&variable.kind, Kind::Sequence(element) if **element == Kind::Unknown) {
                 variable.kind = Kind::Sequence(Box::new(kind));
@@ -316,7 +345,7 @@ impl Parser<'_> {
     }
 
     /// The place that a method writes to, if that may hold numbers one after the other.
-    fn written_sequence(&mut self, receiver: &Syn) -> Option<Place> {
+    pub(crate) fn written_sequence(&mut self, receiver: &Syn) -> Option<Place> {
         let place = self.place(receiver)?;
         let kind = self.program.kind_of_place(&place);
         (matches!(kind, Kind::Sequence(_) | Kind::Matrix(_) | Kind::Unknown) && !inert(&kind))
@@ -324,7 +353,7 @@ impl Parser<'_> {
     }
 
     /// `&mut receiver`
-    fn lend(&mut self, receiver: &Syn, place: Place) -> ExprId {
+    pub(crate) fn lend(&mut self, receiver: &Syn, place: Place) -> ExprId {
         let syntax: Syn = if self.names_reference(receiver) {
             parse_quote!(&mut *#receiver)
         } else {
@@ -338,6 +367,24 @@ impl Parser<'_> {
 }
 
 impl Program {
+    /// The elements are vectors.
+    pub(crate) fn has_rows(&self, place: &Place) -> bool {
+        matches!(self.kind_of_place(place), Kind::Sequence(element) if matches!(*element, Kind::Sequence(_)))
+    }
+
+    /// An element which is a vector itself.
+    pub(crate) fn is_row(&self, place: &Place) -> bool {
+        let Some((Projection::Index(index), around)) = place.projections.split_last() else { return false };
+        let around = Place { base: place.base, projections: around.to_vec() };
+        let one = !matches!(self.exprs[*index].syntax, Syn::Range(_));
+        one && self.has_rows(&around) && around.projections.iter().all(|p| matches!(p, Projection::Index(_)))
+    }
+
+    /// What is pushed to `place` is a vector.
+    pub(crate) fn pushes_row(&self, place: &Place, value: ExprId) -> bool {
+        self.owns(value) || place.projections.is_empty() && self.nested.contains(&place.base)
+    }
+
     fn element_of(&self, place: &Place) -> Kind {
         match self.kind_of_place(place) {
             Kind::Sequence(element) => *element,
@@ -396,7 +443,9 @@ impl Program {
             ExprKind::Paren(inner) => self.owns(*inner),
             ExprKind::Read(place) => place.projections.is_empty() && self.variables[place.base].heap,
             ExprKind::Call { function: Callee::Itself(_) | Callee::Parameter(..), .. } => false,
-            ExprKind::Call { function, .. } => self.kind_of_call(function) != Kind::Unknown,
+            ExprKind::Call { function, .. } => {
+                self.kind_of_call(function) != Kind::Unknown || self.vector(expr).0
+            }
             ExprKind::If { .. } | ExprKind::Block(_) | ExprKind::Match(_) | ExprKind::Rest(_) => self
                 .blocks_of(expr)
                 .iter()
@@ -426,6 +475,7 @@ impl Program {
                 self.variables[*id].heap = true;
             }
         }
+        self.settle_pushed();
         // Until nothing changes: a vector may be moved several times.
         let roots = self.moving_roots();
         for _ in 0..self.variables.len() {
@@ -469,6 +519,51 @@ impl Program {
         let shared: Vec<_> = moves.iter().copied().chain(exchanged).collect();
         join(&mut self.variables, &moves, |variable| &mut variable.pool);
         join(&mut self.variables, &shared, |variable| &mut variable.storage);
+        self.settle_rows(&moves);
+    }
+
+    /// What is pushed to a vector of vectors is one.
+    fn settle_pushed(&mut self) {
+        for expr in &self.exprs {
+            if let ExprKind::Mutation { action: Action::Push, args } = &expr.kind
+                && let (ExprKind::Borrow { place, .. }, ExprKind::Read(row)) =
+                    (&self.exprs[args[0]].kind, &self.exprs[self.peel(args[1])].kind)
+                && row.projections.is_empty()
+                && self.pushes_row(place, args[1])
+                && !inert(&self.variables[row.base].kind)
+            {
+                self.variables[row.base].heap |= self.variables[row.base].origin == Origin::Local;
+            }
+        }
+    }
+
+    /// Finds out which vectors rows are pushed to, and which vectors become rows.
+    fn settle_rows(&mut self, moves: &[(VarId, VarId)]) {
+        let (mut connected, mut rows) = (moves.to_vec(), HashMap::new());
+        for expr in &self.exprs {
+            let ExprKind::Mutation { action, args } = &expr.kind else { continue };
+            let ExprKind::Borrow { place, .. } = &self.exprs[args[0]].kind else { continue };
+            match (action, args.get(1).map(|arg| &self.exprs[*arg].kind)) {
+                (Action::Exchange, Some(ExprKind::Borrow { place: other, .. }))
+                    if place.projections.is_empty() && other.projections.is_empty() =>
+                {
+                    connected.push((place.base, other.base));
+                }
+                (Action::Push, _) if self.pushes_row(place, args[1]) => {
+                    self.grown.insert(place.base);
+                    if let Some(row) = self.moves(args[1])
+                        && let Some(another) = rows.insert(self.variables[row].pool, place.base)
+                    {
+                        connected.push((place.base, another));
+                    }
+                }
+                _ => {}
+            }
+        }
+        join(&mut self.variables, &connected, |variable| &mut variable.rows);
+        for variable in &mut self.variables {
+            variable.row_of = rows.get(&variable.pool).copied();
+        }
     }
 
     /// What a call returns may be a vector as well, if it is borrowed or indexed.
@@ -644,14 +739,13 @@ pub(crate) fn report_moves(program: &Program, errors: &mut Errors) {
                     && active(place.base)
                     && !allowed.contains(&id) =>
             {
-                errors.push(
-                    &expr.syntax,
-                    "a vector cannot be moved here differentiably: pass a reference to it, or `clone` it",
-                );
+                errors.push(&expr.syntax, CANNOT_MOVE);
             }
             ExprKind::Mutation { action, args } if expr.active => {
                 let ExprKind::Borrow { place, .. } = &program.exprs[args[0]].kind else { continue };
-                if program.variables[place.base].by_reference() && *action != Action::Exchange {
+                if program.variables[place.base].by_reference()
+                    && !matches!(action, Action::Exchange | Action::Sort)
+                {
                     errors.push(
                         &expr.syntax,
                         "a vector behind a reference keeps its length: change that of a local, such as a `clone`, and return it",

@@ -55,6 +55,11 @@ pub(crate) struct Program {
     pub(crate) closures: HashMap<BlockId, BlockId>,
     /// The ranges that select the two parts of a slice which `split_at_mut` has made.
     pub(crate) cuts: HashMap<ExprId, Cut>,
+    /// The locals that are known to be a `Vec`, and those that are known to be a `Vec` of these.
+    pub(crate) vectors: HashSet<VarId>,
+    pub(crate) nested: HashSet<VarId>,
+    /// The vectors that rows are pushed to.
+    pub(crate) grown: HashSet<VarId>,
 }
 
 /// One part of a slice that is cut in two.
@@ -136,6 +141,11 @@ pub(crate) struct Variable {
     pub(crate) pool: VarId,
     /// Likewise for all that its contents may be moved to, or swapped with.
     pub(crate) storage: VarId,
+    /// The variable that stands for all whose rows may change places with those of this one: the gradients of their rows
+    /// share memory.
+    pub(crate) rows: VarId,
+    /// A vector that it becomes a row of, or may become one of.
+    pub(crate) row_of: Option<VarId>,
     /// The zero of a local's shape, where the syntax of its initialiser tells that.
     pub(crate) zero: Option<Zero>,
     /// As annotated.
@@ -166,6 +176,8 @@ impl Variable {
             moved: false,
             pool: id,
             storage: id,
+            rows: id,
+            row_of: None,
             block,
             zero: None,
             ty: None,

@@ -96,6 +96,7 @@ impl Parser<'_> {
             }
         }
         if let [Some(id)] = variables[..] {
+            self.note_vector(id, init, ty);
             if let Some(ty) = ty {
                 self.program.variables[id].kind = self.program.kind_of_type(ty);
                 self.program.variables[id].ty = Some(Box::new(ty.clone()));

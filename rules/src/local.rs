@@ -1,5 +1,6 @@
 //! Shadows of local variables, and other helpers of derived code.
 
+use crate::rows::Rows;
 use crate::shadow::{Differentiable, Shadow};
 use crate::state::State;
 use crate::tangent::Tangent;
@@ -46,6 +47,15 @@ impl<G> Pool<G> {
         if std::mem::needs_drop::<G>() {
             self.0.push(gradient);
         }
+    }
+}
+
+impl<T: Differentiable> Pool<Rows<T>> {
+    /// A zero gradient for each row; the memory may come from the `stock` to which gradients of single rows go.
+    pub fn take_rows(&mut self, rows: &[T], stock: &mut Pool<T::Gradient>) -> Rows<T> {
+        let mut gradients = self.0.pop().unwrap_or_default();
+        gradients.prepare_from(stock, rows);
+        gradients
     }
 }
 

@@ -625,7 +625,7 @@ impl<'e> Parser<'e> {
         let items = self.hidden("items");
         let Some(source) = flow.source() else {
             out.push(parse_quote!(let mut #items: Vec<#element> = Vec::new();));
-            return self.push_all(&items, flow, site, out);
+            return self.push_all(&items, &element, flow, site, out);
         };
         let mut source = source.clone();
         self.name_lengths(&mut source, out)?;
@@ -638,7 +638,7 @@ impl<'e> Parser<'e> {
         };
         if !numbers {
             out.push(parse_quote!(let mut #items: Vec<#element> = Vec::with_capacity(#n);));
-            return self.push_all(&items, flow, site, out);
+            return self.push_all(&items, &element, flow, site, out);
         }
         // Its length does not change in the loop, so that there is nothing to undo but the writing.
         out.push(parse_quote!(let mut #items: Vec<#element> = vec![0.0; #n];));
@@ -654,12 +654,20 @@ impl<'e> Parser<'e> {
     fn push_all(
         &mut self,
         items: &Ident,
+        element: &Type,
         flow: &Flow,
         site: Site,
         out: &mut Vec<Stmt>,
     ) -> Result<Item, Refused> {
-        let mut sink = |_: &mut Parser<'e>, item: Item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
-            let value = item.expr();
+        let mut sink = |parser: &mut Parser<'e>, item: Item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
+            let mut value = item.expr();
+            if let (Expr::MethodCall(inner), Some(_)) = (&value, element_of_vec(element))
+                && inner.method == "collect"
+            {
+                let row = parser.hidden("row");
+                out.push(parse_quote!(let #row: #element = #value;));
+                value = path(&row);
+            }
             out.push(parse_quote!(#items.push(#value);));
             Ok(())
         };
@@ -684,7 +692,7 @@ fn consumer(expr: &Expr) -> Option<(&ExprMethodCall, Vec<&ExprMethodCall>)> {
 }
 
 /// The type of the elements, if `ty` is a `Vec`.
-fn element_of_vec(ty: &Type) -> Option<Type> {
+pub(crate) fn element_of_vec(ty: &Type) -> Option<Type> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last().filter(|s| s.ident == "Vec")?;
     match &last.arguments {
@@ -696,12 +704,22 @@ fn element_of_vec(ty: &Type) -> Option<Type> {
     }
 }
 
-/// The items are tuples or arrays, as far as syntax tells.
+/// The value is no number, as far as syntax tells.
+fn makes_composite(value: &Expr) -> bool {
+    match value {
+        Expr::Tuple(_) | Expr::Array(_) | Expr::Repeat(_) | Expr::Struct(_) => true,
+        Expr::Macro(mac) => mac.mac.path.is_ident("vec"),
+        Expr::MethodCall(call) => call.method == "to_vec" || call.method == "collect",
+        _ => false,
+    }
+}
+
+/// The items are tuples, arrays, structs or vectors, as far as syntax tells.
 fn composite(source: &Source) -> bool {
     match source {
         Source::Map(_, Function::Closure(closure)) => {
             let value = Code::of(&closure.body).value;
-            matches!(value, Some(Expr::Tuple(_) | Expr::Array(_) | Expr::Repeat(_) | Expr::Struct(_)))
+            value.is_some_and(|value| makes_composite(&value))
         }
         Source::Zip(..) | Source::Enumerate(_) => true,
         Source::Skip(inner, _)
