@@ -4,9 +4,9 @@
 use syn::{Expr as Syn, Ident, Stmt, parse_quote};
 
 use crate::calls::Callee;
-use crate::iterators::consumers::element_of_vec;
+use crate::iterators::collect::element_of_vec;
 use crate::mutation::is_of_mem;
-use crate::parse::Parser;
+use crate::parse::{Binding, Parser};
 use crate::program::*;
 use crate::rename::path;
 
@@ -27,6 +27,18 @@ impl Parser<'_> {
         let (vector, nested) = self.program.vector(init);
         self.program.vectors.extend(vector.then_some(id));
         self.program.nested.extend(nested.then_some(id));
+    }
+
+    /// A vector that is passed by value: to the rule it is lent.
+    pub(crate) fn lent_vector(&mut self, arg: &Syn) -> Option<ExprId> {
+        let Syn::Path(path) = arg else { return None };
+        let Some(Binding::Variable(id)) = self.lookup(path.path.get_ident()?) else { return None };
+        let base = *id;
+        if !self.program.vectors.contains(&base) || self.program.variables[base].by_reference() {
+            return None;
+        }
+        let place = Place { base, projections: Vec::new() };
+        Some(self.add(&parse_quote!(&#path), ExprKind::Borrow { place, unique: false }))
     }
 
     /// The place holds a vector that is the function's own.

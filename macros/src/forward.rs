@@ -557,7 +557,7 @@ impl<'p> Forward<'p> {
             }
             ExprKind::Block(inner) => {
                 let name = self.reverse.kept.name(block, Item::Branch(expr));
-                if let Some(name) = &name {
+                if let (Some(name), false) = (&name, program.leaves(expr)) {
                     self.before.extend(quote!(let #name;));
                 }
                 let body = self.arm(*inner, (expr, block, 0, 1));

@@ -18,6 +18,7 @@ impl Parser<'_> {
             return Some(out);
         }
         match stmt {
+            Stmt::Expr(Expr::MethodCall(call), Some(_)) if call.method == "extend" => self.extended(call),
             Stmt::Local(local) => self.rewrite_let(local),
             Stmt::Expr(Expr::ForLoop(f), _) => self.for_over(f)?.ok(),
             Stmt::Expr(expr, semi) => {
@@ -52,7 +53,7 @@ impl Parser<'_> {
         if let Some(out) = self.closure_let(local) {
             return Some(out);
         }
-        if let Some(out) = self.let_parts(local) {
+        if let Some(out) = self.let_parts(local).or_else(|| self.let_slice(local)) {
             return Some(out);
         }
         let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;

@@ -178,7 +178,7 @@ impl Parser<'_> {
     }
 
     /// The slice, by reference, of which `items` are the elements: `x`, `&x[a..b]`, `x.iter().copied()`.
-    fn slice_of(&mut self, items: &Syn) -> Option<Syn> {
+    pub(crate) fn slice_of(&mut self, items: &Syn) -> Option<Syn> {
         let whole = match items {
             Syn::MethodCall(call) if call.method == "copied" || call.method == "cloned" => {
                 return match &*call.receiver {
@@ -505,7 +505,7 @@ impl Program {
         }
         let roots = self.moving_roots();
         let moves = roots.iter().filter_map(|(expr, target)| Some((self.moves(*expr)?, (*target)?)));
-        let moves: Vec<_> = moves.collect();
+        let mut moves: Vec<_> = moves.collect();
         let exchanged = self.exprs.iter().filter_map(|expr| {
             let ExprKind::Mutation { action, args } = &expr.kind else { return None };
             let ExprKind::Borrow { place, .. } = &self.exprs[args[0]].kind else { return None };
@@ -516,7 +516,11 @@ impl Program {
                 _ => Some((place.base, self.moves(action.value(args)?)?)),
             }
         });
-        let shared: Vec<_> = moves.iter().copied().chain(exchanged).collect();
+        let exchanged: Vec<_> = exchanged.collect();
+        let shared: Vec<_> = moves.iter().chain(&exchanged).copied().collect();
+        // What is returned early takes the place of the local that is returned.
+        let returns = |id: VarId| self.returned == Some(id);
+        moves.extend(exchanged.iter().filter(|(one, other)| returns(*one) || returns(*other)));
         join(&mut self.variables, &moves, |variable| &mut variable.pool);
         join(&mut self.variables, &shared, |variable| &mut variable.storage);
         self.settle_rows(&moves);
@@ -636,62 +640,6 @@ impl Program {
     }
 }
 
-impl Parser<'_> {
-    /// Marks the local that the function returns.
-    pub(crate) fn settle_returned(&mut self, body: &syn::Block) {
-        if self.block != BODY {
-            let last = body.stmts.last().expect("it has a value");
-            self.errors.push(
-                last,
-                "a function that returns a vector is not left early yet, nor does it end within a `let` that takes an \
-                 enum or a slice apart: move that into a function of its own, or write to a `&mut` parameter",
-            );
-            return;
-        }
-        let Some(value) = self.program.blocks[BODY].value else { return };
-        if let ExprKind::Read(place) = &self.program.exprs[value].kind
-            && self.program.variables[place.base].origin == Origin::Local
-        {
-            self.program.variables[place.base].heap = true;
-            self.program.returned = Some(place.base);
-        }
-    }
-}
-
-/// The body of a function that returns a vector: its value is a local's, since the reverse pass needs a shadow for it.
-pub(crate) fn returning_a_local(body: &syn::Block) -> syn::Block {
-    let mut body = body.clone();
-    if let Some(syn::Stmt::Expr(value, None)) =
-        body.stmts.pop_if(|last| matches!(last, syn::Stmt::Expr(_, None)))
-    {
-        let name = syn::Ident::new("returned", proc_macro2::Span::call_site());
-        let value: Syn = match &value {
-            // A parameter is not the function's own.
-            Syn::Path(path) if path.path.get_ident().is_some_and(|name| bound_in(&body, name)) => {
-                body.stmts.push(syn::Stmt::Expr(value, None));
-                return body;
-            }
-            value => value.clone(),
-        };
-        body.stmts.push(parse_quote!(let #name = #value;));
-        body.stmts.push(syn::Stmt::Expr(parse_quote!(#name), None));
-    }
-    body
-}
-
-/// A `let` of the block binds `name`.
-fn bound_in(block: &syn::Block, name: &syn::Ident) -> bool {
-    fn binds(pattern: &syn::Pat, name: &syn::Ident) -> bool {
-        match pattern {
-            syn::Pat::Ident(ident) => ident.ident == *name,
-            syn::Pat::Type(typed) => binds(&typed.pat, name),
-            syn::Pat::Tuple(tuple) => tuple.elems.iter().any(|element| binds(element, name)),
-            _ => false,
-        }
-    }
-    block.stmts.iter().any(|stmt| matches!(stmt, syn::Stmt::Local(local) if binds(&local.pat, name)))
-}
-
 /// Gives all variables that `pairs` connect one representative.
 fn join(variables: &mut [Variable], pairs: &[(VarId, VarId)], group: fn(&mut Variable) -> &mut VarId) {
     for &(a, b) in pairs {
@@ -702,6 +650,16 @@ fn join(variables: &mut [Variable], pairs: &[(VarId, VarId)], group: fn(&mut Var
                 *group = to;
             }
         }
+    }
+}
+
+/// A type whose values own memory, and are empty by default.
+pub(crate) fn is_array_type(ty: &syn::Type) -> bool {
+    match ty {
+        syn::Type::Path(path) => {
+            path.path.segments.last().is_some_and(|segment| !on_heap(&segment.ident.to_string()))
+        }
+        _ => true,
     }
 }
 

@@ -18,11 +18,12 @@ use crate::iterators::consumers::Chain;
 use crate::iterators::item::Item;
 use crate::iterators::source::is_zero;
 use crate::kind::{inert, inert_method, kind_of_type, numeric_method};
-use crate::mutation::{owned_type, returning_a_local};
+use crate::mutation::owned_type;
 use crate::normal::Parts;
 use crate::program::*;
 use crate::purity::without_shapes;
 use crate::rename::Names;
+use crate::returned::{returning_a_local, with_copies};
 use crate::signature::{Passing, Signature};
 use crate::suspects::Suspects;
 
@@ -84,7 +85,7 @@ impl<'e> Parser<'e> {
         body: &syn::Block,
         errors: &'e mut Errors,
     ) -> (Program, Vec<syn::Item>) {
-        let body = &destructured(signature, body);
+        let body = &destructured(signature, &with_copies(signature, body));
         let mut parser = Parser {
             program: Program::default(),
             items: Vec::new(),
@@ -127,11 +128,14 @@ impl<'e> Parser<'e> {
                 variable.memory = origin == Origin::Unique;
                 variable.slice = is_slice(&parameter.ty);
                 parser.ranks.extend(rank_of_type(&parameter.ty).map(|rank| (id, rank)));
+                parser.note_vector(id, None, Some(&parameter.ty));
                 id
             });
             parser.program.parameters.push(id);
         }
         if owned_type(&signature.output) {
+            let early = parser.returning_early(body, &signature.output);
+            let body = early.as_ref().unwrap_or(body);
             parser.fill_block(&returning_a_local(body));
             parser.settle_returned(body);
         } else {
@@ -705,6 +709,9 @@ impl<'e> Parser<'e> {
 
     /// An argument: a variable that is itself a reference is borrowed anew.
     pub(crate) fn argument(&mut self, arg: &Syn) -> ExprId {
+        if let Some(lent) = self.lent_vector(arg) {
+            return lent;
+        }
         let id = self.expr(arg);
         if let ExprKind::Read(place) = &self.program.exprs[id].kind {
             let variable = &self.program.variables[place.base];

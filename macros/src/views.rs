@@ -104,8 +104,7 @@ impl Parser<'_> {
     /// `if let Some(part) = x.first() { … } else { … }`, with a condition in its place.
     pub(crate) fn if_there(&mut self, branch: &syn::ExprIf) -> Option<Syn> {
         let Syn::Let(binding) = &*branch.cond else { return None };
-        let pattern = inside(&binding.pat)?;
-        let (out, exists, inner) = self.there(&binding.expr, pattern)?;
+        let (out, exists, inner) = self.there(&binding.expr, &binding.pat)?;
         let then = &branch.then_branch.stmts;
         let otherwise = branch.else_branch.as_ref().map(|(_, otherwise)| quote!(else #otherwise));
         let test: Syn = parse_quote!(if #exists { #(#inner)* #(#then)* } #otherwise);
@@ -114,6 +113,9 @@ impl Parser<'_> {
 
     /// `match x.first() { Some(part) => …, None => … }`, likewise.
     pub(crate) fn match_there(&mut self, m: &syn::ExprMatch) -> Option<Syn> {
+        if let Some(chain) = self.match_slice(m) {
+            return Some(chain);
+        }
         let plain = |pattern: &Pat| !matches!(pattern, Pat::Guard(_));
         let [one, other] = &m.arms.iter().collect::<Vec<_>>()[..] else { return None };
         let (some, none) = match (inside(&one.pat), inside(&other.pat)) {
@@ -124,7 +126,7 @@ impl Parser<'_> {
         if !plain(&some.pat) || !plain(&none.pat) {
             return None;
         }
-        let (out, exists, inner) = self.there(&m.expr, inside(&some.pat)?)?;
+        let (out, exists, inner) = self.there(&m.expr, &some.pat)?;
         let (then, otherwise) = (&some.body, &none.body);
         Some(parse_quote!({ #(#out)* if #exists { #(#inner)* #then } else { #otherwise } }))
     }
@@ -132,18 +134,27 @@ impl Parser<'_> {
     /// `let Some(part) = x.first() else { … };` and `let part = x.first()?;`, likewise.
     pub(crate) fn let_there(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
         let init = local.init.as_ref()?;
-        let (scrutinee, pattern, otherwise): (_, _, Syn) = match (&init.diverge, &*init.expr) {
-            (Some((_, diverge)), scrutinee) => (scrutinee, inside(&local.pat)?, (**diverge).clone()),
-            (None, Syn::Try(tried)) => (
-                &*tried.expr,
-                &local.pat,
-                parse_quote!({
-                    return None;
-                }),
-            ),
+        let (scrutinee, pattern, otherwise): (_, Pat, Syn) = match (&init.diverge, &*init.expr) {
+            (Some((_, diverge)), scrutinee) => (scrutinee, local.pat.clone(), (**diverge).clone()),
+            (None, Syn::Try(tried)) => {
+                let some = syn::PatTupleStruct {
+                    attrs: Vec::new(),
+                    qself: None,
+                    path: parse_quote!(Some),
+                    paren_token: Default::default(),
+                    elems: std::iter::once(local.pat.clone()).collect(),
+                };
+                (
+                    &*tried.expr,
+                    Pat::TupleStruct(some),
+                    parse_quote!({
+                        return None;
+                    }),
+                )
+            }
             _ => return None,
         };
-        let (mut out, exists, inner) = self.there(scrutinee, pattern)?;
+        let (mut out, exists, inner) = self.there(scrutinee, &pattern)?;
         out.push(match otherwise {
             Syn::Block(block) if block.label.is_none() => {
                 let block = &block.block;
@@ -196,6 +207,10 @@ impl Parser<'_> {
 
     /// For an optional item: what stands before the test, the test, and the statements that bind `pattern` to the item.
     fn there(&mut self, scrutinee: &Syn, pattern: &Pat) -> Option<(Vec<Stmt>, Syn, Vec<Stmt>)> {
+        if matches!(pattern, Pat::Slice(_) | Pat::Reference(_)) && self.suspects.any(scrutinee) {
+            return self.slice_there(scrutinee, pattern);
+        }
+        let pattern = inside(pattern)?;
         if !irrefutable(pattern) || !self.suspects.any(scrutinee) {
             return None;
         }
@@ -428,7 +443,7 @@ fn is_none(pattern: &Pat) -> bool {
 }
 
 /// The pattern matches whatever there is, as far as syntax tells.
-fn irrefutable(pattern: &Pat) -> bool {
+pub(crate) fn irrefutable(pattern: &Pat) -> bool {
     match pattern {
         Pat::Ident(name) => {
             name.by_ref.is_none()

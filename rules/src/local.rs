@@ -41,6 +41,11 @@ impl<G> Pool<G> {
         self.0.pop()
     }
 
+    /// The one that was given back first.
+    pub(crate) fn first(&mut self) -> Option<G> {
+        (!self.0.is_empty()).then(|| self.0.remove(0))
+    }
+
     /// Takes back what [`take`](Pool::take) gave.
     pub fn give(&mut self, gradient: G) {
         // Plain data is made anew at no cost.

@@ -33,6 +33,7 @@ mod mutation;
 mod nested;
 mod objects;
 mod operators;
+mod owned;
 mod passed_closures;
 mod patterns;
 mod recursion;

@@ -270,6 +270,112 @@ fn places(all: &mut [Body], k: f64) -> f64 {
     all[0].x * all[1].v[0] + all[2].v[0]
 }
 
+/// By iterators of all kinds.
+#[differentiable]
+fn extended(x: &[f64], k: f64) -> f64 {
+    let mut v = vec![k];
+    v.extend(x.iter().map(|a| a * k));
+    v.extend(x.iter().zip(x).filter(|(a, _)| **a > 0.0).map(|(a, b)| a * b));
+    v.extend(x.iter().rev());
+    for i in 0..2 {
+        v.extend(std::iter::repeat(v[i]).take(2));
+    }
+    let mut all = vec![Body { x: k, v: [k, 1.0], id: 0 }; 1];
+    all.extend(x.iter().enumerate().map(|(id, x)| Body { x: x * k, v: [*x, 0.5], id }));
+    let mut total = 0.0;
+    for (i, a) in v.iter().enumerate() {
+        total += a * a * (i + 1) as f64;
+    }
+    for b in &all {
+        total *= 1.0 + 0.1 * b.x * b.v[0];
+    }
+    total
+}
+
+/// Fields that may be missing.
+#[derive(Clone, Copy, Differentiable)]
+struct Spring {
+    stiffness: f64,
+    damping: Option<f64>,
+    rest: Option<[f64; 2]>,
+}
+
+#[differentiable]
+fn energy(spring: &Spring, x: f64) -> f64 {
+    let mut total = 0.5 * spring.stiffness * x * x;
+    if let Some(c) = spring.damping {
+        total += c * x.sin();
+    }
+    let base = match spring.rest {
+        Some([a, b]) => a * b,
+        None => 1.0,
+    };
+    total * base + spring.damping.unwrap_or(x)
+}
+
+#[differentiable]
+fn assembled(x: f64, k: f64, damped: bool) -> f64 {
+    let mut spring = Spring { stiffness: k * k, damping: None, rest: Some([x, k]) };
+    if damped {
+        spring.damping = Some(x * k);
+    }
+    energy(&spring, x)
+}
+
+#[derive(Differentiable)]
+struct Scene {
+    body: Box<Body>,
+    weights: Box<[f64]>,
+    filters: Vec<Boxed>,
+}
+
+#[derive(Differentiable)]
+struct Boxed {
+    taps: Box<Vec<f64>>,
+}
+
+#[differentiable]
+fn rendered(scene: &mut Scene, k: f64) -> f64 {
+    scene.body.x *= k;
+    scene.filters.swap(0, 1);
+    let mut total = scene.body.x * scene.body.v[1];
+    for (w, filter) in scene.weights.iter().zip(&scene.filters) {
+        for tap in filter.taps.iter() {
+            total += w * tap * tap;
+        }
+    }
+    scene.filters[0].taps[1] *= total;
+    total + scene.filters[0].taps[1]
+}
+
+#[test]
+fn options_and_boxes_in_structs() {
+    check_rule(assembled::rule, [(0.5, 0.7, true), (0.4, 1.2, false)]);
+    let spring = |y: [f64; 4]| Spring { stiffness: y[0], damping: Some(y[1]), rest: Some([y[2], y[3]]) };
+    let y = [0.5, 0.3, 1.2, 0.7];
+    let mut g = energy::gradient();
+    let (_, d) = g.value_and_gradient(&spring(y), 0.4);
+    let d = d.spring;
+    check(y, |y| energy(&spring(y), 0.4), [d.stiffness, d.damping, d.rest[0], d.rest[1]]);
+
+    let scene = |y: [f64; 7]| Scene {
+        body: Box::new(Body { x: y[0], v: [0.3, y[1]], id: 0 }),
+        weights: vec![y[2], 0.5].into_boxed_slice(),
+        filters: vec![Boxed { taps: Box::new(vec![y[3], y[4]]) }, Boxed { taps: Box::new(vec![y[5], y[6]]) }],
+    };
+    let y = [0.5, 0.3, 1.2, 0.7, 0.2, 0.4, 0.9];
+    let mut g = rendered::gradient();
+    for _ in 0..2 {
+        let mut at = scene(y);
+        let (_, d) = g.value_and_gradient(&mut at, 0.6);
+        let d = d.scene;
+        let taps = [d.filters[0].taps[0], d.filters[0].taps[1], d.filters[1].taps[0], d.filters[1].taps[1]];
+        let gradient = [d.body.x, d.body.v[1], d.weights[0], taps[0], taps[1], taps[2], taps[3]];
+        check(y, |y| rendered(&mut scene(y), 0.6), gradient);
+        assert_eq!((at.body.x, &at.filters[0].taps[..]), (0.5, &[0.7, 0.2][..]));
+    }
+}
+
 #[test]
 fn rows_pushed() {
     check_rule(triangle::rule, [(vec![0.5, -0.4, 0.3, 0.9], 0.7), (vec![0.7], 1.2), (vec![], 0.5)]);
@@ -277,6 +383,7 @@ fn rows_pushed() {
         unnamed::rule,
         [(vec![0.5, -0.4, 0.3], 0.7, 4), (vec![0.7], 1.2, 1), (vec![0.4, 0.2], 0.5, 0)],
     );
+    check_rule(extended::rule, [(vec![0.5, -0.4, 0.3], 0.7), (vec![0.7], 1.2)]);
     check_rule(collected::rule, [(vec![0.5, -0.4, 0.3], 0.7), (vec![0.7], 1.2), (vec![], 0.5)]);
 }
 

@@ -291,6 +291,51 @@ fn run_again(x: &mut [f64], k: f64, steps: usize) -> f64 {
     x[0] * x[half]
 }
 
+/// Patterns of slices, of any length.
+#[differentiable]
+fn by_length(x: &[f64], k: f64) -> f64 {
+    let mut total = match x {
+        [] => return k,
+        [one] => one * k,
+        [first, second] => first * second,
+        [first, middle @ .., last] => {
+            let mut sum = first * last;
+            for v in middle {
+                sum += v * v * k;
+            }
+            sum
+        }
+    };
+    if let [_, second, rest @ ..] = x {
+        total += second * rest.len() as f64;
+        if let &[.., last] = rest {
+            total *= last;
+        }
+    }
+    let [first, .., last] = x else { return total };
+    total + first * last
+}
+
+/// Of arrays, vectors and rows.
+#[differentiable]
+fn of_arrays(x: [f64; 4], rows: &[Vec<f64>], k: f64) -> f64 {
+    let [a, .., z] = x;
+    let [_, middle @ .., _] = &x;
+    let mut total = a * z + middle[0] * middle[1] * k;
+    for row in rows {
+        if let [head, tail @ ..] = &row[..] {
+            for t in tail.iter().rev() {
+                total += head * t;
+            }
+        }
+        total += match row.as_slice() {
+            [.., before, last] => before - last * last,
+            _ => k * k,
+        };
+    }
+    total
+}
+
 #[test]
 fn within_others() {
     let mut filter =
@@ -355,5 +400,22 @@ fn singled_out() {
     check_rule(by_patterns::rule, [(vec![0.5, -0.4, 0.3, 0.8], 0.7), (vec![0.7], 1.2), (vec![], 1.2)]);
     check_rule(written::rule, [(vec![0.5, -0.4, 0.3, 0.8, 0.2], 0.7), (vec![0.7], 1.2)]);
     check_rule(perhaps_called::rule, [(vec![0.5, -0.4, 0.3, 0.8], 0.7), (vec![0.7], 1.2), (vec![], 1.2)]);
+    check_rule(
+        by_length::rule,
+        [
+            (vec![0.5, -0.4, 0.3, 0.8], 0.7),
+            (vec![0.7], 1.2),
+            (vec![], 1.2),
+            (vec![0.7, 0.3], 1.2),
+            (vec![0.1, 0.2, 0.3], 0.2),
+        ],
+    );
+    check_rule(
+        of_arrays::rule,
+        [
+            ([0.5, -0.4, 0.3, 0.8], vec![vec![0.7, 0.2, 0.3], vec![0.4], vec![]], 0.7),
+            ([0.1, 0.2, 0.3, 0.4], vec![], 0.2),
+        ],
+    );
     check_rule(picked::rule, [(vec![0.45, -0.4, 0.3, 0.8], 0.7), (vec![0.1, 0.2], 1.2), (vec![], 1.2)]);
 }

@@ -278,7 +278,10 @@ fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
     let exchanged = with(&of_statics, bounds(&fields.fields, &quote!(__pb::Exchange))).where_clause;
     let clause_static = of_statics.where_clause;
     let visit = with(&own, bounds(&fields.fields, &quote!(__pb::Coordinates))).where_clause;
-    let members = fields.fields.iter().filter(|f| f.role == Role::Active).map(|f| &f.member);
+    let members = fields.fields.iter().filter(|f| f.role == Role::Active).map(|f| {
+        let member = &f.member;
+        if f.boxed { quote!(*self.#member) } else { quote!(self.#member) }
+    });
     quote! {
         #[automatically_derived]
         impl #parameters __pb::Item for #name #arguments #clause_static {
@@ -333,7 +336,7 @@ fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
         #[automatically_derived]
         impl #parameters __pb::Coordinates for #name #arguments #visit {
             fn visit(&mut self, _visitor: &mut dyn FnMut(__pb::Coordinate<'_>)) {
-                #(__pb::Coordinates::visit(&mut self.#members, _visitor);)*
+                #(__pb::Coordinates::visit(&mut #members, _visitor);)*
             }
         }
     }
@@ -362,6 +365,6 @@ impl Field {
     /// A reference to it.
     fn value(&self) -> TokenStream {
         let member = &self.member;
-        if self.borrowed { quote!(&*self.#member) } else { quote!(&self.#member) }
+        if self.borrowed || self.boxed { quote!(&*self.#member) } else { quote!(&self.#member) }
     }
 }
