@@ -196,7 +196,7 @@ impl Parser<'_> {
         out.extend(code.statements);
         Ok(match (left, code.value) {
             (Some(Left::WithValue), Some(value)) => {
-                let name = self.hidden("value");
+                let name = self.hidden("outcome");
                 out.push(parse_quote!(let #name = #value;));
                 Some(path(&name))
             }

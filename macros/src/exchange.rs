@@ -5,6 +5,7 @@ use syn::{Expr as Syn, Ident, Stmt, parse_quote};
 
 use crate::calls::Callee;
 use crate::iterators::collect::element_of_vec;
+use crate::kind::inert;
 use crate::mutation::is_of_mem;
 use crate::parse::{Binding, Parser};
 use crate::program::*;
@@ -44,7 +45,8 @@ impl Parser<'_> {
     /// The place holds a vector that is the function's own.
     fn holds_vector(&mut self, expr: &Syn) -> bool {
         let Some(place) = self.place(expr) else { return false };
-        !self.program.variables[place.base].by_reference() && self.program.is_vector_at(&place).0
+        let active = !inert(&self.program.kind_of_place(&place));
+        active && !self.program.variables[place.base].by_reference() && self.program.is_vector_at(&place).0
     }
 
     /// What is to stand in place of a statement that replaces a vector.
@@ -98,7 +100,7 @@ impl Parser<'_> {
 
 impl Program {
     /// What is at `place` is a `Vec`, and one of these, as far as syntax tells.
-    fn is_vector_at(&self, place: &Place) -> (bool, bool) {
+    pub(crate) fn is_vector_at(&self, place: &Place) -> (bool, bool) {
         let (vector, nested) = (self.vectors.contains(&place.base), self.nested.contains(&place.base));
         match &place.projections[..] {
             [] => (vector, nested),

@@ -248,9 +248,15 @@ impl Program {
             },
             ExprKind::Cast(_, ty) => kind_of_type(ty),
             // The numeric methods of a float return floats, but for the inert ones and this one.
-            ExprKind::Method { receiver, name, .. } => {
+            ExprKind::Method { receiver, name, args } => {
                 let of_range = matches!(self.exprs[self.peel(*receiver)].syntax, Expr::Range(_));
-                if name == "sin_cos" || of_range { Kind::Unknown } else { self.kind_of(*receiver) }
+                // `(x > 0.0).then_some(x)`
+                let others = || args.iter().any(|arg| self.kind_of(*arg) != Kind::Inert);
+                match self.kind_of(*receiver) {
+                    _ if name == "sin_cos" || of_range => Kind::Unknown,
+                    Kind::Inert if others() => Kind::Unknown,
+                    kind => kind,
+                }
             }
             ExprKind::Call { function, .. } => self.kind_of_call(function),
             ExprKind::Mutation { action, args } => self.kind_of_mutation(*action, args),

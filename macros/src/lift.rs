@@ -159,7 +159,7 @@ impl Parser<'_> {
             None => parse_quote!(()),
             // What the next call changes is read now.
             Some(value) if changes(&closure.syntax.body) && !never_a_value(&value) => {
-                let name = self.hidden("value");
+                let name = self.hidden("outcome");
                 out.push(parse_quote!(let #name = #value;));
                 path(&name)
             }
@@ -197,7 +197,7 @@ impl Parser<'_> {
         if !self.has_more(&value) {
             return operand(value);
         }
-        let name = self.hidden("value");
+        let name = self.hidden("outcome");
         out.push(parse_quote!(let #name = #value;));
         path(&name)
     }

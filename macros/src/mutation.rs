@@ -17,6 +17,9 @@ use crate::parse::Parser;
 use crate::program::*;
 use crate::views::CHANGES;
 
+const KEEPS_LENGTH: &str =
+    "a vector behind a reference keeps its length: change that of a local, such as a `clone`, and return it";
+
 pub(crate) const CANNOT_MOVE: &str =
     "a vector cannot be moved here differentiably: pass a reference to it, or `clone` it";
 
@@ -267,16 +270,28 @@ impl Parser<'_> {
             }
             ("replace", 2) => {
                 let place = self.argument(&call.args[0]);
+                self.refuse_vector(place);
                 let value = self.expr(&call.args[1]);
                 let function = Callee::Function(parse_quote!(::pullback::__private::mutation::replace));
                 Some(self.add(expr, ExprKind::Call { function, args: vec![value, place] }))
             }
             ("take", 1) => {
                 let place = self.argument(&call.args[0]);
+                self.refuse_vector(place);
                 let function = Callee::Function(parse_quote!(::pullback::__private::mutation::take));
                 Some(self.add(expr, ExprKind::Call { function, args: vec![place] }))
             }
             _ => None,
+        }
+    }
+
+    /// What is taken away from behind a reference is no vector.
+    fn refuse_vector(&mut self, borrow: ExprId) {
+        if let ExprKind::Borrow { place, .. } = &self.program.exprs[borrow].kind
+            && self.program.variables[place.base].by_reference()
+            && self.program.is_vector_at(place).0
+        {
+            self.errors.push(&self.program.exprs[borrow].syntax, KEEPS_LENGTH);
         }
     }
 
@@ -518,12 +533,43 @@ impl Program {
         });
         let exchanged: Vec<_> = exchanged.collect();
         let shared: Vec<_> = moves.iter().chain(&exchanged).copied().collect();
-        // What is returned early takes the place of the local that is returned.
-        let returns = |id: VarId| self.returned == Some(id);
-        moves.extend(exchanged.iter().filter(|(one, other)| returns(*one) || returns(*other)));
+        // What is returned early takes the place of the local that is returned, what is taken leaves an empty vector behind:
+        // where the memory for the gradient of one goes, the other is to find it.
+        let empty = self.made_empty();
+        let replaced = |id: VarId| self.returned == Some(id) || empty.contains(&id);
+        let whole = |(one, other): &&(VarId, VarId)| {
+            self.exprs.iter().any(|expr| match &expr.kind {
+                ExprKind::Mutation { action: Action::Exchange, args } => {
+                    args.iter().zip([one, other]).all(|(arg, id)| {
+                        matches!(&self.exprs[*arg].kind, ExprKind::Borrow { place, .. }
+                        if place.base == *id && place.projections.is_empty())
+                    })
+                }
+                _ => false,
+            })
+        };
+        moves
+            .extend(exchanged.iter().filter(whole).filter(|(one, other)| replaced(*one) || replaced(*other)));
         join(&mut self.variables, &moves, |variable| &mut variable.pool);
         join(&mut self.variables, &shared, |variable| &mut variable.storage);
         self.settle_rows(&moves);
+    }
+
+    /// The locals that start as `Vec::new()`.
+    fn made_empty(&self) -> Vec<VarId> {
+        let lets = self.blocks.iter().flat_map(|block| &block.statements).filter_map(|s| match &s.kind {
+            StatementKind::Let(Let { variables, init: Some(init), .. }) => {
+                Some((*variables.first()?.as_ref()?, *init))
+            }
+            _ => None,
+        });
+        let made = |init: ExprId| match &self.exprs[init].kind {
+            ExprKind::Call { function: Callee::Associated(path), args } => {
+                args.is_empty() && path.path.segments.iter().rev().nth(1).is_some_and(|s| s.ident == "Vec")
+            }
+            _ => false,
+        };
+        lets.filter(|(_, init)| made(*init)).map(|(id, _)| id).collect()
     }
 
     /// What is pushed to a vector of vectors is one.
@@ -704,10 +750,7 @@ pub(crate) fn report_moves(program: &Program, errors: &mut Errors) {
                 if program.variables[place.base].by_reference()
                     && !matches!(action, Action::Exchange | Action::Sort)
                 {
-                    errors.push(
-                        &expr.syntax,
-                        "a vector behind a reference keeps its length: change that of a local, such as a `clone`, and return it",
-                    );
+                    errors.push(&expr.syntax, KEEPS_LENGTH);
                 }
             }
             _ => {}

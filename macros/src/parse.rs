@@ -183,6 +183,15 @@ impl<'e> Parser<'e> {
         }
     }
 
+    /// The name is that of a reference by which something is written to.
+    pub(crate) fn is_unique(&self, name: &Ident) -> bool {
+        match self.lookup(name) {
+            Some(Binding::Variable(id)) => self.program.variables[*id].origin == Origin::Unique,
+            Some(Binding::Alias { unique, .. }) => *unique,
+            Some(Binding::Closure(_)) | None => false,
+        }
+    }
+
     /// The variables whose names occur in `tokens`.
     pub(crate) fn mentions(&self, tokens: TokenStream) -> Vec<VarId> {
         fn collect(parser: &Parser, tokens: TokenStream, found: &mut Vec<VarId>) {
@@ -566,6 +575,9 @@ impl<'e> Parser<'e> {
         }
         if inert_method(&call.method.to_string()) {
             return self.inert_expr(expr);
+        }
+        if let Some(branch) = self.then(call) {
+            return self.expr(&branch);
         }
         if let Some(mutation) = self.mutating_method(expr, call) {
             return mutation;

@@ -85,8 +85,12 @@ impl Parser<'_> {
                 ((*call.receiver).clone(), true)
             }
             Syn::Path(name) => {
-                let referred = name.path.get_ident().is_some_and(|name| self.is_reference(name));
-                (scrutinee.clone(), referred)
+                let name = name.path.get_ident()?;
+                // Names for what is to be written to would have to be taken off the slice one by one.
+                if self.is_unique(name) {
+                    return None;
+                }
+                (scrutinee.clone(), self.is_reference(name))
             }
             Syn::Index(_) | Syn::Field(_) => (scrutinee.clone(), false),
             _ => return None,

@@ -124,7 +124,9 @@ impl Forward<'_> {
         let x = self.expr(args[0], block);
         let rest: Vec<_> = args[1..].iter().map(|arg| self.expr(*arg, block)).collect();
         let (method, unsorted) = (&call.method, Program::fresh("unsorted"));
-        let slot = &self.reverse.removed[&expr];
-        quote!(#slot.sort(#x, |#unsorted: &mut [_]| { #unsorted.#method(#(#rest),*); }))
+        match self.reverse.removed.get(&expr) {
+            Some(slot) => quote!(#slot.sort(#x, |#unsorted: &mut [_]| { #unsorted.#method(#(#rest),*); })),
+            None => quote!((#x).#method(#(#rest),*)),
+        }
     }
 }

@@ -101,6 +101,18 @@ impl Parser<'_> {
         matches!(kind, Kind::Sequence(_) | Kind::Unknown) && !inert(&kind) && !other && self.is_pure(expr)
     }
 
+    /// `test.then_some(x)` and `test.then(|| x)` as what they are: `if test { Some(x) } else { None }`.
+    pub(crate) fn then(&mut self, call: &ExprMethodCall) -> Option<Syn> {
+        let (test, arg) = (&call.receiver, call.args.first()?);
+        let value = match (call.method.to_string().as_str(), arg) {
+            ("then_some", value) if self.is_pure(value) => value,
+            ("then", Syn::Closure(closure)) if closure.inputs.is_empty() => &*closure.body,
+            _ => return None,
+        };
+        (call.args.len() == 1 && self.suspects.any(value))
+            .then(|| parse_quote!(if #test { Some(#value) } else { None }))
+    }
+
     /// `if let Some(part) = x.first() { … } else { … }`, with a condition in its place.
     pub(crate) fn if_there(&mut self, branch: &syn::ExprIf) -> Option<Syn> {
         let Syn::Let(binding) = &*branch.cond else { return None };

@@ -376,12 +376,54 @@ fn options_and_boxes_in_structs() {
     }
 }
 
+/// Left early, between what a row is made of and the pushing; the rows of one vector go on to another.
+#[differentiable]
+fn left_between(x: &[f64], k: f64, limit: f64) -> f64 {
+    let mut rows = Vec::new();
+    for i in 0..x.len() {
+        let mut row = vec![x[i] * k, k];
+        if row[0] > limit {
+            break;
+        }
+        row.push(x[i]);
+        row[1] *= row[0];
+        rows.push(std::mem::take(&mut row));
+        if i % 3 == 2 {
+            continue;
+        }
+        rows[i][0] += k;
+    }
+    let mut others: Vec<Vec<f64>> = vec![vec![k * k]];
+    others.push(x.to_vec());
+    std::mem::swap(&mut rows, &mut others);
+    let moved = rows;
+    let mut total = moved[0][0] * moved[1][x.len() - 1];
+    for row in others.iter() {
+        for v in row {
+            total = 0.8 * total + v * v;
+        }
+        if total > 10.0 * limit {
+            return total;
+        }
+    }
+    total * k
+}
+
 #[test]
 fn rows_pushed() {
     check_rule(triangle::rule, [(vec![0.5, -0.4, 0.3, 0.9], 0.7), (vec![0.7], 1.2), (vec![], 0.5)]);
     check_rule(
         unnamed::rule,
         [(vec![0.5, -0.4, 0.3], 0.7, 4), (vec![0.7], 1.2, 1), (vec![0.4, 0.2], 0.5, 0)],
+    );
+    check_rule(
+        left_between::rule,
+        [
+            (vec![0.5, -0.4, 0.3, 0.8, 0.2], 0.7, 0.5),
+            (vec![0.5, -0.4, 0.3, 0.8, 0.2], 0.7, 5.0),
+            (vec![0.7], 1.2, 0.1),
+            (vec![0.7, 0.3], 1.2, 0.01),
+        ],
     );
     check_rule(extended::rule, [(vec![0.5, -0.4, 0.3], 0.7), (vec![0.7], 1.2)]);
     check_rule(collected::rule, [(vec![0.5, -0.4, 0.3], 0.7), (vec![0.7], 1.2), (vec![], 0.5)]);

@@ -141,6 +141,11 @@ fn tried(x: &[f64], k: f64) -> f64 {
         let w = if i + 1 < x.len() { positive(x[i + 1] + k)? } else { 1.0 };
         Some(v.sqrt() * w)
     };
+    let scaled = |v: f64| {
+        let w = (v > 0.1).then_some(v)?;
+        let u = (w < 0.8).then(|| w.sin() * k)?;
+        Some(w * u)
+    };
     let checked = |v: f64| -> Result<f64, usize> {
         let w = if v < 2.0 { Ok(v * k) } else { Err(3_usize) }?;
         Ok(w * w)
@@ -150,6 +155,7 @@ fn tried(x: &[f64], k: f64) -> f64 {
         if let Some(r) = root(i) {
             total += r * k;
         }
+        total += scaled(x[i]).unwrap_or(0.0) + (x[i] > 0.2).then_some(x[i] * k).unwrap_or(k);
         total += checked(x[i]).unwrap_or(0.5);
     }
     total + root(0).unwrap_or(k)

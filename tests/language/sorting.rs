@@ -122,6 +122,22 @@ fn single_precision(x: &mut [f32], k: f32) -> f32 {
     x[0] * k + x[x.len() - 1] * x[0]
 }
 
+/// In a loop that is run again from checkpoints, and in a branch of it.
+#[differentiable]
+fn run_again(x: &mut [f64], k: f64, steps: usize) -> f64 {
+    #[pullback(checkpoint = 2)]
+    for s in 0..steps {
+        x.sort_by(|a, b| a.total_cmp(b));
+        for i in 0..x.len() {
+            x[i] = (x[i] * k + (i * i) as f64).sin();
+        }
+        if s % 2 == 0 {
+            x[1..].sort_unstable_by(|a, b| b.total_cmp(a));
+        }
+    }
+    x[0] * x[x.len() - 1]
+}
+
 #[test]
 fn order_statistics() {
     check_rule(median::rule, [(vec![0.5, -0.4, 0.3, 0.9, 0.1],), (vec![0.7, 0.2],), (vec![0.7],)]);
@@ -145,6 +161,10 @@ fn in_other_orders() {
     check_rule(
         selected::rule,
         [(vec![0.5, -0.4, 0.3, 0.9, 0.1], 2), (vec![0.7, 0.2, 0.4, 0.3], 3), (vec![0.7], 0)],
+    );
+    check_rule(
+        run_again::rule,
+        [(vec![0.5, -0.4, 0.3], 0.7, 5), (vec![0.7, 0.2], 1.2, 2), (vec![0.7], 1.2, 0)],
     );
     check_rule(constants::rule, [(0.7, vec![1, 3, 2]), (1.2, vec![5])]);
     check_rule(single_precision::rule, [(vec![0.5, -0.4, 0.3, 0.9], 0.7), (vec![0.7, 0.2], 1.2)]);
