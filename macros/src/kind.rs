@@ -194,6 +194,30 @@ fn element(arguments: &PathArguments) -> Option<Kind> {
     })
 }
 
+/// A slice, an array or a vector, or a reference to one.
+pub(crate) fn is_slice(ty: &Type) -> bool {
+    match ty {
+        Type::Reference(reference) => is_slice(&reference.elem),
+        Type::Paren(paren) => is_slice(&paren.elem),
+        Type::Slice(_) | Type::Array(_) => true,
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == "Vec"),
+        _ => false,
+    }
+}
+
+/// The number of indices, as the name of a type of `ndarray`'s tells.
+pub(crate) fn rank_of_type(ty: &Type) -> Option<usize> {
+    match ty {
+        Type::Reference(reference) => rank_of_type(&reference.elem),
+        Type::Paren(paren) => rank_of_type(&paren.elem),
+        Type::Path(path) => {
+            let name = path.path.segments.last()?.ident.to_string();
+            name.strip_prefix("Array")?.trim_start_matches(|c: char| c.is_alphabetic()).parse().ok()
+        }
+        _ => None,
+    }
+}
+
 /// Nothing in the type carries a gradient.
 pub(crate) fn inert(kind: &Kind) -> bool {
     match kind {

@@ -38,6 +38,7 @@ mod mutation;
 mod normal;
 mod operators;
 mod overloads;
+mod owners;
 mod parse;
 mod program;
 mod pull;

@@ -17,7 +17,7 @@ use crate::escape::{escapes, is_panic};
 use crate::iterators::consumers::Chain;
 use crate::iterators::item::Item;
 use crate::iterators::source::is_zero;
-use crate::kind::{inert, inert_method, kind_of_type, numeric_method};
+use crate::kind::{inert, inert_method, is_slice, kind_of_type, numeric_method, rank_of_type};
 use crate::mutation::owned_type;
 use crate::normal::Parts;
 use crate::program::*;
@@ -733,30 +733,6 @@ impl<'e> Parser<'e> {
             }
         }
         id
-    }
-}
-
-/// The number of indices, as the name of a type of `ndarray`'s tells.
-/// A slice, an array or a vector, or a reference to one.
-fn is_slice(ty: &syn::Type) -> bool {
-    match ty {
-        syn::Type::Reference(reference) => is_slice(&reference.elem),
-        syn::Type::Paren(paren) => is_slice(&paren.elem),
-        syn::Type::Slice(_) | syn::Type::Array(_) => true,
-        syn::Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == "Vec"),
-        _ => false,
-    }
-}
-
-fn rank_of_type(ty: &syn::Type) -> Option<usize> {
-    match ty {
-        syn::Type::Reference(reference) => rank_of_type(&reference.elem),
-        syn::Type::Paren(paren) => rank_of_type(&paren.elem),
-        syn::Type::Path(path) => {
-            let name = path.path.segments.last()?.ident.to_string();
-            name.strip_prefix("Array")?.trim_start_matches(|c: char| c.is_alphabetic()).parse().ok()
-        }
-        _ => None,
     }
 }
 
