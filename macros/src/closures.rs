@@ -497,7 +497,7 @@ pub(crate) fn inlinable(closure: &ExprClosure) -> Result<(), Refused> {
     match exits.0 {
         Some(tokens) => Err((
             tokens,
-            "`?` in a closure is differentiable where the closure is passed to a function with a rule: use `match`, or `if let`".into(),
+            "`?` in a closure is differentiable where the syntax tells what that returns: write `-> Option<f64>` behind its parameters".into(),
         )),
         None => Ok(()),
     }

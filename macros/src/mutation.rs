@@ -330,10 +330,14 @@ impl Parser<'_> {
         if call.args.len() != arity {
             return None;
         }
-        if action == Action::Pop && matches!(self.program.element_of(&place), Kind::Sequence(_)) {
-            let why =
-                "vectors are not popped from a vector differentiably yet: read the last one, and `truncate`";
-            return Some(self.constant(expr, false, Some(why)));
+        let of_rows = self.program.is_vector_at(&place).1;
+        let pops_row = action == Action::Pop && matches!(self.program.element_of(&place), Kind::Sequence(_));
+        if pops_row || of_rows && !matches!(action, Action::Push | Action::Swap) {
+            let why = format!(
+                "`{}` of a vector of vectors is not differentiable: let an index change",
+                call.method
+            );
+            return Some(self.constant(expr, false, Some(&why)));
         }
         let base = place.base;
         let whole = place.projections.is_empty();

@@ -60,6 +60,13 @@ fn popped_row(x: f64) -> f64 {
 }
 
 #[differentiable]
+fn rows_cut_off(x: f64) -> f64 {
+    let mut rows = vec![vec![x], vec![x * x]];
+    rows.truncate(1);
+    rows[0][0]
+}
+
+#[differentiable]
 fn taken_behind_a_reference(x: &mut Vec<f64>) -> f64 {
     let y = std::mem::take(x);
     y[0]

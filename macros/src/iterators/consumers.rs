@@ -43,7 +43,7 @@ pub(crate) struct Found {
 
 pub(crate) enum Located {
     /// At an index of a source.
-    At(Source, Expr),
+    At(Box<Source>, Expr),
     There(Item),
 }
 
@@ -234,7 +234,7 @@ impl<'e> Parser<'e> {
                     None if name == "next" => (parse_quote!(0 < #n), parse_quote!(0)),
                     None => (parse_quote!(0 < #n), parse_quote!((#n - 1))),
                 };
-                Ok(Found { exists, item: Located::At(source, index) })
+                Ok(Found { exists, item: Located::At(Box::new(source), index) })
             }
             _ => Err((
                 call.method.to_token_stream(),
@@ -462,7 +462,7 @@ impl<'e> Parser<'e> {
         out.push(parse_quote!(let #n = #len;));
         out.push(parse_quote!(let mut #best = 0_usize;));
         out.push(parse_quote!(for #i in 1..#n { if #test { #best = #i; } }));
-        Ok(Found { exists: parse_quote!(0 < #n), item: Located::At(source, at_best) })
+        Ok(Found { exists: parse_quote!(0 < #n), item: Located::At(Box::new(source), at_best) })
     }
 
     /// The index of the first item that passes a test.
@@ -485,7 +485,7 @@ impl<'e> Parser<'e> {
         out.push(parse_quote!(let mut #at = #n;));
         out.push(parse_quote!(for #i in 0..#n { if #at == #n && #test { #at = #i; } }));
         let index = path(&at);
-        Ok(Found { exists: parse_quote!(#at < #n), item: Located::At(source, index) })
+        Ok(Found { exists: parse_quote!(#at < #n), item: Located::At(Box::new(source), index) })
     }
 
     /// The new item takes the place of the old one: the last of equal ones is the greatest, the first is the least.
