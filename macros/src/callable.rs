@@ -208,7 +208,17 @@ fn input_of(ty: &Type, generics: &Generics, errors: &mut Errors) -> Parameter {
     if constant && passing == Passing::Unique {
         errors.push(&syntax, "a `&mut` parameter without gradient is not differentiable yet: pass numbers by `&mut`, and return the rest");
     }
-    Parameter { name: None, mutable: false, passing, ty, syntax, constant, lent: None, callable: None }
+    Parameter {
+        name: None,
+        mutable: false,
+        passing,
+        owned: false,
+        ty,
+        syntax,
+        constant,
+        lent: None,
+        callable: None,
+    }
 }
 
 /// Makes the type parameters of `generics` those of the type beside the function: what stands for functions is `Callable`.
@@ -300,6 +310,7 @@ impl Signature {
                 functions += 1;
                 quote!(__pb::Callback::of_rule(&mut self.functions.#i))
             }
+            None if parameter.owned => quote!(&#name),
             None => quote!(#name),
         };
         self.parameters.iter().zip(names).map(pass).collect()

@@ -289,12 +289,11 @@ impl Program {
         let tokens: Vec<_> = blocks.iter().map(|block| self.tokens(*block)).collect();
         let outside = (0..self.blocks.len()).filter(|block| !blocks.contains(block));
         let lets = outside.flat_map(|block| &self.blocks[block].statements);
-        lets.filter_map(|statement| match &statement.kind {
-            StatementKind::Let(Let {
-                syntax: syn::Local { pat: syn::Pat::Ident(name), .. }, alias, ..
-            }) => Some((&name.ident, alias.as_ref()?)),
-            _ => None,
+        lets.flat_map(|statement| match &statement.kind {
+            StatementKind::Let(l) => &l.aliases[..],
+            _ => &[],
         })
+        .map(|(name, place)| (name, place))
         .filter(|(name, _)| tokens.iter().any(|tokens| Occurrences::of(tokens).count(name) > 0))
         .collect()
     }

@@ -156,7 +156,7 @@ impl Parser<'_> {
         out: &mut Vec<Stmt>,
     ) -> Result<Option<Expr>, Refused> {
         self.still_valid(closure)?;
-        if let Err((tokens, why)) = inlinable(&closure.syntax) {
+        if let Err((tokens, why)) = inlinable(&self.without_tries(&closure.syntax)) {
             self.errors.push(tokens, why);
             return Err((call.to_token_stream(), String::new()));
         }
@@ -175,6 +175,7 @@ impl Parser<'_> {
         site: Site,
         out: &mut Vec<Stmt>,
     ) -> Result<Option<Expr>, Refused> {
+        let closure = &self.without_tries(closure);
         inlinable(closure)?;
         let (closure, left) = self.without_returns(closure);
         let own = Occurrences::of(&closure);
@@ -195,7 +196,7 @@ impl Parser<'_> {
         out.extend(code.statements);
         Ok(match (left, code.value) {
             (Some(Left::WithValue), Some(value)) => {
-                let name = self.hidden("value");
+                let name = self.hidden("outcome");
                 out.push(parse_quote!(let #name = #value;));
                 Some(path(&name))
             }
@@ -205,6 +206,15 @@ impl Parser<'_> {
             }
             (_, value) => value,
         })
+    }
+
+    /// The closure with a `match` in place of each `?`, where the syntax tells what kind of value it returns.
+    fn without_tries(&mut self, closure: &ExprClosure) -> ExprClosure {
+        let mut closure = closure.clone();
+        if let Some(option) = returns_option(&closure) {
+            Tries { option, parser: self }.visit_expr_mut(&mut closure.body);
+        }
+        closure
     }
 
     /// The closure with a block that `break` leaves in place of what `return` does, if it is left so.
@@ -385,6 +395,64 @@ enum Left {
     Plainly,
 }
 
+/// Whether a closure returns an `Option`, or else a `Result`, as far as syntax tells.
+fn returns_option(closure: &ExprClosure) -> Option<bool> {
+    let of = |path: &syn::Path| {
+        let name = path.segments.last()?.ident.to_string();
+        match name.as_str() {
+            "Option" | "Some" | "None" => Some(true),
+            "Result" | "Ok" | "Err" => Some(false),
+            _ => None,
+        }
+    };
+    if let syn::ReturnType::Type(_, ty) = &closure.output {
+        let syn::Type::Path(path) = &**ty else { return None };
+        return of(&path.path);
+    }
+    let mut value = (*closure.body).clone();
+    loop {
+        value = match value {
+            Expr::Block(block) if block.label.is_none() => match block.block.stmts.last()? {
+                Stmt::Expr(value, None) => value.clone(),
+                _ => return None,
+            },
+            Expr::If(branch) => match branch.then_branch.stmts.last()? {
+                Stmt::Expr(value, None) => value.clone(),
+                _ => return None,
+            },
+            Expr::Call(call) => match &*call.func {
+                Expr::Path(path) => return of(&path.path),
+                _ => return None,
+            },
+            Expr::Path(path) => return of(&path.path),
+            _ => return None,
+        };
+    }
+}
+
+/// Turns each `?` into a `match` that may return.
+struct Tries<'p, 'e> {
+    option: bool,
+    parser: &'p mut Parser<'e>,
+}
+
+impl VisitMut for Tries<'_, '_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        syn::visit_mut::visit_expr_mut(self, expr);
+        if let Expr::Try(tried) = expr {
+            let (tried, value) = (&tried.expr, self.parser.hidden("tried"));
+            *expr = if self.option {
+                parse_quote!(match #tried { Some(#value) => #value, None => return None })
+            } else {
+                let error = self.parser.hidden("error");
+                parse_quote!(match #tried { Ok(#value) => #value, Err(#error) => return Err(#error) })
+            };
+        }
+    }
+    fn visit_expr_closure_mut(&mut self, _: &mut ExprClosure) {}
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+}
+
 /// Turns each `return` into a `break`.
 struct Returns<'p> {
     label: Option<syn::Lifetime>,
@@ -429,7 +497,7 @@ pub(crate) fn inlinable(closure: &ExprClosure) -> Result<(), Refused> {
     match exits.0 {
         Some(tokens) => Err((
             tokens,
-            "`?` in a closure is differentiable where the closure is passed to a function with a rule: use `match`, or `if let`".into(),
+            "`?` in a closure is differentiable where the syntax tells what that returns: write `-> Option<f64>` behind its parameters".into(),
         )),
         None => Ok(()),
     }

@@ -35,6 +35,13 @@ impl Parser<'_> {
         while let Some(mut stmt) = stmts.pop_front() {
             self.keep_captured(&mut stmt, &mut stmts);
             let last = stmts.is_empty();
+            if let Stmt::Local(local) = &stmt
+                && let Some(parts) = self.let_there(local)
+            {
+                self.program.blocks[self.block].rewritten = true;
+                parts.into_iter().rev().for_each(|part| stmts.push_front(part));
+                continue;
+            }
             if let Some(parts) = self.parts.split(&stmt, last, self.errors) {
                 parts.into_iter().rev().for_each(|part| stmts.push_front(part));
                 continue;
@@ -181,6 +188,9 @@ impl Parser<'_> {
 
     /// `if`
     pub(crate) fn branch(&mut self, expr: &Syn, branch: &syn::ExprIf) -> ExprId {
+        if let Some(test) = self.if_there(branch) {
+            return self.expr(&test);
+        }
         let otherwise = branch.else_branch.as_ref().map(|(_, otherwise)| &**otherwise);
         match &*branch.cond {
             Syn::Let(binding) => {
@@ -234,6 +244,9 @@ impl Parser<'_> {
     }
 
     pub(crate) fn parse_match(&mut self, expr: &Syn, m: &syn::ExprMatch) -> ExprId {
+        if let Some(test) = self.match_there(m) {
+            return self.expr(&test);
+        }
         let scrutinee = self.scrutinee(&m.expr);
         let arms = m
             .arms

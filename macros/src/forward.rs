@@ -243,11 +243,15 @@ impl<'p> Forward<'p> {
     }
 
     fn local(&mut self, l: &Let, block: BlockId) -> TokenStream {
-        if let (Some(place), Some(init)) = (&l.alias, &l.syntax.init)
+        if let ([(_, place), ..], Some(init)) = (&l.aliases[..], &l.syntax.init)
             && place.indices().any(|index| self.touched(index, block))
         {
-            let (pattern, place) = (&l.syntax.pat, self.place(&init.expr, &place.projections, block));
-            return quote!(let #pattern = #place;);
+            let (pattern, place) = (&l.syntax.pat, place.clone());
+            let value = match &*init.expr {
+                syn::Expr::MethodCall(call) => self.cut(call, &place.projections, block),
+                reference => self.place(reference, &place.projections, block),
+            };
+            return quote!(let #pattern = #value;);
         }
         let Some(init) = l.init else { return l.syntax.to_token_stream() };
         if !self.touched(init, block) {
@@ -553,7 +557,7 @@ impl<'p> Forward<'p> {
             }
             ExprKind::Block(inner) => {
                 let name = self.reverse.kept.name(block, Item::Branch(expr));
-                if let Some(name) = &name {
+                if let (Some(name), false) = (&name, program.leaves(expr)) {
                     self.before.extend(quote!(let #name;));
                 }
                 let body = self.arm(*inner, (expr, block, 0, 1));

@@ -129,6 +129,7 @@ const CHANGING: &[&str] = &[
     "sort",
     "swap",
     "swap_remove",
+    "swap_with_slice",
     "truncate",
 ];
 
@@ -136,6 +137,7 @@ const CHANGING: &[&str] = &[
 pub(crate) fn changes_receiver(name: &str) -> bool {
     CHANGING.contains(&name)
         || name.starts_with("sort_")
+        || name.starts_with("select_nth_")
         || ["_mut", "_inplace"].iter().any(|suffix| name.ends_with(suffix))
 }
 
@@ -192,6 +194,30 @@ fn element(arguments: &PathArguments) -> Option<Kind> {
     })
 }
 
+/// A slice, an array or a vector, or a reference to one.
+pub(crate) fn is_slice(ty: &Type) -> bool {
+    match ty {
+        Type::Reference(reference) => is_slice(&reference.elem),
+        Type::Paren(paren) => is_slice(&paren.elem),
+        Type::Slice(_) | Type::Array(_) => true,
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == "Vec"),
+        _ => false,
+    }
+}
+
+/// The number of indices, as the name of a type of `ndarray`'s tells.
+pub(crate) fn rank_of_type(ty: &Type) -> Option<usize> {
+    match ty {
+        Type::Reference(reference) => rank_of_type(&reference.elem),
+        Type::Paren(paren) => rank_of_type(&paren.elem),
+        Type::Path(path) => {
+            let name = path.path.segments.last()?.ident.to_string();
+            name.strip_prefix("Array")?.trim_start_matches(|c: char| c.is_alphabetic()).parse().ok()
+        }
+        _ => None,
+    }
+}
+
 /// Nothing in the type carries a gradient.
 pub(crate) fn inert(kind: &Kind) -> bool {
     match kind {
@@ -207,10 +233,10 @@ impl Program {
         for projection in &place.projections {
             kind = match (projection, kind) {
                 (Projection::Deref, kind) => kind,
-                (Projection::Index(index), Kind::Sequence(_))
+                (Projection::Index(index), kind @ Kind::Sequence(_))
                     if matches!(self.exprs[*index].syntax, Expr::Range(_)) =>
                 {
-                    self.variables[place.base].kind.clone()
+                    kind
                 }
                 (Projection::Index(_), Kind::Sequence(element) | Kind::Matrix(element)) => *element,
                 _ => Kind::Unknown,
@@ -246,9 +272,15 @@ impl Program {
             },
             ExprKind::Cast(_, ty) => kind_of_type(ty),
             // The numeric methods of a float return floats, but for the inert ones and this one.
-            ExprKind::Method { receiver, name, .. } => {
+            ExprKind::Method { receiver, name, args } => {
                 let of_range = matches!(self.exprs[self.peel(*receiver)].syntax, Expr::Range(_));
-                if name == "sin_cos" || of_range { Kind::Unknown } else { self.kind_of(*receiver) }
+                // `(x > 0.0).then_some(x)`
+                let others = || args.iter().any(|arg| self.kind_of(*arg) != Kind::Inert);
+                match self.kind_of(*receiver) {
+                    _ if name == "sin_cos" || of_range => Kind::Unknown,
+                    Kind::Inert if others() => Kind::Unknown,
+                    kind => kind,
+                }
             }
             ExprKind::Call { function, .. } => self.kind_of_call(function),
             ExprKind::Mutation { action, args } => self.kind_of_mutation(*action, args),

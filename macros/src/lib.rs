@@ -16,6 +16,7 @@ mod effects;
 mod entries;
 mod errors;
 mod escape;
+mod exchange;
 mod exits;
 mod forward;
 mod fused;
@@ -37,25 +38,31 @@ mod mutation;
 mod normal;
 mod operators;
 mod overloads;
+mod owners;
 mod parse;
 mod program;
 mod pull;
 mod purity;
 mod rename;
+mod returned;
 mod reverse;
 mod rows;
 mod rule;
 mod scalar;
 mod shadows;
 mod signature;
+mod slices;
+mod sorting;
 mod statements;
 mod stencil;
 mod suspects;
 mod temporaries;
 mod traits;
 mod values;
+mod variable;
 mod vectors;
 mod versions;
+mod views;
 
 use proc_macro::TokenStream;
 
@@ -230,12 +237,12 @@ pub fn rule(input: TokenStream) -> TokenStream {
 /// that come to it are dropped.
 ///
 /// # Plain structs
-/// consist of numbers, arrays and tuples of these, and other plain structs. They are values, with `BodyTangent` as the type of
+/// consist of numbers, arrays and tuples of these, an `Option` of such, and other plain structs. They are values, with `BodyTangent` as the type of
 /// their gradient. If they are `Copy` they are passed by value; `&Body`, `&mut Body`, slices, arrays and vectors of them are
 /// taken by reference, with `d.bodies[i].mass`. They may be generic.
 ///
 /// # Containers
-/// have some field that is a `Vec`, an array of ndarray, or a reference. They are taken by reference, with `LayerGradient` as the
+/// have some field that is a `Vec`, an array of ndarray, a `Box`, or a reference. They are taken by reference, with `LayerGradient` as the
 /// type of their gradient: `d.layer.bias[i]`. A `Vec<Layer>` is fine, too. A struct that holds another container says so,
 /// since a macro cannot see it: `#[pullback(by_reference)]`.
 ///

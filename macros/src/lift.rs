@@ -14,15 +14,23 @@ use crate::rename::{Occurrences, Replace, Substitute, bound, path};
 impl Parser<'_> {
     /// What is to stand in place of a statement; `None` if that stays as it is.
     pub(crate) fn rewrite(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
+        if let Some(out) = self.by_exchange(stmt).or_else(|| self.selected(stmt)) {
+            return Some(out);
+        }
         match stmt {
+            Stmt::Expr(Expr::MethodCall(call), Some(_)) if call.method == "extend" => self.extended(call),
             Stmt::Local(local) => self.rewrite_let(local),
             Stmt::Expr(Expr::ForLoop(f), _) => self.for_over(f)?.ok(),
             Stmt::Expr(expr, semi) => {
                 let (mut expr, mut out) = (expr.clone(), Vec::new());
                 let lifted = match &mut expr {
-                    Expr::Assign(assign) => self.lift(&mut assign.right, &mut out),
+                    Expr::Assign(assign) => {
+                        let lifted = self.place_there(&mut assign.left, &mut out);
+                        self.lift(&mut assign.right, &mut out) | lifted
+                    }
                     Expr::Binary(binary) if assign_op(&binary.op).is_some() => {
-                        self.lift(&mut binary.right, &mut out)
+                        let lifted = self.place_there(&mut binary.left, &mut out);
+                        self.lift(&mut binary.right, &mut out) | lifted
                     }
                     expr => self.lift(expr, &mut out),
                 };
@@ -43,6 +51,9 @@ impl Parser<'_> {
 
     fn rewrite_let(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
         if let Some(out) = self.closure_let(local) {
+            return Some(out);
+        }
+        if let Some(out) = self.let_parts(local).or_else(|| self.let_slice(local)) {
             return Some(out);
         }
         let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
@@ -148,7 +159,7 @@ impl Parser<'_> {
             None => parse_quote!(()),
             // What the next call changes is read now.
             Some(value) if changes(&closure.syntax.body) && !never_a_value(&value) => {
-                let name = self.hidden("value");
+                let name = self.hidden("outcome");
                 out.push(parse_quote!(let #name = #value;));
                 path(&name)
             }
@@ -186,7 +197,7 @@ impl Parser<'_> {
         if !self.has_more(&value) {
             return operand(value);
         }
-        let name = self.hidden("value");
+        let name = self.hidden("outcome");
         out.push(parse_quote!(let #name = #value;));
         path(&name)
     }

@@ -120,7 +120,7 @@ fn bind_receiver(program: &mut Program, expr: ExprId, callee: Callee, receiver: 
         variables: vec![Some(variable)],
         tuple: false,
         init: Some(receiver),
-        alias: None,
+        aliases: Vec::new(),
     });
     program.blocks[block].statements.push(Statement { id, kind, before: At::default(), defines: Vec::new() });
     let place = Place { base: variable, projections: Vec::new() };

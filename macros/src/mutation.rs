@@ -13,6 +13,13 @@ use crate::kind::{inert, kind_of_type};
 use crate::matrices::on_heap;
 use crate::parse::Parser;
 use crate::program::*;
+use crate::views::CHANGES;
+
+const KEEPS_LENGTH: &str =
+    "a vector behind a reference keeps its length: change that of a local, such as a `clone`, and return it";
+
+pub(crate) const CANNOT_MOVE: &str =
+    "a vector cannot be moved here differentiably: pass a reference to it, or `clone` it";
 
 /// What a [`ExprKind::Mutation`] does to its first argument, which is borrowed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,7 +40,11 @@ pub(crate) enum Action {
     Clear,
     /// `v.resize(n, x)`
     Resize,
-    /// `std::mem::swap(&mut v, &mut w)` of locals
+    /// `v.swap(i, j)` of a local whose elements are vectors
+    Swap,
+    /// `v.sort_by(…)` and its like
+    Sort,
+    /// `std::mem::swap(&mut v, &mut w)` of locals, or of vectors in them
     Exchange,
 }
 
@@ -69,6 +80,8 @@ enum Takes {
     Range,
     Value,
     Slice,
+    /// A slice that is written to as well.
+    Other,
 }
 
 /// The methods that keep the length, with the function in `rules/src/mutation.rs` and what they take.
@@ -82,10 +95,20 @@ fn in_place(name: &str) -> Option<(syn::Path, &'static [Takes])> {
         "rotate_right" => (parse_quote!(::pullback::__private::mutation::rotate_right), &[Index]),
         "copy_within" => (parse_quote!(::pullback::__private::mutation::copy_within), &[Range, Index]),
         "copy_from_slice" => (parse_quote!(::pullback::__private::mutation::copy_from_slice), &[Slice]),
+        "swap_with_slice" => (parse_quote!(::pullback::__private::mutation::swap_with_slice), &[Other]),
         "clone_from_slice" => (parse_quote!(::pullback::__private::mutation::clone_from_slice), &[Slice]),
         "assign" => (parse_quote!(::pullback::__private::mutation::assign), &[Slice]),
         _ => return None,
     })
+}
+
+/// The name of a function of `std::mem`.
+pub(crate) fn is_of_mem(function: &syn::Path) -> Option<String> {
+    let names: Vec<_> = function.segments.iter().map(|s| s.ident.to_string()).collect();
+    match &names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["mem", name] | ["std" | "core", "mem", name] => Some((*name).to_string()),
+        _ => None,
+    }
 }
 
 impl Parser<'_> {
@@ -105,6 +128,9 @@ impl Parser<'_> {
             let call: syn::ExprMethodCall = parse_quote!(#receiver.extend_from_slice(#slice));
             return self.action(&Syn::MethodCall(call.clone()), &call, Action::Extend);
         }
+        if let Some(sorting) = self.sorting_method(expr, call) {
+            return Some(sorting);
+        }
         if let Some(action) = Action::of_method(&name) {
             return self.action(expr, call, action);
         }
@@ -113,6 +139,12 @@ impl Parser<'_> {
         }
         let (function, takes) = in_place(&name)?;
         let place = self.written_sequence(&call.receiver)?;
+        if name == "swap"
+            && self.program.has_rows(&place)
+            && !self.program.variables[place.base].by_reference()
+        {
+            return self.action(expr, call, Action::Swap);
+        }
         if call.args.len() != takes.len() {
             return None;
         }
@@ -139,7 +171,7 @@ impl Parser<'_> {
                     }
                 },
                 Takes::Value => self.expr(arg),
-                Takes::Slice => self.argument(arg),
+                Takes::Slice | Takes::Other => self.argument(arg),
             });
         }
         args.push(self.lend(&call.receiver, place));
@@ -147,7 +179,7 @@ impl Parser<'_> {
     }
 
     /// The slice, by reference, of which `items` are the elements: `x`, `&x[a..b]`, `x.iter().copied()`.
-    fn slice_of(&mut self, items: &Syn) -> Option<Syn> {
+    pub(crate) fn slice_of(&mut self, items: &Syn) -> Option<Syn> {
         let whole = match items {
             Syn::MethodCall(call) if call.method == "copied" || call.method == "cloned" => {
                 return match &*call.receiver {
@@ -205,20 +237,26 @@ impl Parser<'_> {
         call: &syn::ExprCall,
         function: &syn::Path,
     ) -> Option<ExprId> {
-        let names: Vec<_> = function.segments.iter().map(|s| s.ident.to_string()).collect();
-        let names: Vec<_> = names.iter().map(String::as_str).collect();
-        let (["mem", name] | ["std" | "core", "mem", name]) = names[..] else { return None };
-        match (name, call.args.len()) {
+        let name = is_of_mem(function)?;
+        match (name.as_str(), call.args.len()) {
             ("swap", 2) => {
+                let reference =
+                    |arg: &&Syn| matches!(arg, Syn::Reference(arg) if self.names_reference(&arg.expr));
+                if let Some(arg) = call.args.iter().find(reference) {
+                    self.errors.push(arg, CHANGES);
+                    return Some(self.inert_expr(&parse_quote!(())));
+                }
                 let args: Vec<_> = call.args.iter().map(|arg| self.argument(arg)).collect();
                 let local = |id: &ExprId| match &self.program.exprs[*id].kind {
-                    ExprKind::Borrow { place, unique: true } => Some(
-                        place.projections.is_empty() && !self.program.variables[place.base].by_reference(),
-                    ),
+                    ExprKind::Borrow { place, unique: true } => {
+                        let whole = place.projections.is_empty() || self.program.is_row(place);
+                        let own = whole && !self.program.variables[place.base].by_reference();
+                        Some((own, place.base))
+                    }
                     _ => None,
                 };
                 match (local(&args[0])?, local(&args[1])?) {
-                    (true, true) => {
+                    ((true, one), (true, other)) if one != other => {
                         Some(self.add(expr, ExprKind::Mutation { action: Action::Exchange, args }))
                     }
                     _ => {
@@ -230,16 +268,28 @@ impl Parser<'_> {
             }
             ("replace", 2) => {
                 let place = self.argument(&call.args[0]);
+                self.refuse_vector(place);
                 let value = self.expr(&call.args[1]);
                 let function = Callee::Function(parse_quote!(::pullback::__private::mutation::replace));
                 Some(self.add(expr, ExprKind::Call { function, args: vec![value, place] }))
             }
             ("take", 1) => {
                 let place = self.argument(&call.args[0]);
+                self.refuse_vector(place);
                 let function = Callee::Function(parse_quote!(::pullback::__private::mutation::take));
                 Some(self.add(expr, ExprKind::Call { function, args: vec![place] }))
             }
             _ => None,
+        }
+    }
+
+    /// What is taken away from behind a reference is no vector.
+    fn refuse_vector(&mut self, borrow: ExprId) {
+        if let ExprKind::Borrow { place, .. } = &self.program.exprs[borrow].kind
+            && self.program.variables[place.base].by_reference()
+            && self.program.is_vector_at(place).0
+        {
+            self.errors.push(&self.program.exprs[borrow].syntax, KEEPS_LENGTH);
         }
     }
 
@@ -274,16 +324,20 @@ impl Parser<'_> {
         let place = self.written_sequence(&call.receiver)?;
         let arity = match action {
             Action::Pop | Action::Clear => 0,
-            Action::Insert | Action::Resize => 2,
+            Action::Insert | Action::Resize | Action::Swap => 2,
             _ => 1,
         };
         if call.args.len() != arity {
             return None;
         }
-        if action == Action::Pop && matches!(self.program.element_of(&place), Kind::Sequence(_)) {
-            let why =
-                "vectors are not popped from a vector differentiably yet: read the last one, and `truncate`";
-            return Some(self.constant(expr, false, Some(why)));
+        let of_rows = self.program.is_vector_at(&place).1;
+        let pops_row = action == Action::Pop && matches!(self.program.element_of(&place), Kind::Sequence(_));
+        if pops_row || of_rows && !matches!(action, Action::Push | Action::Swap) {
+            let why = format!(
+                "`{}` of a vector of vectors is not differentiable: let an index change",
+                call.method
+            );
+            return Some(self.constant(expr, false, Some(&why)));
         }
         let base = place.base;
         let whole = place.projections.is_empty();
@@ -292,11 +346,13 @@ impl Parser<'_> {
             args.push(match action {
                 Action::Extend => self.argument(arg),
                 Action::Truncate => self.inert_expr(arg),
+                Action::Swap => self.inert_expr(arg),
                 Action::Insert | Action::Remove | Action::Resize if i == 0 => self.inert_expr(arg),
                 _ => self.expr(arg),
             });
         }
         if let Some(value) = action.value(&args) {
+            self.program.nested.extend((whole && self.program.vector(value).0).then_some(base));
             let (kind, variable) = (self.program.kind_of(value), &mut self.program.variables[base]);
             if whole && matches!(&variable.kind, Kind::Sequence(element) if **element == Kind::Unknown) {
                 variable.kind = Kind::Sequence(Box::new(kind));
@@ -306,7 +362,7 @@ impl Parser<'_> {
     }
 
     /// The place that a method writes to, if that may hold numbers one after the other.
-    fn written_sequence(&mut self, receiver: &Syn) -> Option<Place> {
+    pub(crate) fn written_sequence(&mut self, receiver: &Syn) -> Option<Place> {
         let place = self.place(receiver)?;
         let kind = self.program.kind_of_place(&place);
         (matches!(kind, Kind::Sequence(_) | Kind::Matrix(_) | Kind::Unknown) && !inert(&kind))
@@ -314,7 +370,7 @@ impl Parser<'_> {
     }
 
     /// `&mut receiver`
-    fn lend(&mut self, receiver: &Syn, place: Place) -> ExprId {
+    pub(crate) fn lend(&mut self, receiver: &Syn, place: Place) -> ExprId {
         let syntax: Syn = if self.names_reference(receiver) {
             parse_quote!(&mut *#receiver)
         } else {
@@ -328,6 +384,24 @@ impl Parser<'_> {
 }
 
 impl Program {
+    /// The elements are vectors.
+    pub(crate) fn has_rows(&self, place: &Place) -> bool {
+        matches!(self.kind_of_place(place), Kind::Sequence(element) if matches!(*element, Kind::Sequence(_)))
+    }
+
+    /// An element which is a vector itself.
+    pub(crate) fn is_row(&self, place: &Place) -> bool {
+        let Some((Projection::Index(index), around)) = place.projections.split_last() else { return false };
+        let around = Place { base: place.base, projections: around.to_vec() };
+        let one = !matches!(self.exprs[*index].syntax, Syn::Range(_));
+        one && self.has_rows(&around) && around.projections.iter().all(|p| matches!(p, Projection::Index(_)))
+    }
+
+    /// What is pushed to `place` is a vector.
+    pub(crate) fn pushes_row(&self, place: &Place, value: ExprId) -> bool {
+        self.owns(value) || place.projections.is_empty() && self.nested.contains(&place.base)
+    }
+
     fn element_of(&self, place: &Place) -> Kind {
         match self.kind_of_place(place) {
             Kind::Sequence(element) => *element,
@@ -386,7 +460,9 @@ impl Program {
             ExprKind::Paren(inner) => self.owns(*inner),
             ExprKind::Read(place) => place.projections.is_empty() && self.variables[place.base].heap,
             ExprKind::Call { function: Callee::Itself(_) | Callee::Parameter(..), .. } => false,
-            ExprKind::Call { function, .. } => self.kind_of_call(function) != Kind::Unknown,
+            ExprKind::Call { function, .. } => {
+                self.kind_of_call(function) != Kind::Unknown || self.vector(expr).0
+            }
             ExprKind::If { .. } | ExprKind::Block(_) | ExprKind::Match(_) | ExprKind::Rest(_) => self
                 .blocks_of(expr)
                 .iter()
@@ -405,198 +481,15 @@ impl Program {
             _ => None,
         }
     }
-
-    /// Marks the locals that own memory, and those that lose it.
-    pub(crate) fn settle_owners(&mut self) {
-        for statement in self.blocks.iter().flat_map(|block| &block.statements) {
-            let StatementKind::Let(l) = &statement.kind else { continue };
-            if let (syn::Pat::Type(typed), [Some(id)]) = (&l.syntax.pat, &l.variables[..])
-                && owned_type(&typed.ty)
-            {
-                self.variables[*id].heap = true;
-            }
-        }
-        // Until nothing changes: a vector may be moved several times.
-        let roots = self.moving_roots();
-        for _ in 0..self.variables.len() {
-            for (expr, target) in &roots {
-                let Some(id) = *target else { continue };
-                if self.owns(*expr) && !inert(&self.variables[id].kind) {
-                    self.variables[id].heap = true;
-                }
-                if let (true, ExprKind::Read(place)) =
-                    (self.variables[id].heap, &self.exprs[self.peel(*expr)].kind)
-                    && place.projections.is_empty()
-                    && self.variables[place.base].origin == Origin::Local
-                {
-                    self.variables[place.base].heap = true;
-                }
-            }
-        }
-        for variable in &mut self.variables {
-            variable.memory |= variable.heap;
-        }
-        self.settle_results();
-        let tail = self.returned.and(self.blocks[BODY].value);
-        for (expr, _) in self.moving_roots().into_iter().filter(|(expr, _)| Some(*expr) != tail) {
-            if let Some(id) = self.moves(expr) {
-                self.variables[id].moved = true;
-            }
-        }
-        let roots = self.moving_roots();
-        let moves = roots.iter().filter_map(|(expr, target)| Some((self.moves(*expr)?, (*target)?)));
-        let moves: Vec<_> = moves.collect();
-        let exchanged = self.exprs.iter().filter_map(|expr| {
-            let ExprKind::Mutation { action, args } = &expr.kind else { return None };
-            let ExprKind::Borrow { place, .. } = &self.exprs[args[0]].kind else { return None };
-            match (action, args.get(1).map(|arg| &self.exprs[*arg].kind)) {
-                (Action::Exchange, Some(ExprKind::Borrow { place: other, .. })) => {
-                    Some((place.base, other.base))
-                }
-                _ => Some((place.base, self.moves(action.value(args)?)?)),
-            }
-        });
-        let shared: Vec<_> = moves.iter().copied().chain(exchanged).collect();
-        join(&mut self.variables, &moves, |variable| &mut variable.pool);
-        join(&mut self.variables, &shared, |variable| &mut variable.storage);
-    }
-
-    /// What a call returns may be a vector as well, if it is borrowed or indexed.
-    fn settle_results(&mut self) {
-        let mut parts = Vec::new();
-        for expr in &self.exprs {
-            match &expr.kind {
-                ExprKind::Borrow { place, .. } => parts.push(place.base),
-                ExprKind::Read(place) if matches!(place.projections.first(), Some(Projection::Index(_))) => {
-                    parts.push(place.base);
-                }
-                _ => {}
-            }
-        }
-        for block in 0..self.blocks.len() {
-            for i in 0..self.blocks[block].statements.len() {
-                let StatementKind::Let(l) = &self.blocks[block].statements[i].kind else { continue };
-                let ([Some(id)], Some(init), false) = (&l.variables[..], l.init, l.tuple) else { continue };
-                let call = matches!(self.exprs[self.peel(init)].kind, ExprKind::Call { .. });
-                let variable = &mut self.variables[*id];
-                let number = matches!(variable.kind, Kind::Float | Kind::Inert);
-                if call && !number && !inert(&variable.kind) && parts.contains(id) {
-                    variable.memory = true;
-                }
-            }
-        }
-    }
-
-    /// The expressions whose value may be a vector on its way, and the variable that gets it.
-    fn moving_roots(&self) -> Vec<(ExprId, Option<VarId>)> {
-        let mut roots = Vec::new();
-        for block in &self.blocks {
-            for statement in &block.statements {
-                match &statement.kind {
-                    StatementKind::Let(Let { variables, tuple, init: Some(init), .. }) => {
-                        match (&self.exprs[*init].kind, tuple) {
-                            (ExprKind::Tuple(elements), true) => {
-                                roots.extend(elements.iter().copied().zip(variables.iter().copied()));
-                            }
-                            (_, false) => roots.push((*init, variables[0])),
-                            _ => {}
-                        }
-                    }
-                    StatementKind::Assign(assign) => {
-                        let whole = assign.place.projections.is_empty() && assign.op.is_none();
-                        roots.push((assign.value, whole.then_some(assign.place.base)));
-                    }
-                    _ => {}
-                }
-            }
-            roots.extend(block.value.map(|value| (value, None)));
-        }
-        for expr in &self.exprs {
-            if let ExprKind::Mutation { action, args } = &expr.kind {
-                roots.extend(action.value(args).map(|value| (value, None)));
-            }
-        }
-        // The value of a block goes where the block's value goes.
-        let mut next = 0;
-        while next < roots.len() {
-            let (expr, target) = roots[next];
-            for block in self.blocks_of(self.peel(expr)) {
-                if target.is_some() {
-                    roots.extend(self.blocks[block].value.map(|value| (value, target)));
-                }
-            }
-            next += 1;
-        }
-        roots
-    }
 }
 
-impl Parser<'_> {
-    /// Marks the local that the function returns.
-    pub(crate) fn settle_returned(&mut self, body: &syn::Block) {
-        if self.block != BODY {
-            let last = body.stmts.last().expect("it has a value");
-            self.errors.push(
-                last,
-                "a function that returns a vector is not left early yet, nor does it end within a `let` that takes an \
-                 enum or a slice apart: move that into a function of its own, or write to a `&mut` parameter",
-            );
-            return;
+/// A type whose values own memory, and are empty by default.
+pub(crate) fn is_array_type(ty: &syn::Type) -> bool {
+    match ty {
+        syn::Type::Path(path) => {
+            path.path.segments.last().is_some_and(|segment| !on_heap(&segment.ident.to_string()))
         }
-        let Some(value) = self.program.blocks[BODY].value else { return };
-        if let ExprKind::Read(place) = &self.program.exprs[value].kind
-            && self.program.variables[place.base].origin == Origin::Local
-        {
-            self.program.variables[place.base].heap = true;
-            self.program.returned = Some(place.base);
-        }
-    }
-}
-
-/// The body of a function that returns a vector: its value is a local's, since the reverse pass needs a shadow for it.
-pub(crate) fn returning_a_local(body: &syn::Block) -> syn::Block {
-    let mut body = body.clone();
-    if let Some(syn::Stmt::Expr(value, None)) =
-        body.stmts.pop_if(|last| matches!(last, syn::Stmt::Expr(_, None)))
-    {
-        let name = syn::Ident::new("returned", proc_macro2::Span::call_site());
-        let value: Syn = match &value {
-            // A parameter is not the function's own.
-            Syn::Path(path) if path.path.get_ident().is_some_and(|name| bound_in(&body, name)) => {
-                body.stmts.push(syn::Stmt::Expr(value, None));
-                return body;
-            }
-            value => value.clone(),
-        };
-        body.stmts.push(parse_quote!(let #name = #value;));
-        body.stmts.push(syn::Stmt::Expr(parse_quote!(#name), None));
-    }
-    body
-}
-
-/// A `let` of the block binds `name`.
-fn bound_in(block: &syn::Block, name: &syn::Ident) -> bool {
-    fn binds(pattern: &syn::Pat, name: &syn::Ident) -> bool {
-        match pattern {
-            syn::Pat::Ident(ident) => ident.ident == *name,
-            syn::Pat::Type(typed) => binds(&typed.pat, name),
-            syn::Pat::Tuple(tuple) => tuple.elems.iter().any(|element| binds(element, name)),
-            _ => false,
-        }
-    }
-    block.stmts.iter().any(|stmt| matches!(stmt, syn::Stmt::Local(local) if binds(&local.pat, name)))
-}
-
-/// Gives all variables that `pairs` connect one representative.
-fn join(variables: &mut [Variable], pairs: &[(VarId, VarId)], group: fn(&mut Variable) -> &mut VarId) {
-    for &(a, b) in pairs {
-        let (from, to) = (*group(&mut variables[a]), *group(&mut variables[b]));
-        for variable in &mut *variables {
-            let group = group(variable);
-            if *group == from {
-                *group = to;
-            }
-        }
+        _ => true,
     }
 }
 
@@ -634,18 +527,14 @@ pub(crate) fn report_moves(program: &Program, errors: &mut Errors) {
                     && active(place.base)
                     && !allowed.contains(&id) =>
             {
-                errors.push(
-                    &expr.syntax,
-                    "a vector cannot be moved here differentiably: pass a reference to it, or `clone` it",
-                );
+                errors.push(&expr.syntax, CANNOT_MOVE);
             }
             ExprKind::Mutation { action, args } if expr.active => {
                 let ExprKind::Borrow { place, .. } = &program.exprs[args[0]].kind else { continue };
-                if program.variables[place.base].by_reference() && *action != Action::Exchange {
-                    errors.push(
-                        &expr.syntax,
-                        "a vector behind a reference keeps its length: change that of a local, such as a `clone`, and return it",
-                    );
+                if program.variables[place.base].by_reference()
+                    && !matches!(action, Action::Exchange | Action::Sort)
+                {
+                    errors.push(&expr.syntax, KEEPS_LENGTH);
                 }
             }
             _ => {}

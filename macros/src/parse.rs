@@ -17,12 +17,13 @@ use crate::escape::{escapes, is_panic};
 use crate::iterators::consumers::Chain;
 use crate::iterators::item::Item;
 use crate::iterators::source::is_zero;
-use crate::kind::{inert, inert_method, kind_of_type, numeric_method};
-use crate::mutation::{owned_type, returning_a_local};
+use crate::kind::{inert, inert_method, is_slice, kind_of_type, numeric_method, rank_of_type};
+use crate::mutation::owned_type;
 use crate::normal::Parts;
 use crate::program::*;
 use crate::purity::without_shapes;
 use crate::rename::Names;
+use crate::returned::{returning_a_local, with_copies};
 use crate::signature::{Passing, Signature};
 use crate::suspects::Suspects;
 
@@ -84,7 +85,7 @@ impl<'e> Parser<'e> {
         body: &syn::Block,
         errors: &'e mut Errors,
     ) -> (Program, Vec<syn::Item>) {
-        let body = &destructured(signature, body);
+        let body = &destructured(signature, &with_copies(signature, body));
         let mut parser = Parser {
             program: Program::default(),
             items: Vec::new(),
@@ -127,11 +128,14 @@ impl<'e> Parser<'e> {
                 variable.memory = origin == Origin::Unique;
                 variable.slice = is_slice(&parameter.ty);
                 parser.ranks.extend(rank_of_type(&parameter.ty).map(|rank| (id, rank)));
+                parser.note_vector(id, None, Some(&parameter.ty));
                 id
             });
             parser.program.parameters.push(id);
         }
         if owned_type(&signature.output) {
+            let early = parser.returning_early(body, &signature.output);
+            let body = early.as_ref().unwrap_or(body);
             parser.fill_block(&returning_a_local(body));
             parser.settle_returned(body);
         } else {
@@ -175,6 +179,15 @@ impl<'e> Parser<'e> {
         match self.lookup(name) {
             Some(Binding::Variable(id)) => self.program.variables[*id].by_reference(),
             Some(Binding::Alias { .. }) => true,
+            Some(Binding::Closure(_)) | None => false,
+        }
+    }
+
+    /// The name is that of a reference by which something is written to.
+    pub(crate) fn is_unique(&self, name: &Ident) -> bool {
+        match self.lookup(name) {
+            Some(Binding::Variable(id)) => self.program.variables[*id].origin == Origin::Unique,
+            Some(Binding::Alias { unique, .. }) => *unique,
             Some(Binding::Closure(_)) | None => false,
         }
     }
@@ -563,6 +576,9 @@ impl<'e> Parser<'e> {
         if inert_method(&call.method.to_string()) {
             return self.inert_expr(expr);
         }
+        if let Some(branch) = self.then(call) {
+            return self.expr(&branch);
+        }
         if let Some(mutation) = self.mutating_method(expr, call) {
             return mutation;
         }
@@ -705,6 +721,9 @@ impl<'e> Parser<'e> {
 
     /// An argument: a variable that is itself a reference is borrowed anew.
     pub(crate) fn argument(&mut self, arg: &Syn) -> ExprId {
+        if let Some(lent) = self.lent_vector(arg) {
+            return lent;
+        }
         let id = self.expr(arg);
         if let ExprKind::Read(place) = &self.program.exprs[id].kind {
             let variable = &self.program.variables[place.base];
@@ -714,30 +733,6 @@ impl<'e> Parser<'e> {
             }
         }
         id
-    }
-}
-
-/// The number of indices, as the name of a type of `ndarray`'s tells.
-/// A slice, an array or a vector, or a reference to one.
-fn is_slice(ty: &syn::Type) -> bool {
-    match ty {
-        syn::Type::Reference(reference) => is_slice(&reference.elem),
-        syn::Type::Paren(paren) => is_slice(&paren.elem),
-        syn::Type::Slice(_) | syn::Type::Array(_) => true,
-        syn::Type::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == "Vec"),
-        _ => false,
-    }
-}
-
-fn rank_of_type(ty: &syn::Type) -> Option<usize> {
-    match ty {
-        syn::Type::Reference(reference) => rank_of_type(&reference.elem),
-        syn::Type::Paren(paren) => rank_of_type(&paren.elem),
-        syn::Type::Path(path) => {
-            let name = path.path.segments.last()?.ident.to_string();
-            name.strip_prefix("Array")?.trim_start_matches(|c: char| c.is_alphabetic()).parse().ok()
-        }
-        _ => None,
     }
 }
 

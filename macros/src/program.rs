@@ -12,6 +12,7 @@ use syn::ext::IdentExt;
 
 use crate::calls::{Callee, Own};
 use crate::mutation::Action;
+pub(crate) use crate::variable::{Origin, Variable, Zero};
 
 pub(crate) type VarId = usize;
 pub(crate) type ExprId = usize;
@@ -53,6 +54,21 @@ pub(crate) struct Program {
     pub(crate) functions: HashMap<VarId, Function>,
     /// The blocks of closures that are passed on, with the bodies of the closures.
     pub(crate) closures: HashMap<BlockId, BlockId>,
+    /// The ranges that select the two parts of a slice which `split_at_mut` has made.
+    pub(crate) cuts: HashMap<ExprId, Cut>,
+    /// The locals that are known to be a `Vec`, and those that are known to be a `Vec` of these.
+    pub(crate) vectors: HashSet<VarId>,
+    pub(crate) nested: HashSet<VarId>,
+    /// The vectors that rows are pushed to.
+    pub(crate) grown: HashSet<VarId>,
+}
+
+/// One part of a slice that is cut in two.
+#[derive(Clone, Copy)]
+pub(crate) struct Cut {
+    /// Where it is cut; both parts have this in common, and no others do.
+    pub(crate) middle: ExprId,
+    pub(crate) left: bool,
 }
 
 /// A parameter that is a function.
@@ -68,119 +84,6 @@ pub(crate) struct Function {
 
 /// The function's body among [`Program::blocks`].
 pub(crate) const BODY: BlockId = 0;
-
-/// How a variable was introduced.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Origin {
-    /// A parameter `x: T`.
-    Value,
-    /// A parameter `x: &T`.
-    Shared,
-    /// A parameter `x: &mut T`.
-    Unique,
-    /// A `let`.
-    Local,
-    /// The index of a `for`.
-    Index,
-    /// A parameter that is a function.
-    Function,
-    /// A parameter of a closure, by value or by reference, as its syntax does not tell.
-    Either,
-}
-
-pub(crate) struct Variable {
-    /// As written.
-    pub(crate) name: Ident,
-    /// Its name in the reverse pass, where all variables of a block are in scope at once.
-    pub(crate) unique: Ident,
-    /// The name of its shadow.
-    pub(crate) shadow: Ident,
-    pub(crate) origin: Origin,
-    pub(crate) kind: Kind,
-    /// Carries a gradient.
-    pub(crate) active: bool,
-    /// Marked `#[constant]`.
-    pub(crate) constant: bool,
-    /// Written through a projection or a `&mut`: what it holds is tracked by version instead of by definition.
-    pub(crate) memory: bool,
-    /// Declared `mut`, or a `&mut` parameter.
-    pub(crate) mutable: bool,
-    /// A parameter of a closure that is passed on.
-    pub(crate) passed: bool,
-    /// Changed by constant code that is not understood, and so cannot be undone.
-    pub(crate) disturbed: bool,
-    /// Written by a call without gradient, which is not undone.
-    pub(crate) unrestored: bool,
-    /// Bound by a pattern to a part of what a reference refers to; the reverse pass has that part itself.
-    pub(crate) refers: bool,
-    /// A field of it is mentioned.
-    pub(crate) parted: bool,
-    pub(crate) block: BlockId,
-    /// As a parameter: a slice, an array or a vector.
-    pub(crate) slice: bool,
-    /// Owns memory: it is moved, and never copied.
-    pub(crate) heap: bool,
-    /// Moved out of the function's sight, or into another variable.
-    pub(crate) moved: bool,
-    /// The variable whose pool its shadow comes from: one pool for all that a vector may be moved to.
-    pub(crate) pool: VarId,
-    /// Likewise for all that its contents may be moved to, or swapped with.
-    pub(crate) storage: VarId,
-    /// The zero of a local's shape, where the syntax of its initialiser tells that.
-    pub(crate) zero: Option<Zero>,
-    /// As annotated.
-    pub(crate) ty: Option<Box<syn::Type>>,
-}
-
-impl Variable {
-    /// A variable that a `let` in `block` introduces.
-    pub(crate) fn local(name: Ident, block: BlockId, id: VarId) -> Self {
-        Variable {
-            // Both are chosen when all names are known.
-            unique: name.clone(),
-            shadow: name.clone(),
-            name,
-            origin: Origin::Local,
-            kind: Kind::Unknown,
-            active: false,
-            constant: false,
-            memory: false,
-            mutable: false,
-            passed: false,
-            disturbed: false,
-            unrestored: false,
-            refers: false,
-            parted: false,
-            slice: false,
-            heap: false,
-            moved: false,
-            pool: id,
-            storage: id,
-            block,
-            zero: None,
-            ty: None,
-        }
-    }
-
-    /// Without gradient, and changed by code that nothing undoes: what is still there of it is there at the end only. As an
-    /// argument it is copied on entry and brought back.
-    pub(crate) fn is_copied(&self) -> bool {
-        !self.active && (self.disturbed || self.unrestored)
-    }
-
-    /// The shadow is a view given by the caller.
-    pub(crate) fn by_reference(&self) -> bool {
-        matches!(self.origin, Origin::Shared | Origin::Unique | Origin::Either)
-    }
-}
-
-/// A zero of the shape of an initialiser.
-#[derive(Clone)]
-pub(crate) enum Zero {
-    Scalar,
-    Repeat(Box<Zero>, TokenStream),
-    List(Vec<Zero>),
-}
 
 /// What the syntax alone tells about a type. It serves to write plainer code and to recognise what carries no gradient;
 /// the types themselves are inferred by the compiler.
@@ -260,8 +163,8 @@ pub(crate) struct Let {
     pub(crate) variables: Vec<Option<VarId>>,
     pub(crate) tuple: bool,
     pub(crate) init: Option<ExprId>,
-    /// What the name stands for in `let row = &x[a..b]`.
-    pub(crate) alias: Option<Place>,
+    /// What the names stand for in `let row = &x[a..b]` and `let (left, right) = x.split_at_mut(k)`.
+    pub(crate) aliases: Vec<(Ident, Place)>,
 }
 
 pub(crate) struct Assign {

@@ -280,6 +280,7 @@ impl Reverse<'_> {
         }
         let with_closures = program.with_closures(args);
         let shared_functions = program.shared(args);
+        let of_parts = program.writes_to_part(args);
         let (mut texts, mut shadows) = (Vec::new(), Vec::new());
         for (i, &arg) in args.iter().enumerate() {
             if let ExprKind::Callback(callback) = &program.exprs[arg].kind {
@@ -298,7 +299,12 @@ impl Reverse<'_> {
                 if !program.exprs[arg].active && program.kind_of(arg) != Kind::Inert && !temporary {
                     forgone.push(i);
                 }
-                texts.push(if temporary { self.text(arg, at, level) } else { self.value(arg, at) });
+                let text = if temporary { self.text(arg, at, level) } else { self.value(arg, at) };
+                texts.push(if of_parts && !temporary {
+                    self.bind(&Cotangent::term(text)).tokens
+                } else {
+                    text
+                });
                 shadows.push(quote!(__pb::none()));
                 continue;
             };
@@ -329,6 +335,16 @@ impl Reverse<'_> {
             texts.push(text);
             let span = program.exprs[arg].span;
             shadows.push(self.shadow_argument(place, (*unique, span), at, local.get(&place.base)));
+        }
+        for (i, part) in self.apart(args, at) {
+            let ExprKind::Borrow { unique, .. } = program.exprs[args[i]].kind else {
+                unreachable!("a borrow")
+            };
+            texts[i] = match (method && i == 0, unique) {
+                (true, _) => part,
+                (false, true) => quote!(&mut #part),
+                (false, false) => quote!(&#part),
+            };
         }
         if known.is_none() && shared.is_none() {
             let forgone = if recursive { Vec::new() } else { forgone };

@@ -37,11 +37,9 @@ impl Reverse<'_> {
             (Some(zero), _) => zero_tokens(zero, &program.zero()),
             (None, Kind::Float) => program.zero(),
             _ if self.is_pooled(id) => {
-                let name = &variable.unique;
                 self.present(id);
-                let pool = self.pool(id);
                 self.lent.insert(id);
-                quote!(#pool.take(&#name))
+                self.shadow_from_pool(id)
             }
             (None, Kind::Sequence(_) | Kind::Matrix(_)) => {
                 let name = self.any_value(id);
@@ -88,10 +86,33 @@ impl Reverse<'_> {
         if variable.by_reference() { Some(variable.shadow.clone()) } else { self.captured.get(&id).cloned() }
     }
 
+    /// A shadow for what a local holds, full of zeros.
+    pub(crate) fn shadow_from_pool(&mut self, id: VarId) -> TokenStream {
+        let (pool, name) = (self.pool(id), &self.program.variables[id].unique);
+        let rows = |other: &VarId| self.program.variables[*other].rows == self.program.variables[id].rows;
+        if self.program.grown.iter().any(rows) {
+            let stock = self.pool_of_rows(id);
+            return quote!(#pool.take_rows(&#name, #stock));
+        }
+        quote!(#pool.take(&#name))
+    }
+
     /// The slot that keeps the shadow of a local between calls.
     pub(crate) fn pool(&mut self, id: VarId) -> Ident {
         let variables = &self.program.variables;
-        let name = format_ident!("pool_{}", variables[variables[id].pool].shadow);
+        if let Some(whole) = variables[id].row_of {
+            return self.pool_of_rows(whole);
+        }
+        self.named_pool(format_ident!("pool_{}", variables[variables[id].pool].shadow))
+    }
+
+    /// The slot that keeps the shadows of rows that are pushed to a local.
+    pub(crate) fn pool_of_rows(&mut self, id: VarId) -> Ident {
+        let variables = &self.program.variables;
+        self.named_pool(format_ident!("rows_of_{}", variables[variables[id].rows].shadow))
+    }
+
+    fn named_pool(&mut self, name: Ident) -> Ident {
         if !self.slots.iter().any(|slot| slot.name == name) {
             self.slots.push(Slot { name: name.clone(), init: quote!(__pb::Pool::new()) });
         }

@@ -12,6 +12,7 @@ use crate::calls::Own;
 use crate::errors::Errors;
 use crate::generics::{Generics, elide};
 use crate::kind::inert;
+use crate::mutation::owned_type;
 use crate::program::{Kind, Program};
 
 /// How a parameter is passed.
@@ -27,6 +28,8 @@ pub(crate) struct Parameter {
     pub(crate) name: Option<Ident>,
     pub(crate) mutable: bool,
     pub(crate) passing: Passing,
+    /// A vector or an array that is passed by value: to the rule it is lent.
+    pub(crate) owned: bool,
     /// Without the reference.
     pub(crate) ty: Type,
     /// As written.
@@ -211,6 +214,7 @@ impl Signature {
         let lent = self.lent_types();
         let passed = self.parameters.iter().zip(&values).map(|(p, x)| match &p.callable {
             Some(callable) => callable.closure(quote!((#x.primal))),
+            None if p.owned => quote!(::core::clone::Clone::clone(#x)),
             None => quote!(#x),
         });
         let with_closures = self.with_closures();
@@ -426,6 +430,7 @@ fn parameter(
             name: None,
             mutable: false,
             passing,
+            owned: false,
             ty,
             syntax,
             constant: true,
@@ -455,7 +460,8 @@ fn parameter(
     if !marked && let Some(callable) = Callable::parse(name.as_ref(), &written, syntax, generics, errors) {
         let (passing, ty, syntax) = (Passing::Value, written.clone(), (*typed.ty).clone());
         let (constant, callable) = (false, Some(callable));
-        return Parameter { name, mutable, passing, ty, syntax, constant, lent: None, callable };
+        let (owned, lent) = (false, None);
+        return Parameter { name, mutable, passing, owned, ty, syntax, constant, lent, callable };
     }
     let (passing, ty) = match &written {
         Type::Reference(reference) => {
@@ -470,10 +476,12 @@ fn parameter(
     };
     let constant = marked || inert(&generics.kind_of(&ty));
     if constant || !has_lifetimes(&ty) {
+        let owned = passing == Passing::Value && !constant && owned_type(&ty);
         return Parameter {
             name,
             mutable,
-            passing,
+            passing: if owned { Passing::Shared } else { passing },
+            owned,
             ty,
             syntax: written,
             constant,
@@ -493,6 +501,7 @@ fn parameter(
         name,
         mutable,
         passing,
+        owned: false,
         ty: at("'static", ty),
         syntax: syn::parse_quote!(&#syntax),
         constant,
@@ -543,6 +552,7 @@ fn self_parameter(receiver: &mut syn::Receiver, owner: &Type, errors: &mut Error
         name: Some(name),
         mutable: receiver.mutability.is_some(),
         passing,
+        owned: false,
         ty: owner.clone(),
         syntax: written,
         constant,

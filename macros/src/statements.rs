@@ -11,6 +11,7 @@ use crate::escape::{is_panic, statement_escapes};
 use crate::parse::{Binding, CONTROL, Parser, assign_op, is_range};
 use crate::program::*;
 use crate::purity::without_shapes;
+use crate::views::CHANGES;
 
 impl Parser<'_> {
     pub(crate) fn statement(&mut self, stmt: &Stmt) -> Option<StatementKind> {
@@ -55,20 +56,10 @@ impl Parser<'_> {
             if unique {
                 self.program.variables[place.base].memory = true;
             }
-            if matches!(self.scope().get(&name.ident.to_string()), Some(Binding::Variable(_))) {
-                self.errors.push(&name.ident, "this name is taken by a variable of the same block: give the reference a name of its own");
-            }
-            // Another name for a place, resolved where it is used.
-            let alias = Some(place.clone());
-            let binding = Binding::Alias { place, unique };
-            self.scope().insert(name.ident.to_string(), binding);
-            return Some(StatementKind::Let(Let {
-                syntax: local.clone(),
-                variables: Vec::new(),
-                tuple: false,
-                init: None,
-                alias,
-            }));
+            return Some(self.names_for_places(local, [(name.ident.clone(), place)], unique));
+        }
+        if let Some(parts) = self.cut(local) {
+            return Some(self.names_for_places(local, parts, true));
         }
         if let (Pat::Ident(name), Some(Syn::Path(path))) = (pattern, syntax) {
             // Likewise another name for a reference.
@@ -86,15 +77,7 @@ impl Parser<'_> {
                 _ => None,
             };
             if let Some((place, unique)) = alias {
-                let alias = Some(place.clone());
-                self.scope().insert(name.ident.to_string(), Binding::Alias { place, unique });
-                return Some(StatementKind::Let(Let {
-                    syntax: local.clone(),
-                    variables: Vec::new(),
-                    tuple: false,
-                    init: None,
-                    alias,
-                }));
+                return Some(self.names_for_places(local, [(name.ident.clone(), place)], unique));
             }
         }
         let init = syntax.map(|e| self.expr(e));
@@ -113,6 +96,7 @@ impl Parser<'_> {
             }
         }
         if let [Some(id)] = variables[..] {
+            self.note_vector(id, init, ty);
             if let Some(ty) = ty {
                 self.program.variables[id].kind = self.program.kind_of_type(ty);
                 self.program.variables[id].ty = Some(Box::new(ty.clone()));
@@ -136,7 +120,31 @@ impl Parser<'_> {
                 }
             }
         }
-        Some(StatementKind::Let(Let { syntax: local.clone(), variables, tuple, init, alias: None }))
+        Some(StatementKind::Let(Let { syntax: local.clone(), variables, tuple, init, aliases: Vec::new() }))
+    }
+
+    /// Other names for places, resolved where they are used.
+    fn names_for_places(
+        &mut self,
+        local: &syn::Local,
+        names: impl IntoIterator<Item = (syn::Ident, Place)>,
+        unique: bool,
+    ) -> StatementKind {
+        let aliases: Vec<_> = names.into_iter().collect();
+        for (name, place) in &aliases {
+            if matches!(self.scope().get(&name.to_string()), Some(Binding::Variable(_))) {
+                self.errors.push(name, "this name is taken by a variable of the same block: give the reference a name of its own");
+            }
+            let binding = Binding::Alias { place: place.clone(), unique };
+            self.scope().insert(name.to_string(), binding);
+        }
+        StatementKind::Let(Let {
+            syntax: local.clone(),
+            variables: Vec::new(),
+            tuple: false,
+            init: None,
+            aliases,
+        })
     }
 
     pub(crate) fn pattern(&mut self, pattern: &Pat) -> Option<VarId> {
@@ -231,6 +239,15 @@ impl Parser<'_> {
                 left,
                 "this writes through a reference that a pattern has bound: assign to the variable itself, by its name",
             );
+        }
+        if let Syn::Path(path) = left
+            && path
+                .path
+                .get_ident()
+                .is_some_and(|name| matches!(self.lookup(name), Some(Binding::Alias { .. })))
+        {
+            self.errors.push(left, CHANGES);
+            return None;
         }
         let value = self.operand(right);
         let Some(place) = self.place(left) else {

@@ -35,6 +35,12 @@ impl Parser<'_> {
         let mut statements: Vec<Stmt> = Vec::new();
         let start = unused_start(text);
         for i in 0..args.len() {
+            if self.makes_vector(&args[i]) {
+                let (name, value) = (Program::fresh(&format!("{start}_{i}")), &args[i]);
+                statements.push(syn::parse_quote!(let #name = #value;));
+                args[i] = syn::parse_quote!(#name);
+                continue;
+            }
             let Syn::Reference(reference) = &args[i] else {
                 if !self.is_pure(&args[i]) && args.iter().skip(i).any(|later| self.borrows_temporary(later)) {
                     return None;
@@ -51,6 +57,16 @@ impl Parser<'_> {
             *reference.expr = syn::parse_quote!(#name);
         }
         (!statements.is_empty()).then_some(statements)
+    }
+
+    /// A vector by value, made where it is passed.
+    fn makes_vector(&self, arg: &Syn) -> bool {
+        let made = match arg {
+            Syn::Macro(mac) => mac.mac.path.is_ident("vec"),
+            Syn::MethodCall(call) => call.method == "to_vec" && call.args.is_empty(),
+            _ => false,
+        };
+        made && self.suspects.any(arg)
     }
 
     /// `&value`, `value` being computed from variables with gradients, possibly.

@@ -10,7 +10,7 @@ use syn::Ident;
 
 use crate::forward::Forward;
 use crate::kept::Item;
-use crate::mutation::Action;
+use crate::mutation::{Action, CANNOT_MOVE};
 use crate::program::*;
 use crate::reverse::{Cotangent, Reverse, Slot};
 
@@ -25,7 +25,7 @@ pub(crate) struct Moved {
     copy: bool,
 }
 
-impl Reverse<'_> {
+impl<'p> Reverse<'p> {
     /// The gradient with respect to a vector: `shadow` owns it, and `value` the vector.
     fn moved(&mut self, id: VarId, shadow: TokenStream, value: TokenStream) -> Cotangent {
         let pool = self.pool(id);
@@ -132,12 +132,12 @@ impl Reverse<'_> {
         self.present(id);
         let old = self.kept.keep(at.block, Item::Old(statement.id), "old");
         let (value, gradient) = (self.kept.fresh("moved"), self.kept.fresh("d"));
-        let pool = self.pool(id);
         let variable = &self.program.variables[id];
         let (name, shadow) = (&variable.unique, &variable.shadow);
+        let empty = self.shadow_from_pool(id);
         self.emit(quote! {
             let mut #value = ::core::mem::replace(&mut #name, #old);
-            let mut #gradient = ::core::mem::replace(&mut #shadow, #pool.take(&#name));
+            let mut #gradient = ::core::mem::replace(&mut #shadow, #empty);
         });
         let top = self.top();
         self.levels[top].current = (*at.versions).clone();
@@ -158,7 +158,11 @@ impl Reverse<'_> {
             ExprKind::Block(block) => return self.pull_block(expr, *block, d, at),
             ExprKind::Match(m) => return self.pull_match(expr, m, d, at),
             ExprKind::Read(_) => {
-                if let Some(id) = program.moves(expr)
+                let moved = program.moves(expr);
+                if moved.is_none() && program.exprs[expr].active {
+                    self.errors.push(&program.exprs[expr].syntax, CANNOT_MOVE);
+                }
+                if let Some(id) = moved
                     && program.variables[id].active
                 {
                     let (name, shadow) = (&program.variables[id].unique, &program.variables[id].shadow);
@@ -193,7 +197,10 @@ impl Reverse<'_> {
                     "rows that repeat active values are not differentiable yet: fill them in a loop",
                 ),
                 _ if repeated => self.pull(element, &Cotangent::term(quote!(__pb::total(&#d[..]))), at),
-                _ => self.pull(element, &Cotangent::atom(quote!(#d[#i])), at),
+                _ => {
+                    let owned = self.program.owns(element);
+                    self.pull(element, &Cotangent { owned, ..Cotangent::atom(quote!(#d[#i])) }, at);
+                }
             }
         }
     }
@@ -207,11 +214,24 @@ impl Reverse<'_> {
         d: &Cotangent,
         at: &At,
     ) {
+        if action == Action::Sort {
+            return self.pull_sorting(expr, args, at);
+        }
         let program = self.program;
         let (v, shadow) = self.grown(args[0], at);
         let level = self.top();
         let mut handed_on = None;
         match action {
+            Action::Push if program.pushes_row(self.place_of(args[0]), args[1]) => {
+                let (row, gradient) = (self.kept.fresh("row"), self.kept.fresh("d"));
+                self.emit(quote!(let (mut #row, mut #gradient) = __pb::unpush_row(&mut #v, &mut #shadow);));
+                self.levels[level].current = (*at.versions).clone();
+                let pool = self.pool_of_rows(self.place_of(args[0]).base);
+                let moved = Moved { value: quote!(#row), pool, copy: false };
+                let tokens = quote!(#gradient);
+                let d = Cotangent { tokens, atom: true, moved: Some(moved), owned: true };
+                return self.pull(args[1], &d, at);
+            }
             Action::Push => {
                 let gradient = self.kept.fresh("d");
                 self.emit(quote!(let #gradient = __pb::unpush(&mut #v, &mut #shadow);));
@@ -245,6 +265,11 @@ impl Reverse<'_> {
                 self.emit(quote!(let #gradient = #slot.undo(&mut #v, &mut #shadow);));
                 handed_on = Some((args[2], gradient));
             }
+            Action::Sort => unreachable!("undone elsewhere"),
+            Action::Swap => {
+                let (i, j) = (self.value(args[1], at), self.value(args[2], at));
+                self.emit(quote!(#v.swap(#i, #j); #shadow.swap(#i, #j);));
+            }
             Action::Exchange => {
                 let (w, other) = self.grown(args[1], at);
                 self.emit(quote!(::core::mem::swap(&mut #v, &mut #w); ::core::mem::swap(&mut #shadow, &mut #other);));
@@ -258,11 +283,17 @@ impl Reverse<'_> {
         }
     }
 
-    /// A borrowed local and its shadow, both as they are after the statement.
-    fn grown(&mut self, borrow: ExprId, at: &At) -> (TokenStream, TokenStream) {
+    /// What a mutation changes.
+    fn place_of(&self, borrow: ExprId) -> &'p Place {
         let ExprKind::Borrow { place, .. } = &self.program.exprs[borrow].kind else {
             unreachable!("a mutation borrows what it changes")
         };
+        place
+    }
+
+    /// A borrowed local and its shadow, both as they are after the statement.
+    fn grown(&mut self, borrow: ExprId, at: &At) -> (TokenStream, TokenStream) {
+        let place = self.place_of(borrow);
         self.declare(place.base);
         self.present(place.base);
         let level = self.top();
@@ -334,6 +365,9 @@ impl Forward<'_> {
             }
             _ => unreachable!("parsed as a call"),
         };
+        if action == Action::Sort {
+            return self.sorting(expr, call, args, block);
+        }
         let ExprKind::Borrow { place, .. } = &program.exprs[args[0]].kind else {
             unreachable!("a mutation borrows what it changes")
         };

@@ -121,7 +121,7 @@ impl Numbering<'_> {
     ) {
         match kind {
             StatementKind::Let(l) => {
-                for index in l.alias.iter().flat_map(Place::indices) {
+                for index in l.aliases.iter().flat_map(|(_, place)| place.indices()) {
                     self.program.frozen.entry(index).or_insert_with(|| at.clone());
                 }
                 let Some(init) = l.init else { return };

@@ -45,6 +45,9 @@ pub unsafe trait Scalar:
     /// `x % y` is `x - y` times this.
     #[doc(hidden)]
     fn truncated_quotient(self, divisor: Self) -> Self;
+    /// A number that is greater where `total_cmp` is, and differs where the bits do.
+    #[doc(hidden)]
+    fn total_order(self) -> i64;
 }
 
 macro_rules! float {
@@ -121,6 +124,13 @@ macro_rules! float {
             #[inline(always)]
             fn truncated_quotient(self, divisor: Self) -> Self {
                 (self / divisor).trunc()
+            }
+            #[inline(always)]
+            fn total_order(self) -> i64 {
+                // Of negative numbers the other bits count backwards.
+                let bits = self.to_bits().cast_signed();
+                let negative = (bits >> (8 * size_of::<$t>() - 1)).cast_unsigned();
+                i64::from(bits ^ (negative >> 1).cast_signed())
             }
         }
 

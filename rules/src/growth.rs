@@ -1,6 +1,7 @@
 //! How the reverse pass undoes what changes the length of a vector: to the vector, and to its shadow.
 
-use crate::shadow::{Accumulate, Element, Shadow};
+use crate::rows::Rows;
+use crate::shadow::{Accumulate, Differentiable, Element, Shadow};
 use crate::state::State;
 use crate::tangent::Tangent;
 
@@ -18,6 +19,12 @@ pub fn total<T: Tangent>(gradients: &[T]) -> T {
 pub fn unpush<T, G: Tangent>(v: &mut Vec<T>, shadow: &mut Vec<G>) -> G {
     v.pop();
     shadow.pop().expect("a shadow is as long as its vector")
+}
+
+/// Undoes `push` of a row, and returns that with its gradient.
+#[inline]
+pub fn unpush_row<T: Differentiable>(v: &mut Vec<T>, shadow: &mut Rows<T>) -> (T, T::Gradient) {
+    (v.pop().expect("as long as the forward left it"), shadow.pop())
 }
 
 /// Undoes `pop`, which returned `popped`; `d` is the gradient with respect to that.

@@ -10,6 +10,7 @@ mod call;
 mod callable;
 mod derived;
 mod entries;
+mod exchange;
 mod float;
 mod function;
 mod fused;
@@ -26,12 +27,14 @@ pub mod nn;
 mod operators;
 mod option;
 mod output;
+mod permutation;
 mod rows;
 mod rule;
 mod saved;
 mod scalar;
 mod shadow;
 mod snapshots;
+mod sorting;
 mod state;
 mod tangent;
 
@@ -77,13 +80,14 @@ pub mod __private {
     };
     pub use crate::derived::derived;
     pub use crate::entries::{Entries, untouched};
+    pub use crate::exchange::{Exchange, ExchangeItems};
     pub use crate::float::Scalar;
     pub use crate::foreign;
     pub use crate::function::*;
     pub mod fused {
         pub use crate::fused::*;
     }
-    pub use crate::growth::{Removed, total, unextend, unpop, unpush};
+    pub use crate::growth::{Removed, total, unextend, unpop, unpush, unpush_row};
     pub use crate::held::{Constant, accumulate_part, clear_part};
     pub use crate::lend::{Lend, RefLent};
     pub use crate::local::{Branch, Pool, backwards, first, none, row_of, shadow_of, sum};
@@ -101,6 +105,7 @@ pub mod __private {
     pub use crate::scalar::{ScalarRules, SinCosRule, cast_tangent};
     pub use crate::shadow::{Accumulate, Differentiable, Element, Ignored, Shadow, cells, slice_cells};
     pub use crate::snapshots::{Snapshots, segments, spacing};
+    pub use crate::sorting::Sorted;
     pub use crate::state::{Stack, State};
     pub use crate::tangent::{Tangent, Value, accumulate, take, zero, zero_of};
     #[cfg(feature = "nalgebra")]

@@ -1,5 +1,6 @@
 //! Shadows of local variables, and other helpers of derived code.
 
+use crate::rows::Rows;
 use crate::shadow::{Differentiable, Shadow};
 use crate::state::State;
 use crate::tangent::Tangent;
@@ -40,12 +41,26 @@ impl<G> Pool<G> {
         self.0.pop()
     }
 
+    /// The one that was given back first.
+    pub(crate) fn first(&mut self) -> Option<G> {
+        (!self.0.is_empty()).then(|| self.0.remove(0))
+    }
+
     /// Takes back what [`take`](Pool::take) gave.
     pub fn give(&mut self, gradient: G) {
         // Plain data is made anew at no cost.
         if std::mem::needs_drop::<G>() {
             self.0.push(gradient);
         }
+    }
+}
+
+impl<T: Differentiable> Pool<Rows<T>> {
+    /// A zero gradient for each row; the memory may come from the `stock` to which gradients of single rows go.
+    pub fn take_rows(&mut self, rows: &[T], stock: &mut Pool<T::Gradient>) -> Rows<T> {
+        let mut gradients = self.0.pop().unwrap_or_default();
+        gradients.prepare_from(stock, rows);
+        gradients
     }
 }
 

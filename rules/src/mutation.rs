@@ -9,11 +9,18 @@ use std::marker::PhantomData;
 use ndarray::{Array, ArrayRef, Dimension};
 
 use crate::activation::{Activation, Frames};
+use crate::exchange::{Exchange, ExchangeItems};
 use crate::function::{Args, ConstVal, Cotangent, Function, Gradients, Mut, Ref, Shadows, Val};
 use crate::output::Output;
+use crate::permutation::{Exchanged, Reverse, RotateLeft, RotateRight, Swap, SwapWithSlice};
 use crate::saved::{Contents, Saved};
 use crate::shadow::{Accumulate, Differentiable, Element};
-use crate::tangent::Tangent;
+use crate::tangent::{Tangent, Value};
+
+/// Data that is copied, such as numbers and plain structs.
+pub trait Plain: Value<Tangent: Element> + Copy + Send + 'static {}
+
+impl<T: Value<Tangent: Element> + Copy + Send + 'static> Plain for T {}
 
 /// What [`fill`] fills.
 #[diagnostic::on_unimplemented(
@@ -131,31 +138,35 @@ macro_rules! registered {
 
 registered! {
     /// `slice::swap`
-    fn swap<T: (Element)>(i: ConstVal<usize> as usize, j: ConstVal<usize> as usize, x: Mut<[T]> as &'a mut [T]); by Swap<T> {
+    fn swap<T: (ExchangeItems)>(i: ConstVal<usize> as usize, j: ConstVal<usize> as usize, x: Mut<[T]> as &'a mut [T]); by Swap<T> {
         x.swap(i, j)
     }
     /// `std::mem::swap`
-    fn exchange<T: (Element)>(x: Mut<T> as &'a mut T, y: Mut<T> as &'a mut T); by Exchange<T> {
+    fn exchange<T: (Exchange)>(x: Mut<T> as &'a mut T, y: Mut<T> as &'a mut T); by Exchanged<T> {
         std::mem::swap(x, y)
     }
+    /// `slice::swap_with_slice`
+    fn swap_with_slice<T: (ExchangeItems)>(y: Mut<[T]> as &'a mut [T], x: Mut<[T]> as &'a mut [T]); by SwapWithSlice<T> {
+        x.swap_with_slice(y)
+    }
     /// `std::mem::replace`
-    fn replace<T: (Element)>(value: Val<T> as T, x: Mut<T> as &'a mut T) -> T; by Replaced<T> {
+    fn replace<T: (Plain)>(value: Val<T> as T, x: Mut<T> as &'a mut T) -> T; by Replaced<T> {
         std::mem::replace(x, value)
     }
     /// `std::mem::take`
-    fn take<T: (Element + Default)>(x: Mut<T> as &'a mut T) -> T; by Taken<T> {
+    fn take<T: (Plain + Default)>(x: Mut<T> as &'a mut T) -> T; by Taken<T> {
         std::mem::take(x)
     }
     /// `slice::reverse`
-    fn reverse<T: (Element)>(x: Mut<[T]> as &'a mut [T]); by Reverse<T> {
+    fn reverse<T: (ExchangeItems)>(x: Mut<[T]> as &'a mut [T]); by Reverse<T> {
         x.reverse()
     }
     /// `slice::rotate_left`
-    fn rotate_left<T: (Element)>(k: ConstVal<usize> as usize, x: Mut<[T]> as &'a mut [T]); by RotateLeft<T> {
+    fn rotate_left<T: (ExchangeItems)>(k: ConstVal<usize> as usize, x: Mut<[T]> as &'a mut [T]); by RotateLeft<T> {
         x.rotate_left(k)
     }
     /// `slice::rotate_right`
-    fn rotate_right<T: (Element)>(k: ConstVal<usize> as usize, x: Mut<[T]> as &'a mut [T]); by RotateRight<T> {
+    fn rotate_right<T: (ExchangeItems)>(k: ConstVal<usize> as usize, x: Mut<[T]> as &'a mut [T]); by RotateRight<T> {
         x.rotate_right(k)
     }
     /// `fill`, of slices and of ndarray's arrays
@@ -163,15 +174,15 @@ registered! {
         x.fill(value)
     }
     /// `slice::copy_from_slice`
-    fn copy_from_slice<T: (Element)>(from: Ref<[T]> as &'a [T], x: Mut<[T]> as &'a mut [T]); by Copied<T> {
+    fn copy_from_slice<T: (Plain)>(from: Ref<[T]> as &'a [T], x: Mut<[T]> as &'a mut [T]); by Copied<T> {
         x.copy_from_slice(from)
     }
     /// `slice::clone_from_slice`
-    fn clone_from_slice<T: (Element)>(from: Ref<[T]> as &'a [T], x: Mut<[T]> as &'a mut [T]); by Cloned<T> {
+    fn clone_from_slice<T: (Plain)>(from: Ref<[T]> as &'a [T], x: Mut<[T]> as &'a mut [T]); by Cloned<T> {
         x.copy_from_slice(from)
     }
     /// `slice::copy_within`, for a range with both bounds
-    fn copy_within<T: (Element)>(
+    fn copy_within<T: (Plain)>(
         from: ConstVal<(usize, usize)> as (usize, usize),
         to: ConstVal<usize> as usize,
         x: Mut<[T]> as &'a mut [T]
@@ -187,115 +198,6 @@ registered! {
     }
 }
 
-/// Rules of permutations, which are undone by their inverse.
-macro_rules! permutations {
-    ($($rule:ident: $function:ident($($arg:ident),*) $x:ident => $apply:expr, $undo:expr;)*) => {$(
-        #[doc(hidden)]
-        pub struct $rule<T>(PhantomData<fn() -> T>);
-
-        impl<T> Default for $rule<T> {
-            fn default() -> Self {
-                $rule(PhantomData)
-            }
-        }
-
-        impl<T: Element> Activation for $rule<T> {
-            type Function = $function<T>;
-
-            #[inline]
-            fn forward(&mut self, ($($arg,)* $x,): Args<'_, Self::Function>) {
-                $apply
-            }
-            #[inline]
-            fn pullback<'a>(
-                &mut self,
-                ($($arg,)* $x,): Args<'a, Self::Function>,
-                shadows: Shadows<'a, Self::Function>,
-                (): (),
-            ) -> Gradients<Self::Function> {
-                $undo;
-                permutations!(@shadow shadows, $($arg)*, $x);
-                if let Some($x) = $x.get() {
-                    let $x = Permuted($x);
-                    $undo;
-                }
-                permutations!(@gradients $($arg)*)
-            }
-        }
-    )*};
-    (@shadow $shadows:ident, , $x:ident) => { let ($x,) = $shadows; };
-    (@shadow $shadows:ident, $a:ident, $x:ident) => { let (_, $x) = $shadows; };
-    (@shadow $shadows:ident, $a:ident $b:ident, $x:ident) => { let (_, _, $x) = $shadows; };
-    (@gradients) => { ((),) };
-    (@gradients $a:ident) => { ((), ()) };
-    (@gradients $a:ident $b:ident) => { ((), (), ()) };
-}
-permutations! {
-    Swap: swap(i, j) x => x.swap(i, j), x.swap(i, j);
-    Reverse: reverse() x => x.reverse(), x.reverse();
-    RotateLeft: rotate_left(k) x => x.rotate_left(k), x.rotate_right(k);
-    RotateRight: rotate_right(k) x => x.rotate_right(k), x.rotate_left(k);
-}
-
-/// Cells to be permuted as a slice is.
-struct Permuted<'a, C>(&'a [C]);
-
-impl<C: Accumulate> Permuted<'_, C> {
-    #[inline]
-    fn swap(&self, i: usize, j: usize) {
-        let (a, b) = (self.0[i].take(), self.0[j].take());
-        self.0[i].accumulate(b);
-        self.0[j].accumulate(a);
-    }
-    fn reverse(&self) {
-        let n = self.0.len();
-        for i in 0..n / 2 {
-            self.swap(i, n - 1 - i);
-        }
-    }
-    /// By three reversals: nothing is allocated.
-    fn rotate_left(&self, k: usize) {
-        let (head, tail) = self.0.split_at(k);
-        Permuted(head).reverse();
-        Permuted(tail).reverse();
-        self.reverse();
-    }
-    fn rotate_right(&self, k: usize) {
-        self.rotate_left(self.0.len() - k);
-    }
-}
-
-#[doc(hidden)]
-pub struct Exchange<T>(PhantomData<fn() -> T>);
-
-impl<T> Default for Exchange<T> {
-    fn default() -> Self {
-        Exchange(PhantomData)
-    }
-}
-
-impl<T: Element> Activation for Exchange<T> {
-    type Function = exchange<T>;
-
-    #[inline]
-    fn forward(&mut self, (x, y): Args<'_, Self::Function>) {
-        std::mem::swap(x, y);
-    }
-    #[inline]
-    fn pullback<'a>(
-        &mut self,
-        (x, y): Args<'a, Self::Function>,
-        (dx, dy): Shadows<'a, Self::Function>,
-        (): (),
-    ) -> Gradients<Self::Function> {
-        std::mem::swap(x, y);
-        let (old_dx, old_dy) = (dy.take(|d| *d), dx.take(|d| *d));
-        dx.accumulate(|d| *d, old_dx);
-        dy.accumulate(|d| *d, old_dy);
-        ((), ())
-    }
-}
-
 #[doc(hidden)]
 pub struct Replaced<T>(Option<T>);
 
@@ -305,7 +207,7 @@ impl<T> Default for Replaced<T> {
     }
 }
 
-impl<T: Element> Activation for Replaced<T> {
+impl<T: Plain> Activation for Replaced<T> {
     type Function = replace<T>;
 
     #[inline]
@@ -318,7 +220,7 @@ impl<T: Element> Activation for Replaced<T> {
         &mut self,
         (_, x): Args<'a, Self::Function>,
         (_, dx): Shadows<'a, Self::Function>,
-        seed: T,
+        seed: T::Tangent,
     ) -> Gradients<Self::Function> {
         *x = self.0.take().expect("a pullback follows its forward");
         let d = dx.take(|d| *d);
@@ -336,7 +238,7 @@ impl<T> Default for Taken<T> {
     }
 }
 
-impl<T: Element + Default> Activation for Taken<T> {
+impl<T: Plain + Default> Activation for Taken<T> {
     type Function = take<T>;
 
     #[inline]
@@ -349,7 +251,7 @@ impl<T: Element + Default> Activation for Taken<T> {
         &mut self,
         (x,): Args<'a, Self::Function>,
         (dx,): Shadows<'a, Self::Function>,
-        seed: T,
+        seed: T::Tangent,
     ) -> Gradients<Self::Function> {
         *x = self.0.take().expect("a pullback follows its forward");
         dx.take(|d| *d);
@@ -403,7 +305,7 @@ macro_rules! copied {
             }
         }
 
-        impl<T: Element> Activation for $rule<T> {
+        impl<T: Plain> Activation for $rule<T> {
             type Function = $function<T>;
 
             fn forward(&mut self, (from, x): Args<'_, Self::Function>) {
@@ -444,7 +346,7 @@ impl<T> Default for CopiedWithin<T> {
     }
 }
 
-impl<T: Element> Activation for CopiedWithin<T> {
+impl<T: Plain> Activation for CopiedWithin<T> {
     type Function = copy_within<T>;
 
     fn forward(&mut self, (from, to, x): Args<'_, Self::Function>) {

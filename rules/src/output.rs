@@ -123,7 +123,8 @@ pub fn returned<F: Function>(
     pool: &mut Pool<<F::Output as Output>::Gradient>,
     cotangent: Cotangent<'_, F>,
 ) -> <F::Output as Output>::Gradient {
-    let mut gradient = pool.pop().unwrap_or_else(F::Output::empty);
+    // What has changed places with what is returned was given back last, and may be smaller.
+    let mut gradient = pool.first().unwrap_or_else(F::Output::empty);
     F::Output::copy(&mut gradient, cotangent);
     gradient
 }
@@ -173,6 +174,9 @@ impl<T> Copies<T> {
         if self.lent > 0 {
             self.lent -= 1;
             self.copies.push(copy);
+            // Where it was, since others may be of other lengths.
+            let last = self.copies.len() - 1;
+            self.copies.swap(self.pending.min(last), last);
         }
     }
 }

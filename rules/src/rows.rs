@@ -4,6 +4,7 @@
 use std::fmt;
 use std::ops::Deref;
 
+use crate::local::Pool;
 use crate::shadow::{Differentiable, Element, slice_cells, zeros};
 use crate::tangent::Value;
 
@@ -134,6 +135,22 @@ impl<T: Differentiable> Rows<T> {
         self.shadows.clear();
         self.shadows.reserve(self.len);
         items.iter().zip(&mut self.gradients).for_each(|(item, gradient)| item.prepare(gradient));
+    }
+
+    /// The same, with memory from `stock` where there are too few.
+    pub(crate) fn prepare_from(&mut self, stock: &mut Pool<T::Gradient>, items: &[T]) {
+        while self.gradients.len() < items.len()
+            && let Some(gradient) = stock.pop()
+        {
+            self.gradients.push(gradient);
+        }
+        self.prepare(items);
+    }
+
+    /// Takes the last gradient off.
+    pub(crate) fn pop(&mut self) -> T::Gradient {
+        self.len = self.len.checked_sub(1).expect("a shadow is as long as its vector");
+        self.gradients.swap_remove(self.len)
     }
 
     /// The shadows of all items.

@@ -76,6 +76,16 @@ impl<T: Coordinates, const N: usize> Coordinates for [T; N] {
     }
 }
 
+/// Those of the value, if there is one.
+impl<T: Coordinates> Coordinates for Option<T> {
+    fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>)) {
+        visitor(Coordinate::Discrete(u128::from(self.is_some())));
+        if let Some(value) = self {
+            value.visit(visitor);
+        }
+    }
+}
+
 impl<T: Coordinates> Coordinates for Vec<T> {
     fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>)) {
         self.as_mut_slice().visit(visitor);

@@ -30,8 +30,10 @@ mod loops;
 mod matrices;
 mod methods;
 mod mutation;
+mod nested;
 mod objects;
 mod operators;
+mod owned;
 mod passed_closures;
 mod patterns;
 mod recursion;
@@ -39,6 +41,7 @@ mod returned;
 mod scalars;
 mod scratch;
 mod shapes;
+mod sorting;
 mod structs;
 mod tangent;
 mod temporaries;
@@ -46,6 +49,7 @@ mod together;
 mod traits;
 mod variants;
 mod vectors;
+mod views;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;

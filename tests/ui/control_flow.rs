@@ -36,8 +36,8 @@ fn errors(x: f64) -> Result<f64, f64> {
 }
 
 #[differentiable]
-fn behind_a_gap(x: [f64; 3]) -> f64 {
-    let [.., last] = x;
+fn behind_a_gap(x: (f64, f64, f64)) -> f64 {
+    let (.., last) = x;
     last * last
 }
 

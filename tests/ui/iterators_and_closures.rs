@@ -45,7 +45,8 @@ fn endless(x: f64) -> f64 {
 fn leaves_early(x: f64, y: f64) -> f64 {
     let scale = |z: f64| {
         let w = (z > 1.0).then_some(z)?;
-        Some(w * y)
+        let scaled = Some(w * y);
+        scaled
     };
     scale(x).unwrap_or(0.0)
 }

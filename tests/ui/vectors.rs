@@ -52,4 +52,31 @@ fn open_range(x: &mut [f64]) -> f64 {
     x[0]
 }
 
+#[differentiable]
+fn popped_row(x: f64) -> f64 {
+    let mut rows = vec![vec![x], vec![x * x]];
+    let row = rows.pop().unwrap();
+    row[0]
+}
+
+#[differentiable]
+fn rows_cut_off(x: f64) -> f64 {
+    let mut rows = vec![vec![x], vec![x * x]];
+    rows.truncate(1);
+    rows[0][0]
+}
+
+#[differentiable]
+fn taken_behind_a_reference(x: &mut Vec<f64>) -> f64 {
+    let y = std::mem::take(x);
+    y[0]
+}
+
+#[differentiable]
+fn by_closure(x: &[f64], k: f64) -> f64 {
+    let mut v = vec![k];
+    v.extend(x.iter().map(|a| a * k).peekable());
+    v[1]
+}
+
 fn main() {}

@@ -68,6 +68,7 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
         },
         &none,
     );
+    let exchange = exchange(item, &own, list);
     let declared = quote!(#parameters);
     let doc = format!("The gradient with respect to a [`{name}`].");
     let traits = traits(list, &gradient, &kept);
@@ -115,9 +116,37 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
                 }
             }
             #traits
+            #exchange
             #coordinates
             #lend
         };
+    }
+}
+
+/// What makes the container one that changes places behind references.
+fn exchange(item: &Item, own: &Generics, fields: &[Field]) -> TokenStream {
+    let name = item.name;
+    let active: Vec<_> = fields.iter().filter(|f| f.role == Role::Active).collect();
+    let own = with(own, bounds(fields, &quote!(__pb::Exchange)));
+    let (parameters, _, clause) = own.split_for_impl();
+    let (_, arguments, _) = item.generics.split_for_impl();
+    if item.generics.lifetimes().next().is_some() || active.iter().any(|f| f.borrowed) {
+        return TokenStream::new();
+    }
+    let (members, types): (Vec<_>, Vec<_>) = active.iter().map(|f| (&f.member, &f.ty)).unzip();
+    quote! {
+        #[automatically_derived]
+        impl #parameters __pb::Exchange for #name #arguments #clause {
+            fn alike(&self, _other: &Self) -> bool {
+                true #(&& <#types as __pb::Exchange>::alike(&self.#members, &_other.#members))*
+            }
+            fn exchange(_one: Self::Shadow<'_>, _other: Self::Shadow<'_>) {
+                #(<#types as __pb::Exchange>::exchange(_one.#members, _other.#members);)*
+            }
+            fn clear(_shadow: Self::Shadow<'_>) {
+                #(<#types as __pb::Exchange>::clear(_shadow.#members);)*
+            }
+        }
     }
 }
 
@@ -245,9 +274,14 @@ fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
         let name = &p.ident;
         parse_quote!(#name: 'static)
     });
-    let clause_static = with(&own, statics).where_clause;
+    let of_statics = with(&own, statics);
+    let exchanged = with(&of_statics, bounds(&fields.fields, &quote!(__pb::Exchange))).where_clause;
+    let clause_static = of_statics.where_clause;
     let visit = with(&own, bounds(&fields.fields, &quote!(__pb::Coordinates))).where_clause;
-    let members = fields.fields.iter().filter(|f| f.role == Role::Active).map(|f| &f.member);
+    let members = fields.fields.iter().filter(|f| f.role == Role::Active).map(|f| {
+        let member = &f.member;
+        if f.boxed { quote!(*self.#member) } else { quote!(self.#member) }
+    });
     quote! {
         #[automatically_derived]
         impl #parameters __pb::Item for #name #arguments #clause_static {
@@ -279,9 +313,30 @@ fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
             }
         }
         #[automatically_derived]
+        impl #parameters __pb::ExchangeItems for #name #arguments #exchanged {
+            fn alike_items(&self, other: &Self) -> bool {
+                __pb::Exchange::alike(self, other)
+            }
+            fn swap_shadows(shadows: Self::Shadows<'_>, i: usize, j: usize) {
+                if i != j {
+                    <Self as __pb::Exchange>::exchange(shadows[i], shadows[j]);
+                }
+            }
+            fn exchange_all(one: Self::Shadows<'_>, other: Self::Shadows<'_>) {
+                for (one, other) in one.iter().zip(other) {
+                    <Self as __pb::Exchange>::exchange(*one, *other);
+                }
+            }
+            fn clear_all(shadows: Self::Shadows<'_>) {
+                for shadow in shadows {
+                    <Self as __pb::Exchange>::clear(*shadow);
+                }
+            }
+        }
+        #[automatically_derived]
         impl #parameters __pb::Coordinates for #name #arguments #visit {
             fn visit(&mut self, _visitor: &mut dyn FnMut(__pb::Coordinate<'_>)) {
-                #(__pb::Coordinates::visit(&mut self.#members, _visitor);)*
+                #(__pb::Coordinates::visit(&mut #members, _visitor);)*
             }
         }
     }
@@ -310,6 +365,6 @@ impl Field {
     /// A reference to it.
     fn value(&self) -> TokenStream {
         let member = &self.member;
-        if self.borrowed { quote!(&*self.#member) } else { quote!(&self.#member) }
+        if self.borrowed || self.boxed { quote!(&*self.#member) } else { quote!(&self.#member) }
     }
 }

@@ -56,11 +56,13 @@ enum Style {
 
 struct Field {
     member: Member,
-    /// Without the reference, and with `'static` for each lifetime.
+    /// Without the reference or the `Box`, and with `'static` for each lifetime.
     ty: Type,
     role: Role,
     /// Behind a reference.
     borrowed: bool,
+    /// In a `Box`, of which the gradient knows nothing.
+    boxed: bool,
     /// Mentions a type parameter.
     generic: bool,
 }

@@ -89,9 +89,12 @@ fn read(fields: &syn::Fields, types: &[&Ident]) -> Result<Fields> {
             Some(name) => Member::Named(name.clone()),
             None => Member::Unnamed(Index::from(i)),
         };
-        let (ty, borrowed) = match &field.ty {
-            Type::Reference(reference) => (&*reference.elem, true),
-            ty => (ty, false),
+        let (ty, borrowed, boxed) = match &field.ty {
+            Type::Reference(reference) => (&*reference.elem, true, false),
+            ty => match in_box(ty) {
+                Some(inner) => (inner, false, true),
+                None => (ty, false, false),
+            },
         };
         let mut ty = ty.clone();
         Static.visit_type_mut(&mut ty);
@@ -102,7 +105,7 @@ fn read(fields: &syn::Fields, types: &[&Ident]) -> Result<Fields> {
             false => Role::Active,
         };
         let generic = mentions(ty.to_token_stream(), types);
-        Ok(Field { member, ty, role, borrowed, generic })
+        Ok(Field { member, ty, role, borrowed, boxed, generic })
     });
     Ok(Fields { style, fields: fields.collect::<Result<_>>()? })
 }
@@ -147,10 +150,21 @@ fn is_container(ty: &Type) -> bool {
         Type::Tuple(tuple) => tuple.elems.iter().any(is_container),
         Type::Path(path) => path.path.segments.last().is_some_and(|segment| {
             let name = segment.ident.to_string();
-            name == "Vec" || name.starts_with("Array") || crate::matrices::on_heap(&name)
+            ["Vec", "Box"].contains(&&*name) || name.starts_with("Array") || crate::matrices::on_heap(&name)
         }),
         _ => false,
     }
+}
+
+/// `T` of `Box<T>`.
+fn in_box(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last().filter(|segment| segment.ident == "Box")?;
+    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    arguments.args.iter().find_map(|argument| match argument {
+        syn::GenericArgument::Type(ty) => Some(ty),
+        _ => None,
+    })
 }
 
 /// One of `names` occurs in `tokens`.

@@ -5,12 +5,13 @@ use syn::{BinOp, Expr, ExprMethodCall, Ident, Pat, Stmt, Type, parse_quote};
 
 use crate::closures::{Refused, Site};
 use crate::iterators::flow::{Flow, reference};
-use crate::iterators::item::{Code, Item};
+use crate::iterators::item::Item;
 use crate::iterators::source::{Function, Source, result};
 use crate::kind::{inert, kind_of_type};
 use crate::parse::Parser;
 use crate::program::Kind;
 use crate::rename::{Occurrences, Replace, Substitute, bound, path};
+use crate::views::is_optional;
 
 /// What is known about a chain that an expression is.
 pub(crate) enum Chain {
@@ -31,12 +32,19 @@ const TO_OPTION: &[&str] = &["reduce", "min_by", "max_by", "last", "nth", "next"
 
 const OF_OPTION: &[&str] = &["map", "copied", "cloned", "unwrap", "expect", "unwrap_or", "unwrap_or_default"];
 
+const OPTION: &str = "this `Option` is differentiable with `unwrap`, `expect`, `unwrap_or` or `?` behind it, and in an `if let`, a `match` \
+     or a `let … else` that takes it apart";
+
 /// An optional item: whether there is one, and where it is found after the loop.
-struct Found {
-    exists: Expr,
-    /// At an index of this source; otherwise under a name.
-    source: Option<Source>,
-    at: Expr,
+pub(crate) struct Found {
+    pub(crate) exists: Expr,
+    pub(crate) item: Located,
+}
+
+pub(crate) enum Located {
+    /// At an index of a source.
+    At(Box<Source>, Expr),
+    There(Item),
 }
 
 impl<'e> Parser<'e> {
@@ -47,16 +55,16 @@ impl<'e> Parser<'e> {
         expected: Option<&Type>,
         out: &mut Vec<Stmt>,
     ) -> Option<Result<Chain, Refused>> {
-        let Expr::MethodCall(call) = expr else { return None };
-        // What an `Option` goes through stands behind the consumer.
-        let mut behind = Vec::new();
-        let mut consumer = call;
-        let mut name = consumer.method.to_string();
-        while OF_OPTION.contains(&name.as_str()) && !TO_OPTION.contains(&name.as_str()) {
-            behind.insert(0, consumer);
-            let Expr::MethodCall(inner) = &*consumer.receiver else { return None };
-            consumer = inner;
-            name = consumer.method.to_string();
+        let (consumer, behind) = consumer(expr)?;
+        let name = consumer.method.to_string();
+        if is_optional(&name) {
+            let mut setup = Vec::new();
+            if let Some(found) = self.optional_part(consumer, &mut setup) {
+                out.extend(setup);
+                let around = Occurrences::of(expr);
+                let item = self.option(found, &behind, consumer, Site::Chain(&around), out);
+                return Some(item.map(Chain::Value));
+            }
         }
         let optional = TO_OPTION.contains(&name.as_str());
         let known = INERT.contains(&name.as_str())
@@ -146,9 +154,30 @@ impl<'e> Parser<'e> {
                 let ty = generic(call).or_else(|| expected.cloned());
                 self.collect(ty, call, &flow, site, out)
             }
+            (name, _) if TO_OPTION.contains(&name) => {
+                let found = self.found(call, name, &flow, site, out)?;
+                self.option(found, behind, call, site, out)
+            }
+            _ => Err((
+                call.method.to_token_stream(),
+                format!("`{name}` of an iterator is not differentiable: write a loop"),
+            )),
+        }
+    }
+
+    /// What of the items is picked out, if there are any.
+    fn found(
+        &mut self,
+        call: &ExprMethodCall,
+        name: &str,
+        flow: &Flow,
+        site: Site,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Found, Refused> {
+        match (name, call.args.len()) {
             ("reduce", 1) => {
                 let function = self.function(&call.args[0])?;
-                let found = self.reduce(&flow, site, out, |parser, best, item, out| {
+                self.reduce(flow, site, out, |parser, best, item, out| {
                     let value = match &function {
                         Function::Closure(closure) => {
                             let args = vec![Item::Value(path(best)), item];
@@ -163,32 +192,27 @@ impl<'e> Parser<'e> {
                     };
                     out.push(parse_quote!(#best = #value;));
                     Ok(())
-                })?;
-                self.option(found, behind, call, site, out)
+                })
             }
             ("min_by" | "max_by", 1) => {
                 let compare = &call.args[0];
-                let found = match flow.source() {
-                    Some(source) if source.is_plain() => self.best_index(source, name, compare, site, out)?,
-                    _ => self.reduce(&flow, site, out, |parser, best, item, out| {
+                match flow.source() {
+                    Some(source) if source.is_plain() => self.best_index(source, name, compare, site, out),
+                    _ => self.reduce(flow, site, out, |parser, best, item, out| {
                         let test = parser.better(name, compare, &parse_quote!(&#best), &reference(&item))?;
                         let item = item.expr();
                         out.push(parse_quote!(if #test { #best = #item; }));
                         Ok(())
-                    })?,
-                };
-                self.option(found, behind, call, site, out)
+                    }),
+                }
             }
-            ("find", 1) => {
-                let found = match flow.source() {
-                    Some(source) if source.is_plain() => self.find(source, &call.args[0], site, out)?,
-                    _ => {
-                        let why = "`find` behind this adapter is not differentiable: write a loop";
-                        return Err((call.method.to_token_stream(), why.into()));
-                    }
-                };
-                self.option(found, behind, call, site, out)
-            }
+            ("find", 1) => match flow.source() {
+                Some(source) if source.is_plain() => self.find(source, &call.args[0], site, out),
+                _ => {
+                    let why = "`find` behind this adapter is not differentiable: write a loop";
+                    Err((call.method.to_token_stream(), why.into()))
+                }
+            },
             ("last" | "next", 0) | ("nth", 1) => {
                 let Some(source) = flow.source() else {
                     let why = format!("`{name}` behind this adapter is not differentiable: write a loop");
@@ -210,8 +234,7 @@ impl<'e> Parser<'e> {
                     None if name == "next" => (parse_quote!(0 < #n), parse_quote!(0)),
                     None => (parse_quote!(0 < #n), parse_quote!((#n - 1))),
                 };
-                let found = Found { exists, source: Some(source), at: index };
-                self.option(found, behind, call, site, out)
+                Ok(Found { exists, item: Located::At(Box::new(source), index) })
             }
             _ => Err((
                 call.method.to_token_stream(),
@@ -413,7 +436,7 @@ impl<'e> Parser<'e> {
             Ok(())
         };
         self.drive(flow, site, by_index, &mut sink, out)?;
-        Ok(Found { exists, source: None, at: path(&best) })
+        Ok(Found { exists, item: Located::There(Item::Value(path(&best))) })
     }
 
     /// The index of the item that is the least or the greatest: nothing of the items has to be kept.
@@ -439,7 +462,7 @@ impl<'e> Parser<'e> {
         out.push(parse_quote!(let #n = #len;));
         out.push(parse_quote!(let mut #best = 0_usize;));
         out.push(parse_quote!(for #i in 1..#n { if #test { #best = #i; } }));
-        Ok(Found { exists: parse_quote!(0 < #n), source: Some(source), at: at_best })
+        Ok(Found { exists: parse_quote!(0 < #n), item: Located::At(Box::new(source), at_best) })
     }
 
     /// The index of the first item that passes a test.
@@ -462,7 +485,7 @@ impl<'e> Parser<'e> {
         out.push(parse_quote!(let mut #at = #n;));
         out.push(parse_quote!(for #i in 0..#n { if #at == #n && #test { #at = #i; } }));
         let index = path(&at);
-        Ok(Found { exists: parse_quote!(#at < #n), source: Some(source), at: index })
+        Ok(Found { exists: parse_quote!(#at < #n), item: Located::At(Box::new(source), index) })
     }
 
     /// The new item takes the place of the old one: the last of equal ones is the greatest, the first is the least.
@@ -484,9 +507,7 @@ impl<'e> Parser<'e> {
         out: &mut Vec<Stmt>,
     ) -> Result<Item, Refused> {
         let Some((last, steps)) = behind.split_last() else {
-            let why =
-                "an `Option` from a chain is differentiable with `unwrap`, `expect` or `unwrap_or` behind it";
-            return Err((call.method.to_token_stream(), why.into()));
+            return Err((call.method.to_token_stream(), OPTION.into()));
         };
         let exists = found.exists;
         let or: Option<Expr> = match (last.method.to_string().as_str(), last.args.first()) {
@@ -495,25 +516,11 @@ impl<'e> Parser<'e> {
             ("unwrap_or", Some(other)) => Some(other.clone()),
             ("unwrap_or_default", None) => Some(parse_quote!(0.0)),
             _ => {
-                let why = "an `Option` from a chain is differentiable with `unwrap`, `expect` or `unwrap_or` behind it";
-                return Err((last.method.to_token_stream(), why.into()));
+                return Err((last.method.to_token_stream(), OPTION.into()));
             }
         };
         let mut inner = Vec::new();
-        let mut item = match found.source {
-            Some(source) => self.item_at(&source, &found.at, site, &mut inner)?,
-            None => Item::Value(found.at),
-        };
-        for step in steps {
-            item = match (step.method.to_string().as_str(), step.args.first()) {
-                ("copied" | "cloned", None) => item.copied(),
-                ("map", Some(function)) => {
-                    let function = self.function(function)?;
-                    self.mapped(&function, item, site, &mut inner)?
-                }
-                _ => return Err((step.method.to_token_stream(), "this is not differentiable here".into())),
-            };
-        }
+        let item = self.item_behind(found.item, steps, site, &mut inner)?;
         match or {
             None => {
                 let message = match last.args.first() {
@@ -543,91 +550,79 @@ impl<'e> Parser<'e> {
         }
     }
 
-    fn collect(
+    /// An optional item that is there, and what `steps` make of it.
+    fn item_behind(
         &mut self,
-        ty: Option<Type>,
-        call: &ExprMethodCall,
-        flow: &Flow,
+        item: Located,
+        steps: &[&ExprMethodCall],
         site: Site,
         out: &mut Vec<Stmt>,
     ) -> Result<Item, Refused> {
-        let refused = |why: &str| Err((call.method.to_token_stream(), why.to_string()));
-        let Some(element) = ty.as_ref().and_then(element_of_vec) else {
-            return refused("`collect` is differentiable into a `Vec`: say so, by `collect::<Vec<_>>()`");
+        let mut item = match item {
+            Located::At(source, index) => self.item_at(&source, &index, site, out)?,
+            Located::There(item) => item,
         };
-        let items = self.hidden("items");
-        let Some(source) = flow.source() else {
-            out.push(parse_quote!(let mut #items: Vec<#element> = Vec::new();));
-            return self.push_all(&items, flow, site, out);
-        };
-        let mut source = source.clone();
-        self.name_lengths(&mut source, out)?;
-        let Some(len) = source.len() else { return refused("this iterator has no end") };
-        let n = self.names.fresh("n");
-        out.push(parse_quote!(let #n = #len;));
-        let numbers = match &element {
-            Type::Infer(_) => !composite(&source),
-            ty => kind_of_type(ty) == Kind::Float,
-        };
-        if !numbers {
-            out.push(parse_quote!(let mut #items: Vec<#element> = Vec::with_capacity(#n);));
-            return self.push_all(&items, flow, site, out);
+        for step in steps {
+            item = match (step.method.to_string().as_str(), step.args.first()) {
+                ("copied" | "cloned", None) => item.copied(),
+                ("map", Some(function)) => {
+                    let function = self.function(function)?;
+                    self.mapped(&function, item, site, out)?
+                }
+                _ => return Err((step.method.to_token_stream(), "this is not differentiable here".into())),
+            };
         }
-        // Its length does not change in the loop, so that there is nothing to undo but the writing.
-        out.push(parse_quote!(let mut #items: Vec<#element> = vec![0.0; #n];));
-        let mut sink = |_: &mut Parser<'e>, item: Item, index: Option<&Expr>, out: &mut Vec<Stmt>| {
-            let (index, value) = (index.expect("asked for"), item.expr());
-            out.push(parse_quote!(#items[#index] = #value;));
-            Ok(())
-        };
-        self.drive(flow, site, true, &mut sink, out)?;
-        Ok(Item::Value(path(&items)))
+        Ok(item)
     }
 
-    fn push_all(
+    /// An `Option` that a chain, or a method of a slice, ends in: whether there is an item, and that item. What has to be
+    /// computed for the one goes to `out`, for the other to `inner`.
+    pub(crate) fn optional_item(
         &mut self,
-        items: &Ident,
-        flow: &Flow,
-        site: Site,
+        expr: &Expr,
         out: &mut Vec<Stmt>,
-    ) -> Result<Item, Refused> {
-        let mut sink = |_: &mut Parser<'e>, item: Item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
-            let value = item.expr();
-            out.push(parse_quote!(#items.push(#value);));
-            Ok(())
-        };
-        self.drive(flow, site, false, &mut sink, out)?;
-        Ok(Item::Value(path(items)))
-    }
-}
-
-/// The type of the elements, if `ty` is a `Vec`.
-fn element_of_vec(ty: &Type) -> Option<Type> {
-    let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last().filter(|s| s.ident == "Vec")?;
-    match &last.arguments {
-        syn::PathArguments::AngleBracketed(arguments) => arguments.args.iter().find_map(|arg| match arg {
-            syn::GenericArgument::Type(ty) => Some(ty.clone()),
-            _ => None,
-        }),
-        _ => Some(parse_quote!(_)),
-    }
-}
-
-/// The items are tuples or arrays, as far as syntax tells.
-fn composite(source: &Source) -> bool {
-    match source {
-        Source::Map(_, Function::Closure(closure)) => {
-            let value = Code::of(&closure.body).value;
-            matches!(value, Some(Expr::Tuple(_) | Expr::Array(_) | Expr::Repeat(_) | Expr::Struct(_)))
+        inner: &mut Vec<Stmt>,
+    ) -> Option<Result<(Expr, Item), Refused>> {
+        let (consumer, behind) = consumer(expr)?;
+        if behind.iter().any(|step| !["map", "copied", "cloned"].contains(&step.method.to_string().as_str()))
+        {
+            return None;
         }
-        Source::Zip(..) | Source::Enumerate(_) => true,
-        Source::Skip(inner, _)
-        | Source::Take(inner, _)
-        | Source::StepBy(inner, _)
-        | Source::Rev(inner, _)
-        | Source::Copied(inner) => composite(inner),
-        _ => false,
+        let around = Occurrences::of(expr);
+        let site = Site::Chain(&around);
+        let found = match self.optional_part(consumer, out) {
+            Some(found) => Ok(found),
+            None => {
+                let name = consumer.method.to_string();
+                if !TO_OPTION.contains(&name.as_str()) {
+                    return None;
+                }
+                match self.flow_of_receiver(&consumer.receiver, out) {
+                    Ok(Some(flow)) => self.found(consumer, &name, &flow, site, out),
+                    Ok(None) => return None,
+                    Err(refused) => Err(refused),
+                }
+            }
+        };
+        Some(found.and_then(|found| {
+            let item = self.item_behind(found.item, &behind, site, inner)?;
+            Ok((found.exists, item))
+        }))
+    }
+}
+
+/// The consumer of a chain, and what the `Option` goes through that it makes: that stands behind it.
+fn consumer(expr: &Expr) -> Option<(&ExprMethodCall, Vec<&ExprMethodCall>)> {
+    let Expr::MethodCall(call) = expr else { return None };
+    let (mut consumer, mut behind) = (call, Vec::new());
+    loop {
+        let name = consumer.method.to_string();
+        if !OF_OPTION.contains(&name.as_str()) || TO_OPTION.contains(&name.as_str()) {
+            return Some((consumer, behind));
+        }
+        behind.insert(0, consumer);
+        let Expr::MethodCall(inner) = &*consumer.receiver else { return None };
+        consumer = inner;
     }
 }
 

@@ -4,6 +4,7 @@
 //! that do not, such as `filter`; [`consumers`] what is made of the items. The result is syntax, which the parser then takes like
 //! any other: items that are references become names of places, closures are inlined.
 
+pub(crate) mod collect;
 pub(crate) mod consumers;
 pub(crate) mod flow;
 pub(crate) mod item;

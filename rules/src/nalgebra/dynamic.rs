@@ -7,6 +7,7 @@ use std::ops::Index;
 use nalgebra::{Dim, IsContiguous, Matrix, RawStorageMut, VecStorage};
 
 use super::Entry;
+use crate::exchange::{Exchange, exchange_rows};
 use crate::mutation::{Copyable, Fill};
 use crate::output::Output;
 use crate::rows::row;
@@ -110,6 +111,22 @@ where
 }
 
 row!([T: Entry, C: Dim] Heap<T, nalgebra::Dyn, C>);
+exchange_rows!([T: Entry, C: Dim] Heap<T, nalgebra::Dyn, C>);
+
+impl<T: Entry, R: Dim, C: Dim> Exchange for Heap<T, R, C>
+where
+    VecStorage<T, R, C>: RawStorageMut<T, R, C> + IsContiguous,
+{
+    fn alike(&self, other: &Self) -> bool {
+        self.shape() == other.shape()
+    }
+    fn exchange(one: Self::Shadow<'_>, other: Self::Shadow<'_>) {
+        one.cells.iter().zip(other.cells).for_each(|(one, other)| one.swap(other));
+    }
+    fn clear(shadow: Self::Shadow<'_>) {
+        shadow.cells.iter().for_each(|cell| cell.set(T::zero()));
+    }
+}
 
 impl<T: Entry, R: Dim, C: Dim> Output for Heap<T, R, C>
 where

@@ -1,0 +1,134 @@
+//! Vectors that are replaced: `std::mem::take(&mut v)`, `std::mem::replace(&mut v, w)` and `rows[i] = row` as what they are, an
+//! exchange, which the reverse pass undoes by another one.
+
+use syn::{Expr as Syn, Ident, Stmt, parse_quote};
+
+use crate::calls::Callee;
+use crate::iterators::collect::element_of_vec;
+use crate::kind::inert;
+use crate::mutation::is_of_mem;
+use crate::parse::{Binding, Parser};
+use crate::program::*;
+use crate::rename::path;
+
+impl Parser<'_> {
+    /// Remembers what a `let` tells about vectors.
+    pub(crate) fn note_vector(&mut self, id: VarId, init: Option<ExprId>, ty: Option<&syn::Type>) {
+        if let Some(ty) = ty {
+            let element = element_of_vec(ty);
+            if element.as_ref().and_then(element_of_vec).is_some() {
+                self.program.nested.insert(id);
+            }
+            if element.is_some() {
+                self.program.vectors.insert(id);
+            }
+            return;
+        }
+        let Some(init) = init else { return };
+        let (vector, nested) = self.program.vector(init);
+        self.program.vectors.extend(vector.then_some(id));
+        self.program.nested.extend(nested.then_some(id));
+    }
+
+    /// A vector that is passed by value: to the rule it is lent.
+    pub(crate) fn lent_vector(&mut self, arg: &Syn) -> Option<ExprId> {
+        let Syn::Path(path) = arg else { return None };
+        let Some(Binding::Variable(id)) = self.lookup(path.path.get_ident()?) else { return None };
+        let base = *id;
+        if !self.program.vectors.contains(&base) || self.program.variables[base].by_reference() {
+            return None;
+        }
+        let place = Place { base, projections: Vec::new() };
+        Some(self.add(&parse_quote!(&#path), ExprKind::Borrow { place, unique: false }))
+    }
+
+    /// The place holds a vector that is the function's own.
+    fn holds_vector(&mut self, expr: &Syn) -> bool {
+        let Some(place) = self.place(expr) else { return false };
+        let active = !inert(&self.program.kind_of_place(&place));
+        active && !self.program.variables[place.base].by_reference() && self.program.is_vector_at(&place).0
+    }
+
+    /// What is to stand in place of a statement that replaces a vector.
+    pub(crate) fn by_exchange(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
+        let mut stmt = stmt.clone();
+        let mut out = Vec::new();
+        match &mut stmt {
+            Stmt::Local(syn::Local { init: Some(init), .. }) if init.diverge.is_none() => {
+                *init.expr = self.exchanged(&init.expr, &mut out)?;
+            }
+            Stmt::Expr(Syn::MethodCall(call), _) if call.method == "push" && call.args.len() == 1 => {
+                call.args[0] = self.exchanged(&call.args[0], &mut out)?;
+            }
+            Stmt::Expr(Syn::Assign(assign), _) => {
+                if let Some(value) = self.exchanged(&assign.right, &mut out) {
+                    *assign.right = value;
+                } else if matches!(&*assign.left, Syn::Index(_)) && self.holds_vector(&assign.left) {
+                    let (new, value, place) = (self.hidden("row"), &assign.right, &assign.left);
+                    out.push(parse_quote!(let mut #new = #value;));
+                    out.push(parse_quote!(::core::mem::swap(&mut #place, &mut #new);));
+                    return Some(out);
+                } else {
+                    return None;
+                }
+            }
+            _ => return None,
+        }
+        out.push(stmt);
+        Some(out)
+    }
+
+    /// What `std::mem::take` and `std::mem::replace` return for a vector: it gets a name.
+    fn exchanged(&mut self, expr: &Syn, out: &mut Vec<Stmt>) -> Option<Syn> {
+        let Syn::Call(call) = expr else { return None };
+        let Syn::Path(function) = &*call.func else { return None };
+        let new: Syn = match (is_of_mem(&function.path)?.as_str(), call.args.len()) {
+            ("take", 1) => parse_quote!(::std::vec::Vec::new()),
+            ("replace", 2) => call.args[1].clone(),
+            _ => return None,
+        };
+        let Some(Syn::Reference(reference)) = call.args.first() else { return None };
+        if reference.mutability.is_none() || !self.holds_vector(&reference.expr) {
+            return None;
+        }
+        let (taken, place): (Ident, _) = (self.hidden("taken"), &reference.expr);
+        out.push(parse_quote!(let mut #taken = #new;));
+        out.push(parse_quote!(::core::mem::swap(&mut #place, &mut #taken);));
+        Some(path(&taken))
+    }
+}
+
+impl Program {
+    /// What is at `place` is a `Vec`, and one of these, as far as syntax tells.
+    pub(crate) fn is_vector_at(&self, place: &Place) -> (bool, bool) {
+        let (vector, nested) = (self.vectors.contains(&place.base), self.nested.contains(&place.base));
+        match &place.projections[..] {
+            [] => (vector, nested),
+            [Projection::Index(index)] if !matches!(self.exprs[*index].syntax, Syn::Range(_)) => {
+                (nested, false)
+            }
+            _ => (false, false),
+        }
+    }
+
+    /// The same for a value.
+    pub(crate) fn vector(&self, value: ExprId) -> (bool, bool) {
+        let vec = |path: &syn::Path| path.segments.iter().rev().nth(1).is_some_and(|s| s.ident == "Vec");
+        match &self.exprs[self.peel(value)].kind {
+            ExprKind::Vector { elements, .. } => (true, elements.iter().any(|e| self.vector(*e).0)),
+            ExprKind::Read(place) if place.projections.is_empty() => self.is_vector_at(place),
+            ExprKind::Call { function: Callee::Associated(path), .. } => (vec(&path.path), false),
+            ExprKind::Call { function: Callee::Function(path), args } => {
+                let copy = path.segments.len() > 3 && path.segments.iter().any(|s| s.ident == "mutation");
+                let name = path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
+                match args.first().map(|arg| &self.exprs[*arg].kind) {
+                    Some(ExprKind::Borrow { place, .. }) if copy && name == "to_owned" => {
+                        self.is_vector_at(place)
+                    }
+                    _ => (copy && name == "to_vec" || vec(path), false),
+                }
+            }
+            _ => (false, false),
+        }
+    }
+}

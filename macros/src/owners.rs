@@ -1,0 +1,228 @@
+//! Which locals own memory, which lose it, and whose gradients share memory.
+
+use std::collections::HashMap;
+
+use crate::calls::Callee;
+use crate::kind::inert;
+use crate::mutation::{Action, owned_type};
+use crate::program::*;
+
+impl Program {
+    /// Marks the locals that own memory, and those that lose it.
+    pub(crate) fn settle_owners(&mut self) {
+        for statement in self.blocks.iter().flat_map(|block| &block.statements) {
+            let StatementKind::Let(l) = &statement.kind else { continue };
+            if let (syn::Pat::Type(typed), [Some(id)]) = (&l.syntax.pat, &l.variables[..])
+                && owned_type(&typed.ty)
+            {
+                self.variables[*id].heap = true;
+            }
+        }
+        self.settle_pushed();
+        // Until nothing changes: a vector may be moved several times.
+        let roots = self.moving_roots();
+        for _ in 0..self.variables.len() {
+            for (expr, target) in &roots {
+                let Some(id) = *target else { continue };
+                if self.owns(*expr) && !inert(&self.variables[id].kind) {
+                    self.variables[id].heap = true;
+                }
+                if let (true, ExprKind::Read(place)) =
+                    (self.variables[id].heap, &self.exprs[self.peel(*expr)].kind)
+                    && place.projections.is_empty()
+                    && self.variables[place.base].origin == Origin::Local
+                {
+                    self.variables[place.base].heap = true;
+                }
+            }
+        }
+        for variable in &mut self.variables {
+            variable.memory |= variable.heap;
+        }
+        self.settle_results();
+        let tail = self.returned.and(self.blocks[BODY].value);
+        for (expr, _) in self.moving_roots().into_iter().filter(|(expr, _)| Some(*expr) != tail) {
+            if let Some(id) = self.moves(expr) {
+                self.variables[id].moved = true;
+            }
+        }
+        let roots = self.moving_roots();
+        let moves = roots.iter().filter_map(|(expr, target)| Some((self.moves(*expr)?, (*target)?)));
+        let mut moves: Vec<_> = moves.collect();
+        let exchanged = self.exprs.iter().filter_map(|expr| {
+            let ExprKind::Mutation { action, args } = &expr.kind else { return None };
+            let ExprKind::Borrow { place, .. } = &self.exprs[args[0]].kind else { return None };
+            match (action, args.get(1).map(|arg| &self.exprs[*arg].kind)) {
+                (Action::Exchange, Some(ExprKind::Borrow { place: other, .. })) => {
+                    Some((place.base, other.base))
+                }
+                _ => Some((place.base, self.moves(action.value(args)?)?)),
+            }
+        });
+        let exchanged: Vec<_> = exchanged.collect();
+        let shared: Vec<_> = moves.iter().chain(&exchanged).copied().collect();
+        // What is returned early takes the place of the local that is returned, what is taken leaves an empty vector behind:
+        // where the memory for the gradient of one goes, the other is to find it.
+        let empty = self.made_empty();
+        let replaced = |id: VarId| self.returned == Some(id) || empty.contains(&id);
+        let whole = |(one, other): &&(VarId, VarId)| {
+            self.exprs.iter().any(|expr| match &expr.kind {
+                ExprKind::Mutation { action: Action::Exchange, args } => {
+                    args.iter().zip([one, other]).all(|(arg, id)| {
+                        matches!(&self.exprs[*arg].kind, ExprKind::Borrow { place, .. }
+                        if place.base == *id && place.projections.is_empty())
+                    })
+                }
+                _ => false,
+            })
+        };
+        moves
+            .extend(exchanged.iter().filter(whole).filter(|(one, other)| replaced(*one) || replaced(*other)));
+        join(&mut self.variables, &moves, |variable| &mut variable.pool);
+        join(&mut self.variables, &shared, |variable| &mut variable.storage);
+        self.settle_rows(&moves);
+    }
+
+    /// The locals that start as `Vec::new()`.
+    fn made_empty(&self) -> Vec<VarId> {
+        let lets = self.blocks.iter().flat_map(|block| &block.statements).filter_map(|s| match &s.kind {
+            StatementKind::Let(Let { variables, init: Some(init), .. }) => {
+                Some((*variables.first()?.as_ref()?, *init))
+            }
+            _ => None,
+        });
+        let made = |init: ExprId| match &self.exprs[init].kind {
+            ExprKind::Call { function: Callee::Associated(path), args } => {
+                args.is_empty() && path.path.segments.iter().rev().nth(1).is_some_and(|s| s.ident == "Vec")
+            }
+            _ => false,
+        };
+        lets.filter(|(_, init)| made(*init)).map(|(id, _)| id).collect()
+    }
+
+    /// What is pushed to a vector of vectors is one.
+    fn settle_pushed(&mut self) {
+        for expr in &self.exprs {
+            if let ExprKind::Mutation { action: Action::Push, args } = &expr.kind
+                && let (ExprKind::Borrow { place, .. }, ExprKind::Read(row)) =
+                    (&self.exprs[args[0]].kind, &self.exprs[self.peel(args[1])].kind)
+                && row.projections.is_empty()
+                && self.pushes_row(place, args[1])
+                && !inert(&self.variables[row.base].kind)
+            {
+                self.variables[row.base].heap |= self.variables[row.base].origin == Origin::Local;
+            }
+        }
+    }
+
+    /// Finds out which vectors rows are pushed to, and which vectors become rows.
+    fn settle_rows(&mut self, moves: &[(VarId, VarId)]) {
+        let (mut connected, mut rows) = (moves.to_vec(), HashMap::new());
+        for expr in &self.exprs {
+            let ExprKind::Mutation { action, args } = &expr.kind else { continue };
+            let ExprKind::Borrow { place, .. } = &self.exprs[args[0]].kind else { continue };
+            match (action, args.get(1).map(|arg| &self.exprs[*arg].kind)) {
+                (Action::Exchange, Some(ExprKind::Borrow { place: other, .. }))
+                    if place.projections.is_empty() && other.projections.is_empty() =>
+                {
+                    connected.push((place.base, other.base));
+                }
+                (Action::Push, _) if self.pushes_row(place, args[1]) => {
+                    self.grown.insert(place.base);
+                    if let Some(row) = self.moves(args[1])
+                        && let Some(another) = rows.insert(self.variables[row].pool, place.base)
+                    {
+                        connected.push((place.base, another));
+                    }
+                }
+                _ => {}
+            }
+        }
+        join(&mut self.variables, &connected, |variable| &mut variable.rows);
+        for variable in &mut self.variables {
+            variable.row_of = rows.get(&variable.pool).copied();
+        }
+    }
+
+    /// What a call returns may be a vector as well, if it is borrowed or indexed.
+    fn settle_results(&mut self) {
+        let mut parts = Vec::new();
+        for expr in &self.exprs {
+            match &expr.kind {
+                ExprKind::Borrow { place, .. } => parts.push(place.base),
+                ExprKind::Read(place) if matches!(place.projections.first(), Some(Projection::Index(_))) => {
+                    parts.push(place.base);
+                }
+                _ => {}
+            }
+        }
+        for block in 0..self.blocks.len() {
+            for i in 0..self.blocks[block].statements.len() {
+                let StatementKind::Let(l) = &self.blocks[block].statements[i].kind else { continue };
+                let ([Some(id)], Some(init), false) = (&l.variables[..], l.init, l.tuple) else { continue };
+                let call = matches!(self.exprs[self.peel(init)].kind, ExprKind::Call { .. });
+                let variable = &mut self.variables[*id];
+                let number = matches!(variable.kind, Kind::Float | Kind::Inert);
+                if call && !number && !inert(&variable.kind) && parts.contains(id) {
+                    variable.memory = true;
+                }
+            }
+        }
+    }
+
+    /// The expressions whose value may be a vector on its way, and the variable that gets it.
+    pub(crate) fn moving_roots(&self) -> Vec<(ExprId, Option<VarId>)> {
+        let mut roots = Vec::new();
+        for block in &self.blocks {
+            for statement in &block.statements {
+                match &statement.kind {
+                    StatementKind::Let(Let { variables, tuple, init: Some(init), .. }) => {
+                        match (&self.exprs[*init].kind, tuple) {
+                            (ExprKind::Tuple(elements), true) => {
+                                roots.extend(elements.iter().copied().zip(variables.iter().copied()));
+                            }
+                            (_, false) => roots.push((*init, variables[0])),
+                            _ => {}
+                        }
+                    }
+                    StatementKind::Assign(assign) => {
+                        let whole = assign.place.projections.is_empty() && assign.op.is_none();
+                        roots.push((assign.value, whole.then_some(assign.place.base)));
+                    }
+                    _ => {}
+                }
+            }
+            roots.extend(block.value.map(|value| (value, None)));
+        }
+        for expr in &self.exprs {
+            if let ExprKind::Mutation { action, args } = &expr.kind {
+                roots.extend(action.value(args).map(|value| (value, None)));
+            }
+        }
+        // The value of a block goes where the block's value goes.
+        let mut next = 0;
+        while next < roots.len() {
+            let (expr, target) = roots[next];
+            for block in self.blocks_of(self.peel(expr)) {
+                if target.is_some() {
+                    roots.extend(self.blocks[block].value.map(|value| (value, target)));
+                }
+            }
+            next += 1;
+        }
+        roots
+    }
+}
+
+/// Gives all variables that `pairs` connect one representative.
+fn join(variables: &mut [Variable], pairs: &[(VarId, VarId)], group: fn(&mut Variable) -> &mut VarId) {
+    for &(a, b) in pairs {
+        let (from, to) = (*group(&mut variables[a]), *group(&mut variables[b]));
+        for variable in &mut *variables {
+            let group = group(variable);
+            if *group == from {
+                *group = to;
+            }
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Functions that return vectors: the value is a local's, since the reverse pass needs a shadow for it.
+
+use syn::visit_mut::VisitMut;
+use syn::{Expr as Syn, Ident, Lifetime, Pat, Stmt, parse_quote};
+
+use crate::escape::is_left;
+use crate::parse::Parser;
+use crate::program::*;
+use crate::signature::Signature;
+
+impl Parser<'_> {
+    /// Marks the local that the function returns.
+    pub(crate) fn settle_returned(&mut self, body: &syn::Block) {
+        if self.block != BODY {
+            let last = body.stmts.last().expect("it has a value");
+            self.errors.push(
+                last,
+                "a function that returns a matrix is not left early, nor does it end within a `let` that takes an enum or a \
+                 slice apart: move that into a function of its own, or write to a `&mut` parameter",
+            );
+            return;
+        }
+        let Some(value) = self.program.blocks[BODY].value else { return };
+        if let ExprKind::Read(place) = &self.program.exprs[value].kind
+            && self.program.variables[place.base].origin == Origin::Local
+        {
+            self.program.variables[place.base].heap = true;
+            self.program.returned = Some(place.base);
+        }
+    }
+}
+
+/// The body of a function that returns a vector: its value is a local's, since the reverse pass needs a shadow for it.
+pub(crate) fn returning_a_local(body: &syn::Block) -> syn::Block {
+    let mut body = body.clone();
+    if let Some(Stmt::Expr(value, None)) = body.stmts.pop_if(|last| matches!(last, Stmt::Expr(_, None))) {
+        let name = Ident::new("returned", proc_macro2::Span::call_site());
+        let value: Syn = match &value {
+            // A parameter is not the function's own.
+            Syn::Path(path) if path.path.get_ident().is_some_and(|name| bound_in(&body, name)) => {
+                body.stmts.push(Stmt::Expr(value, None));
+                return body;
+            }
+            value => value.clone(),
+        };
+        body.stmts.push(parse_quote!(let #name = #value;));
+        body.stmts.push(Stmt::Expr(parse_quote!(#name), None));
+    }
+    body
+}
+
+/// A `let` of the block binds `name`.
+fn bound_in(block: &syn::Block, name: &Ident) -> bool {
+    fn binds(pattern: &Pat, name: &Ident) -> bool {
+        match pattern {
+            Pat::Ident(ident) => ident.ident == *name,
+            Pat::Type(typed) => binds(&typed.pat, name),
+            Pat::Tuple(tuple) => tuple.elems.iter().any(|element| binds(element, name)),
+            _ => false,
+        }
+    }
+    block.stmts.iter().any(|stmt| matches!(stmt, Stmt::Local(local) if binds(&local.pat, name)))
+}
+
+impl Parser<'_> {
+    /// The body, with a local for what is returned at several places: each of them exchanges the vector in question with that,
+    /// and leaves a block with a label. `None` if there is one place alone.
+    pub(crate) fn returning_early(&mut self, body: &syn::Block, output: &syn::Type) -> Option<syn::Block> {
+        let splits = |stmt: &Stmt| matches!(stmt, Stmt::Local(local) if is_split(local));
+        let mut found = Early { leaving: None, names: Vec::new(), found: false };
+        found.visit_block_mut(&mut body.clone());
+        if !(found.found || body.stmts.iter().any(splits)) || !crate::mutation::is_array_type(output) {
+            return None;
+        }
+        let (returned, label) = (self.parts.fresh("returned"), self.parts.fresh("left"));
+        let label = Lifetime { apostrophe: label.span(), ident: label };
+        let mut body = body.clone();
+        if let Some(Stmt::Expr(value, semi @ None)) = body.stmts.last_mut()
+            && !is_left(&syn::Block {
+                brace_token: Default::default(),
+                stmts: vec![Stmt::Expr(value.clone(), None)],
+            })
+        {
+            *value = parse_quote!(return #value);
+            *semi = Some(Default::default());
+        }
+        let mut early =
+            Early { leaving: Some((returned.clone(), label.clone())), names: Vec::new(), found: false };
+        early.visit_block_mut(&mut body);
+        Mutable(early.names).visit_block_mut(&mut body);
+        let statements = body.stmts;
+        Some(parse_quote!({
+            let mut #returned: #output = ::core::default::Default::default();
+            #label: { #(#statements)* }
+            #returned
+        }))
+    }
+}
+
+/// The `let` takes what follows along.
+fn is_split(local: &syn::Local) -> bool {
+    let pattern = match &local.pat {
+        Pat::Type(typed) => &*typed.pat,
+        pattern => pattern,
+    };
+    local.init.as_ref().is_some_and(|init| init.diverge.is_some())
+        || matches!(pattern, Pat::Slice(_) | Pat::TupleStruct(_))
+}
+
+/// Turns each `return` into an exchange and a `break`; without a place to leave for it only looks for one.
+struct Early {
+    leaving: Option<(Ident, Lifetime)>,
+    /// The variables that are returned by their names.
+    names: Vec<Ident>,
+    found: bool,
+}
+
+impl VisitMut for Early {
+    fn visit_block_mut(&mut self, block: &mut syn::Block) {
+        for stmt in std::mem::take(&mut block.stmts) {
+            match (stmt, &self.leaving) {
+                (Stmt::Expr(Syn::Return(jump), _), Some(_)) => {
+                    let mut jump = Syn::Return(jump);
+                    self.visit_expr_mut(&mut jump);
+                    match jump {
+                        Syn::Block(inner) => block.stmts.extend(inner.block.stmts),
+                        other => block.stmts.push(Stmt::Expr(other, Some(Default::default()))),
+                    }
+                }
+                (mut stmt, _) => {
+                    self.visit_stmt_mut(&mut stmt);
+                    block.stmts.push(stmt);
+                }
+            }
+        }
+    }
+    fn visit_expr_mut(&mut self, expr: &mut Syn) {
+        syn::visit_mut::visit_expr_mut(self, expr);
+        let Syn::Return(jump) = &*expr else { return };
+        self.found = true;
+        let (Some((returned, label)), Some(value)) = (&self.leaving, &jump.expr) else { return };
+        *expr = match &**value {
+            Syn::Path(path) if let Some(name) = path.path.get_ident() => {
+                self.names.push(name.clone());
+                parse_quote!({ ::core::mem::swap(&mut #returned, &mut #name); break #label; })
+            }
+            value => {
+                let early = Ident::new("early", proc_macro2::Span::mixed_site());
+                parse_quote!({ let mut #early = #value; ::core::mem::swap(&mut #returned, &mut #early); break #label; })
+            }
+        };
+    }
+    fn visit_expr_closure_mut(&mut self, _: &mut syn::ExprClosure) {}
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+}
+
+/// Makes variables of these names mutable.
+struct Mutable(Vec<Ident>);
+
+impl VisitMut for Mutable {
+    fn visit_pat_ident_mut(&mut self, pattern: &mut syn::PatIdent) {
+        if self.0.contains(&pattern.ident) && pattern.by_ref.is_none() {
+            pattern.mutability.get_or_insert_with(Default::default);
+        }
+    }
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+}
+
+/// The body of a function that takes vectors by value. To its rule they are lent: where it moves them, or changes them, it has a
+/// copy.
+pub(crate) fn with_copies(signature: &Signature, body: &syn::Block) -> syn::Block {
+    let mut body = body.clone();
+    for parameter in signature.parameters.iter().filter(|p| p.owned) {
+        let Some(name) = &parameter.name else { continue };
+        if parameter.mutable {
+            body.stmts.insert(0, parse_quote!(let mut #name = #name.clone();));
+        } else {
+            Copied(name).visit_block_mut(&mut body);
+        }
+    }
+    body
+}
+
+/// Has a variable copied where it is moved.
+struct Copied<'n>(&'n Ident);
+
+impl Copied<'_> {
+    fn copy(&self, value: &mut Syn) {
+        if matches!(value, Syn::Path(path) if path.path.get_ident() == Some(self.0)) {
+            let name = self.0;
+            *value = parse_quote!(#name.clone());
+        }
+    }
+}
+
+impl VisitMut for Copied<'_> {
+    fn visit_local_mut(&mut self, local: &mut syn::Local) {
+        syn::visit_mut::visit_local_mut(self, local);
+        if let Some(init) = &mut local.init {
+            self.copy(&mut init.expr);
+        }
+    }
+    fn visit_block_mut(&mut self, block: &mut syn::Block) {
+        syn::visit_mut::visit_block_mut(self, block);
+        if let Some(Stmt::Expr(value, None)) = block.stmts.last_mut() {
+            self.copy(value);
+        }
+    }
+    fn visit_expr_mut(&mut self, expr: &mut Syn) {
+        syn::visit_mut::visit_expr_mut(self, expr);
+        match expr {
+            Syn::Assign(assign) => self.copy(&mut assign.right),
+            Syn::Return(jump) => jump.expr.iter_mut().for_each(|value| self.copy(value)),
+            Syn::MethodCall(call) if call.method == "push" => {
+                call.args.iter_mut().for_each(|arg| self.copy(arg))
+            }
+            _ => {}
+        }
+    }
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+}

@@ -1,0 +1,165 @@
+//! Data behind references that changes places: `x.swap(i, j)`, `std::mem::swap(x, y)`.
+//!
+//! The gradients change places along with it, cell by cell, since a shadow is a view. So what changes places has to be of one
+//! shape, unless it is plain data.
+
+use ndarray::{ArrayBase, ArrayRef, Data, Dimension, Zip};
+
+use crate::rows::Item;
+use crate::shadow::{Accumulate, Differentiable, Element};
+use crate::tangent::Value;
+
+/// What can change places behind references. `#[derive(Differentiable)]` implements it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not change places differentiably",
+    note = "numbers, arrays, vectors, ndarray's arrays and structs with `#[derive(Differentiable)]` do"
+)]
+pub trait Exchange: Differentiable {
+    /// The two have shadows of one shape.
+    fn alike(&self, other: &Self) -> bool;
+    /// Exchanges the gradients in two shadows.
+    fn exchange(one: Self::Shadow<'_>, other: Self::Shadow<'_>);
+    /// Empties a shadow.
+    fn clear(shadow: Self::Shadow<'_>);
+}
+
+/// What can change places in a slice. `#[derive(Differentiable)]` implements it.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not change places in a slice differentiably",
+    note = "numbers, arrays, vectors, ndarray's arrays and structs with `#[derive(Differentiable)]` do"
+)]
+pub trait ExchangeItems: Item {
+    /// The two have shadows of one shape.
+    fn alike_items(&self, other: &Self) -> bool;
+    /// Exchanges two gradients of `shadows`.
+    fn swap_shadows(shadows: Self::Shadows<'_>, i: usize, j: usize);
+    /// See [`Exchange::exchange`].
+    fn exchange_all(one: Self::Shadows<'_>, other: Self::Shadows<'_>);
+    /// See [`Exchange::clear`].
+    fn clear_all(shadows: Self::Shadows<'_>);
+}
+
+/// Exchanges what two cells hold, which may be one and the same.
+#[inline(always)]
+fn exchange_cells<C: Accumulate>(one: &C, other: &C) {
+    let (a, b) = (one.take(), other.take());
+    one.accumulate(b);
+    other.accumulate(a);
+}
+
+impl<T: Value<Tangent: Element>> Exchange for T {
+    #[inline(always)]
+    fn alike(&self, _other: &T) -> bool {
+        true
+    }
+    #[inline(always)]
+    fn exchange(one: Self::Shadow<'_>, other: Self::Shadow<'_>) {
+        exchange_cells(one, other);
+    }
+    #[inline(always)]
+    fn clear(shadow: Self::Shadow<'_>) {
+        shadow.take();
+    }
+}
+
+impl<T: Value<Tangent: Element>> ExchangeItems for T {
+    #[inline(always)]
+    fn alike_items(&self, _other: &T) -> bool {
+        true
+    }
+    #[inline(always)]
+    fn swap_shadows(shadows: Self::Shadows<'_>, i: usize, j: usize) {
+        let (a, b) = (shadows[i].take(), shadows[j].take());
+        shadows[i].accumulate(b);
+        shadows[j].accumulate(a);
+    }
+    #[inline]
+    fn exchange_all(one: Self::Shadows<'_>, other: Self::Shadows<'_>) {
+        one.iter().zip(other).for_each(|(one, other)| exchange_cells(one, other));
+    }
+    #[inline]
+    fn clear_all(shadows: Self::Shadows<'_>) {
+        for shadow in shadows {
+            shadow.take();
+        }
+    }
+}
+
+macro_rules! slice {
+    ($($t:ty),*) => {$(
+        impl<T: ExchangeItems> Exchange for $t {
+            fn alike(&self, other: &Self) -> bool {
+                self.len() == other.len() && self.iter().zip(other).all(|(one, other)| one.alike_items(other))
+            }
+            #[inline]
+            fn exchange(one: Self::Shadow<'_>, other: Self::Shadow<'_>) {
+                T::exchange_all(one, other);
+            }
+            #[inline]
+            fn clear(shadow: Self::Shadow<'_>) {
+                T::clear_all(shadow);
+            }
+        }
+    )*};
+}
+slice!([T], Vec<T>);
+
+macro_rules! arrays {
+    ($([$($generics:tt)*] $t:ty),*) => {$(
+        impl<$($generics)*> Exchange for $t {
+            fn alike(&self, other: &Self) -> bool {
+                self.raw_dim() == other.raw_dim()
+            }
+            fn exchange(one: Self::Shadow<'_>, other: Self::Shadow<'_>) {
+                Zip::from(one).and(other).for_each(exchange_cells);
+            }
+            fn clear(shadow: Self::Shadow<'_>) {
+                shadow.iter().for_each(|cell| {
+                    cell.take();
+                });
+            }
+        }
+    )*};
+}
+arrays!(
+    [T: Element, D: Dimension + Copy + 'static] ArrayRef<T, D>,
+    [T: Element, S: Data<Elem = T>, D: Dimension + Copy + 'static] ArrayBase<S, D>
+);
+
+/// Implements [`ExchangeItems`] for a container.
+macro_rules! exchange_rows {
+    ([$($generics:tt)*] $t:ty) => {
+        impl<$($generics)*> $crate::exchange::ExchangeItems for $t {
+            fn alike_items(&self, other: &Self) -> bool {
+                $crate::exchange::Exchange::alike(self, other)
+            }
+            fn swap_shadows(shadows: Self::Shadows<'_>, i: usize, j: usize) {
+                if i != j {
+                    <$t as $crate::exchange::Exchange>::exchange(shadows[i], shadows[j]);
+                }
+            }
+            fn exchange_all(one: Self::Shadows<'_>, other: Self::Shadows<'_>) {
+                for (one, other) in one.iter().zip(other) {
+                    <$t as $crate::exchange::Exchange>::exchange(*one, *other);
+                }
+            }
+            fn clear_all(shadows: Self::Shadows<'_>) {
+                for shadow in shadows {
+                    <$t as $crate::exchange::Exchange>::clear(*shadow);
+                }
+            }
+        }
+    };
+}
+#[cfg(feature = "nalgebra")]
+pub(crate) use exchange_rows;
+
+exchange_rows!([T: ExchangeItems + 'static] Vec<T>);
+exchange_rows!([T: Element, S: Data<Elem = T> + 'static, D: Dimension + Copy + 'static] ArrayBase<S, D>);
+
+/// # Panics
+/// If two of different shapes are to change places.
+#[inline(always)]
+pub(crate) fn check(alike: bool) {
+    assert!(alike, "arrays that differ in length do not change places differentiably behind a reference");
+}

@@ -1,0 +1,421 @@
+//! Parts of slices under names: `split_at_mut`, `first`, `split_last` and the like.
+
+use pullback::prelude::*;
+use pullback::testing::{CheckRule, check_rule};
+
+use crate::differences::check;
+
+/// One level of the Haar transform, into the other half of a buffer.
+#[differentiable]
+fn haar(x: &mut [f64], n: usize, k: f64) -> f64 {
+    let (left, right) = x.split_at_mut(n);
+    for i in 0..n / 2 {
+        right[i] = k * (left[2 * i] + left[2 * i + 1]);
+        right[n / 2 + i] = left[2 * i] * left[2 * i + 1];
+    }
+    left.copy_from_slice(&right[..n]);
+    left[0] *= right[n - 1];
+    let mut total = 0.0;
+    for (a, b) in left.iter().zip(right.iter()) {
+        total += a * b;
+    }
+    total
+}
+
+#[differentiable]
+fn axpy(a: f64, x: &[f64], y: &mut [f64]) -> f64 {
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        y[i] += a * x[i] * x[i];
+        total += y[i];
+    }
+    total
+}
+
+#[differentiable]
+fn rotate(x: &mut [f64], y: &mut [f64], angle: f64) {
+    let (c, s) = (angle.cos(), angle.sin());
+    for (a, b) in x.iter_mut().zip(y.iter_mut()) {
+        let old = *a;
+        *a = c * old - s * *b;
+        *b = s * old + c * *b;
+    }
+}
+
+/// Both parts in one call, written and read, in a loop and in a branch.
+#[differentiable]
+fn both_parts(x: &mut Vec<f64>, angle: f64, steps: usize) -> f64 {
+    let half = x.len() / 2;
+    let mut total = 0.0;
+    for s in 0..steps {
+        let (top, bottom) = x.split_at_mut(half);
+        rotate(top, bottom, angle * s as f64);
+        if s % 2 == 1 {
+            let one = axpy(bottom[0], top, bottom);
+            total += one * top[0];
+        } else {
+            total += axpy(angle, bottom, top);
+            std::mem::swap(&mut top[0], &mut bottom[0]);
+        }
+        x[0] *= 0.9;
+    }
+    total + x[half]
+}
+
+/// A butterfly of the fast Fourier transform, on the parts of parts.
+#[differentiable]
+fn butterflies(x: &mut [f64], k: f64) {
+    let n = x.len();
+    if n < 4 {
+        return;
+    }
+    let (re, im) = x.split_at_mut(n / 2);
+    let (a, b) = re.split_at_mut(n / 4);
+    let (c, d) = im.split_at_mut(im.len() / 2);
+    for i in 0..a.len() {
+        let (t, u) = (b[i] * k - d[i], d[i] * k + b[i]);
+        b[i] = a[i] - t;
+        d[i] = c[i] - u;
+        a[i] += t;
+        c[i] += u;
+    }
+    rotate(a, d, k);
+    rotate(&mut c[..1], &mut b[..1], a[0]);
+    b.swap_with_slice(c);
+}
+
+/// Recursive, as in a merge sort.
+#[differentiable]
+fn halves(x: &mut [f64], k: f64) -> f64 {
+    if x.len() < 2 {
+        return x.first().copied().unwrap_or(0.5) * k;
+    }
+    let (left, right) = x.split_at_mut(x.len() / 2);
+    let a = halves(left, k);
+    let b = halves(right, 2.0 * k);
+    left[0] *= b;
+    right[0] += left[0] * a;
+    a * b + left[0]
+}
+
+/// Of locals: an array and a vector, and read only.
+#[differentiable]
+fn of_locals(x: &[f64], k: f64) -> f64 {
+    let mut room = [k, 1.0, x[0], 0.5];
+    let mut v = x.to_vec();
+    {
+        let (a, b) = room.split_at_mut(2);
+        a[0] *= b[0];
+        b[1] = a[0] * a[1];
+    }
+    let (front, back) = v.split_at_mut(1);
+    for b in back.iter_mut() {
+        *b *= front[0];
+        front[0] += 0.1 * *b;
+    }
+    let (_, tail) = x.split_at(x.len() / 2);
+    let head = x.split_at(x.len() / 2).0;
+    let mut total = room[3] * v[v.len() - 1];
+    for (a, b) in head.iter().zip(tail) {
+        total += a * b;
+    }
+    let (p, q) = (&x[..1], &v[1..]);
+    total + p[0] * q[0]
+}
+
+/// Of each row of a matrix in a loop, by an index that changes.
+#[differentiable]
+fn of_rows(a: &mut [f64], n: usize, k: f64) -> f64 {
+    let mut total = 0.0;
+    let mut row = 0;
+    while row + 1 < a.len() / n {
+        let (above, below) = a.split_at_mut((row + 1) * n);
+        let pivot = &above[row * n..];
+        let factor = below[0] / pivot[0];
+        for j in 0..n {
+            below[j] -= factor * pivot[j] * k;
+        }
+        total += factor * below[n - 1];
+        row += 1;
+    }
+    total
+}
+
+#[differentiable]
+fn ends(x: &[f64], k: f64) -> f64 {
+    let mut total = *x.first().unwrap() * k;
+    total += x.last().unwrap().sin();
+    total += x.get(1).copied().unwrap_or(k);
+    total *= x.get(7).unwrap_or(&k);
+    total += x.first().map(|v| v * v).unwrap_or_default();
+    total
+}
+
+#[differentiable]
+fn by_patterns(x: &[f64], k: f64) -> f64 {
+    let mut total = 1.0;
+    if let Some(first) = x.first() {
+        total += first * k;
+    } else {
+        total *= k;
+    }
+    if let Some(&last) = x.last() {
+        total += last * last;
+    }
+    if let Some((head, tail)) = x.split_first() {
+        for t in tail {
+            total += head * t;
+        }
+        total *= match tail.split_last() {
+            Some((last, others)) => last * others.len() as f64 + k,
+            None => *head,
+        };
+    }
+    let second = match x.get(1) {
+        None => return total,
+        Some(v) => v * total,
+    };
+    let Some((&last, front)) = x.split_last() else { return k };
+    for i in 0..front.len() {
+        total += front[i] * last * second;
+    }
+    total
+}
+
+/// Written through, and through both parts.
+#[differentiable]
+fn written(x: &mut [f64], k: f64) -> f64 {
+    if let Some(first) = x.first_mut() {
+        *first *= k;
+    }
+    if let Some((head, tail)) = x.split_first_mut() {
+        for t in tail.iter_mut() {
+            *t *= *head;
+            *head += 0.1 * *t;
+        }
+    }
+    for i in 0..x.len() {
+        if let Some((last, others)) = x[..i + 1].split_last_mut() {
+            let (one, other) = others.split_at_mut(i / 2);
+            let sum = axpy(*last, one, &mut other[..i / 2]);
+            *last += sum * k;
+        }
+    }
+    if let Some(v) = x.get_mut(1) {
+        *v = v.sin();
+    }
+    *x.last_mut().unwrap() += k * x[0];
+    x[0] * x.last().unwrap()
+}
+
+/// `?`, of functions that return an `Option`.
+#[differentiable]
+fn perhaps(x: &[f64], k: f64) -> Option<f64> {
+    let (first, rest) = x.split_first()?;
+    let second = *rest.first()?;
+    Some(first * second * k + rest.last()? * x.get(2).copied()?)
+}
+
+#[differentiable]
+fn perhaps_called(x: &[f64], k: f64) -> f64 {
+    let mut total = k;
+    for i in 0..x.len() {
+        if let Some(v) = perhaps(&x[i..], k) {
+            total += v * x[i];
+        }
+    }
+    total
+}
+
+/// What chains pick out, taken apart by a pattern.
+#[differentiable]
+fn picked(x: &[f64], k: f64) -> f64 {
+    let mut total = k;
+    if let Some(largest) = x.iter().copied().reduce(f64::max) {
+        total *= largest;
+    }
+    if let Some((i, v)) = x.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1)) {
+        total += v * v * i as f64;
+    }
+    let Some(found) = x.iter().find(|v| **v > 0.5) else { return total * k };
+    match x.iter().map(|v| v * k).last() {
+        Some(last) => total * last * found,
+        None => 0.0,
+    }
+}
+
+#[derive(Differentiable)]
+struct Filter {
+    taps: Vec<f64>,
+    rows: Vec<Vec<f64>>,
+}
+
+/// Of fields, and of rows; the parts captured by a closure and handed to adapters.
+#[differentiable]
+fn of_fields(filter: &mut Filter, k: f64) -> f64 {
+    let (old, new) = filter.taps.split_at_mut(2);
+    new[0] += old[1] * k;
+    let scaled = |i: usize| old[i] * k;
+    let mut total = scaled(0) * new.iter().map(|v| v * v).sum::<f64>();
+    for (i, row) in filter.rows.iter_mut().enumerate() {
+        if let Some((first, others)) = row.split_first_mut() {
+            others[i] *= *first;
+            *first += axpy(k, &others[..1], &mut [0.5, k]);
+        }
+    }
+    let (front, back) = filter.rows.split_at(1);
+    if let Some(a) = front[0].last()
+        && let Some(b) = back[0].first()
+    {
+        total += a * b;
+    }
+    total * filter.taps.last().unwrap()
+}
+
+/// In a loop that is run again from checkpoints.
+#[differentiable]
+fn run_again(x: &mut [f64], k: f64, steps: usize) -> f64 {
+    let half = x.len() / 2;
+    #[pullback(checkpoint = 2)]
+    for _ in 0..steps {
+        let (a, b) = x.split_at_mut(half);
+        for i in 0..half {
+            let old = a[i];
+            a[i] += k * b[i].sin();
+            b[i] -= k * old * b[i];
+        }
+        if let Some(last) = x.last_mut() {
+            *last *= 0.9;
+        }
+    }
+    x[0] * x[half]
+}
+
+/// Patterns of slices, of any length.
+#[differentiable]
+fn by_length(x: &[f64], k: f64) -> f64 {
+    let mut total = match x {
+        [] => return k,
+        [one] => one * k,
+        [first, second] => first * second,
+        [first, middle @ .., last] => {
+            let mut sum = first * last;
+            for v in middle {
+                sum += v * v * k;
+            }
+            sum
+        }
+    };
+    if let [_, second, rest @ ..] = x {
+        total += second * rest.len() as f64;
+        if let &[.., last] = rest {
+            total *= last;
+        }
+    }
+    let [first, .., last] = x else { return total };
+    total + first * last
+}
+
+/// Of arrays, vectors and rows.
+#[differentiable]
+fn of_arrays(x: [f64; 4], rows: &[Vec<f64>], k: f64) -> f64 {
+    let [a, .., z] = x;
+    let [_, middle @ .., _] = &x;
+    let mut total = a * z + middle[0] * middle[1] * k;
+    for row in rows {
+        if let [head, tail @ ..] = &row[..] {
+            for t in tail.iter().rev() {
+                total += head * t;
+            }
+        }
+        total += match row.as_slice() {
+            [.., before, last] => before - last * last,
+            _ => k * k,
+        };
+    }
+    total
+}
+
+#[test]
+fn within_others() {
+    let mut filter =
+        Filter { taps: vec![0.5, -0.4, 0.3], rows: vec![vec![0.7, 0.3, 0.2], vec![0.2, 0.9, 0.4]] };
+    let mut g = of_fields::gradient();
+    let value = |y: [f64; 10]| {
+        let rows = vec![y[3..6].to_vec(), y[6..9].to_vec()];
+        of_fields(&mut Filter { taps: y[..3].to_vec(), rows }, y[9])
+    };
+    let at = [0.5, -0.4, 0.3, 0.7, 0.3, 0.2, 0.2, 0.9, 0.4, 0.6];
+    for _ in 0..2 {
+        let (_, d) = g.value_and_gradient(&mut filter, 0.6);
+        let (taps, rows) = (&d.filter.taps, &d.filter.rows);
+        let mut gradient = [0.0; 10];
+        gradient[..3].copy_from_slice(taps);
+        gradient[3..6].copy_from_slice(&rows[0]);
+        gradient[6..9].copy_from_slice(&rows[1]);
+        gradient[9] = d.k;
+        check(at, value, gradient);
+    }
+    assert_eq!(filter.taps, [0.5, -0.4, 0.3]);
+    assert_eq!(filter.rows, [[0.7, 0.3, 0.2], [0.2, 0.9, 0.4]]);
+    check_rule(
+        run_again::rule,
+        [(vec![0.5, -0.4, 0.3, 0.9], 0.7, 5), (vec![0.7, 0.3], 1.2, 4), (vec![0.7, 0.3], 1.2, 0)],
+    );
+}
+
+#[test]
+fn cut_in_two() {
+    check_rule(
+        haar::rule,
+        [(vec![0.5, -0.4, 0.3, 0.9, 0.1, 0.2, 0.3, 0.4], 4, 0.7), (vec![0.7, 0.3, 0.1, 0.2], 2, 1.2)],
+    );
+    check_rule(
+        both_parts::rule,
+        [
+            (vec![0.5, -0.4, 0.3, 0.9], 0.7, 3),
+            (vec![0.7, 0.3], 1.2, 4),
+            (vec![0.1, 0.3, 0.4, 0.5, 0.6, 0.7], 0.3, 0),
+        ],
+    );
+    check_rule(
+        butterflies::rule,
+        [(vec![0.5, -0.4, 0.3, 0.9, 0.1, 0.2, 0.3, 0.4], 0.7), (vec![0.7, 0.3, 0.1, 0.2], 1.2)],
+    );
+    check_rule(
+        halves::rule,
+        [(vec![0.5, -0.4, 0.3, 0.9, 0.1], 0.7), (vec![0.7, 0.3, 0.1], 1.2), (vec![], 1.2)],
+    );
+    check_rule(of_locals::rule, [(vec![0.5, -0.4, 0.3, 0.9, 0.1], 0.7), (vec![0.7, 0.3, 0.1], 1.2)]);
+    check_rule(of_rows::rule, [(vec![0.5, -0.4, 0.3, 0.9, 0.1, 0.7], 2, 0.7), (vec![0.7, 0.3], 1, 1.2)]);
+}
+
+#[test]
+fn singled_out() {
+    check_rule(ends::rule, [(vec![0.5, -0.4, 0.3], 0.7), (vec![0.7], 1.2)]);
+    CheckRule::new(ends::rule)
+        .inputs([(vec![0.5, -0.4, 0.3, 0.2, 0.5, 0.6, 0.7, 0.8, 0.9], 0.7)])
+        .panicking((vec![], 0.7))
+        .run();
+    check_rule(by_patterns::rule, [(vec![0.5, -0.4, 0.3, 0.8], 0.7), (vec![0.7], 1.2), (vec![], 1.2)]);
+    check_rule(written::rule, [(vec![0.5, -0.4, 0.3, 0.8, 0.2], 0.7), (vec![0.7], 1.2)]);
+    check_rule(perhaps_called::rule, [(vec![0.5, -0.4, 0.3, 0.8], 0.7), (vec![0.7], 1.2), (vec![], 1.2)]);
+    check_rule(
+        by_length::rule,
+        [
+            (vec![0.5, -0.4, 0.3, 0.8], 0.7),
+            (vec![0.7], 1.2),
+            (vec![], 1.2),
+            (vec![0.7, 0.3], 1.2),
+            (vec![0.1, 0.2, 0.3], 0.2),
+        ],
+    );
+    check_rule(
+        of_arrays::rule,
+        [
+            ([0.5, -0.4, 0.3, 0.8], vec![vec![0.7, 0.2, 0.3], vec![0.4], vec![]], 0.7),
+            ([0.1, 0.2, 0.3, 0.4], vec![], 0.2),
+        ],
+    );
+    check_rule(picked::rule, [(vec![0.45, -0.4, 0.3, 0.8], 0.7), (vec![0.1, 0.2], 1.2), (vec![], 1.2)]);
+}

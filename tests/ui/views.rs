@@ -1,0 +1,36 @@
+use pullback::prelude::*;
+
+#[differentiable]
+fn swapped_references(x: &[f64], y: &mut [f64], z: &mut [f64]) -> f64 {
+    let (mut current, mut next) = (&mut y[..], &mut z[..]);
+    for i in 0..x.len() {
+        next[0] = current[0] * x[i];
+        std::mem::swap(&mut current, &mut next);
+    }
+    current[0]
+}
+
+#[differentiable]
+fn moving_on(x: &[f64]) -> f64 {
+    let mut rest = &x[..];
+    let mut total = 0.0;
+    while let Some((first, others)) = rest.split_first() {
+        total += first * first;
+        rest = others;
+    }
+    total
+}
+
+#[differentiable]
+fn kept_option(x: &[f64]) -> f64 {
+    let first = x.first();
+    *first.unwrap()
+}
+
+#[differentiable]
+fn two_at_once(x: &mut [f64]) -> f64 {
+    let (left, right) = x.split_at_mut(1);
+    left[0] * std::mem::replace(&mut right[0], left[0])
+}
+
+fn main() {}
