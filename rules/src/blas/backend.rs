@@ -439,7 +439,7 @@ pub(super) mod sealed {
     use crate::blas::planned::Kernels;
 
     #[cfg(feature = "openblas")]
-    pub use crate::blas::cblas::Cblas;
+    use crate::blas::cblas::Cblas;
 
     /// Without OpenBLAS nothing is asked for.
     #[cfg(not(feature = "openblas"))]
