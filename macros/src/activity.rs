@@ -20,7 +20,25 @@ pub(crate) fn analyse(program: &mut Program, errors: &mut Errors) {
         while propagate(program) {}
     }
     settle_inert(program);
+    settle_made(program);
     report(program, errors);
+}
+
+/// A new array without gradient of its own, to which gradients come: its memory is the rule's.
+fn settle_made(program: &mut Program) {
+    let mut made = Vec::new();
+    for statement in program.blocks.iter().flat_map(|block| &block.statements) {
+        if let StatementKind::Let(Let { variables, init: Some(init), .. }) = &statement.kind
+            && let [Some(id)] = variables[..]
+            && program.variables[id].active
+            && program.is_made(*init)
+        {
+            made.push(*init);
+        }
+    }
+    for expr in made {
+        program.exprs[expr].active = true;
+    }
 }
 
 /// One round; tells whether anything changed.

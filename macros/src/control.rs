@@ -46,7 +46,13 @@ impl Parser<'_> {
                 parts.into_iter().rev().for_each(|part| stmts.push_front(part));
                 continue;
             }
-            if let Some(parts) = self.rewrite(&stmt).or_else(|| self.without_operators(&stmt)) {
+            if let Some(made) = self.made_array(&stmt) {
+                stmt = made;
+                self.program.blocks[self.block].rewritten = true;
+            }
+            if let Some(parts) =
+                self.zipped(&stmt).or_else(|| self.rewrite(&stmt)).or_else(|| self.lowered(&stmt))
+            {
                 self.program.blocks[self.block].rewritten = true;
                 parts.into_iter().rev().for_each(|part| stmts.push_front(part));
                 continue;

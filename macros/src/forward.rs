@@ -655,6 +655,12 @@ impl<'p> Forward<'p> {
                 let base = self.place(&place.base, rest, block);
                 quote!(#base.#member)
             }
+            (syn::Expr::MethodCall(call), Some(Projection::View(_, args))) => {
+                let base = self.place(&call.receiver, rest, block);
+                let args: Vec<_> = args.iter().map(|arg| self.expr(*arg, block)).collect();
+                let view = &call.method;
+                quote!(#base.#view(#(#args),*))
+            }
             (syn::Expr::Unary(place), _) => {
                 let rest = if matches!(last, Some(Projection::Deref)) { rest } else { projections };
                 let base = self.place(&place.expr, rest, block);

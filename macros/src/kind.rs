@@ -205,19 +205,6 @@ pub(crate) fn is_slice(ty: &Type) -> bool {
     }
 }
 
-/// The number of indices, as the name of a type of `ndarray`'s tells.
-pub(crate) fn rank_of_type(ty: &Type) -> Option<usize> {
-    match ty {
-        Type::Reference(reference) => rank_of_type(&reference.elem),
-        Type::Paren(paren) => rank_of_type(&paren.elem),
-        Type::Path(path) => {
-            let name = path.path.segments.last()?.ident.to_string();
-            name.strip_prefix("Array")?.trim_start_matches(|c: char| c.is_alphabetic()).parse().ok()
-        }
-        _ => None,
-    }
-}
-
 /// Nothing in the type carries a gradient.
 pub(crate) fn inert(kind: &Kind) -> bool {
     match kind {
@@ -232,7 +219,7 @@ impl Program {
         let mut kind = self.variables[place.base].kind.clone();
         for projection in &place.projections {
             kind = match (projection, kind) {
-                (Projection::Deref, kind) => kind,
+                (Projection::Deref | Projection::View(..), kind) => kind,
                 (Projection::Index(index), kind @ Kind::Sequence(_))
                     if matches!(self.exprs[*index].syntax, Expr::Range(_)) =>
                 {

@@ -3,6 +3,7 @@
 mod activity;
 mod annotation;
 mod arms;
+mod arrays;
 mod callable;
 mod callbacks;
 mod calls;
@@ -32,6 +33,7 @@ mod leave;
 mod lending;
 mod lent;
 mod lift;
+mod lowering;
 mod matrices;
 mod methods;
 mod mutation;
@@ -63,6 +65,7 @@ mod variable;
 mod vectors;
 mod versions;
 mod views;
+mod zips;
 
 use proc_macro::TokenStream;
 

@@ -11,10 +11,11 @@ use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
 use syn::{BinOp, Expr, Ident, Stmt, Token, UnOp, parse_quote};
 
-use crate::escape::writes;
 use crate::kind::inert;
-use crate::parse::{Parser, assign_op};
+use crate::lowering::Lowering;
+use crate::parse::Parser;
 use crate::program::*;
+use crate::suspects::Suspects;
 
 /// Without the feature these names mean nothing.
 const KNOWN: bool = cfg!(feature = "nalgebra");
@@ -128,65 +129,6 @@ impl Parser<'_> {
             parse_quote!(::pullback::__private::nalgebra::SMatrix::<_, #rows_here, #columns>::new(#(#entries),*)),
         )
     }
-
-    /// The statements that do what `stmt` does, if there are operators of matrices on the heap in it.
-    pub(crate) fn without_operators(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
-        if !KNOWN {
-            return None;
-        }
-        let mut stmt = stmt.clone();
-        let mut lower = Lower { parser: self, before: Vec::new() };
-        let mixed = match &mut stmt {
-            Stmt::Local(local) => {
-                let init = local.init.as_mut().filter(|init| init.diverge.is_none())?;
-                let mixed = writes(&init.expr);
-                lower.visit_expr_mut(&mut init.expr);
-                mixed
-            }
-            Stmt::Expr(Expr::Assign(assign), _) => {
-                let behind =
-                    matches!(&*assign.left, Expr::Unary(unary) if matches!(unary.op, UnOp::Deref(_)));
-                if behind && lower.is_matrix(&assign.left) && lower.parser.suspects.any(&*assign) {
-                    let why = "a matrix behind a reference is not replaced differentiably: write to it by `copy_from`";
-                    lower.parser.errors.push(&*assign, why);
-                    return None;
-                }
-                let mixed = writes(&assign.right);
-                lower.visit_expr_mut(&mut assign.right);
-                mixed
-            }
-            Stmt::Expr(Expr::Binary(binary), Some(_)) if assign_op(&binary.op).is_some() => {
-                let mixed = writes(&binary.right);
-                let (left, op) = (binary.left.clone(), binary.op);
-                lower.visit_expr_mut(&mut binary.right);
-                if lower.is_matrix(&left) && lower.parser.suspects.any(&*binary) {
-                    let place: Expr = parse_quote!(&mut #left);
-                    lower.change(&place, assign_op(&op)?, &binary.right);
-                    if !mixed {
-                        return Some(lower.before);
-                    }
-                }
-                mixed
-            }
-            Stmt::Expr(Expr::ForLoop(_) | Expr::While(_), _) => return None,
-            Stmt::Expr(expr, _) => {
-                let mixed = writes(expr);
-                lower.visit_expr_mut(expr);
-                mixed
-            }
-            _ => return None,
-        };
-        let mut statements = lower.before;
-        if statements.is_empty() {
-            return None;
-        }
-        if mixed {
-            let why = "this writes to a variable next to operators of matrices: bind what it yields with `let` first";
-            self.errors.push(&stmt, why);
-        }
-        statements.push(stmt);
-        Some(statements)
-    }
 }
 
 /// One row of `matrix!`.
@@ -198,9 +140,50 @@ impl syn::parse::Parse for Row {
     }
 }
 
-struct Lower<'p, 'e> {
+/// Takes operators of matrices on the heap out of a statement.
+pub(crate) struct Lower<'p, 'e> {
     parser: &'p mut Parser<'e>,
     before: Vec<Stmt>,
+}
+
+impl<'p, 'e> Lower<'p, 'e> {
+    pub(crate) fn new(parser: &'p mut Parser<'e>) -> Self {
+        Lower { parser, before: Vec::new() }
+    }
+}
+
+impl Lowering for Lower<'_, '_> {
+    const KNOWN: bool = KNOWN;
+    const WHAT: &'static str = "matrices";
+
+    fn is_changed(&self, place: &Expr) -> bool {
+        self.is_matrix(place)
+    }
+    fn suspects(&self) -> &Suspects {
+        &self.parser.suspects
+    }
+    fn change(&mut self, place: &Expr, op: Op, value: &Expr) {
+        let place = quote::quote!(&mut #place);
+        let function = match op {
+            Op::Add => "add",
+            Op::Sub => "subtract",
+            Op::Mul => "scale",
+            Op::Div => "divide",
+            Op::Rem => return,
+        };
+        let value = match op {
+            Op::Add | Op::Sub => self.borrowed(value),
+            _ => self.number(value),
+        };
+        self.call(function, &[value, place]);
+    }
+    fn replaced(&mut self, place: &Expr) {
+        let why = "a matrix behind a reference is not replaced differentiably: write to it by `copy_from`";
+        self.parser.errors.push(place, why);
+    }
+    fn before(self) -> Vec<Stmt> {
+        self.before
+    }
 }
 
 impl Lower<'_, '_> {
@@ -397,22 +380,6 @@ impl Lower<'_, '_> {
             }
         }
     }
-
-    /// `place op= value`
-    fn change(&mut self, place: &Expr, op: Op, value: &Expr) {
-        let function = match op {
-            Op::Add => "add",
-            Op::Sub => "subtract",
-            Op::Mul => "scale",
-            Op::Div => "divide",
-            Op::Rem => return,
-        };
-        let value = match op {
-            Op::Add | Op::Sub => self.borrowed(value),
-            _ => self.number(value),
-        };
-        self.call(function, &[value, place.to_token_stream()]);
-    }
 }
 
 impl VisitMut for Lower<'_, '_> {
@@ -438,7 +405,7 @@ impl VisitMut for Lower<'_, '_> {
     fn visit_block_mut(&mut self, _: &mut syn::Block) {}
 }
 
-fn operator(op: &BinOp) -> Option<Op> {
+pub(crate) fn operator(op: &BinOp) -> Option<Op> {
     Some(match op {
         BinOp::Add(_) => Op::Add,
         BinOp::Sub(_) => Op::Sub,

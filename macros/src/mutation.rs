@@ -7,6 +7,7 @@
 use syn::punctuated::Punctuated;
 use syn::{Expr as Syn, Token, parse_quote};
 
+use crate::arrays::Shape;
 use crate::calls::Callee;
 use crate::errors::Errors;
 use crate::kind::{inert, kind_of_type};
@@ -194,7 +195,7 @@ impl Parser<'_> {
         };
         let place = self.place(whole)?;
         let numbers = matches!(self.program.kind_of_place(&place), Kind::Sequence(element) if !matches!(*element, Kind::Sequence(_)));
-        let array = self.ranks.contains_key(&place.base);
+        let array = self.type_of_place(&place).is_some_and(|ty| Shape::of_type(&ty).is_some());
         let slice = if self.names_reference(whole) { whole.clone() } else { parse_quote!(&#whole) };
         (numbers && !array).then_some(slice)
     }
@@ -426,6 +427,9 @@ impl Program {
         }
         let mut segments = function.segments.iter().rev();
         let (Some(name), Some(ty)) = (segments.next(), segments.next()) else { return Kind::Unknown };
+        if let Some(kind) = crate::arrays::kind_of_call(function) {
+            return kind;
+        }
         if crate::matrices::makes(&name.ident, ty) {
             return Kind::Matrix(Box::new(Kind::Unknown));
         }
@@ -461,7 +465,8 @@ impl Program {
             ExprKind::Read(place) => place.projections.is_empty() && self.variables[place.base].heap,
             ExprKind::Call { function: Callee::Itself(_) | Callee::Parameter(..), .. } => false,
             ExprKind::Call { function, .. } => {
-                self.kind_of_call(function) != Kind::Unknown || self.vector(expr).0
+                matches!(self.kind_of_call(function), Kind::Sequence(_) | Kind::Matrix(_))
+                    || self.vector(expr).0
             }
             ExprKind::If { .. } | ExprKind::Block(_) | ExprKind::Match(_) | ExprKind::Rest(_) => self
                 .blocks_of(expr)

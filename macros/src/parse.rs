@@ -17,7 +17,7 @@ use crate::escape::{escapes, is_panic};
 use crate::iterators::consumers::Chain;
 use crate::iterators::item::Item;
 use crate::iterators::source::is_zero;
-use crate::kind::{inert, inert_method, is_slice, kind_of_type, numeric_method, rank_of_type};
+use crate::kind::{inert, inert_method, is_slice, kind_of_type, numeric_method};
 use crate::mutation::owned_type;
 use crate::normal::Parts;
 use crate::program::*;
@@ -35,6 +35,8 @@ pub(crate) enum Binding {
     Alias {
         place: Place,
         unique: bool,
+        /// As annotated.
+        ty: Option<Box<syn::Type>>,
     },
     /// `let f = |…| …`
     Closure(Rc<Closure>),
@@ -72,8 +74,8 @@ pub(crate) struct Parser<'e> {
     pub(crate) errors: &'e mut Errors,
     pub(crate) names: Names,
     pub(crate) suspects: Suspects,
-    /// The number of indices of arrays of `ndarray`'s.
-    pub(crate) ranks: HashMap<VarId, usize>,
+    /// The types of variables, where the syntax tells.
+    pub(crate) types: HashMap<VarId, syn::Type>,
 }
 
 pub(crate) const CONTROL: &str =
@@ -99,7 +101,7 @@ impl<'e> Parser<'e> {
             errors,
             names: Names::new(body),
             suspects: Suspects::of(signature, body),
-            ranks: HashMap::new(),
+            types: HashMap::new(),
         };
         parser.program.blocks.push(Block::default());
         parser.program.scalars = signature.generics.scalars.clone();
@@ -127,7 +129,7 @@ impl<'e> Parser<'e> {
                 variable.constant = parameter.constant;
                 variable.memory = origin == Origin::Unique;
                 variable.slice = is_slice(&parameter.ty);
-                parser.ranks.extend(rank_of_type(&parameter.ty).map(|rank| (id, rank)));
+                parser.types.insert(id, parameter.ty.clone());
                 parser.note_vector(id, None, Some(&parameter.ty));
                 id
             });
@@ -348,6 +350,7 @@ impl<'e> Parser<'e> {
                 }
                 Some(place)
             }
+            Syn::MethodCall(call) => self.view(call),
             Syn::Paren(paren) => self.place(&paren.expr),
             Syn::Group(group) => self.place(&group.expr),
             _ => None,
@@ -420,7 +423,7 @@ impl<'e> Parser<'e> {
                 Some(Binding::Variable(id)) => {
                     self.add(expr, ExprKind::Read(Place { base: id, projections: Vec::new() }))
                 }
-                Some(Binding::Alias { place, unique }) => self.add(expr, ExprKind::Borrow { place, unique }),
+                Some(Binding::Alias { place, unique, .. }) => self.add(expr, ExprKind::Borrow { place, unique }),
                 Some(Binding::Closure(_)) | None => self.constant(expr, true, None),
             },
             Syn::Index(_) | Syn::Field(_) => match self.place(expr) {
@@ -573,6 +576,9 @@ impl<'e> Parser<'e> {
         if let Some(result) = self.chain(expr, None, &mut before) {
             return self.in_place(expr, result, before);
         }
+        if let Some(place) = self.view(call) {
+            return self.add(expr, ExprKind::Read(place));
+        }
         if inert_method(&call.method.to_string()) {
             return self.inert_expr(expr);
         }
@@ -704,6 +710,9 @@ impl<'e> Parser<'e> {
         } else {
             Callee::Function(function.clone())
         };
+        if crate::arrays::is_map(function) {
+            self.keep_slopes(&args);
+        }
         self.add(expr, ExprKind::Call { function: callee, args })
     }
 

@@ -232,6 +232,8 @@ pub(crate) enum Projection {
     Index(ExprId),
     Field(syn::Member),
     Deref,
+    /// A view of an array: `x.row(i)`. Where it is written to, `x.row_mut(i)`.
+    View(Ident, Vec<ExprId>),
 }
 
 pub(crate) struct Expr {
@@ -692,9 +694,10 @@ impl Program {
 impl Place {
     /// The index expressions on the way to the place.
     pub(crate) fn indices(&self) -> impl Iterator<Item = ExprId> + '_ {
-        self.projections.iter().filter_map(|p| match p {
-            Projection::Index(e) => Some(*e),
-            _ => None,
+        self.projections.iter().flat_map(|p| match p {
+            Projection::Index(e) => std::slice::from_ref(e).iter().copied(),
+            Projection::View(_, args) => args.iter().copied(),
+            Projection::Field(_) | Projection::Deref => [].iter().copied(),
         })
     }
 }

@@ -422,7 +422,7 @@ impl Reverse<'_> {
                 self.reads_memory(place.base, after, level);
                 self.present(place.base);
                 let base = &variable.unique;
-                let projections = self.projections(&place.projections, at, level);
+                let projections = self.projections_mut(&place.projections, at, level);
                 quote!(#base #projections)
             }
             None => self.place(place, at, level),
@@ -430,11 +430,12 @@ impl Reverse<'_> {
         if !variable.active {
             return (text, None);
         }
-        let projections = self.projections(&place.projections, at, level);
         let view = self.view(place.base);
         let whole = view.as_ref().or(local).expect("bound before the call");
+        let (whole, rest) = self.viewed(whole, place, at);
+        let projections = self.projections(rest, at, level);
         if projections.is_empty() {
-            return (text, Some(whole.clone()));
+            return (text, Some(whole));
         }
         let (part, cells) = (self.kept.fresh("cells"), Program::fresh("d"));
         self.emit(quote!(let #part = #whole.part(|#cells| &#cells #projections);));
@@ -490,7 +491,7 @@ impl Reverse<'_> {
         self.reads_memory(place.base, after, level);
         self.present(place.base);
         let base = &variable.unique;
-        let projections = self.projections(&place.projections, at, level);
+        let projections = self.projections_mut(&place.projections, at, level);
         match variable.by_reference() && projections.is_empty() {
             // Coerced as needed, which may be to a shared reference.
             true => quote!(#base),
@@ -515,9 +516,10 @@ impl Reverse<'_> {
             };
         }
         let level = self.top();
-        let projections = self.projections(&place.projections, at, level);
         let view = self.view(place.base);
         let whole = view.as_ref().or(local).expect("bound before the call");
+        let (whole, rest) = self.viewed(whole, place, at);
+        let projections = self.projections(rest, at, level);
         if projections.is_empty() {
             quote_spanned!(span=> #whole.into())
         } else {

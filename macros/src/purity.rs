@@ -14,7 +14,7 @@ impl Parser<'_> {
         struct Impure<'p, 'e>(&'p Parser<'e>, bool);
         impl<'ast> syn::visit::Visit<'ast> for Impure<'_, '_> {
             fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
-                let trusted = matches!(&*call.func, Syn::Path(path) if {
+                let trusted = matches!(&*call.func, Syn::Path(path) if crate::arrays::is_axis(&path.path) || {
                     let first = path.path.segments.first().map(|s| s.ident.to_string()).unwrap_or_default();
                     self.0.program.of_scalar(&path.path) || path.path.segments.len() > 1 && first.starts_with(|c: char| "iuf".contains(c)) && first.len() < 6
                 });
@@ -25,8 +25,8 @@ impl Parser<'_> {
                 // It is not to be had in the reverse pass.
                 self.1 |= self.0.function_parameter(&Syn::Path(path.clone())).is_some();
             }
-            fn visit_macro(&mut self, _: &'ast syn::Macro) {
-                self.1 = true;
+            fn visit_macro(&mut self, mac: &'ast syn::Macro) {
+                self.1 |= !crate::arrays::is_pure_slice(mac);
             }
             fn visit_expr_assign(&mut self, _: &'ast syn::ExprAssign) {
                 self.1 = true;

@@ -432,7 +432,7 @@ impl<'p> Reverse<'p> {
                 self.present(id);
                 let old = self.kept.keep(at.block, Item::Old(statement.id), "old");
                 let base = &variable.unique;
-                let projections = self.projections(&assign.place.projections, at, level);
+                let projections = self.projections_mut(&assign.place.projections, at, level);
                 let place = deref(&assign.place, quote!(#base), projections);
                 self.emit(quote!(#place = #old;));
             }

@@ -97,6 +97,33 @@ impl Reverse<'_> {
         quote!(#pool.take(&#name))
     }
 
+    /// The shadow of the last view on the way to a place, out of that of the whole variable, and what follows the view.
+    pub(crate) fn viewed<'a>(
+        &mut self,
+        whole: &Ident,
+        place: &'a Place,
+        at: &At,
+    ) -> (Ident, &'a [Projection]) {
+        let (mut shadow, mut rest) = (whole.clone(), &place.projections[..]);
+        while let Some(i) = rest.iter().position(|p| matches!(p, Projection::View(..))) {
+            let level = self.top();
+            let path = self.projections(&rest[..=i], at, level);
+            let (part, cells) = (self.kept.fresh("cells"), Program::fresh("d"));
+            self.emit(quote!(let #part = #shadow.project(|#cells| #cells #path);));
+            (shadow, rest) = (part, &rest[i + 1..]);
+        }
+        (shadow, rest)
+    }
+
+    /// Likewise for a variable that may hold its shadow itself: views of that need no names.
+    fn held<'a>(&mut self, place: &'a Place, at: &At) -> (Ident, &'a [Projection]) {
+        let variable = &self.program.variables[place.base];
+        match variable.by_reference() {
+            true => self.viewed(&variable.shadow, place, at),
+            false => (variable.shadow.clone(), &place.projections),
+        }
+    }
+
     /// The slot that keeps the shadow of a local between calls.
     pub(crate) fn pool(&mut self, id: VarId) -> Ident {
         let variables = &self.program.variables;
@@ -142,11 +169,15 @@ impl Reverse<'_> {
             let cells = Program::fresh("d");
             return self.emit(quote!(#row.accumulate(|#cells| &#cells[#index], #d);));
         }
-        let projections = self.projections(&place.projections, at, level);
+        let viewed = place.projections.iter().any(|p| matches!(p, Projection::View(..)));
+        let projections = self.projections_mut(&place.projections, at, level);
         let shadow = &variable.shadow;
         let number = program.kind_of_place(place) == Kind::Float && program.scalars.is_empty();
-        let gathered =
-            number && !projections.is_empty() && self.captured.is_empty() && program.settled(place);
+        let gathered = number
+            && !viewed
+            && !projections.is_empty()
+            && self.captured.is_empty()
+            && program.settled(place);
         let contribution = |shadow: Ident, view: bool| Contribution {
             place: place.clone(),
             at: at.clone(),
@@ -159,6 +190,8 @@ impl Reverse<'_> {
             if gathered {
                 return self.levels[level].out.contribute(contribution(shadow, true));
             }
+            let (shadow, rest) = self.viewed(&shadow, place, at);
+            let projections = if viewed { self.projections(rest, at, level) } else { projections };
             let cells = Program::fresh("d");
             let part = if projections.is_empty() { quote!(*#cells) } else { quote!(&#cells #projections) };
             return self.emit(quote!(#shadow.accumulate(|#cells| #part, #d);));
@@ -193,11 +226,12 @@ impl Reverse<'_> {
     pub(crate) fn read_shadow(&mut self, place: &Place, at: &At) -> Cotangent {
         let variable = &self.program.variables[place.base];
         let level = self.top();
-        let projections = self.projections(&place.projections, at, level);
-        let shadow = &variable.shadow;
-        if projections.is_empty() && !variable.by_reference() {
+        if place.projections.is_empty() && !variable.by_reference() {
+            let shadow = &variable.shadow;
             return Cotangent::atom(quote!(#shadow));
         }
+        let (shadow, rest) = self.held(place, at);
+        let projections = self.projections(rest, at, level);
         let name = self.kept.fresh("d");
         if variable.by_reference() {
             let cells = Program::fresh("d");
@@ -212,8 +246,8 @@ impl Reverse<'_> {
     pub(crate) fn take_shadow(&mut self, place: &Place, at: &At) -> Cotangent {
         let variable = &self.program.variables[place.base];
         let level = self.top();
-        let projections = self.projections(&place.projections, at, level);
-        let shadow = &variable.shadow;
+        let (shadow, rest) = self.held(place, at);
+        let projections = self.projections_mut(rest, at, level);
         let name = self.kept.fresh("d");
         if variable.by_reference() {
             let cells = Program::fresh("d");

@@ -49,10 +49,16 @@ impl Parser<'_> {
             pattern => (pattern, None),
         };
         let syntax = local.init.as_ref().map(|init| &*init.expr);
-        if let (Pat::Ident(name), Some(Syn::Reference(reference))) = (pattern, syntax)
-            && let Some(place) = self.place(referent(&reference.expr))
+        let borrowed = match syntax {
+            Some(Syn::Reference(reference)) => {
+                Some((referent(&reference.expr), reference.mutability.is_some()))
+            }
+            Some(view @ Syn::MethodCall(call)) => Some((view, crate::arrays::is_written(&call.method))),
+            _ => None,
+        };
+        if let (Pat::Ident(name), Some((borrowed, unique))) = (pattern, borrowed)
+            && let Some(place) = self.place(borrowed)
         {
-            let unique = reference.mutability.is_some();
             if unique {
                 self.program.variables[place.base].memory = true;
             }
@@ -65,7 +71,7 @@ impl Parser<'_> {
             // Likewise another name for a reference.
             let alias = match path.path.get_ident().and_then(|name| self.lookup(name)) {
                 _ if name.mutability.is_some() => None,
-                Some(Binding::Alias { place, unique }) => Some((place.clone(), *unique)),
+                Some(Binding::Alias { place, unique, .. }) => Some((place.clone(), *unique)),
                 Some(Binding::Variable(id))
                     if self.program.variables[*id].by_reference()
                         || self.program.variables[*id].origin == Origin::Function =>
@@ -80,6 +86,8 @@ impl Parser<'_> {
                 return Some(self.names_for_places(local, [(name.ident.clone(), place)], unique));
             }
         }
+        let known =
+            ty.cloned().or_else(|| syntax.and_then(|init| self.shape_of(init)).map(|shape| shape.to_type()));
         let init = syntax.map(|e| self.expr(e));
         let mut variables = Vec::new();
         let tuple = matches!(pattern, Pat::Tuple(_));
@@ -97,6 +105,7 @@ impl Parser<'_> {
         }
         if let [Some(id)] = variables[..] {
             self.note_vector(id, init, ty);
+            self.types.extend(known.map(|ty| (id, ty)));
             if let Some(ty) = ty {
                 self.program.variables[id].kind = self.program.kind_of_type(ty);
                 self.program.variables[id].ty = Some(Box::new(ty.clone()));
@@ -130,12 +139,16 @@ impl Parser<'_> {
         names: impl IntoIterator<Item = (syn::Ident, Place)>,
         unique: bool,
     ) -> StatementKind {
+        let ty = match &local.pat {
+            Pat::Type(typed) => Some(typed.ty.clone()),
+            _ => None,
+        };
         let aliases: Vec<_> = names.into_iter().collect();
         for (name, place) in &aliases {
             if matches!(self.scope().get(&name.to_string()), Some(Binding::Variable(_))) {
                 self.errors.push(name, "this name is taken by a variable of the same block: give the reference a name of its own");
             }
-            let binding = Binding::Alias { place: place.clone(), unique };
+            let binding = Binding::Alias { place: place.clone(), unique, ty: ty.clone() };
             self.scope().insert(name.to_string(), binding);
         }
         StatementKind::Let(Let {

@@ -73,7 +73,9 @@ impl Parser<'_> {
     fn borrows_temporary(&self, arg: &Syn) -> bool {
         let Syn::Reference(reference) = arg else { return false };
         let carries = |id: usize| !inert(&self.program.variables[id].kind);
+        let view = matches!(&*reference.expr, Syn::MethodCall(call) if self.viewed(call).is_some());
         is_temporary(&reference.expr)
+            && !view
             && self.mentions(reference.expr.to_token_stream()).into_iter().any(carries)
     }
 }

@@ -201,6 +201,14 @@ impl Reverse<'_> {
 
     /// The place, as an expression of the reverse pass.
     pub(crate) fn place(&mut self, place: &Place, at: &At, level: usize) -> TokenStream {
+        self.place_to(place, false, at, level)
+    }
+
+    fn place_mut(&mut self, place: &Place, at: &At, level: usize) -> TokenStream {
+        self.place_to(place, true, at, level)
+    }
+
+    fn place_to(&mut self, place: &Place, unique: bool, at: &At, level: usize) -> TokenStream {
         if let Some((row, index)) = self.element_of_row(place, at, level, Holder::Value) {
             return quote!(#row[#index]);
         }
@@ -211,13 +219,33 @@ impl Reverse<'_> {
         } else {
             self.definition(at.versions[&place.base])
         };
-        let projections = self.projections(&place.projections, at, level);
+        let projections = self.projections_to(&place.projections, unique, at, level);
         let deref = place.projections.iter().any(|p| matches!(p, Projection::Deref));
         if deref { quote!((*#base)#projections) } else { quote!(#base #projections) }
     }
 
     /// `[i].field…`
     pub(crate) fn projections(&mut self, projections: &[Projection], at: &At, level: usize) -> TokenStream {
+        self.projections_to(projections, false, at, level)
+    }
+
+    /// Likewise, for a place that is written to.
+    pub(crate) fn projections_mut(
+        &mut self,
+        projections: &[Projection],
+        at: &At,
+        level: usize,
+    ) -> TokenStream {
+        self.projections_to(projections, true, at, level)
+    }
+
+    fn projections_to(
+        &mut self,
+        projections: &[Projection],
+        unique: bool,
+        at: &At,
+        level: usize,
+    ) -> TokenStream {
         let mut tokens = TokenStream::new();
         for projection in projections {
             match projection {
@@ -231,6 +259,15 @@ impl Reverse<'_> {
                 }
                 Projection::Field(member) => tokens.extend(quote!(.#member)),
                 Projection::Deref => {}
+                Projection::View(view, args) => {
+                    let view = if unique { crate::arrays::written(view) } else { view.clone() };
+                    let text = |arg: &ExprId| {
+                        let at = self.program.frozen.get(arg).unwrap_or(at);
+                        self.text(*arg, at, level)
+                    };
+                    let args: Vec<_> = args.iter().map(text).collect();
+                    tokens.extend(quote!(.#view(#(#args),*)));
+                }
             }
         }
         tokens
@@ -267,7 +304,10 @@ impl Reverse<'_> {
                 if deref && program.kind_of(expr) == Kind::Float { quote!((*#text)) } else { text }
             }
             ExprKind::Borrow { place, unique } => {
-                let text = self.place(place, at, level);
+                let text = match unique {
+                    true => self.place_mut(place, at, level),
+                    false => self.place(place, at, level),
+                };
                 let variable = &program.variables[place.base];
                 let reference = place.projections.is_empty() && variable.by_reference();
                 let referred =

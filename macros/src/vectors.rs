@@ -19,6 +19,8 @@ use crate::reverse::{Cotangent, Reverse, Slot};
 pub(crate) struct Moved {
     /// The vector itself.
     value: TokenStream,
+    /// The reverse pass has it.
+    present: bool,
     /// Where its shadow goes once it is of no more use.
     pool: Ident,
     /// It may be the copy of what the function returned: the first such vector that is of no more use is.
@@ -32,7 +34,12 @@ impl<'p> Reverse<'p> {
         let variables = &self.program.variables;
         let group = |returned: VarId| variables[returned].pool == variables[id].pool;
         let copy = self.program.returned.is_some_and(group);
-        Cotangent { tokens: shadow, atom: true, moved: Some(Moved { value, pool, copy }), owned: true }
+        Cotangent {
+            tokens: shadow,
+            atom: true,
+            moved: Some(Moved { value, pool, copy, present: true }),
+            owned: true,
+        }
     }
 
     /// The shadow of a vector that the function returns starts as what the caller hands in.
@@ -111,7 +118,7 @@ impl<'p> Reverse<'p> {
         let (shadow, value) = (&variable.shadow, &variable.unique);
         let mut d = self.moved(id, quote!(#shadow), quote!(#value));
         if let (Some(moved), false) = (&mut d.moved, present) {
-            moved.copy = false;
+            (moved.copy, moved.present) = (false, false);
         }
         Some(d)
     }
@@ -149,7 +156,7 @@ impl<'p> Reverse<'p> {
     pub(crate) fn pull_vector(&mut self, expr: ExprId, d: &Cotangent, moved: &Moved, at: &At) {
         let program = self.program;
         let expr = program.peel(expr);
-        let Moved { value, pool, .. } = moved;
+        let Moved { value, pool, present, .. } = moved;
         let plain = Cotangent { moved: None, ..d.clone() };
         match &program.exprs[expr].kind {
             ExprKind::If { cond, then, otherwise } => {
@@ -178,6 +185,10 @@ impl<'p> Reverse<'p> {
         if moved.copy {
             let slot = self.copies();
             self.emit(quote!(#slot.give(#value);));
+        } else if let (true, true, Some(rule)) = (*present, program.is_reclaimed(expr), self.rules.get(&expr))
+        {
+            let rule = rule.clone();
+            self.emit(quote!(#rule.reclaim(#value);));
         }
         self.emit(quote!(#pool.give(#d);));
     }
@@ -227,7 +238,7 @@ impl<'p> Reverse<'p> {
                 self.emit(quote!(let (mut #row, mut #gradient) = __pb::unpush_row(&mut #v, &mut #shadow);));
                 self.levels[level].current = (*at.versions).clone();
                 let pool = self.pool_of_rows(self.place_of(args[0]).base);
-                let moved = Moved { value: quote!(#row), pool, copy: false };
+                let moved = Moved { value: quote!(#row), pool, copy: false, present: true };
                 let tokens = quote!(#gradient);
                 let d = Cotangent { tokens, atom: true, moved: Some(moved), owned: true };
                 return self.pull(args[1], &d, at);

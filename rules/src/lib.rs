@@ -5,6 +5,7 @@
 extern crate self as pullback;
 
 mod activation;
+mod arrays;
 pub mod blas;
 mod call;
 mod callable;
@@ -71,6 +72,7 @@ pub mod __private {
     pub use std::ops::ControlFlow;
 
     pub use crate::activation::{Activation, Dual, DualMut, Frames};
+    pub use crate::arrays::functions as arrays;
     pub use crate::call::{
         Call, HasRule, OfReceiver, Reads, Recursive, SettledReceiver, UnsettledReceiver, WritesToReceiver,
         forward, forward_reading, pull_at_once, pullback, rule_of,

@@ -57,6 +57,13 @@ pub trait Rule: State {
         (value, self.pullback(residual, args, shadows, seed))
     }
 
+    /// Takes back what a forward has returned, after the matching pullback, once nobody reads it any more: the memory that it
+    /// owns may serve a later forward. A caller need not do this.
+    #[inline(always)]
+    fn reclaim(&mut self, output: <Self::Function as Function>::Output) {
+        drop(output);
+    }
+
     /// Tells the rule what nobody will look at, so that it need not compute it. Called before the first forward.
     ///
     /// * If parameter number `parameter` is passed by `&mut`: what it held on entry. The pullback need not bring it back.

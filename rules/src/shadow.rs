@@ -92,6 +92,12 @@ impl<V: Copy> Shadow<V> {
         Shadow(self.0.as_ref().map(project))
     }
 
+    /// The shadow of a view, such as a row of a matrix: the same view of the cells.
+    #[inline(always)]
+    pub fn project<'s, W>(&'s self, project: impl FnOnce(&'s V) -> W) -> Shadow<W> {
+        Shadow(self.0.as_ref().map(project))
+    }
+
     /// Adds `gradient` to the element that `place` selects.
     #[inline(always)]
     pub fn accumulate<C: Accumulate>(self, place: impl FnOnce(&V) -> &C, gradient: C::Tangent) {

@@ -18,7 +18,7 @@ use crate::iterators::flow::{Flow, Origin, Stage};
 use crate::iterators::item::{Code, Item};
 use crate::iterators::source::{Access, Function, Source, is_zero};
 use crate::parse::{Binding, Parser};
-use crate::program::{Kind, Projection};
+use crate::program::Kind;
 use crate::rename::{Occurrences, Substitute, path};
 
 const SOURCES: &[&str] =
@@ -126,6 +126,14 @@ impl<'e> Parser<'e> {
     fn flow_of_method(&mut self, expr: &Expr, out: &mut Vec<Stmt>) -> Result<Option<Flow>, Refused> {
         let Expr::MethodCall(call) = expr else { return Ok(None) };
         let method = call.method.to_string();
+        if let Some((view, axis)) = self.views(call) {
+            let access = if method.ends_with("_mut") { Access::Unique } else { Access::Shared };
+            let base = self.base(&call.receiver, access, out);
+            return Ok(Some(plain(Source::Views { base, view, axis })));
+        }
+        if self.iterates_views(call) {
+            return self.flow_of_method(&call.receiver, out);
+        }
         if SOURCES.contains(&method.as_str()) {
             return Ok(self.source(call, out));
         }
@@ -158,6 +166,9 @@ impl<'e> Parser<'e> {
             Expr::Call(call) => generator(&call.func).is_some(),
             Expr::MethodCall(call) => {
                 let method = call.method.to_string();
+                if self.views(call).is_some() || self.iterates_views(call) {
+                    return true;
+                }
                 if SOURCES.contains(&method.as_str()) {
                     return self.is_indexable(&call.receiver);
                 }
@@ -165,6 +176,31 @@ impl<'e> Parser<'e> {
             }
             _ => false,
         }
+    }
+
+    /// The rows of an array, or what else views it is gone through by: the method for each of them, and the axis.
+    fn views(&self, call: &ExprMethodCall) -> Option<(Ident, Option<Expr>)> {
+        let method = call.method.to_string();
+        let (name, suffix) = match method.strip_suffix("_mut") {
+            Some(name) => (name, "_mut"),
+            None => (method.as_str(), ""),
+        };
+        let (view, axis) = match (name, call.args.len()) {
+            ("rows", 0) => ("row", None),
+            ("columns", 0) => ("column", None),
+            ("outer_iter", 0) => ("index_axis", Some(parse_quote!(::pullback::__private::ndarray::Axis(0)))),
+            ("axis_iter", 1) => ("index_axis", Some(call.args[0].clone())),
+            _ => return None,
+        };
+        let rank = self.rank(&call.receiver)?;
+        let fits = if axis.is_some() { rank > 1 } else { rank == 2 };
+        fits.then(|| (Ident::new(&format!("{view}{suffix}"), call.method.span()), axis))
+    }
+
+    /// `x.rows().into_iter()`
+    fn iterates_views(&self, call: &ExprMethodCall) -> bool {
+        call.method == "into_iter"
+            && matches!(&*call.receiver, Expr::MethodCall(inner) if self.views(inner).is_some())
     }
 
     fn source(&mut self, call: &ExprMethodCall, out: &mut Vec<Stmt>) -> Option<Flow> {
@@ -541,23 +577,9 @@ impl<'e> Parser<'e> {
         }
     }
 
-    /// The number of indices of an array of `ndarray`'s, where the type of a parameter tells.
+    /// The number of indices of an array of `ndarray`'s, where the syntax tells.
     fn rank(&self, expr: &Expr) -> Option<usize> {
-        match expr {
-            Expr::Path(path) => match self.lookup(path.path.get_ident()?)? {
-                Binding::Variable(id) => self.ranks.get(id).copied(),
-                Binding::Alias { place, .. }
-                    if !place.projections.iter().any(|p| !matches!(p, Projection::Deref)) =>
-                {
-                    self.ranks.get(&place.base).copied()
-                }
-                _ => None,
-            },
-            Expr::Paren(paren) => self.rank(&paren.expr),
-            Expr::Reference(reference) => self.rank(&reference.expr),
-            Expr::Unary(unary) => self.rank(&unary.expr),
-            _ => None,
-        }
+        self.shape_of(expr)?.rank
     }
 
     /// A closure with another name for one of its parameters.

@@ -55,6 +55,13 @@ pub(crate) enum Source {
         access: Access,
         columns: Option<Ident>,
     },
+    /// Rows of an array, or what else views it consists of, along an axis.
+    Views {
+        base: Expr,
+        /// `row`, or `index_axis` if there is an axis.
+        view: Ident,
+        axis: Option<Expr>,
+    },
     Repeat(Expr),
     Zip(Box<Source>, Box<Source>),
     Enumerate(Box<Source>),
@@ -86,6 +93,11 @@ impl Source {
             Source::Windows { base, size } => parse_quote!((#base.len() + 1).saturating_sub(#size)),
             Source::Chunks { base, size, len: None, .. } => parse_quote!(#base.len() / #size),
             Source::Chunks { size, len: Some(len), .. } => parse_quote!(usize::div_ceil(#len, #size)),
+            Source::Views { base, axis: Some(axis), .. } => parse_quote!(#base.len_of(#axis)),
+            Source::Views { base, view, .. } => match view.to_string().starts_with("row") {
+                true => parse_quote!(#base.nrows()),
+                false => parse_quote!(#base.ncols()),
+            },
             Source::From(_) | Source::Repeat(_) => return None,
             Source::Zip(left, right) => match (left.len(), right.len()) {
                 (Some(left), Some(right)) => parse_quote!(usize::min(#left, #right)),
@@ -228,6 +240,10 @@ impl Parser<'_> {
             Source::Matrix { base, access, columns } => {
                 let columns = columns.as_ref().expect("named before");
                 item_of(parse_quote!(#base[[#index / #columns, #index % #columns]]), *access)
+            }
+            Source::Views { base, view, axis } => {
+                let axis = axis.iter();
+                Item::Value(parse_quote!(#base.#view(#(#axis,)* #index)))
             }
             Source::Repeat(value) => Item::Value(value.clone()),
             Source::Zip(left, right) => {

@@ -2,6 +2,7 @@
 //!
 //! What computes them is chosen in `backend` and `triangular`, and nowhere else.
 
+mod accumulate;
 mod adjoint;
 mod backend;
 mod byproduct;
@@ -28,6 +29,7 @@ mod specimens;
 mod triangular;
 mod vectorised;
 
+pub(crate) use accumulate::{ProductPlan, accumulate_product};
 pub use backend::{MatrixScalar, set_threads};
 pub use level1::movement::{copy, rot, swap};
 pub use level1::reductions::{asum, dot, iamax, nrm2};

@@ -1,0 +1,200 @@
+//! `Zip`, `azip!` and `zip_mut_with`: loops over the indices of arrays, with the elements of each as parameters of a closure.
+
+use syn::{Expr, ExprClosure, Ident, Pat, Stmt, Token, parse_quote};
+
+use crate::iterators::item::{Code, Item};
+use crate::parse::Parser;
+
+/// What is gone through.
+struct Producer {
+    array: Expr,
+    unique: bool,
+}
+
+impl Producer {
+    /// `&a`, `&mut a`, or the name of a reference or view.
+    fn of(expr: &Expr) -> Producer {
+        match expr {
+            Expr::Reference(reference) => {
+                Producer { array: (*reference.expr).clone(), unique: reference.mutability.is_some() }
+            }
+            Expr::Paren(paren) => Producer::of(&paren.expr),
+            Expr::MethodCall(call) if call.method == "view_mut" => {
+                Producer { array: (*call.receiver).clone(), unique: true }
+            }
+            expr => Producer { array: expr.clone(), unique: false },
+        }
+    }
+}
+
+/// The closure and what it is called with.
+struct Zipped {
+    producers: Vec<Producer>,
+    closure: ExprClosure,
+    /// The first array tells the shape, to which the others are broadcast.
+    broadcast: bool,
+}
+
+impl Zipped {
+    fn of(expr: &Expr) -> Option<Zipped> {
+        match expr {
+            Expr::MethodCall(call) => match (call.method.to_string().as_str(), call.args.len()) {
+                ("for_each", 1) => {
+                    let Expr::Closure(closure) = &call.args[0] else { return None };
+                    let producers = chain(&call.receiver)?;
+                    Some(Zipped { producers, closure: closure.clone(), broadcast: false })
+                }
+                ("zip_mut_with", 2) => {
+                    let Expr::Closure(closure) = &call.args[1] else { return None };
+                    let first = Producer { array: (*call.receiver).clone(), unique: true };
+                    let producers = vec![first, Producer::of(&call.args[0])];
+                    Some(Zipped { producers, closure: closure.clone(), broadcast: true })
+                }
+                _ => None,
+            },
+            Expr::Macro(mac) if mac.mac.path.segments.last().is_some_and(|last| last.ident == "azip") => {
+                let Azip { producers, patterns, body } = mac.mac.parse_body().ok()?;
+                let closure: ExprClosure = parse_quote!(|#(#patterns),*| #body);
+                Some(Zipped { producers, closure, broadcast: false })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// `Zip::from(a).and(b)`
+fn chain(expr: &Expr) -> Option<Vec<Producer>> {
+    match expr {
+        Expr::Call(call) => {
+            let Expr::Path(path) = &*call.func else { return None };
+            let names: Vec<_> =
+                path.path.segments.iter().rev().take(2).map(|s| s.ident.to_string()).collect();
+            (names == ["from", "Zip"] && call.args.len() == 1).then(|| vec![Producer::of(&call.args[0])])
+        }
+        Expr::MethodCall(call) if call.method == "and" && call.args.len() == 1 => {
+            let mut producers = chain(&call.receiver)?;
+            producers.push(Producer::of(&call.args[0]));
+            Some(producers)
+        }
+        _ => None,
+    }
+}
+
+/// `azip!((a in &mut x, &b in &y) *a += b)`
+struct Azip {
+    producers: Vec<Producer>,
+    patterns: Vec<Pat>,
+    body: Expr,
+}
+
+impl syn::parse::Parse for Azip {
+    fn parse(input: syn::parse::ParseStream) -> syn::Result<Self> {
+        let list;
+        syn::parenthesized!(list in input);
+        let (mut producers, mut patterns) = (Vec::new(), Vec::new());
+        while !list.is_empty() {
+            patterns.push(Pat::parse_single(&list)?);
+            list.parse::<Token![in]>()?;
+            producers.push(Producer::of(&list.parse()?));
+            list.parse::<Option<Token![,]>>()?;
+        }
+        input.parse::<Option<Token![=>]>>()?;
+        let body = input.parse()?;
+        input.parse::<Option<Token![;]>>()?;
+        Ok(Azip { producers, patterns, body })
+    }
+}
+
+impl Parser<'_> {
+    /// The loops that do what `stmt` does, if it goes through arrays together.
+    pub(crate) fn zipped(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
+        let zipped = match stmt {
+            Stmt::Expr(expr, _) => Zipped::of(expr)?,
+            Stmt::Macro(mac) => {
+                Zipped::of(&Expr::Macro(syn::ExprMacro { attrs: Vec::new(), mac: mac.mac.clone() }))?
+            }
+            _ => return None,
+        };
+        let Zipped { producers, closure, broadcast } = zipped;
+        if !self.suspects.any(stmt) || producers.len() != closure.inputs.len() {
+            return None;
+        }
+        let shapes: Vec<_> = producers.iter().map(|producer| self.shape_of(&producer.array)).collect();
+        let ranks: Option<Vec<_>> = shapes.iter().map(|shape| shape.as_ref()?.rank).collect();
+        let Some(ranks) = ranks.filter(|ranks| broadcast || ranks.iter().all(|rank| *rank == ranks[0]))
+        else {
+            let why = "how many dimensions these arrays have is not to be seen here: bind each with `let` first, with its type, such as \
+                       `Array2<f64>`, or write a loop over indices";
+            self.errors.push(stmt, why);
+            return None;
+        };
+        let mut out = Vec::new();
+        let arrays: Vec<Expr> = producers
+            .iter()
+            .map(|producer| self.zipped_array(&producer.array, producer.unique, &mut out))
+            .collect();
+        let indices: Vec<Ident> = (0..ranks[0]).map(|_| self.names.fresh("i")).collect();
+        for (array, rank) in arrays.iter().zip(&ranks).skip(1) {
+            let first = &arrays[0];
+            out.push(match broadcast {
+                true => parse_quote!(assert!(#array.broadcast(#first.raw_dim()).is_some(), "the arrays have different shapes");),
+                false => parse_quote!(assert!(#array.shape() == #first.shape(), "the arrays have different shapes");),
+            });
+            if *rank > ranks[0] {
+                self.errors.push(stmt, "an array is not broadcast to one with fewer dimensions");
+            }
+        }
+        let mut body = Vec::new();
+        let inner = &closure.body;
+        let mut code = Code::of(&parse_quote!(#inner));
+        for (((array, rank), producer), pattern) in
+            arrays.iter().zip(&ranks).zip(&producers).zip(&closure.inputs)
+        {
+            let skipped = ranks[0].saturating_sub(*rank);
+            let position = |(axis, index): (usize, &Ident)| -> Expr {
+                if producer.unique || !broadcast {
+                    return parse_quote!(#index);
+                }
+                // A stretched axis has one element.
+                let axis = proc_macro2::Literal::usize_unsuffixed(axis);
+                parse_quote!(#index % #array.shape()[#axis])
+            };
+            let at: Vec<Expr> = indices[skipped..].iter().enumerate().map(position).collect();
+            let place: Expr = match &at[..] {
+                [] => parse_quote!(#array[[]]),
+                [one] => parse_quote!(#array[#one]),
+                many => parse_quote!(#array[[#(#many),*]]),
+            };
+            self.bind_item(pattern, Item::Place { place, unique: producer.unique }, &mut code, &mut body);
+        }
+        body.extend(code.statements);
+        body.extend(code.value.map(|value| Stmt::Expr(value, Some(Default::default()))));
+        let first = &arrays[0];
+        let nested = indices.iter().enumerate().rev().fold(body, |body, (axis, index)| {
+            let axis = proc_macro2::Literal::usize_unsuffixed(axis);
+            vec![parse_quote!(for #index in 0..#first.shape()[#axis] { #(#body)* })]
+        });
+        out.extend(nested);
+        Some(out)
+    }
+
+    /// A name for what is computed.
+    fn zipped_array(&mut self, array: &Expr, unique: bool, out: &mut Vec<Stmt>) -> Expr {
+        match array {
+            Expr::Path(_) => array.clone(),
+            Expr::Paren(paren) => self.zipped_array(&paren.expr, unique, out),
+            Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => (*unary.expr).clone(),
+            _ => {
+                let name = self.hidden("zipped");
+                let view = matches!(array, Expr::MethodCall(_));
+                out.push(match (unique, view) {
+                    (true, false) => parse_quote!(let #name = &mut #array;),
+                    (true, true) => parse_quote!(let mut #name = #array;),
+                    (false, true) => parse_quote!(let #name = #array;),
+                    (false, false) => parse_quote!(let #name = &#array;),
+                });
+                parse_quote!(#name)
+            }
+        }
+    }
+}

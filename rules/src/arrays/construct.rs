@@ -1,0 +1,102 @@
+//! Arrays made of numbers: `from_elem`, `zeros`, `ones`, `array!`.
+
+use ndarray::{Array, IntoDimension, Ix1, Ix2};
+
+use super::operation::{Operation, operation};
+use super::spare::Spare;
+use super::{Entry, Rank};
+use crate::function::{Args, ConstVal, Cotangent, Gradients, Shadows, Val};
+use crate::tangent::Value;
+
+operation! {
+    /// `Array::from_elem(shape, s)`: *ṡ = Σ ẏᵢ*
+    from_elem<T: (Entry), S: (IntoDimension<Dim: Rank> + Copy + 'static)>(
+        shape: ConstVal<S> as S,
+        s: Val<T> as T
+    ) -> Array<T, S::Dim>;
+}
+
+impl<T: Entry, S: IntoDimension<Dim: Rank> + Copy + 'static> Operation for from_elem<T, S> {
+    type Kept = Spare<T>;
+
+    fn forward(spare: &mut Spare<T>, (shape, s): Args<'_, Self>) -> Array<T, S::Dim> {
+        let mut y = spare.array(shape.into_dimension(), false);
+        y.fill(s);
+        y
+    }
+    fn pullback<'a>(
+        _: &mut Spare<T>,
+        _: Args<'a, Self>,
+        _: Shadows<'a, Self>,
+        d: Cotangent<'_, Self>,
+    ) -> Gradients<Self> {
+        ((), d.sum())
+    }
+    fn reclaim(spare: &mut Spare<T>, y: Array<T, S::Dim>) {
+        spare.reclaim(y);
+    }
+}
+
+/// What stands in `array![…]`: numbers, or rows of numbers.
+pub trait Listed: Value<Tangent = Self> + Copy + 'static {
+    /// A number.
+    type Entry: Entry;
+    /// The dimensions.
+    type Rank: Rank;
+
+    /// The shape.
+    fn shape() -> Self::Rank;
+    /// Each number in turn.
+    fn entries(&mut self) -> impl Iterator<Item = &mut Self::Entry>;
+}
+
+impl<T: Entry, const N: usize> Listed for [T; N] {
+    type Entry = T;
+    type Rank = Ix1;
+
+    fn shape() -> Ix1 {
+        Ix1(N)
+    }
+    fn entries(&mut self) -> impl Iterator<Item = &mut T> {
+        self.iter_mut()
+    }
+}
+
+impl<T: Entry, const N: usize, const M: usize> Listed for [[T; N]; M] {
+    type Entry = T;
+    type Rank = Ix2;
+
+    fn shape() -> Ix2 {
+        Ix2(M, N)
+    }
+    fn entries(&mut self) -> impl Iterator<Item = &mut T> {
+        self.iter_mut().flatten()
+    }
+}
+
+operation! {
+    /// `array![…]`
+    listed<L: (Listed)>(entries: Val<L> as L) -> Array<L::Entry, L::Rank>;
+}
+
+impl<L: Listed> Operation for listed<L> {
+    type Kept = Spare<L::Entry>;
+
+    fn forward(spare: &mut Spare<L::Entry>, (mut entries,): Args<'_, Self>) -> Array<L::Entry, L::Rank> {
+        let mut y = spare.array(L::shape(), false);
+        y.iter_mut().zip(entries.entries()).for_each(|(y, x)| *y = *x);
+        y
+    }
+    fn pullback<'a>(
+        _: &mut Spare<L::Entry>,
+        (mut entries,): Args<'a, Self>,
+        _: Shadows<'a, Self>,
+        d: Cotangent<'_, Self>,
+    ) -> Gradients<Self> {
+        entries.entries().zip(d).for_each(|(x, d)| *x = *d);
+        (entries,)
+    }
+    fn reclaim(spare: &mut Spare<L::Entry>, y: Array<L::Entry, L::Rank>) {
+        spare.reclaim(y);
+    }
+}

@@ -1,0 +1,131 @@
+//! Rules that keep nothing of a single call, but memory from call to call.
+
+use crate::function::{Args, Cotangent, Function, Gradients, Shadows};
+use crate::rule::Rule;
+use crate::state::State;
+
+/// A function whose pullback reads its arguments alone.
+pub trait Operation: Function {
+    /// What lasts from call to call: memory for outputs, plans.
+    type Kept: Kept;
+
+    /// See [`Rule::forward`].
+    fn forward(kept: &mut Self::Kept, args: Args<'_, Self>) -> Self::Output;
+    /// See [`Rule::pullback`].
+    fn pullback<'a>(
+        kept: &mut Self::Kept,
+        args: Args<'a, Self>,
+        shadows: Shadows<'a, Self>,
+        seed: Cotangent<'_, Self>,
+    ) -> Gradients<Self>;
+    /// See [`Rule::reclaim`].
+    fn reclaim(kept: &mut Self::Kept, output: Self::Output) {
+        let _ = (kept, output);
+    }
+}
+
+/// What lasts from call to call.
+pub trait Kept: Default + Send {
+    /// The pullback of the latest forward has run.
+    fn settle(&mut self) {}
+    /// Forwards whose pullbacks have not run are forgotten, along with what they returned.
+    fn reset(&mut self) {}
+}
+
+impl Kept for () {}
+
+/// The rule of an [`Operation`].
+pub struct Operated<F: Operation>(F::Kept);
+
+impl<F: Operation> Default for Operated<F> {
+    fn default() -> Self {
+        Operated(F::Kept::default())
+    }
+}
+
+impl<F: Operation> State for Operated<F> {
+    fn reset(&mut self) {
+        self.0.reset();
+    }
+    fn release(&mut self) {
+        self.0 = F::Kept::default();
+    }
+    fn pending(&self) -> usize {
+        0
+    }
+}
+
+impl<F: Operation> Rule for Operated<F> {
+    type Function = F;
+    type Residual = ();
+
+    #[inline]
+    fn forward(&mut self, args: Args<'_, F>) -> (F::Output, ()) {
+        (F::forward(&mut self.0, args), ())
+    }
+
+    #[inline]
+    fn pullback<'a>(
+        &mut self,
+        (): (),
+        args: Args<'a, F>,
+        shadows: Shadows<'a, F>,
+        seed: Cotangent<'_, F>,
+    ) -> Gradients<F> {
+        self.0.settle();
+        F::pullback(&mut self.0, args, shadows, seed)
+    }
+
+    #[inline]
+    fn reclaim(&mut self, output: F::Output) {
+        F::reclaim(&mut self.0, output);
+    }
+}
+
+/// A function for what an operation does, and the type of the same name that has its rule.
+macro_rules! operation {
+    (
+        $(#[$doc:meta])*
+        $name:ident<$($G:ident: ($($bound:tt)*)),*>($($arg:ident: $mode:ty as $ty:ty),*) -> $Y:ty
+        $(where [$($clause:tt)*])?;
+    ) => {
+        $(#[$doc])*
+        pub fn $name<'a, $($G: $($bound)*),*>($($arg: $ty),*) -> $Y $(where $($clause)*)? {
+            $crate::arrays::operation::primal::<$name<$($G),*>>(($($arg,)*))
+        }
+
+        $(#[$doc])*
+        #[allow(non_camel_case_types)]
+        pub struct $name<$($G),*> {
+            marker: ::std::marker::PhantomData<fn() -> ($(::std::marker::PhantomData<$G>,)*)>,
+        }
+
+        impl<$($G: $($bound)*),*> $crate::function::Function for $name<$($G),*> $(where $($clause)*)? {
+            type Parameters = ($($mode,)*);
+            type Output = $Y;
+            const NAME: &'static str = stringify!($name);
+
+            fn primal(args: $crate::function::Args<'_, Self>) -> Self::Output {
+                $crate::arrays::operation::primal::<Self>(args)
+            }
+        }
+
+        impl<$($G: $($bound)*),*> $name<$($G),*> $(where $($clause)*)? {
+            /// The arguments of a call.
+            #[inline(always)]
+            pub fn args<'a>($($arg: $ty),*) -> $crate::function::Args<'a, Self> {
+                ($($arg,)*)
+            }
+            /// The rule.
+            pub fn rule() -> $crate::arrays::operation::Operated<Self> {
+                Default::default()
+            }
+        }
+    };
+}
+pub(super) use operation;
+
+/// The function by itself, in memory of its own.
+pub(super) fn primal<F: Operation>(args: Args<'_, F>) -> F::Output {
+    F::forward(&mut F::Kept::default(), args)
+}

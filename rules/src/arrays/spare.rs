@@ -1,0 +1,142 @@
+//! Memory for arrays that a rule's function returns, and the layouts that ndarray gives them.
+
+use ndarray::{Array, ArrayRef, ArrayView, Axis, Dimension, RemoveAxis, ShapeBuilder};
+
+use super::operation::Kept;
+use super::{Entry, Rank};
+
+/// Memory that is waiting for the next output.
+pub struct Spare<T> {
+    waiting: Vec<Vec<T>>,
+    /// The numbers of elements that forwards have been given whose pullbacks have not run.
+    pending: Vec<usize>,
+}
+
+impl<T> Default for Spare<T> {
+    fn default() -> Self {
+        Spare { waiting: Vec::new(), pending: Vec::new() }
+    }
+}
+
+impl<T: Entry> Kept for Spare<T> {
+    fn settle(&mut self) {
+        self.pending.pop();
+    }
+    /// What was dropped along with a residual is made anew, so that the next call finds it.
+    fn reset(&mut self) {
+        self.waiting.extend(self.pending.drain(..).rev().map(Vec::with_capacity));
+    }
+}
+
+impl<T: Entry> Spare<T> {
+    fn elements(&mut self, len: usize) -> Vec<T> {
+        let mut elements = self.waiting.pop().unwrap_or_default();
+        self.pending.push(len);
+        elements.resize(len, T::default());
+        elements
+    }
+
+    /// An array for the caller to fill; what is in it does not matter.
+    pub(super) fn array<D: Rank>(&mut self, shape: D, by_columns: bool) -> Array<T, D> {
+        let elements = self.elements(shape.size());
+        Array::from_shape_vec(shape.set_f(by_columns), elements)
+            .expect("as many elements as the shape asks for")
+    }
+
+    /// Likewise, with the shape and the layout that `model.map(…)` has: that of the model if it has no gaps, otherwise row by
+    /// row.
+    pub(super) fn like<D: Rank>(&mut self, model: &ArrayRef<T, D>) -> Array<T, D> {
+        if model.is_standard_layout() || model.as_slice_memory_order().is_none() {
+            return self.array(model.raw_dim(), false);
+        }
+        self.same(model)
+    }
+
+    /// Likewise, with the layout of the model in any case: what is owned is changed in place, or cloned together with its gaps.
+    pub(super) fn same<D: Rank>(&mut self, model: &ArrayRef<T, D>) -> Array<T, D> {
+        // No gaps, so that nothing has to be found out, or nothing to lay out.
+        if model.is_standard_layout() || model.is_empty() {
+            return self.array(model.raw_dim(), false);
+        }
+        let (mut strides, mut span) = (model.raw_dim(), 1);
+        for (stride, (len, signed)) in
+            strides.slice_mut().iter_mut().zip(model.shape().iter().zip(model.strides()))
+        {
+            *stride = signed.unsigned_abs();
+            span += (len - 1) * *stride;
+        }
+        let elements = self.elements(span);
+        let shape = model.raw_dim().strides(strides);
+        let mut array = Array::from_shape_vec(shape, elements).expect("the layout of an array");
+        for axis in (0..model.ndim()).filter(|axis| model.strides()[*axis] < 0) {
+            array.invert_axis(Axis(axis));
+        }
+        array
+    }
+
+    /// Likewise, with the layout that a `Zip` of the lanes of `model` along `axis` has.
+    pub(super) fn lanes<D: Rank + RemoveAxis<Smaller: Rank>>(
+        &mut self,
+        model: &ArrayRef<T, D>,
+        axis: Axis,
+    ) -> Array<T, D::Smaller> {
+        let by_columns = model.len_of(axis) > 0 && {
+            let Layout { by_rows, by_columns, tendency } = Layout::of(&model.index_axis(axis, 0));
+            !by_rows && (by_columns || tendency < 0)
+        };
+        self.array(model.raw_dim().remove_axis(axis), by_columns)
+    }
+
+    /// With `axis` as the outermost one, as arrays are that have been put together along it.
+    pub(super) fn grown<D: Rank>(&mut self, shape: D, axis: Axis) -> Array<T, D> {
+        if axis.index() + 1 == shape.ndim() {
+            return self.array(shape, true);
+        }
+        let (mut strides, mut stride) = (shape, 1);
+        for i in (0..shape.ndim()).rev().filter(|i| *i != axis.index()) {
+            strides[i] = stride;
+            stride *= shape[i];
+        }
+        strides[axis.index()] = stride;
+        let elements = self.elements(shape.size());
+        Array::from_shape_vec(shape.strides(strides), elements).expect("a layout without gaps")
+    }
+
+    /// Takes back what [`array`](Spare::array) and [`like`](Spare::like) gave.
+    pub(super) fn reclaim<D: Dimension>(&mut self, array: Array<T, D>) {
+        self.waiting.push(array.into_raw_vec_and_offset().0);
+    }
+}
+
+/// How ndarray's `Zip` sees the layout of an array: contiguous by rows, by columns, and which of them it is nearer to.
+#[derive(Clone, Copy)]
+struct Layout {
+    by_rows: bool,
+    by_columns: bool,
+    tendency: i32,
+}
+
+impl Layout {
+    fn of<T, D: Dimension>(array: &ArrayView<'_, T, D>) -> Layout {
+        let (by_rows, by_columns) = (array.is_standard_layout(), array.t().is_standard_layout());
+        let n = array.ndim();
+        if by_rows {
+            let line = n <= 1 || array.shape().iter().filter(|&&len| len > 1).count() <= 1;
+            return Layout { by_rows, by_columns: line, tendency: if line { 0 } else { 2 } };
+        }
+        if n > 1 && by_columns {
+            return Layout { by_rows, by_columns, tendency: -2 };
+        }
+        let first = n > 1 && array.shape()[0] > 1 && array.strides()[0] == 1;
+        let last = n > 1 && array.shape()[n - 1] > 1 && array.strides()[n - 1] == 1;
+        let tendency = if first { -1 } else { i32::from(last) };
+        Layout { by_rows: false, by_columns: false, tendency }
+    }
+}
+
+/// Whether the output of a `Zip` of two arrays is laid out column by column.
+pub(super) fn zips_by_columns<T, D: Dimension>(a: &ArrayView<'_, T, D>, b: &ArrayView<'_, T, D>) -> bool {
+    let (a, b) = (Layout::of(a), Layout::of(b));
+    let (by_rows, by_columns) = (a.by_rows && b.by_rows, a.by_columns && b.by_columns);
+    !by_rows && (by_columns || a.tendency + b.tendency < 0)
+}

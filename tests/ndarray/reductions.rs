@@ -1,0 +1,166 @@
+//! Sums, means, deviations; loops over rows; arrays that are made, put together and reshaped.
+
+use ndarray::{
+    Array, Array1, Array2, Array3, ArrayView1, Axis, NewAxis, Zip, array, azip, concatenate, s, stack,
+};
+use pullback::prelude::*;
+use pullback::testing::{CheckRule, check_rule};
+
+use crate::networks::{matrix, vector};
+
+#[differentiable]
+fn numbers(x: &Array2<f64>, v: &Array1<f64>) -> f64 {
+    x.sum() * v.mean().unwrap() + x.product() * v.var(1.0) - x.std(0.0) / v.sum()
+        + (x * 2.0).mean().expect("some")
+}
+
+#[differentiable]
+fn axes(x: &Array2<f64>, w: &Array1<f64>) -> f64 {
+    let columns = x.sum_axis(Axis(0));
+    let rows = x.mean_axis(Axis(1)).unwrap();
+    columns.dot(w) + (&rows * &rows).sum() + x.t().sum_axis(Axis(0)).dot(&rows)
+}
+
+#[differentiable]
+fn softmax(x: &Array2<f64>, y: &Array2<f64>) -> f64 {
+    let e = x.mapv(f64::exp);
+    let total = e.sum_axis(Axis(1)).insert_axis(Axis(1));
+    let p = &e / &total;
+    -(p.mapv(f64::ln) * y).sum() / x.nrows() as f64
+}
+
+#[differentiable]
+fn standardised(x: &Array2<f64>, gain: &Array1<f64>) -> f64 {
+    let mean = x.mean_axis(Axis(0)).unwrap();
+    let centred = x - &mean;
+    let var = (&centred * &centred).mean_axis(Axis(0)).unwrap();
+    let y = &centred / &var.mapv(|v| (v + 1e-3).sqrt()) * gain;
+    (&y * &y * &y).sum()
+}
+
+#[differentiable]
+fn over_rows(x: &Array2<f64>, w: &Array1<f64>, y: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for row in x.rows() {
+        total += row.dot(w).tanh();
+    }
+    for (i, column) in x.columns().into_iter().enumerate() {
+        total += column.sum() * w[i];
+    }
+    for (row, t) in x.outer_iter().zip(y.iter()) {
+        let d = (&row * w).sum() - t;
+        total += d * d;
+    }
+    for part in x.axis_iter(Axis(1)) {
+        total += part.dot(&part) * 0.1;
+    }
+    total + x.rows().into_iter().map(|row| row[0] * row.sum()).sum::<f64>()
+}
+
+#[differentiable]
+fn normalised_rows(x: &Array2<f64>) -> f64 {
+    let mut h = x.to_owned();
+    for mut row in h.rows_mut() {
+        let norm = row.dot(&row).sqrt();
+        row /= norm;
+    }
+    for (i, mut column) in h.columns_mut().into_iter().enumerate() {
+        column *= (i + 1) as f64;
+    }
+    h.row(0).dot(&x.row(0)) + h.sum()
+}
+
+#[differentiable]
+fn made(x: &Array1<f64>, s: f64) -> f64 {
+    let mut h = Array1::zeros(x.len());
+    h += x;
+    let mut grid = Array2::<f64>::ones((x.len(), 2));
+    grid.column_mut(1).assign(&(x * s));
+    for i in 0..x.len() {
+        grid[[i, 0]] *= h[i] * s;
+    }
+    let filled = Array1::from_elem(x.len(), s * s);
+    let rotation = array![[s.cos(), -s.sin()], [s.sin(), s.cos()]];
+    let pair = array![s, x[0]];
+    (&filled * &h).sum() + grid.dot(&rotation).sum() * rotation.dot(&pair).sum()
+}
+
+#[differentiable]
+fn together(x: &Array2<f64>, y: &Array2<f64>, v: &Array1<f64>) -> f64 {
+    let tall = concatenate(Axis(0), &[x.view(), y.view()]).unwrap();
+    let wide = concatenate![Axis(1), *x, *x, *y];
+    let layers = stack(Axis(0), &[v.view(), v.view()]).unwrap();
+    let side = stack![Axis(1), *v, *v];
+    (&tall * &tall).sum() + (&wide * &wide * &wide).sum() + layers.dot(&side).sum() + tall.dot(v).sum()
+}
+
+#[differentiable]
+fn reshaped(x: &Array2<f64>, n: usize) -> f64 {
+    let flat = x.to_shape(x.len()).unwrap().to_owned();
+    let other = flat.clone().into_shape_with_order((x.ncols(), x.nrows())).unwrap();
+    let turned = other.clone().reversed_axes();
+    let some = x.select(Axis(0), &[0, 0, x.nrows() - 1]);
+    let outer = &flat.slice(s![.., NewAxis]) * &flat;
+    (x * &turned).sum()
+        + other.dot(x).sum()
+        + (&some * &some).sum()
+        + outer.row(n).sum()
+        + x.broadcast((2, x.nrows(), x.ncols())).unwrap().sum()
+}
+
+#[differentiable]
+fn zipped(a: &Array2<f64>, b: &Array2<f64>, v: &Array1<f64>, s: f64) -> f64 {
+    let mut y = Array2::<f64>::zeros(a.raw_dim());
+    Zip::from(&mut y).and(a).and(b).for_each(|y, &a, &b| *y = a * b + s);
+    azip!((y in &mut y, &a in a) *y += a * a);
+    y.zip_mut_with(v, |y, &v| *y *= v);
+    let mut z = v.clone();
+    azip!((z in &mut z, r in v) {
+        let t = r * s;
+        *z += t * t;
+    });
+    (&y * a).sum() + z.sum()
+}
+
+#[test]
+fn sums() {
+    check_rule(numbers::rule, [(matrix(2, 3, 0.8), vector(4, 0.3)), (matrix(3, 3, 0.8), vector(9, 0.3))]);
+    check_rule(
+        axes::rule,
+        [
+            (matrix(2, 3, 0.8), vector(3, 0.3)),
+            (matrix(9, 1, 0.8), vector(1, 0.3)),
+            (matrix(1, 1, 0.8), vector(1, 0.3)),
+        ],
+    );
+    check_rule(
+        softmax::rule,
+        [(matrix(2, 3, 0.8), matrix(2, 3, 0.3)), (matrix(1, 4, 0.8), matrix(1, 4, 0.3))],
+    );
+    check_rule(
+        standardised::rule,
+        [(matrix(4, 3, 0.8), vector(3, 0.3)), (matrix(3, 1, 0.8), vector(1, 0.3))],
+    );
+}
+
+#[test]
+fn parts() {
+    check_rule(
+        over_rows::rule,
+        [
+            (matrix(2, 3, 0.8), vector(3, 0.3), vec![0.3, 0.7]),
+            (matrix(3, 1, 0.8), vector(1, 0.3), vec![0.3, 0.7, 0.2]),
+        ],
+    );
+    check_rule(normalised_rows::rule, [(matrix(2, 3, 0.8),), (matrix(3, 1, 0.8),)]);
+    check_rule(made::rule, [(vector(3, 0.4), 0.7), (vector(1, 0.4), 0.7)]);
+    check_rule(together::rule, [(matrix(2, 2, 0.1), matrix(2, 2, 0.7), vector(2, 0.4))]);
+    check_rule(reshaped::rule, [(matrix(2, 3, 0.1), 1), (matrix(1, 1, 0.1), 0)]);
+    check_rule(
+        zipped::rule,
+        [
+            (matrix(2, 3, 0.1), matrix(2, 3, 0.7), vector(3, 0.4), 0.6),
+            (matrix(2, 1, 0.1), matrix(2, 1, 0.7), vector(1, 0.4), 0.6),
+        ],
+    );
+}

@@ -1,0 +1,42 @@
+//! What is not to be had of whole arrays.
+
+use ndarray::{Array1, Array2, Axis};
+use pullback::prelude::*;
+
+#[differentiable]
+fn product(w: &Array2<f64>, x: &Array1<f64>) -> Array1<f64> {
+    w.dot(x)
+}
+
+/// What `dot` yields depends on the dimensions of `h`.
+#[differentiable]
+fn dimensions(w: &Array2<f64>, x: &Array1<f64>) -> f64 {
+    let h = product(w, x);
+    x.dot(&h)
+}
+
+#[differentiable]
+fn replaced(x: &mut Array1<f64>) -> f64 {
+    *x = &*x * 2.0;
+    x.sum()
+}
+
+#[differentiable]
+fn folded(x: &Array1<f64>) -> f64 {
+    x.fold(0.0, |sum, x| sum + x)
+}
+
+#[differentiable]
+fn cumulative(x: &Array1<f64>) -> f64 {
+    let y = x.cumprod(Axis(0));
+    y[0]
+}
+
+#[differentiable]
+fn more_dimensions(x: &Array2<f64>, y: &Array1<f64>) -> f64 {
+    let mut z = y.clone();
+    z.zip_mut_with(x, |z, x| *z += x);
+    z.sum()
+}
+
+fn main() {}
