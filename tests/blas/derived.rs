@@ -95,6 +95,7 @@ fn gram(a: &Array2<f64>, b: &Array2<f64>, ridge: f64) -> f64 {
 
 /// Rotations that annihilate the second of two elements, as in a QR decomposition, and a matrix of rank one.
 #[differentiable]
+#[allow(clippy::ptr_arg, reason = "as a user may write it")]
 fn rotated(rows: &mut Vec<Array1<f64>>, w: &Array2<f64>) -> f64 {
     let mut x = rows[0].clone();
     let mut y = rows[1].clone();
