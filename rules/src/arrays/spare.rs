@@ -2,8 +2,9 @@
 
 use ndarray::{Array, ArrayRef, ArrayView, Axis, Dimension, RemoveAxis, ShapeBuilder};
 
+use super::Rank;
 use super::operation::Kept;
-use super::{Entry, Rank};
+use crate::tangent::Tangent;
 
 /// Memory that is waiting for the next output.
 pub struct Spare<T> {
@@ -18,7 +19,7 @@ impl<T> Default for Spare<T> {
     }
 }
 
-impl<T: Entry> Kept for Spare<T> {
+impl<T: Tangent> Kept for Spare<T> {
     fn settle(&mut self) {
         self.pending.pop();
     }
@@ -28,11 +29,11 @@ impl<T: Entry> Kept for Spare<T> {
     }
 }
 
-impl<T: Entry> Spare<T> {
+impl<T: Tangent> Spare<T> {
     fn elements(&mut self, len: usize) -> Vec<T> {
         let mut elements = self.waiting.pop().unwrap_or_default();
         self.pending.push(len);
-        elements.resize(len, T::default());
+        elements.resize(len, T::zero());
         elements
     }
 

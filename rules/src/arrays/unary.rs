@@ -6,19 +6,19 @@ use super::operation::{Operation, operation};
 use super::spare::Spare;
 use super::{Entry, Rank};
 use crate::function::{Args, Cotangent, Gradients, Ref, Shadows};
-use crate::shadow::Accumulate;
+use crate::shadow::{Accumulate, Element};
 
 macro_rules! unary {
     ($(
         $(#[$doc:meta])*
-        $name:ident, laid out $like:ident: |$x:ident| $value:expr; |$d:ident| $gradient:expr;
+        $name:ident<$Bound:ident>, laid out $like:ident: |$x:ident| $value:expr; |$d:ident| $gradient:expr;
     )*) => {$(
         operation! {
             $(#[$doc])*
-            $name<T: (Entry), D: (Rank)>(x: Ref<ArrayRef<T, D>> as &'a ArrayRef<T, D>) -> Array<T, D>;
+            $name<T: ($Bound), D: (Rank)>(x: Ref<ArrayRef<T, D>> as &'a ArrayRef<T, D>) -> Array<T, D>;
         }
 
-        impl<T: Entry, D: Rank> Operation for $name<T, D> {
+        impl<T: $Bound, D: Rank> Operation for $name<T, D> {
             type Kept = Spare<T>;
 
             fn forward(spare: &mut Spare<T>, (x,): Args<'_, Self>) -> Array<T, D> {
@@ -46,11 +46,11 @@ macro_rules! unary {
 
 unary! {
     /// `to_owned`: *ẋ = ẏ*
-    copy, laid out like: |x| x; |d| d;
+    copy<Element>, laid out like: |x| x; |d| d;
     /// `clone`, gaps included: *ẋ = ẏ*
-    duplicate, laid out same: |x| x; |d| d;
+    duplicate<Element>, laid out same: |x| x; |d| d;
     /// `-x`: *ẋ = -ẏ*
-    negate, laid out like: |x| -x; |d| -d;
+    negate<Entry>, laid out like: |x| -x; |d| -d;
     /// `-x` for an array that is owned
-    negate_left, laid out same: |x| -x; |d| -d;
+    negate_left<Entry>, laid out same: |x| -x; |d| -d;
 }
