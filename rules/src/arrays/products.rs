@@ -8,7 +8,7 @@ use ndarray::{Array1, Array2, ArrayRef, ArrayRef1, ArrayRef2, ArrayView1, ArrayV
 use super::operation::{Kept, Operation, operation};
 use super::spare::Spare;
 use super::{Entry, Rank};
-use crate::blas::{ProductPlan, accumulate_product};
+use crate::blas::products::IntoShadow;
 use crate::function::{Args, Cotangent, Gradients, Ref, Shadows};
 use crate::output::Output;
 use crate::shadow::{Accumulate, ArrayCells, Shadow};
@@ -45,12 +45,12 @@ pub trait Times<E: Rank>: Rank {
 pub struct Memory<T: Entry> {
     spare: Spare<T>,
     /// For the gradients of either operand.
-    plans: [ProductPlan<T>; 2],
+    into_shadows: [IntoShadow<T>; 2],
 }
 
 impl<T: Entry> Default for Memory<T> {
     fn default() -> Self {
-        Memory { spare: Spare::default(), plans: Default::default() }
+        Memory { spare: Spare::default(), into_shadows: Default::default() }
     }
 }
 
@@ -175,12 +175,12 @@ impl Times<Ix2> for Ix2 {
         d: &Array2<T>,
         kept: &mut Memory<T>,
     ) {
-        let [of_a, of_b] = &mut kept.plans;
+        let [into_a, into_b] = &mut kept.into_shadows;
         if let Some(da) = da.get() {
-            accumulate_product(of_a, d, &b.t(), da);
+            into_a.add(T::ONE, d, &b.t(), da);
         }
         if let Some(db) = db.get() {
-            accumulate_product(of_b, &a.t(), d, db);
+            into_b.add(T::ONE, &a.t(), d, db);
         }
     }
     fn reclaim<T: Entry>(c: Array2<T>, kept: &mut Memory<T>) {

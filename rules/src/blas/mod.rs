@@ -2,7 +2,6 @@
 //!
 //! What computes them is chosen in `backend` and `triangular`, and nowhere else.
 
-mod accumulate;
 mod adjoint;
 mod backend;
 mod byproduct;
@@ -29,7 +28,6 @@ mod specimens;
 mod triangular;
 mod vectorised;
 
-pub(crate) use accumulate::{ProductPlan, accumulate_product};
 pub use backend::{MatrixScalar, set_threads};
 pub use level1::movement::{copy, rot, swap};
 pub use level1::reductions::{asum, dot, iamax, nrm2};

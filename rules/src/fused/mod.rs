@@ -12,9 +12,11 @@ pub mod math;
 mod operand;
 mod row;
 
+pub use crate::arrays::Rank;
 pub use call::{Call, clear};
 pub use math::Real;
-pub use operand::{Rank, Sink, Source};
+pub use operand::{Sink, Source};
+
 pub use row::{Kernel, Pass, Reduction, Row};
 
 /// How many elements are computed together.

@@ -2,14 +2,10 @@
 
 use std::marker::PhantomData;
 
-use ndarray::{ArrayRef, Dimension};
+use ndarray::ArrayRef;
 
-use super::Real;
+use super::{Rank, Real};
 use crate::shadow::{ArrayCells, Shadow};
-
-/// The number of axes of an array that fused functions take: known at compile time.
-pub trait Rank: Dimension + Copy + 'static {}
-impl<D: Dimension + Copy + 'static> Rank for D {}
 
 /// As many axes as ndarray counts at compile time.
 pub(super) const MOST_AXES: usize = 6;

@@ -12,12 +12,6 @@ use super::packed::{Packed, Scratch};
 use super::scalar::Real;
 use crate::blas::products::parallelism;
 
-/// What a scalar type has to have for the back ends.
-pub(super) trait Lapack {}
-
-impl Lapack for f32 {}
-impl Lapack for f64 {}
-
 fn auto<C: Auto<T>, T>() -> Spec<C, T> {
     Spec::new(C::auto())
 }

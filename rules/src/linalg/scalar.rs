@@ -10,11 +10,8 @@ impl Real for f32 {}
 impl Real for f64 {}
 
 pub(super) mod sealed {
-    use super::super::backend::Lapack;
-
     /// Closed, because what decomposes matrices is written for two types.
-    #[allow(private_bounds, reason = "sealed")]
-    pub trait Real: faer::traits::RealField + Lapack {}
+    pub trait Real: faer::traits::RealField {}
 
     impl Real for f32 {}
     impl Real for f64 {}
