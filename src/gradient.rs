@@ -57,14 +57,14 @@ impl<F: Function> Driver<F> {
     /// Runs forward and pullback for a scalar output. Returns the value, the gradients of by-value parameters, and the
     /// shadows of the others.
     #[inline]
-    pub fn gradient(&mut self, args: Args<'_, F>) -> (F::Output, Gradients<F>, &Buffers<F>)
+    pub fn gradient(&mut self, args: Args<'_, F>) -> (F::Output, Gradients<F>, &mut Buffers<F>)
     where
         F::Output: ScalarOutput,
     {
         self.prepare(&args);
         let (value, gradients) = self.rule.run_scalar(args, &mut self.buffers);
         self.interrupted = false;
-        (value, gradients, &self.buffers)
+        (value, gradients, &mut self.buffers)
     }
 
     /// The same from a given seed. `seeds` sets the cotangents of what `&mut` arguments hold at the end, which are zero
@@ -75,12 +75,12 @@ impl<F: Function> Driver<F> {
         args: Args<'_, F>,
         seed: Cotangent<'_, F>,
         seeds: impl FnOnce(&mut Buffers<F>),
-    ) -> (F::Output, Gradients<F>, &Buffers<F>) {
+    ) -> (F::Output, Gradients<F>, &mut Buffers<F>) {
         self.prepare(&args);
         seeds(&mut self.buffers);
         let (value, gradients) = self.rule.run(args, &mut self.buffers, seed);
         self.interrupted = false;
-        (value, gradients, &self.buffers)
+        (value, gradients, &mut self.buffers)
     }
 
     fn prepare(&mut self, args: &Args<'_, F>) {

@@ -48,7 +48,12 @@
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod constant;
+mod extras;
 mod gradient;
+mod hessian;
+mod jacobian;
+mod lifted;
+mod pushforward;
 
 pub mod guide;
 pub mod testing;
@@ -74,7 +79,11 @@ pub mod __private {
 
     pub use pullback_rules::__private::*;
 
+    pub use crate::extras::Extras;
     pub use crate::gradient::{Driver, ScalarOutput};
+    pub use crate::hessian::{Hessian, Products};
+    pub use crate::jacobian::Jacobian;
+    pub use crate::pushforward::{OutputTangent, Pushforward};
     pub use crate::testing::{Coordinate, Coordinates};
 }
 

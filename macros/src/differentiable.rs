@@ -2,6 +2,8 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
 use syn::visit_mut::VisitMut;
 
 use crate::activity;
@@ -48,11 +50,41 @@ pub(crate) fn imports() -> TokenStream {
     }
 }
 
-/// Expands a function; the rule is boxed if the function is part of a cycle.
-pub(crate) fn expand(mut function: syn::ItemFn, boxed: bool) -> syn::Result<TokenStream> {
+/// What stands in the parentheses of `#[differentiable(…)]`.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Options {
+    /// The function calls itself by way of others: its rule is boxed.
+    pub(crate) recursive: bool,
+    /// It runs on dual numbers, too.
+    pub(crate) dual: bool,
+}
+
+impl Parse for Options {
+    fn parse(input: ParseStream) -> syn::Result<Self> {
+        let mut options = Options::default();
+        for option in Punctuated::<syn::Ident, syn::Token![,]>::parse_terminated(input)? {
+            match &*option.to_string() {
+                "recursive" => options.recursive = true,
+                "dual" => options.dual = true,
+                _ => {
+                    let message = "`#[differentiable]` takes `dual`, for forward mode and second derivatives, and `recursive`, for a \
+                                   function that calls itself by way of others";
+                    return Err(syn::Error::new_spanned(option, message));
+                }
+            }
+        }
+        Ok(options)
+    }
+}
+
+/// Expands a function.
+pub(crate) fn expand(mut function: syn::ItemFn, options: Options) -> syn::Result<TokenStream> {
+    let boxed = options.recursive;
     Ungroup.visit_block_mut(&mut function.block);
     let mut errors = Errors::default();
-    let signature = Signature::parse(&function.vis, &mut function.sig, &mut errors);
+    let mut signature = Signature::parse(&function.vis, &mut function.sig, &mut errors);
+    signature.dual = options.dual;
+    signature.check_dual(&mut errors);
     let rule = derive(&signature, &function.block, &mut errors)?;
 
     Strip.visit_block_mut(&mut function.block);
@@ -75,6 +107,7 @@ pub(crate) fn expand(mut function: syn::ItemFn, boxed: bool) -> syn::Result<Toke
             }
         }
     };
+    let on_duals = options.dual.then(|| signature.itself_on_duals());
     let (item, impls, driver) = (signature.item(), signature.function(), signature.driver());
     let (allowed, imports) = (allowed(), imports());
     Ok(quote! {
@@ -98,6 +131,8 @@ pub(crate) fn expand(mut function: syn::ItemFn, boxed: bool) -> syn::Result<Toke
             }
 
             #has_rule
+
+            #on_duals
 
             #driver
         };

@@ -88,6 +88,26 @@ impl Generics {
         self.syntax.params.is_empty()
     }
 
+    pub(crate) fn params(&self) -> impl Iterator<Item = &GenericParam> {
+        self.syntax.params.iter()
+    }
+
+    /// The names of type parameters.
+    pub(crate) fn type_names(&self) -> impl Iterator<Item = &Ident> {
+        self.syntax.type_params().map(|p| &p.ident)
+    }
+
+    /// What is asked of type parameters, all of it in a `where`, with `number` in the place of the one called `float`.
+    pub(crate) fn clause_at(&self, float: &str, number: &Type) -> Option<syn::WhereClause> {
+        let mut clause = self.syntax.where_clause.clone().unwrap_or_else(|| syn::parse_quote!(where));
+        for param in self.syntax.type_params().filter(|p| !p.bounds.is_empty()) {
+            let (name, bounds) = (&param.ident, &param.bounds);
+            clause.predicates.push(syn::parse_quote!(#name: #bounds));
+        }
+        crate::dual::Retype { from: float, to: number }.visit_where_clause_mut(&mut clause);
+        (!clause.predicates.is_empty()).then_some(clause)
+    }
+
     /// Makes the type parameters that stand for functions those of the type beside the function.
     pub(crate) fn settle_callables(&mut self, parameters: &[Parameter], errors: &mut Errors) {
         crate::callable::settle(&mut self.syntax, parameters, errors);

@@ -13,6 +13,7 @@ mod control;
 mod derive;
 mod destructure;
 mod differentiable;
+mod dual;
 mod effects;
 mod entries;
 mod errors;
@@ -111,15 +112,11 @@ use proc_macro::TokenStream;
 /// [what is accepted](https://docs.rs/pullback/latest/pullback/guide/language/).
 #[proc_macro_attribute]
 pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    let attribute = proc_macro2::TokenStream::from(attribute);
-    let recursive = match syn::parse2::<syn::Ident>(attribute.clone()) {
-        Ok(argument) if argument == "recursive" => true,
-        _ if attribute.is_empty() => false,
-        _ => {
-            let message = "`#[differentiable]` takes no argument but `recursive`, for a function that calls itself by way of others";
-            return syn::Error::new_spanned(attribute, message).into_compile_error().into();
-        }
+    let options = match syn::parse::<differentiable::Options>(attribute) {
+        Ok(options) => options,
+        Err(error) => return error.into_compile_error().into(),
     };
+    let recursive = options.recursive || options.dual;
     if let (false, Ok(block)) = (recursive, syn::parse::<syn::ItemImpl>(item.clone())) {
         let plain = impls::plain(block.clone());
         return match impls::expand(block) {
@@ -153,7 +150,7 @@ pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream 
         }
     };
     let plain = function.clone();
-    match differentiable::expand(function, recursive) {
+    match differentiable::expand(function, options) {
         Ok(tokens) => tokens.into(),
         Err(error) => {
             // The function itself stays usable, so that one mistake does not cause a hundred messages.

@@ -1,9 +1,10 @@
 //! Derivatives in one line: `scalar_rule!`, `non_differentiable!` and tables of methods.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
+use syn::visit_mut::VisitMut;
 use syn::{Expr, Ident, Token, Type, Visibility};
 
 use crate::errors::Errors;
@@ -270,10 +271,12 @@ impl Method {
         quote!(fn #pullback(self, #(#operands,)* y: impl FnOnce() -> Self, d: Self) -> #result)
     }
 
-    fn body(&self) -> TokenStream {
+    /// The body of the pullback for numbers that literals are converted to by `lift`.
+    fn body(&self, lift: Option<&TokenStream>) -> TokenStream {
         let receiver = &self.receiver;
         let output = self.output.as_ref().map(|y| quote!(let #y = y();));
-        let mut partials = self.partials.iter();
+        let partials = self.partials(lift);
+        let mut partials = partials.iter();
         let first = partials.next();
         let value = if self.operands.is_empty() {
             quote!(d * (#first))
@@ -289,6 +292,68 @@ impl Method {
         };
         quote!(let #receiver = self; #output #value)
     }
+
+    /// The partial derivatives, with `lift` around what is a number of another type.
+    fn partials(&self, lift: Option<&TokenStream>) -> Vec<Expr> {
+        let mut partials: Vec<_> = self.partials.iter().cloned().collect();
+        if let Some(lift) = lift {
+            partials.iter_mut().for_each(|partial| Lifted(lift).visit_expr_mut(partial));
+        }
+        partials
+    }
+
+    /// The method of dual numbers: *f(x, z)˙ = ∂f/∂x·ẋ + ∂f/∂z·ż*.
+    fn of_dual(&self) -> TokenStream {
+        let Method { name, receiver, operands, output, .. } = self;
+        let of = |name: &Ident| format_ident!("dual_{name}", span = Span::mixed_site());
+        let parameters = operands.iter().map(|(name, ty)| match ty {
+            Some(ty) => quote!(#name: #ty),
+            None => quote!(#name: impl Into<Self>),
+        });
+        let active: Vec<_> = operands.iter().filter(|(_, ty)| ty.is_none()).map(|(name, _)| name).collect();
+        let duals: Vec<_> = active.iter().map(|name| of(name)).collect();
+        let passed = operands.iter().map(|(name, _)| name);
+        let partials = self.partials(Some(&quote!(<T as Float>::from_f64)));
+        let (first, rest) = partials.split_first().expect("one for the receiver");
+        let y = output.clone().unwrap_or_else(|| Ident::new("y", Span::mixed_site()));
+        let doc = format!("See [`f64::{name}`].");
+        quote! {
+            #[doc = #doc]
+            #[must_use]
+            #[inline(always)]
+            #[allow(unused, clippy::float_cmp)]
+            pub fn #name(self, #(#parameters),*) -> Self {
+                #(let #duals: Self = #active.into(); let #active = #duals.value;)*
+                let #receiver = self.value;
+                let #y = #receiver.#name(#(#passed),*);
+                self.chain(#y, #first) #(.plus_tangent_of(#duals.chain(#y, #rest)))*
+            }
+        }
+    }
+}
+
+/// Puts a function around literals, and around what is cast to `Self`.
+struct Lifted<'l>(&'l TokenStream);
+
+impl VisitMut for Lifted<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        let lift = self.0;
+        match expr {
+            Expr::Lit(syn::ExprLit { lit: syn::Lit::Float(_), .. }) => {
+                *expr = syn::parse_quote!(#lift(#expr))
+            }
+            Expr::Cast(cast) if matches!(&*cast.ty, Type::Path(ty) if ty.path.is_ident("Self")) => {
+                let number = &cast.expr;
+                *expr = syn::parse_quote!(#lift(#number as f64));
+            }
+            _ => syn::visit_mut::visit_expr_mut(self, expr),
+        }
+    }
+}
+
+/// The type of dual numbers, which gets the methods themselves as well.
+fn is_dual(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.is_ident("DualNumber"))
 }
 
 impl ScalarMethods {
@@ -296,15 +361,34 @@ impl ScalarMethods {
         let ScalarMethods { attributes, vis, name, types, methods } = self;
         let types = types.iter();
         let signatures: Vec<_> = methods.iter().map(Method::signature).collect();
-        let bodies: Vec<_> = methods.iter().map(Method::body).collect();
+        let (numbers, duals): (Vec<_>, Vec<_>) = types.partition(|ty| !is_dual(ty));
+        let bodies: Vec<_> = methods.iter().map(|method| method.body(None)).collect();
         let documented = methods.iter().zip(&signatures).map(|(method, signature)| {
             let attributes = &method.attributes;
             let doc = format!("The pullback of `{}`.", method.name);
             quote!(#[doc = #doc] #(#attributes)* #signature;)
         });
-        let implementations = types.map(|ty| {
+        let implementations = numbers.into_iter().map(|ty| {
             quote! {
                 impl #name for #ty {
+                    #(
+                        #[inline(always)]
+                        #[allow(unused, clippy::float_cmp)]
+                        #signatures { #bodies }
+                    )*
+                }
+            }
+        });
+        let of_duals = duals.first().map(|ty| {
+            let lift = quote!(<Self as Float>::from_f64);
+            let bodies = methods.iter().map(|method| method.body(Some(&lift)));
+            let methods = methods.iter().map(Method::of_dual);
+            quote! {
+                impl<T: Float, const N: usize> #ty<T, N> {
+                    #(#methods)*
+                }
+
+                impl<T: Float, const N: usize> #name for #ty<T, N> {
                     #(
                         #[inline(always)]
                         #[allow(unused, clippy::float_cmp)]
@@ -319,6 +403,7 @@ impl ScalarMethods {
                 #(#documented)*
             }
             #(#implementations)*
+            #of_duals
         }
     }
 }

@@ -51,6 +51,8 @@ pub(crate) struct Signature {
     pub(crate) generics: Generics,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) output: Type,
+    /// The function runs on dual numbers, too.
+    pub(crate) dual: bool,
 }
 
 impl Signature {
@@ -107,7 +109,8 @@ impl Signature {
             }
             None => sig.ident.clone(),
         };
-        let signature = Signature { vis: vis.clone(), name, method, generics, parameters, output };
+        let signature =
+            Signature { vis: vis.clone(), name, method, generics, parameters, output, dual: false };
         if owner.is_some() {
             signature.refuse_callables(errors);
         }
@@ -177,7 +180,7 @@ impl Signature {
         }
     }
 
-    fn active(&self) -> impl Iterator<Item = (usize, &Parameter)> {
+    pub(crate) fn active(&self) -> impl Iterator<Item = (usize, &Parameter)> {
         self.parameters.iter().enumerate().filter(|(_, p)| !p.constant && p.callable.is_none())
     }
 
@@ -191,12 +194,14 @@ impl Signature {
         let Signature { vis, name, generics, .. } = self;
         let (types, (declared, clause)) = (generics.split().1, generics.declaration());
         let functions = self.kept_functions();
+        let extras = self.dual.then(|| quote!(extras: ::pullback::__private::Extras,));
         let doc = format!("The derivative of the function of this name: see [`{name}::gradient`].");
         quote! {
             #[doc = #doc]
             #[allow(non_camel_case_types)]
             #vis struct #name #declared #clause {
                 driver: ::pullback::__private::Driver<#name #types>,
+                #extras
                 #functions
             }
         }
@@ -253,6 +258,9 @@ impl Signature {
         let passed = self.passed(&names);
         let takes_functions = self.callables().next().is_some();
         let made = takes_functions.then(|| quote!(functions: ::core::default::Default::default(),));
+        let extras = self.dual.then(|| quote!(extras: __pb::Extras::new(),));
+        let release_extras = self.dual.then(|| quote!(self.extras.release();));
+        let dual_methods = self.dual_methods();
         let reset = takes_functions.then(|| quote!(__pb::State::reset(&mut self.functions);));
         let release = takes_functions.then(|| quote!(__pb::State::release(&mut self.functions);));
         let fields: TokenStream = self
@@ -342,7 +350,7 @@ impl Signature {
                 /// An object that computes gradients. It owns the rule and the shadows, allocates on its first use and
                 /// reuses its memory from then on.
                 pub fn gradient() -> Self {
-                    Self { driver: __pb::Driver::new(Self::rule()), #made }
+                    Self { driver: __pb::Driver::new(Self::rule()), #extras #made }
                 }
 
                 /// An object that computes pullbacks: the same as [`gradient`](Self::gradient).
@@ -353,6 +361,7 @@ impl Signature {
                 /// Gives back the memory that the object holds.
                 pub fn release(&mut self) {
                     self.driver.release();
+                    #release_extras
                     #release
                 }
 
@@ -372,6 +381,8 @@ impl Signature {
                     (value, Gradient { #values marker: __pb::PhantomData })
                 }
             }
+
+            #dual_methods
         }
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::{Debug, Display, LowerExp};
 use std::iter::{Product, Sum};
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign};
 
+use crate::dual::DualNumber;
 use crate::scalar::{ScalarRules, SinCosRule};
 
 /// `f32` and `f64`, as derived code sees them: `#[differentiable]` adds this bound to type parameters that stand for a
@@ -81,6 +82,8 @@ macro_rules! float {
                 #[doc = concat!("[`f64::consts::", stringify!($constant), "`](std::f64::consts)")]
                 const $constant: Self;
             )*
+            #[doc(hidden)]
+            const NOUGHT: Self;
             /// See [`f64::EPSILON`].
             const EPSILON: Self;
             /// See [`f64::INFINITY`].
@@ -111,8 +114,46 @@ macro_rules! float {
             )*
         }
 
+        float!(@dual [$($constant)*] $($method($($arg: $of),*) -> $output;)*);
         float!(@impl f32 [$($constant)*] $($method($($arg: $of),*) -> $output;)*);
         float!(@impl f64 [$($constant)*] $($method($($arg: $of),*) -> $output;)*);
+    };
+    (@dual [$($constant:ident)*] $($method:ident($($arg:ident: $of:ty),*) -> $output:ty;)*) => {
+        impl<T: Float, const N: usize> Float for DualNumber<T, N> {
+            $(const $constant: Self = Self::variable(T::$constant, [T::NOUGHT; N]);)*
+            const NOUGHT: Self = Self::variable(T::NOUGHT, [T::NOUGHT; N]);
+            const EPSILON: Self = Self::variable(T::EPSILON, [T::NOUGHT; N]);
+            const INFINITY: Self = Self::variable(T::INFINITY, [T::NOUGHT; N]);
+            const NEG_INFINITY: Self = Self::variable(T::NEG_INFINITY, [T::NOUGHT; N]);
+            const NAN: Self = Self::variable(T::NAN, [T::NOUGHT; N]);
+            const MAX: Self = Self::variable(T::MAX, [T::NOUGHT; N]);
+            const MIN: Self = Self::variable(T::MIN, [T::NOUGHT; N]);
+            const MIN_POSITIVE: Self = Self::variable(T::MIN_POSITIVE, [T::NOUGHT; N]);
+
+            #[inline(always)]
+            fn zero() -> Self {
+                Self::constant(0.0)
+            }
+            #[inline(always)]
+            fn one() -> Self {
+                Self::constant(1.0)
+            }
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                Self::constant(value)
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self.value.to_f64()
+            }
+            $(
+                #[inline(always)]
+                fn $method(self, $($arg: $of),*) -> $output {
+                    // The inherent method.
+                    DualNumber::$method(self, $($arg),*)
+                }
+            )*
+        }
     };
     (@impl $t:ident [$($constant:ident)*] $($method:ident($($arg:ident: $of:ty),*) -> $output:ty;)*) => {
         // SAFETY: a number.
@@ -136,6 +177,7 @@ macro_rules! float {
 
         impl Float for $t {
             $(const $constant: Self = std::$t::consts::$constant;)*
+            const NOUGHT: Self = 0.0;
             const EPSILON: Self = $t::EPSILON;
             const INFINITY: Self = $t::INFINITY;
             const NEG_INFINITY: Self = $t::NEG_INFINITY;

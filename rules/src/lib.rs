@@ -10,6 +10,7 @@ pub mod blas;
 mod call;
 mod callable;
 mod derived;
+mod dual;
 mod entries;
 mod exchange;
 mod float;
@@ -41,6 +42,7 @@ mod tangent;
 
 pub use activation::{Dual, DualMut};
 pub use blas::{MatrixScalar, Trans, gemm, mul_into, set_threads};
+pub use dual::DualNumber;
 pub use entries::Untouched;
 pub use float::{Float, Scalar};
 pub use function::{
@@ -81,9 +83,12 @@ pub mod __private {
         Callable, Callback, Called, Derivative, Either, Forward, Lent, Pullback, primal, read_only,
     };
     pub use crate::derived::derived;
+    pub use crate::dual::{
+        Direction, DualNumber, HasDual, Lift, LiftParameter, LiftParameters, LiftRef, Liftable, Numbers,
+    };
     pub use crate::entries::{Entries, untouched};
     pub use crate::exchange::{Exchange, ExchangeItems};
-    pub use crate::float::Scalar;
+    pub use crate::float::{Float, Scalar};
     pub use crate::foreign;
     pub use crate::function::*;
     pub mod fused {

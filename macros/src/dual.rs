@@ -1,0 +1,278 @@
+//! `#[differentiable(dual)]`: what a function that runs on dual numbers has beside its gradient.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::visit_mut::VisitMut;
+use syn::{GenericParam, Ident, Type};
+
+use crate::errors::Errors;
+use crate::program::Kind;
+use crate::signature::{Passing, Signature};
+
+/// The components of dual numbers, and the number of directions, as generic parameters.
+pub(crate) fn component() -> (Ident, Ident) {
+    (Ident::new("__T", Span::mixed_site()), Ident::new("__N", Span::mixed_site()))
+}
+
+/// The type of the dual numbers that take the place of floats.
+pub(crate) fn number() -> Type {
+    let (component, width) = component();
+    syn::parse_quote!(::pullback::__private::DualNumber<#component, #width>)
+}
+
+/// Replaces a type by its name.
+pub(crate) struct Retype<'t> {
+    pub(crate) from: &'t str,
+    pub(crate) to: &'t Type,
+}
+
+impl VisitMut for Retype<'_> {
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        match ty {
+            Type::Path(path) if path.qself.is_none() && path.path.is_ident(self.from) => {
+                *ty = self.to.clone()
+            }
+            _ => syn::visit_mut::visit_type_mut(self, ty),
+        }
+    }
+}
+
+/// A type with another in the place of the one that is called `from`.
+pub(crate) fn retyped(ty: &Type, from: &str, to: &Type) -> Type {
+    let mut ty = ty.clone();
+    Retype { from, to }.visit_type_mut(&mut ty);
+    ty
+}
+
+impl Signature {
+    /// Reports what keeps the function from being run on dual numbers.
+    pub(crate) fn check_dual(&self, errors: &mut Errors) {
+        if !self.dual {
+            return;
+        }
+        for parameter in self.parameters.iter().filter(|p| p.callable.is_some()) {
+            errors.push(
+                &parameter.syntax,
+                "a function that takes functions does not run on dual numbers yet: leave out `dual`",
+            );
+        }
+        let others = self.generics.type_names().filter(|name| !self.generics.scalars.contains(name));
+        if let Some(name) = others.into_iter().next().or(self.generics.scalars.get(1)) {
+            errors.push(
+                name,
+                "to run on dual numbers a function is generic over one float at most: leave out `dual`",
+            );
+        }
+    }
+
+    /// The type parameter that stands for a float, if there is one.
+    fn float(&self) -> Option<String> {
+        self.generics.scalars.first().map(ToString::to_string)
+    }
+
+    /// The type of the function that is generic over a float, at another type.
+    fn at(&self, number: &Type) -> TokenStream {
+        let name = &self.name;
+        let arguments =
+            self.generics.names().map(|argument| match self.generics.scalars.contains(argument) {
+                true => quote!(#number),
+                false => quote!(#argument),
+            });
+        quote!(#name<#(#arguments),*>)
+    }
+
+    /// For a function that is generic over a float: its counterpart in dual numbers is itself at another type.
+    pub(crate) fn itself_on_duals(&self) -> TokenStream {
+        let (Some(float), (component, width), number) = (self.float(), component(), number()) else {
+            return TokenStream::new();
+        };
+        let (of_floats, of_duals) = (self.at(&syn::parse_quote!(f64)), self.at(&number));
+        let constants = self.generics.constants();
+        let clause = self.generics.clause_at(&float, &number);
+        quote! {
+            impl<#component: __pb::Float, const #width: usize, #(#constants),*> __pb::HasDual<#component, #width> for #of_floats
+            #clause
+            {
+                type Dual = #of_duals;
+            }
+        }
+    }
+
+    /// The methods of a gradient object that take dual numbers.
+    pub(crate) fn dual_methods(&self) -> TokenStream {
+        if !self.dual {
+            return TokenStream::new();
+        }
+        let f64: Type = syn::parse_quote!(f64);
+        let plain = |ty: &Type| self.float().map_or(ty.clone(), |float| retyped(ty, &float, &f64));
+        let (ty, short, constants) = if self.generics.is_empty() {
+            let name = &self.name;
+            (quote!(#name), quote!(Gradient<'_>), Vec::new())
+        } else {
+            let arguments = self.generics.names().map(|name| match self.generics.scalars.contains(name) {
+                true => quote!(f64),
+                false => quote!(#name),
+            });
+            (self.at(&f64), quote!(Gradient<'_, #(#arguments),*>), self.generics.constants())
+        };
+        let (name, names, output) = (&self.name, self.names(), plain(&self.output));
+        let typed: Vec<_> = self
+            .parameters
+            .iter()
+            .zip(&names)
+            .map(|(p, name)| {
+                let ty = plain(&p.syntax);
+                quote!(#name: #ty)
+            })
+            .collect();
+        let passed = self.passed(&names);
+        let (mut directions, mut appended) = (Vec::new(), Vec::new());
+        let (mut shown, mut written, mut tangents) = (Vec::new(), Vec::new(), Vec::new());
+        for (i, p) in self.active() {
+            let (field, ty, index) = (&names[i], plain(&p.ty), syn::Index::from(i));
+            let direction = format_ident!("d_{}", field, span = Span::mixed_site());
+            match p.passing {
+                Passing::Value => {
+                    directions.push(quote!(#direction: <#ty as __pb::Value>::Tangent));
+                    shown.push(quote!(#field: gradients.#index));
+                }
+                _ => {
+                    directions.push(quote!(#direction: <#ty as __pb::Differentiable>::View<'_>));
+                    shown.push(quote!(#field: <#ty as __pb::Differentiable>::view(&buffers.#index)));
+                }
+            }
+            appended.push(quote!(__pb::Direction::append_to(&#direction, _flat);));
+            if p.passing == Passing::Unique {
+                let doc = format!("Of what `{field}` holds at the end.");
+                tangents.push(quote!(#[doc = #doc] pub #field: <#ty as __pb::Differentiable>::View<'a>));
+                written.push(quote!(#field: <#ty as __pb::Differentiable>::view(&buffers.#index)));
+            }
+        }
+        let direct = quote!(|_flat| { #(#appended)* });
+        let unit = matches!(&output, Type::Tuple(tuple) if tuple.elems.is_empty());
+        let (mut types, mut values) = (Vec::new(), Vec::new());
+        if !unit {
+            types.extend([quote!(#output), quote!(__pb::OutputTangent<Self>)]);
+            values.extend([quote!(value), quote!(tangent)]);
+        }
+        let struct_of_tangents = (!written.is_empty()).then(|| {
+            types.push(quote!(Tangents<'_>));
+            values.push(quote!(Tangents { #(#written,)* marker: __pb::PhantomData }));
+            quote! {
+                /// The derivatives of what the `&mut` arguments hold at the end, in fields of their names.
+                #[derive(Clone, Copy, Debug)]
+                pub struct Tangents<'a> {
+                    #(#tangents,)*
+                    marker: __pb::PhantomData<&'a ()>,
+                }
+            }
+        });
+        // The lengths of arrays are not among the parameters of that struct.
+        let struct_of_tangents = struct_of_tangents.filter(|_| constants.is_empty());
+        let doc = format!(
+            "The value of `{name}`, and its derivative in the direction that the arguments behind its own give, one for each \
+             active parameter.\n\n`&mut` arguments hold afterwards what the function leaves there; the derivatives of that are \
+             fields of the last result.\n\n# Panics\nIf a direction has another size than its argument."
+        );
+        let pushforward = (constants.is_empty() || written.is_empty()).then(|| {
+            quote! {
+                #[doc = #doc]
+                #[allow(clippy::too_many_arguments)]
+                pub fn value_and_pushforward(&mut self, #(#typed,)* #(#directions),*) -> (#(#types),*) {
+                    let (value, tangent, buffers) =
+                        self.extras.get::<__pb::Pushforward<Self>>().run((#(#passed,)*), #direct);
+                    (#(#values),*)
+                }
+            }
+        });
+        let gradient = |of: Ident| {
+            quote!({
+                let (gradients, buffers) = #of;
+                Gradient { #(#shown,)* marker: __pb::PhantomData }
+            })
+        };
+        let (first, second) = (gradient(format_ident!("first")), gradient(format_ident!("second")));
+        let scalar = self.generics.kind_of(&self.output) == Kind::Float;
+        let of_second_order = scalar.then(|| {
+            let product = format!(
+                "The value of `{name}`, its gradient, and the product of its Hessian with the direction that the arguments \
+                 behind its own give, one for each active parameter.\n\n# Panics\nIf a direction has another size than its \
+                 argument."
+            );
+            let hessian = format!(
+                "The value of `{name}`, its gradient, and its Hessian. Rows and columns are the numbers that the active \
+                 arguments consist of, one after the other."
+            );
+            quote! {
+                /// An object that computes products of the Hessian with directions: the same as [`gradient`](Self::gradient).
+                pub fn hvp() -> Self {
+                    Self::gradient()
+                }
+
+                /// An object that computes Hessians: the same as [`gradient`](Self::gradient).
+                pub fn hessian() -> Self {
+                    Self::gradient()
+                }
+
+                #[doc = #product]
+                #[allow(clippy::too_many_arguments)]
+                pub fn value_gradient_and_hvp(&mut self, #(#typed,)* #(#directions),*) -> (#output, #short, #short) {
+                    let (value, first, second) =
+                        self.extras.get::<__pb::Products<Self>>().run((#(#passed,)*), #direct);
+                    (value, #first, #second)
+                }
+
+                #[doc = #hessian]
+                #[allow(clippy::too_many_arguments)]
+                pub fn value_gradient_and_hessian(
+                    &mut self,
+                    #(#typed),*
+                ) -> (#output, #short, __pb::ndarray::ArrayView2<'_, f64>) {
+                    let (value, first, hessian) = self.extras.get::<__pb::Hessian<Self>>().run((#(#passed,)*));
+                    (value, #first, hessian)
+                }
+            }
+        });
+        let jacobian = format!(
+            "The value of `{name}`, and the Jacobian: a row for each number that the function makes, those of its value first, \
+             those of its `&mut` arguments behind; a column for each number that the active arguments consist of. `&mut` \
+             arguments are restored."
+        );
+        quote! {
+            #struct_of_tangents
+
+            impl<#(#constants),*> #ty {
+                /// An object that computes pushforwards: the same as [`gradient`](Self::gradient).
+                pub fn pushforward() -> Self {
+                    Self::gradient()
+                }
+
+                /// An object that computes Jacobians: the same as [`gradient`](Self::gradient).
+                pub fn jacobian() -> Self {
+                    Self::gradient()
+                }
+
+                #pushforward
+
+                #[doc = #jacobian]
+                #[allow(clippy::too_many_arguments)]
+                pub fn value_and_jacobian(&mut self, #(#typed),*) -> (#output, __pb::ndarray::ArrayView2<'_, f64>) {
+                    self.extras.get::<__pb::Jacobian<Self>>().run(&mut self.driver, (#(#passed,)*))
+                }
+
+                #of_second_order
+            }
+        }
+    }
+}
+
+impl crate::generics::Generics {
+    /// The `const` parameters, with their types.
+    pub(crate) fn constants(&self) -> Vec<TokenStream> {
+        let constants = self.params().filter_map(|p| match p {
+            GenericParam::Const(p) => Some(quote!(#p)),
+            _ => None,
+        });
+        constants.collect()
+    }
+}

@@ -1,0 +1,236 @@
+//! Data with dual numbers in the place of its floats.
+
+use ndarray::{Array, ArrayRef, Dimension};
+
+use crate::dual::number::DualNumber;
+use crate::float::Float;
+use crate::function::for_tuples;
+use crate::shadow::Element;
+
+/// Owned data that has a counterpart in dual numbers with components `T` and `N` directions.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no counterpart in dual numbers",
+    label = "`#[differentiable(dual)]` does not go through this type",
+    note = "f64, integers, arrays, tuples, `Option`, `Vec` and ndarray's `Array` of these do; a struct of your own is generic over a `Float`"
+)]
+pub trait Lift<T, const N: usize> {
+    /// The counterpart.
+    type Dual: Send + 'static;
+    /// As constants: with zeros for derivatives.
+    fn lift(&self) -> Self::Dual;
+    /// The same in memory that is there already.
+    #[inline]
+    fn load(&self, dual: &mut Self::Dual) {
+        *dual = self.lift();
+    }
+    /// The values.
+    fn lower(dual: &Self::Dual) -> Self
+    where
+        Self: Sized;
+    /// Takes over the values.
+    #[inline]
+    fn unload(&mut self, dual: &Self::Dual)
+    where
+        Self: Sized,
+    {
+        *self = Self::lower(dual);
+    }
+}
+
+impl<T: Float, const N: usize> Lift<T, N> for f64 {
+    type Dual = DualNumber<T, N>;
+    #[inline(always)]
+    fn lift(&self) -> DualNumber<T, N> {
+        DualNumber::constant(*self)
+    }
+    #[inline(always)]
+    fn lower(dual: &DualNumber<T, N>) -> f64 {
+        dual.value.to_f64()
+    }
+}
+
+macro_rules! itself {
+    ($($t:ty),*) => {$(
+        impl<T, const N: usize> Lift<T, N> for $t {
+            type Dual = $t;
+            #[inline(always)]
+            fn lift(&self) -> $t {
+                *self
+            }
+            #[inline(always)]
+            fn lower(dual: &$t) -> $t {
+                *dual
+            }
+        }
+    )*};
+}
+itself!(bool, char, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize);
+
+impl<T, const N: usize, A: Lift<T, N>, const M: usize> Lift<T, N> for [A; M] {
+    type Dual = [A::Dual; M];
+    #[inline]
+    fn lift(&self) -> [A::Dual; M] {
+        std::array::from_fn(|i| self[i].lift())
+    }
+    #[inline]
+    fn lower(dual: &[A::Dual; M]) -> Self {
+        std::array::from_fn(|i| A::lower(&dual[i]))
+    }
+}
+
+impl<T, const N: usize, A: Lift<T, N>> Lift<T, N> for Option<A> {
+    type Dual = Option<A::Dual>;
+    #[inline]
+    fn lift(&self) -> Option<A::Dual> {
+        self.as_ref().map(A::lift)
+    }
+    #[inline]
+    fn lower(dual: &Option<A::Dual>) -> Self {
+        dual.as_ref().map(A::lower)
+    }
+}
+
+impl<T, const N: usize, A: Lift<T, N>> Lift<T, N> for Vec<A> {
+    type Dual = Vec<A::Dual>;
+    fn lift(&self) -> Vec<A::Dual> {
+        self.iter().map(A::lift).collect()
+    }
+    fn load(&self, dual: &mut Vec<A::Dual>) {
+        load(self, dual);
+    }
+    fn lower(dual: &Vec<A::Dual>) -> Self {
+        dual.iter().map(A::lower).collect()
+    }
+    fn unload(&mut self, dual: &Vec<A::Dual>) {
+        self.truncate(dual.len());
+        unload(self, dual);
+        self.extend(dual[self.len()..].iter().map(A::lower));
+    }
+}
+
+impl<T, const N: usize, A: Lift<T, N, Dual: Element> + Clone, D: Dimension + 'static> Lift<T, N>
+    for Array<A, D>
+{
+    type Dual = Array<A::Dual, D>;
+    fn lift(&self) -> Array<A::Dual, D> {
+        self.map(A::lift)
+    }
+    fn load(&self, dual: &mut Array<A::Dual, D>) {
+        if dual.raw_dim() == self.raw_dim() {
+            dual.zip_mut_with(self, |dual, value| value.load(dual));
+        } else {
+            *dual = self.lift();
+        }
+    }
+    fn lower(dual: &Array<A::Dual, D>) -> Self {
+        dual.map(A::lower)
+    }
+    fn unload(&mut self, dual: &Array<A::Dual, D>) {
+        self.zip_mut_with(dual, A::unload);
+    }
+}
+
+macro_rules! tuple {
+    ($($A:ident $i:tt),*) => {
+        impl<Component, const WIDTH: usize, $($A: Lift<Component, WIDTH>),*> Lift<Component, WIDTH> for ($($A,)*) {
+            type Dual = ($($A::Dual,)*);
+            #[inline]
+            #[allow(clippy::unused_unit, reason = "the empty tuple")]
+            fn lift(&self) -> Self::Dual {
+                ($(self.$i.lift(),)*)
+            }
+            #[inline]
+            #[allow(clippy::unused_unit, reason = "the empty tuple")]
+            fn lower(_dual: &Self::Dual) -> Self {
+                ($($A::lower(&_dual.$i),)*)
+            }
+        }
+    };
+}
+for_tuples!(tuple);
+
+fn load<T, const N: usize, A: Lift<T, N>>(values: &[A], dual: &mut Vec<A::Dual>) {
+    dual.truncate(values.len());
+    for (value, dual) in values.iter().zip(&mut *dual) {
+        value.load(dual);
+    }
+    dual.extend(values[dual.len()..].iter().map(A::lift));
+}
+
+fn unload<T, const N: usize, A: Lift<T, N>>(values: &mut [A], dual: &[A::Dual]) {
+    for (value, dual) in values.iter_mut().zip(dual) {
+        value.unload(dual);
+    }
+}
+
+/// Data behind a reference that has a counterpart in dual numbers.
+pub trait LiftRef<T, const N: usize> {
+    /// The counterpart.
+    type Dual: ?Sized;
+    /// Where it lives, from call to call.
+    type Store: Default + Send;
+    /// Brings the values to `store`, as constants.
+    fn load(&self, store: &mut Self::Store);
+    /// What was brought there.
+    fn lend(store: &mut Self::Store) -> &mut Self::Dual;
+    /// Takes the values back.
+    fn unload(&mut self, store: &Self::Store);
+}
+
+impl<T, const N: usize, A: Lift<T, N>> LiftRef<T, N> for A {
+    type Dual = A::Dual;
+    type Store = Option<A::Dual>;
+    #[inline]
+    fn load(&self, store: &mut Option<A::Dual>) {
+        match store {
+            Some(dual) => Lift::load(self, dual),
+            None => *store = Some(self.lift()),
+        }
+    }
+    #[inline]
+    fn lend(store: &mut Option<A::Dual>) -> &mut A::Dual {
+        store.as_mut().expect("loaded before")
+    }
+    #[inline]
+    fn unload(&mut self, store: &Option<A::Dual>) {
+        Lift::unload(self, store.as_ref().expect("loaded before"));
+    }
+}
+
+impl<T, const N: usize, A: Lift<T, N>> LiftRef<T, N> for [A] {
+    type Dual = [A::Dual];
+    type Store = Vec<A::Dual>;
+    #[inline]
+    fn load(&self, store: &mut Vec<A::Dual>) {
+        load(self, store);
+    }
+    #[inline]
+    fn lend(store: &mut Vec<A::Dual>) -> &mut [A::Dual] {
+        store
+    }
+    #[inline]
+    fn unload(&mut self, store: &Vec<A::Dual>) {
+        unload(self, store);
+    }
+}
+
+impl<T, const N: usize, A: Lift<T, N, Dual: Element>, D: Dimension + 'static> LiftRef<T, N>
+    for ArrayRef<A, D>
+{
+    type Dual = ArrayRef<A::Dual, D>;
+    type Store = Option<Array<A::Dual, D>>;
+    fn load(&self, store: &mut Option<Array<A::Dual, D>>) {
+        match store {
+            Some(dual) if dual.raw_dim() == self.raw_dim() => {
+                dual.zip_mut_with(self, |dual, value| value.load(dual));
+            }
+            _ => *store = Some(self.map(A::lift)),
+        }
+    }
+    fn lend(store: &mut Option<Array<A::Dual, D>>) -> &mut ArrayRef<A::Dual, D> {
+        store.as_mut().expect("loaded before")
+    }
+    fn unload(&mut self, store: &Option<Array<A::Dual, D>>) {
+        self.zip_mut_with(store.as_ref().expect("loaded before"), A::unload);
+    }
+}

@@ -1,0 +1,64 @@
+//! Forward mode: numbers that carry derivatives along, and how a function gets to run on them.
+//!
+//! A *dual number* *x + Σᵢ tᵢ·εᵢ*, with *εᵢ·εⱼ = 0*, is a value and its derivatives in N directions. A function of such numbers computes
+//! *f(x + t·ε) = f(x) + f′(x)·t·ε*: the value, bit for bit, and N directional derivatives in one go (Griewank & Walther, *Evaluating
+//! Derivatives*, chapter 3). A gradient computed in dual numbers is a gradient and N products of the Hessian with a direction:
+//! forward over reverse.
+
+mod lift;
+mod number;
+mod numbers;
+mod operators;
+mod parameter;
+
+pub use lift::{Lift, LiftRef};
+pub use number::DualNumber;
+pub use numbers::{Direction, Numbers};
+pub use parameter::{LiftParameter, LiftParameters};
+
+use crate::call::HasRule;
+use crate::function::Function;
+
+/// A function that can be run on dual numbers.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not run on dual numbers",
+    label = "forward mode and second derivatives need that",
+    note = "mark the function `#[differentiable(dual)]`, or make it generic over a `Float`"
+)]
+pub trait HasDual<T, const N: usize>: Function {
+    /// The same function of dual numbers with components `T` and `N` directions.
+    type Dual: HasRule;
+}
+
+/// A function whose arguments and output there are in dual numbers with `N` directions, too.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not run on dual numbers",
+    label = "forward mode and second derivatives need that",
+    note = "mark the function `#[differentiable(dual)]`, or make it generic over a `Float`; its parameters and its output consist of \
+            `f64`, or of structs that are generic over a `Float`"
+)]
+pub trait Liftable<const N: usize>:
+    Function<Parameters: LiftParameters<N>, Output: Lift<f64, N, Dual: Numbers<DualNumber<f64, N>>>>
+    + HasDual<
+        f64,
+        N,
+        Dual: Function<
+            Parameters = <Self::Parameters as LiftParameters<N>>::Dual,
+            Output = <Self::Output as Lift<f64, N>>::Dual,
+        >,
+    >
+{
+}
+
+impl<F, const N: usize> Liftable<N> for F where
+    F: Function<Parameters: LiftParameters<N>, Output: Lift<f64, N, Dual: Numbers<DualNumber<f64, N>>>>
+        + HasDual<
+            f64,
+            N,
+            Dual: Function<
+                Parameters = <F::Parameters as LiftParameters<N>>::Dual,
+                Output = <F::Output as Lift<f64, N>>::Dual,
+            >,
+        >
+{
+}

@@ -1,0 +1,143 @@
+//! The canonical form of arguments, directions and gradients: their numbers, one after the other.
+
+use ndarray::{Array, ArrayBase, DataMut, Dimension};
+
+use crate::float::Scalar;
+use crate::function::for_tuples;
+
+/// Something that numbers of type `S` can be counted off: an argument, a direction or a gradient. A value and its gradient have the
+/// same coordinates, in the same order: that of fields and elements, rows of matrices one after the other.
+pub trait Numbers<S> {
+    /// Visits every coordinate once.
+    fn visit<F: FnMut(&mut S)>(&mut self, visitor: &mut F);
+}
+
+impl<S: Scalar> Numbers<S> for S {
+    #[inline(always)]
+    fn visit<F: FnMut(&mut S)>(&mut self, visitor: &mut F) {
+        visitor(self);
+    }
+}
+
+macro_rules! none {
+    ($($t:ty),*) => {$(
+        impl<S: Scalar> Numbers<S> for $t {
+            #[inline(always)]
+            fn visit<F: FnMut(&mut S)>(&mut self, _visitor: &mut F) {}
+        }
+    )*};
+}
+none!(bool, char, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize);
+
+impl<S: Scalar, A: Numbers<S>> Numbers<S> for [A] {
+    #[inline]
+    fn visit<F: FnMut(&mut S)>(&mut self, visitor: &mut F) {
+        for element in self {
+            element.visit(visitor);
+        }
+    }
+}
+
+impl<S: Scalar, A: Numbers<S>, const M: usize> Numbers<S> for [A; M] {
+    #[inline]
+    fn visit<F: FnMut(&mut S)>(&mut self, visitor: &mut F) {
+        self.as_mut_slice().visit(visitor);
+    }
+}
+
+impl<S: Scalar, A: Numbers<S>> Numbers<S> for Vec<A> {
+    #[inline]
+    fn visit<F: FnMut(&mut S)>(&mut self, visitor: &mut F) {
+        self.as_mut_slice().visit(visitor);
+    }
+}
+
+impl<S: Scalar, A: Numbers<S>> Numbers<S> for Option<A> {
+    #[inline]
+    fn visit<F: FnMut(&mut S)>(&mut self, visitor: &mut F) {
+        if let Some(value) = self {
+            value.visit(visitor);
+        }
+    }
+}
+
+/// In logical order, whatever the strides.
+impl<S: Scalar, A: Numbers<S>, B: DataMut<Elem = A>, D: Dimension> Numbers<S> for ArrayBase<B, D> {
+    #[inline]
+    fn visit<F: FnMut(&mut S)>(&mut self, visitor: &mut F) {
+        match self.as_slice_mut() {
+            Some(elements) => elements.visit(visitor),
+            None => self.iter_mut().for_each(|element| element.visit(visitor)),
+        }
+    }
+}
+
+macro_rules! tuple {
+    ($($T:ident $i:tt),*) => {
+        impl<S: Scalar, $($T: Numbers<S>),*> Numbers<S> for ($($T,)*) {
+            #[inline]
+            fn visit<Visitor: FnMut(&mut S)>(&mut self, _visitor: &mut Visitor) {
+                $(self.$i.visit(_visitor);)*
+            }
+        }
+    };
+}
+for_tuples!(tuple);
+
+/// A direction: read, never written.
+pub trait Direction {
+    /// Appends its coordinates.
+    fn append_to(&self, flat: &mut Vec<f64>);
+}
+
+impl Direction for f64 {
+    fn append_to(&self, flat: &mut Vec<f64>) {
+        flat.push(*self);
+    }
+}
+
+impl Direction for () {
+    fn append_to(&self, _flat: &mut Vec<f64>) {}
+}
+
+impl<A: Direction> Direction for [A] {
+    fn append_to(&self, flat: &mut Vec<f64>) {
+        self.iter().for_each(|element| element.append_to(flat));
+    }
+}
+
+impl<A: Direction, const M: usize> Direction for [A; M] {
+    fn append_to(&self, flat: &mut Vec<f64>) {
+        self.as_slice().append_to(flat);
+    }
+}
+
+impl<A: Direction> Direction for Vec<A> {
+    fn append_to(&self, flat: &mut Vec<f64>) {
+        self.as_slice().append_to(flat);
+    }
+}
+
+impl<A: Direction + ?Sized> Direction for &A {
+    fn append_to(&self, flat: &mut Vec<f64>) {
+        (**self).append_to(flat);
+    }
+}
+
+impl<A: Direction, D: Dimension> Direction for Array<A, D> {
+    fn append_to(&self, flat: &mut Vec<f64>) {
+        self.iter().for_each(|element| element.append_to(flat));
+    }
+}
+
+macro_rules! direction {
+    () => {};
+    ($($T:ident $i:tt),+) => {
+        impl<$($T: Direction),+> Direction for ($($T,)+) {
+            fn append_to(&self, flat: &mut Vec<f64>) {
+                $(self.$i.append_to(flat);)+
+            }
+        }
+    };
+}
+for_tuples!(direction);

@@ -1,0 +1,309 @@
+//! Arguments on their way to a function of dual numbers, and derivatives on their way back.
+
+use crate::dual::lift::{Lift, LiftRef};
+use crate::dual::number::DualNumber;
+use crate::dual::numbers::Numbers;
+use crate::entries::Entry;
+use crate::function::{ConstMut, ConstRef, ConstVal, Held, Mut, Parameter, Parameters, Ref, Val, for_tuples};
+use crate::shadow::Differentiable;
+use crate::tangent::{Tangent, Value};
+
+/// A parameter whose argument may be made of dual numbers with `N` directions.
+pub trait LiftParameter<const N: usize>: Parameter {
+    /// How the function of dual numbers takes it.
+    type Dual: Parameter;
+    /// Where the argument in dual numbers lives, from call to call.
+    type Store: Default + Send;
+
+    /// Brings the argument to `store`, as a constant.
+    fn load(store: &mut Self::Store, arg: &Self::Arg<'_>);
+    /// The argument of the function of dual numbers.
+    fn lend<'a>(store: &'a mut Self::Store, arg: Self::Arg<'a>) -> <Self::Dual as Parameter>::Arg<'a>;
+    /// Brings what the function has written back to a `&mut` argument.
+    fn unload(arg: &mut Self::Arg<'_>, store: &Self::Store);
+    /// Brings a `&mut` argument back that is passed as it is.
+    #[inline]
+    fn restore(_arg: &mut Self::Arg<'_>, _store: &Self::Store) {}
+    /// Visits the coordinates of an active argument.
+    fn visit_duals<F: FnMut(&mut DualNumber<f64, N>)>(store: &mut Self::Store, visitor: &mut F);
+    /// The same, of an active `&mut` argument.
+    fn visit_outputs<F: FnMut(&mut DualNumber<f64, N>)>(store: &mut Self::Store, visitor: &mut F);
+    /// Visits the coordinates of its gradient in dual numbers.
+    fn visit_dual_gradient<F: FnMut(&mut DualNumber<f64, N>)>(
+        gradient: &mut <Self::Dual as Parameter>::Gradient,
+        buffer: &mut <Self::Dual as Parameter>::Buffer,
+        visitor: &mut F,
+    );
+    /// Visits the coordinates of its gradient.
+    fn visit_gradient<F: FnMut(&mut f64)>(
+        gradient: &mut Self::Gradient,
+        buffer: &mut Self::Buffer,
+        visitor: &mut F,
+    );
+    /// The same, of an active `&mut` argument.
+    fn visit_written<F: FnMut(&mut f64)>(buffer: &mut Self::Buffer, visitor: &mut F);
+}
+
+impl<A, const N: usize> LiftParameter<N> for Val<A>
+where
+    A: Value<Tangent: Numbers<f64>> + Copy + 'static,
+    A: Lift<f64, N, Dual: Value<Tangent: Numbers<DualNumber<f64, N>>> + Numbers<DualNumber<f64, N>> + Copy>,
+{
+    type Dual = Val<A::Dual>;
+    type Store = Option<A::Dual>;
+
+    #[inline]
+    fn load(store: &mut Self::Store, arg: &A) {
+        *store = Some(arg.lift());
+    }
+    #[inline]
+    fn lend<'a>(store: &'a mut Self::Store, _arg: A) -> A::Dual {
+        store.expect("loaded before")
+    }
+    #[inline]
+    fn unload(_arg: &mut A, _store: &Self::Store) {}
+    #[inline]
+    fn visit_duals<F: FnMut(&mut DualNumber<f64, N>)>(store: &mut Self::Store, visitor: &mut F) {
+        store.visit(visitor);
+    }
+    #[inline]
+    fn visit_outputs<F: FnMut(&mut DualNumber<f64, N>)>(_store: &mut Self::Store, _visitor: &mut F) {}
+    #[inline]
+    fn visit_dual_gradient<F: FnMut(&mut DualNumber<f64, N>)>(
+        gradient: &mut <A::Dual as Value>::Tangent,
+        (): &mut (),
+        visitor: &mut F,
+    ) {
+        gradient.visit(visitor);
+    }
+    #[inline]
+    fn visit_gradient<F: FnMut(&mut f64)>(gradient: &mut A::Tangent, (): &mut (), visitor: &mut F) {
+        gradient.visit(visitor);
+    }
+    #[inline]
+    fn visit_written<F: FnMut(&mut f64)>((): &mut (), _visitor: &mut F) {}
+}
+
+macro_rules! by_reference {
+    ($Mode:ident, $unload:expr, $outputs:expr) => {
+        impl<A, const N: usize> LiftParameter<N> for $Mode<A>
+        where
+            A: Differentiable<Gradient: Numbers<f64>> + ?Sized + 'static,
+            A: LiftRef<
+                    f64,
+                    N,
+                    Dual: Differentiable<Gradient: Numbers<DualNumber<f64, N>>>
+                              + Numbers<DualNumber<f64, N>>
+                              + 'static,
+                >,
+        {
+            type Dual = $Mode<A::Dual>;
+            type Store = A::Store;
+
+            #[inline]
+            fn load(store: &mut Self::Store, arg: &Self::Arg<'_>) {
+                A::load(arg, store);
+            }
+            #[inline]
+            fn lend<'a>(
+                store: &'a mut Self::Store,
+                _arg: Self::Arg<'a>,
+            ) -> <Self::Dual as Parameter>::Arg<'a> {
+                A::lend(store)
+            }
+            #[inline]
+            fn unload(arg: &mut Self::Arg<'_>, store: &Self::Store) {
+                let unload: fn(&mut Self::Arg<'_>, &A::Store) = $unload;
+                unload(arg, store);
+            }
+            #[inline]
+            fn visit_duals<F: FnMut(&mut DualNumber<f64, N>)>(store: &mut Self::Store, visitor: &mut F) {
+                A::lend(store).visit(visitor);
+            }
+            #[inline]
+            fn visit_outputs<F: FnMut(&mut DualNumber<f64, N>)>(store: &mut Self::Store, visitor: &mut F) {
+                if $outputs {
+                    A::lend(store).visit(visitor);
+                }
+            }
+            #[inline]
+            fn visit_dual_gradient<F: FnMut(&mut DualNumber<f64, N>)>(
+                (): &mut (),
+                buffer: &mut <A::Dual as Differentiable>::Gradient,
+                visitor: &mut F,
+            ) {
+                buffer.visit(visitor);
+            }
+            #[inline]
+            fn visit_gradient<F: FnMut(&mut f64)>((): &mut (), buffer: &mut A::Gradient, visitor: &mut F) {
+                buffer.visit(visitor);
+            }
+            #[inline]
+            fn visit_written<F: FnMut(&mut f64)>(buffer: &mut A::Gradient, visitor: &mut F) {
+                if $outputs {
+                    buffer.visit(visitor);
+                }
+            }
+        }
+    };
+}
+by_reference!(Ref, |_, _| {}, false);
+by_reference!(Mut, |arg, store| A::unload(arg, store), true);
+
+/// What carries no gradient is passed as it is.
+macro_rules! passed {
+    ([$($generics:tt)*] $Mode:ident<$A:ident>, $Store:ty, load: $load:expr, restore: $restore:expr) => {
+        impl<$($generics)*, const N: usize> LiftParameter<N> for $Mode<$A> {
+            type Dual = Self;
+            type Store = $Store;
+
+            #[inline]
+            fn load(store: &mut Self::Store, arg: &Self::Arg<'_>) {
+                let load: fn(&mut Self::Store, &Self::Arg<'_>) = $load;
+                load(store, arg);
+            }
+            #[inline]
+            fn lend<'a>(_store: &'a mut Self::Store, arg: Self::Arg<'a>) -> Self::Arg<'a> {
+                arg
+            }
+            #[inline]
+            fn unload(_arg: &mut Self::Arg<'_>, _store: &Self::Store) {}
+            #[inline]
+            fn restore(arg: &mut Self::Arg<'_>, store: &Self::Store) {
+                let restore: fn(&mut Self::Arg<'_>, &Self::Store) = $restore;
+                restore(arg, store);
+            }
+            #[inline]
+            fn visit_duals<F: FnMut(&mut DualNumber<f64, N>)>(_store: &mut Self::Store, _visitor: &mut F) {}
+            #[inline]
+            fn visit_outputs<F: FnMut(&mut DualNumber<f64, N>)>(_store: &mut Self::Store, _visitor: &mut F) {}
+            #[inline]
+            fn visit_dual_gradient<F: FnMut(&mut DualNumber<f64, N>)>(
+                _gradient: &mut Self::Gradient,
+                _buffer: &mut Self::Buffer,
+                _visitor: &mut F,
+            ) {
+            }
+            #[inline]
+            fn visit_gradient<F: FnMut(&mut f64)>(
+                _gradient: &mut Self::Gradient,
+                _buffer: &mut Self::Buffer,
+                _visitor: &mut F,
+            ) {
+            }
+            #[inline]
+            fn visit_written<F: FnMut(&mut f64)>(_buffer: &mut Self::Buffer, _visitor: &mut F) {}
+        }
+    };
+}
+passed!([A: Value + Copy + 'static] Held<A>, (), load: |_, _| {}, restore: |_, _| {});
+passed!([A: Copy + 'static] ConstVal<A>, (), load: |_, _| {}, restore: |_, _| {});
+passed!([A: ?Sized + 'static] ConstRef<A>, (), load: |_, _| {}, restore: |_, _| {});
+passed! {
+    [A: Entry + ?Sized + 'static] ConstMut<A>, Option<A::Copy>,
+    load: |store, arg| match store {
+        Some(copy) => arg.copy_to(copy),
+        None => *store = Some(arg.copied()),
+    },
+    restore: |arg, store| arg.bring_back(store.as_ref().expect("loaded before"))
+}
+
+/// A tuple of [`LiftParameter`]s.
+pub trait LiftParameters<const N: usize>: Parameters {
+    /// See [`LiftParameter::Dual`].
+    type Dual: Parameters;
+    /// See [`LiftParameter::Store`].
+    type Stores: Default + Send;
+
+    /// See [`LiftParameter::load`].
+    fn load(stores: &mut Self::Stores, args: &Self::Args<'_>);
+    /// See [`LiftParameter::lend`].
+    fn lend<'a>(stores: &'a mut Self::Stores, args: Self::Args<'a>) -> <Self::Dual as Parameters>::Args<'a>;
+    /// See [`LiftParameter::unload`].
+    fn unload(args: &mut Self::Args<'_>, stores: &Self::Stores);
+    /// See [`LiftParameter::restore`].
+    fn restore(args: &mut Self::Args<'_>, stores: &Self::Stores);
+    /// See [`LiftParameter::visit_duals`].
+    fn visit_duals<F: FnMut(&mut DualNumber<f64, N>)>(stores: &mut Self::Stores, visitor: &mut F);
+    /// See [`LiftParameter::visit_outputs`].
+    fn visit_outputs<F: FnMut(&mut DualNumber<f64, N>)>(stores: &mut Self::Stores, visitor: &mut F);
+    /// See [`LiftParameter::visit_dual_gradient`].
+    fn visit_dual_gradient<F: FnMut(&mut DualNumber<f64, N>)>(
+        gradients: &mut <Self::Dual as Parameters>::Gradients,
+        buffers: &mut <Self::Dual as Parameters>::Buffers,
+        visitor: &mut F,
+    );
+    /// Gradients of parameters passed by value, all zero.
+    fn zeros() -> Self::Gradients;
+    /// See [`LiftParameter::visit_gradient`].
+    fn visit_gradient<F: FnMut(&mut f64)>(
+        gradients: &mut Self::Gradients,
+        buffers: &mut Self::Buffers,
+        visitor: &mut F,
+    );
+    /// See [`LiftParameter::visit_written`].
+    fn visit_written<F: FnMut(&mut f64)>(buffers: &mut Self::Buffers, visitor: &mut F);
+}
+
+macro_rules! parameters {
+    ($($P:ident $i:tt),*) => {
+        impl<const WIDTH: usize, $($P: LiftParameter<WIDTH>),*> LiftParameters<WIDTH> for ($($P,)*) {
+            type Dual = ($($P::Dual,)*);
+            type Stores = Nested<($(Nested<$P::Store>,)*)>;
+
+            fn load(_stores: &mut Self::Stores, _args: &Self::Args<'_>) {
+                $($P::load(&mut _stores.0.$i.0, &_args.$i);)*
+            }
+            #[allow(clippy::unused_unit, reason = "the empty list")]
+            fn lend<'a>(_stores: &'a mut Self::Stores, _args: Self::Args<'a>) -> <Self::Dual as Parameters>::Args<'a> {
+                ($($P::lend(&mut _stores.0.$i.0, _args.$i),)*)
+            }
+            fn unload(_args: &mut Self::Args<'_>, _stores: &Self::Stores) {
+                $($P::unload(&mut _args.$i, &_stores.0.$i.0);)*
+            }
+            fn restore(_args: &mut Self::Args<'_>, _stores: &Self::Stores) {
+                $($P::restore(&mut _args.$i, &_stores.0.$i.0);)*
+            }
+            fn visit_duals<Visitor: FnMut(&mut DualNumber<f64, WIDTH>)>(_stores: &mut Self::Stores, _visitor: &mut Visitor) {
+                $($P::visit_duals(&mut _stores.0.$i.0, _visitor);)*
+            }
+            fn visit_outputs<Visitor: FnMut(&mut DualNumber<f64, WIDTH>)>(_stores: &mut Self::Stores, _visitor: &mut Visitor) {
+                $($P::visit_outputs(&mut _stores.0.$i.0, _visitor);)*
+            }
+            fn visit_dual_gradient<Visitor: FnMut(&mut DualNumber<f64, WIDTH>)>(
+                _gradients: &mut <Self::Dual as Parameters>::Gradients,
+                _buffers: &mut <Self::Dual as Parameters>::Buffers,
+                _visitor: &mut Visitor,
+            ) {
+                $($P::visit_dual_gradient(&mut _gradients.$i, &mut _buffers.$i, _visitor);)*
+            }
+            #[allow(clippy::unused_unit, reason = "the empty list")]
+            fn zeros() -> Self::Gradients {
+                ($(<$P::Gradient as Tangent>::zero(),)*)
+            }
+            fn visit_gradient<Visitor: FnMut(&mut f64)>(
+                _gradients: &mut Self::Gradients,
+                _buffers: &mut Self::Buffers,
+                _visitor: &mut Visitor,
+            ) {
+                $($P::visit_gradient(&mut _gradients.$i, &mut _buffers.$i, _visitor);)*
+            }
+            fn visit_written<Visitor: FnMut(&mut f64)>(_buffers: &mut Self::Buffers, _visitor: &mut Visitor) {
+                $($P::visit_written(&mut _buffers.$i, _visitor);)*
+            }
+        }
+
+        impl<$($P: Default),*> Default for Nested<($(Nested<$P>,)*)> {
+            #[allow(clippy::unused_unit, reason = "the empty list")]
+            fn default() -> Self {
+                Nested(($(Nested($P::default()),)*))
+            }
+        }
+    };
+}
+
+/// Tuples of more than twelve elements have no `Default` of their own.
+#[derive(Debug)]
+pub struct Nested<T>(T);
+
+for_tuples!(parameters);

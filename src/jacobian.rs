@@ -1,0 +1,95 @@
+//! Jacobians: by columns in forward mode, or by rows in reverse mode, whichever takes fewer runs.
+
+use ndarray::{Array2, ArrayView2};
+use pullback_rules::__private::{Lift, LiftParameters, Liftable, Numbers};
+use pullback_rules::{Args, Function, Output, Parameters};
+
+use crate::gradient::Driver;
+use crate::lifted::Lifted;
+use crate::pushforward::OutputTangent;
+
+/// How many columns one run in forward mode computes.
+const WIDTH: usize = 8;
+
+/// What Jacobians of `F` keep from call to call.
+pub struct Jacobian<F: Liftable<WIDTH>> {
+    lifted: Lifted<F, WIDTH>,
+    jacobian: Array2<f64>,
+    /// The gradient with respect to the output, for rows.
+    seed: OutputTangent<F>,
+}
+
+impl<F: Liftable<WIDTH>> Default for Jacobian<F> {
+    fn default() -> Self {
+        Jacobian { lifted: Lifted::default(), jacobian: Array2::zeros((0, 0)), seed: F::Output::empty() }
+    }
+}
+
+impl<F: Liftable<WIDTH>> Jacobian<F>
+where
+    OutputTangent<F>: Numbers<f64>,
+{
+    /// The value and the Jacobian. `driver` computes rows.
+    pub fn run(&mut self, driver: &mut Driver<F>, mut args: Args<'_, F>) -> (F::Output, ArrayView2<'_, f64>) {
+        let inputs = {
+            self.lifted.load(&args);
+            self.lifted.dimension()
+        };
+        let (value, outputs) = self.columns(0, inputs, F::Parameters::reborrow(&mut args));
+        // A run in reverse mode costs about as much as one of so many columns.
+        if outputs < (inputs.saturating_sub(WIDTH)).div_ceil(WIDTH) {
+            for row in 0..outputs {
+                self.row(row, &value, driver, F::Parameters::reborrow(&mut args));
+            }
+        } else {
+            for first in (WIDTH..inputs).step_by(WIDTH) {
+                self.columns(first, inputs, F::Parameters::reborrow(&mut args));
+            }
+        }
+        (value, self.jacobian.view())
+    }
+
+    /// Some columns, from number `first` on. Returns the value, and how many rows there are.
+    fn columns(&mut self, first: usize, inputs: usize, mut args: Args<'_, F>) -> (F::Output, usize) {
+        let Jacobian { lifted, jacobian, .. } = self;
+        lifted.load(&args);
+        lifted.direct_along(first);
+        let mut output = <F::Dual as Function>::primal(lifted.lend(F::Parameters::reborrow(&mut args)));
+        lifted.restore(&mut args);
+        let mut outputs = 0;
+        output.visit(&mut |_| outputs += 1);
+        lifted.visit_outputs(&mut |_| outputs += 1);
+        if jacobian.dim() != (outputs, inputs) {
+            *jacobian = Array2::zeros((outputs, inputs));
+        }
+        let mut rows = jacobian.rows_mut().into_iter();
+        let mut write = |y: &mut pullback_rules::DualNumber<f64, WIDTH>| {
+            let mut row = rows.next().expect("as many as were counted");
+            for (entry, tangent) in row.iter_mut().skip(first).zip(y.tangent) {
+                *entry = tangent;
+            }
+        };
+        output.visit(&mut write);
+        lifted.visit_outputs(&mut write);
+        (F::Output::lower(&output), outputs)
+    }
+
+    /// One row.
+    fn row(&mut self, row: usize, value: &F::Output, driver: &mut Driver<F>, args: Args<'_, F>) {
+        let Jacobian { jacobian, seed, .. } = self;
+        value.prepare(seed);
+        let mut index = 0;
+        let mut unit = |d: &mut f64| {
+            *d = if index == row { 1.0 } else { 0.0 };
+            index += 1;
+        };
+        seed.visit(&mut unit);
+        let (_, mut gradients, buffers) = driver.pullback(args, F::Output::lend(seed), |buffers| {
+            F::Parameters::visit_written(buffers, &mut unit)
+        });
+        let mut entries = jacobian.row_mut(row).into_iter();
+        F::Parameters::visit_gradient(&mut gradients, buffers, &mut |d| {
+            *entries.next().expect("as many as there are inputs") = *d;
+        });
+    }
+}

@@ -1,0 +1,81 @@
+//! The arguments of a function in dual numbers, and the directions in which it is differentiated.
+
+use pullback_rules::__private::{DualNumber, LiftParameters, Liftable};
+use pullback_rules::Args;
+
+/// The arguments of `F` in the dual numbers of a function with `N` directions at a time.
+pub(crate) struct Lifted<F: Liftable<N>, const N: usize> {
+    stores: <F::Parameters as LiftParameters<N>>::Stores,
+    /// A direction: one number for each coordinate of the active arguments.
+    direction: Vec<f64>,
+}
+
+impl<F: Liftable<N>, const N: usize> Default for Lifted<F, N> {
+    fn default() -> Self {
+        Lifted { stores: Default::default(), direction: Vec::new() }
+    }
+}
+
+impl<F: Liftable<N>, const N: usize> Lifted<F, N> {
+    /// Takes over the values of the arguments.
+    pub(crate) fn load(&mut self, args: &Args<'_, F>) {
+        F::Parameters::load(&mut self.stores, args);
+    }
+
+    /// How many coordinates the active arguments have.
+    pub(crate) fn dimension(&mut self) -> usize {
+        let mut count = 0;
+        F::Parameters::visit_duals(&mut self.stores, &mut |_| count += 1);
+        count
+    }
+
+    /// Sets the first derivative of each coordinate to what `direct` appends to a list.
+    ///
+    /// # Panics
+    /// If that is not one number for each coordinate.
+    pub(crate) fn direct(&mut self, direct: impl FnOnce(&mut Vec<f64>)) {
+        self.direction.clear();
+        direct(&mut self.direction);
+        let (given, needed) = (self.direction.len(), self.dimension());
+        assert!(
+            given == needed,
+            "`{}`: the direction has {given} components, and the active arguments have {needed}",
+            F::NAME
+        );
+        let mut components = self.direction.iter();
+        F::Parameters::visit_duals(&mut self.stores, &mut |x| {
+            x.tangent[0] = *components.next().expect("as many as there are coordinates");
+        });
+    }
+
+    /// Sets the derivatives of each coordinate to those with respect to the coordinates from number `first` on.
+    pub(crate) fn direct_along(&mut self, first: usize) {
+        let mut index = 0;
+        F::Parameters::visit_duals(&mut self.stores, &mut |x| {
+            for (k, tangent) in x.tangent.iter_mut().enumerate() {
+                *tangent = if index == first + k { 1.0 } else { 0.0 };
+            }
+            index += 1;
+        });
+    }
+
+    /// The arguments of the function of dual numbers.
+    pub(crate) fn lend<'a>(&'a mut self, args: Args<'a, F>) -> Args<'a, F::Dual> {
+        F::Parameters::lend(&mut self.stores, args)
+    }
+
+    /// Brings what the function has written back to its `&mut` arguments.
+    pub(crate) fn unload(&self, args: &mut Args<'_, F>) {
+        F::Parameters::unload(args, &self.stores);
+    }
+
+    /// Brings `&mut` arguments back that the function of dual numbers has as they are.
+    pub(crate) fn restore(&self, args: &mut Args<'_, F>) {
+        F::Parameters::restore(args, &self.stores);
+    }
+
+    /// Visits what the function has written to its `&mut` arguments.
+    pub(crate) fn visit_outputs(&mut self, visitor: &mut impl FnMut(&mut DualNumber<f64, N>)) {
+        F::Parameters::visit_outputs(&mut self.stores, visitor);
+    }
+}
