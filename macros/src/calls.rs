@@ -12,6 +12,8 @@ use crate::program::*;
 pub(crate) enum Callee {
     /// A function, which a type of its name accompanies.
     Function(syn::Path),
+    /// The same where active values are dual numbers.
+    OnDuals(syn::Path),
     /// The function that is being differentiated.
     Itself(syn::Path),
     /// `Model::energy`
@@ -43,11 +45,16 @@ pub(crate) fn forward_with(span: proc_macro2::Span) -> Ident {
     Ident::new("takes_no_function_put_constant_around_it", span)
 }
 
+/// The function beside a function that is the same in dual numbers. Its name shows where there is none.
+pub(crate) fn on_duals(span: proc_macro2::Span) -> Ident {
+    Ident::new("takes_no_dual_numbers_mark_it_differentiable_dual", span)
+}
+
 impl Callee {
     /// The name of the function.
     pub(crate) fn name(&self) -> &Ident {
         match self {
-            Callee::Function(path) | Callee::Itself(path) => last(path),
+            Callee::Function(path) | Callee::OnDuals(path) | Callee::Itself(path) => last(path),
             Callee::Associated(path) => last(&path.path),
             Callee::Parameter(_, name) | Callee::Method(name, _) => name,
         }
@@ -57,6 +64,10 @@ impl Callee {
     pub(crate) fn primal(&self, args: &[TokenStream]) -> TokenStream {
         match self {
             Callee::Function(path) | Callee::Itself(path) => quote!(#path(#(#args),*)),
+            Callee::OnDuals(path) => {
+                let (call, width) = (on_duals(self.name().span()), crate::dual::width());
+                quote!(#path::#call::<#width>(#(#args),*))
+            }
             Callee::Associated(path) => quote!(#path(#(#args),*)),
             Callee::Parameter(_, name) => quote!(#name(#(#args),*)),
             Callee::Method(name, generics) => {
@@ -71,6 +82,10 @@ impl Callee {
     fn call(&self, args: &[TokenStream]) -> TokenStream {
         match self {
             Callee::Function(path) | Callee::Itself(path) => quote!(#path::args(#(#args),*)),
+            Callee::OnDuals(path) => {
+                let width = crate::dual::width();
+                quote!(#path::args_on_duals::<#width>(#(#args),*))
+            }
             Callee::Parameter(..) => quote!((#(#args,)*)),
             Callee::Associated(path) => {
                 let mut path = path.clone();
@@ -204,7 +219,7 @@ impl Program {
     pub(crate) fn calls_itself(&self, callee: &Callee, args: &[ExprId]) -> bool {
         let own = |name: &Ident| self.own.as_ref().is_some_and(|own| own.method.as_ref() == Some(name));
         match callee {
-            Callee::Function(_) | Callee::Parameter(..) => false,
+            Callee::Function(_) | Callee::OnDuals(_) | Callee::Parameter(..) => false,
             Callee::Itself(path) => path.segments.iter().all(|s| matches!(s.arguments, PathArguments::None)),
             Callee::Associated(path) => {
                 own(last(&path.path)) && path.qself.is_none() && path.path.segments[0].ident == "Self"

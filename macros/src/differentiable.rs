@@ -8,13 +8,14 @@ use syn::visit_mut::VisitMut;
 
 use crate::activity;
 use crate::annotation::{self, Strip};
+use crate::dual::companion::companion;
 use crate::effects;
 use crate::errors::Errors;
 use crate::forward::forward;
 use crate::fusion::fuse;
 use crate::kept::Item;
 use crate::parse::Parser;
-use crate::program::{BODY, Origin, VarId, Variable};
+use crate::program::{BODY, Origin, Program, VarId, Variable};
 use crate::reverse::{quote_name, reverse};
 use crate::signature::{Passing, Signature};
 use crate::versions;
@@ -87,6 +88,7 @@ pub(crate) fn expand(mut function: syn::ItemFn, options: Options) -> syn::Result
     signature.check_dual(&mut errors);
     let rule = derive(&signature, &function.block, &mut errors)?;
 
+    let unchanged = function.clone();
     Strip.visit_block_mut(&mut function.block);
     let (name, ty) = (&signature.name, signature.ty());
     let (declared, _, clause) = signature.generics.split();
@@ -107,7 +109,11 @@ pub(crate) fn expand(mut function: syn::ItemFn, options: Options) -> syn::Result
             }
         }
     };
-    let on_duals = options.dual.then(|| signature.itself_on_duals());
+    let on_duals = match options.dual {
+        true if signature.generics.scalars.is_empty() => Some(companion(&signature, &unchanged)?),
+        true => Some(signature.itself_on_duals()),
+        false => None,
+    };
     let (item, impls, driver) = (signature.item(), signature.function(), signature.driver());
     let (allowed, imports) = (allowed(), imports());
     Ok(quote! {
@@ -146,16 +152,33 @@ pub(crate) fn derive(
     errors: &mut Errors,
 ) -> syn::Result<TokenStream> {
     annotation::report(body, errors);
+    let (mut program, items) = analysed(signature, body, errors)?;
+    let rule = rule(signature, &mut program)?;
+    Ok(quote!(#(#items)* #rule))
+}
+
+/// A function's body, with what is known of it, and the items in it.
+pub(crate) fn analysed(
+    signature: &Signature,
+    body: &syn::Block,
+    errors: &mut Errors,
+) -> syn::Result<(Program, Vec<syn::Item>)> {
     let (mut program, items) = Parser::parse(signature, body, errors);
     activity::analyse(&mut program, errors);
     effects::settle(&mut program, errors);
     errors.finish()?;
-    versions::number(&mut program);
-    let (mut reverse, pullback) = reverse(&program);
+    Ok((program, items))
+}
+
+/// The rule of a function, as an expression.
+pub(crate) fn rule(signature: &Signature, program: &mut Program) -> syn::Result<TokenStream> {
+    versions::number(program);
+    let program = &*program;
+    let (mut reverse, pullback) = reverse(program);
     reverse.errors.finish()?;
     let entries = reverse.entries();
-    let both = fuse(&program, &reverse);
-    let forward = forward(&program, &reverse)?;
+    let both = fuse(program, &reverse);
+    let forward = forward(program, &reverse)?;
     let (forward, pullback) = entries.around(forward, pullback);
 
     let function = |id: VarId| {
@@ -224,7 +247,6 @@ pub(crate) fn derive(
     let imports = reverse.imports.iter().map(|(path, alias)| quote!(use #path as #alias;));
     let ty = signature.ty();
     Ok(quote! {
-        #(#items)*
         #(#imports)*
         __pb::derived::<#ty, _, _, _, _>(
             #state,

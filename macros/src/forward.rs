@@ -35,6 +35,19 @@ pub(crate) fn forward(program: &Program, reverse: &Reverse) -> syn::Result<Token
     Ok(tokens)
 }
 
+/// Writes the body of the function itself, without anything kept.
+pub(crate) fn primal(program: &Program) -> syn::Result<TokenStream> {
+    let nothing = Reverse::new(program, None);
+    let mut forward = Forward::new(program, &nothing);
+    let statements = forward.statements(BODY);
+    let value = program.blocks[BODY].value.map(|value| {
+        let (before, value) = forward.tail(value, BODY);
+        quote!(#before #value)
+    });
+    forward.errors.finish()?;
+    Ok(quote!(#statements #value))
+}
+
 /// The operator of an assignment.
 fn assignment(op: Option<Op>) -> TokenStream {
     match op {
@@ -458,7 +471,9 @@ impl<'p> Forward<'p> {
         let exits = |e: ExprId| {
             matches!(self.program.exprs[e].kind, ExprKind::Exit { .. } | ExprKind::Rest(_) | ExprKind::Try(_))
         };
-        if self.program.tree(expr).into_iter().any(exits) {
+        let changed =
+            |e: ExprId| exits(e) || self.program.lifted.contains(&e) || self.program.rewritten.contains(&e);
+        if self.program.tree(expr).into_iter().any(changed) {
             return true;
         }
         let kept = &self.reverse.kept;
@@ -496,6 +511,11 @@ impl<'p> Forward<'p> {
     }
 
     fn unkept(&mut self, expr: ExprId, block: BlockId) -> TokenStream {
+        let tokens = self.as_written(expr, block);
+        self.program.lifted(expr, tokens)
+    }
+
+    fn as_written(&mut self, expr: ExprId, block: BlockId) -> TokenStream {
         let program = self.program;
         let node = &program.exprs[expr];
         if !self.touched(expr, block) || matches!(node.kind, ExprKind::Constant(_)) {
@@ -537,7 +557,7 @@ impl<'p> Forward<'p> {
             },
             ExprKind::Cast(e, ty) => {
                 let e = self.expr(*e, block);
-                quote!((#e) as #ty)
+                program.cast(expr, quote!((#e)), ty)
             }
             ExprKind::Method { receiver, name, args } => {
                 let receiver = self.expr(*receiver, block);
@@ -620,7 +640,7 @@ impl<'p> Forward<'p> {
         let names: Vec<_> = (0..args.len()).map(|i| Program::fresh(&format!("arg_{i}"))).collect();
         let (x, value) = (Program::fresh("arg"), Program::fresh("value"));
         let pullback = quote::format_ident!("{name}_pullback", span = name.span());
-        let one = match self.program.scalars.is_empty() {
+        let one = match !self.program.generic() {
             true => quote!(1.0),
             false => quote!(__pb::Scalar::gradient_seed()),
         };

@@ -169,7 +169,7 @@ pub(crate) fn kind_of_type(ty: &Type) -> Kind {
         Type::Path(p) => {
             let Some(segment) = p.path.segments.last() else { return Kind::Unknown };
             let name = segment.ident.to_string();
-            if name == "f32" || name == "f64" {
+            if name == "f32" || name == "f64" || name == "DualNumber" {
                 Kind::Float
             } else if INERT.contains(&name.as_str()) {
                 Kind::Inert

@@ -414,7 +414,7 @@ impl Program {
     pub(crate) fn kind_of_call(&self, function: &Callee) -> Kind {
         let function = match function {
             Callee::Itself(_) => return self.own.as_ref().map_or(Kind::Unknown, |own| own.output.clone()),
-            Callee::Function(path) => path,
+            Callee::Function(path) | Callee::OnDuals(path) => path,
             Callee::Associated(path) => &path.path,
             Callee::Parameter(id, _) => {
                 return self.functions.get(id).map_or(Kind::Unknown, |function| function.kind.clone());

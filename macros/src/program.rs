@@ -61,6 +61,12 @@ pub(crate) struct Program {
     pub(crate) nested: HashSet<VarId>,
     /// The vectors that rows are pushed to.
     pub(crate) grown: HashSet<VarId>,
+    /// Active values are dual numbers.
+    pub(crate) dual: bool,
+    /// Constants that come to where dual numbers are.
+    pub(crate) lifted: HashSet<ExprId>,
+    /// Expressions that differ from what the user wrote.
+    pub(crate) rewritten: HashSet<ExprId>,
 }
 
 /// One part of a slice that is cut in two.
@@ -463,7 +469,12 @@ impl Program {
 
     /// A zero, for code that may be generic.
     pub(crate) fn zero(&self) -> TokenStream {
-        if self.scalars.is_empty() { quote::quote!(0.0) } else { quote::quote!(__pb::zero()) }
+        if self.generic() { quote::quote!(__pb::zero()) } else { quote::quote!(0.0) }
+    }
+
+    /// Numbers may be of other types than literals.
+    pub(crate) fn generic(&self) -> bool {
+        self.dual || !self.scalars.is_empty()
     }
 
     /// What the syntax tells about the type `ty`.

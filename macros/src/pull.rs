@@ -59,7 +59,7 @@ impl Reverse<'_> {
                     }
                     Op::Mul if both && self.same_variable(*left, *right) => {
                         let factor = self.value(*left, at);
-                        let d = match program.scalars.is_empty() {
+                        let d = match !program.generic() {
                             true => quote!(2.0 * #d * #factor),
                             false => quote!((#d + #d) * #factor),
                         };
@@ -95,7 +95,7 @@ impl Reverse<'_> {
                             let (left, divisor) = (self.value(*left, at), self.value(*right, at));
                             self.pull(
                                 *right,
-                                &Cotangent::term(match program.scalars.is_empty() {
+                                &Cotangent::term(match !program.generic() {
                                     true => quote!(-#d * (#left / #divisor).trunc()),
                                     false => quote!(-#d * __pb::Scalar::truncated_quotient(#left, #divisor)),
                                 }),
@@ -252,6 +252,10 @@ impl Reverse<'_> {
             (Callee::Function(path), _) => {
                 let callee = self.callee(expr, path);
                 quote_spanned!(last.span()=> #callee::rule())
+            }
+            (Callee::OnDuals(path), _) => {
+                let (callee, width) = (self.callee(expr, path), crate::dual::width());
+                quote_spanned!(last.span()=> #callee::rule_on_duals::<#width>())
             }
             (Callee::Itself(path), _) => quote_spanned!(last.span()=> __pb::Recursive::<#path>::new()),
             _ => quote!(__pb::rule_of()),

@@ -156,7 +156,7 @@ pub(crate) fn quote_name(name: &str) -> TokenStream {
 }
 
 impl<'p> Reverse<'p> {
-    fn new(program: &'p Program, known: Option<Reads>) -> Self {
+    pub(crate) fn new(program: &'p Program, known: Option<Reads>) -> Self {
         Reverse {
             program,
             levels: Vec::new(),

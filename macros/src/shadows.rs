@@ -172,7 +172,7 @@ impl Reverse<'_> {
         let viewed = place.projections.iter().any(|p| matches!(p, Projection::View(..)));
         let projections = self.projections_mut(&place.projections, at, level);
         let shadow = &variable.shadow;
-        let number = program.kind_of_place(place) == Kind::Float && program.scalars.is_empty();
+        let number = program.kind_of_place(place) == Kind::Float && !program.generic();
         let gathered = number
             && !viewed
             && !projections.is_empty()

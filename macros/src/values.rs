@@ -288,6 +288,13 @@ impl Reverse<'_> {
             let name = self.kept.keep(at.block, Item::Value(expr), "value");
             return quote!(#name);
         }
+        let text = self.evaluated(expr, at, level);
+        program.lifted(expr, text)
+    }
+
+    fn evaluated(&mut self, expr: ExprId, at: &At, level: usize) -> TokenStream {
+        let program = self.program;
+        let node = &program.exprs[expr];
         match &node.kind {
             ExprKind::Constant(_) if matches!(&node.syntax, syn::Expr::Macro(m) if is_panic(&m.mac)) => {
                 quote!(::core::unreachable!())
@@ -333,7 +340,7 @@ impl Reverse<'_> {
             }
             ExprKind::Cast(e, ty) => {
                 let e = self.text(*e, at, level);
-                quote!(#e as #ty)
+                program.cast(expr, e, ty)
             }
             ExprKind::Method { receiver, name, args } => {
                 let receiver = self.text(*receiver, at, level);

@@ -84,7 +84,7 @@ pub mod __private {
     };
     pub use crate::derived::derived;
     pub use crate::dual::{
-        Direction, DualNumber, HasDual, Lift, LiftParameter, LiftParameters, LiftRef, Liftable, Numbers,
+        Cast, Direction, DualNumber, HasDual, Lift, LiftParameter, LiftParameters, LiftRef, Liftable, Numbers,
     };
     pub use crate::entries::{Entries, untouched};
     pub use crate::exchange::{Exchange, ExchangeItems};

@@ -3,6 +3,7 @@
 use pullback::testing::CountingAllocator;
 
 mod generic;
+mod plain;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;

@@ -5,12 +5,14 @@
 //! Derivatives*, chapter 3). A gradient computed in dual numbers is a gradient and N products of the Hessian with a direction:
 //! forward over reverse.
 
+mod cast;
 mod lift;
 mod number;
 mod numbers;
 mod operators;
 mod parameter;
 
+pub use cast::Cast;
 pub use lift::{Lift, LiftRef};
 pub use number::DualNumber;
 pub use numbers::{Direction, Numbers};

@@ -1,23 +1,27 @@
 //! `#[differentiable(dual)]`: what a function that runs on dual numbers has beside its gradient.
 
+pub(crate) mod companion;
+pub(crate) mod lifting;
+
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::visit_mut::VisitMut;
 use syn::{GenericParam, Ident, Type};
 
+use crate::calls::on_duals;
 use crate::errors::Errors;
 use crate::program::Kind;
 use crate::signature::{Passing, Signature};
 
-/// The components of dual numbers, and the number of directions, as generic parameters.
-pub(crate) fn component() -> (Ident, Ident) {
-    (Ident::new("__T", Span::mixed_site()), Ident::new("__N", Span::mixed_site()))
+/// The number of directions, as a generic parameter.
+pub(crate) fn width() -> Ident {
+    Ident::new("__N", Span::mixed_site())
 }
 
 /// The type of the dual numbers that take the place of floats.
 pub(crate) fn number() -> Type {
-    let (component, width) = component();
-    syn::parse_quote!(::pullback::__private::DualNumber<#component, #width>)
+    let width = width();
+    syn::parse_quote!(::pullback::__private::DualNumber<f64, #width>)
 }
 
 /// Replaces a type by its name.
@@ -81,11 +85,48 @@ impl Signature {
         quote!(#name<#(#arguments),*>)
     }
 
+    /// For a function with type parameters: it is called with dual numbers as it is.
+    pub(crate) fn itself_as_callee(&self) -> TokenStream {
+        if self.generics.type_names().next().is_none()
+            || self.method.is_some()
+            || self.callables().next().is_some()
+        {
+            return TokenStream::new();
+        }
+        let ((declared, types, clause), width) = (self.generics.split(), width());
+        let (name, names, lent, output) = (&self.name, self.names(), self.lent(0), &self.output);
+        let written = names.iter().zip(&self.parameters).map(|(name, parameter)| {
+            let ty = &parameter.syntax;
+            quote!(#name: #ty)
+        });
+        let (call, primal) = (on_duals(Span::call_site()), self.primal());
+        quote! {
+            impl #declared #name #types #clause {
+                #[doc(hidden)]
+                #[inline(always)]
+                pub fn #call<const #width: usize>(#(#written),*) -> #output {
+                    #primal(#(#names),*)
+                }
+
+                #[doc(hidden)]
+                #[inline(always)]
+                pub fn args_on_duals<'a, const #width: usize>(#(#lent),*) -> __pb::Args<'a, Self> {
+                    (#(#names,)*)
+                }
+
+                #[doc(hidden)]
+                pub fn rule_on_duals<const #width: usize>() -> impl __pb::Rule<Function = Self> {
+                    <Self as __pb::HasRule>::make_rule()
+                }
+            }
+        }
+    }
+
     /// For a function that is generic over a float: its counterpart in dual numbers is itself at another type.
     pub(crate) fn itself_on_duals(&self) -> TokenStream {
-        let (Some(float), (component, width), number) = (self.float(), component(), number()) else {
-            return TokenStream::new();
-        };
+        let Some(float) = self.float() else { return TokenStream::new() };
+        let (component, width) = (Ident::new("__T", Span::mixed_site()), width());
+        let number: Type = syn::parse_quote!(__pb::DualNumber<#component, #width>);
         let (of_floats, of_duals) = (self.at(&syn::parse_quote!(f64)), self.at(&number));
         let constants = self.generics.constants();
         let clause = self.generics.clause_at(&float, &number);

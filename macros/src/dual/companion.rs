@@ -1,0 +1,133 @@
+//! The function of dual numbers that `#[differentiable(dual)]` derives from a function of floats, and its rule.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote};
+use syn::visit_mut::VisitMut;
+use syn::{Ident, ReturnType, Type};
+
+use crate::calls::on_duals;
+use crate::differentiable::{analysed, rule};
+use crate::dual::{Retype, lifting, number, width};
+use crate::errors::Errors;
+use crate::forward::primal;
+use crate::signature::Signature;
+
+/// The function in dual numbers, what makes it one with a rule, and how the function refers to it.
+pub(crate) fn companion(signature: &Signature, function: &syn::ItemFn) -> syn::Result<TokenStream> {
+    let mut errors = Errors::default();
+    let name = format_ident!("{}_on_duals", signature.name, span = signature.name.span());
+    let (mut sig, mut body) = (function.sig.clone(), (*function.block).clone());
+    CallsItself { name: &signature.name, by: &name }.visit_block_mut(&mut body);
+    let number = number();
+    let width = width();
+    sig.ident = name;
+    sig.generics.params.push(syn::parse_quote!(const #width: usize));
+    for (input, parameter) in sig.inputs.iter_mut().zip(&signature.parameters) {
+        if let (syn::FnArg::Typed(typed), false) = (input, parameter.constant) {
+            on_numbers(&mut typed.ty, &number);
+        }
+    }
+    if let ReturnType::Type(_, ty) = &mut sig.output {
+        on_numbers(ty, &number);
+    }
+    let mut attributes = sig.clone();
+    for (input, parameter) in attributes.inputs.iter_mut().zip(&signature.parameters) {
+        if let (syn::FnArg::Typed(typed), true) = (input, parameter.constant) {
+            typed.attrs.push(syn::parse_quote!(#[constant]));
+        }
+    }
+    let vis: syn::Visibility = syn::parse_quote!(pub);
+    let dual = Signature::parse(&vis, &mut attributes, &mut errors);
+    let (mut program, items) = analysed(&dual, &body, &mut errors)?;
+    lifting::lift(&mut program, &dual, &mut errors);
+    errors.finish()?;
+    let rule = rule(&dual, &mut program)?;
+    let primal = primal(&program)?;
+
+    let (own, ty) = (&signature.name, dual.ty());
+    let (declared, _, clause) = dual.generics.split();
+    let (of_function, own_types, own_clause) = signature.generics.split();
+    let function = dual.function();
+    let (vis, dual_name, output) = (&dual.vis, &dual.name, &dual.output);
+    let (names, lent) = (dual.names(), dual.lent(0));
+    let written = names.iter().zip(&dual.parameters).map(|(name, parameter)| {
+        let ty = &parameter.syntax;
+        quote!(#name: #ty)
+    });
+    let call = on_duals(Span::call_site());
+    let arguments = signature.generics.names();
+    let arguments = quote!(<#(#arguments,)* #width>);
+    let inner = &items;
+    Ok(quote! {
+        #sig {
+            #(#inner)*
+            #primal
+        }
+
+        #[allow(non_camel_case_types)]
+        #vis struct #dual_name #declared #clause {}
+
+        #function
+
+        impl #declared #ty #clause {
+            pub fn rule() -> impl __pb::Rule<Function = #ty> {
+                #(#items)*
+                #rule
+            }
+        }
+
+        impl #declared __pb::HasRule for #ty #clause {
+            fn make_rule() -> impl __pb::Rule<Function = Self> + 'static {
+                Self::rule()
+            }
+        }
+
+        impl #declared __pb::HasDual<f64, #width> for #own #own_types #clause {
+            type Dual = #ty;
+        }
+
+        impl #of_function #own #own_types #own_clause {
+            /// The function of dual numbers.
+            #[doc(hidden)]
+            #[inline]
+            pub fn #call<const #width: usize>(#(#written),*) -> #output {
+                #dual_name::#arguments(#(#names),*)
+            }
+
+            /// The arguments of a call of that.
+            #[doc(hidden)]
+            #[inline(always)]
+            pub fn args_on_duals<'a, const #width: usize>(#(#lent),*) -> __pb::Args<'a, #ty> {
+                (#(#names,)*)
+            }
+
+            /// Its rule.
+            #[doc(hidden)]
+            pub fn rule_on_duals<const #width: usize>() -> impl __pb::Rule<Function = #ty> {
+                <#ty>::rule()
+            }
+        }
+    })
+}
+
+/// The type with dual numbers in the place of floats: as written where the macro sees through it, as the compiler knows it elsewhere.
+fn on_numbers(ty: &mut Type, number: &Type) {
+    Retype { from: "f64", to: number }.visit_type_mut(ty);
+}
+
+/// Calls of the function itself.
+struct CallsItself<'n> {
+    name: &'n Ident,
+    by: &'n Ident,
+}
+
+impl VisitMut for CallsItself<'_> {
+    fn visit_expr_call_mut(&mut self, call: &mut syn::ExprCall) {
+        syn::visit_mut::visit_expr_call_mut(self, call);
+        if let syn::Expr::Path(path) = &mut *call.func
+            && path.path.is_ident(self.name)
+        {
+            path.path.segments[0].ident = self.by.clone();
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Where constants flow into places of dual numbers, they become dual numbers themselves.
+//!
+//! In a function of dual numbers, what is active is made of these, and what is constant of floats, as ever: the two mix in arithmetic.
+//! They have to agree where values meet: in what a variable holds over time, in the branches of an `if`, in the elements of an array.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::visit_mut::VisitMut;
+use syn::{Expr as Syn, Type};
+
+use crate::calls::Callee;
+use crate::dual::{Retype, number};
+use crate::errors::Errors;
+use crate::kind::{inert, numeric_method};
+use crate::program::*;
+use crate::signature::Signature;
+
+/// Settles what becomes a dual number, once activity is known.
+pub(crate) fn lift(program: &mut Program, signature: &Signature, errors: &mut Errors) {
+    program.dual = true;
+    let mut lifting = Lifting { program, wanted: Vec::new() };
+    lifting.collect(signature);
+    let wanted = std::mem::take(&mut lifting.wanted);
+    for expr in wanted {
+        program.want(expr);
+    }
+    program.retype_locals();
+    program.convert_casts();
+    program.settle_callees(errors);
+}
+
+struct Lifting<'p> {
+    program: &'p Program,
+    wanted: Vec<ExprId>,
+}
+
+impl Lifting<'_> {
+    fn collect(&mut self, signature: &Signature) {
+        let program = self.program;
+        let carries = !matches!(&signature.output, Type::Tuple(tuple) if tuple.elems.is_empty());
+        if carries && !inert(&signature.generics.kind_of(&signature.output)) {
+            self.wanted.extend(program.blocks[BODY].value);
+        }
+        for block in &program.blocks {
+            for statement in &block.statements {
+                self.statement(statement);
+            }
+        }
+        for (id, expr) in program.exprs.iter().enumerate() {
+            match &expr.kind {
+                ExprKind::Exit { target: Target::Function, value } if carries => self.wanted.extend(*value),
+                _ if expr.active => self.operands(id),
+                _ => {}
+            }
+        }
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        let program = self.program;
+        let active = |id: &VarId| program.variables[*id].active;
+        match &statement.kind {
+            StatementKind::Let(Let { variables, tuple, init: Some(init), .. }) => {
+                match (&program.exprs[program.peel(*init)].kind, tuple) {
+                    (ExprKind::Tuple(elements), true) => {
+                        let pairs = variables.iter().zip(elements);
+                        self.wanted
+                            .extend(pairs.filter(|(v, _)| v.as_ref().is_some_and(active)).map(|(_, e)| e));
+                    }
+                    _ if variables.iter().flatten().any(active) => self.wanted.push(*init),
+                    _ => {}
+                }
+            }
+            StatementKind::Assign(Assign { place, op: None, value, .. })
+                if active(&place.base) && !inert(&program.kind_of_place(place)) =>
+            {
+                self.wanted.push(*value);
+            }
+            _ => {}
+        }
+    }
+
+    /// What an active expression is made of.
+    fn operands(&mut self, id: ExprId) {
+        let program = self.program;
+        let active = |e: &ExprId| program.exprs[*e].active;
+        match &program.exprs[id].kind {
+            ExprKind::If { .. } | ExprKind::Match(_) | ExprKind::Block(_) | ExprKind::Rest(_) => {
+                let ends = program.blocks_of(id).into_iter().filter_map(|block| program.blocks[block].value);
+                let ends: Vec<_> = ends.collect();
+                // Otherwise it is active for what it does, and not for its value.
+                if ends.iter().any(active) {
+                    self.wanted.extend(ends);
+                }
+            }
+            ExprKind::Array(elements) | ExprKind::Tuple(elements) => self.wanted.extend(elements),
+            ExprKind::Repeat(element, _) | ExprKind::Wrap(_, element) => self.wanted.push(*element),
+            ExprKind::Vector { elements, .. } => self.wanted.extend(elements),
+            ExprKind::Struct(literal) => self.wanted.extend(literal.fields.iter().map(|(_, value)| value)),
+            ExprKind::Method { receiver, name, args } if numeric_method(&name.to_string()) => {
+                self.wanted.push(*receiver);
+                self.wanted.extend(args);
+            }
+            ExprKind::Call { function: Callee::Itself(_), args } | ExprKind::Mutation { args, .. } => {
+                self.wanted.extend(args);
+            }
+            _ => {}
+        }
+        for block in program.blocks_of(id) {
+            self.wanted.extend(program.broken(block));
+        }
+    }
+}
+
+impl Program {
+    /// The value of `expr` comes to where dual numbers are.
+    fn want(&mut self, expr: ExprId) {
+        if self.lifted.contains(&expr) || inert(&self.kind_of(expr)) {
+            return;
+        }
+        match &self.exprs[expr].kind {
+            ExprKind::Paren(inner) => {
+                let inner = *inner;
+                self.want(inner);
+            }
+            ExprKind::Tuple(elements) | ExprKind::Array(elements) | ExprKind::Vector { elements, .. } => {
+                elements.clone().into_iter().for_each(|element| self.want(element));
+            }
+            ExprKind::Repeat(element, _) | ExprKind::Wrap(_, element) => {
+                let element = *element;
+                self.want(element);
+            }
+            ExprKind::If { .. } | ExprKind::Match(_) | ExprKind::Block(_) | ExprKind::Rest(_) => {
+                let blocks = self.blocks_of(expr);
+                let ends: Vec<_> = blocks.iter().filter_map(|b| self.blocks[*b].value).collect();
+                ends.into_iter().for_each(|end| self.want(end));
+            }
+            ExprKind::Exit { .. }
+            | ExprKind::Borrow { .. }
+            | ExprKind::Callback(_)
+            | ExprKind::Loop { .. } => {}
+            _ if self.exprs[expr].active => {}
+            ExprKind::Constant(constant) if constant.mentions.is_empty() && !self.tells_a_float(expr) => {}
+            _ => {
+                self.lifted.insert(expr);
+            }
+        }
+    }
+
+    /// A constant whose type does not follow from what is made of it: it has a float in it, or is a name.
+    fn tells_a_float(&self, expr: ExprId) -> bool {
+        fn float(tokens: TokenStream) -> bool {
+            tokens.into_iter().any(|token| match token {
+                TokenTree::Group(group) => float(group.stream()),
+                TokenTree::Ident(ident) => ident == "f64",
+                TokenTree::Literal(literal) => {
+                    matches!(syn::Lit::new(literal), syn::Lit::Float(_))
+                }
+                TokenTree::Punct(_) => false,
+            })
+        }
+        let syntax = &self.exprs[expr].syntax;
+        matches!(syntax, Syn::Path(_)) || float(syntax.to_token_stream())
+    }
+
+    /// `tokens`, the value of `expr`, as what the place that it comes to holds.
+    pub(crate) fn lifted(&self, expr: ExprId, tokens: TokenStream) -> TokenStream {
+        if !self.lifted.contains(&expr) {
+            return tokens;
+        }
+        let width = crate::dual::width();
+        match self.kind_of(expr) {
+            Kind::Float => quote!(__pb::DualNumber::<f64, #width>::constant(#tokens)),
+            _ => quote!(__pb::Lift::<f64, #width>::lift(&(#tokens))),
+        }
+    }
+
+    /// A cast, of `value`.
+    pub(crate) fn cast(&self, expr: ExprId, value: TokenStream, ty: &Type) -> TokenStream {
+        if !(self.dual && self.exprs[expr].active) {
+            return quote!(#value as #ty);
+        }
+        let mut ty = ty.clone();
+        Retype { from: "f64", to: &number() }.visit_type_mut(&mut ty);
+        quote!(__pb::Cast::<#ty>::cast(#value))
+    }
+
+    /// What is annotated as a float is a dual number now.
+    fn retype_locals(&mut self) {
+        let number = number();
+        let retype = |ty: &mut Type| Retype { from: "f64", to: &number }.visit_type_mut(ty);
+        let active: Vec<_> = self.variables.iter().map(|v| v.active).collect();
+        for (variable, active) in self.variables.iter_mut().zip(&active) {
+            if let (Some(ty), true) = (&mut variable.ty, active) {
+                retype(ty);
+            }
+        }
+        for statement in self.blocks.iter_mut().flat_map(|block| &mut block.statements) {
+            let StatementKind::Let(l) = &mut statement.kind else { continue };
+            let syn::Pat::Type(typed) = &mut l.syntax.pat else { continue };
+            match (&mut *typed.ty, l.tuple) {
+                (Type::Tuple(types), true) => {
+                    for (ty, variable) in types.elems.iter_mut().zip(&l.variables) {
+                        if variable.is_some_and(|id| active[id]) {
+                            retype(ty);
+                        }
+                    }
+                }
+                (ty, _) if l.variables.iter().flatten().any(|id| active[*id]) => retype(ty),
+                _ => {}
+            }
+        }
+    }
+
+    /// In code that only looks at active values, the casts of dual numbers.
+    fn convert_casts(&mut self) {
+        let active: Vec<_> = self.variables.iter().map(|v| v.active).collect();
+        for (id, expr) in self.exprs.iter_mut().enumerate() {
+            match &expr.kind {
+                ExprKind::Constant(constant) if constant.mentions.iter().any(|id| active[*id]) => {
+                    let mut casts = Casts(false);
+                    casts.visit_expr_mut(&mut expr.syntax);
+                    if casts.0 {
+                        self.rewritten.insert(id);
+                    }
+                }
+                // `f64::max(x, y)`, and casts of dual numbers, which stay.
+                ExprKind::Method { .. } if expr.active && matches!(expr.syntax, Syn::Call(_)) => {
+                    self.rewritten.insert(id);
+                }
+                ExprKind::Cast(..) if expr.active => {
+                    self.rewritten.insert(id);
+                }
+                _ => {}
+            }
+        }
+        for statement in self.blocks.iter_mut().flat_map(|block| &mut block.statements) {
+            if let StatementKind::Opaque(opaque) = &mut statement.kind
+                && opaque.mentions.iter().any(|id| active[*id])
+            {
+                Casts(false).visit_stmt_mut(&mut opaque.syntax);
+            }
+        }
+    }
+
+    /// Functions that active values come to are those of dual numbers.
+    fn settle_callees(&mut self, errors: &mut Errors) {
+        let number = number();
+        for expr in &self.exprs {
+            if let (ExprKind::Call { args, .. }, true) = (&expr.kind, expr.active)
+                && self.passes_functions(args)
+            {
+                errors.push(
+                    &expr.syntax,
+                    "a function that takes functions does not run on dual numbers yet: leave out `dual`, or write a loop",
+                );
+            }
+        }
+        for (id, expr) in self.exprs.iter_mut().enumerate().filter(|(_, expr)| expr.active) {
+            if let ExprKind::Call { function, .. } = &mut expr.kind
+                && let Callee::Function(path) = function
+            {
+                let mut path = path.clone();
+                Retype { from: "f64", to: &number }.visit_path_mut(&mut path);
+                *function = Callee::OnDuals(path);
+                self.rewritten.insert(id);
+            }
+        }
+    }
+}
+
+/// Casts to integers of what may be a dual number.
+struct Casts(bool);
+
+impl VisitMut for Casts {
+    fn visit_expr_mut(&mut self, expr: &mut Syn) {
+        syn::visit_mut::visit_expr_mut(self, expr);
+        if let Syn::Cast(cast) = expr
+            && !matches!(&*cast.expr, Syn::Lit(_))
+        {
+            let (value, ty) = (&cast.expr, &cast.ty);
+            *expr = syn::parse_quote!(__pb::Cast::<#ty>::cast(#value));
+            self.0 = true;
+        }
+    }
+}
