@@ -24,6 +24,8 @@ pub(crate) struct Forward<'p> {
     pub(crate) frames: Vec<Frame>,
     /// Variables whose name a later one has taken.
     pub(crate) rescued: HashSet<VarId>,
+    /// The function itself is being written: it returns its value alone.
+    pub(crate) plain: bool,
     pub(crate) errors: Errors,
 }
 
@@ -38,14 +40,10 @@ pub(crate) fn forward(program: &Program, reverse: &Reverse) -> syn::Result<Token
 /// Writes the body of the function itself, without anything kept.
 pub(crate) fn primal(program: &Program) -> syn::Result<TokenStream> {
     let nothing = Reverse::new(program, None);
-    let mut forward = Forward::new(program, &nothing);
-    let statements = forward.statements(BODY);
-    let value = program.blocks[BODY].value.map(|value| {
-        let (before, value) = forward.tail(value, BODY);
-        quote!(#before #value)
-    });
+    let mut forward = Forward { plain: true, ..Forward::new(program, &nothing) };
+    let tokens = forward.whole(BODY);
     forward.errors.finish()?;
-    Ok(quote!(#statements #value))
+    Ok(tokens)
 }
 
 /// The operator of an assignment.
@@ -68,8 +66,14 @@ impl<'p> Forward<'p> {
             before: TokenStream::new(),
             frames: vec![Frame { block: BODY, link: Link::Function }],
             rescued: HashSet::new(),
+            plain: false,
             errors: Errors::default(),
         }
+    }
+
+    /// What the function returns.
+    pub(crate) fn returned(&self, value: impl ToTokens, residual: impl ToTokens) -> TokenStream {
+        if self.plain { quote!(#value) } else { quote!((#value, #residual)) }
     }
 
     /// The body of the function, or of a closure: its value, and what it keeps.
@@ -83,17 +87,24 @@ impl<'p> Forward<'p> {
                 let before = tail.map(|(before, value)| quote!(#before #value));
                 quote!(#statements #before)
             }
-            Some((before, value)) if value.is_empty() => quote!(#statements #before ((), #residual)),
+            Some((before, value)) if value.is_empty() => {
+                let returned = self.returned(quote!(()), residual);
+                quote!(#statements #before #returned)
+            }
             Some((before, value)) => {
                 if self.reverse.kept.is_empty(body) {
-                    quote!(#statements #before #copy (#value, ()))
+                    let returned = self.returned(value, quote!(()));
+                    quote!(#statements #before #copy #returned)
                 } else {
                     let name = Program::fresh("value");
                     let bound = self.bound(body, &value);
                     quote!(#statements #before #copy #bound (#name, #residual))
                 }
             }
-            None => quote!(#statements ((), #residual)),
+            None => {
+                let returned = self.returned(quote!(()), residual);
+                quote!(#statements #returned)
+            }
         }
     }
 
@@ -315,6 +326,12 @@ impl<'p> Forward<'p> {
             // The value may come from references into the place.
             let (value, name) = (self.root(assign.value, block), Program::fresh("value"));
             return quote!(let #name = #value; #old #left = #name;);
+        }
+        if self.program.dual && assign.op.is_some() && !assign.place.projections.is_empty() {
+            // Unlike that of a float, the operator would borrow the place first.
+            let (value, name, op) =
+                (self.root(assign.value, block), Program::fresh("value"), assignment(assign.op));
+            return quote!(#old let #name = #value; #left #op #name;);
         }
         if !self.touched(assign.value, block) {
             let syntax = &assign.syntax;

@@ -145,10 +145,11 @@ impl Forward<'_> {
         let tried = self.expr(e, block);
         let (value, stop) = (Program::fresh("value"), Program::fresh("stop"));
         let (before, residual) = self.unwind(self.function());
+        let returned = self.returned(quote!(__pb::stop(#stop)), residual);
         quote! {
             match __pb::Try::branch(#tried) {
                 __pb::ControlFlow::Continue(#value) => #value,
-                __pb::ControlFlow::Break(#stop) => { #before return (__pb::stop(#stop), #residual) }
+                __pb::ControlFlow::Break(#stop) => { #before return #returned }
             }
         }
     }
@@ -287,10 +288,12 @@ impl Forward<'_> {
             Link::Function => {
                 let value = value.unwrap_or(quote!(()));
                 if unwound.is_empty() {
-                    return quote!(#before return (#value, #residual););
+                    let returned = self.returned(value, residual);
+                    return quote!(#before return #returned;);
                 }
                 let name = Program::fresh("value");
-                return quote!(#before let #name = #value; #unwound return (#name, #residual););
+                let returned = self.returned(&name, residual);
+                return quote!(#before let #name = #value; #unwound return #returned;);
             }
             Link::Iteration(statement) => {
                 self.reverse.stacks.get(&statement).map(|stack| quote!(#stack.push(#residual);))

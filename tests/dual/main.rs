@@ -4,6 +4,7 @@ use pullback::testing::CountingAllocator;
 
 mod generic;
 mod plain;
+mod structs;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;

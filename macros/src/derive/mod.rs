@@ -5,6 +5,7 @@
 //! storage for a gradient, and a shadow that consists of the fields' shadows.
 
 mod container;
+mod dual;
 mod parse;
 mod plain;
 

@@ -37,6 +37,7 @@ pub(super) fn expand_struct(item: &Item, fields: &Fields) -> TokenStream {
     let (declaration, impls) = record.expand(item);
     let value = value(item, &record, values(fields));
     let coordinates = coordinates(item, fields);
+    let on_duals = super::dual::expand(item, fields, &record.name);
     quote! {
         #declaration
         const _: () = {
@@ -44,6 +45,7 @@ pub(super) fn expand_struct(item: &Item, fields: &Fields) -> TokenStream {
             #value
             #impls
             #coordinates
+            #on_duals
         };
     }
 }
@@ -147,7 +149,7 @@ fn coordinates_of_enum(item: &Item, variants: &[(Ident, Fields)]) -> TokenStream
 }
 
 /// The bounds under which a value has a gradient.
-fn values(fields: &Fields) -> Vec<WherePredicate> {
+pub(super) fn values(fields: &Fields) -> Vec<WherePredicate> {
     let generic = fields.fields.iter().filter(|f| f.generic && f.role == Role::Active);
     generic
         .map(|f| {

@@ -1,7 +1,7 @@
 //! The function of dual numbers that `#[differentiable(dual)]` derives from a function of floats, and its rule.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::visit_mut::VisitMut;
 use syn::{Ident, ReturnType, Type};
 
@@ -10,7 +10,7 @@ use crate::differentiable::{analysed, rule};
 use crate::dual::{Retype, lifting, number, width};
 use crate::errors::Errors;
 use crate::forward::primal;
-use crate::signature::Signature;
+use crate::signature::{Parameter, Passing, Signature};
 
 /// The function in dual numbers, what makes it one with a rule, and how the function refers to it.
 pub(crate) fn companion(signature: &Signature, function: &syn::ItemFn) -> syn::Result<TokenStream> {
@@ -36,8 +36,7 @@ pub(crate) fn companion(signature: &Signature, function: &syn::ItemFn) -> syn::R
             typed.attrs.push(syn::parse_quote!(#[constant]));
         }
     }
-    let vis: syn::Visibility = syn::parse_quote!(pub);
-    let dual = Signature::parse(&vis, &mut attributes, &mut errors);
+    let dual = Signature::parse(&signature.vis, &mut attributes, &mut errors);
     let (mut program, items) = analysed(&dual, &body, &mut errors)?;
     lifting::lift(&mut program, &dual, &mut errors);
     errors.finish()?;
@@ -50,10 +49,29 @@ pub(crate) fn companion(signature: &Signature, function: &syn::ItemFn) -> syn::R
     let function = dual.function();
     let (vis, dual_name, output) = (&dual.vis, &dual.name, &dual.output);
     let (names, lent) = (dual.names(), dual.lent(0));
-    let written = names.iter().zip(&dual.parameters).map(|(name, parameter)| {
-        let ty = &parameter.syntax;
-        quote!(#name: #ty)
+    // A number may be a constant.
+    let is_number = |parameter: &Parameter| {
+        !parameter.constant
+            && parameter.ty.to_token_stream().to_string() == number.to_token_stream().to_string()
+    };
+    let written = names.iter().zip(&dual.parameters).map(|(name, parameter)| match &parameter.syntax {
+        ty if is_number(parameter) && parameter.passing == Passing::Value => quote!(#name: impl Into<#ty>),
+        ty => quote!(#name: #ty),
     });
+    let lent = lent.into_iter().zip(names.iter().zip(&dual.parameters)).map(|(lent, (name, parameter))| {
+        match is_number(parameter) && parameter.passing == Passing::Value {
+            true => quote!(#name: impl Into<#number>),
+            false => lent,
+        }
+    });
+    let given: Vec<_> = names
+        .iter()
+        .zip(&dual.parameters)
+        .map(|(name, parameter)| match is_number(parameter) && parameter.passing == Passing::Value {
+            true => quote!(#name.into()),
+            false => quote!(#name),
+        })
+        .collect();
     let call = on_duals(Span::call_site());
     let arguments = signature.generics.names();
     let arguments = quote!(<#(#arguments,)* #width>);
@@ -91,14 +109,14 @@ pub(crate) fn companion(signature: &Signature, function: &syn::ItemFn) -> syn::R
             #[doc(hidden)]
             #[inline]
             pub fn #call<const #width: usize>(#(#written),*) -> #output {
-                #dual_name::#arguments(#(#names),*)
+                #dual_name::#arguments(#(#given),*)
             }
 
             /// The arguments of a call of that.
             #[doc(hidden)]
             #[inline(always)]
             pub fn args_on_duals<'a, const #width: usize>(#(#lent),*) -> __pb::Args<'a, #ty> {
-                (#(#names,)*)
+                (#(#given,)*)
             }
 
             /// Its rule.

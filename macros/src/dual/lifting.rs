@@ -3,6 +3,8 @@
 //! In a function of dual numbers, what is active is made of these, and what is constant of floats, as ever: the two mix in arithmetic.
 //! They have to agree where values meet: in what a variable holds over time, in the branches of an `if`, in the elements of an array.
 
+use std::collections::HashMap;
+
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::visit_mut::VisitMut;
@@ -25,7 +27,7 @@ pub(crate) fn lift(program: &mut Program, signature: &Signature, errors: &mut Er
         program.want(expr);
     }
     program.retype_locals();
-    program.convert_casts();
+    program.look_at_values();
     program.settle_callees(errors);
 }
 
@@ -139,7 +141,10 @@ impl Program {
             | ExprKind::Callback(_)
             | ExprKind::Loop { .. } => {}
             _ if self.exprs[expr].active => {}
-            ExprKind::Constant(constant) if constant.mentions.is_empty() && !self.tells_a_float(expr) => {}
+            ExprKind::Constant(constant)
+                if constant.mentions.iter().all(|id| inert(&self.variables[*id].kind))
+                    && !self.tells_a_float(expr) => {}
+            ExprKind::Constant(_) if matches!(self.exprs[expr].syntax, Syn::Closure(_)) => {}
             _ => {
                 self.lifted.insert(expr);
             }
@@ -159,7 +164,9 @@ impl Program {
             })
         }
         let syntax = &self.exprs[expr].syntax;
-        matches!(syntax, Syn::Path(_)) || float(syntax.to_token_stream())
+        let named = |path: &syn::ExprPath| !path.path.is_ident("None") && !names_a_function(&path.path);
+        matches!(syntax, Syn::Path(path) if named(path))
+            || !matches!(syntax, Syn::Path(_)) && float(syntax.to_token_stream())
     }
 
     /// `tokens`, the value of `expr`, as what the place that it comes to holds.
@@ -189,6 +196,7 @@ impl Program {
         let number = number();
         let retype = |ty: &mut Type| Retype { from: "f64", to: &number }.visit_type_mut(ty);
         let active: Vec<_> = self.variables.iter().map(|v| v.active).collect();
+        let exprs = &self.exprs;
         for (variable, active) in self.variables.iter_mut().zip(&active) {
             if let (Some(ty), true) = (&mut variable.ty, active) {
                 retype(ty);
@@ -197,33 +205,42 @@ impl Program {
         for statement in self.blocks.iter_mut().flat_map(|block| &mut block.statements) {
             let StatementKind::Let(l) = &mut statement.kind else { continue };
             let syn::Pat::Type(typed) = &mut l.syntax.pat else { continue };
-            match (&mut *typed.ty, l.tuple) {
-                (Type::Tuple(types), true) => {
-                    for (ty, variable) in types.elems.iter_mut().zip(&l.variables) {
-                        if variable.is_some_and(|id| active[id]) {
+            let elements = match l.init.map(|init| &exprs[init].kind) {
+                Some(ExprKind::Tuple(elements)) if l.tuple => Some(elements),
+                _ => None,
+            };
+            match (&mut *typed.ty, elements) {
+                (Type::Tuple(types), Some(elements)) => {
+                    let parts = types.elems.iter_mut().zip(elements).zip(&l.variables);
+                    for ((ty, element), variable) in parts {
+                        if variable.map_or(exprs[*element].active, |id| active[id]) {
                             retype(ty);
                         }
                     }
                 }
+                (ty, _) if l.aliases.iter().any(|(_, place)| active[place.base]) => retype(ty),
                 (ty, _) if l.variables.iter().flatten().any(|id| active[*id]) => retype(ty),
                 _ => {}
             }
         }
     }
 
-    /// In code that only looks at active values, the casts of dual numbers.
-    fn convert_casts(&mut self) {
-        let active: Vec<_> = self.variables.iter().map(|v| v.active).collect();
+    /// Code that only looks at active values looks at their values.
+    fn look_at_values(&mut self) {
+        let known = |mentions: &[VarId], variables: &[Variable]| {
+            let active = mentions.iter().map(|id| &variables[*id]).filter(|v| v.active);
+            active.map(|v| (v.name.to_string(), v.kind.clone())).collect::<HashMap<_, _>>()
+        };
         for (id, expr) in self.exprs.iter_mut().enumerate() {
             match &expr.kind {
-                ExprKind::Constant(constant) if constant.mentions.iter().any(|id| active[*id]) => {
-                    let mut casts = Casts(false);
-                    casts.visit_expr_mut(&mut expr.syntax);
-                    if casts.0 {
+                ExprKind::Constant(constant) => {
+                    let known = known(&constant.mentions, &self.variables);
+                    if !known.is_empty() {
+                        Values { known }.visit_expr_mut(&mut expr.syntax);
                         self.rewritten.insert(id);
                     }
                 }
-                // `f64::max(x, y)`, and casts of dual numbers, which stay.
+                // `f64::max(x, y)`
                 ExprKind::Method { .. } if expr.active && matches!(expr.syntax, Syn::Call(_)) => {
                     self.rewritten.insert(id);
                 }
@@ -234,10 +251,11 @@ impl Program {
             }
         }
         for statement in self.blocks.iter_mut().flat_map(|block| &mut block.statements) {
-            if let StatementKind::Opaque(opaque) = &mut statement.kind
-                && opaque.mentions.iter().any(|id| active[*id])
-            {
-                Casts(false).visit_stmt_mut(&mut opaque.syntax);
+            if let StatementKind::Opaque(opaque) = &mut statement.kind {
+                let known = known(&opaque.mentions, &self.variables);
+                if !known.is_empty() {
+                    Values { known }.visit_stmt_mut(&mut opaque.syntax);
+                }
             }
         }
     }
@@ -259,27 +277,85 @@ impl Program {
             if let ExprKind::Call { function, .. } = &mut expr.kind
                 && let Callee::Function(path) = function
             {
-                let mut path = path.clone();
-                Retype { from: "f64", to: &number }.visit_path_mut(&mut path);
-                *function = Callee::OnDuals(path);
-                self.rewritten.insert(id);
+                Retype { from: "f64", to: &number }.visit_path_mut(path);
+                // Those of the engine itself are generic.
+                if !path.segments.first().is_some_and(|first| first.ident == "pullback") {
+                    *function = Callee::OnDuals(path.clone());
+                    self.rewritten.insert(id);
+                }
             }
         }
     }
 }
 
-/// Casts to integers of what may be a dual number.
-struct Casts(bool);
+/// `f64::total_cmp`, by the case of its letters.
+fn names_a_function(path: &syn::Path) -> bool {
+    let last = path.segments.last().map(|last| last.ident.to_string());
+    path.segments.len() > 1 && last.is_some_and(|last| last.starts_with(char::is_lowercase))
+}
 
-impl VisitMut for Casts {
-    fn visit_expr_mut(&mut self, expr: &mut Syn) {
-        syn::visit_mut::visit_expr_mut(self, expr);
-        if let Syn::Cast(cast) = expr
-            && !matches!(&*cast.expr, Syn::Lit(_))
-        {
-            let (value, ty) = (&cast.expr, &cast.ty);
-            *expr = syn::parse_quote!(__pb::Cast::<#ty>::cast(#value));
-            self.0 = true;
+/// Puts the values of dual numbers in their place: those of variables that the syntax tells to be numbers, and of elements. What is
+/// left compares as its value does.
+struct Values {
+    /// The active variables.
+    known: HashMap<String, Kind>,
+}
+
+impl Values {
+    fn kind(&self, expr: &Syn) -> Kind {
+        match expr {
+            Syn::Path(path) => {
+                let name = path.path.get_ident().map(ToString::to_string);
+                name.and_then(|name| self.known.get(&name)).cloned().unwrap_or(Kind::Unknown)
+            }
+            Syn::Paren(paren) => self.kind(&paren.expr),
+            Syn::Reference(reference) => self.kind(&reference.expr),
+            Syn::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => self.kind(&unary.expr),
+            Syn::Index(index) => match self.kind(&index.expr) {
+                Kind::Sequence(_) if matches!(&*index.index, Syn::Range(_)) => self.kind(&index.expr),
+                Kind::Sequence(element) => *element,
+                _ => Kind::Unknown,
+            },
+            _ => Kind::Unknown,
         }
     }
+}
+
+impl VisitMut for Values {
+    fn visit_expr_mut(&mut self, expr: &mut Syn) {
+        match expr {
+            Syn::Path(_) if self.kind(expr) == Kind::Float => *expr = syn::parse_quote!(#expr.value),
+            Syn::Unary(unary) if self.kind(expr_of(unary)) == Kind::Float => {
+                if matches!(unary.op, syn::UnOp::Deref(_)) {
+                    *expr = (*unary.expr).clone();
+                    return self.visit_expr_mut(expr);
+                }
+                syn::visit_mut::visit_expr_mut(self, expr);
+            }
+            Syn::Index(index) => {
+                let number = self.kind(&Syn::Index(index.clone())) == Kind::Float;
+                self.visit_expr_mut(&mut index.index);
+                if number {
+                    *expr = syn::parse_quote!(#expr.value);
+                } else {
+                    syn::visit_mut::visit_expr_mut(self, expr);
+                }
+            }
+            // Its parameters may have the same names.
+            Syn::Closure(_) => {}
+            Syn::Cast(_) => {
+                syn::visit_mut::visit_expr_mut(self, expr);
+                let Syn::Cast(cast) = expr else { return };
+                if !matches!(&*cast.expr, Syn::Lit(_)) {
+                    let (value, ty) = (&cast.expr, &cast.ty);
+                    *expr = syn::parse_quote!(__pb::Cast::<#ty>::cast(#value));
+                }
+            }
+            _ => syn::visit_mut::visit_expr_mut(self, expr),
+        }
+    }
+}
+
+fn expr_of(unary: &syn::ExprUnary) -> &Syn {
+    &unary.expr
 }

@@ -32,13 +32,13 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
     );
 
     let names: Vec<Ident> = parameters.iter().map(|p| internal("argument", &p.name)).collect();
-    let public_names = parameters.iter().map(|p| &p.name);
-    let types = parameters.iter().map(|Parameter { ty, mode, .. }| match mode {
+    let public_names: Vec<_> = parameters.iter().map(|p| &p.name).collect();
+    let lend = |Parameter { ty, mode, .. }: &Parameter| match mode {
         Mode::Ref | Mode::ConstRef => quote!(&'a #ty),
         Mode::Mut => quote!(&'a mut #ty),
         Mode::Val | Mode::InertVal | Mode::ConstVal => quote!(#ty),
-    });
-    let public_names_again = public_names.clone();
+    };
+    let types: Vec<_> = parameters.iter().map(lend).collect();
     let modes = parameters.iter().map(|Parameter { ty, mode, .. }| {
         let mode = Ident::new(
             match mode {
@@ -99,6 +99,31 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
                 #(if parameter == #numbers {
                     #consequences;
                 })*
+            }
+        }
+    });
+
+    // It is called with dual numbers as it is, if its type parameters can be such.
+    let on_duals = signature.generics.type_params().next().map(|_| {
+        let (call, width) = (crate::calls::on_duals(here), crate::dual::width());
+        quote! {
+            #[doc(hidden)]
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity)]
+            pub fn #call<'a, const #width: usize>(#(#public_names: #types),*) -> #output {
+                <Self as #private::Function>::primal((#(#public_names,)*))
+            }
+
+            #[doc(hidden)]
+            #[inline(always)]
+            #[allow(clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity)]
+            pub fn args_on_duals<'a, const #width: usize>(#(#public_names: #types),*) -> #private::Args<'a, Self> {
+                (#(#public_names,)*)
+            }
+
+            #[doc(hidden)]
+            pub fn rule_on_duals<const #width: usize>() -> impl #private::Rule<Function = Self, Residual = ()> {
+                Self::rule()
             }
         }
     });
@@ -185,8 +210,10 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
                 #[inline(always)]
                 #[allow(clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity)]
                 pub fn args<'a>(#(#public_names: #types),*) -> #private::Args<'a, Self> {
-                    (#(#public_names_again,)*)
+                    (#(#public_names,)*)
                 }
+
+                #on_duals
             }
         };
     }

@@ -90,6 +90,18 @@ impl<T, const N: usize, A: Lift<T, N>> Lift<T, N> for Option<A> {
     }
 }
 
+impl<T, const N: usize, A: Lift<T, N>, E: Clone + Send + 'static> Lift<T, N> for Result<A, E> {
+    type Dual = Result<A::Dual, E>;
+    #[inline]
+    fn lift(&self) -> Result<A::Dual, E> {
+        self.as_ref().map(A::lift).map_err(E::clone)
+    }
+    #[inline]
+    fn lower(dual: &Result<A::Dual, E>) -> Self {
+        dual.as_ref().map(A::lower).map_err(E::clone)
+    }
+}
+
 impl<T, const N: usize, A: Lift<T, N>> Lift<T, N> for Vec<A> {
     type Dual = Vec<A::Dual>;
     fn lift(&self) -> Vec<A::Dual> {

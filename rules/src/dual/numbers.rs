@@ -4,6 +4,8 @@ use ndarray::{Array, ArrayBase, DataMut, Dimension};
 
 use crate::float::Scalar;
 use crate::function::for_tuples;
+use crate::rows::Rows;
+use crate::shadow::Differentiable;
 
 /// Something that numbers of type `S` can be counted off: an argument, a direction or a gradient. A value and its gradient have the
 /// same coordinates, in the same order: that of fields and elements, rows of matrices one after the other.
@@ -58,6 +60,22 @@ impl<S: Scalar, A: Numbers<S>> Numbers<S> for Option<A> {
         if let Some(value) = self {
             value.visit(visitor);
         }
+    }
+}
+
+impl<S: Scalar, A: Numbers<S>, E> Numbers<S> for Result<A, E> {
+    #[inline]
+    fn visit<F: FnMut(&mut S)>(&mut self, visitor: &mut F) {
+        if let Ok(value) = self {
+            value.visit(visitor);
+        }
+    }
+}
+
+impl<S: Scalar, A: Differentiable<Gradient: Numbers<S>>> Numbers<S> for Rows<A> {
+    #[inline]
+    fn visit<F: FnMut(&mut S)>(&mut self, visitor: &mut F) {
+        self[..].visit(visitor);
     }
 }
 
@@ -121,6 +139,12 @@ impl<A: Direction> Direction for Vec<A> {
 impl<A: Direction + ?Sized> Direction for &A {
     fn append_to(&self, flat: &mut Vec<f64>) {
         (**self).append_to(flat);
+    }
+}
+
+impl<A: Differentiable<Gradient: Direction>> Direction for Rows<A> {
+    fn append_to(&self, flat: &mut Vec<f64>) {
+        self[..].append_to(flat);
     }
 }
 
