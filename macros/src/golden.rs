@@ -7,7 +7,8 @@ fn check(name: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden");
     let source = std::fs::read_to_string(folder.join(format!("{name}.in.rs"))).expect("the input exists");
     let function = syn::parse_str(&source).expect("the input is a function");
-    let tokens = crate::differentiable::expand(function, false).expect("the input is differentiable");
+    let tokens = crate::differentiable::expand(function, crate::differentiable::Options::default())
+        .expect("the input is differentiable");
     let file = syn::parse2(tokens).expect("the output is Rust");
     let text = prettyplease::unparse(&file);
     // The rest follows from the signature alone, and is the same for every function.

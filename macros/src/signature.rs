@@ -9,6 +9,7 @@ use syn::{FnArg, Ident, Pat, ReceiverKind, ReturnType, Type, Visibility};
 
 use crate::callable::Callable;
 use crate::calls::Own;
+use crate::dual::companion::ON_DUALS;
 use crate::errors::Errors;
 use crate::generics::{Generics, elide};
 use crate::kind::inert;
@@ -176,7 +177,8 @@ impl Signature {
     pub(crate) fn label(&self) -> String {
         match &self.method {
             Some((method, owner)) => format!("{}::{}", type_name(owner), method.unraw()),
-            None => self.name.unraw().to_string(),
+            // In dual numbers it is the same function.
+            None => self.name.unraw().to_string().trim_end_matches(ON_DUALS).to_owned(),
         }
     }
 

@@ -12,10 +12,13 @@ use crate::errors::Errors;
 use crate::forward::primal;
 use crate::signature::{Parameter, Passing, Signature};
 
+/// What the name of a companion ends with.
+pub(crate) const ON_DUALS: &str = "_on_duals";
+
 /// The function in dual numbers, what makes it one with a rule, and how the function refers to it.
 pub(crate) fn companion(signature: &Signature, function: &syn::ItemFn) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
-    let name = format_ident!("{}_on_duals", signature.name, span = signature.name.span());
+    let name = format_ident!("{}{ON_DUALS}", signature.name, span = signature.name.span());
     let (mut sig, mut body) = (function.sig.clone(), (*function.block).clone());
     CallsItself { name: &signature.name, by: &name }.visit_block_mut(&mut body);
     let number = number();

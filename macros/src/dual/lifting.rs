@@ -141,14 +141,25 @@ impl Program {
             | ExprKind::Callback(_)
             | ExprKind::Loop { .. } => {}
             _ if self.exprs[expr].active => {}
-            ExprKind::Constant(constant)
-                if constant.mentions.iter().all(|id| inert(&self.variables[*id].kind))
-                    && !self.tells_a_float(expr) => {}
-            ExprKind::Constant(_) if matches!(self.exprs[expr].syntax, Syn::Closure(_)) => {}
+            _ if matches!(self.exprs[expr].syntax, Syn::Closure(_)) => {}
+            // What is made of nothing, such as a `Vec::new()`, is of the type that is asked for.
+            _ if !self.tells_a_float(expr) && !self.depends(expr) => {}
             _ => {
                 self.lifted.insert(expr);
             }
         }
+    }
+
+    /// `expr` looks at variables that may be made of floats.
+    fn depends(&self, expr: ExprId) -> bool {
+        let float = |id: &VarId| !inert(&self.variables[*id].kind);
+        self.tree(expr).into_iter().any(|e| match &self.exprs[e].kind {
+            ExprKind::Constant(constant) => constant.reads.iter().any(float),
+            ExprKind::Read(place) | ExprKind::Borrow { place, .. } => {
+                float(&place.base) && !inert(&self.kind_of_place(place))
+            }
+            _ => !self.blocks_of(e).is_empty(),
+        })
     }
 
     /// A constant whose type does not follow from what is made of it: it has a float in it, or is a name.
