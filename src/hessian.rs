@@ -85,8 +85,8 @@ where
         second.lifted.load(&args);
         second.lifted.direct(direct);
         let value = second.run(F::Parameters::reborrow(&mut args));
-        let gradient = fill::<F, 1>(gradient, &args, second.flat.iter().map(|d| d.value));
-        let product = fill::<F, 1>(product, &args, second.flat.iter().map(|d| d.tangent[0]));
+        let gradient = fill::<F, 1>(gradient, &args, second.flat.iter().map(|d| d.value()));
+        let product = fill::<F, 1>(product, &args, second.flat.iter().map(|d| d.tangent()[0]));
         (value, gradient, product)
     }
 }
@@ -122,19 +122,15 @@ where
         }
         let mut value = None;
         for first in (0..n.max(1)).step_by(WIDTH) {
-            if value.is_some() {
-                // What a function writes to its arguments stays in the copies.
-                second.lifted.load(&args);
-            }
             second.lifted.direct_along(first);
             value = Some(second.run(F::Parameters::reborrow(&mut args)));
             for (i, d) in second.flat.iter().enumerate() {
-                for (k, second) in d.tangent.iter().enumerate().take(n - first) {
+                for (k, second) in d.tangent().iter().enumerate().take(n - first) {
                     hessian[[i, first + k]] = *second;
                 }
             }
         }
-        let gradient = fill::<F, WIDTH>(gradient, &args, second.flat.iter().map(|d| d.value));
+        let gradient = fill::<F, WIDTH>(gradient, &args, second.flat.iter().map(|d| d.value()));
         (value.expect("run at least once"), gradient, hessian.view())
     }
 }

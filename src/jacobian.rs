@@ -65,7 +65,7 @@ where
         let mut rows = jacobian.rows_mut().into_iter();
         let mut write = |y: &mut pullback_rules::DualNumber<f64, WIDTH>| {
             let mut row = rows.next().expect("as many as were counted");
-            for (entry, tangent) in row.iter_mut().skip(first).zip(y.tangent) {
+            for (entry, tangent) in row.iter_mut().skip(first).zip(y.tangent()) {
                 *entry = tangent;
             }
         };

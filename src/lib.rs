@@ -27,6 +27,7 @@
 //!
 //! # Where to go
 //! * [Gradient objects](guide::gradients): what `d` holds, `&mut` arguments, several outputs, memory, threads, panics.
+//! * [Forward mode, Jacobians, Hessians](guide::second_order).
 //! * [The language](guide::language): what [`differentiable`] accepts and refuses, [`constant`], the derivative at kinks.
 //! * [Rules](guide::rules): derivatives of your own by [`scalar_rule!`], [`non_differentiable!`] and
 //!   [`#[derive(Rule)]`](derive@Rule), tested by [`testing`].

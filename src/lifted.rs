@@ -44,7 +44,9 @@ impl<F: Liftable<N>, const N: usize> Lifted<F, N> {
         );
         let mut components = self.direction.iter();
         F::Parameters::visit_duals(&mut self.stores, &mut |x| {
-            x.tangent[0] = *components.next().expect("as many as there are coordinates");
+            let mut tangent = [0.0; N];
+            tangent[0] = *components.next().expect("as many as there are coordinates");
+            x.set_tangent(tangent);
         });
     }
 
@@ -52,9 +54,7 @@ impl<F: Liftable<N>, const N: usize> Lifted<F, N> {
     pub(crate) fn direct_along(&mut self, first: usize) {
         let mut index = 0;
         F::Parameters::visit_duals(&mut self.stores, &mut |x| {
-            for (k, tangent) in x.tangent.iter_mut().enumerate() {
-                *tangent = if index == first + k { 1.0 } else { 0.0 };
-            }
+            x.set_tangent(std::array::from_fn(|k| if index == first + k { 1.0 } else { 0.0 }));
             index += 1;
         });
     }

@@ -44,13 +44,13 @@ where
         let mut tangent = F::Output::empty();
         value.prepare(&mut tangent);
         flat.clear();
-        output.visit(&mut |y| flat.push(y.tangent[0]));
+        output.visit(&mut |y| flat.push(y.tangent()[0]));
         let mut derivatives = flat.iter();
         tangent.visit(&mut |t| *t = *derivatives.next().expect("as many as the value has coordinates"));
 
         F::Parameters::prepare(buffers, &args);
         flat.clear();
-        lifted.visit_outputs(&mut |y| flat.push(y.tangent[0]));
+        lifted.visit_outputs(&mut |y| flat.push(y.tangent()[0]));
         let mut derivatives = flat.iter();
         F::Parameters::visit_written(buffers, &mut |t| {
             *t = *derivatives.next().expect("as many as the arguments have coordinates");

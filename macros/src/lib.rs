@@ -81,7 +81,8 @@ use proc_macro::TokenStream;
 /// ```
 ///
 /// It stands on a free function, which stays as it is but for the `#[constant]`s, or on an `impl`, for each of its methods that is
-/// not marked `#[constant]`, or for an operator. `#[differentiable(recursive)]`, or `#[pullback(recursive)]` on a method, is for a
+/// not marked `#[constant]`, or for an operator. `#[differentiable(dual)]` on a free function adds forward mode and
+/// [second derivatives](https://docs.rs/pullback/latest/pullback/guide/second_order/). `#[differentiable(recursive)]`, or `#[pullback(recursive)]` on a method, is for a
 /// function that calls itself by way of others. A parameter is *active*, that is, it has
 /// a gradient, unless it is marked `#[constant]` or its type carries none, such as an integer.
 ///
@@ -96,6 +97,15 @@ use proc_macro::TokenStream;
 /// | `g.value_and_pullback(args…, seed, seeds…)` | for any output: from the gradient with respect to the output, and to what each active `&mut` argument holds at the end |
 /// | `g.release()` | gives the memory back |
 /// | `f::rule() -> impl Rule<Function = f>` | the rule alone |
+///
+/// With `#[differentiable(dual)]`, for a function that runs on dual numbers, too:
+///
+/// | | |
+/// |---|---|
+/// | `g.value_and_pushforward(args…, directions…)` | the value, and its derivative along a direction: one for each active parameter |
+/// | `g.value_and_jacobian(args…)` | the value, and the Jacobian |
+/// | `g.value_gradient_and_hvp(args…, directions…)` | if the output is one `f64`: the value, the gradient, and the product of the Hessian with a direction |
+/// | `g.value_gradient_and_hessian(args…)` | likewise with the Hessian |
 ///
 /// The first call allocates; later ones do only if a size has grown. `&mut` arguments are restored.
 ///

@@ -2,16 +2,20 @@
 //!
 //! 1. [Gradient objects](gradients): what `f::gradient()` gives, and how to use it.
 //! 2. [The language](language): the Rust that `#[differentiable]` accepts, what it refuses, and the derivative at kinks.
-//! 3. [Rules](rules): derivatives that you write yourself.
-//! 4. [Fused functions](fused): functions of the elements of arrays.
-//! 5. [The catalogue](catalogue): the rules that there are, with their mathematics.
-//! 6. [How it works](how_it_works): from a function to its reverse pass.
+//! 3. [Forward mode, Jacobians, Hessians](second_order): what `#[differentiable(dual)]` adds.
+//! 4. [Rules](rules): derivatives that you write yourself.
+//! 5. [Fused functions](fused): functions of the elements of arrays.
+//! 6. [The catalogue](catalogue): the rules that there are, with their mathematics.
+//! 7. [How it works](how_it_works): from a function to its reverse pass.
 
 #[doc = include_str!("gradients.md")]
 pub mod gradients {}
 
 #[doc = include_str!("language.md")]
 pub mod language {}
+
+#[doc = include_str!("second_order.md")]
+pub mod second_order {}
 
 #[doc = include_str!("rules.md")]
 pub mod rules {}

@@ -335,7 +335,7 @@ impl Values {
 impl VisitMut for Values {
     fn visit_expr_mut(&mut self, expr: &mut Syn) {
         match expr {
-            Syn::Path(_) if self.kind(expr) == Kind::Float => *expr = syn::parse_quote!(#expr.value),
+            Syn::Path(_) if self.kind(expr) == Kind::Float => *expr = syn::parse_quote!(#expr.value()),
             Syn::Unary(unary) if self.kind(expr_of(unary)) == Kind::Float => {
                 if matches!(unary.op, syn::UnOp::Deref(_)) {
                     *expr = (*unary.expr).clone();
@@ -347,7 +347,7 @@ impl VisitMut for Values {
                 let number = self.kind(&Syn::Index(index.clone())) == Kind::Float;
                 self.visit_expr_mut(&mut index.index);
                 if number {
-                    *expr = syn::parse_quote!(#expr.value);
+                    *expr = syn::parse_quote!(#expr.value());
                 } else {
                     syn::visit_mut::visit_expr_mut(self, expr);
                 }

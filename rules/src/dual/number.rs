@@ -18,15 +18,16 @@ use crate::scalar::SinCosRule;
 ///
 /// let x = DualNumber::variable(3.0, [1.0]);
 /// let y = (x * x).exp() * 0.5;
-/// assert_eq!(y.value, 0.5 * 9.0_f64.exp());
-/// assert!((y.tangent[0] - 3.0 * 9.0_f64.exp()).abs() < 1e-9);
+/// assert_eq!(y.value(), 0.5 * 9.0_f64.exp());
+/// assert!((y.tangent()[0] - 3.0 * 9.0_f64.exp()).abs() < 1e-9);
 /// ```
+///
+/// Value and derivatives are read by methods. A gradient does not go through these: what a function is differentiated through twice
+/// is its arithmetic.
 #[derive(Clone, Copy)]
 pub struct DualNumber<T, const N: usize> {
-    /// *x*
-    pub value: T,
-    /// *t*, one for each direction.
-    pub tangent: [T; N],
+    pub(crate) value: T,
+    pub(crate) tangent: [T; N],
 }
 
 impl<T: Float, const N: usize> DualNumber<T, N> {
@@ -34,6 +35,24 @@ impl<T: Float, const N: usize> DualNumber<T, N> {
     #[inline(always)]
     pub const fn variable(value: T, tangent: [T; N]) -> Self {
         DualNumber { value, tangent }
+    }
+
+    /// *x*
+    #[inline(always)]
+    pub const fn value(self) -> T {
+        self.value
+    }
+
+    /// *t*, one for each direction.
+    #[inline(always)]
+    pub const fn tangent(self) -> [T; N] {
+        self.tangent
+    }
+
+    /// Gives the number other derivatives.
+    #[inline(always)]
+    pub const fn set_tangent(&mut self, tangent: [T; N]) {
+        self.tangent = tangent;
     }
 
     /// A number that does not depend on anything.
