@@ -67,6 +67,15 @@ impl<F: Function> Driver<F> {
         (value, gradients, &mut self.buffers)
     }
 
+    /// The same, for good.
+    pub(crate) fn gradient_once(mut self, args: Args<'_, F>) -> (F::Output, Gradients<F>, Buffers<F>)
+    where
+        F::Output: ScalarOutput,
+    {
+        let (value, gradients, _) = self.gradient(args);
+        (value, gradients, self.buffers)
+    }
+
     /// The same from a given seed. `seeds` sets the cotangents of what `&mut` arguments hold at the end, which are zero
     /// otherwise.
     #[inline]

@@ -54,6 +54,7 @@ mod gradient;
 mod hessian;
 mod jacobian;
 mod lifted;
+mod nested;
 mod pushforward;
 
 pub mod guide;
@@ -84,6 +85,7 @@ pub mod __private {
     pub use crate::gradient::{Driver, ScalarOutput};
     pub use crate::hessian::{Hessian, Products};
     pub use crate::jacobian::Jacobian;
+    pub use crate::nested::{GradientRule, OfGradient, gradient_of};
     pub use crate::pushforward::{OutputTangent, Pushforward};
     pub use crate::testing::{Coordinate, Coordinates};
 }

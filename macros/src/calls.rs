@@ -14,6 +14,8 @@ pub(crate) enum Callee {
     Function(syn::Path),
     /// The same where active values are dual numbers.
     OnDuals(syn::Path),
+    /// The gradient of a function, `f::grad`: the path of the function.
+    Gradient(syn::Path, Ident),
     /// The function that is being differentiated.
     Itself(syn::Path),
     /// `Model::energy`
@@ -56,7 +58,7 @@ impl Callee {
         match self {
             Callee::Function(path) | Callee::OnDuals(path) | Callee::Itself(path) => last(path),
             Callee::Associated(path) => last(&path.path),
-            Callee::Parameter(_, name) | Callee::Method(name, _) => name,
+            Callee::Gradient(_, name) | Callee::Parameter(_, name) | Callee::Method(name, _) => name,
         }
     }
 
@@ -64,6 +66,7 @@ impl Callee {
     pub(crate) fn primal(&self, args: &[TokenStream]) -> TokenStream {
         match self {
             Callee::Function(path) | Callee::Itself(path) => quote!(#path(#(#args),*)),
+            Callee::Gradient(path, name) => quote!(#path::#name(#(#args),*)),
             Callee::OnDuals(path) => {
                 let (call, width) = (on_duals(self.name().span()), crate::dual::width());
                 quote!(#path::#call::<#width>(#(#args),*))
@@ -81,7 +84,9 @@ impl Callee {
     /// The arguments of its rule.
     fn call(&self, args: &[TokenStream]) -> TokenStream {
         match self {
-            Callee::Function(path) | Callee::Itself(path) => quote!(#path::args(#(#args),*)),
+            Callee::Function(path) | Callee::Gradient(path, _) | Callee::Itself(path) => {
+                quote!(#path::args(#(#args),*))
+            }
             Callee::OnDuals(path) => {
                 let width = crate::dual::width();
                 quote!(#path::args_on_duals::<#width>(#(#args),*))
@@ -183,6 +188,14 @@ pub(crate) fn is_associated(path: &syn::ExprPath) -> bool {
     owner.is_some_and(|owner| owner.starts_with(char::is_uppercase))
 }
 
+/// `f::grad`: the path of `f`, and the name of its gradient.
+pub(crate) fn gradient(path: &syn::Path) -> Option<(syn::Path, Ident)> {
+    let mut function = path.clone();
+    let last = function.segments.pop()?.ident;
+    function.segments.pop_punct();
+    (last == "grad" && !function.segments.is_empty()).then_some((function, last))
+}
+
 impl Program {
     /// The number of a call of the function itself among those of one expression. Within an expression pullbacks do not run
     /// in reverse order, from statement to statement they do: calls of the same number can share a rule.
@@ -219,7 +232,7 @@ impl Program {
     pub(crate) fn calls_itself(&self, callee: &Callee, args: &[ExprId]) -> bool {
         let own = |name: &Ident| self.own.as_ref().is_some_and(|own| own.method.as_ref() == Some(name));
         match callee {
-            Callee::Function(_) | Callee::OnDuals(_) | Callee::Parameter(..) => false,
+            Callee::Function(_) | Callee::OnDuals(_) | Callee::Gradient(..) | Callee::Parameter(..) => false,
             Callee::Itself(path) => path.segments.iter().all(|s| matches!(s.arguments, PathArguments::None)),
             Callee::Associated(path) => {
                 own(last(&path.path)) && path.qself.is_none() && path.path.segments[0].ident == "Self"

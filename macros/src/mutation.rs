@@ -419,7 +419,7 @@ impl Program {
             Callee::Parameter(id, _) => {
                 return self.functions.get(id).map_or(Kind::Unknown, |function| function.kind.clone());
             }
-            Callee::Method(..) => return Kind::Unknown,
+            Callee::Gradient(..) | Callee::Method(..) => return Kind::Unknown,
         };
         if function.segments.len() > 3 && function.segments.last().is_some_and(|last| last.ident == "to_vec")
         {

@@ -8,7 +8,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr as Syn, Ident, Stmt, UnOp};
 
-use crate::calls::{Callee, is_associated};
+use crate::calls::{Callee, gradient, is_associated};
 use crate::closures::{Closure, ESCAPES, Refused};
 use crate::control::Landing;
 use crate::destructure::destructured;
@@ -707,6 +707,8 @@ impl<'e> Parser<'e> {
             Callee::Associated(path.clone())
         } else if self.function.as_ref().is_some_and(|own| function.get_ident() == Some(own)) {
             Callee::Itself(function.clone())
+        } else if let Some((of, name)) = gradient(function) {
+            Callee::Gradient(of, name)
         } else {
             Callee::Function(function.clone())
         };

@@ -253,6 +253,10 @@ impl Reverse<'_> {
                 let callee = self.callee(expr, path);
                 quote_spanned!(last.span()=> #callee::rule())
             }
+            (Callee::Gradient(path, _), _) => {
+                let callee = self.callee(expr, path);
+                quote_spanned!(last.span()=> #callee::grad_rule())
+            }
             (Callee::OnDuals(path), _) => {
                 let (callee, width) = (self.callee(expr, path), crate::dual::width());
                 quote_spanned!(last.span()=> #callee::rule_on_duals::<#width>())

@@ -84,7 +84,8 @@ pub mod __private {
     };
     pub use crate::derived::derived;
     pub use crate::dual::{
-        Cast, Direction, DualNumber, HasDual, Lift, LiftParameter, LiftParameters, LiftRef, Liftable, Numbers,
+        Cast, Contribute, ContributeParameter, ContributeParameters, Direction, DualNumber, HasDual, Lift,
+        LiftParameter, LiftParameters, LiftRef, Liftable, Numbers,
     };
     pub use crate::entries::{Entries, untouched};
     pub use crate::exchange::{Exchange, ExchangeItems};

@@ -3,6 +3,7 @@
 use pullback::testing::CountingAllocator;
 
 mod generic;
+mod nested;
 mod plain;
 mod structs;
 

@@ -275,9 +275,15 @@ impl Program {
     fn settle_callees(&mut self, errors: &mut Errors) {
         let number = number();
         for expr in &self.exprs {
-            if let (ExprKind::Call { args, .. }, true) = (&expr.kind, expr.active)
-                && self.passes_functions(args)
-            {
+            let (ExprKind::Call { function, args }, true) = (&expr.kind, expr.active) else { continue };
+            if let Callee::Gradient(..) = function {
+                errors.push(
+                    &expr.syntax,
+                    "a function that takes a gradient does not run on dual numbers, which would take third derivatives: leave \
+                     out `dual`",
+                );
+            }
+            if self.passes_functions(args) {
                 errors.push(
                     &expr.syntax,
                     "a function that takes functions does not run on dual numbers yet: leave out `dual`, or write a loop",

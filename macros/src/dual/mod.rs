@@ -1,6 +1,7 @@
 //! `#[differentiable(dual)]`: what a function that runs on dual numbers has beside its gradient.
 
 pub(crate) mod companion;
+mod gradient;
 pub(crate) mod lifting;
 
 use proc_macro2::{Span, TokenStream};
@@ -279,8 +280,11 @@ impl Signature {
              those of its `&mut` arguments behind; a column for each number that the active arguments consist of. `&mut` \
              arguments are restored."
         );
+        let as_function = self.gradient_as_function();
         quote! {
             #struct_of_tangents
+
+            #as_function
 
             impl<#(#constants),*> #ty {
                 /// An object that computes pushforwards: the same as [`gradient`](Self::gradient).

@@ -6,6 +6,7 @@
 //! forward over reverse.
 
 mod cast;
+mod contribute;
 mod lift;
 mod number;
 mod numbers;
@@ -13,6 +14,7 @@ mod operators;
 mod parameter;
 
 pub use cast::Cast;
+pub use contribute::{Contribute, ContributeParameter, ContributeParameters};
 pub use lift::{Lift, LiftRef};
 pub use number::DualNumber;
 pub use numbers::{Direction, Numbers};

@@ -1,0 +1,83 @@
+//! A gradient within a differentiable function: the pullback of *∇f* is the product of the Hessian with the seed.
+
+use std::marker::PhantomData;
+
+use pullback_rules::__private::{ContributeParameters, HasRule, Liftable};
+use pullback_rules::{Args, Buffers, Cotangent, Function, Gradients, Parameters, Rule, Shadows, State};
+
+use crate::gradient::{Driver, ScalarOutput};
+use crate::hessian::Products;
+
+/// The function that computes the gradient of [`OfGradient::Of`].
+pub trait OfGradient: Function<Parameters = <Self::Of as Function>::Parameters> {
+    /// The function whose gradient this is.
+    type Of: Liftable<1, Dual: Function<Output: ScalarOutput>>
+        + Function<Output: ScalarOutput, Parameters: ContributeParameters>
+        + HasRule;
+    /// The gradient, from what comes by value and from the buffers of the rest.
+    fn output(gradients: Gradients<Self::Of>, buffers: &Buffers<Self::Of>) -> Self::Output;
+    /// Appends the coordinates of a gradient with respect to that.
+    fn append(seed: Cotangent<'_, Self>, flat: &mut Vec<f64>);
+}
+
+/// The gradient of `G::Of`, from nothing.
+pub fn gradient_of<G: OfGradient>(args: Args<'_, G::Of>) -> G::Output {
+    let (_, gradients, buffers) = Driver::new(G::Of::make_rule()).gradient_once(args);
+    G::output(gradients, &buffers)
+}
+
+/// The rule of a gradient. Nothing has to be kept for its pullback, which gets the same arguments.
+pub struct GradientRule<G: OfGradient> {
+    driver: Driver<G::Of>,
+    products: Option<Box<Products<G::Of>>>,
+    function: PhantomData<fn() -> G>,
+}
+
+impl<G: OfGradient> GradientRule<G> {
+    /// A rule that has not been called yet.
+    pub fn new() -> Self {
+        GradientRule { driver: Driver::new(G::Of::make_rule()), products: None, function: PhantomData }
+    }
+}
+
+impl<G: OfGradient> Default for GradientRule<G> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<G: OfGradient> State for GradientRule<G> {
+    // Forward and pullback both run to their end.
+    fn reset(&mut self) {}
+    fn release(&mut self) {
+        self.driver.release();
+        self.products = None;
+    }
+    fn pending(&self) -> usize {
+        0
+    }
+}
+
+impl<G: OfGradient> Rule for GradientRule<G> {
+    type Function = G;
+    type Residual = ();
+
+    fn forward(&mut self, args: Args<'_, G>) -> (G::Output, ()) {
+        let (_, gradients, buffers) = self.driver.gradient(args);
+        (G::output(gradients, buffers), ())
+    }
+
+    fn pullback<'a>(
+        &mut self,
+        (): (),
+        mut args: Args<'a, G>,
+        shadows: Shadows<'a, G>,
+        seed: Cotangent<'_, G>,
+    ) -> Gradients<G> {
+        let products = self.products.get_or_insert_with(Box::default);
+        let args = <G::Parameters as Parameters>::reborrow(&mut args);
+        let (_, _, (gradients, buffers)) = products.run(args, |flat| G::append(seed, flat));
+        <G::Parameters as ContributeParameters>::contribute(shadows, buffers);
+        gradients
+    }
+}
