@@ -57,6 +57,7 @@ where
 {
     type Function = F;
     type Residual = R;
+    const AT_ONCE: bool = false;
 
     #[inline(always)]
     fn forward(&mut self, args: Args<'_, F>) -> (F::Output, R) {

@@ -25,6 +25,9 @@ pub trait Rule: State {
     type Function: Function;
     /// What one forward hands to its pullback by value.
     type Residual: Send;
+    /// Whether [`value_and_pullback`](Rule::value_and_pullback) is more than a forward and its pullback, and so to be tested.
+    #[doc(hidden)]
+    const AT_ONCE: bool = true;
 
     /// Computes the function and keeps what its pullback needs.
     fn forward(

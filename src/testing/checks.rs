@@ -92,7 +92,9 @@ impl<'a> Checks<'a> {
         if CountingAllocator::is_installed() {
             self.allocations();
         }
-        self.at_once();
+        if self.specimen.is_at_once() {
+            self.at_once();
+        }
     }
 
     /// The parameters that are passed in this way.

@@ -74,6 +74,8 @@ pub(super) trait Specimen {
     /// Runs the pullback of the latest forward that is pending. `seed` is the gradient with respect to the output, `fill`
     /// puts into the shadows what a caller has there, and those of `constant` parameters are shadows of constants.
     fn pullback(&mut self, seed: &[f64], fill: Change<'_>, constant: Set) -> Pulled;
+    /// Whether the rule has a way of its own to do both in one call.
+    fn is_at_once(&self) -> bool;
     /// Runs forward and pullback in one call.
     fn at_once(&mut self, input: usize, seed: &[f64], fill: Change<'_>) -> (Vec<Number>, Pulled);
 }
@@ -234,7 +236,18 @@ impl<R: Rule<Function: TestFunction>, M: Fn() -> R> Specimen for Typed<R, M> {
         Pulled { gradient, arguments: read::<R>(&mut arguments), allocations }
     }
 
+    fn is_at_once(&self) -> bool {
+        R::AT_ONCE
+    }
+
     fn at_once(&mut self, input: usize, seed: &[f64], fill: Change<'_>) -> (Vec<Number>, Pulled) {
+        // Nothing is compiled of it where it is not called.
+        if R::AT_ONCE { self.run_at_once(input, seed, fill) } else { unreachable!("asked before") }
+    }
+}
+
+impl<R: Rule<Function: TestFunction>, M: Fn() -> R> Typed<R, M> {
+    fn run_at_once(&mut self, input: usize, seed: &[f64], fill: Change<'_>) -> (Vec<Number>, Pulled) {
         let mut arguments = self.inputs[input].clone();
         let mut buffers = List::<R>::buffers();
         List::<R>::prepare(&mut buffers, &lend::<R>(&mut arguments));
