@@ -273,6 +273,11 @@ impl<'p> Forward<'p> {
             let (pattern, place) = (&l.syntax.pat, place.clone());
             let value = match &*init.expr {
                 syn::Expr::MethodCall(call) => self.cut(call, &place.projections, block),
+                // Each name stands for a part of it.
+                whole if matches!(pattern, syn::Pat::Tuple(_)) => {
+                    let part = place.projections.len() - 1;
+                    self.place(whole, &place.projections[..part], block)
+                }
                 reference => self.place(reference, &place.projections, block),
             };
             return quote!(let #pattern = #value;);

@@ -64,6 +64,11 @@ impl Parser<'_> {
             }
             return Some(self.names_for_places(local, [(name.ident.clone(), place)], unique));
         }
+        if let (Pat::Tuple(parts), Some(Syn::Reference(reference)), None) = (pattern, syntax, ty)
+            && let Some(names) = self.names_of_parts(parts, reference)
+        {
+            return Some(self.names_for_places(local, names, false));
+        }
         if let Some(parts) = self.cut(local) {
             return Some(self.names_for_places(local, parts, true));
         }
@@ -130,6 +135,29 @@ impl Parser<'_> {
             }
         }
         Some(StatementKind::Let(Let { syntax: local.clone(), variables, tuple, init, aliases: Vec::new() }))
+    }
+
+    /// `let (a, b) = &pairs[i]`: the names stand for parts of a place.
+    fn names_of_parts(
+        &mut self,
+        parts: &syn::PatTuple,
+        reference: &syn::ExprReference,
+    ) -> Option<Vec<(syn::Ident, Place)>> {
+        let named = |part: &Pat| match part {
+            Pat::Ident(name) => name.by_ref.is_none() && name.mutability.is_none() && name.subpat.is_none(),
+            part => matches!(part, Pat::Wild(_)),
+        };
+        if reference.mutability.is_some() || !parts.elems.iter().all(named) {
+            return None;
+        }
+        let whole = self.place(referent(&reference.expr))?;
+        let names = parts.elems.iter().enumerate().filter_map(|(i, part)| {
+            let Pat::Ident(name) = part else { return None };
+            let mut place = whole.clone();
+            place.projections.push(Projection::Field(syn::Member::from(i)));
+            Some((name.ident.clone(), place))
+        });
+        Some(names.collect())
     }
 
     /// Other names for places, resolved where they are used.

@@ -233,3 +233,26 @@ fn surroundings() {
     check_rule(nothing_at_all::rule, [()]);
     check_rule(references::rule, [(0.3, 0.7, vec![1.5]), (1.3, -0.7, vec![0.5, 2.0])]);
 }
+
+/// Parts of a constant, and of an active pair, by names for references.
+#[differentiable]
+fn parts_of_pairs(x: f64, #[constant] measured: &[(f64, f64)], pairs: &[(f64, f64)]) -> f64 {
+    let mut total = 0.0;
+    for (c, v) in measured {
+        total += x * c / (x + c) - v;
+    }
+    for (i, (a, b)) in pairs.iter().enumerate() {
+        let (_, v) = &measured[(i * 3 + a.abs() as usize) % measured.len()];
+        total += a * b.sin() - b * v;
+    }
+    for &(c, _) in measured {
+        total *= x + c;
+    }
+    total
+}
+
+#[test]
+fn parts() {
+    let measured = vec![(0.5, 1.0), (0.25, 2.0), (1.5, 0.75)];
+    check_rule(parts_of_pairs::rule, [(0.5, measured, vec![(0.5, 1.5), (-0.75, 0.25)])]);
+}

@@ -99,33 +99,69 @@ macro_rules! operator {
     };
     // The operator of a dual number and a constant, which has no gradient.
     (@rule $Op:ident) => {
-        impl<T: Float, const N: usize> OperatorRule<operator::$Op, f64> for DualNumber<T, N> {
-            type Output = Self;
-            type Left = Self;
+        operator!(@rule_with_constant $Op [] DualNumber<T, N>, f64, |l| l, |c| c);
+        operator!(@rule_with_constant $Op ['a] DualNumber<T, N>, &'a f64, |l| l, |c| *c);
+        operator!(@rule_with_constant $Op ['a] &'a DualNumber<T, N>, f64, |l| *l, |c| c);
+        operator!(@rule_with_constant $Op ['a, 'b] &'a DualNumber<T, N>, &'b f64, |l| *l, |c| *c);
+        operator!(@rule_of_constant $Op [] f64, DualNumber<T, N>, |c| c, |r| r);
+        operator!(@rule_of_constant $Op ['a] &'a f64, DualNumber<T, N>, |c| *c, |r| r);
+        operator!(@rule_of_constant $Op ['a] f64, &'a DualNumber<T, N>, |c| c, |r| *r);
+        operator!(@rule_of_constant $Op ['a, 'b] &'a f64, &'b DualNumber<T, N>, |c| *c, |r| *r);
+        operator!(@rule_of_references $Op ['a] DualNumber<T, N>, &'a DualNumber<T, N>, |l| l.get(), |r| *r.get());
+        operator!(@rule_of_references $Op ['a] &'a DualNumber<T, N>, DualNumber<T, N>, |l| *l.get(), |r| r.get());
+        operator!(@rule_of_references $Op ['a, 'b] &'a DualNumber<T, N>, &'b DualNumber<T, N>, |l| *l.get(), |r| *r.get());
+    };
+    (
+        @rule_with_constant $Op:ident [$($lifetime:lifetime),*] $L:ty, $R:ty,
+        |$l:ident| $left:expr, |$c:ident| $constant:expr
+    ) => {
+        impl<$($lifetime,)* T: Float, const N: usize> OperatorRule<operator::$Op, $R> for $L {
+            type Output = DualNumber<T, N>;
+            type Left = DualNumber<T, N>;
             type Right = ();
             #[inline(always)]
-            fn both(left: impl Source<Operand = Self>, right: impl Source<Operand = f64>, d: Self) -> (Self, ()) {
-                let right = || Self::constant(right.get());
-                (<Self as OperatorRule<operator::$Op>>::left(left, right, d), ())
+            fn both(
+                left: impl Source<Operand = $L>,
+                right: impl Source<Operand = $R>,
+                d: DualNumber<T, N>,
+            ) -> (DualNumber<T, N>, ()) {
+                let left = || {
+                    let $l = left.get();
+                    $left
+                };
+                let right = || {
+                    let $c = right.get();
+                    DualNumber::constant($constant)
+                };
+                (<DualNumber<T, N> as OperatorRule<operator::$Op>>::left(left, right, d), ())
             }
         }
-        impl<T: Float, const N: usize> OperatorRule<operator::$Op, DualNumber<T, N>> for f64 {
+    };
+    (
+        @rule_of_constant $Op:ident [$($lifetime:lifetime),*] $L:ty, $R:ty,
+        |$c:ident| $constant:expr, |$r:ident| $right:expr
+    ) => {
+        impl<$($lifetime,)* T: Float, const N: usize> OperatorRule<operator::$Op, $R> for $L {
             type Output = DualNumber<T, N>;
             type Left = ();
             type Right = DualNumber<T, N>;
             #[inline(always)]
             fn both(
-                left: impl Source<Operand = f64>,
-                right: impl Source<Operand = DualNumber<T, N>>,
+                left: impl Source<Operand = $L>,
+                right: impl Source<Operand = $R>,
                 d: DualNumber<T, N>,
             ) -> ((), DualNumber<T, N>) {
-                let left = || DualNumber::constant(left.get());
+                let left = || {
+                    let $c = left.get();
+                    DualNumber::constant($constant)
+                };
+                let right = || {
+                    let $r = right.get();
+                    $right
+                };
                 ((), <DualNumber<T, N> as OperatorRule<operator::$Op>>::right(left, right, d))
             }
         }
-        operator!(@rule_of_references $Op ['a] DualNumber<T, N>, &'a DualNumber<T, N>, |l| l.get(), |r| *r.get());
-        operator!(@rule_of_references $Op ['a] &'a DualNumber<T, N>, DualNumber<T, N>, |l| *l.get(), |r| r.get());
-        operator!(@rule_of_references $Op ['a, 'b] &'a DualNumber<T, N>, &'b DualNumber<T, N>, |l| *l.get(), |r| *r.get());
     };
     (
         @rule_of_references $Op:ident [$($lifetime:lifetime),*] $L:ty, $R:ty,
