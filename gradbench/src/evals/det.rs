@@ -10,33 +10,28 @@ use crate::task::{self, Task};
 /// The determinant of a matrix of size `ell`, given row by row.
 #[differentiable]
 pub fn primal(a: &[f64], ell: usize) -> f64 {
-    // Linked lists of the rows and columns that remain; the last entry is their head.
-    let mut rows: Vec<usize> = (1..=ell).chain([0]).collect();
-    let mut columns: Vec<usize> = (1..=ell).chain([0]).collect();
-    minor(a, ell, ell, &mut rows, &mut columns)
+    minor(a, ell, 0, (1 << ell) - 1)
 }
 
-/// The determinant of the minor of size `m` that the lists leave, along its first row.
+/// The determinant of what is left of the rows from `row` on, along the first one; `columns` is the set of those that remain.
 #[differentiable]
-fn minor(a: &[f64], ell: usize, m: usize, rows: &mut [usize], columns: &mut [usize]) -> f64 {
-    let row = rows[ell];
-    if m == 1 {
-        return a[row * ell + columns[ell]];
+fn minor(a: &[f64], ell: usize, row: usize, columns: u32) -> f64 {
+    let first = row * ell + columns.trailing_zeros() as usize;
+    if row + 1 == ell {
+        return a[first];
     }
-    rows[ell] = rows[row];
+    if row + 2 == ell {
+        let second = row * ell + (columns & (columns - 1)).trailing_zeros() as usize;
+        return a[first] * a[second + ell] - a[second] * a[first + ell];
+    }
     let mut total = 0.0;
     let mut sign = 1.0;
-    let mut before = ell;
-    for _ in 0..m {
-        let column = columns[before];
-        columns[before] = columns[column];
-        let rest = minor(a, ell, m - 1, rows, columns);
-        columns[before] = column;
-        total += sign * a[row * ell + column] * rest;
-        sign = -sign;
-        before = column;
+    for column in 0..ell {
+        if columns >> column & 1 == 1 {
+            total += sign * a[row * ell + column] * minor(a, ell, row + 1, columns ^ 1 << column);
+            sign = -sign;
+        }
     }
-    rows[ell] = row;
     total
 }
 
@@ -44,6 +39,9 @@ fn minor(a: &[f64], ell: usize, m: usize, rows: &mut [usize], columns: &mut [usi
 pub fn task(function: &str, input: &Value) -> Result<Box<dyn Task>, String> {
     let (a, ell) = (input::vector(input, "A")?, input::integer(input, "ell")?);
     agree("A", a.len(), ell * ell)?;
+    if !(1..32).contains(&ell) {
+        return Err("the matrix is empty, or too large to expand".to_owned());
+    }
     match function {
         "primal" => Ok(task::number(move || primal(&a, ell))),
         "gradient" => {

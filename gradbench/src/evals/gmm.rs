@@ -1,7 +1,6 @@
 //! gmm: the posterior of a mixture of normal distributions.
 
-use ndarray::{Array2, Axis};
-use pullback::mul_into;
+use ndarray::{Array2, Axis, s};
 use pullback::prelude::*;
 use serde_json::{Value, json};
 
@@ -10,24 +9,23 @@ use crate::input::{self, agree};
 use crate::task::{self, Task};
 
 fused! {
-    /// *log Σ exp xᵢ* along an axis.
-    fn log_sum_exp(x; axis) {
-        let top = constant(max(x));
-        top + sum((x - top).exp()).ln()
+    fn shifted_exp(x, top) {
+        (x - top).exp()
     }
 
-    /// *Σ xᵢ²*
-    fn squares(x) {
-        sum(x * x)
+    /// *Σ log xᵢ + aᵢ*
+    fn sum_of_logs(x, a) {
+        sum(x.ln() + a)
     }
 
-    fn total(x) {
-        sum(x)
+    /// *w − ½·x*
+    fn log_density(x, w: T) {
+        w - 0.5 * x
     }
 }
 
 /// How many points are taken at a time.
-const POINTS: usize = 64;
+const POINTS: usize = 128;
 
 /// The prior: Wishart's distribution.
 #[derive(Clone, Copy)]
@@ -125,22 +123,16 @@ pub fn objective(
 fn log_likelihood(factors: &Array2<f64>, log_weights: &[f64], #[constant] x: &Array2<f64>) -> f64 {
     let (k, n) = (log_weights.len(), x.ncols());
     let d = x.nrows() - 1;
-    let mut y = Array2::<f64>::zeros((k * d, n));
-    mul_into(&mut y, factors, x);
     let mut terms = Array2::<f64>::zeros((k, n));
     for c in 0..k {
-        for p in 0..n {
-            terms[[c, p]] = log_weights[c];
-        }
-        for i in 0..d {
-            for p in 0..n {
-                terms[[c, p]] -= 0.5 * y[[c * d + i, p]] * y[[c * d + i, p]];
-            }
-        }
+        let y = factors.slice(s![c * d..(c + 1) * d, ..]).dot(x);
+        let squares = (&y * &y).sum_axis(Axis(0));
+        log_density(&mut terms.row_mut(c), &squares, log_weights[c]);
     }
-    let mut logs = Array2::<f64>::zeros((1, n));
-    log_sum_exp(&mut logs, &terms, Axis(0));
-    total(&logs)
+    let top = constant(terms.fold_axis(Axis(0), f64::NEG_INFINITY, |top, &term| top.max(term)));
+    let mut e = Array2::<f64>::zeros((k, n));
+    shifted_exp(&mut e, &terms, &top);
+    sum_of_logs(&e.sum_axis(Axis(0)), &top)
 }
 
 /// The functions of this eval.

@@ -12,7 +12,7 @@ use crate::task::{self, Task};
 pub fn cost(#[constant] points: &[f64], centroids: &[f64], dimension: usize) -> f64 {
     let mut total = 0.0;
     for point in points.chunks_exact(dimension) {
-        let j = constant(nearest(point, centroids, dimension));
+        let j: usize = constant(nearest(point, centroids, dimension));
         total += squared_distance(point, &centroids[j * dimension..(j + 1) * dimension]);
     }
     total
@@ -48,6 +48,13 @@ pub fn task(function: &str, input: &Value) -> Result<Box<dyn Task>, String> {
     let (points, centroids) = (points.entries, centroids.entries);
     match function {
         "cost" => Ok(task::number(move || cost(&points, &centroids, dimension))),
+        "gradient" => {
+            let mut g = cost::gradient();
+            Ok(task::vector(centroids.len(), move |result| {
+                let (_, d) = g.value_and_gradient(&points, &centroids, dimension);
+                result.copy_from_slice(d.centroids);
+            }))
+        }
         _ => Err(unknown(function)),
     }
 }
