@@ -1,7 +1,7 @@
 //! gmm: the posterior of a mixture of normal distributions.
 
 use ndarray::{Array2, Axis, s};
-use pullback::prelude::*;
+use pullback::{mul_into, prelude::*};
 use serde_json::{Value, json};
 
 use super::unknown;
@@ -125,7 +125,8 @@ fn log_likelihood(factors: &Array2<f64>, log_weights: &[f64], #[constant] x: &Ar
     let d = x.nrows() - 1;
     let mut terms = Array2::<f64>::zeros((k, n));
     for c in 0..k {
-        let y = factors.slice(s![c * d..(c + 1) * d, ..]).dot(x);
+        let mut y = Array2::<f64>::zeros((d, n));
+        mul_into(&mut y, &factors.slice(s![c * d..(c + 1) * d, ..]), x);
         let squares = (&y * &y).sum_axis(Axis(0));
         log_density(&mut terms.row_mut(c), &squares, log_weights[c]);
     }

@@ -10,34 +10,37 @@ use crate::task::{self, Task};
 /// The sum of the squared distances of all points to the centroid that is nearest to each.
 #[differentiable]
 pub fn cost(#[constant] points: &[f64], centroids: &[f64], dimension: usize) -> f64 {
+    let chosen = constant(nearest(points, centroids, dimension));
     let mut total = 0.0;
-    for point in points.chunks_exact(dimension) {
-        let j: usize = constant(nearest(point, centroids, dimension));
-        total += squared_distance(point, &centroids[j * dimension..(j + 1) * dimension]);
-    }
-    total
-}
-
-#[differentiable]
-fn squared_distance(#[constant] a: &[f64], b: &[f64]) -> f64 {
-    let mut total = 0.0;
-    for i in 0..b.len() {
-        let difference = a[i] - b[i];
+    for i in 0..points.len() {
+        let difference = points[i] - centroids[chosen[i / dimension] * dimension + i % dimension];
         total += difference * difference;
     }
     total
 }
 
-/// Which of the centroids is nearest.
-fn nearest(point: &[f64], centroids: &[f64], dimension: usize) -> usize {
-    let (mut best, mut least) = (0, f64::INFINITY);
+/// Which of the centroids is nearest to each of the points.
+fn nearest(points: &[f64], centroids: &[f64], dimension: usize) -> Vec<usize> {
+    let count = centroids.len() / dimension;
+    // By coordinates, so that the distances to several centroids are computed at a time.
+    let mut coordinates = vec![0.0; centroids.len()];
     for (j, centroid) in centroids.chunks_exact(dimension).enumerate() {
-        let distance = squared_distance(point, centroid);
-        if distance < least {
-            (best, least) = (j, distance);
+        for (i, &x) in centroid.iter().enumerate() {
+            coordinates[i * count + j] = x;
         }
     }
-    best
+    let mut distances = vec![0.0; count];
+    let mut of_point = |point: &[f64]| {
+        distances.fill(0.0);
+        for (&x, coordinates) in point.iter().zip(coordinates.chunks_exact(count)) {
+            for (distance, c) in distances.iter_mut().zip(coordinates) {
+                *distance += (x - c) * (x - c);
+            }
+        }
+        let least = distances.iter().copied().fold(f64::INFINITY, f64::min);
+        distances.iter().position(|&distance| distance == least).unwrap_or(0)
+    };
+    points.chunks_exact(dimension).map(&mut of_point).collect()
 }
 
 /// The functions of this eval.
