@@ -92,6 +92,10 @@ pub(crate) fn cases(large: bool) -> Vec<Case> {
         });
         add("lstm", "objective", "jacobian", format!("l = {l}, c = {c}"), input);
     }
+    for hands in [100, 1600] {
+        let input = hand(&mut random, hands);
+        add("ht", "objective", "jacobian", format!("N = {hands}, triangles"), input);
+    }
     for (n, m, p) in sizes(&[(49, 7776, 31_843)], &[(356, 226_730, 1_255_268)], large) {
         let input = json!({
             "n": n, "m": m, "p": p,
@@ -101,6 +105,20 @@ pub(crate) fn cases(large: bool) -> Vec<Case> {
         add("ba", "objective", "jacobian", format!("p = {p}"), input);
     }
     cases
+}
+
+/// Points of the sample's hand.
+fn hand(random: &mut Random, count: usize) -> Value {
+    let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/samples/ht-complicated-jacobian-1.in.json");
+    let sample = std::fs::read_to_string(sample).expect("the sample is there");
+    let mut input: Value = serde_json::from_str(&sample).expect("samples are JSON");
+    let triangles = input["data"]["model"]["triangles"].as_array().map_or(0, Vec::len);
+    let some = |random: &mut Random| (random.uniform() * triangles as f64) as usize;
+    input["data"]["correspondences"] = (0..count).map(|_| some(random)).collect();
+    input["data"]["points"] = json!(random.rows(count, 3));
+    input["us"] =
+        json!((0..count).map(|_| [0.5 * random.uniform(), 0.5 * random.uniform()]).collect::<Vec<_>>());
+    input
 }
 
 fn sizes<T: Copy>(some: &[T], more: &[T], large: bool) -> Vec<T> {

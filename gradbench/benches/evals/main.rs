@@ -55,14 +55,15 @@ fn measure(case: &Case, peer: Option<PathBuf>) {
     let (first, peak) = memory::peak_in(|| time(&mut *derivative));
     derivative.run();
     let allocations = memory::allocations_in(|| derivative.run());
-    let (ours, ours_primal, ratio) = rounds(&mut *primal, &mut *derivative);
+    let (ours, ours_primal) = rounds(&mut *primal, &mut *derivative);
+    let ratio = ours / ours_primal;
     let mut input = case.input.clone();
     input["min_runs"] = json!(3);
     input["min_seconds"] = json!(TIME.as_secs_f64() / 2.0);
     let asked = |function, own: &dyn Task| {
         let answer = peer::run(peer.as_deref()?, &input, function)?;
         compare(case, &own.output(), &answer.output);
-        Some(median(answer.times))
+        answer.times.into_iter().reduce(f64::min)
     };
     let their_primal = asked(case.primal, &*primal);
     let theirs = asked(case.derivative, &*derivative);
@@ -87,26 +88,18 @@ fn time(task: &mut dyn Task) -> f64 {
     start.elapsed().as_secs_f64() * 1e9
 }
 
-/// The medians of the derivative's time, the primal's, and of their ratios.
-fn rounds(primal: &mut dyn Task, derivative: &mut dyn Task) -> (f64, f64, f64) {
-    let batch = |task: &mut dyn Task| ((2e5 / time(task)) as usize).max(1);
-    let (many, few) = (batch(primal), batch(derivative));
-    let mut times: [Vec<f64>; 3] = Default::default();
+/// The times of the derivative and of the primal: of rounds that take turns the shortest, which other programs disturb least.
+fn rounds(primal: &mut dyn Task, derivative: &mut dyn Task) -> (f64, f64) {
+    let (mut p, mut d) = (f64::INFINITY, f64::INFINITY);
     let start = Instant::now();
-    while start.elapsed() < TIME || times[0].len() < 3 {
-        let per_run = |task: &mut dyn Task, count| (0..count).map(|_| time(task)).sum::<f64>() / count as f64;
-        let (p, d) = (per_run(primal, many), per_run(derivative, few));
-        times[0].push(d);
-        times[1].push(p);
-        times[2].push(d / p);
+    for round in 0.. {
+        if round >= 3 && start.elapsed() > TIME {
+            break;
+        }
+        p = p.min(time(primal));
+        d = d.min(time(derivative));
     }
-    let [d, p, ratio] = times.map(median);
-    (d, p, ratio)
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    values[values.len() / 2]
+    (d, p)
 }
 
 /// Panics unless two outputs agree by the eval's measure.

@@ -4,6 +4,7 @@ pub mod ba;
 pub mod det;
 pub mod gmm;
 pub mod hello;
+pub mod ht;
 pub mod kmeans;
 pub mod llsq;
 pub mod lse;
@@ -23,6 +24,7 @@ pub const EVALS: &[(&str, Make)] = &[
     ("det", det::task),
     ("gmm", gmm::task),
     ("hello", hello::task),
+    ("ht", ht::task),
     ("kmeans", kmeans::task),
     ("llsq", llsq::task),
     ("lse", lse::task),

@@ -7,31 +7,44 @@ use super::unknown;
 use crate::input;
 use crate::task::{self, Task};
 
+/// How many elements stand before the first, so that all follow one rule.
+const BEFORE: usize = 4;
+
 /// *y(2)* where *y'₀ = x₀*, *y'ᵢ = xᵢ·yᵢ₋₁*, *y(0) = 0*: `steps` steps of the classical method of order 4.
 #[differentiable]
 pub fn primal(x: &[f64], steps: usize) -> Vec<f64> {
     let h = 2.0 / steps as f64;
-    let mut y = vec![0.0; x.len()];
-    let mut next = vec![0.0; x.len()];
+    let mut rates = vec![0.0; BEFORE];
+    rates.extend_from_slice(x);
+    let mut y = vec![0.0; rates.len()];
+    y[BEFORE - 1] = 1.0;
     for _ in 0..steps {
-        step(x, &y, h, &mut next);
-        std::mem::swap(&mut y, &mut next);
+        let next = step(&rates, &y, h);
+        y = next;
     }
-    y
+    y[BEFORE..].to_vec()
 }
 
-/// One step. The slopes at an element need those of the one before alone, so that one sweep does.
+/// One step. The slope at an element depends on the one before alone, so that one sweep does.
 #[differentiable]
-fn step(x: &[f64], y: &[f64], #[constant] h: f64, next: &mut [f64]) {
-    let (mut k1, mut k2, mut k3) = (x[0], x[0], x[0]);
-    next[0] = y[0] + h * x[0];
-    for i in 1..x.len() {
-        let k4 = x[i] * (y[i - 1] + h * k3);
-        k3 = x[i] * (y[i - 1] + 0.5 * h * k2);
-        k2 = x[i] * (y[i - 1] + 0.5 * h * k1);
-        k1 = x[i] * y[i - 1];
-        next[i] = y[i] + h / 6.0 * (k1 + 2.0 * (k2 + k3) + k4);
+fn step(x: &[f64], y: &[f64], #[constant] h: f64) -> Vec<f64> {
+    let n = x.len();
+    let half = 0.5 * h;
+    let mut next = y.to_vec();
+    for i in BEFORE..n {
+        let a1 = x[i - 3] * y[i - 4];
+        let b1 = x[i - 2] * y[i - 3];
+        let b2 = x[i - 2] * (y[i - 3] + half * a1);
+        let c1 = x[i - 1] * y[i - 2];
+        let c2 = x[i - 1] * (y[i - 2] + half * b1);
+        let c3 = x[i - 1] * (y[i - 2] + half * b2);
+        let k1 = x[i] * y[i - 1];
+        let k2 = x[i] * (y[i - 1] + half * c1);
+        let k3 = x[i] * (y[i - 1] + half * c2);
+        let k4 = x[i] * (y[i - 1] + h * c3);
+        next[i] += h / 6.0 * (k1 + 2.0 * (k2 + k3) + k4);
     }
+    next
 }
 
 /// The functions of this eval.
