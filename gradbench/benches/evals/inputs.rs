@@ -66,7 +66,7 @@ pub(crate) fn cases(large: bool) -> Vec<Case> {
         let points = random.rows(n, d);
         let centroids = points[n - k..].to_vec();
         let input = json!({ "points": points, "centroids": centroids });
-        add("kmeans", "cost", "gradient", format!("k = {k}, n = {n}, d = {d}"), input);
+        add("kmeans", "cost", "dir", format!("k = {k}, n = {n}, d = {d}"), input);
     }
     for (d, k) in sizes(&[(2, 5), (10, 25), (20, 50), (32, 25), (64, 25)], &[(64, 100)], large) {
         let n = 1000;

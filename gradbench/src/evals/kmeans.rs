@@ -1,6 +1,6 @@
 //! kmeans: the cost of centroids, and one step of Newton's method for them.
 
-use pullback::prelude::*;
+use pullback::{Float, prelude::*};
 use serde_json::Value;
 
 use super::unknown;
@@ -8,7 +8,7 @@ use crate::input::{self, agree};
 use crate::task::{self, Task};
 
 /// The sum of the squared distances of all points to the centroid that is nearest to each.
-#[differentiable]
+#[differentiable(dual)]
 pub fn cost(#[constant] points: &[f64], centroids: &[f64], dimension: usize) -> f64 {
     let chosen = constant(nearest(points, centroids, dimension));
     let mut total = 0.0;
@@ -20,13 +20,13 @@ pub fn cost(#[constant] points: &[f64], centroids: &[f64], dimension: usize) -> 
 }
 
 /// Which of the centroids is nearest to each of the points.
-fn nearest(points: &[f64], centroids: &[f64], dimension: usize) -> Vec<usize> {
+fn nearest<T: Float>(points: &[f64], centroids: &[T], dimension: usize) -> Vec<usize> {
     let count = centroids.len() / dimension;
     // By coordinates, so that the distances to several centroids are computed at a time.
     let mut coordinates = vec![0.0; centroids.len()];
     for (j, centroid) in centroids.chunks_exact(dimension).enumerate() {
         for (i, &x) in centroid.iter().enumerate() {
-            coordinates[i * count + j] = x;
+            coordinates[i * count + j] = x.to_f64();
         }
     }
     let mut distances = vec![0.0; count];
@@ -48,15 +48,22 @@ pub fn task(function: &str, input: &Value) -> Result<Box<dyn Task>, String> {
     let (points, centroids) = (input::matrix(input, "points")?, input::matrix(input, "centroids")?);
     let dimension = centroids.columns;
     agree("each of the points", points.columns, dimension)?;
+    let count = centroids.rows;
     let (points, centroids) = (points.entries, centroids.entries);
     match function {
         "cost" => Ok(task::number(move || cost(&points, &centroids, dimension))),
-        "gradient" => {
-            let mut g = cost::gradient();
-            Ok(task::vector(centroids.len(), move |result| {
-                let (_, d) = g.value_and_gradient(&points, &centroids, dimension);
-                result.copy_from_slice(d.centroids);
-            }))
+        "dir" => {
+            let mut g = cost::hvp();
+            let ones = vec![1.0; centroids.len()];
+            let run = move |result: &mut Vec<f64>| {
+                // The Hessian is diagonal.
+                let (_, d, diagonal) = g.value_gradient_and_hvp(&points, &centroids, dimension, &ones);
+                for ((result, d), h) in result.iter_mut().zip(d.centroids).zip(diagonal.centroids) {
+                    *result = d / h;
+                }
+            };
+            let result = vec![0.0; count * dimension];
+            Ok(task::task(result, run, move |result| task::rows(result, dimension)))
         }
         _ => Err(unknown(function)),
     }
@@ -70,6 +77,7 @@ mod tests {
     #[test]
     fn samples() {
         check("kmeans", "cost");
+        check("kmeans", "dir");
     }
 
     #[test]
