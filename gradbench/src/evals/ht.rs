@@ -29,7 +29,7 @@ struct Vertex {
     weights: Vec<f64>,
 }
 
-#[differentiable]
+#[differentiable(dual)]
 fn composed(a: Affine, b: Affine) -> Affine {
     let mut c = [[0.0; 4]; 3];
     for i in 0..3 {
@@ -42,7 +42,7 @@ fn composed(a: Affine, b: Affine) -> Affine {
 }
 
 /// The rotation about the axes x, y and z, one after the other.
-#[differentiable]
+#[differentiable(dual)]
 fn euler(x: f64, y: f64, z: f64) -> Affine {
     let ((sx, cx), (sy, cy), (sz, cz)) = (x.sin_cos(), y.sin_cos(), z.sin_cos());
     [
@@ -53,7 +53,7 @@ fn euler(x: f64, y: f64, z: f64) -> Affine {
 }
 
 /// The rotation about an axis by its length, and a translation.
-#[differentiable]
+#[differentiable(dual)]
 fn placed(axis: [f64; 3], to: [f64; 3]) -> Affine {
     let angle = (axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]).sqrt();
     if angle < 1e-4 {
@@ -70,7 +70,7 @@ fn placed(axis: [f64; 3], to: [f64; 3]) -> Affine {
 }
 
 /// What each bone does to the points of the hand at rest that it moves.
-#[differentiable]
+#[differentiable(dual)]
 fn transforms(theta: &[f64; PARAMETERS], #[constant] skeleton: &Skeleton) -> [Affine; BONES] {
     // The angles of the wrist, of four bones of each finger, and of the arm, as x, z, y.
     let mut pose = [[0.0; 3]; BONES];
@@ -173,35 +173,25 @@ fn objective(problem: &Problem, errors: &mut Vec<[f64; 3]>) {
     }
 }
 
-/// The gradient objects, and room for what they yield.
+/// The gradient objects.
 struct Jacobian {
     transforms: transforms,
     off_vertex: off_vertex,
     off_triangle: off_triangle,
-    /// For each entry of the transforms the gradient with respect to the parameters.
-    of_transforms: Vec<[f64; PARAMETERS]>,
 }
 
 impl Jacobian {
     fn new() -> Self {
         Jacobian {
-            transforms: transforms::pullback(),
+            transforms: transforms::jacobian(),
             off_vertex: off_vertex::pullback(),
             off_triangle: off_triangle::pullback(),
-            of_transforms: Vec::new(),
         }
     }
 
     /// All points share the transforms, so that their Jacobian is computed once, and multiplied by that of each point.
     fn compute(&mut self, problem: &Problem, rows: &mut Vec<f64>) {
-        let transforms = transforms(&problem.theta, &problem.skeleton);
-        self.of_transforms.clear();
-        for entry in 0..12 * BONES {
-            let mut seed = [[[0.0; 4]; 3]; BONES];
-            seed[entry / 12][entry / 4 % 3][entry % 4] = 1.0;
-            let (_, d) = self.transforms.value_and_pullback(&problem.theta, &problem.skeleton, seed);
-            self.of_transforms.push(d.theta);
-        }
+        let (transforms, of_transforms) = self.transforms.value_and_jacobian(&problem.theta, &problem.skeleton);
         rows.clear();
         for (n, point) in problem.points.iter().enumerate() {
             for row in 0..3 {
@@ -228,7 +218,7 @@ impl Jacobian {
                 };
                 let mut d_theta = [0.0; PARAMETERS];
                 let entries = d_transforms.as_flattened().as_flattened();
-                for (&d, of_entry) in entries.iter().zip(&self.of_transforms) {
+                for (&d, of_entry) in entries.iter().zip(of_transforms.rows()) {
                     if d != 0.0 {
                         for (sum, of_entry) in d_theta.iter_mut().zip(of_entry) {
                             *sum += d * of_entry;
