@@ -10,7 +10,7 @@ use crate::task::{self, Task};
 const BONES: usize = 22;
 const PARAMETERS: usize = 26;
 
-/// A linear map, and a translation in the last column.
+/// A linear map, and a translation in the last column; written out where functions run on dual numbers.
 type Affine = [[f64; 4]; 3];
 
 /// The hand at rest.
@@ -30,7 +30,33 @@ struct Vertex {
 }
 
 #[differentiable(dual)]
-fn composed(a: Affine, b: Affine) -> Affine {
+fn composed(a: [[f64; 4]; 3], b: [[f64; 4]; 3]) -> [[f64; 4]; 3] {
+    let mut c = [[0.0; 4]; 3];
+    for i in 0..3 {
+        for j in 0..4 {
+            c[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
+        }
+        c[i][3] += a[i][3];
+    }
+    c
+}
+
+/// [`composed`], where the first is given.
+#[differentiable(dual)]
+fn onto(#[constant] a: &Affine, b: [[f64; 4]; 3]) -> [[f64; 4]; 3] {
+    let mut c = [[0.0; 4]; 3];
+    for i in 0..3 {
+        for j in 0..4 {
+            c[i][j] = a[i][0] * b[0][j] + a[i][1] * b[1][j] + a[i][2] * b[2][j];
+        }
+        c[i][3] += a[i][3];
+    }
+    c
+}
+
+/// [`composed`], where the second is given.
+#[differentiable(dual)]
+fn behind(a: [[f64; 4]; 3], #[constant] b: &Affine) -> [[f64; 4]; 3] {
     let mut c = [[0.0; 4]; 3];
     for i in 0..3 {
         for j in 0..4 {
@@ -43,7 +69,7 @@ fn composed(a: Affine, b: Affine) -> Affine {
 
 /// The rotation about the axes x, y and z, one after the other.
 #[differentiable(dual)]
-fn euler(x: f64, y: f64, z: f64) -> Affine {
+fn euler(x: f64, y: f64, z: f64) -> [[f64; 4]; 3] {
     let ((sx, cx), (sy, cy), (sz, cz)) = (x.sin_cos(), y.sin_cos(), z.sin_cos());
     [
         [cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx, 0.0],
@@ -54,7 +80,7 @@ fn euler(x: f64, y: f64, z: f64) -> Affine {
 
 /// The rotation about an axis by its length, and a translation.
 #[differentiable(dual)]
-fn placed(axis: [f64; 3], to: [f64; 3]) -> Affine {
+fn placed(axis: [f64; 3], to: [f64; 3]) -> [[f64; 4]; 3] {
     let angle = (axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]).sqrt();
     if angle < 1e-4 {
         return [[1.0, 0.0, 0.0, to[0]], [0.0, 1.0, 0.0, to[1]], [0.0, 0.0, 1.0, to[2]]];
@@ -71,7 +97,7 @@ fn placed(axis: [f64; 3], to: [f64; 3]) -> Affine {
 
 /// What each bone does to the points of the hand at rest that it moves.
 #[differentiable(dual)]
-fn transforms(theta: &[f64; PARAMETERS], #[constant] skeleton: &Skeleton) -> [Affine; BONES] {
+fn transforms(theta: &[f64; PARAMETERS], #[constant] skeleton: &Skeleton) -> [[[f64; 4]; 3]; BONES] {
     // The angles of the wrist, of four bones of each finger, and of the arm, as x, z, y.
     let mut pose = [[0.0; 3]; BONES];
     for finger in 0..5 {
@@ -86,13 +112,13 @@ fn transforms(theta: &[f64; PARAMETERS], #[constant] skeleton: &Skeleton) -> [Af
     let mut out = [[[0.0; 4]; 3]; BONES];
     for bone in 0..BONES {
         let turn = euler(pose[bone][0], pose[bone][2], pose[bone][1]);
-        let relative = composed(skeleton.relatives[bone], turn);
+        let relative = onto(&skeleton.relatives[bone], turn);
         let absolute = match skeleton.parents[bone] {
             Some(parent) => composed(absolutes[parent], relative),
             None => relative,
         };
         absolutes[bone] = absolute;
-        let mut moved = composed(absolute, skeleton.inverses[bone]);
+        let mut moved = behind(absolute, &skeleton.inverses[bone]);
         if skeleton.mirrored {
             for j in 0..4 {
                 moved[0][j] = -moved[0][j];
@@ -191,7 +217,8 @@ impl Jacobian {
 
     /// All points share the transforms, so that their Jacobian is computed once, and multiplied by that of each point.
     fn compute(&mut self, problem: &Problem, rows: &mut Vec<f64>) {
-        let (transforms, of_transforms) = self.transforms.value_and_jacobian(&problem.theta, &problem.skeleton);
+        let (transforms, of_transforms) =
+            self.transforms.value_and_jacobian(&problem.theta, &problem.skeleton);
         rows.clear();
         for (n, point) in problem.points.iter().enumerate() {
             for row in 0..3 {
