@@ -343,16 +343,17 @@ impl<'p> Forward<'p> {
             return quote!(#old #syntax;);
         }
         let root = self.program.peel(assign.value);
-        match (assign.op, self.rule_call(root, block)) {
+        let call = if assign.op.is_none() { self.rule_call(root, block) } else { None };
+        match call {
             // The call may write to the place as well.
-            (None, Some((call, residual))) if !old.is_empty() => {
+            Some((call, residual)) if !old.is_empty() => {
                 let value = Program::fresh("value");
                 quote!(let (#value, #residual) = #call; #old #left = #value;)
             }
-            (None, Some((call, residual))) => quote!(let #residual; (#left, #residual) = #call;),
-            (op, _) => {
+            Some((call, residual)) => quote!(let #residual; (#left, #residual) = #call;),
+            None => {
                 let value = self.root(assign.value, block);
-                let op = assignment(op);
+                let op = assignment(assign.op);
                 quote!(#old #left #op #value;)
             }
         }

@@ -121,7 +121,11 @@ impl Reverse<'_> {
     /// The forward pass of a fused loop has left the value under the user's name.
     pub(crate) fn at_hand(&self, def: DefId) -> bool {
         let program = self.program;
-        let Some(Variable { block, kind: Kind::Float, .. }) = program.stays(def) else { return false };
+        let Some(variable) = program.stays(def) else { return false };
+        let block = &variable.block;
+        if variable.kind != Kind::Float && (variable.active || variable.moved) {
+            return false;
+        }
         let defines = |s: &Statement| s.defines.contains(&def);
         match self.fuse.get(block) {
             Some(index) => program.blocks[*block].statements[..*index].iter().any(defines),

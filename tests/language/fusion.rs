@@ -1,5 +1,7 @@
 //! Loops whose iterations run forward and backward at once, and elements next to each other.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use pullback::prelude::*;
 use pullback::testing::check_rule;
 struct Lcg(u64);
@@ -121,4 +123,95 @@ fn independent_iterations() {
         stencil_split::rule,
         [(vec![0.1, 0.4, 0.7, -0.3, 0.2, 0.5], 0.3), (vec![0.1, 0.4], 0.3), (vec![0.1, 0.4, 0.7], 0.3)],
     );
+}
+
+const WIDTH: usize = 2;
+
+#[differentiable]
+fn head(x: &[f64], count: usize) -> f64 {
+    let mut total = 0.0;
+    for i in 0..count {
+        total += x[i] * x[i];
+    }
+    total
+}
+
+/// What is added by an assignment comes from a call with an argument that is evaluated once.
+#[differentiable]
+fn blocks(x: &[f64], k: f64) -> f64 {
+    let mut total = k;
+    for first in (0..x.len()).step_by(WIDTH) {
+        total += k * head(&x[first..], WIDTH.min(x.len() - first));
+    }
+    for first in 0..x.len() {
+        total -= head(x, WIDTH.min(first)) * head(&x[first..], WIDTH.min(x.len() - first));
+    }
+    total * total
+}
+
+/// The number closest to `y`; counts how often it is called.
+fn closest(x: &[f64], y: f64, calls: &AtomicUsize) -> Option<usize> {
+    calls.fetch_add(1, Ordering::Relaxed);
+    (0..x.len()).min_by(|&i, &j| (x[i] - y).abs().total_cmp(&(x[j] - y).abs()))
+}
+
+/// The squared distances of `y` to the closest of `x`, those for whom that is number `named` counted twice.
+#[differentiable]
+fn distances(x: &[f64], y: &[f64], named: usize, #[constant] calls: &AtomicUsize) -> f64 {
+    let mut total = 0.0;
+    let twice = constant(Some(named));
+    for v in y {
+        let chosen = constant(closest(x, *v, calls));
+        let Some(j) = chosen else { panic!("there is nothing to choose from") };
+        let off = x[j] - v;
+        if chosen == twice {
+            total += off * off;
+        }
+        total += off * off;
+    }
+    total
+}
+
+/// Loops that keep derivatives which come along with values, and nothing else.
+#[differentiable]
+fn exponentials(x: &[f64], p: f64) -> f64 {
+    let mut sum = 0.0;
+    for v in x {
+        sum += (v - p).exp() * v.sin();
+    }
+    let mut product = 1.0;
+    for i in 0..x.len() {
+        if x[i] > 0.0 {
+            for j in 0..i {
+                product += x[i].powf(p) * (x[j] * p).tanh() - x[j].cbrt();
+            }
+        } else {
+            product -= x[i].exp2();
+        }
+    }
+    sum.ln_1p() * product
+}
+
+#[test]
+fn additions() {
+    check_rule(blocks::rule, [(vec![0.1, 0.4, 0.7, -0.3, 0.2], 0.5), (vec![0.1, 0.4], 0.3), (vec![], 0.3)]);
+}
+
+#[test]
+fn kept_derivatives() {
+    check_rule(
+        exponentials::rule,
+        [(vec![0.1, 0.4, 0.7, -0.3, 0.2], 0.5), (vec![0.3, -0.4, 0.2], 0.3), (vec![], 0.3)],
+    );
+}
+
+#[test]
+fn constants_at_hand() {
+    let (x, y, calls) = ([0.0, 1.0, 3.0], [0.25, 0.5, 2.5, 1.25], AtomicUsize::new(0));
+    let mut g = distances::gradient();
+    let (value, d) = g.value_and_gradient(&x, &y, 2, &calls);
+    assert_eq!(calls.load(Ordering::Relaxed), y.len());
+    assert_eq!(value, distances(&x, &y, 2, &calls));
+    assert_eq!(d.x, [-1.5, -0.5, 2.0]);
+    assert_eq!(d.y, [0.5, 1.0, -2.0, 0.5]);
 }
