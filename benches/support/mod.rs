@@ -22,6 +22,8 @@ pub(crate) const TUNED: &str = "tuned by hand";
 
 const ROUNDS: usize = 301;
 const SAMPLE: Duration = Duration::from_micros(100);
+const LONGEST: Duration = Duration::from_secs(20);
+const FEWEST_ROUNDS: usize = 20;
 
 /// One way to do the work.
 pub(crate) struct Contender<'a> {
@@ -39,6 +41,19 @@ pub(crate) fn contender<'a, T>(name: &'static str, mut work: impl FnMut() -> T +
         start.elapsed()
     };
     Contender { name, run: Box::new(run) }
+}
+
+/// One way to do the work that is timed elsewhere: `run` takes a number of calls and returns how long they took.
+#[allow(dead_code, reason = "not every program has one")]
+pub(crate) fn timed<'a>(name: &'static str, run: impl FnMut(u64) -> Duration + 'a) -> Contender<'a> {
+    Contender { name, run: Box::new(run) }
+}
+
+impl Contender<'_> {
+    /// How often one call allocates.
+    pub(crate) fn allocations(&mut self) -> usize {
+        allocations_in(|| (self.run)(1)).1
+    }
 }
 
 /// All cases of one benchmark program.
@@ -101,31 +116,54 @@ impl Comparison {
 }
 
 fn rounds(case: &'static str, contenders: &mut [Contender<'_>]) -> Vec<Row> {
-    let calls: Vec<u64> = contenders.iter_mut().map(calls_per_sample).collect();
-    let mut times = vec![Vec::with_capacity(ROUNDS); contenders.len()];
-    for _ in 0..ROUNDS {
-        for ((contender, &calls), times) in contenders.iter_mut().zip(&calls).zip(&mut times) {
-            times.push((contender.run)(calls).as_secs_f64() * 1e9 / calls as f64);
-        }
-    }
-
+    let times = Times::of(contenders, ROUNDS);
     let named = |name| contenders.iter().position(|contender| contender.name == name);
     let primal = named(PRIMAL).expect("each case has a primal");
     let hand_written = named(HAND_WRITTEN);
-    let ratio = |a: usize, b: usize| median(times[a].iter().zip(&times[b]).map(|(a, b)| a / b).collect());
     let row = |i: usize| Row {
         case,
         contender: contenders[i].name,
-        nanoseconds: median(times[i].clone()),
-        to_primal: ratio(i, primal),
-        to_hand_written: hand_written.filter(|_| i != primal).map(|hand_written| ratio(i, hand_written)),
+        nanoseconds: times.median(i),
+        to_primal: times.ratio(i, primal),
+        to_hand_written: hand_written.filter(|_| i != primal).map(|hand_written| times.ratio(i, hand_written)),
         allocations: 0,
     };
     let mut rows: Vec<Row> = (0..contenders.len()).map(row).collect();
     for (row, contender) in rows.iter_mut().zip(contenders) {
-        (_, row.allocations) = allocations_in(|| (contender.run)(1));
+        row.allocations = contender.allocations();
     }
     rows
+}
+
+/// The times of each contender in each round.
+pub(crate) struct Times(Vec<Vec<f64>>);
+
+impl Times {
+    /// As many rounds as this, or fewer if they take long.
+    pub(crate) fn of(contenders: &mut [Contender<'_>], rounds: usize) -> Self {
+        let calls: Vec<u64> = contenders.iter_mut().map(calls_per_sample).collect();
+        let mut times = vec![Vec::with_capacity(rounds); contenders.len()];
+        let start = Instant::now();
+        for round in 0..rounds {
+            if round > FEWEST_ROUNDS && start.elapsed() > LONGEST {
+                break;
+            }
+            for ((contender, &calls), times) in contenders.iter_mut().zip(&calls).zip(&mut times) {
+                times.push((contender.run)(calls).as_secs_f64() * 1e9 / calls as f64);
+            }
+        }
+        Times(times)
+    }
+
+    /// Nanoseconds.
+    pub(crate) fn median(&self, i: usize) -> f64 {
+        median(self.0[i].clone())
+    }
+
+    /// The median of the rounds' ratios.
+    pub(crate) fn ratio(&self, i: usize, j: usize) -> f64 {
+        median(self.0[i].iter().zip(&self.0[j]).map(|(a, b)| a / b).collect())
+    }
 }
 
 /// As many as fill a sample; warms up on the way.
