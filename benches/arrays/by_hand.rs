@@ -95,7 +95,13 @@ impl Network {
         }
     }
 
-    pub(crate) fn gradient(&mut self, w2: &Array2<f64>, w1: &Array2<f64>, x: &Array2<f64>, y: &Array2<f64>) -> f64 {
+    pub(crate) fn gradient(
+        &mut self,
+        w2: &Array2<f64>,
+        w1: &Array2<f64>,
+        x: &Array2<f64>,
+        y: &Array2<f64>,
+    ) -> f64 {
         let Network { h, r, z, d_w2, d_w1, d_x, d_y } = self;
         general_mat_mul(1.0, w1, x, 0.0, h);
         Zip::from(&mut *r).and(&*h).for_each(|r, &h| *r = h.max(0.0));

@@ -8,9 +8,11 @@ use super::{by_hand, models};
 
 /// What is done with the three of a function once they agree.
 pub(crate) trait Contest {
+    /// Whether a case takes part.
+    fn wants(&self, peer: &str) -> bool;
     fn case<P, D, H>(
         &mut self,
-        name: &'static str,
+        name: &str,
         peer: &str,
         primal: impl FnMut() -> P,
         derived: impl FnMut() -> D,
@@ -19,19 +21,36 @@ pub(crate) trait Contest {
 }
 
 pub(crate) fn all(contest: &mut impl Contest) {
-    waves(contest, "Σ sin cos exp, 10×10", "sin-cos-exp-10", 10);
-    waves(contest, "Σ sin cos exp, 1000×1000", "sin-cos-exp-1000", 1000);
-    affine(contest);
-    kron(contest);
-    network(contest);
-    layers(contest, "tanh MLP, batch 16, d = 16", "tanh-mlp-16", 16);
-    layers(contest, "tanh MLP, batch 16, d = 64", "tanh-mlp-64", 64);
-    layers(contest, "tanh MLP, batch 16, d = 256", "tanh-mlp-256", 256);
-    layers(contest, "tanh MLP, batch 16, d = 1024", "tanh-mlp-1024", 1024);
-    cross_entropy(contest);
-    layer_norm(contest);
-    product(contest);
-    determinant(contest);
+    for (peer, n) in [("sin-cos-exp-10", 10), ("sin-cos-exp-1000", 1000)] {
+        if contest.wants(peer) {
+            waves(contest, peer, n);
+        }
+    }
+    let rest: [(&str, fn(&mut _, &str)); 3] =
+        [("affine-tanh-1000", affine), ("kron-20-40", kron), ("simple-mlp", network)];
+    for (peer, run) in rest {
+        if contest.wants(peer) {
+            run(contest, peer);
+        }
+    }
+    for (peer, d) in
+        [("tanh-mlp-16", 16), ("tanh-mlp-64", 64), ("tanh-mlp-256", 256), ("tanh-mlp-1024", 1024)]
+    {
+        if contest.wants(peer) {
+            layers(contest, peer, d);
+        }
+    }
+    let rest: [(&str, fn(&mut _, &str)); 4] = [
+        ("cross-entropy", cross_entropy),
+        ("layer-norm", layer_norm),
+        ("matmul-16-32-8", product),
+        ("cholesky-logdet", determinant),
+    ];
+    for (peer, run) in rest {
+        if contest.wants(peer) {
+            run(contest, peer);
+        }
+    }
 }
 
 /// Numbers of the normal distribution (Box and Muller, *A note on the generation of random normal deviates*, 1958).
@@ -62,7 +81,7 @@ pub(crate) fn assert_value(derived: f64, by_hand: f64) {
     assert!((derived - by_hand).abs() <= 1e-9 * by_hand.abs().max(1.0), "{derived} instead of {by_hand}");
 }
 
-fn waves(contest: &mut impl Contest, name: &'static str, peer: &str, n: usize) {
+fn waves(contest: &mut impl Contest, peer: &str, n: usize) {
     let x = normal((n, n), 1);
     let mut dx = x.clone();
     let mut g = models::waves::gradient();
@@ -70,7 +89,7 @@ fn waves(contest: &mut impl Contest, name: &'static str, peer: &str, n: usize) {
     assert_value(value, by_hand::waves(&x, &mut dx));
     assert_close(d.x, &dx);
     contest.case(
-        name,
+        &format!("Σ sin cos exp, {n}×{n}"),
         peer,
         || models::waves(black_box(&x)),
         || g.value_and_gradient(black_box(&x)).0,
@@ -82,7 +101,7 @@ fn waves(contest: &mut impl Contest, name: &'static str, peer: &str, n: usize) {
     );
 }
 
-fn affine(contest: &mut impl Contest) {
+fn affine(contest: &mut impl Contest, peer: &str) {
     let (x, w, b) = (normal((1000, 1000), 1), normal(1000, 2), normal(1000, 3));
     let mut room = (x.clone(), w.clone(), b.clone());
     let mut by_hand = |x: &Array2<f64>| {
@@ -101,14 +120,14 @@ fn affine(contest: &mut impl Contest) {
     assert_close(d.b, &room.2);
     contest.case(
         "Σ tanh(x·w + b), 1000×1000",
-        "affine-tanh-1000",
+        peer,
         || models::affine(black_box(&x), &w, &b),
         || g.value_and_gradient(black_box(&x), &w, &b).0,
         || by_hand(black_box(&x)),
     );
 }
 
-fn kron(contest: &mut impl Contest) {
+fn kron(contest: &mut impl Contest, peer: &str) {
     let (a, b) = (normal((20, 20), 1), normal((40, 40), 2));
     let (mut y, mut da, mut db) = (normal((800, 800), 1), a.clone(), b.clone());
     let mut g = models::kron::gradient();
@@ -118,7 +137,7 @@ fn kron(contest: &mut impl Contest) {
     assert_close(d.b, &db);
     contest.case(
         "Σ A ⊗ B, 20×20, 40×40",
-        "kron-20-40",
+        peer,
         || models::kron(black_box(&a), &b),
         || g.value_and_gradient(black_box(&a), &b).0,
         || {
@@ -129,7 +148,7 @@ fn kron(contest: &mut impl Contest) {
     );
 }
 
-fn network(contest: &mut impl Contest) {
+fn network(contest: &mut impl Contest, peer: &str) {
     let (w2, w1) = (normal((128, 256), 1), normal((256, 128), 2));
     let (x, y) = (normal((128, 70), 3), normal((128, 70), 4));
     let mut room = by_hand::Network::new(&w2, &w1, &x, &y);
@@ -142,7 +161,7 @@ fn network(contest: &mut impl Contest) {
     assert_close(d.y, &room.d_y);
     contest.case(
         "simple MLP",
-        "simple-mlp",
+        peer,
         || models::network(black_box(&w2), &w1, &x, &y),
         || g.value_and_gradient(black_box(&w2), &w1, &x, &y).0,
         || {
@@ -153,7 +172,7 @@ fn network(contest: &mut impl Contest) {
     );
 }
 
-fn layers(contest: &mut impl Contest, name: &'static str, peer: &str, d: usize) {
+fn layers(contest: &mut impl Contest, peer: &str, d: usize) {
     let (x, w1, b1) = (normal((16, d), 1), normal((d, d), 2), normal(d, 3));
     let (w2, b2): (_, Array1<f64>) = (normal((d, d), 4), normal(d, 5));
     let mut room = by_hand::Layers::new(&x, &w1, &b1);
@@ -166,7 +185,7 @@ fn layers(contest: &mut impl Contest, name: &'static str, peer: &str, d: usize) 
     assert_close(derived.w2, &room.d_w2);
     assert_close(derived.b2, &room.d_b2);
     contest.case(
-        name,
+        &format!("tanh MLP, batch 16, d = {d}"),
         peer,
         || models::layers(black_box(&x), &w1, &b1, &w2, &b2),
         || g.value_and_gradient(black_box(&x), &w1, &b1, &w2, &b2).0,
@@ -178,7 +197,7 @@ fn layers(contest: &mut impl Contest, name: &'static str, peer: &str, d: usize) 
     );
 }
 
-fn cross_entropy(contest: &mut impl Contest) {
+fn cross_entropy(contest: &mut impl Contest, peer: &str) {
     let x = normal((256, 1000), 1);
     let mut dx = x.clone();
     let mut g = models::cross_entropy::gradient();
@@ -187,7 +206,7 @@ fn cross_entropy(contest: &mut impl Contest) {
     assert_close(d.x, &dx);
     contest.case(
         "cross entropy, 256×1000",
-        "cross-entropy",
+        peer,
         || models::cross_entropy(black_box(&x)),
         || g.value_and_gradient(black_box(&x)).0,
         || {
@@ -198,7 +217,7 @@ fn cross_entropy(contest: &mut impl Contest) {
     );
 }
 
-fn layer_norm(contest: &mut impl Contest) {
+fn layer_norm(contest: &mut impl Contest, peer: &str) {
     let (x, gain, bias) = (normal((256, 1024), 1), normal(1024, 2), normal(1024, 3));
     let (mut dx, mut d_gain, mut d_bias) = (x.clone(), gain.clone(), bias.clone());
     let mut g = models::layer_norm::gradient();
@@ -209,7 +228,7 @@ fn layer_norm(contest: &mut impl Contest) {
     assert_close(d.bias, &d_bias);
     contest.case(
         "layer norm, 256×1024",
-        "layer-norm",
+        peer,
         || models::layer_norm(black_box(&x), &gain, &bias),
         || g.value_and_gradient(black_box(&x), &gain, &bias).0,
         || {
@@ -221,7 +240,7 @@ fn layer_norm(contest: &mut impl Contest) {
     );
 }
 
-fn product(contest: &mut impl Contest) {
+fn product(contest: &mut impl Contest, peer: &str) {
     let (a, b) = (normal((16, 32), 1), normal((32, 8), 2));
     let (mut c, mut da, mut db) = (normal((16, 8), 3), a.clone(), b.clone());
     let mut g = models::product::gradient();
@@ -231,7 +250,7 @@ fn product(contest: &mut impl Contest) {
     assert_close(d.b, &db);
     contest.case(
         "Σ A·B, 16×32×8",
-        "matmul-16-32-8",
+        peer,
         || models::product(black_box(&a), &b),
         || g.value_and_gradient(black_box(&a), &b).0,
         || {
@@ -242,7 +261,7 @@ fn product(contest: &mut impl Contest) {
     );
 }
 
-fn determinant(contest: &mut impl Contest) {
+fn determinant(contest: &mut impl Contest, peer: &str) {
     let a = normal((128, 128), 1);
     let (mut k, mut inverse, mut da) = (a.clone(), a.clone(), a.clone());
     let mut g = models::determinant::gradient();
@@ -251,7 +270,7 @@ fn determinant(contest: &mut impl Contest) {
     assert_close(d.a, &da);
     contest.case(
         "ln det(A·Aᵀ + 128·1), 128",
-        "cholesky-logdet",
+        peer,
         || models::determinant(black_box(&a)),
         || g.value_and_gradient(black_box(&a)).0,
         || {

@@ -5,13 +5,14 @@ mod by_hand;
 mod cases;
 mod models;
 mod peers;
-#[path = "../support/mod.rs"]
-mod support;
+mod ratios;
+#[path = "../support/rounds.rs"]
+mod rounds;
 
 use std::cell::RefCell;
 
 use peers::Peers;
-use support::{Contender, HAND_WRITTEN, PRIMAL, Times, contender, timed};
+use rounds::{Contender, HAND_WRITTEN, PRIMAL, Times, contender, timed};
 
 const ROUNDS: usize = 101;
 const DERIVED: &str = "derived";
@@ -26,17 +27,18 @@ struct Contest {
 }
 
 impl cases::Contest for Contest {
+    fn wants(&self, peer: &str) -> bool {
+        self.filter.as_ref().is_none_or(|filter| peer.contains(filter.as_str()))
+    }
+
     fn case<P, D, H>(
         &mut self,
-        name: &'static str,
+        name: &str,
         peer: &str,
         primal: impl FnMut() -> P,
         derived: impl FnMut() -> D,
         by_hand: impl FnMut() -> H,
     ) {
-        if self.filter.as_ref().is_some_and(|filter| !peer.contains(filter.as_str())) {
-            return;
-        }
         let mut contenders: Vec<Contender<'_>> =
             vec![contender(PRIMAL, primal), contender(DERIVED, derived), contender(HAND_WRITTEN, by_hand)];
         if let Some(peers) = &self.peers {
@@ -80,7 +82,17 @@ fn main() {
         println!("Microseconds; behind them the ratios of the derived gradient to each of the others.\n");
         println!(
             "| {:30} | {:>9} | {:>9} | {:>12} | {:>9} | {:>9} | {:>8} | {:>14} | {:>9} | {:>6} | {:>11} |",
-            "value and gradient", "primal", "derived", "hand-written", "PyTorch", "JAX", "× primal", "× hand-written", "× PyTorch", "× JAX", "allocations"
+            "value and gradient",
+            "primal",
+            "derived",
+            "hand-written",
+            "PyTorch",
+            "JAX",
+            "× primal",
+            "× hand-written",
+            "× PyTorch",
+            "× JAX",
+            "allocations"
         );
         println!(
             "|{:-<32}|{:->11}|{:->11}|{:->14}|{:->11}|{:->11}|{:->10}|{:->16}|{:->11}|{:->8}|{:->13}|",
@@ -88,4 +100,5 @@ fn main() {
         );
     }
     cases::all(&mut contest);
+    ratios::all(measured, contest.filter.as_deref());
 }

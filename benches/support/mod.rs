@@ -3,58 +3,15 @@
 //! On a busy machine two timings that were taken a second apart cannot be divided. So the table is measured in rounds: each
 //! round times all contenders of a case one after the other, and a ratio is the median of the rounds' ratios.
 
-use std::hint::black_box;
-use std::time::{Duration, Instant};
+mod rounds;
 
 use criterion::Criterion;
-use pullback::testing::{CountingAllocator, allocations_in};
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
-
-/// What everything is measured against.
-pub(crate) const PRIMAL: &str = "primal";
-/// What a gradient is measured against.
-pub(crate) const HAND_WRITTEN: &str = "hand-written";
+pub(crate) use rounds::{Contender, HAND_WRITTEN, PRIMAL, Times, contender};
 /// A gradient by hand with every trick.
 #[allow(dead_code, reason = "not every program has one")]
 pub(crate) const TUNED: &str = "tuned by hand";
 
 const ROUNDS: usize = 301;
-const SAMPLE: Duration = Duration::from_micros(100);
-const LONGEST: Duration = Duration::from_secs(20);
-const FEWEST_ROUNDS: usize = 20;
-
-/// One way to do the work.
-pub(crate) struct Contender<'a> {
-    name: &'static str,
-    run: Box<dyn FnMut(u64) -> Duration + 'a>,
-}
-
-/// `work` under the name `name`.
-pub(crate) fn contender<'a, T>(name: &'static str, mut work: impl FnMut() -> T + 'a) -> Contender<'a> {
-    let run = move |calls| {
-        let start = Instant::now();
-        for _ in 0..calls {
-            black_box(work());
-        }
-        start.elapsed()
-    };
-    Contender { name, run: Box::new(run) }
-}
-
-/// One way to do the work that is timed elsewhere: `run` takes a number of calls and returns how long they took.
-#[allow(dead_code, reason = "not every program has one")]
-pub(crate) fn timed<'a>(name: &'static str, run: impl FnMut(u64) -> Duration + 'a) -> Contender<'a> {
-    Contender { name, run: Box::new(run) }
-}
-
-impl Contender<'_> {
-    /// How often one call allocates.
-    pub(crate) fn allocations(&mut self) -> usize {
-        allocations_in(|| (self.run)(1)).1
-    }
-}
 
 /// All cases of one benchmark program.
 pub(crate) struct Comparison {
@@ -125,7 +82,9 @@ fn rounds(case: &'static str, contenders: &mut [Contender<'_>]) -> Vec<Row> {
         contender: contenders[i].name,
         nanoseconds: times.median(i),
         to_primal: times.ratio(i, primal),
-        to_hand_written: hand_written.filter(|_| i != primal).map(|hand_written| times.ratio(i, hand_written)),
+        to_hand_written: hand_written
+            .filter(|_| i != primal)
+            .map(|hand_written| times.ratio(i, hand_written)),
         allocations: 0,
     };
     let mut rows: Vec<Row> = (0..contenders.len()).map(row).collect();
@@ -133,51 +92,6 @@ fn rounds(case: &'static str, contenders: &mut [Contender<'_>]) -> Vec<Row> {
         row.allocations = contender.allocations();
     }
     rows
-}
-
-/// The times of each contender in each round.
-pub(crate) struct Times(Vec<Vec<f64>>);
-
-impl Times {
-    /// As many rounds as this, or fewer if they take long.
-    pub(crate) fn of(contenders: &mut [Contender<'_>], rounds: usize) -> Self {
-        let calls: Vec<u64> = contenders.iter_mut().map(calls_per_sample).collect();
-        let mut times = vec![Vec::with_capacity(rounds); contenders.len()];
-        let start = Instant::now();
-        for round in 0..rounds {
-            if round > FEWEST_ROUNDS && start.elapsed() > LONGEST {
-                break;
-            }
-            for ((contender, &calls), times) in contenders.iter_mut().zip(&calls).zip(&mut times) {
-                times.push((contender.run)(calls).as_secs_f64() * 1e9 / calls as f64);
-            }
-        }
-        Times(times)
-    }
-
-    /// Nanoseconds.
-    pub(crate) fn median(&self, i: usize) -> f64 {
-        median(self.0[i].clone())
-    }
-
-    /// The median of the rounds' ratios.
-    pub(crate) fn ratio(&self, i: usize, j: usize) -> f64 {
-        median(self.0[i].iter().zip(&self.0[j]).map(|(a, b)| a / b).collect())
-    }
-}
-
-/// As many as fill a sample; warms up on the way.
-fn calls_per_sample(contender: &mut Contender<'_>) -> u64 {
-    let mut calls = 1;
-    while (contender.run)(calls) < SAMPLE {
-        calls *= 2;
-    }
-    calls
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 /// Panics unless two gradients agree.

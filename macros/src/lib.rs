@@ -41,6 +41,7 @@ mod mutation;
 mod normal;
 mod operators;
 mod overloads;
+mod overwriting;
 mod owners;
 mod parse;
 mod program;

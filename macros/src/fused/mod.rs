@@ -49,6 +49,8 @@ struct Kernels {
     kept: usize,
     forward: TokenStream,
     backward: TokenStream,
+    /// Both at once, if the value is a number.
+    both: Option<TokenStream>,
 }
 
 impl Fused {
@@ -106,6 +108,12 @@ impl Fused {
             // The gradient with respect to what is overwritten.
             backward_outputs.push((arrays, graph.literal(0.0)));
         }
+        let both = (result == Result::Number).then(|| {
+            let own = graph.add(Node::Constant(value));
+            let results: Vec<NodeId> = totals.iter().copied().chain([own]).collect();
+            let schedule = Schedule::new(&graph, &backward_outputs, &results, &[seed, own], &[seed]);
+            cpu::kernel(&format_ident!("Both"), &graph, &schedule, &of_numbers, (arrays, arrays))
+        });
         let backward = Schedule::new(&graph, &backward_outputs, &totals, &given, &given);
 
         let (written, read_back, added) = match result {
@@ -123,6 +131,7 @@ impl Fused {
                 &of_numbers,
                 (read_back, added),
             ),
+            both,
         };
         Ok(emit::function(self, &kernels))
     }

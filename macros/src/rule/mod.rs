@@ -28,6 +28,8 @@ struct Rule<'a> {
     parameters: Vec<Parameter>,
     /// What fields are to be told that a parameter is forgone.
     forgoing: Vec<Forgoing>,
+    /// `#[rule(at_once)]`: the author has a `value_and_pullback`, too.
+    at_once: bool,
 }
 
 struct Parameter {
@@ -53,7 +55,7 @@ enum Mode {
     Mut,
 }
 
-/// A field that takes part in `Rule::forgo`.
+/// A field that takes part in `Rule::forgo` or `Rule::overwrite`.
 struct Forgoing {
     field: Member,
     parameter: usize,
@@ -67,6 +69,8 @@ enum Key {
     Restores,
     /// `#[rule(constant = x)]`: the field becomes true if nobody looks at the gradient for a parameter passed by value.
     Constant,
+    /// `#[rule(overwrites = a)]`: the field becomes true if the shadow of a `&` parameter is to be written and not added to.
+    Overwrites,
 }
 
 #[cfg(test)]
