@@ -105,14 +105,7 @@ impl Adjoints {
             Binary::Sub => (d, graph.negative(d)),
             Binary::Mul => (graph.product(d, b), graph.product(d, a)),
             Binary::Div => {
-                // One division for all elements of a row.
-                let by_a = match graph.level(b) {
-                    Level::Element => graph.quotient(d, b),
-                    _ => {
-                        let inverse = graph.apply(Function::Recip, b);
-                        graph.product(d, inverse)
-                    }
-                };
+                let by_a = graph.quotient(d, b);
                 let change = graph.product(by_a, id);
                 (by_a, graph.negative(change))
             }

@@ -86,6 +86,7 @@ impl Fused {
         if computed {
             gradients = graph.replaced(&gradients, value, output);
         }
+        let gradients = graph.with_reciprocals(&gradients);
         // What the forward knows of each row, the pullback does not find out again.
         let kept = graph.frontier(&gradients, of_forward);
 
