@@ -245,7 +245,7 @@ pub(crate) fn rule(signature: &Signature, program: &mut Program) -> syn::Result<
     let residual = reverse.kept.pattern(BODY);
     let seed = quote_name("d");
     let both = both.map(|both| quote!(.fused(|#slots, (#(#primal,)*), (#(#shadows,)*), #seed| { #both })));
-    let overwriting = overwriting(&program, &reverse).map(|arms| {
+    let overwriting = overwriting(program, &reverse).map(|arms| {
         let parameter = quote_name("parameter");
         quote!(.overwriting(|#slots, #parameter| match #parameter { #arms _ => false }))
     });

@@ -192,6 +192,43 @@ mod tests {
     }
 
     #[test]
+    fn says_which_shadow_a_field_may_overwrite() {
+        let input = |field| {
+            quote! {
+                #[rule(fn f(a: &[f64], c: &mut [f64], #[constant] b: &[f64], x: f64))]
+                #[rule(at_once)]
+                struct F {
+                    #[rule(overwrites = #field)]
+                    mark: bool,
+                }
+            }
+        };
+        assert_eq!(errors(input(quote!(a))), [""; 0]);
+        let expansion = derive(input(quote!(a))).to_string();
+        syn::parse_str::<syn::File>(&expansion).expect("items");
+        assert!(
+            expansion.contains("fn overwrite") && expansion.contains("fn value_and_pullback"),
+            "{expansion}"
+        );
+        for (field, expected) in [
+            (quote!(c), "which `c` is not"),
+            (quote!(b), "which `b` is not"),
+            (quote!(x), "which `x` is not"),
+            (quote!(d), "its active `&` parameters are `a`"),
+            (quote!(1), "as in `overwrites = a`"),
+        ] {
+            let errors = errors(input(field));
+            assert!(errors.len() == 1 && errors[0].contains(expected), "{errors:?} does not say {expected}");
+        }
+        let twice = quote! {
+            #[rule(fn f(a: &[f64]) -> f64)]
+            #[rule(together)]
+            struct F;
+        };
+        assert!(errors(twice)[0].contains("a rule is for one function"));
+    }
+
+    #[test]
     fn asks_for_the_signature() {
         assert!(
             errors(quote!(
