@@ -13,24 +13,30 @@ trait Erased<F: Function>: Send {
     ) -> (F::Output, Gradients<F>);
     /// The same with the seed of a gradient: compiled for itself, so that multiplications by one vanish.
     fn run_scalar(&mut self, args: Args<'_, F>, buffers: &mut Buffers<F>) -> (F::Output, Gradients<F>);
+    /// The parameters, as bits, whose shadows the rule overwrites.
+    fn overwrite(&mut self) -> u32;
     fn reset(&mut self);
     fn release(&mut self);
 }
 
 impl<F: Function, R: Rule<Function = F>> Erased<F> for R {
-    #[inline]
+    #[inline(always)]
     fn run(
         &mut self,
-        args: Args<'_, F>,
+        mut args: Args<'_, F>,
         buffers: &mut Buffers<F>,
         seed: Cotangent<'_, F>,
     ) -> (F::Output, Gradients<F>) {
-        self.value_and_pullback(args, buffers, seed)
+        // Both borrows end here, so that they can have one lifetime.
+        let (args, shadows) = (F::Parameters::reborrow(&mut args), F::Parameters::shadows(buffers));
+        self.value_and_pullback(args, shadows, seed)
     }
     #[inline]
     fn run_scalar(&mut self, args: Args<'_, F>, buffers: &mut Buffers<F>) -> (F::Output, Gradients<F>) {
-        let seed = F::Output::seed().expect("`gradient` asks for a scalar output");
-        self.value_and_pullback(args, buffers, seed)
+        self.run(args, buffers, F::Output::seed().expect("`gradient` asks for a scalar output"))
+    }
+    fn overwrite(&mut self) -> u32 {
+        (0..F::Parameters::COUNT).fold(0, |bits, p| bits | u32::from(Rule::overwrite(self, p)) << p)
     }
     fn reset(&mut self) {
         pullback_rules::State::reset(self);
@@ -44,6 +50,8 @@ impl<F: Function, R: Rule<Function = F>> Erased<F> for R {
 pub struct Driver<F: Function> {
     rule: Box<dyn Erased<F>>,
     buffers: Buffers<F>,
+    /// The parameters, as bits, whose shadows the rule overwrites.
+    overwritten: u32,
     /// An earlier run did not get to its end.
     interrupted: bool,
 }
@@ -51,7 +59,9 @@ pub struct Driver<F: Function> {
 impl<F: Function> Driver<F> {
     /// Takes a rule that has not been called yet.
     pub fn new(rule: impl Rule<Function = F> + 'static) -> Self {
-        Driver { rule: Box::new(rule), buffers: F::Parameters::buffers(), interrupted: false }
+        let mut rule = Box::new(rule);
+        let overwritten = Erased::overwrite(&mut *rule);
+        Driver { rule, buffers: F::Parameters::buffers(), overwritten, interrupted: false }
     }
 
     /// Runs forward and pullback for a scalar output. Returns the value, the gradients of by-value parameters, and the
@@ -96,7 +106,7 @@ impl<F: Function> Driver<F> {
         if std::mem::replace(&mut self.interrupted, true) {
             self.rule.reset();
         }
-        F::Parameters::prepare(&mut self.buffers, args);
+        F::Parameters::prepare_to_overwrite(&mut self.buffers, args, self.overwritten);
     }
 
     /// Gives back all memory.

@@ -3,43 +3,15 @@
 //! On a busy machine two timings that were taken a second apart cannot be divided. So the table is measured in rounds: each
 //! round times all contenders of a case one after the other, and a ratio is the median of the rounds' ratios.
 
-use std::hint::black_box;
-use std::time::{Duration, Instant};
+mod rounds;
 
 use criterion::Criterion;
-use pullback::testing::{CountingAllocator, allocations_in};
-
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
-
-/// What everything is measured against.
-pub(crate) const PRIMAL: &str = "primal";
-/// What a gradient is measured against.
-pub(crate) const HAND_WRITTEN: &str = "hand-written";
+pub(crate) use rounds::{Contender, HAND_WRITTEN, PRIMAL, Times, contender};
 /// A gradient by hand with every trick.
 #[allow(dead_code, reason = "not every program has one")]
 pub(crate) const TUNED: &str = "tuned by hand";
 
 const ROUNDS: usize = 301;
-const SAMPLE: Duration = Duration::from_micros(100);
-
-/// One way to do the work.
-pub(crate) struct Contender<'a> {
-    name: &'static str,
-    run: Box<dyn FnMut(u64) -> Duration + 'a>,
-}
-
-/// `work` under the name `name`.
-pub(crate) fn contender<'a, T>(name: &'static str, mut work: impl FnMut() -> T + 'a) -> Contender<'a> {
-    let run = move |calls| {
-        let start = Instant::now();
-        for _ in 0..calls {
-            black_box(work());
-        }
-        start.elapsed()
-    };
-    Contender { name, run: Box::new(run) }
-}
 
 /// All cases of one benchmark program.
 pub(crate) struct Comparison {
@@ -101,45 +73,25 @@ impl Comparison {
 }
 
 fn rounds(case: &'static str, contenders: &mut [Contender<'_>]) -> Vec<Row> {
-    let calls: Vec<u64> = contenders.iter_mut().map(calls_per_sample).collect();
-    let mut times = vec![Vec::with_capacity(ROUNDS); contenders.len()];
-    for _ in 0..ROUNDS {
-        for ((contender, &calls), times) in contenders.iter_mut().zip(&calls).zip(&mut times) {
-            times.push((contender.run)(calls).as_secs_f64() * 1e9 / calls as f64);
-        }
-    }
-
+    let times = Times::of(contenders, ROUNDS);
     let named = |name| contenders.iter().position(|contender| contender.name == name);
     let primal = named(PRIMAL).expect("each case has a primal");
     let hand_written = named(HAND_WRITTEN);
-    let ratio = |a: usize, b: usize| median(times[a].iter().zip(&times[b]).map(|(a, b)| a / b).collect());
     let row = |i: usize| Row {
         case,
         contender: contenders[i].name,
-        nanoseconds: median(times[i].clone()),
-        to_primal: ratio(i, primal),
-        to_hand_written: hand_written.filter(|_| i != primal).map(|hand_written| ratio(i, hand_written)),
+        nanoseconds: times.median(i),
+        to_primal: times.ratio(i, primal),
+        to_hand_written: hand_written
+            .filter(|_| i != primal)
+            .map(|hand_written| times.ratio(i, hand_written)),
         allocations: 0,
     };
     let mut rows: Vec<Row> = (0..contenders.len()).map(row).collect();
     for (row, contender) in rows.iter_mut().zip(contenders) {
-        (_, row.allocations) = allocations_in(|| (contender.run)(1));
+        row.allocations = contender.allocations();
     }
     rows
-}
-
-/// As many as fill a sample; warms up on the way.
-fn calls_per_sample(contender: &mut Contender<'_>) -> u64 {
-    let mut calls = 1;
-    while (contender.run)(calls) < SAMPLE {
-        calls *= 2;
-    }
-    calls
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_unstable_by(f64::total_cmp);
-    values[values.len() / 2]
 }
 
 /// Panics unless two gradients agree.

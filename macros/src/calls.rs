@@ -157,6 +157,18 @@ impl Callee {
         }
     }
 
+    /// Forward and pullback of `rule` at once, for a function that has a path.
+    pub(crate) fn at_once(
+        &self,
+        rule: &Ident,
+        args: &[TokenStream],
+        shadows: &[TokenStream],
+        d: impl ToTokens,
+    ) -> TokenStream {
+        let (call, span) = (self.call(args), self.name().span());
+        quote_spanned!(span=> #rule.value_and_pullback(#call, (#(#shadows,)*), #d))
+    }
+
     /// The pullback of `rule`.
     pub(crate) fn pullback(
         &self,

@@ -14,6 +14,7 @@ use crate::errors::Errors;
 use crate::forward::forward;
 use crate::fusion::fuse;
 use crate::kept::Item;
+use crate::overwriting::overwriting;
 use crate::parse::Parser;
 use crate::program::{BODY, Origin, Program, VarId, Variable};
 use crate::reverse::{quote_name, reverse};
@@ -46,7 +47,7 @@ pub(crate) fn imports() -> TokenStream {
         use __pb::foreign::*;
         use __pb::{
             OptionRules as _, OtherOperands as _, Rule as _, ScalarOperands as _, ScalarRules as _, SettledReceiver as _, SinCosRule as _,
-            Source as _, UnsettledReceiver as _,
+            Source as _, Stateful as _, UnsettledReceiver as _,
         };
     }
 }
@@ -244,6 +245,10 @@ pub(crate) fn rule(signature: &Signature, program: &mut Program) -> syn::Result<
     let residual = reverse.kept.pattern(BODY);
     let seed = quote_name("d");
     let both = both.map(|both| quote!(.fused(|#slots, (#(#primal,)*), (#(#shadows,)*), #seed| { #both })));
+    let overwriting = overwriting(program, &reverse).map(|arms| {
+        let parameter = quote_name("parameter");
+        quote!(.overwriting(|#slots, #parameter| match #parameter { #arms _ => false }))
+    });
     let imports = reverse.imports.iter().map(|(path, alias)| quote!(use #path as #alias;));
     let ty = signature.ty();
     Ok(quote! {
@@ -254,6 +259,7 @@ pub(crate) fn rule(signature: &Signature, program: &mut Program) -> syn::Result<
             |#slots, #residual, (#(#reversed,)*), (#(#shadows,)*), #seed| { #pullback },
         )
         #both
+        #overwriting
     })
 }
 

@@ -8,6 +8,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use crate::calls::Callee;
 use crate::forward::Forward;
 use crate::kept::Item;
 use crate::program::*;
@@ -41,7 +42,46 @@ pub(crate) fn fuse(program: &Program, reverse: &Reverse) -> Option<TokenStream> 
         }
         loops.pop();
     }
-    None
+    last_call(program, reverse)
+}
+
+/// The same for a function that ends with a call, if that call is all that matters to the reverse pass: its rule may have a way
+/// to run both passes at once.
+fn last_call(program: &Program, reverse: &Reverse) -> Option<TokenStream> {
+    let call = program.peel(program.blocks[BODY].value?);
+    let ExprKind::Call { function: Callee::Function(_), args } = &program.exprs[call].kind else {
+        return None;
+    };
+    let alone = matches!(reverse.kept.items(BODY), [(Item::Residual(residual), _)] if *residual == call);
+    if !alone || program.with_closures(args) || program.is_reclaimed(call) {
+        return None;
+    }
+    let (reverse, backward) = reverse.at_once(call);
+    if !reverse.kept.is_empty(BODY) {
+        return None;
+    }
+    let names = names(program);
+    let statements = Forward::new(program, &reverse).statements(BODY);
+    // The reverse pass begins with the call, but for what its arguments need.
+    let (value, gradients) = (Program::fresh("value"), Program::fresh("gradients"));
+    Some(quote! {
+        #names
+        #statements
+        let #value;
+        let #gradients = { #backward };
+        (#value, #gradients)
+    })
+}
+
+/// The names that the reverse pass has for the parameters.
+fn names(program: &Program) -> TokenStream {
+    let parameters = program.parameters.iter().flatten();
+    parameters
+        .map(|id| {
+            let Variable { unique, name, .. } = &program.variables[*id];
+            quote!(let #unique = #name;)
+        })
+        .collect()
 }
 
 /// The loop at the end of a block, if its iterations can run backward one by one.
@@ -58,17 +98,13 @@ fn last_loop(program: &Program, block: BlockId) -> Option<(usize, &For)> {
 }
 
 fn both(program: &Program, fused: &Reverse, loops: &[(BlockId, usize)], prefix: &TokenStream) -> TokenStream {
-    let parameters = program.parameters.iter().flatten().map(|id| {
-        let variable = &program.variables[*id];
-        let (unique, name) = (&variable.unique, &variable.name);
-        quote!(let #unique = #name;)
-    });
+    let parameters = names(program);
     let mut forward = Forward::new(program, fused);
     let statements = within(program, fused, &mut forward, loops);
     let value = forward.result(BODY);
     let result = Program::fresh("value");
     quote! {
-        #(#parameters)*
+        #parameters
         #statements
         #value
         (#result, { #prefix })

@@ -63,3 +63,8 @@ fn integrate() {
 fn area() {
     check("area");
 }
+
+#[test]
+fn last_call() {
+    check("last_call");
+}

@@ -41,6 +41,7 @@ mod mutation;
 mod normal;
 mod operators;
 mod overloads;
+mod overwriting;
 mod owners;
 mod parse;
 mod program;
@@ -227,6 +228,13 @@ pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream 
 ///
 /// `#[rule(constant = x)]` on a field of type `bool` has it set to true where nobody will look at the gradient for the
 /// parameter `x`, which is passed by value. What the pullback returns for `x` does not matter then.
+///
+/// `#[rule(overwrites = x)]` on a field of type `bool` has it set to true where what the shadow of the parameter `x: &T` holds does not
+/// matter: the pullback sets it instead of adding to it, and all of it.
+///
+/// # Both passes at once
+/// With a second attribute on the struct, `#[rule(at_once)]`, it has a method `value_and_pullback`, too, with the parameters of its
+/// `pullback`. It returns the value and what the pullback returns, as a pair, and is called where the seed is known beforehand.
 #[proc_macro_derive(Rule, attributes(rule))]
 pub fn rule(input: TokenStream) -> TokenStream {
     rule::derive(input.into()).into()

@@ -240,7 +240,11 @@ impl Reverse<'_> {
         let last = function.name();
         let known = self.rules.get(&expr).cloned();
         let recursive = program.calls_itself(function, args);
-        let residual = self.kept.keep(at.block, Item::Residual(expr), &format!("{last}_residual"));
+        let at_once = self.at_once == Some(expr);
+        let residual = match at_once {
+            true => self.kept.fresh("none"),
+            false => self.kept.keep(at.block, Item::Residual(expr), &format!("{last}_residual")),
+        };
         // The pullback gets the arguments as the forward left them.
         let after = At { block: at.block, versions: std::rc::Rc::new(self.levels[level].current.clone()) };
         let mut forgone = Vec::new();
@@ -392,9 +396,14 @@ impl Reverse<'_> {
                 let call = function.pullback_with(&rule, &residual, &texts, &shadows, &seed);
                 program.sharing(&shared_functions, call)
             }
+            false if at_once => function.at_once(&rule, &texts, &shadows, &seed),
             false => function.pullback(&rule, &residual, &texts, &shadows, &seed),
         };
-        if values.iter().all(Option::is_none) {
+        if at_once {
+            let (value, output) = (Program::fresh("value"), self.kept.fresh("output"));
+            let pattern = values.iter().map(|n| n.as_ref().map_or(quote!(_), |n| quote!(#n)));
+            self.emit(quote!(let (#output, (#(#pattern,)*)) = #call; #value = #output;));
+        } else if values.iter().all(Option::is_none) {
             self.emit(quote!(#call;));
         } else {
             let pattern = values.iter().map(|n| n.as_ref().map_or(quote!(_), |n| quote!(#n)));

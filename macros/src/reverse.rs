@@ -82,6 +82,8 @@ pub(crate) struct Reverse<'p> {
     /// The loops whose two passes are to become one: the block in which each stands, and the number of its statement there.
     pub(crate) fuse: HashMap<BlockId, usize>,
     pub(crate) fused: HashMap<BlockId, Fused>,
+    /// The call at the end whose two passes are to become one.
+    pub(crate) at_once: Option<ExprId>,
 }
 
 /// The reverse pass around a loop whose iterations run forward and backward at once; see [`crate::fusion`].
@@ -188,6 +190,7 @@ impl<'p> Reverse<'p> {
             seeds: HashMap::new(),
             fuse: HashMap::new(),
             fused: HashMap::new(),
+            at_once: None,
         }
     }
 
@@ -237,6 +240,22 @@ impl<'p> Reverse<'p> {
 
     /// Another run over the same program with the same state, in which some loops are fused.
     pub(crate) fn fusing(&self, loops: &[(BlockId, usize)]) -> (Self, TokenStream) {
+        let mut other = self.again();
+        other.fuse = loops.iter().copied().collect();
+        let tokens = other.run();
+        (other, tokens)
+    }
+
+    /// Likewise, in which the call at the end runs both of its passes at once.
+    pub(crate) fn at_once(&self, call: ExprId) -> (Self, TokenStream) {
+        let mut other = self.again();
+        other.at_once = Some(call);
+        let tokens = other.run();
+        (other, tokens)
+    }
+
+    /// What another run over the same program starts from.
+    fn again(&self) -> Self {
         let mut other = Reverse::new(self.program, self.known.clone());
         for slot in &self.slots {
             other.kept.fresh(&slot.name.to_string());
@@ -246,9 +265,7 @@ impl<'p> Reverse<'p> {
         other.stacks = self.stacks.clone();
         other.removed = self.removed.clone();
         other.keeping = self.keeping.clone();
-        other.fuse = loops.iter().copied().collect();
-        let tokens = other.run();
-        (other, tokens)
+        other
     }
 
     fn run(&mut self) -> TokenStream {

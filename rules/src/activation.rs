@@ -1,6 +1,6 @@
 //! Rules written by hand: the author writes one activation, the engine keeps the frames.
 
-use crate::function::{Args, Cotangent, Function, Gradients, Shadows};
+use crate::function::{Args, Cotangent, Function, Gradients, Parameters, Shadows};
 use crate::rule::Rule;
 use crate::shadow::{Differentiable, Shadow};
 use crate::state::State;
@@ -18,9 +18,26 @@ pub trait Activation: Default + Send {
         shadows: Shadows<'a, Self::Function>,
         seed: Cotangent<'_, Self::Function>,
     ) -> Gradients<Self::Function>;
+    /// See [`Rule::value_and_pullback`].
+    #[inline]
+    fn value_and_pullback<'a>(
+        &mut self,
+        mut args: Args<'a, Self::Function>,
+        shadows: Shadows<'a, Self::Function>,
+        seed: Cotangent<'_, Self::Function>,
+    ) -> (<Self::Function as Function>::Output, Gradients<Self::Function>) {
+        let output =
+            self.forward(<<Self::Function as Function>::Parameters as Parameters>::reborrow(&mut args));
+        (output, self.pullback(args, shadows, seed))
+    }
     /// See [`Rule::forgo`].
     fn forgo(&mut self, parameter: usize) {
         let _ = parameter;
+    }
+    /// See [`Rule::overwrite`].
+    fn overwrite(&mut self, parameter: usize) -> bool {
+        let _ = parameter;
+        false
     }
 }
 
@@ -30,11 +47,12 @@ pub struct Frames<A> {
     frames: Vec<A>,
     pending: usize,
     forgone: u32,
+    overwritten: u32,
 }
 
 impl<A> Default for Frames<A> {
     fn default() -> Self {
-        Frames { frames: Vec::new(), pending: 0, forgone: 0 }
+        Frames { frames: Vec::new(), pending: 0, forgone: 0, overwritten: 0 }
     }
 }
 
@@ -57,7 +75,20 @@ impl<A: Activation> Frames<A> {
         for parameter in (0..u32::BITS as usize).filter(|p| self.forgone >> p & 1 == 1) {
             frame.forgo(parameter);
         }
+        for parameter in (0..u32::BITS as usize).filter(|p| self.overwritten >> p & 1 == 1) {
+            frame.overwrite(parameter);
+        }
         frame
+    }
+
+    /// The next activation.
+    #[inline]
+    fn next(&mut self) -> &mut A {
+        if self.pending == self.frames.len() {
+            let frame = self.make();
+            self.frames.push(frame);
+        }
+        &mut self.frames[self.pending]
     }
 }
 
@@ -67,12 +98,8 @@ impl<A: Activation> Rule for Frames<A> {
 
     #[inline]
     fn forward(&mut self, args: Args<'_, A::Function>) -> (<A::Function as Function>::Output, ()) {
-        if self.pending == self.frames.len() {
-            let frame = self.make();
-            self.frames.push(frame);
-        }
         // Counted only once the forward is through: a panic in it leaves no activation behind.
-        let output = self.frames[self.pending].forward(args);
+        let output = self.next().forward(args);
         self.pending += 1;
         (output, ())
     }
@@ -89,8 +116,24 @@ impl<A: Activation> Rule for Frames<A> {
         self.frames[self.pending].pullback(args, shadows, seed)
     }
 
+    #[inline]
+    fn value_and_pullback<'a>(
+        &mut self,
+        args: Args<'a, A::Function>,
+        shadows: Shadows<'a, A::Function>,
+        seed: Cotangent<'_, A::Function>,
+    ) -> (<A::Function as Function>::Output, Gradients<A::Function>) {
+        self.next().value_and_pullback(args, shadows, seed)
+    }
+
     fn forgo(&mut self, parameter: usize) {
         self.forgone |= 1 << parameter;
+    }
+
+    fn overwrite(&mut self, parameter: usize) -> bool {
+        let does = A::default().overwrite(parameter);
+        self.overwritten |= u32::from(does) << parameter;
+        does
     }
 }
 

@@ -209,6 +209,8 @@ impl<F: HasRule> Rule for Recursive<F> {
 
 /// The pullback of a function of values by itself, for the methods of numbers and operators: the forward runs once more.
 #[inline(always)]
-pub fn pull_at_once<F: HasRule>(args: Args<'_, F>, seed: Cotangent<'_, F>) -> Gradients<F> {
-    F::make_rule().value_and_pullback(args, &mut F::Parameters::buffers(), seed).1
+pub fn pull_at_once<F: HasRule>(mut args: Args<'_, F>, seed: Cotangent<'_, F>) -> Gradients<F> {
+    let mut buffers = F::Parameters::buffers();
+    let (args, shadows) = (F::Parameters::reborrow(&mut args), F::Parameters::shadows(&mut buffers));
+    F::make_rule().value_and_pullback(args, shadows, seed).1
 }

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use crate::function::{Args, Buffers, Cotangent, Function, Gradients, Parameters, Shadows};
+use crate::function::{Args, Cotangent, Function, Gradients, Parameters, Shadows};
 use crate::rule::Rule;
 use crate::state::State;
 
@@ -122,14 +122,101 @@ where
     }
 
     #[inline]
-    fn value_and_pullback(
+    fn value_and_pullback<'a>(
         &mut self,
-        mut args: Args<'_, F>,
-        buffers: &mut Buffers<F>,
+        args: Args<'a, F>,
+        shadows: Shadows<'a, F>,
         seed: Cotangent<'_, F>,
     ) -> (F::Output, Gradients<F>) {
-        let (args, shadows) = (F::Parameters::reborrow(&mut args), F::Parameters::shadows(buffers));
         let shadows = F::Parameters::align(&args, shadows);
         (self.both)(&mut self.derived.state, args, shadows, seed)
+    }
+}
+
+/// What has the state of a [`Derived`].
+pub trait Stateful {
+    /// That of its closures.
+    type State;
+    /// The state.
+    fn state(&mut self) -> &mut Self::State;
+
+    /// Adds a closure that hands [`Rule::overwrite`] on to the calls that are alone in contributing to a parameter's shadow.
+    fn overwriting<W>(self, overwrite: W) -> Overwriting<Self, W>
+    where
+        W: Fn(&mut Self::State, usize) -> bool,
+        Self: Sized,
+    {
+        Overwriting { rule: self, overwrite }
+    }
+}
+
+impl<F, S, A, B> Stateful for Derived<F, S, A, B> {
+    type State = S;
+    fn state(&mut self) -> &mut S {
+        &mut self.state
+    }
+}
+
+impl<R: Stateful, C> Stateful for Fused<R, C> {
+    type State = R::State;
+    fn state(&mut self) -> &mut R::State {
+        self.derived.state()
+    }
+}
+
+/// A [`Derived`] that can overwrite shadows.
+pub struct Overwriting<R, W> {
+    rule: R,
+    overwrite: W,
+}
+
+impl<R: State, W: Send> State for Overwriting<R, W> {
+    fn reset(&mut self) {
+        self.rule.reset();
+    }
+    fn release(&mut self) {
+        self.rule.release();
+    }
+    fn pending(&self) -> usize {
+        self.rule.pending()
+    }
+}
+
+impl<R, W> Rule for Overwriting<R, W>
+where
+    R: Rule + Stateful,
+    W: Fn(&mut R::State, usize) -> bool + Send,
+{
+    type Function = R::Function;
+    type Residual = R::Residual;
+
+    #[inline(always)]
+    fn forward(&mut self, args: Args<'_, R::Function>) -> (<R::Function as Function>::Output, R::Residual) {
+        self.rule.forward(args)
+    }
+
+    #[inline(always)]
+    fn pullback<'a>(
+        &mut self,
+        residual: R::Residual,
+        args: Args<'a, R::Function>,
+        shadows: Shadows<'a, R::Function>,
+        seed: Cotangent<'_, R::Function>,
+    ) -> Gradients<R::Function> {
+        self.rule.pullback(residual, args, shadows, seed)
+    }
+
+    #[inline]
+    fn value_and_pullback<'a>(
+        &mut self,
+        args: Args<'a, R::Function>,
+        shadows: Shadows<'a, R::Function>,
+        seed: Cotangent<'_, R::Function>,
+    ) -> (<R::Function as Function>::Output, Gradients<R::Function>) {
+        self.rule.value_and_pullback(args, shadows, seed)
+    }
+
+    fn overwrite(&mut self, parameter: usize) -> bool {
+        (self.overwrite)(self.rule.state(), parameter)
     }
 }

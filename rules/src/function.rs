@@ -52,6 +52,10 @@ pub trait Parameter: 'static {
     fn reborrow<'b>(arg: &'b mut Self::Arg<'_>) -> Self::Arg<'b>;
     /// Brings `buffer` to the shape of `arg`, filled with zeros.
     fn prepare(buffer: &mut Self::Buffer, arg: &Self::Arg<'_>);
+    /// Brings `buffer` to the shape of `arg`; what is in it does not matter.
+    fn prepare_to_overwrite(buffer: &mut Self::Buffer, arg: &Self::Arg<'_>) {
+        Self::prepare(buffer, arg);
+    }
     /// The shadow that lives in `buffer`.
     fn shadow(buffer: &mut Self::Buffer) -> Self::Shadow<'_>;
     /// `shadow`, which has the shape of `arg`, in a form that tells the optimiser so: one check that they agree makes
@@ -100,6 +104,9 @@ impl<T: Differentiable + ?Sized + 'static> Parameter for Ref<T> {
     }
     fn prepare(buffer: &mut T::Gradient, arg: &&T) {
         arg.prepare(buffer);
+    }
+    fn prepare_to_overwrite(buffer: &mut T::Gradient, arg: &&T) {
+        arg.prepare_to_overwrite(buffer);
     }
     fn shadow(buffer: &mut T::Gradient) -> Shadow<T::Shadow<'_>> {
         Shadow::new(T::shadow(buffer))
@@ -236,6 +243,11 @@ pub trait Parameters: 'static {
     fn reborrow<'b>(args: &'b mut Self::Args<'_>) -> Self::Args<'b>;
     /// See [`Parameter::prepare`].
     fn prepare(buffers: &mut Self::Buffers, args: &Self::Args<'_>);
+    /// See [`Parameter::prepare_to_overwrite`], for parameters whose bits in `overwritten` are set; see [`Parameter::prepare`] for
+    /// the others.
+    fn prepare_to_overwrite(buffers: &mut Self::Buffers, args: &Self::Args<'_>, overwritten: u32);
+    /// How many there are.
+    const COUNT: usize;
     /// See [`Parameter::align`].
     fn align<'a>(args: &Self::Args<'_>, shadows: Self::Shadows<'a>) -> Self::Shadows<'a>;
     /// See [`Parameter::shadow`].
@@ -263,6 +275,17 @@ macro_rules! parameters {
             fn prepare(_buffers: &mut Self::Buffers, _args: &Self::Args<'_>) {
                 $($P::prepare(&mut _buffers.$i, &_args.$i);)*
             }
+            fn prepare_to_overwrite(_buffers: &mut Self::Buffers, _args: &Self::Args<'_>, _overwritten: u32) {
+                $(if _overwritten >> $i & 1 == 1 {
+                    $P::prepare_to_overwrite(&mut _buffers.$i, &_args.$i);
+                } else {
+                    $P::prepare(&mut _buffers.$i, &_args.$i);
+                })*
+            }
+            const COUNT: usize = {
+                let numbers: &[usize] = &[$($i),*];
+                numbers.len()
+            };
             #[inline(always)]
             #[allow(clippy::unused_unit, reason = "the empty list")]
             fn align<'a>(_args: &Self::Args<'_>, _shadows: Self::Shadows<'a>) -> Self::Shadows<'a> {

@@ -82,7 +82,7 @@ pub mod __private {
     pub use crate::callable::{
         Callable, Callback, Called, Derivative, Either, Forward, Lent, Pullback, primal, read_only,
     };
-    pub use crate::derived::derived;
+    pub use crate::derived::{Stateful, derived};
     pub use crate::dual::{
         Cast, Contribute, ContributeParameter, ContributeParameters, Direction, DualNumber, HasDual, Lift,
         LiftParameter, LiftParameters, LiftRef, Liftable, Numbers,

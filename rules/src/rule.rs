@@ -1,6 +1,6 @@
 //! What a rule is: forward, pullback, and state that lasts.
 
-use crate::function::{Args, Buffers, Cotangent, Function, Gradients, Parameters, Shadows};
+use crate::function::{Args, Cotangent, Function, Gradients, Parameters, Shadows};
 use crate::state::State;
 
 /// How to differentiate the function `Self::Function`: a *forward* that computes its value and keeps what the *pullback*
@@ -44,19 +44,17 @@ pub trait Rule: State {
         seed: Cotangent<'_, Self::Function>,
     ) -> Gradients<Self::Function>;
 
-    /// Forward and pullback at once, for when the seed is known beforehand; the shadows of by-reference parameters are in
-    /// `buffers`. A rule may have a faster way than one after the other.
+    /// Forward and pullback at once, for when the seed is known beforehand. A rule may have a faster way than one after the
+    /// other; value and gradients are the same.
     #[inline]
-    fn value_and_pullback(
+    fn value_and_pullback<'a>(
         &mut self,
-        mut args: Args<'_, Self::Function>,
-        buffers: &mut Buffers<Self::Function>,
+        mut args: Args<'a, Self::Function>,
+        shadows: Shadows<'a, Self::Function>,
         seed: Cotangent<'_, Self::Function>,
     ) -> (<Self::Function as Function>::Output, Gradients<Self::Function>) {
         type List<R> = <<R as Rule>::Function as Function>::Parameters;
         let (value, residual) = self.forward(List::<Self>::reborrow(&mut args));
-        // Both borrows end here, so that they can have one lifetime.
-        let (args, shadows) = (List::<Self>::reborrow(&mut args), List::<Self>::shadows(buffers));
         (value, self.pullback(residual, args, shadows, seed))
     }
 
@@ -75,6 +73,16 @@ pub trait Rule: State {
     /// A rule may do the work all the same.
     fn forgo(&mut self, parameter: usize) {
         let _ = parameter;
+    }
+
+    /// Asks the rule to *write* to the shadow of parameter number `parameter`, which is passed by `&`, instead of adding to it,
+    /// since nothing has been added before: what the shadow holds does not matter. Called before the first forward, if each
+    /// forward is followed by its pullback before the next one.
+    ///
+    /// Tells whether it will: then every pullback sets every element.
+    fn overwrite(&mut self, parameter: usize) -> bool {
+        let _ = parameter;
+        false
     }
 
     /// [`forgo`](Rule::forgo) as an adapter: what to write where the rule is made.

@@ -35,6 +35,10 @@ pub trait Differentiable {
     fn empty() -> Self::Gradient;
     /// Gives `gradient` the shape of `self` and fills it with zeros. Allocates only when it has to grow.
     fn prepare(&self, gradient: &mut Self::Gradient);
+    /// The same, for a gradient that is overwritten: what is in it does not matter.
+    fn prepare_to_overwrite(&self, gradient: &mut Self::Gradient) {
+        self.prepare(gradient);
+    }
     /// The cells of `gradient`.
     fn shadow(gradient: &mut Self::Gradient) -> Self::Shadow<'_>;
     /// `shadow`, which has the shape of `self`, in a form that tells the optimiser so.
@@ -374,6 +378,11 @@ macro_rules! ndarray {
                     zeros(&mut elements, self.len());
                     *gradient =
                         Array::from_shape_vec(self.raw_dim(), elements).expect("as many as the shape asks for");
+                }
+            }
+            fn prepare_to_overwrite(&self, gradient: &mut Array<T, D>) {
+                if gradient.raw_dim() != self.raw_dim() {
+                    self.prepare(gradient);
                 }
             }
             #[inline]

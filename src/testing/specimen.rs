@@ -256,7 +256,7 @@ impl<R: Rule<Function: TestFunction>, M: Fn() -> R> Typed<R, M> {
 
         let ((mut output, mut returned), allocations) = allocations_in(|| {
             let seed = lend_seed::<R::Function>(&seed);
-            self.rule.value_and_pullback(lend::<R>(&mut arguments), &mut buffers, seed)
+            self.rule.value_and_pullback(lend::<R>(&mut arguments), List::<R>::shadows(&mut buffers), seed)
         });
         let gradient = collect::<R>(&mut buffers, &mut returned);
         (numbers(&mut output), Pulled { gradient, arguments: read::<R>(&mut arguments), allocations })

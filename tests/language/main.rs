@@ -33,6 +33,7 @@ mod mutation;
 mod nested;
 mod objects;
 mod operators;
+mod overwriting;
 mod owned;
 mod passed_closures;
 mod patterns;

@@ -82,7 +82,7 @@ fn block(
         quote! {
             #[allow(unused_variables)]
             fn far(
-                x: &[#fused::Block<T>; #inputs],
+                x: [&#fused::Block<T>; #inputs],
                 r: &[T; #rows],
                 y: &mut [#fused::Block<T>; #outputs],
                 s: &mut [#fused::Block<T>; #sums],
@@ -102,7 +102,7 @@ fn block(
             #[inline(always)]
             #[allow(unused_variables, unused_mut)]
             fn near(
-                x: &[#fused::Block<T>; #inputs],
+                x: [&#fused::Block<T>; #inputs],
                 r: &[T; #rows],
                 y: &mut [#fused::Block<T>; #outputs],
                 s: &mut [#fused::Block<T>; #sums],

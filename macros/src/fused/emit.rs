@@ -8,7 +8,7 @@ use super::{Kernels, Result};
 
 pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
     let Fused { attributes, visibility, name, operands, axis, .. } = function;
-    let Kernels { result, kept, forward, backward } = kernels;
+    let Kernels { result, kept, forward, backward, both } = kernels;
     let private = quote!(::pullback::__private);
     let fused = quote!(#private::fused);
     let array_of = |dim: &Ident| quote!(#private::ndarray::ArrayRef<T, #dim>);
@@ -78,8 +78,13 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
         operands.iter().zip(&totals).filter(|(o, _)| o.scalar).map(|(_, total)| total).collect();
     let sinks = operands.iter().zip(&totals).map(|(Operand { name, scalar }, total)| match scalar {
         true => quote!(#fused::Sink::number(&mut #total)),
-        false => quote!(#fused::Sink::shadow(#name.shadow)),
+        false => {
+            let overwrites = overwrites(name);
+            quote!(#fused::Sink::shadow(#name.shadow, self.#overwrites))
+        }
     });
+    let arrays: Vec<&Ident> = operands.iter().filter(|o| !o.scalar).map(|o| &o.name).collect();
+    let marks: Vec<Ident> = arrays.iter().map(|name| overwrites(name)).collect();
     let (values, sinks) = (quote!(#(#values),*), quote!(#(#sinks),*));
     let of_pullback = match result {
         Result::Elements => quote! {
@@ -113,19 +118,45 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
             Some(quote!(self.old.restore(#y.value);)),
         ),
     };
-    let duals = operands.iter().zip(&dims).map(|(Operand { name, scalar }, dim)| {
-        let array = array_of(dim);
-        if *scalar { quote!(#name: T,) } else { quote!(#name: #private::Dual<'_, #array>,) }
-    });
+    let duals: Vec<TokenStream> = operands
+        .iter()
+        .zip(&dims)
+        .map(|(Operand { name, scalar }, dim)| {
+            let array = array_of(dim);
+            if *scalar { quote!(#name: T,) } else { quote!(#name: #private::Dual<'_, #array>,) }
+        })
+        .collect();
     let y_dual = y_parameter.as_ref().map(|_| quote!(#y: #private::DualMut<'_, #of_array>,));
     let seed = (*result == Result::Number).then(|| quote!(seed: T));
 
     let types = scalars.iter().map(|_| quote!(T));
-    let (returned, returns) = match scalars.len() {
+    let (returned, returns): (TokenStream, TokenStream) = match scalars.len() {
         0 => (quote!(()), quote!(())),
         1 => (quote!(#(#scalars)*), quote!(T)),
         _ => (quote!((#(#scalars),*)), quote!((#(#types),*))),
     };
+
+    let at_once = both.as_ref().map(|_| quote!(#[rule(at_once)]));
+    let together = both.as_ref().map(|both| {
+        let primals = operands.iter().map(|Operand { name, scalar }| match scalar {
+            true => quote!(#name),
+            false => quote!(#name.value),
+        });
+        quote! {
+            #[allow(unused_mut, clippy::unused_unit, clippy::type_complexity)]
+            fn value_and_pullback(&mut self, #(#duals)* seed: T) -> (T, #returns) {
+                #both
+                #(let mut #scalars = T::of(0.0);)*
+                match #call.both::<Both, _, _>([#values], [#sinks], seed) {
+                    Some(value) => (value, #returned),
+                    None => {
+                        let value = self.forward(#(#primals),*);
+                        (value, self.pullback(#(#names,)* seed))
+                    }
+                }
+            }
+        }
+    });
 
     quote! {
         #(#attributes)*
@@ -138,10 +169,12 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
         #[allow(non_camel_case_types, clippy::type_complexity)]
         #[derive(Default, ::pullback::Rule)]
         #[rule(#visibility fn #name #generics (#parameters #constant_axis) #output)]
+        #at_once
         struct #rule #generics {
             #old
             /// What the forward knows of each row.
             kept: ::std::vec::Vec<T>,
+            #(#[rule(overwrites = #arrays)] #marks: bool,)*
             dimensions: ::core::marker::PhantomData<fn(#(#dimensions,)*)>,
         }
 
@@ -168,6 +201,13 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
                 #restore
                 #returned
             }
+
+            #together
         }
     }
+}
+
+/// What tells that the shadow of the operand `name` is to be overwritten.
+fn overwrites(name: &Ident) -> Ident {
+    format_ident!("overwrites_{name}")
 }

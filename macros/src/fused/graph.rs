@@ -218,24 +218,39 @@ impl Graph {
 
     /// `roots` with `by` in the place of `old`, wherever they depend on it.
     pub(crate) fn replaced(&mut self, roots: &[NodeId], old: NodeId, by: NodeId) -> Vec<NodeId> {
-        let mut replaced = HashMap::from([(old, by)]);
-        for id in self.needed(roots, &|id| id == old) {
-            if id == old {
-                continue;
+        self.rewritten(roots, |_, id, _| (id == old).then_some(by))
+    }
+
+    /// `roots` with one division for all elements of a row: elements are multiplied by the reciprocal. That rounds differently, which
+    /// matters to values and not to gradients.
+    pub(crate) fn with_reciprocals(&mut self, roots: &[NodeId]) -> Vec<NodeId> {
+        self.rewritten(roots, |graph, _, node| match node {
+            Node::Binary(Binary::Div, a, b)
+                if graph.level(a) == Level::Element && graph.level(b) == Level::Row =>
+            {
+                let inverse = graph.apply(Function::Recip, b);
+                Some(graph.add(Node::Binary(Binary::Mul, a, inverse)))
             }
+            _ => None,
+        })
+    }
+
+    /// `roots` with other nodes in the place of those for which `rule` has one; it gets a node with its operands rewritten.
+    fn rewritten(
+        &mut self,
+        roots: &[NodeId],
+        rule: impl Fn(&mut Self, NodeId, Node) -> Option<NodeId>,
+    ) -> Vec<NodeId> {
+        let mut rewritten = HashMap::new();
+        for id in self.needed(roots, &|_| false) {
             let mut node = self.node(id);
-            let mut changed = false;
             for operand in operands_mut(&mut node) {
-                let new = replaced.get(operand).copied().unwrap_or(*operand);
-                changed |= new != *operand;
-                *operand = new;
+                *operand = rewritten[operand];
             }
-            if changed {
-                let new = self.add(node);
-                replaced.insert(id, new);
-            }
+            let new = rule(self, id, node).unwrap_or_else(|| self.add(node));
+            rewritten.insert(id, new);
         }
-        roots.iter().map(|id| replaced.get(id).copied().unwrap_or(*id)).collect()
+        roots.iter().map(|id| rewritten[id]).collect()
     }
 
     /// The numbers of the row among the first `count` nodes that `roots` read and that it took a reduction to know.

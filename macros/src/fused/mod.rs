@@ -49,6 +49,8 @@ struct Kernels {
     kept: usize,
     forward: TokenStream,
     backward: TokenStream,
+    /// Both at once, if the value is a number.
+    both: Option<TokenStream>,
 }
 
 impl Fused {
@@ -84,6 +86,7 @@ impl Fused {
         if computed {
             gradients = graph.replaced(&gradients, value, output);
         }
+        let gradients = graph.with_reciprocals(&gradients);
         // What the forward knows of each row, the pullback does not find out again.
         let kept = graph.frontier(&gradients, of_forward);
 
@@ -106,6 +109,12 @@ impl Fused {
             // The gradient with respect to what is overwritten.
             backward_outputs.push((arrays, graph.literal(0.0)));
         }
+        let both = (result == Result::Number).then(|| {
+            let own = graph.add(Node::Constant(value));
+            let results: Vec<NodeId> = totals.iter().copied().chain([own]).collect();
+            let schedule = Schedule::new(&graph, &backward_outputs, &results, &[seed, own], &[seed]);
+            cpu::kernel(&format_ident!("Both"), &graph, &schedule, &of_numbers, (arrays, arrays))
+        });
         let backward = Schedule::new(&graph, &backward_outputs, &totals, &given, &given);
 
         let (written, read_back, added) = match result {
@@ -123,6 +132,7 @@ impl Fused {
                 &of_numbers,
                 (read_back, added),
             ),
+            both,
         };
         Ok(emit::function(self, &kernels))
     }

@@ -9,7 +9,7 @@ use super::{Forgoing, Key, Mode, Parameter, Rule};
 
 /// What the derive adds beside the struct.
 pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
-    let Rule { activation, vis, signature, parameters, forgoing } = rule;
+    let Rule { activation, vis, signature, parameters, forgoing, at_once } = rule;
     let function = &signature.ident;
     let private = quote!(::pullback::__private);
     let (impl_generics, type_generics, where_clause) = signature.generics.split_for_impl();
@@ -79,20 +79,22 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
         [gradient] => quote!(#gradient),
         gradients => quote_spanned!(here=> (#(#gradients),*)),
     };
-    let all_gradients = parameters.iter().map(|p| match p.mode {
+    let of_parameter = |p: &Parameter| match p.mode {
         Mode::Val => internal("gradient", &p.name).into_token_stream(),
         Mode::InertVal => quote!(#private::zero()),
         _ => quote!(()),
-    });
+    };
+    let all_gradients: Vec<TokenStream> = parameters.iter().map(of_parameter).collect();
 
     let call_primal = quote_spanned!(function.span()=> #function #turbofish (#(#names),*));
     let call_forward = quote_spanned!(here=> #owner::forward(activation, #(#names),*));
     let call_pullback = quote_spanned!(here=> let #returned = #owner::pullback(activation, #(#passed),*););
-    let forgo = (!forgoing.is_empty()).then(|| {
-        let numbers = forgoing.iter().map(|f| Literal::usize_unsuffixed(f.parameter));
-        let consequences = forgoing.iter().map(|Forgoing { field, key, .. }| match key {
+    let told = |overwrites: bool| forgoing.iter().filter(move |f| (f.key == Key::Overwrites) == overwrites);
+    let forgo = told(false).next().map(|_| {
+        let numbers = told(false).map(|f| Literal::usize_unsuffixed(f.parameter));
+        let consequences = told(false).map(|Forgoing { field, key, .. }| match key {
             Key::Restores => quote!(self.#field.forgo()),
-            Key::Constant => quote!(self.#field = true),
+            _ => quote!(self.#field = true),
         });
         quote! {
             fn forgo(&mut self, parameter: usize) {
@@ -102,6 +104,53 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
             }
         }
     });
+    let overwrite = told(true).next().map(|_| {
+        let numbers = told(true).map(|f| Literal::usize_unsuffixed(f.parameter));
+        let fields = told(true).map(|f| &f.field);
+        quote! {
+            fn overwrite(&mut self, parameter: usize) -> bool {
+                match parameter {
+                    #(#numbers => self.#fields = true,)*
+                    _ => return false,
+                }
+                true
+            }
+        }
+    });
+    let (together, call_together) = match at_once {
+        true => {
+            let call = quote_spanned! {here=>
+                let (output, #returned) = #owner::value_and_pullback(activation, #(#passed),*);
+            };
+            let body = quote! {
+                #[inline]
+                #[allow(clippy::let_unit_value, clippy::unused_unit)]
+                fn value_and_pullback #pullback_generics (
+                    activation: &mut #activation #type_generics,
+                    #list: #private::Args<'pullback, #function #type_generics>,
+                    (#(#shadows,)*): #private::Shadows<'pullback, #function #type_generics>,
+                    seed: #private::Cotangent<#function #type_generics>,
+                ) -> (#output, #private::Gradients<#function #type_generics>) #where_clause {
+                    let _ = (#(&#shadows,)* &seed);
+                    #call
+                    (output, (#(#all_gradients,)*))
+                }
+            };
+            let call = quote! {
+                #[inline]
+                fn value_and_pullback<'a>(
+                    &mut self,
+                    arguments: #private::Args<'a, #function #type_generics>,
+                    shadows: #private::Shadows<'a, #function #type_generics>,
+                    seed: #private::Cotangent<#function #type_generics>,
+                ) -> (#output, #private::Gradients<#function #type_generics>) {
+                    value_and_pullback(self, arguments, shadows, seed)
+                }
+            };
+            (Some(body), Some(call))
+        }
+        false => (None, None),
+    };
 
     // It is called with dual numbers as it is, if its type parameters can be such.
     let on_duals = signature.generics.type_params().next().map(|_| {
@@ -169,6 +218,8 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
                 (#(#all_gradients,)*)
             }
 
+            #together
+
             #[automatically_derived]
             impl #impl_generics #private::Activation for #activation #type_generics #where_clause {
                 type Function = #function #type_generics;
@@ -188,7 +239,9 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
                     pullback(self, arguments, shadows, seed)
                 }
 
+                #call_together
                 #forgo
+                #overwrite
             }
 
             #[automatically_derived]

@@ -28,6 +28,8 @@ struct Rule<'a> {
     parameters: Vec<Parameter>,
     /// What fields are to be told that a parameter is forgone.
     forgoing: Vec<Forgoing>,
+    /// `#[rule(at_once)]`: the author has a `value_and_pullback`, too.
+    at_once: bool,
 }
 
 struct Parameter {
@@ -53,7 +55,7 @@ enum Mode {
     Mut,
 }
 
-/// A field that takes part in `Rule::forgo`.
+/// A field that takes part in `Rule::forgo` or `Rule::overwrite`.
 struct Forgoing {
     field: Member,
     parameter: usize,
@@ -67,6 +69,8 @@ enum Key {
     Restores,
     /// `#[rule(constant = x)]`: the field becomes true if nobody looks at the gradient for a parameter passed by value.
     Constant,
+    /// `#[rule(overwrites = a)]`: the field becomes true if the shadow of a `&` parameter is to be written and not added to.
+    Overwrites,
 }
 
 #[cfg(test)]
@@ -185,6 +189,43 @@ mod tests {
         for (error, expected) in errors.iter().zip(expected) {
             assert!(error.contains(expected), "{error} does not say {expected}");
         }
+    }
+
+    #[test]
+    fn says_which_shadow_a_field_may_overwrite() {
+        let input = |field| {
+            quote! {
+                #[rule(fn f(a: &[f64], c: &mut [f64], #[constant] b: &[f64], x: f64))]
+                #[rule(at_once)]
+                struct F {
+                    #[rule(overwrites = #field)]
+                    mark: bool,
+                }
+            }
+        };
+        assert_eq!(errors(input(quote!(a))), [""; 0]);
+        let expansion = derive(input(quote!(a))).to_string();
+        syn::parse_str::<syn::File>(&expansion).expect("items");
+        assert!(
+            expansion.contains("fn overwrite") && expansion.contains("fn value_and_pullback"),
+            "{expansion}"
+        );
+        for (field, expected) in [
+            (quote!(c), "which `c` is not"),
+            (quote!(b), "which `b` is not"),
+            (quote!(x), "which `x` is not"),
+            (quote!(d), "its active `&` parameters are `a`"),
+            (quote!(1), "as in `overwrites = a`"),
+        ] {
+            let errors = errors(input(field));
+            assert!(errors.len() == 1 && errors[0].contains(expected), "{errors:?} does not say {expected}");
+        }
+        let twice = quote! {
+            #[rule(fn f(a: &[f64]) -> f64)]
+            #[rule(together)]
+            struct F;
+        };
+        assert!(errors(twice)[0].contains("a rule is for one function"));
     }
 
     #[test]

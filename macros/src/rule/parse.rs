@@ -67,8 +67,12 @@ pub(super) fn parse(input: &DeriveInput) -> syn::Result<Rule<'_>> {
             None
         }
     };
+    let mut at_once = false;
     for attribute in registrations {
-        errors.push(attribute, "a rule is for one function: remove this attribute");
+        match attribute.parse_args::<Ident>() {
+            Ok(key) if key == "at_once" => at_once = true,
+            _ => errors.push(attribute, "a rule is for one function: remove this attribute"),
+        }
     }
 
     let mut parameters = Vec::new();
@@ -92,7 +96,7 @@ pub(super) fn parse(input: &DeriveInput) -> syn::Result<Rule<'_>> {
 
     errors.finish()?;
     let Some((vis, signature)) = registration else { unreachable!("a missing registration is an error") };
-    Ok(Rule { activation: &input.ident, vis, signature, parameters, forgoing })
+    Ok(Rule { activation: &input.ident, vis, signature, parameters, forgoing, at_once })
 }
 
 /// What no signature may have, and whether the struct has the function's generic parameters.
@@ -248,7 +252,7 @@ fn check_type(ty: &Type, remedy: &str, errors: &mut Errors) {
     walk(ty.to_token_stream(), remedy, errors);
 }
 
-/// Reads `#[rule(restores = c)]` and `#[rule(constant = x)]`.
+/// Reads `#[rule(restores = c)]`, `#[rule(constant = x)]` and `#[rule(overwrites = a)]`.
 fn parse_field(
     index: usize,
     field: &Field,
@@ -275,12 +279,16 @@ fn parse_field(
                         Key::Constant => format!(
                             "only an active parameter by value has a gradient to leave out, which `{name}` is not: remove this"
                         ),
+                        Key::Overwrites => format!(
+                            "only an active `&` parameter has a shadow to write to, which `{name}` is not: remove this"
+                        ),
                     },
                 ),
                 None => {
                     let kind = match key {
                         Key::Restores => ["`&mut` parameter", "`&mut` parameters"],
                         Key::Constant => ["active parameter by value", "active parameters by value"],
+                        Key::Overwrites => ["active `&` parameter", "active `&` parameters"],
                     };
                     let fitting = parameters.iter().filter(|p| key.fits(p.mode)).map(|p| format!("`{}`", p.name));
                     let fitting = fitting.collect::<Vec<_>>().join(", ");
@@ -301,6 +309,7 @@ impl Key {
         match self {
             Key::Restores => matches!(mode, Mode::Mut),
             Key::Constant => matches!(mode, Mode::Val),
+            Key::Overwrites => matches!(mode, Mode::Ref),
         }
     }
 }
@@ -331,8 +340,10 @@ fn keys(attribute: &Attribute, errors: &mut Errors) -> Vec<(Key, Ident)> {
             Key::Restores
         } else if path.is_ident("constant") {
             Key::Constant
+        } else if path.is_ident("overwrites") {
+            Key::Overwrites
         } else {
-            errors.push(path, "unknown key: a field may say `#[rule(restores = parameter)]` or `#[rule(constant = parameter)]`");
+            errors.push(path, "unknown key: a field may say `#[rule(restores = parameter)]`, `#[rule(constant = parameter)]` or `#[rule(overwrites = parameter)]`");
             continue;
         };
         match &value {
@@ -346,6 +357,7 @@ fn keys(attribute: &Attribute, errors: &mut Errors) -> Vec<(Key, Ident)> {
                     Key::Constant => {
                         "name one parameter of the function that is passed by value, as in `constant = x`"
                     }
+                    Key::Overwrites => "name one `&` parameter of the function, as in `overwrites = a`",
                 },
             ),
         }

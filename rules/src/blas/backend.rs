@@ -251,6 +251,31 @@ pub(super) unsafe fn accumulate<T: MatrixScalar>(
     }
 }
 
+/// *C ← α·A·B* for a shadow, as [`accumulate`].
+///
+/// # Safety
+/// As for [`accumulate`].
+pub(super) unsafe fn replace<T: MatrixScalar>(
+    plan: &mut SmallPlan<T>,
+    alpha: T,
+    a: Operand<'_, T>,
+    b: Operand<'_, T>,
+    c: Operand<'_, T>,
+) {
+    // SAFETY: as the caller guarantees; the indices are within the shape.
+    unsafe {
+        if !c.may_overlap_itself() {
+            return multiply(plan, alpha, a, b, T::ZERO, c, None);
+        }
+        for i in 0..c.rows {
+            for j in 0..c.columns {
+                *c.at(i, j) = T::ZERO;
+            }
+        }
+        accumulate(plan, alpha, a, b, c);
+    }
+}
+
 /// *C ← β·C*. If β is 0, *C* is not read.
 ///
 /// # Safety

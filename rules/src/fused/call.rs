@@ -24,6 +24,8 @@ enum Numbers<'a, T> {
     Kept(&'a mut Vec<T>),
     /// The first ones are those that were kept.
     Given(&'a [T]),
+    /// There is one row. The first one is the gradient with respect to its value, and the second becomes the value.
+    Seeded(T, &'a mut T),
 }
 
 impl<const N: usize> Call<N> {
@@ -89,6 +91,28 @@ impl<const N: usize> Call<N> {
         self.run::<L, R, K, T, N, N>(lengths, sources, sinks, Numbers::Given(kept), Some(dy.place));
     }
 
+    /// Both passes of a function of one row: its value, for the gradient `seed` with respect to it. The value is that of the forward
+    /// pass; if that adds in another order than this, nothing is done.
+    pub fn both<L, const R: usize, T: Real>(
+        &self,
+        sources: [Source<'_, T>; N],
+        sinks: [Sink<'_, T>; N],
+        seed: T,
+    ) -> Option<T>
+    where
+        L: Kernel<T, N, N, R>,
+    {
+        let lengths = self.lengths(&sources, None, true);
+        let alone = Gone::through::<N, 0>(&lengths, None, &sources, &[], None);
+        let gone = Gone::through(&lengths, None, &sources, &sinks, None);
+        if !alone.layout.inner.goes_like(&gone.layout.inner) {
+            return None;
+        }
+        let mut value = T::of(0.0);
+        self.run::<L, R, 0, T, N, N>(lengths, sources, sinks, Numbers::Seeded(seed, &mut value), None);
+        Some(value)
+    }
+
     /// The shape of what is gone through. `y` has that shape, or length 1 along the axis if it is `reduced`.
     fn lengths<T: Real>(&self, sources: &[Source<'_, T>; N], y: Option<&Place<T>>, reduced: bool) -> Shape {
         let y = y.filter(|y| y.axes > 0 || !reduced);
@@ -138,20 +162,8 @@ impl<const N: usize> Call<N> {
     ) where
         L: Kernel<T, I, O, R>,
     {
-        let arrays = I + O + 1;
-        assert!(arrays <= MOST_ARRAYS, "{}: too many operands", self.name);
-        let mut places: Each<Option<Place<T>>> = [None; MOST_ARRAYS];
-        places[..I].iter_mut().zip(&sources).for_each(|(place, source)| *place = Some(source.place));
-        places[I..I + O].iter_mut().zip(&sinks).for_each(|(place, sink)| *place = sink.place);
-        places[I + O] = of_rows;
-        // The result, or else the operand with the most elements.
-        let like = match sinks.iter().any(|sink| !sink.adds) {
-            true => I + O - 1,
-            false => {
-                (0..I).max_by_key(|i| sources[*i].place.lengths().iter().product::<usize>()).unwrap_or(0)
-            }
-        };
-        let layout = Layout::new(&shape, self.axis.map(|axis| axis.index()), &places[..arrays], like);
+        assert!(I + O < MOST_ARRAYS, "{}: too many operands", self.name);
+        let Gone { layout, places } = Gone::through(&shape, self.axis, &sources, &sinks, of_rows);
         let rows = layout.outer.len();
         if let Numbers::Kept(keep) = &mut numbers
             && keep.len() != rows * K
@@ -163,12 +175,61 @@ impl<const N: usize> Call<N> {
             layout: &layout,
             starts: places.map(|place| place.map_or(std::ptr::null_mut(), |place| place.start)),
             wanted: std::array::from_fn(|o| sinks[o].place.is_some()),
-            adds: std::array::from_fn(|o| sinks[o].adds),
+            adds: std::array::from_fn(|o| sinks[o].adds || emptied(&sinks[o], &shape)),
             numbers,
             of_rows: of_rows.is_some(),
             kernel: std::marker::PhantomData,
         });
     }
+}
+
+/// The places of all arrays of a call, and how they are gone through.
+struct Gone<T> {
+    layout: Layout,
+    places: Each<Option<Place<T>>>,
+}
+
+impl<T: Real> Gone<T> {
+    fn through<const I: usize, const O: usize>(
+        shape: &Shape,
+        axis: Option<Axis>,
+        sources: &[Source<'_, T>; I],
+        sinks: &[Sink<'_, T>; O],
+        of_rows: Option<Place<T>>,
+    ) -> Self {
+        let mut places: Each<Option<Place<T>>> = [None; MOST_ARRAYS];
+        places[..I].iter_mut().zip(sources).for_each(|(place, source)| *place = Some(source.place));
+        places[I..I + O].iter_mut().zip(sinks).for_each(|(place, sink)| *place = sink.place);
+        places[I + O] = of_rows;
+        // The result, or else the operand with the most elements.
+        let like = match sinks.last().is_some_and(|sink| sink.is_result) {
+            true => I + O - 1,
+            false => {
+                (0..I).max_by_key(|i| sources[*i].place.lengths().iter().product::<usize>()).unwrap_or(0)
+            }
+        };
+        let layout = Layout::new(shape, axis.map(|axis| axis.index()), &places[..=I + O], like);
+        Gone { layout, places }
+    }
+}
+
+/// What is to be overwritten, but is gone through several times, as it is broadcast, is emptied first: then it can be added to.
+fn emptied<T: Real>(sink: &Sink<'_, T>, shape: &Shape) -> bool {
+    let Some(place) = sink.place.filter(|_| !sink.adds && !sink.is_result) else { return false };
+    if place.lengths().iter().product::<usize>() == shape.iter().product::<usize>() {
+        return false;
+    }
+    let layout = Layout::new(place.lengths(), None, &[Some(place)], 0);
+    let (lines, length, strides) = layout.inner.split();
+    let mut steps = lines.steps();
+    while steps.next() {
+        let line = place.start.wrapping_offset(steps.offsets[0]);
+        for i in 0..length {
+            // SAFETY: the layout says that this is an element of the array, which may be written.
+            unsafe { *line.wrapping_offset(i as isize * strides[0]) = T::of(0.0) }
+        }
+    }
+    true
 }
 
 /// All rows of a call.
@@ -203,6 +264,9 @@ where
                 Row { starts, wanted: self.wanted, adds: self.adds, lines: &lines, length, strides };
             let mut r = [T::of(0.0); R];
             let kept = number * K..(number + 1) * K;
+            if let Numbers::Seeded(seed, _) = &self.numbers {
+                r[0] = *seed;
+            }
             if let Numbers::Given(given) = &self.numbers {
                 r[..K].copy_from_slice(&given[kept.clone()]);
                 if self.of_rows {
@@ -213,6 +277,7 @@ where
             L::row(&mut row, &mut r);
             match &mut self.numbers {
                 Numbers::Given(_) => {}
+                Numbers::Seeded(_, value) => **value = r[1],
                 numbers => {
                     if let Numbers::Kept(keep) = numbers {
                         keep[kept].copy_from_slice(&r[..K]);

@@ -11,14 +11,16 @@ pub(super) trait Task {
 pub(super) fn run(task: impl Task) {
     #[cfg(target_arch = "x86_64")]
     {
-        if std::arch::is_x86_feature_detected!("avx512f")
+        let fma = std::arch::is_x86_feature_detected!("fma");
+        if fma
+            && std::arch::is_x86_feature_detected!("avx512f")
             && std::arch::is_x86_feature_detected!("avx512dq")
             && std::arch::is_x86_feature_detected!("avx512vl")
         {
             // SAFETY: the machine has these instructions.
             return unsafe { with_avx512(task) };
         }
-        if std::arch::is_x86_feature_detected!("avx2") {
+        if fma && std::arch::is_x86_feature_detected!("avx2") {
             // SAFETY: the machine has these instructions.
             return unsafe { with_avx2(task) };
         }
@@ -27,13 +29,13 @@ pub(super) fn run(task: impl Task) {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512dq,avx512vl")]
+#[target_feature(enable = "fma,avx512f,avx512dq,avx512vl")]
 fn with_avx512(task: impl Task) {
     task.run();
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "fma,avx2")]
 fn with_avx2(task: impl Task) {
     task.run();
 }

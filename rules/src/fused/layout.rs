@@ -125,6 +125,11 @@ impl Axes {
         self.count += 1;
     }
 
+    /// Both go through as many lines of the same lengths.
+    pub(super) fn goes_like(&self, other: &Self) -> bool {
+        self.lengths[..self.count] == other.lengths[..other.count]
+    }
+
     /// How many steps there are.
     pub(super) fn len(&self) -> usize {
         self.lengths[..self.count].iter().product()

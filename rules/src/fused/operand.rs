@@ -68,6 +68,8 @@ pub struct Sink<'a, T> {
     pub(super) place: Option<Place<T>>,
     /// What comes is added to what is there.
     pub(super) adds: bool,
+    /// It is the function's value, or the gradient with respect to that.
+    pub(super) is_result: bool,
     lifetime: PhantomData<&'a mut T>,
 }
 
@@ -75,22 +77,24 @@ impl<'a, T: Real> Sink<'a, T> {
     /// Overwrites all elements of `array`.
     pub fn array<D: Rank>(array: &'a mut ArrayRef<T, D>) -> Self {
         let place = Place::new(array.as_mut_ptr(), array.shape(), array.strides());
-        Sink { place: Some(place), adds: false, lifetime: PhantomData }
+        Sink { place: Some(place), adds: false, is_result: true, lifetime: PhantomData }
     }
 
     /// Overwrites what `cells` hold.
     pub fn cells<D: Rank>(cells: &ArrayCells<'a, T, D>) -> Self {
-        Sink { place: Some(Source::cells(cells).place), adds: false, lifetime: PhantomData }
+        let place = Some(Source::cells(cells).place);
+        Sink { place, adds: false, is_result: true, lifetime: PhantomData }
     }
 
-    /// Adds to a shadow, unless the operand is constant.
-    pub fn shadow<D: Rank>(shadow: Shadow<ArrayCells<'a, T, D>>) -> Self {
+    /// Adds to a shadow, unless the operand is constant; or overwrites it.
+    pub fn shadow<D: Rank>(shadow: Shadow<ArrayCells<'a, T, D>>, overwrites: bool) -> Self {
         let place = shadow.get().map(|cells| Source::cells(&cells).place);
-        Sink { place, adds: true, lifetime: PhantomData }
+        Sink { place, adds: !overwrites, is_result: false, lifetime: PhantomData }
     }
 
     /// Adds to a number.
     pub fn number(number: &'a mut T) -> Self {
-        Sink { place: Some(Place::new(number, &[], &[])), adds: true, lifetime: PhantomData }
+        let place = Some(Place::new(number, &[], &[]));
+        Sink { place, adds: true, is_result: false, lifetime: PhantomData }
     }
 }

@@ -21,9 +21,9 @@ pub trait Pass<T: Real, const I: usize, const O: usize, const S: usize, const R:
     /// the row.
     ///
     /// Tells whether it could: vector code for periodic functions stops at [`Real::NEAR`].
-    fn near(x: &[Block<T>; I], r: &[T; R], y: &mut [Block<T>; O], s: &mut [Block<T>; S]) -> bool;
+    fn near(x: [&Block<T>; I], r: &[T; R], y: &mut [Block<T>; O], s: &mut [Block<T>; S]) -> bool;
     /// Likewise, whatever the arguments.
-    fn far(x: &[Block<T>; I], r: &[T; R], y: &mut [Block<T>; O], s: &mut [Block<T>; S]) {
+    fn far(x: [&Block<T>; I], r: &[T; R], y: &mut [Block<T>; O], s: &mut [Block<T>; S]) {
         let _ = (x, r, y, s);
         unreachable!("without periodic functions nothing is far");
     }
@@ -127,6 +127,7 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
         numbers: &[T; R],
     ) -> [T; S] {
         let zeros = [T::of(0.0); LANES];
+        let mut buffers = [zeros; I];
         let mut results = [zeros; S];
         for i in 0..S {
             results[i] = [P::REDUCTIONS[i].neutral(); LANES];
@@ -142,16 +143,24 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
             let mut begin = 0;
             while begin < self.length {
                 let n = LANES.min(self.length - begin);
-                let (mut x, mut y, mut s) = ([zeros; I], [zeros; O], [zeros; S]);
+                let (mut y, mut s) = ([zeros; O], [zeros; S]);
+                let mut places: [*const Block<T>; I] = [&zeros; I];
                 for i in 0..I {
-                    if P::READS[i] {
-                        let place = starts[i].wrapping_offset(begin as isize * self.strides[i]);
+                    if !P::READS[i] {
+                        continue;
+                    }
+                    let place = starts[i].wrapping_offset(begin as isize * self.strides[i]);
+                    places[i] = place.cast();
+                    if n < LANES || self.strides[i] != 1 {
                         // SAFETY: the layout says that these elements are the array's.
-                        unsafe { read(place, self.strides[i], n, &mut x[i]) }
+                        unsafe { read(place, self.strides[i], n, &mut buffers[i]) }
+                        places[i] = &buffers[i];
                     }
                 }
-                if !P::near(&x, numbers, &mut y, &mut s) {
-                    P::far(&x, numbers, &mut y, &mut s);
+                // SAFETY: a whole block is there, in the array or in a buffer; nothing is written as long as this is borrowed.
+                let x = places.map(|place| unsafe { &*place });
+                if !P::near(x, numbers, &mut y, &mut s) {
+                    P::far(x, numbers, &mut y, &mut s);
                 }
                 for i in 0..S {
                     if n == LANES {
@@ -202,13 +211,6 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
 /// They are there, and `n` is 1 to `LANES`.
 #[inline(always)]
 unsafe fn read<T: Real>(start: *const T, stride: isize, n: usize, block: &mut Block<T>) {
-    if n == LANES && stride == 1 {
-        for (l, element) in block.iter_mut().enumerate() {
-            // SAFETY: as the caller guarantees.
-            *element = unsafe { *start.add(l) };
-        }
-        return;
-    }
     // SAFETY: there is at least one.
     *block = [unsafe { *start }; LANES];
     if stride != 0 {
@@ -226,12 +228,22 @@ unsafe fn read<T: Real>(start: *const T, stride: isize, n: usize, block: &mut Bl
 #[inline(always)]
 unsafe fn write<T: Real>(start: *mut T, stride: isize, n: usize, block: &Block<T>, adds: bool) {
     if n == LANES && stride == 1 {
-        for l in 0..LANES {
+        if !adds {
+            // In parts that are a few instructions each: a loop would become a call.
+            const PART: usize = LANES / 4;
+            let from = block.as_ptr();
             // SAFETY: as the caller guarantees.
             unsafe {
-                let place = start.add(l);
-                *place = if adds { *place + block[l] } else { block[l] };
+                start.copy_from_nonoverlapping(from, PART);
+                start.add(PART).copy_from_nonoverlapping(from.add(PART), PART);
+                start.add(2 * PART).copy_from_nonoverlapping(from.add(2 * PART), PART);
+                start.add(3 * PART).copy_from_nonoverlapping(from.add(3 * PART), PART);
             }
+            return;
+        }
+        for l in 0..LANES {
+            // SAFETY: as the caller guarantees.
+            unsafe { *start.add(l) += block[l] }
         }
         return;
     }

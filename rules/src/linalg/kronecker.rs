@@ -1,6 +1,6 @@
 //! Kronecker's product.
 
-use ndarray::{Array2, ArrayRef2, Ix2};
+use ndarray::{Array2, ArrayRef2, ArrayView1, ArrayView2, Ix2, Zip, s};
 
 use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
@@ -48,26 +48,64 @@ impl<T: Real> KronKernel<T> {
 
     fn forward(&mut self, _: &str, a: &ArrayRef2<T>, b: &ArrayRef2<T>, y: &mut ArrayRef2<T>) {
         let (p, q) = b.dim();
-        for ((i, j), &a) in a.indexed_iter() {
-            for ((k, l), &b) in b.indexed_iter() {
-                y[[i * p + k, j * q + l]] = a * b;
+        for (i, a) in a.rows().into_iter().enumerate() {
+            for (k, b) in b.rows().into_iter().enumerate() {
+                let mut row = y.row_mut(i * p + k);
+                for (j, &a) in a.iter().enumerate() {
+                    Zip::from(row.slice_mut(s![j * q..(j + 1) * q])).and(b).for_each(|y, &b| *y = a * b);
+                }
             }
         }
     }
 
     fn pullback(&mut self, a: Dual<'_, ArrayRef2<T>>, b: Dual<'_, ArrayRef2<T>>, seed: Seed<'_, T, Ix2>) {
-        let (p, q) = b.value.dim();
-        let (da, db) = (a.shadow.get(), b.shadow.get());
-        for ((i, j), &x) in a.value.indexed_iter() {
-            let block = |k, l| seed.at(i * p + k, j * q + l);
-            if let Some(da) = &da {
-                da[[i, j]].accumulate(b.value.indexed_iter().map(|((k, l), &b)| b * block(k, l)).sum());
-            }
-            if let Some(db) = &db {
-                db.indexed_iter().for_each(|((k, l), db)| db.accumulate(x * block(k, l)));
+        match seed {
+            Seed::Lent(dy) => pull(a, b, dy.view(), |d| *d),
+            Seed::Cells(dy) => pull(a, b, dy, |d| d.get()),
+        }
+    }
+}
+
+/// Row by row of *Ẏ*, as it lies in memory; `value` reads an entry.
+fn pull<T: Real, E>(
+    a: Dual<'_, ArrayRef2<T>>,
+    b: Dual<'_, ArrayRef2<T>>,
+    dy: ArrayView2<'_, E>,
+    value: impl Fn(&E) -> T + Copy,
+) {
+    let (p, q) = b.value.dim();
+    let (da, db) = (a.shadow.get(), b.shadow.get());
+    for (i, a) in a.value.rows().into_iter().enumerate() {
+        for (k, b) in b.value.rows().into_iter().enumerate() {
+            let row = dy.row(i * p + k);
+            for (j, &x) in a.iter().enumerate() {
+                let part = row.slice(s![j * q..(j + 1) * q]);
+                if let Some(da) = &da {
+                    da[[i, j]].accumulate(dot(b, part, value));
+                }
+                if let Some(db) = &db {
+                    Zip::from(db.row(k)).and(part).for_each(|db, d| db.accumulate(x * value(d)));
+                }
             }
         }
     }
+}
+
+/// *Σ xᵢ·yᵢ*, in parts that do not wait for each other.
+fn dot<T: Real, E>(x: ArrayView1<'_, T>, y: ArrayView1<'_, E>, value: impl Fn(&E) -> T) -> T {
+    const PARTS: usize = 8;
+    let (Some(x), Some(y)) = (x.to_slice(), y.to_slice()) else {
+        return x.iter().zip(&y).map(|(x, y)| *x * value(y)).sum();
+    };
+    let mut sums = [T::ZERO; PARTS];
+    let (xs, ys) = (x.chunks_exact(PARTS), y.chunks_exact(PARTS));
+    let rest = xs.remainder().iter().zip(ys.remainder()).map(|(x, y)| *x * value(y)).sum::<T>();
+    for (x, y) in xs.zip(ys) {
+        for l in 0..PARTS {
+            sums[l] += x[l] * value(&y[l]);
+        }
+    }
+    sums.into_iter().sum::<T>() + rest
 }
 
 pub(super) const CASES: &[Case] = &[Case {

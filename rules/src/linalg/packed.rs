@@ -182,6 +182,7 @@ impl<T: Real, D: Columns> Seed<'_, T, D> {
 
 impl<T: Real> Seed<'_, T, Ix2> {
     /// One entry of it.
+    #[cfg(feature = "fft")]
     pub(super) fn at(&self, i: usize, j: usize) -> T {
         match self {
             Seed::Lent(array) => array[[i, j]],

@@ -3,7 +3,7 @@
 use ndarray::{Array2, ArrayRef2};
 
 use crate::activation::{Dual, DualMut};
-use crate::blas::backend::{MatrixScalar, SmallPlan, accumulate, multiply, restore, scale};
+use crate::blas::backend::{MatrixScalar, SmallPlan, accumulate, multiply, replace, restore, scale};
 use crate::blas::cases::{Allocates, Case, LAYOUTS, Layout, Random};
 use crate::blas::operand::Operand;
 use crate::blas::planned::Planned;
@@ -73,11 +73,21 @@ struct MulInto<T: MatrixScalar> {
     planned: Planned<T>,
     /// For the products that give C, Ȧ and Ḃ otherwise.
     plans: [SmallPlan<T>; 3],
+    #[rule(overwrites = a)]
+    overwrites_a: bool,
+    #[rule(overwrites = b)]
+    overwrites_b: bool,
 }
 
 impl<T: MatrixScalar> Default for MulInto<T> {
     fn default() -> Self {
-        MulInto { old_c: Saved::default(), planned: Planned::default(), plans: Default::default() }
+        MulInto {
+            old_c: Saved::default(),
+            planned: Planned::default(),
+            plans: Default::default(),
+            overwrites_a: false,
+            overwrites_b: false,
+        }
     }
 }
 
@@ -98,7 +108,7 @@ impl<T: MatrixScalar> MulInto<T> {
         a: Dual<'_, ArrayRef2<T>>,
         b: Dual<'_, ArrayRef2<T>>,
     ) {
-        let MulInto { old_c, planned, plans: [_, plan_a, plan_b] } = self;
+        let MulInto { old_c, planned, plans: [_, plan_a, plan_b], overwrites_a, overwrites_b } = self;
         let mut restore = || {
             if let Some(old_c) = old_c.take()
                 && !planned.restore(c.value, old_c)
@@ -111,17 +121,19 @@ impl<T: MatrixScalar> MulInto<T> {
         // SAFETY: no shadow overlaps a primal, and the shadow of C none of the others. Those of A and B may be the same
         // cells, and are updated one after the other.
         unsafe {
-            if let Some(da) = da.map(Operand::cells)
-                && !planned.gradient_of_a(dc, b, da)
-            {
-                accumulate_any(plan_a, dc, b.t(), da);
+            if let Some(da) = da.map(Operand::cells) {
+                let begun = !*overwrites_a || planned.clear(da);
+                if !(begun && planned.gradient_of_a(dc, b, da)) {
+                    accumulate_any(plan_a, dc, b.t(), *overwrites_a, da);
+                }
             }
             // The processor does this while it still multiplies.
             restore();
-            if let Some(db) = db.map(Operand::cells)
-                && !planned.gradient_of_b(a, dc, db)
-            {
-                accumulate_any(plan_b, a.t(), dc, db);
+            if let Some(db) = db.map(Operand::cells) {
+                let begun = !*overwrites_b || planned.clear(db);
+                if !(begun && planned.gradient_of_b(a, dc, db)) {
+                    accumulate_any(plan_b, a.t(), dc, *overwrites_b, db);
+                }
             }
             if !planned.clear(dc) {
                 scale(T::ZERO, dc);
@@ -136,6 +148,8 @@ fn restore_any<T: MatrixScalar>(c: &mut ArrayRef2<T>, old_c: &[T]) {
     unsafe { restore(Operand::write(c), old_c) }
 }
 
+/// *C += A·B* or *C ← A·B* for a shadow *C*.
+///
 /// # Safety
 /// As for [`accumulate`].
 #[inline(never)]
@@ -143,10 +157,16 @@ unsafe fn accumulate_any<T: MatrixScalar>(
     plan: &mut SmallPlan<T>,
     a: Operand<'_, T>,
     b: Operand<'_, T>,
+    overwrites: bool,
     c: Operand<'_, T>,
 ) {
     // SAFETY: as the caller guarantees.
-    unsafe { accumulate(plan, T::ONE, a, b, c) }
+    unsafe {
+        match overwrites {
+            true => replace(plan, T::ONE, a, b, c),
+            false => accumulate(plan, T::ONE, a, b, c),
+        }
+    }
 }
 
 /// What tests and benchmarks call it on.

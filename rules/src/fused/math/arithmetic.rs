@@ -30,6 +30,12 @@ pub(super) fn nearest(x: f64) -> f64 {
     (x + SHIFTER) - SHIFTER
 }
 
+/// The integer nearest to the product of two numbers, which is below 2⁵¹.
+#[inline(always)]
+pub(super) fn nearest_product(a: f64, b: f64) -> f64 {
+    fma(a, b, SHIFTER) - SHIFTER
+}
+
 /// `2ⁿ` for an integer `n` in −1022 ..= 1023.
 #[inline(always)]
 pub(super) fn power_of_two(n: f64) -> f64 {
@@ -40,7 +46,7 @@ pub(super) fn power_of_two(n: f64) -> f64 {
 /// `x · 2ⁿ` for an integer `n` in −2044 ..= 2046: overflows to infinity and rounds to a subnormal number once.
 #[inline(always)]
 pub(super) fn scale(x: f64, n: f64) -> f64 {
-    let half = nearest(0.5 * n);
+    let half = nearest_product(0.5, n);
     x * power_of_two(half) * power_of_two(n - half)
 }
 
@@ -59,20 +65,17 @@ pub(super) fn ordered_sum(a: f64, b: f64) -> (f64, f64) {
     (s, (a - s) + b)
 }
 
-/// A number's upper 26 bits, and the rest.
+/// `a · b + c`, rounded once.
 #[inline(always)]
-fn halves(x: f64) -> (f64, f64) {
-    let high = f64::from_bits(x.to_bits() & !((1 << 27) - 1));
-    (high, x - high)
+pub(super) fn fma(a: f64, b: f64, c: f64) -> f64 {
+    a.mul_add(b, c)
 }
 
-/// `a · b` and its rounding error (T. J. Dekker, 1971), without a fused multiplication.
+/// `a · b` and its rounding error.
 #[inline(always)]
 pub(super) fn product(a: f64, b: f64) -> (f64, f64) {
     let p = a * b;
-    let (ah, al) = halves(a);
-    let (bh, bl) = halves(b);
-    (p, ((ah * bh - p) + ah * bl + al * bh) + al * bl)
+    (p, fma(a, b, -p))
 }
 
 /// The quotient of two sums, as a sum, to about 2⁻¹⁰⁰.
@@ -80,8 +83,8 @@ pub(super) fn product(a: f64, b: f64) -> (f64, f64) {
 pub(super) fn quotient(numerator: (f64, f64), denominator: (f64, f64)) -> (f64, f64) {
     let inverse = 1.0 / denominator.0;
     let q = numerator.0 * inverse;
-    let (p, e) = product(q, denominator.0);
-    (q, (((numerator.0 - p) - e) + (numerator.1 - q * denominator.1)) * inverse)
+    let rest = fma(-q, denominator.0, numerator.0) + fma(-q, denominator.1, numerator.1);
+    (q, rest * inverse)
 }
 
 /// `x = m · 2ᵉ` with √½ ≤ m < √2, for a positive, normal, finite number: `(e, m)`.
@@ -106,10 +109,10 @@ pub(super) fn decompose(x: f64) -> (f64, f64) {
 /// A polynomial, coefficients in ascending order, as a balanced tree (G. Estrin, 1960): short chains of operations.
 macro_rules! polynomial {
     (@pairs $x:ident; [$($done:expr),*]; $a:expr, $b:expr, $($rest:expr),+) => {
-        polynomial!(@pairs $x; [$($done,)* $a + $b * $x]; $($rest),+)
+        polynomial!(@pairs $x; [$($done,)* fma($b, $x, $a)]; $($rest),+)
     };
     (@pairs $x:ident; [$($done:expr),*]; $a:expr, $b:expr) => {
-        polynomial!($x * $x; $($done,)* $a + $b * $x)
+        polynomial!($x * $x; $($done,)* fma($b, $x, $a))
     };
     (@pairs $x:ident; [$($done:expr),*]; $a:expr) => {
         polynomial!($x * $x; $($done,)* $a)

@@ -55,7 +55,7 @@ pub trait Real: Scalar + Element + Value<Tangent = Self> + for<'a> Output<Cotang
     fn sinh(self) -> Self;
     /// The hyperbolic cosine, to 1 ulp.
     fn cosh(self) -> Self;
-    /// The hyperbolic tangent, to 1 ulp, near zero as well.
+    /// The hyperbolic tangent, to 2 ulp, near zero as well.
     fn tanh(self) -> Self;
     /// The inverse hyperbolic sine, to 2 ulp.
     fn asinh(self) -> Self;

@@ -14,12 +14,12 @@ const HALF_PI: [f64; 4] =
 /// `n` in the low bits, and `r`.
 #[inline(always)]
 fn reduce(x: f64) -> (u64, f64, f64) {
-    let shifted = x * std::f64::consts::FRAC_2_PI + SHIFTER;
+    let shifted = fma(x, std::f64::consts::FRAC_2_PI, SHIFTER);
     let n = shifted - SHIFTER;
-    let a = x - n * HALF_PI[0];
+    let a = fma(-n, HALF_PI[0], x);
     let (b, b_low) = ordered_sum(a, -(n * HALF_PI[1]));
     let (c, c_low) = ordered_sum(b, -(n * HALF_PI[2]));
-    let (r, r_low) = ordered_sum(c, (b_low + c_low) - n * HALF_PI[3]);
+    let (r, r_low) = ordered_sum(c, fma(-n, HALF_PI[3], b_low + c_low));
     (shifted.to_bits(), r, r_low)
 }
 
@@ -31,7 +31,7 @@ fn sine_tail(r: f64, low: f64) -> f64 {
     let p = polynomial!(z;
         -0.16666666666666666, 0.008333333333333331, -0.00019841269841265065, 2.7557319219339095e-6,
         -2.5052106232422984e-8, 1.6058531615088156e-10, -7.586696887928201e-13);
-    low * (1.0 - 0.5 * z) + r * z * p
+    fma(low, fma(-0.5, z, 1.0), r * z * p)
 }
 
 /// `cos (r + low)` as a sum.
@@ -43,7 +43,7 @@ fn cosine(r: f64, low: f64) -> (f64, f64) {
         0.041666666666666664, -0.0013888888888887398, 2.4801587298765645e-5, -2.7557317271707495e-7,
         2.0876146263755416e-9, -1.1382632090665673e-11);
     let (high, rest) = ordered_sum(1.0, -0.5 * z);
-    (high, rest + (z * z * p - r * low))
+    (high, rest + fma(z * z, p, -(r * low)))
 }
 
 /// `a` if `n` is odd, else `b`.

@@ -52,7 +52,7 @@ fn functions() -> Vec<Function> {
         tan_near: Some(f64::tan), 1.0, -1647099.0 .. 1647099.0;
         sinh: Some(f64::sinh), 1.0, -711.0 .. 711.0;
         cosh: Some(f64::cosh), 1.0, -711.0 .. 711.0;
-        tanh: Some(f64::tanh), 1.0, -20.0 .. 20.0;
+        tanh: Some(f64::tanh), 2.0, -20.0 .. 20.0;
         asinh: None, 2.0, -10.0 .. 10.0;
         acosh: None, 2.5, 1.0 .. 10.0;
         atanh: None, 2.0, -1.0 .. 1.0;
