@@ -19,6 +19,7 @@ const FEWEST_ROUNDS: usize = 20;
 
 /// One way to do the work.
 pub(crate) struct Contender<'a> {
+    #[allow(dead_code, reason = "not every program shows it")]
     pub(crate) name: &'static str,
     pub(crate) run: Box<dyn FnMut(u64) -> Duration + 'a>,
 }
