@@ -9,6 +9,8 @@ mod arrays;
 pub mod blas;
 mod call;
 mod callable;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 mod derived;
 mod dual;
 mod entries;
@@ -45,6 +47,7 @@ pub use blas::{MatrixScalar, Trans, gemm, mul_into, set_threads};
 pub use dual::DualNumber;
 pub use entries::Untouched;
 pub use float::{Float, Scalar};
+pub use fused::{Array, Host, Memory};
 pub use function::{
     Args, Buffers, ConstMut, ConstRef, ConstVal, Cotangent, Function, Gradients, Held, Mut, Parameter,
     Parameters, Ref, Shadows, Val,
@@ -88,6 +91,8 @@ pub mod __private {
         LiftParameter, LiftParameters, LiftRef, Liftable, Numbers,
     };
     pub use crate::entries::{Entries, untouched};
+    #[doc(hidden)]
+    pub use crate::with_cuda;
     pub use crate::exchange::{Exchange, ExchangeItems};
     pub use crate::float::{Float, Scalar};
     pub use crate::foreign;

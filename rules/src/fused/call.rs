@@ -4,32 +4,68 @@ use ndarray::Axis;
 
 use super::dispatch::{self, Task};
 use super::layout::{Each, Layout, MOST_ARRAYS, Shape};
+use super::memory::{FusedKernel, Host, Memory};
 use super::operand::{MOST_AXES, Place, Sink, Source};
 use super::row::{Kernel, Row};
 use super::{Rank, Real};
 use crate::shadow::ArrayCells;
 
-/// One call: what it is called in messages, and along which axis rows run, if not through everything.
-pub struct Call<const N: usize> {
+/// One call: what it is called in messages, along which axis rows run, if not through everything, and where its arrays are.
+pub struct Call<M, const N: usize> {
     name: &'static str,
     operands: [&'static str; N],
     axis: Option<Axis>,
+    memory: M,
 }
 
 /// What happens to the numbers of a row.
-enum Numbers<'a, T> {
+pub enum Numbers<'a, K> {
     /// They are forgotten.
     Forgotten,
     /// The first ones are kept.
-    Kept(&'a mut Vec<T>),
+    Kept(&'a mut K),
     /// The first ones are those that were kept.
-    Given(&'a [T]),
+    Given(&'a K),
 }
 
-impl<const N: usize> Call<N> {
+/// What a call comes down to, once shapes are checked: arrays that are read, arrays that are written, and one more array that
+/// has the value of each row, or the gradient with respect to it.
+pub struct Job<'a, T, K, const I: usize, const O: usize> {
+    pub(crate) name: &'static str,
+    pub(crate) shape: Shape,
+    pub(crate) axis: Option<Axis>,
+    pub(crate) sources: [Source<'a, T>; I],
+    pub(crate) sinks: [Sink<'a, T>; O],
+    pub(crate) numbers: Numbers<'a, K>,
+    pub(crate) of_rows: Option<Place<T>>,
+}
+
+impl<T: Real, K, const I: usize, const O: usize> Job<'_, T, K, I, O> {
+    /// Where all arrays are, and the order in which their elements are gone through.
+    pub(crate) fn arrange(&self) -> (Each<Option<Place<T>>>, Layout, usize) {
+        let arrays = I + O + 1;
+        assert!(arrays <= MOST_ARRAYS, "{}: too many operands", self.name);
+        let mut places: Each<Option<Place<T>>> = [None; MOST_ARRAYS];
+        places[..I].iter_mut().zip(&self.sources).for_each(|(place, source)| *place = Some(source.place));
+        places[I..I + O].iter_mut().zip(&self.sinks).for_each(|(place, sink)| *place = sink.place);
+        places[I + O] = self.of_rows;
+        // The result, or else the operand with the most elements.
+        let like = match self.sinks.iter().any(|sink| !sink.adds) {
+            true => I + O - 1,
+            false => {
+                let elements = |i: &usize| self.sources[*i].place.lengths().iter().product::<usize>();
+                (0..I).max_by_key(elements).unwrap_or(0)
+            }
+        };
+        let layout = Layout::new(&self.shape, self.axis.map(|axis| axis.index()), &places[..arrays], like);
+        (places, layout, like)
+    }
+}
+
+impl<M: Memory, const N: usize> Call<M, N> {
     /// A call of the function `name` with the operands of these names.
-    pub fn new(name: &'static str, operands: [&'static str; N], axis: Option<Axis>) -> Self {
-        Call { name, operands, axis }
+    pub fn new(memory: M, name: &'static str, operands: [&'static str; N], axis: Option<Axis>) -> Self {
+        Call { name, operands, axis, memory }
     }
 
     /// The forward pass of a function of elements. `keep` gets the first `K` numbers of each row.
@@ -37,9 +73,9 @@ impl<const N: usize> Call<N> {
         &self,
         sources: [Source<'_, T>; N],
         y: Sink<'_, T>,
-        keep: Option<&mut Vec<T>>,
+        keep: Option<&mut M::Kept<T>>,
     ) where
-        L: Kernel<T, N, 1, R>,
+        L: FusedKernel<T, N, 1, R>,
     {
         let lengths = self.lengths(&sources, y.place.as_ref(), false);
         let numbers = keep.map_or(Numbers::Forgotten, Numbers::Kept);
@@ -51,9 +87,9 @@ impl<const N: usize> Call<N> {
         &self,
         sources: [Source<'_, T>; N],
         y: Sink<'_, T>,
-        keep: Option<&mut Vec<T>>,
+        keep: Option<&mut M::Kept<T>>,
     ) where
-        L: Kernel<T, N, 0, R>,
+        L: FusedKernel<T, N, 0, R>,
     {
         let lengths = self.lengths(&sources, y.place.as_ref(), true);
         let numbers = keep.map_or(Numbers::Forgotten, Numbers::Kept);
@@ -66,9 +102,9 @@ impl<const N: usize> Call<N> {
         &self,
         sources: [Source<'_, T>; I],
         sinks: [Sink<'_, T>; O],
-        kept: &[T],
+        kept: &M::Kept<T>,
     ) where
-        L: Kernel<T, I, O, R>,
+        L: FusedKernel<T, I, O, R>,
     {
         let lengths = Shape::of(sources[N].place.lengths());
         self.run::<L, R, K, T, I, O>(lengths, sources, sinks, Numbers::Given(kept), None);
@@ -81,9 +117,9 @@ impl<const N: usize> Call<N> {
         sources: [Source<'_, T>; N],
         sinks: [Sink<'_, T>; N],
         dy: Source<'_, T>,
-        kept: &[T],
+        kept: &M::Kept<T>,
     ) where
-        L: Kernel<T, N, N, R>,
+        L: FusedKernel<T, N, N, R>,
     {
         let lengths = self.lengths(&sources, Some(&dy.place), true);
         self.run::<L, R, K, T, N, N>(lengths, sources, sinks, Numbers::Given(kept), Some(dy.place));
@@ -133,25 +169,27 @@ impl<const N: usize> Call<N> {
         shape: Shape,
         sources: [Source<'_, T>; I],
         sinks: [Sink<'_, T>; O],
-        mut numbers: Numbers<'_, T>,
+        numbers: Numbers<'_, M::Kept<T>>,
         of_rows: Option<Place<T>>,
     ) where
-        L: Kernel<T, I, O, R>,
+        L: FusedKernel<T, I, O, R>,
     {
-        let arrays = I + O + 1;
-        assert!(arrays <= MOST_ARRAYS, "{}: too many operands", self.name);
-        let mut places: Each<Option<Place<T>>> = [None; MOST_ARRAYS];
-        places[..I].iter_mut().zip(&sources).for_each(|(place, source)| *place = Some(source.place));
-        places[I..I + O].iter_mut().zip(&sinks).for_each(|(place, sink)| *place = sink.place);
-        places[I + O] = of_rows;
-        // The result, or else the operand with the most elements.
-        let like = match sinks.iter().any(|sink| !sink.adds) {
-            true => I + O - 1,
-            false => {
-                (0..I).max_by_key(|i| sources[*i].place.lengths().iter().product::<usize>()).unwrap_or(0)
-            }
-        };
-        let layout = Layout::new(&shape, self.axis.map(|axis| axis.index()), &places[..arrays], like);
+        let Call { name, axis, .. } = *self;
+        self.memory.run::<L, R, K, T, I, O>(Job { name, shape, axis, sources, sinks, numbers, of_rows });
+    }
+}
+
+impl Memory for Host {
+    type Kept<T: Real> = Vec<T>;
+
+    fn run<L, const R: usize, const K: usize, T: Real, const I: usize, const O: usize>(
+        &self,
+        job: Job<'_, T, Vec<T>, I, O>,
+    ) where
+        L: FusedKernel<T, I, O, R>,
+    {
+        let (places, layout, _) = job.arrange();
+        let Job { sinks, mut numbers, of_rows, .. } = job;
         let rows = layout.outer.len();
         if let Numbers::Kept(keep) = &mut numbers
             && keep.len() != rows * K
@@ -177,7 +215,7 @@ struct Rows<'a, L, T, const I: usize, const O: usize, const R: usize, const K: u
     starts: Each<*mut T>,
     wanted: [bool; O],
     adds: [bool; O],
-    numbers: Numbers<'a, T>,
+    numbers: Numbers<'a, Vec<T>>,
     /// One more array holds the number behind those that are kept.
     of_rows: bool,
     kernel: std::marker::PhantomData<L>,

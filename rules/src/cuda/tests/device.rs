@@ -1,0 +1,1 @@
+//! Arrays on the simulated device.
