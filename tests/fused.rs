@@ -41,6 +41,8 @@ fused! {
 
     fn normalised(x) { x / sum(x * x).sqrt() }
 
+    fn scaled_twice(w, x, z, k: T) { w * sum(constant(x) * k) + k * z }
+
     fn huber(x, t, delta: T) {
         let d = (x - t).abs();
         mean(if d < delta { 0.5 * d * d } else { delta * (d - 0.5 * delta) })

@@ -434,12 +434,14 @@ mod tests {
 
     #[test]
     fn quotients() {
-        for divisor in (1..200).chain([1 << 16, (1 << 20) - 1, (1 << 30) + 1, (1 << 31) - 1]) {
-            let (m, s) = magic(divisor);
-            let multiples = (0..40).map(|i| i * divisor / 3).chain([(1 << 31) - 1]).filter(|n| *n < 1 << 31);
-            for n in multiples.chain((0..30).map(|i| (1 << 31) - 1 - i * 977)) {
-                let product = ((u64::from(n) * u64::from(m)) >> 32) as u32;
+        for divisor in (1..200_u64).chain([1 << 16, (1 << 20) - 1, (1 << 30) + 1, (1 << 31) - 1]) {
+            let (m, s) = magic(divisor as u32);
+            let most = (1_u64 << 31) - 1;
+            let multiples = (0..40).flat_map(|i| [i * divisor, (i * divisor).saturating_sub(1)]);
+            for n in multiples.filter(|n| *n <= most).chain((0..30).map(|i| most - i * 977)) {
+                let product = (n * u64::from(m)) >> 32;
                 assert_eq!((product + n) >> s, n / divisor, "{n} / {divisor}");
+                assert!(product + n < 1 << 32, "32 bits suffice");
             }
         }
     }

@@ -216,7 +216,7 @@ fn the_device_computes_what_the_host_does() {
     let expected = (everything::<f32, _>(&OnHost), everything::<f64, _>(&OnHost));
     let runs = simulate(|device| (everything::<f32, _>(device), everything::<f64, _>(device)));
     for (schedule, (single, double)) in runs.iter().enumerate() {
-        compare(single, &expected.0, 2e-5, &format!("f32, schedule {schedule}"));
+        compare(single, &expected.0, 1e-4, &format!("f32, schedule {schedule}"));
         compare(double, &expected.1, 1e-12, &format!("f64, schedule {schedule}"));
         // In whatever order threads run, the bits are the same.
         let bits = |results: &Results| -> Vec<u64> {
