@@ -23,6 +23,7 @@ mod held;
 mod lend;
 pub mod linalg;
 mod local;
+mod matrix;
 #[doc(hidden)]
 pub mod mutation;
 #[cfg(feature = "nalgebra")]
@@ -54,6 +55,7 @@ pub use function::{
 };
 pub use held::Constant;
 pub use lend::{Lend, RefLent};
+pub use matrix::{Matrix, product};
 pub use output::Output;
 pub use pullback_macros::Rule;
 pub use rows::{Item, Rows};

@@ -50,6 +50,12 @@ pub struct DeviceShadow<'a, T, D> {
     rank: PhantomData<D>,
 }
 
+impl<T: Real, D: Rank> DeviceShadow<'_, T, D> {
+    pub(super) fn place(&self) -> Place<T> {
+        self.place
+    }
+}
+
 impl<T: Real, D> Clone for DeviceShadow<'_, T, D> {
     fn clone(&self) -> Self {
         *self
@@ -263,6 +269,12 @@ impl<T: Real, D: Rank> DeviceRef<T, D> {
                 device.driver().upload(self.address, bytes(&elements))
             }
         }
+    }
+
+    /// This as a shadow.
+    #[cfg(test)]
+    pub(super) fn as_shadow(&self) -> DeviceShadow<'static, T, D> {
+        DeviceShadow { place: self.place(), device: None, rank: PhantomData }
     }
 
     pub(super) fn place(&self) -> Place<T> {

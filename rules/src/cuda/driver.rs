@@ -49,9 +49,7 @@ pub(super) struct Gemm {
     /// The bits of numbers of the elements' type.
     pub(super) alpha: u64,
     pub(super) beta: u64,
-    /// Where each begins, how far its columns are apart, and its instances: *A*, *B* and *C*.
+    /// Where each begins, and how far its columns are apart: *A*, *B* and *C*.
     pub(super) starts: [u64; 3],
     pub(super) leading: [usize; 3],
-    pub(super) apart: [i64; 3],
-    pub(super) batch: usize,
 }

@@ -12,6 +12,7 @@ mod device;
 mod driver;
 mod error;
 mod hardware;
+mod matrix;
 mod plan;
 mod run;
 #[doc(hidden)]

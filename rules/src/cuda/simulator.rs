@@ -218,13 +218,12 @@ impl Driver for Simulated {
         Ok(())
     }
     fn gemm(&self, product: &Gemm) -> Result<(), Error> {
-        let Gemm { double, transposed, m, n, k, alpha, beta, starts, leading, apart, batch } = *product;
+        let Gemm { double, transposed, m, n, k, alpha, beta, starts, leading } = *product;
         let [ta, tb] = transposed.map(u64::from);
         let [a, b, c] = starts;
         let [lda, ldb, ldc] = leading.map(|n| n as u64);
-        let [da, db, dc] = apart.map(|n| n as u64);
         let head = [b'g'.into(), u64::from(double), ta, tb, m as u64, n as u64, k as u64];
-        let rest = [alpha, a, lda, b, ldb, beta, c, ldc, batch as u64, da, db, dc];
+        let rest = [alpha, a, lda, b, ldb, beta, c, ldc];
         self.ask(&[&head[..], &rest].concat(), &[], &mut []);
         Ok(())
     }

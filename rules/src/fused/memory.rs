@@ -7,15 +7,15 @@ use super::{Kernel, Rank, Real, Sink, Source};
 use crate::saved::Saved;
 use crate::shadow::{Differentiable, Shadow};
 
-/// An array of `f32` or `f64`, whatever its rank and wherever it is: ndarray's [`Array`](ndarray::Array) and
-/// [`ArrayRef`], or one of a CUDA device with the feature `cuda`.
+/// An array of `f32` or `f64`, whatever its rank and wherever it is: ndarray's [`Array`](ndarray::Array), or one of a CUDA device with
+/// the feature `cuda`.
 ///
 /// A function that is generic over it runs on either: it may call fused functions that are declared with `<A>`, see
-/// [`fused!`](macro@pullback_macros::fused), and the functions of [`arrays`](crate::Matrix). Arrays of one call are in one memory:
-/// `B: Array<f64, Memory = A::Memory>`.
+/// [`fused!`](macro@pullback_macros::fused), and [`product`](fn@crate::product). Arrays of one call are in one memory: of two
+/// parameters, the second one is `B: Array<f64, Memory = A::Memory>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no array of `{T}`",
-    note = "the arrays of generic functions are ndarray's `Array` and `ArrayRef`, and those of a CUDA device"
+    note = "the arrays of generic functions are ndarray's `Array`, and those of a CUDA device"
 )]
 pub trait Array<T: Real>: Differentiable + 'static {
     /// Where the elements are: [`Host`], or a CUDA device.

@@ -24,16 +24,14 @@ template <typename T> static void gemm(bool ta, bool tb, long m, long n, long k,
         }
 }
 
-template <typename T> static void gemms() {
-    uint64_t w[17];
+template <typename T> static void gemm() {
+    uint64_t w[13];
     for (uint64_t &word : w) word = get();
     T alpha, beta;
     memcpy(&alpha, &w[5], sizeof(T));
     memcpy(&beta, &w[10], sizeof(T));
-    for (uint64_t i = 0; i < w[13]; ++i) {
-        gemm<T>(w[0], w[1], (long)w[2], (long)w[3], (long)w[4], alpha, (const T *)w[6] + (long)(i * w[14]), (long)w[7],
-                (const T *)w[8] + (long)(i * w[15]), (long)w[9], beta, (T *)w[11] + (long)(i * w[16]), (long)w[12]);
-    }
+    gemm<T>(w[0], w[1], (long)w[2], (long)w[3], (long)w[4], alpha, (const T *)w[6], (long)w[7], (const T *)w[8], (long)w[9], beta,
+            (T *)w[11], (long)w[12]);
 }
 
 int main() {
@@ -88,7 +86,7 @@ int main() {
             break;
         }
         case 'g': {
-            if (get()) gemms<double>(); else gemms<float>();
+            if (get()) gemm<double>(); else gemm<float>();
             break;
         }
         default: abort();

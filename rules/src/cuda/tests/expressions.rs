@@ -7,6 +7,9 @@ fused! {
 
     pub(super) fn scaled<A>(x, z, s: T) { s * x / (z * z + 1.0) }
 
+    /// The same for views of the host's.
+    pub(super) fn scaled_on_host(x, z, s: T) { s * x / (z * z + 1.0) }
+
     pub(super) fn copied<A>(x) { x }
 
     /// Each gradient has its own broadcast pattern.
