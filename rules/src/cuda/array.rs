@@ -233,11 +233,11 @@ impl<T: Real, D: Rank> DeviceRef<T, D> {
         let mut elements = vec![T::of(0.0); self.len()];
         if let Some(device) = self.device.as_ref().filter(|_| !self.is_empty()) {
             if self.contiguous() {
-                device.driver().download(self.address, bytes_mut(&mut elements))?;
+                device.download(self.address, bytes_mut(&mut elements))?;
             } else {
                 let mut packed = DeviceArray::uninitialised(device, self.shape)?;
                 run::assign(&mut packed, self);
-                device.driver().download(packed.address, bytes_mut(&mut elements))?;
+                device.download(packed.address, bytes_mut(&mut elements))?;
             }
         }
         Ok(HostArray::from_shape_vec(self.shape, elements).expect("as many as the shape says"))
@@ -263,10 +263,10 @@ impl<T: Real, D: Rank> DeviceRef<T, D> {
     fn upload(&self, array: &ArrayRef<T, D>) -> Result<(), Error> {
         let Some(device) = self.device.as_ref().filter(|_| !self.is_empty()) else { return Ok(()) };
         match array.as_slice() {
-            Some(elements) => device.driver().upload(self.address, bytes(elements)),
+            Some(elements) => device.upload(self.address, bytes(elements)),
             None => {
                 let elements: Vec<T> = array.iter().copied().collect();
-                device.driver().upload(self.address, bytes(&elements))
+                device.upload(self.address, bytes(&elements))
             }
         }
     }

@@ -30,6 +30,8 @@ pub struct Device(Arc<Inner>);
 struct Inner {
     state: Mutex<State>,
     allocations: AtomicUsize,
+    /// How often something was copied from or to the host.
+    transfers: AtomicUsize,
     driver: Box<dyn Driver>,
 }
 
@@ -117,7 +119,7 @@ impl Device {
     }
 
     pub(super) fn with(driver: Box<dyn Driver>) -> Self {
-        Device(Arc::new(Inner { state: Mutex::default(), allocations: AtomicUsize::new(0), driver }))
+        Device(Arc::new(Inner { state: Mutex::default(), allocations: AtomicUsize::new(0), transfers: AtomicUsize::new(0), driver }))
     }
 
     pub(super) fn driver(&self) -> &dyn Driver {
@@ -136,6 +138,21 @@ impl Device {
     pub(super) fn allocate(&self, bytes: usize) -> Result<u64, Error> {
         self.0.allocations.fetch_add(1, Ordering::Relaxed);
         self.driver().allocate(bytes)
+    }
+
+    pub(super) fn upload(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.0.transfers.fetch_add(1, Ordering::Relaxed);
+        self.driver().upload(address, bytes)
+    }
+
+    pub(super) fn download(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        self.0.transfers.fetch_add(1, Ordering::Relaxed);
+        self.driver().download(address, bytes)
+    }
+
+    /// What there was so far of what cannot be recorded.
+    pub(super) fn obstacles(&self) -> (usize, usize) {
+        (self.allocations(), self.0.transfers.load(Ordering::Relaxed))
     }
 
     /// How many times memory was allocated on the device so far. A test takes the difference over a call: from the second one on it is 0.

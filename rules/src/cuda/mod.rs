@@ -14,6 +14,7 @@ mod error;
 mod hardware;
 mod matrix;
 mod plan;
+mod repeated;
 mod run;
 #[doc(hidden)]
 pub mod simulator;
@@ -24,6 +25,7 @@ mod tests;
 pub use array::{DeviceArray, DeviceRef, DeviceShadow, DeviceView, DeviceViewMut};
 pub use device::Device;
 pub use error::Error;
+pub use repeated::{Arguments, Repeated};
 
 /// What kernels have in common.
 const PRELUDE: &str = include_str!("prelude.cu");

@@ -152,7 +152,7 @@ fn run<T: Real, const I: usize, const O: usize>(
             continue;
         }
         let mut result = [T::of(0.0)];
-        device.driver().download(total(number.slot), bytes_mut(&mut result))?;
+        device.download(total(number.slot), bytes_mut(&mut result))?;
         // SAFETY: the place is that of a number which the caller lent to be written.
         unsafe {
             let [result] = result;

@@ -33,7 +33,8 @@ pub fn simulate<R>(scenario: impl Fn(&Device) -> R) -> Vec<R> {
                 .spawn()
                 .expect("the simulator starts");
             let pipes = Pipes { input: child.stdin.take(), output: child.stdout.take(), child };
-            let simulated = Simulated { pipes: Arc::new(Mutex::new(pipes)), kernels: kernels.clone() };
+            let (pipes, kernels) = (Arc::new(Mutex::new(pipes)), kernels.clone());
+            let simulated = Simulated { pipes, kernels, recorded: Mutex::default() };
             simulated.ask(&[b's'.into(), schedule], &[], &mut []);
             scenario(&Device::with(Box::new(simulated)))
         })
@@ -160,19 +161,44 @@ impl Drop for Pipes {
     }
 }
 
+impl Pipes {
+    fn send(&mut self, message: &[u8]) {
+        let input = self.input.as_mut().expect("it is running");
+        input.write_all(message).expect("the simulator has not stopped");
+        input.flush().expect("the simulator has not stopped");
+    }
+}
+
 struct Simulated {
     pipes: Arc<Mutex<Pipes>>,
     kernels: Arc<BTreeMap<String, u64>>,
+    /// What was asked for since a recording began.
+    recorded: Mutex<Option<Vec<u8>>>,
+}
+
+struct Recorded {
+    pipes: Arc<Mutex<Pipes>>,
+    messages: Vec<u8>,
+}
+
+impl Recording for Recorded {
+    fn replay(&self) -> Result<(), Error> {
+        self.pipes.lock().expect("nobody panicked").send(&self.messages);
+        Ok(())
+    }
 }
 
 impl Simulated {
     fn ask(&self, words: &[u64], bytes: &[u8], answer: &mut [u8]) {
-        let mut pipes = self.pipes.lock().expect("nobody panicked");
         let mut message: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         message.extend_from_slice(bytes);
-        let input = pipes.input.as_mut().expect("it is running");
-        input.write_all(&message).expect("the simulator has not stopped");
-        input.flush().expect("the simulator has not stopped");
+        if let Some(recorded) = &mut *self.recorded.lock().expect("nobody panicked") {
+            assert!(answer.is_empty(), "nothing is answered while a graph is recorded");
+            recorded.extend(message);
+            return;
+        }
+        let mut pipes = self.pipes.lock().expect("nobody panicked");
+        pipes.send(&message);
         if !answer.is_empty() {
             let output = pipes.output.as_mut().expect("it is running");
             output.read_exact(answer).expect("the simulator has not stopped");
@@ -228,9 +254,12 @@ impl Driver for Simulated {
         Ok(())
     }
     fn begin_capture(&self) -> Result<(), Error> {
-        Err(Error::Capture { reason: "the simulator records nothing" })
+        *self.recorded.lock().expect("nobody panicked") = Some(Vec::new());
+        Ok(())
     }
     fn end_capture(&self) -> Result<Box<dyn Recording>, Error> {
-        Err(Error::Capture { reason: "the simulator records nothing" })
+        let recorded = self.recorded.lock().expect("nobody panicked").take();
+        let messages = recorded.ok_or(Error::Capture { reason: "no recording has begun" })?;
+        Ok(Box::new(Recorded { pipes: self.pipes.clone(), messages }))
     }
 }
