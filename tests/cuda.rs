@@ -14,8 +14,8 @@ fused! {
         mean(off * off)
     }
 
-    fn squares<A>(y, t; axis) {
-        let off = y - t;
+    fn squares<A>(x, t; axis) {
+        let off = x - t;
         sum(off * off)
     }
 
@@ -38,9 +38,9 @@ fn loss<M: Matrix<f64>, V: Array<f64, Memory = M::Memory>>(
     #[constant] target: &M,
 ) -> f64 {
     product(z, x, w1);
-    bias_tanh(h, z, b1);
-    product(y, h, w2);
-    mean_square(y, target)
+    bias_tanh(h, &*z, b1);
+    product(y, &*h, w2);
+    mean_square(&*y, target)
 }
 
 /// The same, of which the value stays on the device: the losses of all rows.
@@ -58,9 +58,9 @@ fn losses<M: Matrix<f64>, V: Array<f64, Memory = M::Memory>>(
     #[constant] target: &M,
 ) {
     product(z, x, w1);
-    bias_tanh(h, z, b1);
-    product(y, h, w2);
-    squares(losses, y, target, Axis(1));
+    bias_tanh(h, &*z, b1);
+    product(y, &*h, w2);
+    squares(losses, &*y, target, Axis(1));
 }
 
 fn wave(shape: (usize, usize), seed: f64) -> Array2<f64> {
@@ -119,7 +119,12 @@ fn compare(found: &Results, expected: &Results) {
     for (a, b) in found.1.iter().zip(&expected.1).chain([(&found.3, &expected.3)]) {
         assert!(a.iter().zip(b).all(|(a, b)| close(*a, *b)), "{a} instead of {b}");
     }
-    assert!(found.2.iter().zip(&expected.2).all(|(a, b)| close(*a, *b)), "{} instead of {}", found.2, expected.2);
+    assert!(
+        found.2.iter().zip(&expected.2).all(|(a, b)| close(*a, *b)),
+        "{} instead of {}",
+        found.2,
+        expected.2
+    );
 }
 
 #[test]
@@ -195,7 +200,8 @@ fn work_that_waits_for_the_device_is_not_recorded() {
         let zero = DeviceArray::<f64, Ix2>::zeros(device, (3, 4)).expect("memory");
         let mut values = Vec::new();
         let mut work = Repeated::new(device, (x,), |(x,)| values.push(mean_square(x, &zero)));
-        let recorded: Vec<bool> = (0..5).map(|_| work.run().map(|()| work.is_recorded()).expect("a device")).collect();
+        let recorded: Vec<bool> =
+            (0..5).map(|_| work.run().map(|()| work.is_recorded()).expect("a device")).collect();
         (recorded, values)
     };
     let expected = mean_square(&wave((3, 4), 0.2), &Array2::zeros((3, 4)));

@@ -124,6 +124,15 @@ fn rows() {
     check_rule(normalised::<f64, ndarray::Ix2, ndarray::Ix2>::rule, [(Array2::zeros((3, 4)), grid(3, 4))]);
 }
 
+/// The gradient with respect to the number takes one pass more than the others, and reads what the last one overwrites.
+#[test]
+fn what_is_overwritten_is_overwritten_last() {
+    check_rule(
+        scaled_twice::<f64, ndarray::Ix1, ndarray::Ix1, ndarray::Ix1, ndarray::Ix1>::rule,
+        [(wave(5), wave(5), wave(5) * 0.5, wave(5) * 0.3, 0.7), (wave(70), wave(70), wave(1), wave(70), 0.2)],
+    );
+}
+
 #[differentiable]
 fn all_sines(x: &Array1<f64>) -> f64 {
     sines(x)

@@ -48,11 +48,11 @@ pub use blas::{MatrixScalar, Trans, gemm, mul_into, set_threads};
 pub use dual::DualNumber;
 pub use entries::Untouched;
 pub use float::{Float, Scalar};
-pub use fused::{Array, Host, Memory};
 pub use function::{
     Args, Buffers, ConstMut, ConstRef, ConstVal, Cotangent, Function, Gradients, Held, Mut, Parameter,
     Parameters, Ref, Shadows, Val,
 };
+pub use fused::{Array, Host, Memory};
 pub use held::Constant;
 pub use lend::{Lend, RefLent};
 pub use matrix::{Matrix, product};
@@ -93,12 +93,13 @@ pub mod __private {
         LiftParameter, LiftParameters, LiftRef, Liftable, Numbers,
     };
     pub use crate::entries::{Entries, untouched};
-    #[doc(hidden)]
-    pub use crate::with_cuda;
     pub use crate::exchange::{Exchange, ExchangeItems};
     pub use crate::float::{Float, Scalar};
     pub use crate::foreign;
     pub use crate::function::*;
+    pub use crate::fused::{KeepsLifetime, LifetimeOf, ShortensLifetime};
+    #[doc(hidden)]
+    pub use crate::with_cuda;
     pub mod fused {
         pub use crate::fused::*;
     }

@@ -104,14 +104,13 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
     let totals: Vec<Ident> = names.iter().map(|name| format_ident!("d_{name}")).collect();
     let scalars: Vec<&Ident> =
         operands.iter().zip(&totals).filter(|(o, _)| o.scalar).map(|(_, total)| total).collect();
-    let sinks =
-        operands.iter().zip(&totals).zip(&dims).map(|((Operand { name, scalar }, total), dim)| {
-            let array = array_of(dim);
-            match scalar {
-                true => quote!(#fused::Sink::number(&mut #total)),
-                false => quote!(<#array as #fused::Array<T>>::shadow_sink(#name.shadow.get(), true)),
-            }
-        });
+    let sinks = operands.iter().zip(&totals).zip(&dims).map(|((Operand { name, scalar }, total), dim)| {
+        let array = array_of(dim);
+        match scalar {
+            true => quote!(#fused::Sink::number(&mut #total)),
+            false => quote!(<#array as #fused::Array<T>>::shadow_sink(#name.shadow.get(), true)),
+        }
+    });
     let (values, sinks) = (quote!(#(#values),*), quote!(#(#sinks),*));
     let of_pullback = match result {
         Result::Elements => quote! {

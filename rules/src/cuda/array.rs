@@ -8,8 +8,8 @@ use ndarray::{Array as HostArray, ArrayRef, Dimension, IntoDimension, RemoveAxis
 
 use super::device::{Buffer, Device};
 use super::{Error, run};
-use crate::fused::{Array, Rank, Real, Sink, Source};
 use crate::fused::operand::{Owner, Place};
+use crate::fused::{Array, Rank, Real, Sink, Source};
 use crate::shadow::Differentiable;
 
 /// An array of `f32` or `f64` on a device, which owns its memory: by rows, without gaps.
@@ -368,7 +368,8 @@ macro_rules! differentiable {
                         };
                     }
                     _ => {
-                        *gradient = DeviceArray::uninitialised(device, self.shape).unwrap_or_else(run::failed);
+                        *gradient =
+                            DeviceArray::uninitialised(device, self.shape).unwrap_or_else(run::failed);
                     }
                 }
                 if bytes > 0 {
@@ -418,6 +419,9 @@ macro_rules! differentiable {
                 if let Some(device) = shadow.device {
                     run::fill(device, shadow.place, T::of(0.0));
                 }
+            }
+            fn shortened<'a, 's: 'a>(shadow: Self::Shadow<'s>) -> Self::Shadow<'a> {
+                shadow
             }
             fn save(&self, copy: &mut Backup) {
                 if !copy.forgone && !self.is_empty() {

@@ -119,7 +119,12 @@ impl Device {
     }
 
     pub(super) fn with(driver: Box<dyn Driver>) -> Self {
-        Device(Arc::new(Inner { state: Mutex::default(), allocations: AtomicUsize::new(0), transfers: AtomicUsize::new(0), driver }))
+        Device(Arc::new(Inner {
+            state: Mutex::default(),
+            allocations: AtomicUsize::new(0),
+            transfers: AtomicUsize::new(0),
+            driver,
+        }))
     }
 
     pub(super) fn driver(&self) -> &dyn Driver {

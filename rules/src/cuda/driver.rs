@@ -18,7 +18,8 @@ pub(super) trait Driver: Send + Sync {
     /// The kernel `name` in `source`.
     fn kernel(&self, source: &str, name: &str) -> Result<Kernel, Error>;
     /// Starts a kernel with these words as its only argument, a struct.
-    fn launch(&self, kernel: Kernel, grid: (u32, u32), block: (u32, u32), words: &[u64]) -> Result<(), Error>;
+    fn launch(&self, kernel: Kernel, grid: (u32, u32), block: (u32, u32), words: &[u64])
+    -> Result<(), Error>;
     /// *C ← α·op(A)·op(B) + β·C*, as cuBLAS defines it.
     fn gemm(&self, product: &Gemm) -> Result<(), Error>;
 

@@ -64,7 +64,9 @@ impl fmt::Display for Error {
             }
             Error::Driver { doing, message } => write!(f, "CUDA failed to {doing}: {message}"),
             Error::Blas { message } => write!(f, "cuBLAS failed: {message}"),
-            Error::Compile { kernel, message } => write!(f, "the kernel {kernel} does not compile: {message}"),
+            Error::Compile { kernel, message } => {
+                write!(f, "the kernel {kernel} does not compile: {message}")
+            }
             Error::Shape { expected, found } => write!(f, "the shape is {expected:?}, and not {found:?}"),
             Error::OtherDevice => write!(f, "the arrays are on different devices"),
             Error::Capture { reason } => write!(f, "no gradient was recorded: {reason}"),

@@ -57,9 +57,11 @@ impl Hardware {
         let blas = CudaBlas::new(self.stream.clone()).map_err(failed)?;
         let workspace = self.allocate(BLAS_WORKSPACE)?;
         // SAFETY: the memory is the handle's for good.
-        unsafe { cublas::sys::cublasSetWorkspace_v2(*blas.handle(), workspace as *mut c_void, BLAS_WORKSPACE) }
-            .result()
-            .map_err(failed)?;
+        unsafe {
+            cublas::sys::cublasSetWorkspace_v2(*blas.handle(), workspace as *mut c_void, BLAS_WORKSPACE)
+        }
+        .result()
+        .map_err(failed)?;
         Ok(self.blas.get_or_init(|| blas))
     }
 
@@ -174,7 +176,13 @@ impl Driver for Hardware {
         doing("load a kernel", function.map(|function| Kernel(function as u64)))
     }
 
-    fn launch(&self, kernel: Kernel, grid: (u32, u32), block: (u32, u32), words: &[u64]) -> Result<(), Error> {
+    fn launch(
+        &self,
+        kernel: Kernel,
+        grid: (u32, u32),
+        block: (u32, u32),
+        words: &[u64],
+    ) -> Result<(), Error> {
         self.bind()?;
         let mut arguments = [words.as_ptr().cast_mut().cast::<c_void>()];
         // SAFETY: the kernel takes one struct of these words, which the driver copies; it reads and writes what the plan says.
@@ -209,15 +217,11 @@ impl Driver for Hardware {
             if double {
                 let (alpha, beta) = (f64::from_bits(alpha), f64::from_bits(beta));
                 let (a, b, c) = (a as *const f64, b as *const f64, c as *mut f64);
-                cublas::result::dgemm(
-                    blas, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc,
-                )
+                cublas::result::dgemm(blas, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc)
             } else {
                 let (alpha, beta) = (f32::from_bits(alpha as u32), f32::from_bits(beta as u32));
                 let (a, b, c) = (a as *const f32, b as *const f32, c as *mut f32);
-                cublas::result::sgemm(
-                    blas, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc,
-                )
+                cublas::result::sgemm(blas, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc)
             }
         };
         done.map_err(|error| Error::Blas { message: error.to_string() })

@@ -19,7 +19,10 @@ fn arguments<T: Real>(c: Place<T>, a: Place<T>, b: Place<T>, adds: bool) -> Gemm
     let ldc = columns(&c).unwrap_or_else(|| panic!("product: C has gaps along both axes"));
     let operand = |place: &Place<T>| match columns(place) {
         Some(leading) => (false, leading),
-        None => (true, columns(&turned(*place)).unwrap_or_else(|| panic!("product: a matrix has gaps along both axes"))),
+        None => (
+            true,
+            columns(&turned(*place)).unwrap_or_else(|| panic!("product: a matrix has gaps along both axes")),
+        ),
     };
     let ((ta, lda), (tb, ldb)) = (operand(&a), operand(&b));
     let bits = |value: f64| match size_of::<T>() {
@@ -117,27 +120,32 @@ mod tests {
     /// By rows, by columns, with gaps between rows or columns.
     fn layouts(rows: usize, columns: usize) -> [Place<f64>; 4] {
         let (r, c) = (rows as isize, columns as isize);
-        [[c, 1], [1, r], [c + 2, 1], [1, r + 3]].map(|strides| Place::new(std::ptr::null_mut(), &[rows, columns], &strides))
+        [[c, 1], [1, r], [c + 2, 1], [1, r + 3]]
+            .map(|strides| Place::new(std::ptr::null_mut(), &[rows, columns], &strides))
     }
 
     #[test]
     fn what_cublas_is_asked_for_is_the_product() {
         let value = |matrix: usize, i: usize, j: usize| (matrix * 100 + i * 10 + j) as f64;
         for (m, n, k) in [(2, 3, 4), (1, 3, 2), (3, 1, 2), (2, 2, 1), (1, 1, 1)] {
-            for (c, a, b) in (0..64).map(|i| (layouts(m, n)[i % 4], layouts(m, k)[i / 4 % 4], layouts(k, n)[i / 16])) {
+            for (c, a, b) in
+                (0..64).map(|i| (layouts(m, n)[i % 4], layouts(m, k)[i / 4 % 4], layouts(k, n)[i / 16]))
+            {
                 let gemm = arguments(c, a, b, true);
                 // The matrices as memory, in which elements that are not the matrix's are NaN.
                 let memory = |matrix: usize, place: &Place<f64>| {
                     let mut memory = vec![f64::NAN; 64];
                     for i in 0..place.lengths[0] {
                         for j in 0..place.lengths[1] {
-                            memory[i * place.strides[0] as usize + j * place.strides[1] as usize] = value(matrix, i, j);
+                            memory[i * place.strides[0] as usize + j * place.strides[1] as usize] =
+                                value(matrix, i, j);
                         }
                     }
                     memory
                 };
                 let swapped = super::columns(&c).is_none();
-                let (first, second) = if swapped { (memory(2, &b), memory(1, &a)) } else { (memory(1, &a), memory(2, &b)) };
+                let (first, second) =
+                    if swapped { (memory(2, &b), memory(1, &a)) } else { (memory(1, &a), memory(2, &b)) };
                 let mut result = memory(3, &c);
                 let at = |memory: &[f64], transposed: bool, leading: usize, i: usize, j: usize| {
                     if transposed { memory[i * leading + j] } else { memory[j * leading + i] }
@@ -155,7 +163,14 @@ mod tests {
                     for j in 0..n {
                         let expected: f64 = (0..k).map(|l| value(1, i, l) * value(2, l, j)).sum();
                         let found = result[i * c.strides[0] as usize + j * c.strides[1] as usize];
-                        assert_eq!(found, value(3, i, j) + expected, "{m} {n} {k}: {:?} {:?} {:?}", c.strides, a.strides, b.strides);
+                        assert_eq!(
+                            found,
+                            value(3, i, j) + expected,
+                            "{m} {n} {k}: {:?} {:?} {:?}",
+                            c.strides,
+                            a.strides,
+                            b.strides
+                        );
                     }
                 }
             }

@@ -107,7 +107,8 @@ impl Plan {
         let by_rows = reduces || request.results || request.keeps && request.kept > 0;
         let mut known = Known::Given;
         if by_rows {
-            let alone = text.totals.is_empty() && outputs.len() <= 1 && outputs.iter().all(|o| o.summed.is_empty());
+            let alone =
+                text.totals.is_empty() && outputs.len() <= 1 && outputs.iter().all(|o| o.summed.is_empty());
             if length <= LONG_ROW || rows >= MANY_ROWS || !reduces {
                 let direct = if alone { outputs.pop().map_or(Vec::new(), |o| o.direct) } else { Vec::new() };
                 let later = !text.totals.is_empty() || !outputs.is_empty();
@@ -165,18 +166,32 @@ impl Plan {
         );
         let places = across.places();
         // Threads that share a block go on together: there are barriers.
-        line!(writer, "for (index tile = (index)blockIdx.x * {places}; tile < {rows_}; tile += (index)gridDim.x * {places}) {{");
-        line!(writer, "const bool active = tile + place < {rows_};\nconst index row = active ? tile + place : {rows_} - 1;");
+        line!(
+            writer,
+            "for (index tile = (index)blockIdx.x * {places}; tile < {rows_}; tile += (index)gridDim.x * {places}) {{"
+        );
+        line!(
+            writer,
+            "const bool active = tile + place < {rows_};\nconst index row = active ? tile + place : {rows_} - 1;"
+        );
         writer.offsets(&outer, "row", "g", 1);
         writer.numbers(Known::Given, "g");
         for (number, pass) in text.passes.iter().enumerate() {
             let written: Vec<usize> = direct.iter().copied().filter(|o| pass.writes[*o]).collect();
             if !(pass.reductions.is_empty() && written.is_empty()) {
                 line!(writer, "{{");
-                let parts = pass.reductions.iter().enumerate().map(|(i, (reduction, _))| (format!("s{i}"), *reduction));
+                let parts = pass
+                    .reductions
+                    .iter()
+                    .enumerate()
+                    .map(|(i, (reduction, _))| (format!("s{i}"), *reduction));
                 let sums = Sums { parts: parts.collect() };
                 writer.neutral(&sums);
-                line!(writer, "for (index j = active ? lane : {steps}; j < {steps}; j += {}) {{", across.lanes());
+                line!(
+                    writer,
+                    "for (index j = active ? lane : {steps}; j < {steps}; j += {}) {{",
+                    across.lanes()
+                );
                 writer.offsets(&inner, "j", "j", vector);
                 writer.elements(number, vector, inner.last().copied(), "g j", &written, &sums);
                 line!(writer, "}}");
@@ -226,7 +241,8 @@ impl Plan {
         for (i, number) in reducing.iter().copied().enumerate() {
             let pass = &text.passes[number];
             let last = i + 1 == reducing.len();
-            let parts = pass.reductions.iter().enumerate().map(|(i, (reduction, _))| (format!("s{i}"), *reduction));
+            let parts =
+                pass.reductions.iter().enumerate().map(|(i, (reduction, _))| (format!("s{i}"), *reduction));
             let known = if i == 0 { Known::Given } else { Known::Kept };
             let sums = Sums { parts: parts.collect() };
             self.reduce(request, known, (&outer, &inner), Some(number), &[], &sums, |plan, writer, at| {
@@ -247,7 +263,9 @@ impl Plan {
     fn totals(&mut self, request: &Request<'_>, known: Known) {
         let text = request.text;
         let (outer, _) = request.groups();
-        let sums = Sums { parts: text.totals.iter().map(|(_, value)| ((*value).to_owned(), Reduction::Sum)).collect() };
+        let sums = Sums {
+            parts: text.totals.iter().map(|(_, value)| ((*value).to_owned(), Reduction::Sum)).collect(),
+        };
         self.reduce(request, known, (&[], &outer), None, &[], &sums, |_, writer, _| {
             for (i, (port, _)) in text.totals.iter().enumerate() {
                 let target = writer.pointer(&format!("total{port}"), Word::Total(*port));
@@ -264,13 +282,21 @@ impl Plan {
         let kept: Vec<usize> = (0..space.lengths.len()).filter(|axis| !over.contains(axis)).collect();
         if !summed.is_empty() {
             let sums = Sums { parts: summed.iter().map(|o| (format!("y{o}"), Reduction::Sum)).collect() };
-            return self.reduce(request, known, (&kept, over), Some(number), direct, &sums, |_, writer, at| {
-                for (i, o) in summed.iter().enumerate() {
-                    let d = writer.array(space.inputs + o);
-                    let place = offset_of(space.inputs + o, at);
-                    line!(writer, "{d}[{place}] = {d}[{place}] + sum{i};");
-                }
-            });
+            return self.reduce(
+                request,
+                known,
+                (&kept, over),
+                Some(number),
+                direct,
+                &sums,
+                |_, writer, at| {
+                    for (i, o) in summed.iter().enumerate() {
+                        let d = writer.array(space.inputs + o);
+                        let place = offset_of(space.inputs + o, at);
+                        line!(writer, "{d}[{place}] = {d}[{place}] + sum{i};");
+                    }
+                },
+            );
         }
         let (_, inner) = request.groups();
         let vector = request.vector(&kept, direct, true);
@@ -333,7 +359,10 @@ impl Plan {
         let steps_ = writer.integer("steps_".to_owned(), steps as i64);
         let chunk_ = writer.integer("chunk_".to_owned(), chunk as i64);
         line!(writer, "const index tile = (index)blockIdx.x * {} + place;", across.places());
-        line!(writer, "const bool active = tile < {places_};\nconst index at = active ? tile : {places_} - 1;");
+        line!(
+            writer,
+            "const bool active = tile < {places_};\nconst index at = active ? tile : {places_} - 1;"
+        );
         line!(writer, "const index begin = active ? (index)blockIdx.y * {chunk_} : {steps_};");
         line!(writer, "const index end = begin + {chunk_} < {steps_} ? begin + {chunk_} : {steps_};");
         writer.offsets(kept, "at", "g", 1);
@@ -476,7 +505,10 @@ impl Request<'_> {
         let elements = space.lengths.iter().fold(1, |all: usize, n| all.saturating_mul(*n));
         let numbers = elements.saturating_mul(self.text.slots.max(1));
         let far = |strides: &Vec<isize>| {
-            let reach = strides.iter().zip(&space.lengths).map(|(stride, n)| stride.unsigned_abs() * n.saturating_sub(1));
+            let reach = strides
+                .iter()
+                .zip(&space.lengths)
+                .map(|(stride, n)| stride.unsigned_abs() * n.saturating_sub(1));
             reach.sum::<usize>() > most
         };
         numbers > most || space.strides.iter().any(far)
@@ -485,12 +517,17 @@ impl Request<'_> {
     /// How threads share `places` along the axes `kept`, each of which has something for each step along `over`.
     fn across(&self, kept: &[usize], over: &[usize]) -> Across {
         let strides = &self.space.strides[self.like];
-        let innermost = |axes: &[usize]| axes.iter().rev().map(|axis| strides[*axis].unsigned_abs()).find(|s| *s > 0);
+        let innermost =
+            |axes: &[usize]| axes.iter().rev().map(|axis| strides[*axis].unsigned_abs()).find(|s| *s > 0);
         match (innermost(kept), innermost(over)) {
             (Some(kept), Some(over)) if kept < over => return Across::Columns,
             _ => {}
         }
-        if self.space.count(over) <= 1024 && self.space.count(kept) > 1 { Across::Warp } else { Across::Block }
+        if self.space.count(over) <= 1024 && self.space.count(kept) > 1 {
+            Across::Warp
+        } else {
+            Across::Block
+        }
     }
 
     /// How many elements can be loaded at a time along `axes`; with `rest` an end that does not fill a vector is taken care of.
@@ -507,9 +544,7 @@ impl Request<'_> {
             let strides = &space.strides[*array];
             match strides[innermost] {
                 0 => true,
-                1 => {
-                    (0..strides.len()).all(|axis| axis == innermost || strides[axis] % vector as isize == 0)
-                }
+                1 => (0..strides.len()).all(|axis| axis == innermost || strides[axis] % vector as isize == 0),
                 _ => false,
             }
         };

@@ -1,9 +1,9 @@
 //! The same work again and again, as one CUDA graph.
 
+use super::Error;
 use super::array::DeviceArray;
 use super::device::Device;
 use super::driver::Recording;
-use super::Error;
 use crate::fused::{Rank, Real};
 
 /// Work on a device that is repeated, a gradient above all: from the third run on it is one CUDA graph, so that the processor starts it

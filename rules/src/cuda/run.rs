@@ -138,7 +138,10 @@ fn run<T: Real, const I: usize, const O: usize>(
     let at = scratch.places(device, room)?;
     let total = |slot: usize| at.totals + (slot * size) as u64;
     if let Some(Numbered { slot, .. }) = value {
-        places[I + O] = Some(Place { start: std::ptr::without_provenance_mut(total(slot) as usize), ..of_rows.expect("a value") });
+        places[I + O] = Some(Place {
+            start: std::ptr::without_provenance_mut(total(slot) as usize),
+            ..of_rows.expect("a value")
+        });
     }
     for (launch, kernel) in plan.launches.iter().zip(kernels) {
         words.clear();
@@ -192,10 +195,13 @@ fn resolve<T: Real>(
 }
 
 fn space(layout: &Layout, inputs: usize, outputs: usize) -> Space {
-    let axes = || [&layout.outer, &layout.inner].into_iter().flat_map(|axes| (0..axes.count).map(move |i| (axes, i)));
+    let axes = || {
+        [&layout.outer, &layout.inner].into_iter().flat_map(|axes| (0..axes.count).map(move |i| (axes, i)))
+    };
     let lengths: Vec<usize> = axes().map(|(axes, i)| axes.lengths[i]).collect();
-    let mut strides: Vec<Vec<isize>> =
-        (0..=inputs + outputs).map(|array| axes().map(|(axes, i)| axes.strides[i][array]).collect()).collect();
+    let mut strides: Vec<Vec<isize>> = (0..=inputs + outputs)
+        .map(|array| axes().map(|(axes, i)| axes.strides[i][array]).collect())
+        .collect();
     let outer = layout.outer.count;
     let mut row = vec![0; lengths.len()];
     let mut next = 1;
@@ -210,19 +216,25 @@ fn space(layout: &Layout, inputs: usize, outputs: usize) -> Space {
 /// Whether two of the results have elements in common without being the same.
 fn overlap<T: Real>(sinks: &[Option<Place<T>>], wanted: &[bool]) -> bool {
     let reach = |place: &Place<T>| {
-        let (mut first, mut last) = (place.start.addr() as i128, place.start.addr() as i128 + size_of::<T>() as i128);
+        let (mut first, mut last) =
+            (place.start.addr() as i128, place.start.addr() as i128 + size_of::<T>() as i128);
         for axis in 0..place.axes {
-            let way = (place.lengths[axis] as i128 - 1).max(0) * place.strides[axis] as i128 * size_of::<T>() as i128;
+            let way = (place.lengths[axis] as i128 - 1).max(0)
+                * place.strides[axis] as i128
+                * size_of::<T>() as i128;
             first += way.min(0);
             last += way.max(0);
         }
         (first, last)
     };
-    let places = || sinks.iter().zip(wanted).filter(|(_, wanted)| **wanted).filter_map(|(place, _)| place.as_ref());
+    let places =
+        || sinks.iter().zip(wanted).filter(|(_, wanted)| **wanted).filter_map(|(place, _)| place.as_ref());
     places().enumerate().any(|(i, a)| {
         places().skip(i + 1).any(|b| {
             let ((a_first, a_last), (b_first, b_last)) = (reach(a), reach(b));
-            let same = a.start == b.start && a.lengths() == b.lengths() && a.strides[..a.axes] == b.strides[..b.axes];
+            let same = a.start == b.start
+                && a.lengths() == b.lengths()
+                && a.strides[..a.axes] == b.strides[..b.axes];
             !same && a_first < b_last && b_first < a_last
         })
     })
@@ -288,4 +300,3 @@ pub(super) fn assign<T: Real, D: Rank>(to: &mut DeviceRef<T, D>, from: &DeviceRe
         copy(&to.device().clone(), to.place(), from.place());
     }
 }
-

@@ -80,7 +80,14 @@ fn compile(sources: &BTreeMap<String, String>) -> PathBuf {
         let part = stem.with_extension(format!("{}", std::process::id()));
         let source = part.with_extension("cpp");
         std::fs::write(&source, &text).expect("room for a temporary file");
-        let flags = ["-std=c++17", "-O1", "-w", "-ffp-contract=off", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+        let flags = [
+            "-std=c++17",
+            "-O1",
+            "-w",
+            "-ffp-contract=off",
+            "-fsanitize=address,undefined",
+            "-fno-sanitize-recover=all",
+        ];
         let done = Command::new("g++").args(flags).arg("-o").arg(&part).arg(&source).status();
         let done = done.expect("the simulator takes g++");
         assert!(done.success(), "the kernels in {} do not compile", source.display());
@@ -237,7 +244,13 @@ impl Driver for Simulated {
     fn kernel(&self, _: &str, name: &str) -> Result<Kernel, Error> {
         Ok(Kernel(*self.kernels.get(name).expect("the scenario takes the same kernels each time")))
     }
-    fn launch(&self, kernel: Kernel, grid: (u32, u32), block: (u32, u32), words: &[u64]) -> Result<(), Error> {
+    fn launch(
+        &self,
+        kernel: Kernel,
+        grid: (u32, u32),
+        block: (u32, u32),
+        words: &[u64],
+    ) -> Result<(), Error> {
         let (grid, block) = ((grid.0.into(), grid.1.into()), (block.0.into(), block.1.into()));
         let head = [b'l'.into(), kernel.0, grid.0, grid.1, block.0, block.1, words.len() as u64];
         self.ask(&[&head, words].concat(), &[], &mut []);

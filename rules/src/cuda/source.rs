@@ -284,9 +284,8 @@ impl Writer<'_> {
         let pass = &self.text.passes[pass];
         let space = self.space;
         let inputs: Vec<usize> = (0..space.inputs).filter(|i| pass.reads[*i]).collect();
-        let packed = |array: usize| {
-            vector > 1 && innermost.is_some_and(|axis| space.strides[array][axis] == 1)
-        };
+        let packed =
+            |array: usize| vector > 1 && innermost.is_some_and(|axis| space.strides[array][axis] == 1);
         for i in &inputs {
             let (x, place) = (self.array(*i), offset_of(*i, at));
             if packed(*i) {
@@ -329,10 +328,7 @@ impl Writer<'_> {
             // One after the other: two of them may be the same array.
             line!(self, "{{");
             if packed(array) {
-                line!(
-                    self,
-                    "pb_vector<T, {vector}> *place = (pb_vector<T, {vector}> *)({d} + {place});"
-                );
+                line!(self, "pb_vector<T, {vector}> *place = (pb_vector<T, {vector}> *)({d} + {place});");
                 if self.adds[*o] {
                     line!(self, "const pb_vector<T, {vector}> old = *place;");
                     line!(self, "for (int l = 0; l < {vector}; ++l) w{o}.e[l] = old.e[l] + w{o}.e[l];");
@@ -364,7 +360,8 @@ impl Writer<'_> {
     /// The source of the kernel, and its name.
     pub(super) fn finish(self) -> (String, String, Vec<Word>) {
         let mut text = String::new();
-        let (ty, index) = (if self.double { "double" } else { "float" }, if self.wide { "long long" } else { "int" });
+        let (ty, index) =
+            (if self.double { "double" } else { "float" }, if self.wide { "long long" } else { "int" });
         let mut fields = String::new();
         let mut locals = String::new();
         for Field { name, ty, .. } in &self.fields {
@@ -373,7 +370,8 @@ impl Writer<'_> {
                 writeln!(locals, "const index {name} = (index)a.{name};").expect("a string");
             }
         }
-        writeln!(text, "typedef {ty} T;\ntypedef {index} index;\nstruct Arguments {{\n{fields}}};").expect("a string");
+        writeln!(text, "typedef {ty} T;\ntypedef {index} index;\nstruct Arguments {{\n{fields}}};")
+            .expect("a string");
         let body = &self.body;
         let hash = super::cache::fingerprint(&[&text, &locals, body]);
         let name = format!("pb_{}_{hash:016x}", self.text.name);

@@ -39,7 +39,8 @@ fn copies_and_views() {
         let shape = column.copy_from(&z.view().insert_axis(Axis(0)).slice(s![.., .., ..1]));
         column.copy_from(&z.view().insert_axis(Axis(0))).expect("the same shape");
         let zeros = DeviceArray::<f32, Ix1>::zeros(device, 3).expect("memory").to_array().expect("memory");
-        let one = DeviceArray::from_array(device, &arr0(2.5_f32)).expect("memory").to_array().expect("memory");
+        let one =
+            DeviceArray::from_array(device, &arr0(2.5_f32)).expect("memory").to_array().expect("memory");
         (views, shape, a.to_array().expect("memory"), zeros, one)
     };
     let mut written = x.clone();
@@ -135,9 +136,11 @@ fn shadows_that_overlap() {
         for (left, right) in ranges.clone() {
             let (a, b) = (x.slice_axis(Axis(1), left.clone()), x.slice_axis(Axis(1), right.clone()));
             let mut y = DeviceArray::<f64, Ix2>::zeros(device, (4, left.len())).expect("memory");
-            let mut dy = DeviceArray::from_array(device, &waves::<f64, _>(Ix2(4, left.len()), 0.7)).expect("memory");
+            let mut dy =
+                DeviceArray::from_array(device, &waves::<f64, _>(Ix2(4, left.len()), 0.7)).expect("memory");
             let shadows = DeviceArray::from_array(device, &d).expect("memory");
-            let part = |range: std::ops::Range<usize>| Shadow::new(shadows.slice_axis(Axis(1), range).as_shadow());
+            let part =
+                |range: std::ops::Range<usize>| Shadow::new(shadows.slice_axis(Axis(1), range).as_shadow());
             let mut rule = scaled::rule();
             rule.forward(scaled::args(&mut *y, &*a, &*b, 0.9));
             let all = (shadow(&mut dy), part(left), part(right), Ignored);
@@ -162,7 +165,10 @@ fn shadows_that_overlap() {
     }
     for results in simulate(run) {
         for (result, expected) in results.iter().zip(&expected) {
-            assert!((result - expected).iter().all(|error| error.abs() < 1e-13), "{result} instead of {expected}");
+            assert!(
+                (result - expected).iter().all(|error| error.abs() < 1e-13),
+                "{result} instead of {expected}"
+            );
         }
     }
 }

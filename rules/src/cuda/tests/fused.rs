@@ -52,7 +52,8 @@ impl<T: Real> Place<T> for Device {
 
 pub(super) fn waves<T: Real, D: Dimension>(shape: D, seed: f64) -> Array<T, D> {
     let count = shape.size();
-    let elements = (0..count).map(|i| T::of((seed + 0.73 * i as f64 + 0.11 * (i % 7) as f64).sin())).collect();
+    let elements =
+        (0..count).map(|i| T::of((seed + 0.73 * i as f64 + 0.11 * (i % 7) as f64).sin())).collect();
     Array::from_shape_vec(shape, elements).expect("as many")
 }
 
@@ -184,7 +185,8 @@ fn numbers_out<T: Real + std::fmt::Debug, P: Place<T>>(place: &P) -> Results {
     let mut results = Results::new();
     for count in [0, 1, 33, 17_000] {
         let (x, t) = (place.array(waves::<T, _>(Ix1(count), 0.2)), place.array(waves::<T, _>(Ix1(1), 0.9)));
-        let (mut dx, mut dt) = (place.array(waves::<T, _>(Ix1(count), 0.3)), place.array(waves::<T, _>(Ix1(1), 0.4)));
+        let (mut dx, mut dt) =
+            (place.array(waves::<T, _>(Ix1(count), 0.3)), place.array(waves::<T, _>(Ix1(1), 0.4)));
         let mut rule = norm::rule();
         if count > 0 {
             results.push(("norm", vec![of(rule.forward(norm::args(&x)).0)]));
