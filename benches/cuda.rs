@@ -67,10 +67,22 @@ fn bandwidth(device: &Device, elements: usize) -> Result<(), Error> {
     let zeros = || Matrix32::zeros(device, (elements / 1024, 1024));
     let (mut y, x) = (zeros()?, zeros()?);
     let gigabytes = |arrays: usize, seconds: f64| 4e-9 * (arrays * elements) as f64 / seconds;
-    let copy = gigabytes(2, median(device, || Ok(copied(&mut y, &x)))?);
+    let copy = gigabytes(
+        2,
+        median(device, || {
+            copied(&mut y, &x);
+            Ok(())
+        })?,
+    );
     println!("copy: {copy:.0} GB/s");
     let (w, b, seed) = (zeros()?, zeros()?, zeros()?);
-    let forward = gigabytes(4, median(device, || Ok(affine_tanh(&mut y, &x, &w, &b)))?);
+    let forward = gigabytes(
+        4,
+        median(device, || {
+            affine_tanh(&mut y, &x, &w, &b);
+            Ok(())
+        })?,
+    );
     println!("tanh(x·w + b), forward: {forward:.0} GB/s, {:.0} % of the copy", 100.0 * forward / copy);
     let mut g = affine::<Matrix32>::pullback();
     let both = median(device, || {
@@ -87,7 +99,10 @@ fn bandwidth(device: &Device, elements: usize) -> Result<(), Error> {
 fn products(device: &Device, n: usize) -> Result<(), Error> {
     let zeros = || Matrix32::zeros(device, (n, n));
     let (mut c, a, b, seed) = (zeros()?, zeros()?, zeros()?, zeros()?);
-    let forward = median(device, || Ok(product(&mut c, &a, &b)))?;
+    let forward = median(device, || {
+        product(&mut c, &a, &b);
+        Ok(())
+    })?;
     let mut g = multiplied::<Matrix32>::pullback();
     let gradient = median(device, || {
         g.value_and_pullback(&mut c, &a, &b, &seed);

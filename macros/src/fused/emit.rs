@@ -183,7 +183,7 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
             }
         }
 
-        #[allow(clippy::too_many_arguments)]
+        #[allow(clippy::too_many_arguments, clippy::approx_constant)]
         impl #generics #rule #arguments {
             fn compute(
                 #parameters #axis_parameter

@@ -129,13 +129,12 @@ impl Plan {
         plan
     }
 
-    fn writer<'a>(&self, request: &Request<'a>, vector: usize) -> Writer<'a> {
+    fn writer<'a>(request: &Request<'a>) -> Writer<'a> {
         Writer {
             text: request.text,
             space: request.space,
             double: request.double,
             wide: request.wide(),
-            vector,
             kept: request.kept,
             pulls: request.pulls,
             seed: request.seed,
@@ -157,7 +156,7 @@ impl Plan {
         let (rows, length) = (space.count(&outer), space.count(&inner));
         let across = request.across(&outer, &inner);
         let vector = if across == Across::Columns { 1 } else { request.vector(&inner, direct, false) };
-        let mut writer = self.writer(request, vector);
+        let mut writer = Plan::writer(request);
         writer.scalars(length);
         writer.position(across);
         let (rows_, steps) = (
@@ -301,7 +300,7 @@ impl Plan {
         let (_, inner) = request.groups();
         let vector = request.vector(&kept, direct, true);
         let all = space.count(&kept);
-        let mut writer = self.writer(request, vector);
+        let mut writer = Plan::writer(request);
         writer.scalars(space.count(&inner));
         let none = Sums { parts: Vec::new() };
         line!(writer, "const index first = (index)blockIdx.x * {THREADS} + threadIdx.x;");
@@ -352,7 +351,7 @@ impl Plan {
         let parts = steps.div_ceil(chunk.max(1)).max(1);
 
         let (_, inner) = request.groups();
-        let mut writer = self.writer(request, vector);
+        let mut writer = Plan::writer(request);
         writer.scalars(space.count(&inner));
         writer.position(across);
         let places_ = writer.integer("places_".to_owned(), places as i64);
@@ -549,7 +548,7 @@ impl Request<'_> {
             }
         };
         let packed = used.iter().any(|array| space.strides[*array][innermost] == 1);
-        let whole = space.lengths[innermost] % vector == 0
+        let whole = space.lengths[innermost].is_multiple_of(vector)
             || rest && space.lengths.len() == 1 && space.lengths[innermost] >= vector;
         if self.aligned && packed && whole && used.iter().all(fits) { vector } else { 1 }
     }

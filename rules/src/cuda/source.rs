@@ -113,8 +113,6 @@ pub(super) struct Writer<'a> {
     pub(super) space: &'a Space,
     pub(super) double: bool,
     pub(super) wide: bool,
-    /// How many elements are loaded at a time.
-    pub(super) vector: usize,
     /// How many numbers of each row are kept for the pullback,
     pub(super) kept: usize,
     /// which has them given.

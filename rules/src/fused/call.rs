@@ -267,7 +267,7 @@ where
 }
 
 /// Empties a shadow.
-pub fn clear<T: Real, D: Rank>(cells: &ArrayCells<'_, T, D>) {
+pub(super) fn clear<T: Real, D: Rank>(cells: &ArrayCells<'_, T, D>) {
     for cell in cells {
         cell.set(T::of(0.0));
     }

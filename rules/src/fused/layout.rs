@@ -27,7 +27,7 @@ pub(crate) struct Axes {
 
 /// The lengths of axes.
 #[derive(Clone, Copy)]
-pub struct Shape {
+pub(crate) struct Shape {
     axes: usize,
     lengths: [usize; MOST_AXES],
 }

@@ -90,9 +90,9 @@ impl<L: Kernel<T, I, O, R> + super::DeviceKernel, T: Real, const I: usize, const
 
 /// How long the shadow of an argument lasts whose type `A` is a parameter of the function. Of an array it may be shortened, of others it
 /// stays as it is: the method of the first trait that `A` has is chosen.
-pub struct LifetimeOf<A>(std::marker::PhantomData<fn(A)>);
+pub struct LifetimeOf<A: ?Sized>(std::marker::PhantomData<fn(*const A)>);
 
-impl<A> LifetimeOf<A> {
+impl<A: ?Sized> LifetimeOf<A> {
     /// The value.
     pub const OF: Self = LifetimeOf(std::marker::PhantomData);
 }
@@ -100,7 +100,7 @@ impl<A> LifetimeOf<A> {
 /// See [`LifetimeOf`].
 pub trait ShortensLifetime<T> {
     /// The array.
-    type Array: Differentiable;
+    type Array: Differentiable + ?Sized;
     /// The same shadow for a shorter time.
     fn shortened<'a, 's: 'a>(
         &self,
@@ -108,7 +108,7 @@ pub trait ShortensLifetime<T> {
     ) -> Shadow<<Self::Array as Differentiable>::Shadow<'a>>;
 }
 
-impl<T: Real, A: Array<T>> ShortensLifetime<T> for LifetimeOf<A> {
+impl<T: Real, A: Array<T> + ?Sized> ShortensLifetime<T> for LifetimeOf<A> {
     type Array = A;
     #[inline(always)]
     fn shortened<'a, 's: 'a>(&self, shadow: Shadow<A::Shadow<'s>>) -> Shadow<A::Shadow<'a>> {
@@ -125,7 +125,7 @@ pub trait KeepsLifetime {
     }
 }
 
-impl<A> KeepsLifetime for &LifetimeOf<A> {}
+impl<A: ?Sized> KeepsLifetime for &LifetimeOf<A> {}
 
 /// What the result of a fused function held before the call.
 pub struct Old<T: Real, A: Array<T> + ?Sized>(A::Copy);

@@ -12,7 +12,7 @@ pub(crate) const MOST_AXES: usize = 6;
 
 /// Where an array's elements are.
 #[derive(Clone, Copy)]
-pub struct Place<T> {
+pub(crate) struct Place<T> {
     /// On a device this is an address there.
     pub(crate) start: *mut T,
     pub(crate) axes: usize,
