@@ -46,7 +46,7 @@ fn loss<M: Matrix<f64>, V: Array<f64, Memory = M::Memory>>(
 /// The same, of which the value stays on the device: the losses of all rows.
 #[differentiable]
 #[allow(clippy::too_many_arguments)]
-fn losses<M: Matrix<f64>, V: Array<f64, Memory = M::Memory>>(
+fn row_losses<M: Matrix<f64>, V: Array<f64, Memory = M::Memory>>(
     losses: &mut M,
     z: &mut M,
     h: &mut M,
@@ -146,7 +146,7 @@ fn train(device: &Device, repeated: bool) -> Result<Vec<(Array2<f64>, bool)>, Er
     let b1 = DeviceArray::from_array(device, &b1)?;
     let (mut l, mut z, mut h, mut y, mut next) = (zeros(1)?, zeros(9)?, zeros(9)?, zeros(3)?, copy(&w1)?);
     let [no_z, no_h, no_y] = [zeros(9)?, zeros(9)?, zeros(3)?];
-    let mut g = losses::<DeviceArray<f64, Ix2>, DeviceArray<f64, Ix1>>::pullback();
+    let mut g = row_losses::<DeviceArray<f64, Ix2>, DeviceArray<f64, Ix1>>::pullback();
     type Changing = (DeviceArray<f64, Ix2>, DeviceArray<f64, Ix2>, f64);
     let mut step = Repeated::new(device, (copy(&x)?, copy(&w1)?, 0.05), |(x, w1, rate): &mut Changing| {
         let ((), d) = g.value_and_pullback(
