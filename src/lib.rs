@@ -33,12 +33,14 @@
 //!   [`#[derive(Rule)]`](derive@Rule), tested by [`testing`].
 //! * [How it works](guide::how_it_works): from a function to its reverse pass, and what holds on the way.
 //! * [Fused functions](guide::fused) of arrays, by [`fused!`]; those of [neural networks](nn).
+//! * [CUDA devices](guide::cuda): the same functions on the arrays of a GPU.
 //! * [The catalogue](guide::catalogue) of the rules that there are: matrix products [`mul_into()`] and [`gemm()`], all of [`blas`] and
 //!   [`linalg`].
 //!
 //! # Features
 //! None is on by default.
 //!
+//! * `cuda`: arrays on CUDA devices, see [the guide](guide::cuda). It builds without CUDA.
 //! * `fft`: discrete Fourier transforms in [`linalg`].
 //! * `nalgebra`: vectors and matrices of nalgebra in differentiable functions; see [the guide](guide::language#nalgebra).
 //! * `openblas`: large matrix products by the OpenBLAS that the system has (`libopenblas-dev`).

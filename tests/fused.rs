@@ -41,6 +41,8 @@ fused! {
 
     fn normalised(x) { x / sum(x * x).sqrt() }
 
+    fn scaled_twice(w, x, z, k: T) { w * sum(constant(x) * k) + k * z }
+
     fn huber(x, t, delta: T) {
         let d = (x - t).abs();
         mean(if d < delta { 0.5 * d * d } else { delta * (d - 0.5 * delta) })
@@ -120,6 +122,24 @@ fn rows() {
         );
     }
     check_rule(normalised::<f64, ndarray::Ix2, ndarray::Ix2>::rule, [(Array2::zeros((3, 4)), grid(3, 4))]);
+}
+
+#[differentiable]
+fn of_factor(w: &Array1<f64>, x: &Array1<f64>, z: &Array1<f64>, k: f64) -> f64 {
+    let mut y = Array1::<f64>::zeros(w.len());
+    scaled_twice(&mut y, w, x, z, k);
+    norm(&y)
+}
+
+/// The gradient with respect to the number takes one pass more than the others, and reads what the last one overwrites.
+#[test]
+fn what_is_overwritten_is_overwritten_last() {
+    let (w, x, z, k) = (wave(5), wave(5), wave(5) * 0.3, 0.7);
+    let mut g = of_factor::gradient();
+    let (_, d) = g.value_and_gradient(&w, &x, &z, k);
+    let step = 1e-5;
+    let slope = (of_factor(&w, &x, &z, k + step) - of_factor(&w, &x, &z, k - step)) / (2.0 * step);
+    assert!((d.k - slope).abs() < 1e-8, "{} instead of {slope}", d.k);
 }
 
 #[differentiable]

@@ -188,6 +188,13 @@ impl Generics {
         self.syntax.make_where_clause().predicates.extend(predicates);
     }
 
+    /// The type parameter that `ty` is, unless that stands for a float.
+    pub(crate) fn general(&self, ty: &Type) -> Option<&Ident> {
+        let Type::Path(path) = ty else { return None };
+        let name = path.path.get_ident()?;
+        self.syntax.type_params().map(|p| &p.ident).find(|p| *p == name && !self.scalars.contains(p))
+    }
+
     /// What the syntax tells about `ty`.
     pub(crate) fn kind_of(&self, ty: &Type) -> Kind {
         kind_of(&self.scalars, ty)

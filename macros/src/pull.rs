@@ -537,7 +537,13 @@ impl Reverse<'_> {
         let whole = view.as_ref().or(local).expect("bound before the call");
         let (whole, rest) = self.viewed(whole, place, at);
         let projections = self.projections(rest, at, level);
-        if projections.is_empty() {
+        if let (true, Some(ty)) = (projections.is_empty(), &variable.general) {
+            // The compiler knows of no shorter lifetime, where the type is a parameter.
+            quote_spanned!(span=> {
+                use __pb::{KeepsLifetime as _, ShortensLifetime as _};
+                (&__pb::LifetimeOf::<#ty>::OF).shortened(#whole).into()
+            })
+        } else if projections.is_empty() {
             quote_spanned!(span=> #whole.into())
         } else {
             let cells = Program::fresh("d");

@@ -71,6 +71,8 @@ pub(crate) struct Variable {
     pub(crate) zero: Option<Zero>,
     /// As annotated.
     pub(crate) ty: Option<Box<syn::Type>>,
+    /// The type parameter that a parameter refers to.
+    pub(crate) general: Option<Ident>,
 }
 
 impl Variable {
@@ -102,6 +104,7 @@ impl Variable {
             block,
             zero: None,
             ty: None,
+            general: None,
         }
     }
 

@@ -9,6 +9,8 @@ mod arrays;
 pub mod blas;
 mod call;
 mod callable;
+#[cfg(feature = "cuda")]
+pub mod cuda;
 mod derived;
 mod dual;
 mod entries;
@@ -21,6 +23,7 @@ mod held;
 mod lend;
 pub mod linalg;
 mod local;
+mod matrix;
 #[doc(hidden)]
 pub mod mutation;
 #[cfg(feature = "nalgebra")]
@@ -49,8 +52,10 @@ pub use function::{
     Args, Buffers, ConstMut, ConstRef, ConstVal, Cotangent, Function, Gradients, Held, Mut, Parameter,
     Parameters, Ref, Shadows, Val,
 };
+pub use fused::{Array, Host, Memory};
 pub use held::Constant;
 pub use lend::{Lend, RefLent};
+pub use matrix::{Matrix, product};
 pub use output::Output;
 pub use pullback_macros::Rule;
 pub use rows::{Item, Rows};
@@ -92,6 +97,9 @@ pub mod __private {
     pub use crate::float::{Float, Scalar};
     pub use crate::foreign;
     pub use crate::function::*;
+    pub use crate::fused::{KeepsLifetime, LifetimeOf, ShortensLifetime};
+    #[doc(hidden)]
+    pub use crate::with_cuda;
     pub mod fused {
         pub use crate::fused::*;
     }

@@ -6,7 +6,8 @@
 //! 4. [Rules](rules): derivatives that you write yourself.
 //! 5. [Fused functions](fused): functions of the elements of arrays.
 //! 6. [The catalogue](catalogue): the rules that there are, with their mathematics.
-//! 7. [How it works](how_it_works): from a function to its reverse pass.
+//! 7. [CUDA devices](cuda): the same functions on the arrays of a GPU.
+//! 8. [How it works](how_it_works): from a function to its reverse pass.
 
 #[doc = include_str!("gradients.md")]
 pub mod gradients {}
@@ -25,6 +26,9 @@ pub mod fused {}
 
 #[doc = include_str!("catalogue.md")]
 pub mod catalogue {}
+
+#[doc = include_str!("cuda.md")]
+pub mod cuda {}
 
 #[doc = include_str!("how_it_works.md")]
 pub mod how_it_works {}

@@ -7,11 +7,17 @@ use super::parse::{Fused, Operand};
 use super::{Kernels, Result};
 
 pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
-    let Fused { attributes, visibility, name, operands, axis, .. } = function;
+    let Fused { attributes, visibility, name, operands, axis, anywhere, .. } = function;
     let Kernels { result, kept, forward, backward, both } = kernels;
+    // On a device a pullback adds, and follows its forward.
+    let both = both.as_ref().filter(|_| !anywhere);
     let private = quote!(::pullback::__private);
     let fused = quote!(#private::fused);
-    let array_of = |dim: &Ident| quote!(#private::ndarray::ArrayRef<T, #dim>);
+    // Of any memory, the type parameters stand for the arrays; or else for their dimensions.
+    let array_of = |dim: &Ident| match anywhere {
+        true => quote!(#dim),
+        false => quote!(#private::ndarray::ArrayRef<T, #dim>),
+    };
     let rule = format_ident!("__Fused_{name}");
     let kept = Literal::usize_unsuffixed(*kept);
 
@@ -24,7 +30,22 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
         .into_iter()
         .chain(operands.iter().zip(&dims).filter(|(o, _)| !o.scalar).map(|(_, dim)| dim))
         .collect();
-    let generics = quote!(<T: #fused::Real, #(#dimensions: #fused::Rank),*>);
+    let bounds = dimensions.iter().enumerate().map(|(i, dim)| match (anywhere, i) {
+        (false, _) => quote!(#dim: #fused::Rank),
+        (true, 0) => quote!(#dim: #fused::Array<T>),
+        (true, _) => {
+            let first = dimensions[0];
+            quote!(#dim: #fused::Array<T, Memory = #first::Memory>)
+        }
+    });
+    let generics = quote!(<T: #fused::Real, #(#bounds),*>);
+    let memory = match dimensions.first() {
+        Some(dim) => {
+            let array = array_of(dim);
+            quote!(<#array as #fused::Array<T>>::Memory)
+        }
+        None => quote!(#fused::Host),
+    };
     let arguments = quote!(<T, #(#dimensions),*>);
 
     // Parameters: the result, where that is an array; the operands; the axis.
@@ -51,16 +72,25 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
     let text = Literal::string(&name.to_string());
     let sources = operands.iter().map(|Operand { name, scalar }| match scalar {
         true => quote!(#fused::Source::number(&#name)),
-        false => quote!(#fused::Source::array(#name)),
+        false => quote!(#fused::Array::source(#name)),
     });
     let sources = quote!([#(#sources),*]);
-    let call = quote!(#fused::Call::new(#text, [#(#texts),*], #along));
+    let call = quote!(#fused::Call::new(memory, #text, [#(#texts),*], #along));
+    // The result's, or else the first array's.
+    let first = operands.iter().find(|o| !o.scalar).map(|o| &o.name);
+    let (found, found_back) = match (y_name.is_some(), first) {
+        (true, _) => (quote!(#fused::Array::memory(#y)), quote!(#fused::Array::memory(#y.value))),
+        (_, Some(first)) => {
+            (quote!(#fused::Array::memory(#first)), quote!(#fused::Array::memory(#first.value)))
+        }
+        (_, None) => (quote!(#fused::Host), quote!(#fused::Host)),
+    };
     let of_forward = match result {
         Result::Elements => quote! {
-            #call.elements::<Forward, _, #kept, _>(#sources, #fused::Sink::array(#y), kept);
+            #call.elements::<Forward, _, #kept, _>(#sources, #fused::Array::sink(#y), kept);
         },
         Result::Rows => quote! {
-            #call.rows::<Forward, _, #kept, _>(#sources, #fused::Sink::array(#y), kept);
+            #call.rows::<Forward, _, #kept, _>(#sources, #fused::Array::sink(#y), kept);
         },
         Result::Number => quote! {
             let mut total = T::of(0.0);
@@ -71,27 +101,29 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
 
     let values = operands.iter().map(|Operand { name, scalar }| match scalar {
         true => quote!(#fused::Source::number(&#name)),
-        false => quote!(#fused::Source::array(#name.value)),
+        false => quote!(#fused::Array::source(#name.value)),
     });
     let totals: Vec<Ident> = names.iter().map(|name| format_ident!("d_{name}")).collect();
     let scalars: Vec<&Ident> =
         operands.iter().zip(&totals).filter(|(o, _)| o.scalar).map(|(_, total)| total).collect();
-    let sinks = operands.iter().zip(&totals).map(|(Operand { name, scalar }, total)| match scalar {
-        true => quote!(#fused::Sink::number(&mut #total)),
-        false => {
-            let overwrites = overwrites(name);
-            quote!(#fused::Sink::shadow(#name.shadow, self.#overwrites))
+    let sinks = operands.iter().zip(&totals).zip(&dims).map(|((Operand { name, scalar }, total), dim)| {
+        let array = array_of(dim);
+        let overwrites = overwrites(name);
+        match (scalar, anywhere) {
+            (true, _) => quote!(#fused::Sink::number(&mut #total)),
+            (false, true) => quote!(<#array as #fused::Array<T>>::shadow_sink(#name.shadow.get(), true)),
+            (false, false) => quote!(#fused::Sink::shadow(#name.shadow, self.#overwrites)),
         }
     });
-    let arrays: Vec<&Ident> = operands.iter().filter(|o| !o.scalar).map(|o| &o.name).collect();
+    let arrays: Vec<&Ident> = operands.iter().filter(|o| !o.scalar && !anywhere).map(|o| &o.name).collect();
     let marks: Vec<Ident> = arrays.iter().map(|name| overwrites(name)).collect();
     let (values, sinks) = (quote!(#(#values),*), quote!(#(#sinks),*));
     let of_pullback = match result {
         Result::Elements => quote! {
             if let Some(dy) = #y.shadow.get() {
                 #call.pull_elements::<Backward, _, #kept, _, _, _>(
-                    [#values, #fused::Source::array(&*#y.value), #fused::Source::cells(&dy)],
-                    [#sinks, #fused::Sink::cells(&dy)],
+                    [#values, #fused::Array::source(&*#y.value), <#of_array as #fused::Array<T>>::shadow_source(&dy)],
+                    [#sinks, <#of_array as #fused::Array<T>>::shadow_sink(Some(dy), false)],
                     &self.kept,
                 );
             }
@@ -99,9 +131,9 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
         Result::Rows => quote! {
             if let Some(dy) = #y.shadow.get() {
                 #call.pull_rows::<Backward, _, #kept, _>(
-                    [#values], [#sinks], #fused::Source::cells(&dy), &self.kept,
+                    [#values], [#sinks], <#of_array as #fused::Array<T>>::shadow_source(&dy), &self.kept,
                 );
-                #fused::clear(&dy);
+                <#of_array as #fused::Array<T>>::clear_shadow(&dy);
             }
         },
         Result::Number => quote! {
@@ -113,11 +145,12 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
     let (old, save, restore) = match result {
         Result::Number => (None, None, None),
         _ => (
-            Some(quote!(#[rule(restores = #y)] old: ::pullback::Saved<T>,)),
-            Some(quote!(self.old.save_to_restore(#y);)),
+            Some(quote!(#[rule(restores = #y)] old: #fused::Old<T, #of_array>,)),
+            Some(quote!(self.old.save(#y);)),
             Some(quote!(self.old.restore(#y.value);)),
         ),
     };
+    let old_empty = old.is_some().then(|| quote!(old: ::core::default::Default::default(),));
     let duals: Vec<TokenStream> = operands
         .iter()
         .zip(&dims)
@@ -146,6 +179,7 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
             #[allow(unused_mut, clippy::unused_unit, clippy::type_complexity)]
             fn value_and_pullback(&mut self, #(#duals)* seed: T) -> (T, #returns) {
                 #both
+                let memory = #found_back;
                 #(let mut #scalars = T::of(0.0);)*
                 match #call.both::<Both, _, _>([#values], [#sinks], seed) {
                     Some(value) => (value, #returned),
@@ -167,24 +201,36 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
 
         #[doc(hidden)]
         #[allow(non_camel_case_types, clippy::type_complexity)]
-        #[derive(Default, ::pullback::Rule)]
+        #[derive(::pullback::Rule)]
         #[rule(#visibility fn #name #generics (#parameters #constant_axis) #output)]
         #at_once
         struct #rule #generics {
             #old
             /// What the forward knows of each row.
-            kept: ::std::vec::Vec<T>,
+            kept: <#memory as #fused::Memory>::Kept<T>,
             #(#[rule(overwrites = #arrays)] #marks: bool,)*
             dimensions: ::core::marker::PhantomData<fn(#(#dimensions,)*)>,
         }
 
-        #[allow(clippy::too_many_arguments)]
+        impl #generics ::core::default::Default for #rule #arguments {
+            fn default() -> Self {
+                #rule {
+                    #old_empty
+                    kept: ::core::default::Default::default(),
+                    #(#marks: false,)*
+                    dimensions: ::core::marker::PhantomData,
+                }
+            }
+        }
+
+        #[allow(clippy::too_many_arguments, clippy::approx_constant)]
         impl #generics #rule #arguments {
             fn compute(
                 #parameters #axis_parameter
-                kept: ::core::option::Option<&mut ::std::vec::Vec<T>>,
+                kept: ::core::option::Option<&mut <#memory as #fused::Memory>::Kept<T>>,
             ) #output {
                 #forward
+                let memory = #found;
                 #of_forward
             }
 
@@ -196,6 +242,7 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
             #[allow(unused_mut, clippy::unused_unit)]
             fn pullback(&mut self, #y_dual #(#duals)* #axis_parameter #seed) -> #returns {
                 #backward
+                let memory = #found_back;
                 #(let mut #scalars = T::of(0.0);)*
                 #of_pullback
                 #restore

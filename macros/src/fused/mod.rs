@@ -1,9 +1,10 @@
 //! `fused!`: element-wise functions of arrays and their gradients, in as few passes over memory as they need.
 //!
 //! [`parse`] makes a [`graph`] of the expression, [`derivative`] adds its gradients to that graph, [`schedule`] finds out how often each row
-//! is gone through, and [`cpu`] writes the code for one block of elements. The engine that calls it is in the rule library.
+//! is gone through, [`cpu`] writes the code for one block of elements, and [`cuda`] the same as CUDA C. The engines are in the rule library.
 
 mod cpu;
+mod cuda;
 mod derivative;
 mod emit;
 mod functions;
@@ -121,17 +122,17 @@ impl Fused {
             Result::Elements => (1, arrays + 2, arrays + 1),
             Result::Rows | Result::Number => (0, arrays, arrays),
         };
+        let kernel = |name: &str, schedule: &Schedule, totals: &[(usize, NodeId)], ports| {
+            let name = format_ident!("{name}");
+            let mut code = cpu::kernel(&name, &graph, schedule, totals, ports);
+            code.extend(cuda::kernel(&name, &self.name, &graph, schedule, totals, ports));
+            code
+        };
         let kernels = Kernels {
             result,
             kept: kept.len(),
-            forward: cpu::kernel(&format_ident!("Forward"), &graph, &forward, &[], (arrays, written)),
-            backward: cpu::kernel(
-                &format_ident!("Backward"),
-                &graph,
-                &backward,
-                &of_numbers,
-                (read_back, added),
-            ),
+            forward: kernel("Forward", &forward, &[], (arrays, written)),
+            backward: kernel("Backward", &backward, &of_numbers, (read_back, added)),
             both,
         };
         Ok(emit::function(self, &kernels))

@@ -15,6 +15,8 @@ pub(crate) struct Fused {
     pub(crate) visibility: Visibility,
     pub(crate) name: Ident,
     pub(crate) operands: Vec<Operand>,
+    /// `<A>`: its arrays are those of any memory, and not ndarray's alone.
+    pub(crate) anywhere: bool,
     /// Rows run along an axis that each call names, and not through all there is.
     pub(crate) axis: bool,
     pub(crate) body: Block,
@@ -45,6 +47,18 @@ impl Parse for Fused {
         let visibility = input.parse()?;
         input.parse::<Token![fn]>()?;
         let name = input.parse()?;
+        let anywhere = input.peek(Token![<]);
+        if anywhere {
+            input.parse::<Token![<]>()?;
+            let word: Ident = input.parse()?;
+            if word != "A" {
+                return Err(syn::Error::new(
+                    word.span(),
+                    "between `<` and `>` stands `A`: the function is for arrays of any memory",
+                ));
+            }
+            input.parse::<Token![>]>()?;
+        }
         let list;
         parenthesized!(list in input);
         let mut operands = Vec::new();
@@ -72,7 +86,7 @@ impl Parse for Fused {
         if operands.is_empty() {
             return Err(syn::Error::new_spanned(&name, "a fused function has operands"));
         }
-        Ok(Fused { attributes, visibility, name, operands, axis, body: input.parse()? })
+        Ok(Fused { attributes, visibility, name, operands, anywhere, axis, body: input.parse()? })
     }
 }
 

@@ -64,8 +64,8 @@ impl Schedule {
                 _ => passes[stage].then.push(*id),
             }
         }
-        // Arrays are written in one pass, when all of what goes to them is known.
-        let writing = outputs.iter().map(|(_, id)| stages[id] + 1).max().unwrap_or(0);
+        // Arrays are written in one pass, when all of what goes to them is known, and nobody reads what is overwritten any more.
+        let writing = outputs.iter().map(|(_, id)| (stages[id] + 1).max(last)).max().unwrap_or(0);
         passes[writing].outputs = outputs.to_vec();
         while passes
             .last()

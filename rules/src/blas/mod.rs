@@ -39,6 +39,7 @@ pub use level2::syr::syr;
 pub use level2::triangular::{trmv, trsv};
 pub use level3::gemm::gemm;
 pub use level3::gemm_batched::gemm_batched;
+pub(crate) use level3::mul_into::MulInto;
 pub use level3::mul_into::mul_into;
 pub use level3::symm::symm;
 pub use level3::syrk::syrk;

@@ -4,34 +4,74 @@ use ndarray::Axis;
 
 use super::dispatch::{self, Task};
 use super::layout::{Each, Layout, MOST_ARRAYS, Shape};
+use super::memory::{FusedKernel, Host, Memory};
 use super::operand::{MOST_AXES, Place, Sink, Source};
 use super::row::{Kernel, Row};
 use super::{Rank, Real};
 use crate::shadow::ArrayCells;
 
-/// One call: what it is called in messages, and along which axis rows run, if not through everything.
-pub struct Call<const N: usize> {
+/// One call: what it is called in messages, along which axis rows run, if not through everything, and where its arrays are.
+pub struct Call<M, const N: usize> {
     name: &'static str,
     operands: [&'static str; N],
     axis: Option<Axis>,
+    memory: M,
 }
 
 /// What happens to the numbers of a row.
-enum Numbers<'a, T> {
+pub enum Numbers<'a, K> {
     /// They are forgotten.
     Forgotten,
     /// The first ones are kept.
-    Kept(&'a mut Vec<T>),
+    Kept(&'a mut K),
     /// The first ones are those that were kept.
-    Given(&'a [T]),
-    /// There is one row. The first one is the gradient with respect to its value, and the second becomes the value.
-    Seeded(T, &'a mut T),
+    Given(&'a K),
 }
 
-impl<const N: usize> Call<N> {
+/// What a call comes down to, once shapes are checked: arrays that are read, arrays that are written, and one more array that
+/// has the value of each row, or the gradient with respect to it.
+pub struct Job<'a, T, K, const I: usize, const O: usize> {
+    pub(crate) name: &'static str,
+    pub(crate) shape: Shape,
+    pub(crate) axis: Option<Axis>,
+    pub(crate) sources: [Source<'a, T>; I],
+    pub(crate) sinks: [Sink<'a, T>; O],
+    pub(crate) numbers: Numbers<'a, K>,
+    pub(crate) of_rows: Option<Place<T>>,
+}
+
+impl<T: Real, K, const I: usize, const O: usize> Job<'_, T, K, I, O> {
+    /// Where all arrays are, and the order in which their elements are gone through.
+    pub(crate) fn arrange(&self) -> (Each<Option<Place<T>>>, Layout, usize) {
+        assert!(I + O < MOST_ARRAYS, "{}: too many operands", self.name);
+        arrange(&self.shape, self.axis, &self.sources, &self.sinks, self.of_rows)
+    }
+}
+
+fn arrange<T: Real, const I: usize, const O: usize>(
+    shape: &Shape,
+    axis: Option<Axis>,
+    sources: &[Source<'_, T>; I],
+    sinks: &[Sink<'_, T>; O],
+    of_rows: Option<Place<T>>,
+) -> (Each<Option<Place<T>>>, Layout, usize) {
+    let mut places: Each<Option<Place<T>>> = [None; MOST_ARRAYS];
+    places[..I].iter_mut().zip(sources).for_each(|(place, source)| *place = Some(source.place));
+    places[I..I + O].iter_mut().zip(sinks).for_each(|(place, sink)| *place = sink.place);
+    places[I + O] = of_rows;
+    // The result, or else the operand with the most elements.
+    let like = match sinks.last().is_some_and(|sink| sink.is_result) {
+        true => I + O - 1,
+        false => (0..I).max_by_key(|i| sources[*i].place.lengths().iter().product::<usize>()).unwrap_or(0),
+    };
+    let layout = Layout::new(shape, axis.map(|axis| axis.index()), &places[..=I + O], like);
+    (places, layout, like)
+}
+
+impl<M: Memory, const N: usize> Call<M, N> {
     /// A call of the function `name` with the operands of these names.
-    pub fn new(name: &'static str, operands: [&'static str; N], axis: Option<Axis>) -> Self {
-        Call { name, operands, axis }
+    pub fn new(memory: M, name: &'static str, operands: [&'static str; N], axis: Option<Axis>) -> Self {
+        Call { name, operands, axis, memory }
     }
 
     /// The forward pass of a function of elements. `keep` gets the first `K` numbers of each row.
@@ -39,9 +79,9 @@ impl<const N: usize> Call<N> {
         &self,
         sources: [Source<'_, T>; N],
         y: Sink<'_, T>,
-        keep: Option<&mut Vec<T>>,
+        keep: Option<&mut M::Kept<T>>,
     ) where
-        L: Kernel<T, N, 1, R>,
+        L: FusedKernel<T, N, 1, R>,
     {
         let lengths = self.lengths(&sources, y.place.as_ref(), false);
         let numbers = keep.map_or(Numbers::Forgotten, Numbers::Kept);
@@ -53,9 +93,9 @@ impl<const N: usize> Call<N> {
         &self,
         sources: [Source<'_, T>; N],
         y: Sink<'_, T>,
-        keep: Option<&mut Vec<T>>,
+        keep: Option<&mut M::Kept<T>>,
     ) where
-        L: Kernel<T, N, 0, R>,
+        L: FusedKernel<T, N, 0, R>,
     {
         let lengths = self.lengths(&sources, y.place.as_ref(), true);
         let numbers = keep.map_or(Numbers::Forgotten, Numbers::Kept);
@@ -68,9 +108,9 @@ impl<const N: usize> Call<N> {
         &self,
         sources: [Source<'_, T>; I],
         sinks: [Sink<'_, T>; O],
-        kept: &[T],
+        kept: &M::Kept<T>,
     ) where
-        L: Kernel<T, I, O, R>,
+        L: FusedKernel<T, I, O, R>,
     {
         let lengths = Shape::of(sources[N].place.lengths());
         self.run::<L, R, K, T, I, O>(lengths, sources, sinks, Numbers::Given(kept), None);
@@ -83,34 +123,12 @@ impl<const N: usize> Call<N> {
         sources: [Source<'_, T>; N],
         sinks: [Sink<'_, T>; N],
         dy: Source<'_, T>,
-        kept: &[T],
+        kept: &M::Kept<T>,
     ) where
-        L: Kernel<T, N, N, R>,
+        L: FusedKernel<T, N, N, R>,
     {
         let lengths = self.lengths(&sources, Some(&dy.place), true);
         self.run::<L, R, K, T, N, N>(lengths, sources, sinks, Numbers::Given(kept), Some(dy.place));
-    }
-
-    /// Both passes of a function of one row: its value, for the gradient `seed` with respect to it. The value is that of the forward
-    /// pass; if that adds in another order than this, nothing is done.
-    pub fn both<L, const R: usize, T: Real>(
-        &self,
-        sources: [Source<'_, T>; N],
-        sinks: [Sink<'_, T>; N],
-        seed: T,
-    ) -> Option<T>
-    where
-        L: Kernel<T, N, N, R>,
-    {
-        let lengths = self.lengths(&sources, None, true);
-        let alone = Gone::through::<N, 0>(&lengths, None, &sources, &[], None);
-        let gone = Gone::through(&lengths, None, &sources, &sinks, None);
-        if !alone.layout.inner.goes_like(&gone.layout.inner) {
-            return None;
-        }
-        let mut value = T::of(0.0);
-        self.run::<L, R, 0, T, N, N>(lengths, sources, sinks, Numbers::Seeded(seed, &mut value), None);
-        Some(value)
     }
 
     /// The shape of what is gone through. `y` has that shape, or length 1 along the axis if it is `reduced`.
@@ -157,60 +175,101 @@ impl<const N: usize> Call<N> {
         shape: Shape,
         sources: [Source<'_, T>; I],
         sinks: [Sink<'_, T>; O],
-        mut numbers: Numbers<'_, T>,
+        numbers: Numbers<'_, M::Kept<T>>,
         of_rows: Option<Place<T>>,
     ) where
-        L: Kernel<T, I, O, R>,
+        L: FusedKernel<T, I, O, R>,
     {
-        assert!(I + O < MOST_ARRAYS, "{}: too many operands", self.name);
-        let Gone { layout, places } = Gone::through(&shape, self.axis, &sources, &sinks, of_rows);
-        let rows = layout.outer.len();
-        if let Numbers::Kept(keep) = &mut numbers
-            && keep.len() != rows * K
-        {
-            keep.clear();
-            keep.resize(rows * K, T::of(0.0));
-        }
-        dispatch::run(Rows::<L, T, I, O, R, K> {
-            layout: &layout,
-            starts: places.map(|place| place.map_or(std::ptr::null_mut(), |place| place.start)),
-            wanted: std::array::from_fn(|o| sinks[o].place.is_some()),
-            adds: std::array::from_fn(|o| sinks[o].adds || emptied(&sinks[o], &shape)),
-            numbers,
-            of_rows: of_rows.is_some(),
-            kernel: std::marker::PhantomData,
-        });
+        let Call { name, axis, .. } = *self;
+        self.memory.run::<L, R, K, T, I, O>(Job { name, shape, axis, sources, sinks, numbers, of_rows });
     }
 }
 
-/// The places of all arrays of a call, and how they are gone through.
-struct Gone<T> {
-    layout: Layout,
-    places: Each<Option<Place<T>>>,
+impl<const N: usize> Call<Host, N> {
+    /// Both passes of a function of one row: its value, for the gradient `seed` with respect to it. The value is that of the forward
+    /// pass; if that adds in another order than this, nothing is done.
+    pub fn both<L, const R: usize, T: Real>(
+        &self,
+        sources: [Source<'_, T>; N],
+        sinks: [Sink<'_, T>; N],
+        seed: T,
+    ) -> Option<T>
+    where
+        L: Kernel<T, N, N, R>,
+    {
+        assert!(2 * N < MOST_ARRAYS, "{}: too many operands", self.name);
+        let shape = self.lengths(&sources, None, true);
+        let (_, alone, _) = arrange::<T, N, 0>(&shape, None, &sources, &[], None);
+        let (places, layout, _) = arrange(&shape, None, &sources, &sinks, None);
+        if !alone.inner.goes_like(&layout.inner) {
+            return None;
+        }
+        let mut value = T::of(0.0);
+        let numbers = OfRow::Seeded(seed, &mut value);
+        through::<L, R, 0, T, N, N>(&layout, places, &shape, &sinks, numbers, false);
+        Some(value)
+    }
 }
 
-impl<T: Real> Gone<T> {
-    fn through<const I: usize, const O: usize>(
-        shape: &Shape,
-        axis: Option<Axis>,
-        sources: &[Source<'_, T>; I],
-        sinks: &[Sink<'_, T>; O],
-        of_rows: Option<Place<T>>,
-    ) -> Self {
-        let mut places: Each<Option<Place<T>>> = [None; MOST_ARRAYS];
-        places[..I].iter_mut().zip(sources).for_each(|(place, source)| *place = Some(source.place));
-        places[I..I + O].iter_mut().zip(sinks).for_each(|(place, sink)| *place = sink.place);
-        places[I + O] = of_rows;
-        // The result, or else the operand with the most elements.
-        let like = match sinks.last().is_some_and(|sink| sink.is_result) {
-            true => I + O - 1,
-            false => {
-                (0..I).max_by_key(|i| sources[*i].place.lengths().iter().product::<usize>()).unwrap_or(0)
+impl Memory for Host {
+    type Kept<T: Real> = Vec<T>;
+
+    fn run<L, const R: usize, const K: usize, T: Real, const I: usize, const O: usize>(
+        &self,
+        job: Job<'_, T, Vec<T>, I, O>,
+    ) where
+        L: FusedKernel<T, I, O, R>,
+    {
+        let (places, layout, _) = job.arrange();
+        let Job { shape, sinks, numbers, of_rows, .. } = job;
+        let numbers = match numbers {
+            Numbers::Forgotten => OfRow::Forgotten,
+            Numbers::Given(given) => OfRow::Given(given),
+            Numbers::Kept(keep) => {
+                let count = layout.outer.len() * K;
+                if keep.len() != count {
+                    keep.clear();
+                    keep.resize(count, T::of(0.0));
+                }
+                OfRow::Kept(keep)
             }
         };
-        let layout = Layout::new(shape, axis.map(|axis| axis.index()), &places[..=I + O], like);
-        Gone { layout, places }
+        through::<L, R, K, T, I, O>(&layout, places, &shape, &sinks, numbers, of_rows.is_some());
     }
+}
+
+/// Goes through the rows of a call.
+fn through<L, const R: usize, const K: usize, T: Real, const I: usize, const O: usize>(
+    layout: &Layout,
+    places: Each<Option<Place<T>>>,
+    shape: &Shape,
+    sinks: &[Sink<'_, T>; O],
+    numbers: OfRow<'_, T>,
+    of_rows: bool,
+) where
+    L: Kernel<T, I, O, R>,
+{
+    dispatch::run(Rows::<L, T, I, O, R, K> {
+        layout,
+        starts: places.map(|place| place.map_or(std::ptr::null_mut(), |place| place.start)),
+        wanted: std::array::from_fn(|o| sinks[o].place.is_some()),
+        adds: std::array::from_fn(|o| sinks[o].adds || emptied(&sinks[o], shape)),
+        numbers,
+        of_rows,
+        kernel: std::marker::PhantomData,
+    });
+}
+
+/// What happens to the numbers of a row in the host's memory.
+enum OfRow<'a, T> {
+    /// They are forgotten.
+    Forgotten,
+    /// The first ones are kept.
+    Kept(&'a mut [T]),
+    /// The first ones are those that were kept.
+    Given(&'a [T]),
+    /// There is one row. The first one is the gradient with respect to its value, and the second becomes the value.
+    Seeded(T, &'a mut T),
 }
 
 /// What is to be overwritten, but is gone through several times, as it is broadcast, is emptied first: then it can be added to.
@@ -238,7 +297,7 @@ struct Rows<'a, L, T, const I: usize, const O: usize, const R: usize, const K: u
     starts: Each<*mut T>,
     wanted: [bool; O],
     adds: [bool; O],
-    numbers: Numbers<'a, T>,
+    numbers: OfRow<'a, T>,
     /// One more array holds the number behind those that are kept.
     of_rows: bool,
     kernel: std::marker::PhantomData<L>,
@@ -264,10 +323,10 @@ where
                 Row { starts, wanted: self.wanted, adds: self.adds, lines: &lines, length, strides };
             let mut r = [T::of(0.0); R];
             let kept = number * K..(number + 1) * K;
-            if let Numbers::Seeded(seed, _) = &self.numbers {
+            if let OfRow::Seeded(seed, _) = &self.numbers {
                 r[0] = *seed;
             }
-            if let Numbers::Given(given) = &self.numbers {
+            if let OfRow::Given(given) = &self.numbers {
                 r[..K].copy_from_slice(&given[kept.clone()]);
                 if self.of_rows {
                     // SAFETY: the layout says that this is an element of the array.
@@ -276,10 +335,10 @@ where
             }
             L::row(&mut row, &mut r);
             match &mut self.numbers {
-                Numbers::Given(_) => {}
-                Numbers::Seeded(_, value) => **value = r[1],
+                OfRow::Given(_) => {}
+                OfRow::Seeded(_, value) => **value = r[1],
                 numbers => {
-                    if let Numbers::Kept(keep) = numbers {
+                    if let OfRow::Kept(keep) = numbers {
                         keep[kept].copy_from_slice(&r[..K]);
                     }
                     if self.of_rows {
@@ -294,7 +353,7 @@ where
 }
 
 /// Empties a shadow.
-pub fn clear<T: Real, D: Rank>(cells: &ArrayCells<'_, T, D>) {
+pub(super) fn clear<T: Real, D: Rank>(cells: &ArrayCells<'_, T, D>) {
     for cell in cells {
         cell.set(T::of(0.0));
     }

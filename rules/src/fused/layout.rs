@@ -3,31 +3,31 @@
 use super::operand::{MOST_AXES, Place};
 
 /// As many arrays go together.
-pub(super) const MOST_ARRAYS: usize = 24;
+pub(crate) const MOST_ARRAYS: usize = 24;
 
 /// Something of each array.
-pub(super) type Each<X> = [X; MOST_ARRAYS];
+pub(crate) type Each<X> = [X; MOST_ARRAYS];
 
 /// The shape that arrays have together, and how to go through it: rows, and the elements of each.
-pub(super) struct Layout {
+pub(crate) struct Layout {
     /// The axes across rows, outermost first.
-    pub(super) outer: Axes,
+    pub(crate) outer: Axes,
     /// Those within a row, the last one innermost.
-    pub(super) inner: Axes,
+    pub(crate) inner: Axes,
 }
 
 /// Some axes, with what a step along each is worth in each array.
 #[derive(Clone, Copy)]
-pub(super) struct Axes {
+pub(crate) struct Axes {
     arrays: usize,
-    pub(super) count: usize,
-    pub(super) lengths: [usize; MOST_AXES],
-    pub(super) strides: [Each<isize>; MOST_AXES],
+    pub(crate) count: usize,
+    pub(crate) lengths: [usize; MOST_AXES],
+    pub(crate) strides: [Each<isize>; MOST_AXES],
 }
 
 /// The lengths of axes.
 #[derive(Clone, Copy)]
-pub(super) struct Shape {
+pub(crate) struct Shape {
     axes: usize,
     lengths: [usize; MOST_AXES],
 }
@@ -46,7 +46,7 @@ impl std::ops::DerefMut for Shape {
 }
 
 impl Shape {
-    pub(super) fn of(lengths: &[usize]) -> Self {
+    pub(crate) fn of(lengths: &[usize]) -> Self {
         let mut shape = Shape { axes: lengths.len(), lengths: [1; MOST_AXES] };
         shape.copy_from_slice(lengths);
         shape

@@ -7,17 +7,22 @@
 
 mod call;
 mod dispatch;
-mod layout;
+pub(crate) mod layout;
 pub mod math;
-mod operand;
+mod memory;
+pub(crate) mod operand;
 mod row;
+#[cfg(feature = "cuda")]
+mod text;
 
 pub use crate::arrays::Rank;
-pub use call::{Call, clear};
+pub use call::{Call, Job, Numbers};
 pub use math::Real;
+pub use memory::{Array, FusedKernel, Host, KeepsLifetime, LifetimeOf, Memory, Old, ShortensLifetime};
 pub use operand::{Sink, Source};
-
 pub use row::{Kernel, Pass, Reduction, Row};
+#[cfg(feature = "cuda")]
+pub use text::{DeviceKernel, PassText, Text};
 
 /// How many elements are computed together.
 pub const LANES: usize = 32;

@@ -8,27 +8,51 @@ use super::{Rank, Real};
 use crate::shadow::{ArrayCells, Shadow};
 
 /// As many axes as ndarray counts at compile time.
-pub(super) const MOST_AXES: usize = 6;
+pub(crate) const MOST_AXES: usize = 6;
 
 /// Where an array's elements are.
 #[derive(Clone, Copy)]
-pub(super) struct Place<T> {
-    pub(super) start: *mut T,
-    pub(super) axes: usize,
-    pub(super) lengths: [usize; MOST_AXES],
-    pub(super) strides: [isize; MOST_AXES],
+pub(crate) struct Place<T> {
+    /// On a device this is an address there.
+    pub(crate) start: *mut T,
+    pub(crate) axes: usize,
+    pub(crate) lengths: [usize; MOST_AXES],
+    pub(crate) strides: [isize; MOST_AXES],
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
+    pub(crate) owner: Owner,
+}
+
+/// Where a place is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Owner {
+    /// An array of the host's.
+    Host,
+    /// A number of the host's.
+    Number,
+    /// An array on a device, by that one's identity.
+    #[cfg(feature = "cuda")]
+    Device(usize),
 }
 
 impl<T> Place<T> {
-    fn new(start: *mut T, lengths: &[usize], strides: &[isize]) -> Self {
-        let mut place =
-            Place { start, axes: lengths.len(), lengths: [1; MOST_AXES], strides: [0; MOST_AXES] };
+    pub(crate) fn new(start: *mut T, lengths: &[usize], strides: &[isize]) -> Self {
+        let mut place = Place {
+            start,
+            axes: lengths.len(),
+            lengths: [1; MOST_AXES],
+            strides: [0; MOST_AXES],
+            owner: Owner::Host,
+        };
         place.lengths[..lengths.len()].copy_from_slice(lengths);
         place.strides[..strides.len()].copy_from_slice(strides);
         place
     }
 
-    pub(super) fn lengths(&self) -> &[usize] {
+    fn number(start: *mut T) -> Self {
+        Place { owner: Owner::Number, ..Place::new(start, &[], &[]) }
+    }
+
+    pub(crate) fn lengths(&self) -> &[usize] {
         &self.lengths[..self.axes]
     }
 }
@@ -36,11 +60,17 @@ impl<T> Place<T> {
 /// An array that is read; a number is an array without axes.
 #[derive(Clone, Copy)]
 pub struct Source<'a, T> {
-    pub(super) place: Place<T>,
+    pub(crate) place: Place<T>,
     lifetime: PhantomData<&'a T>,
 }
 
 impl<'a, T: Real> Source<'a, T> {
+    /// What is at that place, for `'a`.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn at(place: Place<T>) -> Self {
+        Source { place, lifetime: PhantomData }
+    }
+
     /// All elements of `array`.
     pub fn array<D: Rank>(array: &'a ArrayRef<T, D>) -> Self {
         Source {
@@ -59,21 +89,27 @@ impl<'a, T: Real> Source<'a, T> {
 
     /// A number.
     pub fn number(number: &'a T) -> Self {
-        Source { place: Place::new(std::ptr::from_ref(number).cast_mut(), &[], &[]), lifetime: PhantomData }
+        Source { place: Place::number(std::ptr::from_ref(number).cast_mut()), lifetime: PhantomData }
     }
 }
 
 /// An array that is written, or nothing, where nobody wants it.
 pub struct Sink<'a, T> {
-    pub(super) place: Option<Place<T>>,
+    pub(crate) place: Option<Place<T>>,
     /// What comes is added to what is there.
-    pub(super) adds: bool,
+    pub(crate) adds: bool,
     /// It is the function's value, or the gradient with respect to that.
-    pub(super) is_result: bool,
+    pub(crate) is_result: bool,
     lifetime: PhantomData<&'a mut T>,
 }
 
 impl<'a, T: Real> Sink<'a, T> {
+    /// What is at that place, if anything, for `'a`.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn at(place: Option<Place<T>>, adds: bool) -> Self {
+        Sink { place, adds, is_result: !adds, lifetime: PhantomData }
+    }
+
     /// Overwrites all elements of `array`.
     pub fn array<D: Rank>(array: &'a mut ArrayRef<T, D>) -> Self {
         let place = Place::new(array.as_mut_ptr(), array.shape(), array.strides());
@@ -94,7 +130,7 @@ impl<'a, T: Real> Sink<'a, T> {
 
     /// Adds to a number.
     pub fn number(number: &'a mut T) -> Self {
-        let place = Some(Place::new(number, &[], &[]));
+        let place = Some(Place::number(number));
         Sink { place, adds: true, is_result: false, lifetime: PhantomData }
     }
 }

@@ -66,7 +66,7 @@ fn mismatch(c: (usize, usize), a: (usize, usize), b: (usize, usize)) -> ! {
 /// C ← A·B
 #[derive(pullback_macros::Rule)]
 #[rule(pub fn mul_into<T: MatrixScalar>(c: &mut ArrayRef2<T>, a: &ArrayRef2<T>, b: &ArrayRef2<T>))]
-struct MulInto<T: MatrixScalar> {
+pub struct MulInto<T: MatrixScalar> {
     #[rule(restores = c)]
     old_c: Saved<T>,
     /// What the sizes of the last call allow.
@@ -92,8 +92,12 @@ impl<T: MatrixScalar> Default for MulInto<T> {
 }
 
 impl<T: MatrixScalar> MulInto<T> {
+    pub(crate) fn forgo(&mut self) {
+        self.old_c.forgo();
+    }
+
     #[inline]
-    fn forward(&mut self, c: &mut ArrayRef2<T>, a: &ArrayRef2<T>, b: &ArrayRef2<T>) {
+    pub(crate) fn forward(&mut self, c: &mut ArrayRef2<T>, a: &ArrayRef2<T>, b: &ArrayRef2<T>) {
         let mut keep = self.old_c.buffer_to_restore(c.len(), T::ZERO);
         if !self.planned.product(c, a, b, keep.as_deref_mut()) {
             run(&mut self.plans[0], c, a, b, keep);
@@ -102,7 +106,7 @@ impl<T: MatrixScalar> MulInto<T> {
     }
 
     #[inline]
-    fn pullback(
+    pub(crate) fn pullback(
         &mut self,
         c: DualMut<'_, ArrayRef2<T>>,
         a: Dual<'_, ArrayRef2<T>>,

@@ -1,0 +1,160 @@
+//! Fused functions, matrix products and a network on a CUDA device: `cargo bench --features cuda --bench cuda`. Without a device it
+//! says so and does nothing.
+//!
+//! Figures are medians of whole runs, with the device waited for at the end of each. Copies of the same size tell what the card can do.
+
+use std::time::Instant;
+
+use ndarray::{Ix1, Ix2};
+use pullback::cuda::{Device, DeviceArray, Error, Repeated};
+use pullback::{Array, Matrix, differentiable, fused, product};
+
+fused! {
+    fn copied<A>(x) { x }
+
+    fn affine_tanh<A>(x, w, b) { (x * w + b).tanh() }
+
+    fn bias_tanh<A>(z, b) { (z + b).tanh() }
+}
+
+#[differentiable]
+fn affine<M: Matrix<f32>>(y: &mut M, x: &M, w: &M, b: &M) {
+    affine_tanh(y, x, w, b);
+}
+
+#[differentiable]
+fn multiplied<M: Matrix<f32>>(c: &mut M, a: &M, b: &M) {
+    product(c, a, b);
+}
+
+/// Two layers; what they need room for are the first parameters.
+#[differentiable]
+fn network<M: Matrix<f32>, V: Array<f32, Memory = M::Memory>>(
+    z: &mut M,
+    h: &mut M,
+    y: &mut M,
+    x: &M,
+    w1: &M,
+    b1: &V,
+    w2: &M,
+) {
+    product(z, x, w1);
+    bias_tanh(h, &*z, b1);
+    product(y, &*h, w2);
+}
+
+type Matrix32 = DeviceArray<f32, Ix2>;
+
+/// The median time of a run in seconds.
+fn median(device: &Device, mut run: impl FnMut() -> Result<(), Error>) -> Result<f64, Error> {
+    for _ in 0..5 {
+        run()?;
+    }
+    device.synchronize()?;
+    let mut times = Vec::new();
+    for _ in 0..20 {
+        let begin = Instant::now();
+        run()?;
+        device.synchronize()?;
+        times.push(begin.elapsed().as_secs_f64());
+    }
+    times.sort_by(f64::total_cmp);
+    Ok(times[times.len() / 2])
+}
+
+/// Elements of 2 GB in all arrays together, or few where benchmarks are tests.
+fn bandwidth(device: &Device, elements: usize) -> Result<(), Error> {
+    let zeros = || Matrix32::zeros(device, (elements / 1024, 1024));
+    let (mut y, x) = (zeros()?, zeros()?);
+    let gigabytes = |arrays: usize, seconds: f64| 4e-9 * (arrays * elements) as f64 / seconds;
+    let copy = gigabytes(
+        2,
+        median(device, || {
+            copied(&mut y, &x);
+            Ok(())
+        })?,
+    );
+    println!("copy: {copy:.0} GB/s");
+    let (w, b, seed) = (zeros()?, zeros()?, zeros()?);
+    let forward = gigabytes(
+        4,
+        median(device, || {
+            affine_tanh(&mut y, &x, &w, &b);
+            Ok(())
+        })?,
+    );
+    println!("tanh(x·w + b), forward: {forward:.0} GB/s, {:.0} % of the copy", 100.0 * forward / copy);
+    let mut g = affine::<Matrix32>::pullback();
+    let both = median(device, || {
+        g.value_and_pullback(&mut y, &x, &w, &b, &seed);
+        Ok(())
+    })?;
+    // Shadows are emptied: 3; the seed is copied: 2; y is saved and restored: 4; forward: 4; backward reads 5 arrays and 3 shadows, and
+    // writes these and the seed.
+    let both = gigabytes(3 + 2 + 4 + 4 + 5 + 3 + 4, both);
+    println!("tanh(x·w + b), gradient: {both:.0} GB/s, {:.0} % of the copy", 100.0 * both / copy);
+    Ok(())
+}
+
+fn products(device: &Device, n: usize) -> Result<(), Error> {
+    let zeros = || Matrix32::zeros(device, (n, n));
+    let (mut c, a, b, seed) = (zeros()?, zeros()?, zeros()?, zeros()?);
+    let forward = median(device, || {
+        product(&mut c, &a, &b);
+        Ok(())
+    })?;
+    let mut g = multiplied::<Matrix32>::pullback();
+    let gradient = median(device, || {
+        g.value_and_pullback(&mut c, &a, &b, &seed);
+        Ok(())
+    })?;
+    println!(
+        "product, n = {n}: {:.3} ms, with gradient {:.3} ms, {:.0} % of three",
+        1e3 * forward,
+        1e3 * gradient,
+        300.0 * forward / gradient
+    );
+    Ok(())
+}
+
+fn networks(device: &Device, batch: usize, d: usize) -> Result<(), Error> {
+    let zeros = |rows| Matrix32::zeros(device, (rows, d));
+    let (z, h, y) = (zeros(batch)?, zeros(batch)?, zeros(batch)?);
+    let (x, w1, w2, seed) = (zeros(batch)?, zeros(d)?, zeros(d)?, zeros(batch)?);
+    let b1 = DeviceArray::<f32, Ix1>::zeros(device, d)?;
+    let mut g = network::<Matrix32, DeviceArray<f32, Ix1>>::pullback();
+    let mut step = Repeated::new(device, (z, h, y), |(z, h, y)| {
+        g.value_and_pullback(z, h, y, &x, &w1, &b1, &w2, &seed, &seed, &seed);
+    });
+    // Two runs come before the graph.
+    let begin = Instant::now();
+    step.run()?;
+    device.synchronize()?;
+    let first = begin.elapsed().as_secs_f64();
+    let graph = median(device, || step.run())?;
+    println!(
+        "network, batch {batch}, d = {d}: first run {:.3} ms, as a graph {:.4} ms",
+        1e3 * first,
+        1e3 * graph
+    );
+    Ok(())
+}
+
+fn main() -> Result<(), Error> {
+    let device = match Device::new(0) {
+        Ok(device) => device,
+        Err(error) => {
+            println!("SKIPPED, nothing is measured: {error}");
+            return Ok(());
+        }
+    };
+    let measures = std::env::args().any(|arg| arg == "--bench");
+    bandwidth(&device, if measures { 1 << 27 } else { 1 << 12 })?;
+    for n in if measures { &[512, 1024, 4096][..] } else { &[16] } {
+        products(&device, *n)?;
+    }
+    for (batch, d) in if measures { &[(16, 64), (256, 1024), (256, 4096)][..] } else { &[(2, 8)] } {
+        networks(&device, *batch, *d)?;
+    }
+    Ok(())
+}

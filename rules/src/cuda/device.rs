@@ -1,0 +1,224 @@
+//! Devices, and their memory.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::Error;
+use super::driver::{Driver, Kernel};
+use super::plan::Plan;
+
+/// A CUDA device with a stream of its own, on which everything happens in the order in which it was asked for. Clones are the same
+/// device.
+///
+/// ```
+/// use pullback_rules::cuda::{Device, DeviceArray};
+///
+/// match Device::new(0) {
+///     Ok(device) => {
+///         let x = DeviceArray::from_array(&device, &ndarray::array![[1.0_f32, 2.0]])?;
+///         assert_eq!(x.to_array()?, ndarray::array![[1.0, 2.0]]);
+///     }
+///     Err(error) => println!("no device: {error}"),
+/// }
+/// # Ok::<(), pullback_rules::cuda::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Device(Arc<Inner>);
+
+struct Inner {
+    state: Mutex<State>,
+    allocations: AtomicUsize,
+    /// How often something was copied from or to the host.
+    transfers: AtomicUsize,
+    driver: Box<dyn Driver>,
+}
+
+/// What calls share: they take turns.
+#[derive(Default)]
+pub(super) struct State {
+    /// Kernels by their names, which differ where the sources do.
+    pub(super) kernels: HashMap<String, Kernel>,
+    /// Calls by all that decides about them.
+    pub(super) plans: HashMap<Box<[u64]>, Prepared>,
+    pub(super) scratch: Scratch,
+    /// Memory that is used again, so that calls allocate nothing on the host.
+    pub(super) key: Vec<u64>,
+    pub(super) words: Vec<u64>,
+}
+
+/// A plan whose kernels are compiled.
+pub(super) struct Prepared {
+    pub(super) plan: Plan,
+    pub(super) kernels: Vec<Kernel>,
+}
+
+/// Memory for the time of one call. As calls come one after the other on the stream, they may all have the same.
+#[derive(Default)]
+pub(super) struct Scratch {
+    counters: Room,
+    totals: Room,
+    rows: Room,
+    partials: Room,
+}
+
+#[derive(Default)]
+struct Room {
+    address: u64,
+    bytes: usize,
+}
+
+/// Addresses of the scratch memory.
+#[derive(Clone, Copy)]
+pub(super) struct Places {
+    pub(super) counters: u64,
+    pub(super) totals: u64,
+    pub(super) rows: u64,
+    pub(super) partials: u64,
+}
+
+impl Scratch {
+    /// Makes room. What was there before stays allocated, because a recorded gradient may refer to it; sizes double, so that this is as
+    /// much again at most.
+    pub(super) fn places(
+        &mut self,
+        device: &Device,
+        [counters, totals, rows, partials]: [usize; 4],
+    ) -> Result<Places, Error> {
+        Ok(Places {
+            counters: self.counters.at_least(device, counters, true)?,
+            totals: self.totals.at_least(device, totals, true)?,
+            rows: self.rows.at_least(device, rows, false)?,
+            partials: self.partials.at_least(device, partials, false)?,
+        })
+    }
+}
+
+impl Room {
+    fn at_least(&mut self, device: &Device, bytes: usize, zero: bool) -> Result<u64, Error> {
+        if self.bytes < bytes {
+            let bytes = bytes.next_power_of_two().max(256);
+            self.address = device.allocate(bytes)?;
+            self.bytes = bytes;
+            if zero {
+                device.driver().zero(self.address, bytes)?;
+            }
+        }
+        Ok(self.address)
+    }
+}
+
+impl Device {
+    /// The CUDA device number `ordinal`, counted from 0.
+    ///
+    /// # Errors
+    /// [`Error::Missing`] on a machine without driver or without CUDA's libraries, [`Error::NoDevice`] if there are not as many devices.
+    pub fn new(ordinal: usize) -> Result<Self, Error> {
+        Ok(Device::with(Box::new(super::hardware::Hardware::new(ordinal)?)))
+    }
+
+    pub(super) fn with(driver: Box<dyn Driver>) -> Self {
+        Device(Arc::new(Inner {
+            state: Mutex::default(),
+            allocations: AtomicUsize::new(0),
+            transfers: AtomicUsize::new(0),
+            driver,
+        }))
+    }
+
+    pub(super) fn driver(&self) -> &dyn Driver {
+        &*self.0.driver
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A number that no other device has at the same time.
+    pub(super) fn identity(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
+    pub(super) fn allocate(&self, bytes: usize) -> Result<u64, Error> {
+        self.0.allocations.fetch_add(1, Ordering::Relaxed);
+        self.driver().allocate(bytes)
+    }
+
+    pub(super) fn upload(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.0.transfers.fetch_add(1, Ordering::Relaxed);
+        self.driver().upload(address, bytes)
+    }
+
+    pub(super) fn download(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        self.0.transfers.fetch_add(1, Ordering::Relaxed);
+        self.driver().download(address, bytes)
+    }
+
+    /// What there was so far of what cannot be recorded.
+    pub(super) fn obstacles(&self) -> (usize, usize) {
+        (self.allocations(), self.0.transfers.load(Ordering::Relaxed))
+    }
+
+    /// How many times memory was allocated on the device so far. A test takes the difference over a call: from the second one on it is 0.
+    pub fn allocations(&self) -> usize {
+        self.0.allocations.load(Ordering::Relaxed)
+    }
+
+    /// Waits until all that was asked for is done.
+    ///
+    /// # Errors
+    /// [`Error::Driver`] if something of that failed.
+    pub fn synchronize(&self) -> Result<(), Error> {
+        self.driver().synchronize()
+    }
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Device {}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({:#x})", self.identity())
+    }
+}
+
+/// Memory of a device. It is given back in the order of the stream.
+#[derive(Debug)]
+pub(super) struct Buffer {
+    device: Device,
+    address: u64,
+    bytes: usize,
+}
+
+impl Buffer {
+    pub(super) fn new(device: &Device, bytes: usize) -> Result<Self, Error> {
+        let address = if bytes == 0 { 0 } else { device.allocate(bytes)? };
+        Ok(Buffer { device: device.clone(), address, bytes })
+    }
+
+    pub(super) fn address(&self) -> u64 {
+        self.address
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(super) fn device(&self) -> &Device {
+        &self.device
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if self.address != 0 {
+            self.device.driver().free(self.address);
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! What a device is asked to do: by [`hardware`](super::hardware), or in tests by the simulator.
+
+use super::Error;
+
+/// A device with one stream: what it is asked to do happens in that order. Addresses are those of the device.
+pub(super) trait Driver: Send + Sync {
+    /// `bytes` of memory, with whatever in it; at an address that is a multiple of 256.
+    fn allocate(&self, bytes: usize) -> Result<u64, Error>;
+    /// Gives memory back, once what was asked for before is done.
+    fn free(&self, address: u64);
+    fn zero(&self, address: u64, bytes: usize) -> Result<(), Error>;
+    fn upload(&self, address: u64, bytes: &[u8]) -> Result<(), Error>;
+    /// Waits until everything is done.
+    fn download(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error>;
+    fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error>;
+    fn synchronize(&self) -> Result<(), Error>;
+
+    /// The kernel `name` in `source`.
+    fn kernel(&self, source: &str, name: &str) -> Result<Kernel, Error>;
+    /// Starts a kernel with these words as its only argument, a struct.
+    fn launch(&self, kernel: Kernel, grid: (u32, u32), block: (u32, u32), words: &[u64])
+    -> Result<(), Error>;
+    /// *C ← α·op(A)·op(B) + β·C*, as cuBLAS defines it.
+    fn gemm(&self, product: &Gemm) -> Result<(), Error>;
+
+    /// Begins to record instead of doing.
+    fn begin_capture(&self) -> Result<(), Error>;
+    /// What was asked for since then.
+    fn end_capture(&self) -> Result<Box<dyn Recording>, Error>;
+}
+
+/// A compiled kernel, as its driver knows it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Kernel(pub(super) u64);
+
+/// What was recorded: a CUDA graph.
+pub(super) trait Recording: Send {
+    /// Does it.
+    fn replay(&self) -> Result<(), Error>;
+}
+
+/// Products of matrices that are stored by columns.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Gemm {
+    pub(super) double: bool,
+    pub(super) transposed: [bool; 2],
+    pub(super) m: usize,
+    pub(super) n: usize,
+    pub(super) k: usize,
+    /// The bits of numbers of the elements' type.
+    pub(super) alpha: u64,
+    pub(super) beta: u64,
+    /// Where each begins, and how far its columns are apart: *A*, *B* and *C*.
+    pub(super) starts: [u64; 3],
+    pub(super) leading: [usize; 3],
+}

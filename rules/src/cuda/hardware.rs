@@ -1,0 +1,251 @@
+//! CUDA itself, by cudarc.
+
+use std::ffi::{CString, c_void};
+use std::sync::{Arc, OnceLock};
+
+use cudarc::cublas::{self, CudaBlas};
+use cudarc::driver::{self, CudaContext, CudaGraph, CudaStream, DriverError};
+use cudarc::nvrtc;
+
+use super::Error;
+use super::cache::Entry;
+use super::driver::{Driver, Gemm, Kernel, Recording};
+
+/// As much as NVIDIA recommends for Hopper. With memory of its own cuBLAS allocates none, not even while a graph is recorded.
+const BLAS_WORKSPACE: usize = 32 << 20;
+
+/// A device, its context, and a stream of it.
+pub(super) struct Hardware {
+    context: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+    blas: OnceLock<CudaBlas>,
+}
+
+fn doing<X>(doing: &'static str, result: Result<X, DriverError>) -> Result<X, Error> {
+    result.map_err(|error| Error::Driver { doing, message: error.to_string() })
+}
+
+impl Hardware {
+    pub(super) fn new(ordinal: usize) -> Result<Self, Error> {
+        // Without the library cudarc panics, whatever it is asked for.
+        // SAFETY: it loads a library that is meant to be loaded.
+        if !unsafe { driver::sys::is_culib_present() } {
+            return Err(Error::Missing { library: "libcuda" });
+        }
+        let devices = doing("count devices", CudaContext::device_count())?.max(0) as usize;
+        if ordinal >= devices {
+            return Err(Error::NoDevice { ordinal, devices });
+        }
+        let context = doing("open the device", CudaContext::new(ordinal))?;
+        let stream = doing("make a stream", context.new_stream())?;
+        Ok(Hardware { context, stream, blas: OnceLock::new() })
+    }
+
+    fn bind(&self) -> Result<(), Error> {
+        doing("use the device", self.context.bind_to_thread())
+    }
+
+    fn blas(&self) -> Result<&CudaBlas, Error> {
+        if let Some(blas) = self.blas.get() {
+            return Ok(blas);
+        }
+        // SAFETY: as for the driver.
+        if !unsafe { cublas::sys::is_culib_present() } {
+            return Err(Error::Missing { library: "libcublas" });
+        }
+        let failed = |error: cublas::result::CublasError| Error::Blas { message: error.to_string() };
+        let blas = CudaBlas::new(self.stream.clone()).map_err(failed)?;
+        let workspace = self.allocate(BLAS_WORKSPACE)?;
+        // SAFETY: the memory is the handle's for good.
+        unsafe {
+            cublas::sys::cublasSetWorkspace_v2(*blas.handle(), workspace as *mut c_void, BLAS_WORKSPACE)
+        }
+        .result()
+        .map_err(failed)?;
+        Ok(self.blas.get_or_init(|| blas))
+    }
+
+    /// What NVRTC makes of `source`, which may have been made before.
+    fn compile(&self, source: &str, name: &str) -> Result<String, Error> {
+        let (major, minor) = doing("ask for the architecture", self.context.compute_capability())?;
+        let architecture = format!("compute_{major}{minor}");
+        // SAFETY: as for the driver.
+        if !unsafe { nvrtc::sys::is_culib_present() } {
+            return Err(Error::Missing { library: "libnvrtc" });
+        }
+        let (mut major, mut minor) = (0, 0);
+        // SAFETY: both are places for a number.
+        let _ = unsafe { nvrtc::sys::nvrtcVersion(&mut major, &mut minor) };
+        let compiler = format!("nvrtc {major}.{minor}, pullback {}", env!("CARGO_PKG_VERSION"));
+        let entry = Entry::new(source, &architecture, &compiler);
+        if let Some(code) = entry.as_ref().and_then(Entry::load) {
+            return Ok(code);
+        }
+        let options = nvrtc::CompileOptions {
+            options: vec![format!("--gpu-architecture={architecture}"), "--std=c++17".to_owned()],
+            ..Default::default()
+        };
+        let code = nvrtc::compile_ptx_with_opts(source, options).map_err(|error| {
+            let message = match &error {
+                nvrtc::CompileError::CompileError { log, .. } => log.to_string_lossy().into_owned(),
+                error => error.to_string(),
+            };
+            Error::Compile { kernel: name.to_owned(), message }
+        })?;
+        let code = code.to_src();
+        if let Some(entry) = entry {
+            entry.store(&code);
+        }
+        Ok(code)
+    }
+}
+
+impl Driver for Hardware {
+    fn allocate(&self, bytes: usize) -> Result<u64, Error> {
+        self.bind()?;
+        // SAFETY: the context is bound; nobody takes the contents for anything.
+        let result = unsafe {
+            if self.context.has_async_alloc() {
+                driver::result::malloc_async(self.stream.cu_stream(), bytes)
+            } else {
+                driver::result::malloc_sync(bytes)
+            }
+        };
+        doing("allocate memory", result)
+    }
+
+    fn free(&self, address: u64) {
+        let done = self.context.bind_to_thread().and_then(|()| {
+            if self.context.has_async_alloc() {
+                // SAFETY: the address is one that was allocated, and its owner is gone; what uses it comes before on the stream.
+                unsafe { driver::result::free_async(address, self.stream.cu_stream()) }
+            } else {
+                self.stream.synchronize()?;
+                // SAFETY: as above, and nothing uses it any more.
+                unsafe { driver::result::free_sync(address) }
+            }
+        });
+        // There is nobody to tell but whoever synchronises next.
+        self.context.record_err(done);
+    }
+
+    fn zero(&self, address: u64, bytes: usize) -> Result<(), Error> {
+        self.bind()?;
+        // SAFETY: so many bytes are there.
+        doing("clear memory", unsafe {
+            driver::result::memset_d8_async(address, 0, bytes, self.stream.cu_stream())
+        })
+    }
+
+    fn upload(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.bind()?;
+        // SAFETY: so many bytes are there; `bytes` is borrowed until they have been read.
+        let copied = unsafe { driver::result::memcpy_htod_async(address, bytes, self.stream.cu_stream()) };
+        doing("copy to the device", copied.and_then(|()| self.stream.synchronize()))
+    }
+
+    fn download(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        self.bind()?;
+        // SAFETY: so many bytes are there; `bytes` is borrowed until they have been written.
+        let copied = unsafe { driver::result::memcpy_dtoh_async(bytes, address, self.stream.cu_stream()) };
+        doing("copy from the device", copied.and_then(|()| self.stream.synchronize()))
+    }
+
+    fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
+        self.bind()?;
+        // SAFETY: so many bytes are there, and they do not overlap.
+        doing("copy on the device", unsafe {
+            driver::result::memcpy_dtod_async(to, from, bytes, self.stream.cu_stream())
+        })
+    }
+
+    fn synchronize(&self) -> Result<(), Error> {
+        doing("finish", self.stream.synchronize().and_then(|()| self.context.check_err()))
+    }
+
+    fn kernel(&self, source: &str, name: &str) -> Result<Kernel, Error> {
+        let code = self.compile(source, name)?;
+        self.bind()?;
+        let text = |text: String| CString::new(text).expect("code without zeros");
+        // SAFETY: the code ends with a zero. The module is never unloaded, so that the function stays valid.
+        let function = unsafe {
+            let image = text(code);
+            driver::result::module::load_data(image.as_ptr().cast())
+                .and_then(|module| driver::result::module::get_function(module, text(name.to_owned())))
+        };
+        doing("load a kernel", function.map(|function| Kernel(function as u64)))
+    }
+
+    fn launch(
+        &self,
+        kernel: Kernel,
+        grid: (u32, u32),
+        block: (u32, u32),
+        words: &[u64],
+    ) -> Result<(), Error> {
+        self.bind()?;
+        let mut arguments = [words.as_ptr().cast_mut().cast::<c_void>()];
+        // SAFETY: the kernel takes one struct of these words, which the driver copies; it reads and writes what the plan says.
+        doing("start a kernel", unsafe {
+            driver::result::launch_kernel(
+                kernel.0 as driver::sys::CUfunction,
+                (grid.0, grid.1, 1),
+                (block.0, block.1, 1),
+                0,
+                self.stream.cu_stream(),
+                &mut arguments,
+            )
+        })
+    }
+
+    fn gemm(&self, product: &Gemm) -> Result<(), Error> {
+        self.bind()?;
+        let blas = *self.blas()?.handle();
+        let Gemm { double, transposed, m, n, k, alpha, beta, starts, leading } = *product;
+        let int = |n: usize| {
+            i32::try_from(n).map_err(|_| Error::Blas { message: format!("{n} is more than it can count") })
+        };
+        let [ta, tb] = transposed.map(|transposed| match transposed {
+            true => cublas::sys::cublasOperation_t::CUBLAS_OP_T,
+            false => cublas::sys::cublasOperation_t::CUBLAS_OP_N,
+        });
+        let (m, n, k) = (int(m)?, int(n)?, int(k)?);
+        let [lda, ldb, ldc] = [int(leading[0])?, int(leading[1])?, int(leading[2])?];
+        let [a, b, c] = starts;
+        // SAFETY: the matrices are there; the factors are read before the call returns, as the pointer mode is that of the host.
+        let done = unsafe {
+            if double {
+                let (alpha, beta) = (f64::from_bits(alpha), f64::from_bits(beta));
+                let (a, b, c) = (a as *const f64, b as *const f64, c as *mut f64);
+                cublas::result::dgemm(blas, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc)
+            } else {
+                let (alpha, beta) = (f32::from_bits(alpha as u32), f32::from_bits(beta as u32));
+                let (a, b, c) = (a as *const f32, b as *const f32, c as *mut f32);
+                cublas::result::sgemm(blas, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc)
+            }
+        };
+        done.map_err(|error| Error::Blas { message: error.to_string() })
+    }
+
+    fn begin_capture(&self) -> Result<(), Error> {
+        let mode = driver::sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        doing("begin to record", self.stream.begin_capture(mode))
+    }
+
+    fn end_capture(&self) -> Result<Box<dyn Recording>, Error> {
+        let graph = doing("record", self.stream.end_capture(driver::sys::CUgraphInstantiate_flags(0)))?;
+        let graph = graph.ok_or(Error::Capture { reason: "nothing was asked for" })?;
+        Ok(Box::new(Graph(graph)))
+    }
+}
+
+struct Graph(CudaGraph);
+
+// SAFETY: the driver lets any thread use a graph, one at a time, and `Graph` cannot be shared.
+unsafe impl Send for Graph {}
+
+impl Recording for Graph {
+    fn replay(&self) -> Result<(), Error> {
+        doing("replay", self.0.launch())
+    }
+}

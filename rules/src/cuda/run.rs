@@ -1,0 +1,302 @@
+//! Calls of fused functions with arrays on a device.
+
+use ndarray::Axis;
+
+use super::array::{DeviceRef, bytes_mut, same_bytes};
+use super::device::{Device, Places, Prepared, State};
+use super::plan::{Launch, Plan, Request, Word};
+use super::source::{Seed, Space};
+use super::{Error, Kept};
+use crate::fused::layout::{Each, Layout, Shape};
+use crate::fused::operand::{Owner, Place};
+use crate::fused::{FusedKernel, Job, Memory, Numbers, PassText, Rank, Real, Sink, Source, Text};
+
+/// What a rule does about a device that fails: rules have no errors to return.
+#[cold]
+pub(super) fn failed<X>(error: Error) -> X {
+    panic!("{error}")
+}
+
+impl Memory for Device {
+    type Kept<T: Real> = Kept;
+
+    fn run<L, const R: usize, const K: usize, T: Real, const I: usize, const O: usize>(
+        &self,
+        job: Job<'_, T, Kept, I, O>,
+    ) where
+        L: FusedKernel<T, I, O, R>,
+    {
+        run(self, L::TEXT, K, job).unwrap_or_else(failed);
+    }
+}
+
+/// What becomes of a call's results that are numbers of the host's.
+struct Numbered<T> {
+    place: *mut T,
+    slot: usize,
+    adds: bool,
+}
+
+fn run<T: Real, const I: usize, const O: usize>(
+    device: &Device,
+    text: &'static Text,
+    kept: usize,
+    job: Job<'_, T, Kept, I, O>,
+) -> Result<(), Error> {
+    let (mut places, layout, like) = job.arrange();
+    let Job { name, sinks, numbers, of_rows, .. } = job;
+    for place in places[..=I + O].iter().flatten() {
+        match place.owner {
+            Owner::Device(owner) if owner != device.identity() && place.lengths().iter().all(|n| *n > 0) => {
+                panic!("{name}: {}", Error::OtherDevice)
+            }
+            Owner::Host => panic!("{name}: an array is not on the device"),
+            _ => {}
+        }
+    }
+    let number = |place: &Option<Place<T>>| place.filter(|place| matches!(place.owner, Owner::Number));
+    let pulls = matches!(numbers, Numbers::Given(_));
+    let seed = of_rows.filter(|_| pulls).map(|place| match place.owner {
+        Owner::Number => Seed::Number,
+        _ => Seed::Array,
+    });
+
+    // Results that are numbers go to memory of the device first.
+    let mut read_back: [Option<Numbered<T>>; O] = [const { None }; O];
+    for (o, sink) in sinks.iter().enumerate() {
+        if let Some(place) = number(&sink.place) {
+            read_back[o] = Some(Numbered { place: place.start, slot: o, adds: true });
+        }
+    }
+    let value = of_rows.filter(|_| !pulls).and_then(|place| number(&Some(place)));
+    let value = value.map(|place| Numbered { place: place.start, slot: O, adds: false });
+
+    let mut state = device.state();
+    let State { kernels, plans, scratch, key, words } = &mut *state;
+    let wanted: [bool; O] = std::array::from_fn(|o| sinks[o].place.is_some() && read_back[o].is_none());
+    let adds: [bool; O] = std::array::from_fn(|o| sinks[o].adds);
+    let aligned = places[..I + O].iter().flatten().all(|place| place.start.addr().is_multiple_of(16));
+    let overlapping = overlap(&places[I..I + O], &wanted);
+    let keeps = matches!(numbers, Numbers::Kept(_));
+    let results = of_rows.is_some() && !pulls;
+
+    // All that the plan depends on.
+    key.clear();
+    key.extend([std::ptr::from_ref(text).addr() as u64, size_of::<T>() as u64, kept as u64, like as u64]);
+    let facts = [aligned, overlapping, keeps, pulls, results];
+    let flags = facts.iter().chain(&wanted).chain(&adds);
+    key.push(flags.enumerate().fold(0, |bits, (i, flag)| bits | u64::from(*flag) << i));
+    key.push(seed.map_or(0, |seed| seed as u64 + 1));
+    for axes in [&layout.outer, &layout.inner] {
+        key.push(axes.count as u64);
+        for axis in 0..axes.count {
+            key.push(axes.lengths[axis] as u64);
+            key.extend(axes.strides[axis][..=I + O].iter().map(|stride| *stride as u64));
+        }
+    }
+    if !plans.contains_key(&key[..]) {
+        let space = space(&layout, I, O);
+        let (wanted, adds) = (&wanted[..], &adds[..]);
+        let plan = Plan::new(Request {
+            text,
+            space: &space,
+            double: size_of::<T>() == 8,
+            aligned,
+            overlapping,
+            wanted,
+            adds,
+            kept,
+            keeps,
+            pulls,
+            results,
+            seed,
+            like,
+        });
+        let mut compiled = Vec::new();
+        for Launch { source, name, .. } in &plan.launches {
+            let kernel = match kernels.get(name) {
+                Some(kernel) => *kernel,
+                None => {
+                    let kernel = device.driver().kernel(&[super::PRELUDE, source].concat(), name)?;
+                    kernels.insert(name.clone(), kernel);
+                    kernel
+                }
+            };
+            compiled.push(kernel);
+        }
+        plans.insert(key.clone().into_boxed_slice(), Prepared { plan, kernels: compiled });
+    }
+    let Prepared { plan, kernels } = &plans[&key[..]];
+
+    let size = size_of::<T>();
+    let kept = match numbers {
+        Numbers::Kept(kept) if plan.kept > 0 => kept.memory.room(device, plan.kept * size),
+        Numbers::Given(kept) if plan.kept > 0 => kept.memory.address(),
+        _ => 0,
+    };
+    let room = [plan.counters * 4, (O + 1) * size, plan.rows * size, plan.partials * size];
+    let at = scratch.places(device, room)?;
+    let total = |slot: usize| at.totals + (slot * size) as u64;
+    if let Some(Numbered { slot, .. }) = value {
+        places[I + O] = Some(Place {
+            start: std::ptr::without_provenance_mut(total(slot) as usize),
+            ..of_rows.expect("a value")
+        });
+    }
+    for (launch, kernel) in plan.launches.iter().zip(kernels) {
+        words.clear();
+        for word in &launch.words {
+            words.push(resolve(*word, &places, of_rows, at, kept, &total));
+        }
+        device.driver().launch(*kernel, launch.grid, launch.block, words)?;
+    }
+    for number in read_back.into_iter().chain([value]).flatten() {
+        if plan.launches.is_empty() {
+            continue;
+        }
+        let mut result = [T::of(0.0)];
+        device.download(total(number.slot), bytes_mut(&mut result))?;
+        // SAFETY: the place is that of a number which the caller lent to be written.
+        unsafe {
+            let [result] = result;
+            *number.place = if number.adds { *number.place + result } else { result };
+        }
+    }
+    Ok(())
+}
+
+fn resolve<T: Real>(
+    word: Word,
+    places: &Each<Option<Place<T>>>,
+    of_rows: Option<Place<T>>,
+    at: Places,
+    kept: u64,
+    total: &dyn Fn(usize) -> u64,
+) -> u64 {
+    let number = |place: Option<Place<T>>| {
+        let mut bits = [0; 8];
+        // SAFETY: the place is that of a number which the caller lent.
+        let number = [unsafe { *place.expect("a number").start }];
+        let mut number = number;
+        bits[..size_of::<T>()].copy_from_slice(bytes_mut(&mut number));
+        u64::from_le_bytes(bits)
+    };
+    match word {
+        Word::Value(value) => value,
+        Word::Array(array) => places[array].map_or(0, |place| place.start.addr() as u64),
+        Word::Number(i) => number(places[i]),
+        Word::Seed => number(of_rows),
+        Word::Kept => kept,
+        Word::Counters => at.counters,
+        Word::Rows => at.rows,
+        Word::Partials => at.partials,
+        Word::Total(port) => total(port),
+    }
+}
+
+fn space(layout: &Layout, inputs: usize, outputs: usize) -> Space {
+    let axes = || {
+        [&layout.outer, &layout.inner].into_iter().flat_map(|axes| (0..axes.count).map(move |i| (axes, i)))
+    };
+    let lengths: Vec<usize> = axes().map(|(axes, i)| axes.lengths[i]).collect();
+    let mut strides: Vec<Vec<isize>> = (0..=inputs + outputs)
+        .map(|array| axes().map(|(axes, i)| axes.strides[i][array]).collect())
+        .collect();
+    let outer = layout.outer.count;
+    let mut row = vec![0; lengths.len()];
+    let mut next = 1;
+    for axis in (0..outer).rev() {
+        row[axis] = next;
+        next *= lengths[axis] as isize;
+    }
+    strides.push(row);
+    Space { lengths, strides, inputs, outputs, outer }
+}
+
+/// Whether two of the results have elements in common without being the same.
+fn overlap<T: Real>(sinks: &[Option<Place<T>>], wanted: &[bool]) -> bool {
+    let reach = |place: &Place<T>| {
+        let (mut first, mut last) =
+            (place.start.addr() as i128, place.start.addr() as i128 + size_of::<T>() as i128);
+        for axis in 0..place.axes {
+            let way = (place.lengths[axis] as i128 - 1).max(0)
+                * place.strides[axis] as i128
+                * size_of::<T>() as i128;
+            first += way.min(0);
+            last += way.max(0);
+        }
+        (first, last)
+    };
+    let places =
+        || sinks.iter().zip(wanted).filter(|(_, wanted)| **wanted).filter_map(|(place, _)| place.as_ref());
+    places().enumerate().any(|(i, a)| {
+        places().skip(i + 1).any(|b| {
+            let ((a_first, a_last), (b_first, b_last)) = (reach(a), reach(b));
+            let same = a.start == b.start
+                && a.lengths() == b.lengths()
+                && a.strides[..a.axes] == b.strides[..b.axes];
+            !same && a_first < b_last && b_first < a_last
+        })
+    })
+}
+
+/// *y ← x*
+static COPY: Text = Text {
+    name: "copy",
+    slots: 0,
+    numbers: &[],
+    passes: &[
+        PassText { reads: &[false], writes: &[false], reductions: &[], elements: "", then: "" },
+        PassText { reads: &[true], writes: &[true], reductions: &[], elements: "y0 = x0;\n", then: "" },
+    ],
+    totals: &[],
+};
+
+/// *y ← s*
+static FILL: Text = Text {
+    name: "fill",
+    slots: 0,
+    numbers: &[0],
+    passes: &[
+        PassText { reads: &[false], writes: &[false], reductions: &[], elements: "", then: "" },
+        PassText { reads: &[false], writes: &[true], reductions: &[], elements: "y0 = n0;\n", then: "" },
+    ],
+    totals: &[],
+};
+
+fn write<T: Real>(device: &Device, text: &'static Text, to: Place<T>, from: Source<'_, T>) {
+    let job = Job {
+        name: text.name,
+        shape: Shape::of(to.lengths()),
+        axis: None::<Axis>,
+        sources: [from],
+        sinks: [Sink::at(Some(to), false)],
+        numbers: Numbers::Forgotten,
+        of_rows: None,
+    };
+    run(device, text, 0, job).unwrap_or_else(failed);
+}
+
+/// Copies what is at `from`, which has the same shape.
+pub(super) fn copy<T: Real>(device: &Device, to: Place<T>, from: Place<T>) {
+    let bytes = to.lengths().iter().product::<usize>() * size_of::<T>();
+    if bytes == 0 {
+    } else if same_bytes(&to, &from) {
+        let (to, from) = (to.start.addr() as u64, from.start.addr() as u64);
+        device.driver().copy(to, from, bytes).unwrap_or_else(failed);
+    } else {
+        write(device, &COPY, to, Source::at(from));
+    }
+}
+
+/// Makes all elements `value`.
+pub(super) fn fill<T: Real>(device: &Device, place: Place<T>, value: T) {
+    write(device, &FILL, place, Source::number(&value));
+}
+
+/// Copies an array of the same shape.
+pub(super) fn assign<T: Real, D: Rank>(to: &mut DeviceRef<T, D>, from: &DeviceRef<T, D>) {
+    if !to.is_empty() {
+        copy(&to.device().clone(), to.place(), from.place());
+    }
+}

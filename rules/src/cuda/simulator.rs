@@ -1,0 +1,278 @@
+//! A device for tests on machines without one: kernels are compiled for the CPU, from the text that a CUDA compiler would get, and run
+//! by a process of their own under the address sanitiser, with the threads of a block in several orders.
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::{Arc, Mutex};
+
+use super::cache::fingerprint;
+use super::driver::{Driver, Gemm, Kernel, Recording};
+use super::{Device, Error, PRELUDE};
+
+/// How often a scenario is run: with threads forwards, backwards, and in a random order.
+const SCHEDULES: u64 = 3;
+
+/// Runs `scenario` once to see which kernels it takes, compiles all of them at once, and runs it again under each schedule: those results
+/// are returned. In the first run all that is downloaded is zero, so it should not look at it.
+///
+/// # Panics
+/// If there is no `g++`, or something is wrong with a kernel: it is said on the standard error.
+pub fn simulate<R>(scenario: impl Fn(&Device) -> R) -> Vec<R> {
+    let sources = sources(&scenario);
+    let program = compile(&sources);
+    let kernels: Arc<BTreeMap<String, u64>> =
+        Arc::new(sources.into_keys().enumerate().map(|(i, name)| (name, i as u64)).collect());
+    (0..SCHEDULES)
+        .map(|schedule| {
+            let mut child = Command::new(&program)
+                .env("ASAN_OPTIONS", "detect_stack_use_after_return=0:detect_leaks=0")
+                .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
+                .spawn()
+                .expect("the simulator starts");
+            let pipes = Pipes { input: child.stdin.take(), output: child.stdout.take(), child };
+            let (pipes, kernels) = (Arc::new(Mutex::new(pipes)), kernels.clone());
+            let simulated = Simulated { pipes, kernels, recorded: Mutex::default() };
+            simulated.ask(&[b's'.into(), schedule], &[], &mut []);
+            scenario(&Device::with(Box::new(simulated)))
+        })
+        .collect()
+}
+
+/// The sources of the kernels that `scenario` takes, by their names, without what they have in common.
+pub fn sources<R>(scenario: impl Fn(&Device) -> R) -> BTreeMap<String, String> {
+    let collector = Collector::default();
+    let sources = collector.sources.clone();
+    scenario(&Device::with(Box::new(collector)));
+    let sources = sources.lock().expect("nobody panicked");
+    sources.clone()
+}
+
+/// All of them as one text for a CUDA compiler.
+pub fn program(sources: &BTreeMap<String, String>) -> String {
+    let mut text = PRELUDE.to_owned();
+    sources.values().for_each(|source| text.push_str(source));
+    text
+}
+
+/// Compiles kernels for the CPU, unless that has been done.
+fn compile(sources: &BTreeMap<String, String>) -> PathBuf {
+    let mut text = [include_str!("simulator/shim.h"), PRELUDE].concat();
+    let (mut table, mut sizes) = (String::new(), String::new());
+    for (name, source) in sources {
+        text.push_str(source);
+        let space = format!("{name}_space");
+        text.push_str(&format!(
+            "static void run_{name}(const void *words) {{\n    {space}::Arguments a;\n    memcpy((void *)&a, words, sizeof a);\n    \
+             {space}::{name}(a);\n}}\n"
+        ));
+        table.push_str(&format!("run_{name}, "));
+        sizes.push_str(&format!("sizeof({space}::Arguments) / 8, "));
+    }
+    text.push_str(&format!(
+        "static void (*const kernels[])(const void *) = {{{table}nullptr}};\nstatic const size_t sizes[] = {{{sizes}0}};\n"
+    ));
+    text.push_str(include_str!("simulator/main.cpp"));
+    let stem = std::env::temp_dir().join(format!("pullback-simulator-{:016x}", fingerprint(&[&text])));
+    if !stem.exists() {
+        let part = stem.with_extension(format!("{}", std::process::id()));
+        let source = part.with_extension("cpp");
+        std::fs::write(&source, &text).expect("room for a temporary file");
+        let flags = [
+            "-std=c++17",
+            "-O1",
+            "-w",
+            "-ffp-contract=off",
+            "-fsanitize=address,undefined",
+            "-fno-sanitize-recover=all",
+        ];
+        let done = Command::new("g++").args(flags).arg("-o").arg(&part).arg(&source).status();
+        let done = done.expect("the simulator takes g++");
+        assert!(done.success(), "the kernels in {} do not compile", source.display());
+        std::fs::remove_file(&source).expect("it was there");
+        std::fs::rename(&part, &stem).expect("a place in the same folder");
+    }
+    stem
+}
+
+/// A device that does nothing but note which kernels it is asked for.
+#[derive(Default)]
+struct Collector {
+    sources: Arc<Mutex<BTreeMap<String, String>>>,
+    allocated: Mutex<u64>,
+}
+
+impl Driver for Collector {
+    fn allocate(&self, bytes: usize) -> Result<u64, Error> {
+        let mut allocated = self.allocated.lock().expect("nobody panicked");
+        let address = (*allocated + 1).next_multiple_of(256);
+        *allocated = address + bytes as u64;
+        Ok(address)
+    }
+    fn free(&self, _: u64) {}
+    fn zero(&self, _: u64, _: usize) -> Result<(), Error> {
+        Ok(())
+    }
+    fn upload(&self, _: u64, _: &[u8]) -> Result<(), Error> {
+        Ok(())
+    }
+    fn download(&self, _: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        bytes.fill(0);
+        Ok(())
+    }
+    fn copy(&self, _: u64, _: u64, _: usize) -> Result<(), Error> {
+        Ok(())
+    }
+    fn synchronize(&self) -> Result<(), Error> {
+        Ok(())
+    }
+    fn kernel(&self, source: &str, name: &str) -> Result<Kernel, Error> {
+        let source = source.strip_prefix(PRELUDE).expect("all kernels begin with it").to_owned();
+        self.sources.lock().expect("nobody panicked").insert(name.to_owned(), source);
+        Ok(Kernel(0))
+    }
+    fn launch(&self, _: Kernel, _: (u32, u32), _: (u32, u32), _: &[u64]) -> Result<(), Error> {
+        Ok(())
+    }
+    fn gemm(&self, _: &Gemm) -> Result<(), Error> {
+        Ok(())
+    }
+    fn begin_capture(&self) -> Result<(), Error> {
+        Ok(())
+    }
+    fn end_capture(&self) -> Result<Box<dyn Recording>, Error> {
+        struct Nothing;
+        impl Recording for Nothing {
+            fn replay(&self) -> Result<(), Error> {
+                Ok(())
+            }
+        }
+        Ok(Box::new(Nothing))
+    }
+}
+
+/// The process, and how to talk to it.
+struct Pipes {
+    input: Option<ChildStdin>,
+    output: Option<ChildStdout>,
+    child: Child,
+}
+
+impl Drop for Pipes {
+    fn drop(&mut self) {
+        // It ends with its input.
+        self.input = None;
+        let _ = self.child.wait();
+    }
+}
+
+impl Pipes {
+    fn send(&mut self, message: &[u8]) {
+        let input = self.input.as_mut().expect("it is running");
+        input.write_all(message).expect("the simulator has not stopped");
+        input.flush().expect("the simulator has not stopped");
+    }
+}
+
+struct Simulated {
+    pipes: Arc<Mutex<Pipes>>,
+    kernels: Arc<BTreeMap<String, u64>>,
+    /// What was asked for since a recording began.
+    recorded: Mutex<Option<Vec<u8>>>,
+}
+
+struct Recorded {
+    pipes: Arc<Mutex<Pipes>>,
+    messages: Vec<u8>,
+}
+
+impl Recording for Recorded {
+    fn replay(&self) -> Result<(), Error> {
+        self.pipes.lock().expect("nobody panicked").send(&self.messages);
+        Ok(())
+    }
+}
+
+impl Simulated {
+    fn ask(&self, words: &[u64], bytes: &[u8], answer: &mut [u8]) {
+        let mut message: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        message.extend_from_slice(bytes);
+        if let Some(recorded) = &mut *self.recorded.lock().expect("nobody panicked") {
+            assert!(answer.is_empty(), "nothing is answered while a graph is recorded");
+            recorded.extend(message);
+            return;
+        }
+        let mut pipes = self.pipes.lock().expect("nobody panicked");
+        pipes.send(&message);
+        if !answer.is_empty() {
+            let output = pipes.output.as_mut().expect("it is running");
+            output.read_exact(answer).expect("the simulator has not stopped");
+        }
+    }
+}
+
+impl Driver for Simulated {
+    fn allocate(&self, bytes: usize) -> Result<u64, Error> {
+        let mut address = [0; 8];
+        self.ask(&[b'a'.into(), bytes as u64], &[], &mut address);
+        Ok(u64::from_le_bytes(address))
+    }
+    fn free(&self, address: u64) {
+        self.ask(&[b'f'.into(), address], &[], &mut []);
+    }
+    fn zero(&self, address: u64, bytes: usize) -> Result<(), Error> {
+        self.ask(&[b'z'.into(), address, bytes as u64], &[], &mut []);
+        Ok(())
+    }
+    fn upload(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.ask(&[b'u'.into(), address, bytes.len() as u64], bytes, &mut []);
+        Ok(())
+    }
+    fn download(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        self.ask(&[b'd'.into(), address, bytes.len() as u64], &[], bytes);
+        Ok(())
+    }
+    fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
+        self.ask(&[b'c'.into(), to, from, bytes as u64], &[], &mut []);
+        Ok(())
+    }
+    fn synchronize(&self) -> Result<(), Error> {
+        Ok(())
+    }
+    fn kernel(&self, _: &str, name: &str) -> Result<Kernel, Error> {
+        Ok(Kernel(*self.kernels.get(name).expect("the scenario takes the same kernels each time")))
+    }
+    fn launch(
+        &self,
+        kernel: Kernel,
+        grid: (u32, u32),
+        block: (u32, u32),
+        words: &[u64],
+    ) -> Result<(), Error> {
+        let (grid, block) = ((grid.0.into(), grid.1.into()), (block.0.into(), block.1.into()));
+        let head = [b'l'.into(), kernel.0, grid.0, grid.1, block.0, block.1, words.len() as u64];
+        self.ask(&[&head, words].concat(), &[], &mut []);
+        Ok(())
+    }
+    fn gemm(&self, product: &Gemm) -> Result<(), Error> {
+        let Gemm { double, transposed, m, n, k, alpha, beta, starts, leading } = *product;
+        let [ta, tb] = transposed.map(u64::from);
+        let [a, b, c] = starts;
+        let [lda, ldb, ldc] = leading.map(|n| n as u64);
+        let head = [b'g'.into(), u64::from(double), ta, tb, m as u64, n as u64, k as u64];
+        let rest = [alpha, a, lda, b, ldb, beta, c, ldc];
+        self.ask(&[&head[..], &rest].concat(), &[], &mut []);
+        Ok(())
+    }
+    fn begin_capture(&self) -> Result<(), Error> {
+        *self.recorded.lock().expect("nobody panicked") = Some(Vec::new());
+        Ok(())
+    }
+    fn end_capture(&self) -> Result<Box<dyn Recording>, Error> {
+        let recorded = self.recorded.lock().expect("nobody panicked").take();
+        let messages = recorded.ok_or(Error::Capture { reason: "no recording has begun" })?;
+        Ok(Box::new(Recorded { pipes: self.pipes.clone(), messages }))
+    }
+}

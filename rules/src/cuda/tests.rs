@@ -1,0 +1,6 @@
+//! Every kernel is compiled by NVRTC where that is found, and run by the simulator: what a device computes is what the host computes.
+
+mod device;
+mod expressions;
+mod fused;
+mod nvrtc;

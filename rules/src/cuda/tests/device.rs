@@ -1,0 +1,205 @@
+//! Arrays on the simulated device.
+
+use ndarray::{Array, Array2, Axis, Ix1, Ix2, Ix3, arr0, array, s};
+
+use super::expressions::*;
+use super::fused::waves;
+use crate::cuda::simulator::{simulate, sources};
+use crate::cuda::{Device, DeviceArray, Error};
+use crate::{Ignored, Rule, Shadow, product};
+
+#[test]
+fn a_machine_without_a_driver_says_so() {
+    // SAFETY: it loads a library that is meant to be loaded.
+    match (unsafe { cudarc::driver::sys::is_culib_present() }, Device::new(4096)) {
+        (false, Err(error)) => {
+            assert_eq!(error, Error::Missing { library: "libcuda" });
+            assert!(error.to_string().contains("libcuda cannot be loaded"));
+        }
+        (true, Err(Error::NoDevice { ordinal: 4096, .. } | Error::Driver { .. })) => {}
+        (_, result) => panic!("{result:?}"),
+    }
+}
+
+#[test]
+fn copies_and_views() {
+    let x = waves::<f32, _>(Ix3(3, 4, 5), 0.2);
+    let z = waves::<f32, _>(Ix2(4, 2), 0.4);
+    let run = |device: &Device| {
+        let mut a = DeviceArray::from_array(device, &x).expect("memory");
+        let views = (
+            a.to_array().expect("memory"),
+            a.t().to_array().expect("memory"),
+            a.slice_axis(Axis(2), 1..4).to_array().expect("memory"),
+            a.index_axis(Axis(1), 2).to_array().expect("memory"),
+            a.slice_axis(Axis(0), 1..1).to_array().expect("memory"),
+        );
+        let mut part = a.slice_axis_mut(Axis(0), 1..2);
+        let mut column = part.slice_axis_mut(Axis(2), 3..5);
+        let shape = column.copy_from(&z.view().insert_axis(Axis(0)).slice(s![.., .., ..1]));
+        column.copy_from(&z.view().insert_axis(Axis(0))).expect("the same shape");
+        let zeros = DeviceArray::<f32, Ix1>::zeros(device, 3).expect("memory").to_array().expect("memory");
+        let one =
+            DeviceArray::from_array(device, &arr0(2.5_f32)).expect("memory").to_array().expect("memory");
+        (views, shape, a.to_array().expect("memory"), zeros, one)
+    };
+    let mut written = x.clone();
+    written.slice_mut(s![1, .., 3..5]).assign(&z);
+    for ((whole, turned, part, row, none), shape, after, zeros, one) in simulate(run) {
+        assert_eq!(whole, x);
+        assert_eq!(turned, x.t());
+        assert_eq!(part, x.slice(s![.., .., 1..4]));
+        assert_eq!(row, x.slice(s![.., 2, ..]));
+        assert_eq!(none.dim(), (0, 4, 5));
+        assert_eq!(shape, Err(Error::Shape { expected: vec![1, 4, 2], found: vec![1, 4, 1] }));
+        assert_eq!(after, written);
+        assert_eq!((zeros, one), (array![0.0, 0.0, 0.0], arr0(2.5)));
+    }
+}
+
+#[test]
+fn products_of_matrices() {
+    let (a, b) = (waves::<f64, _>(Ix2(5, 7), 0.1), waves::<f64, _>(Ix2(7, 3), 0.2));
+    let (da, db) = (waves::<f64, _>(Ix2(5, 7), 0.3), waves::<f64, _>(Ix2(7, 3), 0.4));
+    let (c, dc) = (waves::<f64, _>(Ix2(5, 3), 0.5), waves::<f64, _>(Ix2(5, 3), 0.6));
+    let close = |x: &Array2<f64>, y: &Array2<f64>| (x - y).iter().all(|error| error.abs() < 1e-13);
+    let run = |device: &Device| {
+        let on = |array: &Array2<f64>| DeviceArray::from_array(device, array).expect("memory");
+        let (a, b, mut c) = (on(&a), on(&b), on(&c));
+        let (mut da, mut db, mut dc) = (on(&da), on(&db), on(&dc));
+        let mut rule = product::rule();
+        let mut allocations = Vec::new();
+        let mut values = Vec::new();
+        for _ in 0..3 {
+            rule.forward(product::args(&mut c, &a, &b));
+            values.push(c.to_array().expect("memory"));
+            let shadows = (shadow(&mut dc), shadow(&mut da), shadow(&mut db));
+            rule.pullback((), product::args(&mut c, &a, &b), shadows, ());
+            allocations.push(device.allocations());
+        }
+        let restored = c.to_array().expect("memory");
+        let gradients = [da, db, dc].map(|d| d.to_array().expect("memory"));
+        (values, restored, gradients, allocations)
+    };
+    for (values, restored, [new_da, new_db, new_dc], allocations) in simulate(run) {
+        assert!(values.iter().all(|value| close(value, &a.dot(&b))));
+        assert_eq!(restored, c);
+        // The first pullback empties the shadow of C.
+        assert!(close(&new_da, &(&da + dc.dot(&b.t()))) && close(&new_db, &(&db + a.t().dot(&dc))));
+        assert_eq!(new_dc, Array::zeros((5, 3)));
+        assert_eq!(allocations[0], allocations[2], "the first activation allocates, and no other");
+    }
+}
+
+fn shadow<A: crate::Differentiable<Gradient = A>>(array: &mut A) -> Shadow<A::Shadow<'_>> {
+    Shadow::new(A::shadow(array))
+}
+
+/// Two activations are pending at once; buffers belong to the rule.
+#[test]
+fn a_rule_allocates_at_its_first_activations_only() {
+    let x = waves::<f64, _>(Ix2(6, 40), 0.1);
+    let run = |device: &Device| {
+        let on = |array: &Array2<f64>| DeviceArray::from_array(device, array).expect("memory");
+        let (x, gain, mut y) = (on(&x), on(&x), on(&x));
+        let [mut dx, mut dg, mut dy] = [(); 3].map(|()| on(&x.to_array().expect("memory")));
+        let mut rule = layer_norm::rule();
+        let mut allocations = Vec::new();
+        for _ in 0..3 {
+            for _ in 0..2 {
+                rule.forward(layer_norm::args(&mut y, &x, &gain, &gain, 0.1, Axis(1)));
+            }
+            for _ in 0..2 {
+                let shadows =
+                    (shadow(&mut dy), shadow(&mut dx), shadow(&mut dg), Shadow::default(), Ignored, Ignored);
+                rule.pullback((), layer_norm::args(&mut y, &x, &gain, &gain, 0.1, Axis(1)), shadows, ());
+            }
+            allocations.push(device.allocations());
+        }
+        (allocations, y.to_array().expect("memory"))
+    };
+    for (allocations, y) in simulate(run) {
+        assert_eq!(allocations[0], allocations[2]);
+        assert_eq!(y, x, "restored");
+    }
+}
+
+/// Shadows of operands with elements in common: what one adds the other finds.
+#[test]
+fn shadows_that_overlap() {
+    let x = waves::<f64, _>(Ix2(4, 70), 0.3);
+    let d = waves::<f64, _>(Ix2(4, 70), 0.5);
+    let ranges = [(0..69, 1..70), (0..69, 0..69), (0..60, 10..70)];
+    let run = |device: &Device| {
+        let x = DeviceArray::from_array(device, &x).expect("memory");
+        let mut results = Vec::new();
+        for (left, right) in ranges.clone() {
+            let (a, b) = (x.slice_axis(Axis(1), left.clone()), x.slice_axis(Axis(1), right.clone()));
+            let mut y = DeviceArray::<f64, Ix2>::zeros(device, (4, left.len())).expect("memory");
+            let mut dy =
+                DeviceArray::from_array(device, &waves::<f64, _>(Ix2(4, left.len()), 0.7)).expect("memory");
+            let shadows = DeviceArray::from_array(device, &d).expect("memory");
+            let part =
+                |range: std::ops::Range<usize>| Shadow::new(shadows.slice_axis(Axis(1), range).as_shadow());
+            let mut rule = scaled::rule();
+            rule.forward(scaled::args(&mut *y, &*a, &*b, 0.9));
+            let all = (shadow(&mut dy), part(left), part(right), Ignored);
+            rule.pullback((), scaled::args(&mut *y, &*a, &*b, 0.9), all, ());
+            results.push(shadows.to_array().expect("memory"));
+        }
+        results
+    };
+    let mut expected = Vec::new();
+    for (left, right) in ranges.clone() {
+        let (a, b) = (x.slice(s![.., left.clone()]), x.slice(s![.., right.clone()]));
+        let mut y = Array2::zeros((4, left.len()));
+        let mut dy = waves::<f64, _>(Ix2(4, left.len()), 0.7);
+        let mut shadows = d.clone();
+        let cells = shadows.cell_view();
+        let part = |range: std::ops::Range<usize>| Shadow::new(cells.slice_move(s![.., range]));
+        let mut rule = scaled_on_host::rule();
+        rule.forward(scaled_on_host::args(&mut y, &a, &b, 0.9));
+        let all = (Shadow::new(dy.cell_view()), part(left), part(right), Ignored);
+        rule.pullback((), scaled_on_host::args(&mut y, &a, &b, 0.9), all, ());
+        expected.push(shadows);
+    }
+    for results in simulate(run) {
+        for (result, expected) in results.iter().zip(&expected) {
+            assert!(
+                (result - expected).iter().all(|error| error.abs() < 1e-13),
+                "{result} instead of {expected}"
+            );
+        }
+    }
+}
+
+/// Sizes are arguments: another shape of the same kind takes no other kernel.
+#[test]
+fn kernels_are_the_same_for_all_sizes() {
+    let kernels = |shape: (usize, usize)| {
+        sources(|device| {
+            let x = DeviceArray::<f32, Ix2>::zeros(device, shape).expect("memory");
+            let row = DeviceArray::<f32, Ix1>::zeros(device, shape.1).expect("memory");
+            let mut y = DeviceArray::<f32, Ix2>::zeros(device, shape).expect("memory");
+            affine_tanh(&mut y, &x, &row, &x);
+        })
+    };
+    assert_eq!(kernels((30, 40)), kernels((500, 64)));
+    assert_ne!(kernels((30, 40)), kernels((30, 41)), "no vectors");
+    let wide = kernels((1 << 20, 1 << 14));
+    assert!(wide.values().all(|source| source.contains("typedef long long index")), "too many for 32 bits");
+}
+
+#[test]
+#[should_panic(expected = "the arrays are on different devices")]
+fn other_devices_are_refused() {
+    let arrays = std::cell::RefCell::new(Vec::new());
+    for _ in 0..2 {
+        sources(|device| {
+            arrays.borrow_mut().push(DeviceArray::<f32, Ix1>::zeros(device, 3).expect("memory"));
+        });
+    }
+    let mut arrays = arrays.into_inner();
+    let (mut y, x) = (arrays.remove(0), arrays.remove(0));
+    copied(&mut y, &x);
+}

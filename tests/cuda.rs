@@ -1,0 +1,229 @@
+//! One function on the host, on a simulated device, and on a CUDA device where there is one.
+#![allow(missing_docs)]
+
+use ndarray::{Array1, Array2, Axis, Ix1, Ix2};
+use pullback::cuda::simulator::simulate;
+use pullback::cuda::{Device, DeviceArray, Error, Repeated};
+use pullback::{Array, Matrix, differentiable, fused, product};
+
+fused! {
+    fn bias_tanh<A>(z, b) { (z + b).tanh() }
+
+    fn mean_square<A>(y, t) {
+        let off = y - t;
+        mean(off * off)
+    }
+
+    fn squares<A>(x, t; axis) {
+        let off = x - t;
+        sum(off * off)
+    }
+
+    fn stepped<A>(w, d, rate: T) { w - rate * d }
+
+    fn copied<A>(x) { x }
+}
+
+/// A network with one hidden layer; what it needs room for are its first parameters.
+#[differentiable]
+#[allow(clippy::too_many_arguments)]
+fn loss<M: Matrix<f64>, V: Array<f64, Memory = M::Memory>>(
+    z: &mut M,
+    h: &mut M,
+    y: &mut M,
+    x: &M,
+    w1: &M,
+    b1: &V,
+    w2: &M,
+    #[constant] target: &M,
+) -> f64 {
+    product(z, x, w1);
+    bias_tanh(h, &*z, b1);
+    product(y, &*h, w2);
+    mean_square(&*y, target)
+}
+
+/// The same, of which the value stays on the device: the losses of all rows.
+#[differentiable]
+#[allow(clippy::too_many_arguments)]
+fn row_losses<M: Matrix<f64>, V: Array<f64, Memory = M::Memory>>(
+    losses: &mut M,
+    z: &mut M,
+    h: &mut M,
+    y: &mut M,
+    x: &M,
+    w1: &M,
+    b1: &V,
+    w2: &M,
+    #[constant] target: &M,
+) {
+    product(z, x, w1);
+    bias_tanh(h, &*z, b1);
+    product(y, &*h, w2);
+    squares(losses, &*y, target, Axis(1));
+}
+
+fn wave(shape: (usize, usize), seed: f64) -> Array2<f64> {
+    Array2::from_shape_fn(shape, |(i, j)| (seed + 0.7 * i as f64 + 1.3 * j as f64).sin())
+}
+
+struct Data {
+    x: Array2<f64>,
+    w1: Array2<f64>,
+    b1: Array1<f64>,
+    w2: Array2<f64>,
+    target: Array2<f64>,
+}
+
+fn data(batch: usize) -> Data {
+    Data {
+        x: wave((batch, 6), 0.1),
+        w1: wave((6, 9), 0.2),
+        b1: wave((1, 9), 0.3).row(0).to_owned(),
+        w2: wave((9, 3), 0.4),
+        target: wave((batch, 3), 0.5),
+    }
+}
+
+type Results = (f64, [Array2<f64>; 2], Array1<f64>, Array2<f64>);
+
+fn on_host(batch: usize) -> Results {
+    let Data { x, w1, b1, w2, target } = data(batch);
+    let [mut z, mut h, mut y] = [9, 9, 3].map(|n| Array2::zeros((batch, n)));
+    let mut g = loss::<Array2<f64>, Array1<f64>>::gradient();
+    let (value, d) = g.value_and_gradient(&mut z, &mut h, &mut y, &x, &w1, &b1, &w2, &target);
+    (value, [d.x.clone(), d.w1.clone()], d.b1.clone(), d.w2.clone())
+}
+
+fn on(device: &Device, batch: usize) -> Result<(Results, Vec<usize>), Error> {
+    let Data { x, w1, b1, w2, target } = data(batch);
+    let copy = |array: &Array2<f64>| DeviceArray::from_array(device, array);
+    let (x, w1, w2, target) = (copy(&x)?, copy(&w1)?, copy(&w2)?, copy(&target)?);
+    let b1 = DeviceArray::from_array(device, &b1)?;
+    let zeros = |n| DeviceArray::<f64, Ix2>::zeros(device, (batch, n));
+    let (mut z, mut h, mut y) = (zeros(9)?, zeros(9)?, zeros(3)?);
+    let mut g = loss::<DeviceArray<f64, Ix2>, DeviceArray<f64, Ix1>>::gradient();
+    let mut allocations = Vec::new();
+    let mut results = None;
+    for _ in 0..3 {
+        let (value, d) = g.value_and_gradient(&mut z, &mut h, &mut y, &x, &w1, &b1, &w2, &target);
+        allocations.push(device.allocations());
+        results = Some((value, [d.x.to_array()?, d.w1.to_array()?], d.b1.to_array()?, d.w2.to_array()?));
+    }
+    Ok((results.expect("three of them"), allocations))
+}
+
+fn compare(found: &Results, expected: &Results) {
+    let close = |a: f64, b: f64| (a - b).abs() < 1e-12;
+    assert!(close(found.0, expected.0), "{} instead of {}", found.0, expected.0);
+    for (a, b) in found.1.iter().zip(&expected.1).chain([(&found.3, &expected.3)]) {
+        assert!(a.iter().zip(b).all(|(a, b)| close(*a, *b)), "{a} instead of {b}");
+    }
+    assert!(
+        found.2.iter().zip(&expected.2).all(|(a, b)| close(*a, *b)),
+        "{} instead of {}",
+        found.2,
+        expected.2
+    );
+}
+
+#[test]
+fn one_function_on_the_host_and_on_a_device() {
+    let expected = on_host(7);
+    for result in simulate(|device| on(device, 7)) {
+        let (results, allocations) = result.expect("memory");
+        compare(&results, &expected);
+        assert_eq!(allocations[0], allocations[2], "the second call allocates nothing on the device");
+    }
+}
+
+/// Steps of training, directly or repeated; after each of them the weights, and whether the next step is a graph's.
+fn train(device: &Device, repeated: bool) -> Result<Vec<(Array2<f64>, bool)>, Error> {
+    let Data { x, w1, b1, w2, target } = data(5);
+    let copy = |array: &Array2<f64>| DeviceArray::from_array(device, array);
+    let zeros = |n| DeviceArray::<f64, Ix2>::zeros(device, (5, n));
+    let (w2, target, ones) = (copy(&w2)?, copy(&target)?, copy(&Array2::ones((5, 1)))?);
+    let b1 = DeviceArray::from_array(device, &b1)?;
+    let (mut l, mut z, mut h, mut y, mut next) = (zeros(1)?, zeros(9)?, zeros(9)?, zeros(3)?, copy(&w1)?);
+    let [no_z, no_h, no_y] = [zeros(9)?, zeros(9)?, zeros(3)?];
+    let mut g = row_losses::<DeviceArray<f64, Ix2>, DeviceArray<f64, Ix1>>::pullback();
+    type Changing = (DeviceArray<f64, Ix2>, DeviceArray<f64, Ix2>, f64);
+    let mut step = Repeated::new(device, (copy(&x)?, copy(&w1)?, 0.05), |(x, w1, rate): &mut Changing| {
+        let ((), d) = g.value_and_pullback(
+            &mut l, &mut z, &mut h, &mut y, x, w1, &b1, &w2, &target, &ones, &no_z, &no_h, &no_y,
+        );
+        stepped(&mut next, w1, d.w1, *rate);
+        copied(w1, &next);
+    });
+    let mut seen = Vec::new();
+    for i in 0..14 {
+        match i {
+            // Other numbers in the same place: no reason for another graph.
+            5 => step.arguments().0.copy_from(&wave((5, 6), 0.9))?,
+            // Another place, another number: reasons.
+            7 => step.arguments().0 = copy(&wave((5, 6), 0.8))?,
+            10 => step.arguments().2 = 0.1,
+            _ => {}
+        }
+        if !repeated {
+            // As if it was for the first time.
+            let (x, w1) = (step.arguments().0.to_array()?, step.arguments().1.to_array()?);
+            *step.arguments() = (copy(&x)?, copy(&w1)?, step.arguments().2);
+        }
+        step.run()?;
+        let recorded = step.is_recorded();
+        seen.push((step.arguments().1.to_array()?, recorded));
+    }
+    Ok(seen)
+}
+
+#[test]
+fn repeated_work_is_one_graph() {
+    for (direct, repeated) in simulate(|device| (train(device, false), train(device, true))) {
+        let (direct, repeated) = (direct.expect("memory"), repeated.expect("memory"));
+        assert!(direct.iter().all(|(_, recorded)| !recorded));
+        let recorded: Vec<bool> = repeated.iter().map(|(_, recorded)| *recorded).collect();
+        let [no, yes] = [false, true];
+        assert_eq!(recorded, [no, no, yes, yes, yes, yes, yes, no, no, yes, no, no, yes, yes]);
+        for (i, (direct, repeated)) in direct.iter().zip(&repeated).enumerate() {
+            assert_eq!(direct.0, repeated.0, "step {i}");
+        }
+        assert!(direct[0].0 != direct[13].0, "something is learnt");
+    }
+}
+
+/// A number of the host's at the end: nothing is recorded, but all goes on.
+#[test]
+fn work_that_waits_for_the_device_is_not_recorded() {
+    let run = |device: &Device| {
+        let x = DeviceArray::from_array(device, &wave((3, 4), 0.2)).expect("memory");
+        let zero = DeviceArray::<f64, Ix2>::zeros(device, (3, 4)).expect("memory");
+        let mut values = Vec::new();
+        let mut work = Repeated::new(device, (x,), |(x,)| values.push(mean_square(x, &zero)));
+        let recorded: Vec<bool> =
+            (0..5).map(|_| work.run().map(|()| work.is_recorded()).expect("a device")).collect();
+        (recorded, values)
+    };
+    let expected = mean_square(&wave((3, 4), 0.2), &Array2::zeros((3, 4)));
+    for (recorded, values) in simulate(run) {
+        assert_eq!(recorded, [false; 5]);
+        assert!(values.len() == 5 && values.iter().all(|value| (value - expected).abs() < 1e-14));
+    }
+}
+
+/// What has to hold where there is a device.
+#[test]
+fn on_a_cuda_device() {
+    let device = match Device::new(0) {
+        Ok(device) => device,
+        Err(error) => return eprintln!("SKIPPED, nothing is known about real devices: {error}"),
+    };
+    let (results, allocations) = on(&device, 7).expect("memory");
+    compare(&results, &on_host(7));
+    assert_eq!(allocations[0], allocations[2], "the second call allocates nothing on the device");
+    let (direct, repeated) = (train(&device, false).expect("memory"), train(&device, true).expect("memory"));
+    assert!(repeated[13].1, "it was recorded");
+    for (direct, repeated) in direct.iter().zip(&repeated) {
+        assert!((&direct.0 - &repeated.0).iter().all(|error| error.abs() < 1e-12));
+    }
+}
