@@ -1,6 +1,6 @@
 //! Arrays on the simulated device.
 
-use ndarray::{Array, Array2, Axis, Ix1, Ix2, Ix3, arr0, array, s};
+use ndarray::{Array2, Axis, Ix1, Ix2, Ix3, arr0, array, s};
 
 use super::expressions::*;
 use super::fused::waves;
@@ -86,7 +86,7 @@ fn products_of_matrices() {
         assert_eq!(restored, c);
         // The first pullback empties the shadow of C.
         assert!(close(&new_da, &(&da + dc.dot(&b.t()))) && close(&new_db, &(&db + a.t().dot(&dc))));
-        assert_eq!(new_dc, Array::zeros((5, 3)));
+        assert_eq!(new_dc, Array2::<f64>::zeros((5, 3)));
         assert_eq!(allocations[0], allocations[2], "the first activation allocates, and no other");
     }
 }
