@@ -20,14 +20,16 @@ pub(crate) trait Contest {
     );
 }
 
+/// A case by its name.
+type Named<C> = (&'static str, fn(&mut C, &str));
+
 pub(crate) fn all(contest: &mut impl Contest) {
     for (peer, n) in [("sin-cos-exp-10", 10), ("sin-cos-exp-1000", 1000)] {
         if contest.wants(peer) {
             waves(contest, peer, n);
         }
     }
-    let rest: [(&str, fn(&mut _, &str)); 3] =
-        [("affine-tanh-1000", affine), ("kron-20-40", kron), ("simple-mlp", network)];
+    let rest: [Named<_>; 3] = [("affine-tanh-1000", affine), ("kron-20-40", kron), ("simple-mlp", network)];
     for (peer, run) in rest {
         if contest.wants(peer) {
             run(contest, peer);
@@ -40,7 +42,7 @@ pub(crate) fn all(contest: &mut impl Contest) {
             layers(contest, peer, d);
         }
     }
-    let rest: [(&str, fn(&mut _, &str)); 4] = [
+    let rest: [Named<_>; 4] = [
         ("cross-entropy", cross_entropy),
         ("layer-norm", layer_norm),
         ("matmul-16-32-8", product),
@@ -69,7 +71,7 @@ pub(crate) fn normal<D: Dimension>(shape: impl ShapeBuilder<Dim = D>, seed: u64)
 }
 
 /// Gradients that differ by rounding only.
-pub(crate) fn assert_close<'a, D: Dimension>(derived: &Array<f64, D>, by_hand: &Array<f64, D>) {
+pub(crate) fn assert_close<D: Dimension>(derived: &Array<f64, D>, by_hand: &Array<f64, D>) {
     assert_eq!(derived.shape(), by_hand.shape());
     let scale = by_hand.fold(1e-300, |scale: f64, d| scale.max(d.abs()));
     for (derived, by_hand) in derived.iter().zip(by_hand) {
