@@ -41,7 +41,7 @@ where
 }
 
 /// Where a gradient, or a product of the Hessian with a direction, is shown from: what comes by value, and the buffers of the rest.
-type Shown<'b, F> = (Gradients<F>, &'b Buffers<F>);
+type Shown<'b, F> = (Gradients<F>, &'b mut Buffers<F>);
 
 /// Gives `buffers` the shapes of `args` and the numbers of `coordinates`.
 fn fill<'b, F: Liftable<N>, const N: usize>(
