@@ -53,6 +53,7 @@ mod gradient;
 mod hessian;
 mod jacobian;
 mod lifted;
+mod matrix;
 mod pushforward;
 
 pub mod guide;

@@ -172,7 +172,11 @@ impl Callee {
 
 /// What a method that writes to its receiver has become: one of the functions in `rules/src/mutation.rs`.
 pub(crate) fn is_mutation(path: &syn::Path) -> bool {
-    path.segments.iter().take(3).map(|segment| &segment.ident).eq(["pullback", "__private", "mutation"].iter())
+    path.segments
+        .iter()
+        .take(3)
+        .map(|segment| &segment.ident)
+        .eq(["pullback", "__private", "mutation"].iter())
 }
 
 fn last(path: &syn::Path) -> &Ident {

@@ -286,14 +286,15 @@ fn rows_agree<F: TestDual>(
         let unit = |i: usize, _| if i == r { 1.0 } else { 0.0 };
         replace(&mut seed, &mut { unit });
         let mut args = case.input.clone();
-        let (_, gradients, buffers) = driver.pullback(lend::<F>(&mut args), F::Output::lend(&seed), |buffers| {
-            let mut index = of_value;
-            F::Parameters::visit_buffers(buffers, &mut |parameter, coordinate| {
-                if is_written::<F>(parameter) {
-                    replace_one(coordinate, &mut index, &mut { unit });
-                }
+        let (_, gradients, buffers) =
+            driver.pullback(lend::<F>(&mut args), F::Output::lend(&seed), |buffers| {
+                let mut index = of_value;
+                F::Parameters::visit_buffers(buffers, &mut |parameter, coordinate| {
+                    if is_written::<F>(parameter) {
+                        replace_one(coordinate, &mut index, &mut { unit });
+                    }
+                });
             });
-        });
         case.close(&format!("row {r} of the Jacobian"), &flat::<F>(gradients, buffers), &row.to_vec());
     }
 }
@@ -372,6 +373,9 @@ fn differences_agree<F: TestDual + Function<Output = f64>>(
     let (point, product) = ([case.point.clone()], [product.to_vec()]);
     let (precision, mut random) = (Precision::new(false, None), Random::new(0));
     if let Some(found) = differences::compare(precision, &point, &product, &mut random, &mut objective) {
-        case.fail(format!("the product of the Hessian with a direction: {}", found.describe(&|_, place| place.to_string())));
+        case.fail(format!(
+            "the product of the Hessian with a direction: {}",
+            found.describe(&|_, place| place.to_string())
+        ));
     }
 }

@@ -99,7 +99,9 @@ impl Lifting<'_> {
             ExprKind::Repeat(element, _) | ExprKind::Wrap(_, element) => self.wanted.push(*element),
             ExprKind::Vector { elements, .. } => self.wanted.extend(elements),
             ExprKind::Struct(literal) => self.wanted.extend(literal.fields.iter().map(|(_, value)| value)),
-            ExprKind::Method { receiver, name, args } if numeric_method(&name.to_string()) => {
+            ExprKind::Method { receiver, name, args }
+                if numeric_method(&name.to_string()) || name == "unwrap_or" =>
+            {
                 self.wanted.push(*receiver);
                 self.wanted.extend(args);
             }
