@@ -1,11 +1,12 @@
 //! Second derivatives: the gradient, run on dual numbers.
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::ArrayView2;
 use pullback_rules::__private::{DualNumber, HasDual, HasRule, Lift, LiftParameters, Liftable};
 use pullback_rules::{Args, Buffers, Function, Gradients, Parameters};
 
 use crate::gradient::{Driver, ScalarOutput};
 use crate::lifted::Lifted;
+use crate::matrix::Matrix;
 
 /// How many columns of a Hessian one run computes.
 const WIDTH: usize = 4;
@@ -41,7 +42,7 @@ where
 }
 
 /// Where a gradient, or a product of the Hessian with a direction, is shown from: what comes by value, and the buffers of the rest.
-type Shown<'b, F> = (Gradients<F>, &'b Buffers<F>);
+type Shown<'b, F> = (Gradients<F>, &'b mut Buffers<F>);
 
 /// Gives `buffers` the shapes of `args` and the numbers of `coordinates`.
 fn fill<'b, F: Liftable<N>, const N: usize>(
@@ -95,16 +96,12 @@ where
 pub struct Hessian<F: Liftable<WIDTH>> {
     second: Second<F, WIDTH>,
     gradient: Buffers<F>,
-    hessian: Array2<f64>,
+    hessian: Matrix,
 }
 
 impl<F: Liftable<WIDTH>> Default for Hessian<F> {
     fn default() -> Self {
-        Hessian {
-            second: Second::default(),
-            gradient: F::Parameters::buffers(),
-            hessian: Array2::zeros((0, 0)),
-        }
+        Hessian { second: Second::default(), gradient: F::Parameters::buffers(), hessian: Matrix::default() }
     }
 }
 
@@ -117,16 +114,14 @@ where
         let Hessian { second, gradient, hessian } = self;
         second.lifted.load(&args);
         let n = second.lifted.dimension();
-        if hessian.nrows() != n {
-            *hessian = Array2::zeros((n, n));
-        }
+        hessian.resize(n, n);
         let mut value = None;
         for first in (0..n.max(1)).step_by(WIDTH) {
             second.lifted.direct_along(first);
             value = Some(second.run(F::Parameters::reborrow(&mut args)));
             for (i, d) in second.flat.iter().enumerate() {
-                for (k, second) in d.tangent().iter().enumerate().take(n - first) {
-                    hessian[[i, first + k]] = *second;
+                for (entry, second) in hessian.row(i)[first..].iter_mut().zip(d.tangent()) {
+                    *entry = second;
                 }
             }
         }

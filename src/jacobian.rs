@@ -1,11 +1,12 @@
 //! Jacobians: by columns in forward mode, or by rows in reverse mode, whichever takes fewer runs.
 
-use ndarray::{Array2, ArrayView2};
+use ndarray::ArrayView2;
 use pullback_rules::__private::{Lift, LiftParameters, Liftable, Numbers};
 use pullback_rules::{Args, Function, Output, Parameters};
 
 use crate::gradient::Driver;
 use crate::lifted::Lifted;
+use crate::matrix::Matrix;
 use crate::pushforward::OutputTangent;
 
 /// How many columns one run in forward mode computes.
@@ -14,14 +15,14 @@ const WIDTH: usize = 8;
 /// What Jacobians of `F` keep from call to call.
 pub struct Jacobian<F: Liftable<WIDTH>> {
     lifted: Lifted<F, WIDTH>,
-    jacobian: Array2<f64>,
+    jacobian: Matrix,
     /// The gradient with respect to the output, for rows.
     seed: OutputTangent<F>,
 }
 
 impl<F: Liftable<WIDTH>> Default for Jacobian<F> {
     fn default() -> Self {
-        Jacobian { lifted: Lifted::default(), jacobian: Array2::zeros((0, 0)), seed: F::Output::empty() }
+        Jacobian { lifted: Lifted::default(), jacobian: Matrix::default(), seed: F::Output::empty() }
     }
 }
 
@@ -59,13 +60,11 @@ where
         let mut outputs = 0;
         output.visit(&mut |_| outputs += 1);
         lifted.visit_outputs(&mut |_| outputs += 1);
-        if jacobian.dim() != (outputs, inputs) {
-            *jacobian = Array2::zeros((outputs, inputs));
-        }
-        let mut rows = jacobian.rows_mut().into_iter();
+        jacobian.resize(outputs, inputs);
+        let mut rows = 0..outputs;
         let mut write = |y: &mut pullback_rules::DualNumber<f64, WIDTH>| {
-            let mut row = rows.next().expect("as many as were counted");
-            for (entry, tangent) in row.iter_mut().skip(first).zip(y.tangent()) {
+            let row = jacobian.row(rows.next().expect("as many as were counted"));
+            for (entry, tangent) in row[first..].iter_mut().zip(y.tangent()) {
                 *entry = tangent;
             }
         };
@@ -87,7 +86,7 @@ where
         let (_, mut gradients, buffers) = driver.pullback(args, F::Output::lend(seed), |buffers| {
             F::Parameters::visit_written(buffers, &mut unit)
         });
-        let mut entries = jacobian.row_mut(row).into_iter();
+        let mut entries = jacobian.row(row).iter_mut();
         F::Parameters::visit_gradient(&mut gradients, buffers, &mut |d| {
             *entries.next().expect("as many as there are inputs") = *d;
         });

@@ -56,6 +56,7 @@ mod gradient;
 mod hessian;
 mod jacobian;
 mod lifted;
+mod matrix;
 mod nested;
 mod pushforward;
 

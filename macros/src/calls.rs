@@ -65,6 +65,7 @@ impl Callee {
     /// The function as the user calls it.
     pub(crate) fn primal(&self, args: &[TokenStream]) -> TokenStream {
         match self {
+            Callee::Function(path) if is_mutation(path) => quote!(#path::call(#(#args),*)),
             Callee::Function(path) | Callee::Itself(path) => quote!(#path(#(#args),*)),
             Callee::Gradient(path, name) => quote!(#path::#name(#(#args),*)),
             Callee::OnDuals(path) => {
@@ -184,6 +185,15 @@ impl Callee {
             true => quote_spanned!(span=> __pb::pullback(#rule, #residual, #call, (#(#shadows,)*), #d)),
         }
     }
+}
+
+/// What a method that writes to its receiver has become: one of the functions in `rules/src/mutation.rs`.
+pub(crate) fn is_mutation(path: &syn::Path) -> bool {
+    path.segments
+        .iter()
+        .take(3)
+        .map(|segment| &segment.ident)
+        .eq(["pullback", "__private", "mutation"].iter())
 }
 
 fn last(path: &syn::Path) -> &Ident {

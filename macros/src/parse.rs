@@ -572,6 +572,27 @@ impl<'e> Parser<'e> {
         }
     }
 
+    /// An argument that becomes the receiver of a method: what binds less gets the parentheses that it needs there.
+    fn as_receiver(&mut self, argument: &Syn) -> ExprId {
+        let inner = self.expr(argument);
+        let binds = matches!(
+            argument,
+            Syn::Path(_)
+                | Syn::Lit(_)
+                | Syn::Paren(_)
+                | Syn::Call(_)
+                | Syn::MethodCall(_)
+                | Syn::Field(_)
+                | Syn::Index(_)
+                | Syn::Macro(_)
+        );
+        if binds {
+            return inner;
+        }
+        let syntax: Syn = syn::parse_quote!((#argument));
+        self.add(&syntax, ExprKind::Paren(inner))
+    }
+
     fn method(&mut self, expr: &Syn, call: &syn::ExprMethodCall) -> ExprId {
         let mut before = Vec::new();
         if let Some(result) = self.chain(expr, None, &mut before) {
@@ -671,9 +692,9 @@ impl<'e> Parser<'e> {
         if self.program.of_scalar(function) {
             // `T::max(x, y)` is `x.max(y)`, `T::from(2.0)` a constant.
             return if numeric_method(&last.ident.to_string()) && !call.args.is_empty() {
-                let mut args = call.args.iter().map(|a| self.expr(a)).collect::<Vec<_>>().into_iter();
-                let receiver = args.next().expect("there are arguments");
-                self.add(expr, ExprKind::Method { receiver, name: last.ident.clone(), args: args.collect() })
+                let receiver = self.as_receiver(&call.args[0]);
+                let args = call.args.iter().skip(1).map(|a| self.expr(a)).collect();
+                self.add(expr, ExprKind::Method { receiver, name: last.ident.clone(), args })
             } else {
                 let pure = call.args.iter().all(|a| self.is_pure(a));
                 let why = "this function of a type parameter has no rule: bind its result with `let`, or write a function with one";
@@ -685,7 +706,9 @@ impl<'e> Parser<'e> {
         }
         if let Some(float) = float_of(function) {
             // `f64::max(x, y)` is `x.max(y)`.
-            let args: Vec<_> = call.args.iter().map(|a| self.expr(a)).collect();
+            let first = call.args.first().map(|first| self.as_receiver(first));
+            let args: Vec<_> =
+                first.into_iter().chain(call.args.iter().skip(1).map(|a| self.expr(a))).collect();
             return match (&args[..], last.ident == "from") {
                 ([], _) => self.constant(expr, true, None),
                 ([arg], true) => self.add(expr, ExprKind::Cast(*arg, Box::new(float))),

@@ -469,7 +469,12 @@ impl Program {
 
     /// A zero, for code that may be generic.
     pub(crate) fn zero(&self) -> TokenStream {
-        if self.generic() { quote::quote!(__pb::zero()) } else { quote::quote!(0.0) }
+        match self.dual {
+            // The compiler has to know the type before operators are applied.
+            true => crate::dual::constant(&quote::quote!(0.0)),
+            false if self.generic() => quote::quote!(__pb::zero()),
+            false => quote::quote!(0.0),
+        }
     }
 
     /// Numbers may be of other types than literals.

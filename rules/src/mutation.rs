@@ -126,6 +126,11 @@ macro_rules! registered {
             pub fn args<'a>($($arg: $ty),*) -> Args<'a, Self> {
                 ($($arg,)*)
             }
+            /// The call itself.
+            #[inline(always)]
+            pub fn call<'a>($($arg: $ty),*) -> registered!(@output $($output)?) {
+                $primal
+            }
             /// The rule.
             pub fn rule() -> Frames<$rule> {
                 Frames::default()

@@ -4,6 +4,7 @@
 //!   values, gradients, restored arguments, nested activations, changing sizes, panics, allocations. [`CheckRule`] is the
 //!   same with options.
 //! * [`check_gradient`] tests whatever computes a gradient, and [`CheckGradient`] does so with options.
+//! * [`check_second_order`] tests second derivatives and [`check_pushforward`] forward mode, of a `#[differentiable(dual)]` function.
 //! * [`CountingAllocator`] lets both assert that only first calls allocate.
 //!
 //! ```
@@ -71,6 +72,7 @@ mod check;
 mod checks;
 mod coordinates;
 mod differences;
+mod dual;
 mod gradient;
 #[cfg(feature = "nalgebra")]
 mod nalgebra;
@@ -82,5 +84,6 @@ mod trial;
 pub use allocator::{Allocations, CountingAllocator, allocations_in};
 pub use check::{CheckRule, InputOf, check_rule};
 pub use coordinates::{Coordinate, Coordinates};
+pub use dual::{TestDual, check_pushforward, check_second_order};
 pub use gradient::{CheckGradient, check_gradient};
 pub use parameter::{Mode, TestFunction, TestParameter, TestParameters};

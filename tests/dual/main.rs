@@ -2,6 +2,8 @@
 
 use pullback::testing::CountingAllocator;
 
+mod argmin;
+mod corpus;
 mod generic;
 mod nested;
 mod plain;

@@ -10,7 +10,7 @@ use quote::{ToTokens, quote};
 use syn::visit_mut::VisitMut;
 use syn::{Expr as Syn, Type};
 
-use crate::calls::Callee;
+use crate::calls::{Callee, is_mutation};
 use crate::dual::{Retype, number};
 use crate::errors::Errors;
 use crate::kind::{inert, numeric_method};
@@ -20,8 +20,8 @@ use crate::signature::Signature;
 /// Settles what becomes a dual number, once activity is known.
 pub(crate) fn lift(program: &mut Program, signature: &Signature, errors: &mut Errors) {
     program.dual = true;
-    let mut lifting = Lifting { program, wanted: Vec::new() };
-    lifting.collect(signature);
+    let mut lifting = Lifting { program, signature, wanted: Vec::new() };
+    lifting.collect();
     let wanted = std::mem::take(&mut lifting.wanted);
     for expr in wanted {
         program.want(expr);
@@ -33,12 +33,13 @@ pub(crate) fn lift(program: &mut Program, signature: &Signature, errors: &mut Er
 
 struct Lifting<'p> {
     program: &'p Program,
+    signature: &'p Signature,
     wanted: Vec<ExprId>,
 }
 
 impl Lifting<'_> {
-    fn collect(&mut self, signature: &Signature) {
-        let program = self.program;
+    fn collect(&mut self) {
+        let Lifting { program, signature, .. } = *self;
         let carries = !matches!(&signature.output, Type::Tuple(tuple) if tuple.elems.is_empty());
         if carries && !inert(&signature.generics.kind_of(&signature.output)) {
             self.wanted.extend(program.blocks[BODY].value);
@@ -98,13 +99,20 @@ impl Lifting<'_> {
             ExprKind::Repeat(element, _) | ExprKind::Wrap(_, element) => self.wanted.push(*element),
             ExprKind::Vector { elements, .. } => self.wanted.extend(elements),
             ExprKind::Struct(literal) => self.wanted.extend(literal.fields.iter().map(|(_, value)| value)),
-            ExprKind::Method { receiver, name, args } if numeric_method(&name.to_string()) => {
+            ExprKind::Method { receiver, name, args }
+                if numeric_method(&name.to_string()) || name == "unwrap_or" =>
+            {
                 self.wanted.push(*receiver);
                 self.wanted.extend(args);
             }
-            ExprKind::Call { function: Callee::Itself(_), args } | ExprKind::Mutation { args, .. } => {
+            ExprKind::Call { function: Callee::Itself(_), args } => {
+                let args = args.iter().zip(&self.signature.parameters);
+                self.wanted.extend(args.filter(|(_, parameter)| !parameter.constant).map(|(arg, _)| arg));
+            }
+            ExprKind::Call { function: Callee::Function(path), args } if is_mutation(path) => {
                 self.wanted.extend(args);
             }
+            ExprKind::Mutation { args, .. } => self.wanted.extend(args),
             _ => {}
         }
         for block in program.blocks_of(id) {
@@ -187,7 +195,7 @@ impl Program {
         }
         let width = crate::dual::width();
         match self.kind_of(expr) {
-            Kind::Float => quote!(__pb::DualNumber::<f64, #width>::constant(#tokens)),
+            Kind::Float => crate::dual::constant(&tokens),
             _ => quote!(__pb::Lift::<f64, #width>::lift(&(#tokens))),
         }
     }
@@ -295,14 +303,18 @@ impl Program {
                 && let Callee::Function(path) = function
             {
                 Retype { from: "f64", to: &number }.visit_path_mut(path);
-                // Those of the engine itself are generic.
-                if !path.segments.first().is_some_and(|first| first.ident == "pullback") {
+                if !is_of_engine(path) {
                     *function = Callee::OnDuals(path.clone());
                     self.rewritten.insert(id);
                 }
             }
         }
     }
+}
+
+/// A function of the engine, which is generic.
+fn is_of_engine(path: &syn::Path) -> bool {
+    path.segments.first().is_some_and(|first| first.ident == "pullback")
 }
 
 /// `f64::total_cmp`, by the case of its letters.

@@ -25,6 +25,12 @@ pub(crate) fn number() -> Type {
     syn::parse_quote!(::pullback::__private::DualNumber<f64, #width>)
 }
 
+/// A dual number with the value `value` and no derivatives.
+pub(crate) fn constant(value: &TokenStream) -> TokenStream {
+    let width = width();
+    quote!(__pb::DualNumber::<f64, #width>::constant(#value))
+}
+
 /// Replaces a type by its name.
 pub(crate) struct Retype<'t> {
     pub(crate) from: &'t str,
