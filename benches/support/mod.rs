@@ -46,8 +46,6 @@ pub(crate) struct Comparison {
     criterion: Criterion,
     /// Whether `cargo bench` runs this; otherwise everything is called once, to see that it works.
     timed: bool,
-    /// What a gradient is measured against.
-    reference: &'static str,
     rows: Vec<Row>,
 }
 
@@ -56,7 +54,7 @@ struct Row {
     contender: &'static str,
     nanoseconds: f64,
     to_primal: f64,
-    to_reference: Option<f64>,
+    to_hand_written: Option<f64>,
     allocations: usize,
 }
 
@@ -66,15 +64,8 @@ impl Comparison {
         Comparison {
             criterion: Criterion::default().configure_from_args(),
             timed: std::env::args().any(|argument| argument == "--bench"),
-            reference: HAND_WRITTEN,
             rows: Vec::new(),
         }
-    }
-
-    /// Everything is measured against the contender `reference`, too.
-    #[allow(dead_code, reason = "most programs have a gradient by hand")]
-    pub(crate) fn against(reference: &'static str) -> Self {
-        Comparison { reference, ..Comparison::new() }
     }
 
     /// Measures the contenders of one case; one of them is the [`PRIMAL`].
@@ -85,7 +76,7 @@ impl Comparison {
         }
         group.finish();
         if self.timed {
-            self.rows.extend(rounds(case, &mut contenders, self.reference));
+            self.rows.extend(rounds(case, &mut contenders));
         }
     }
 
@@ -97,30 +88,19 @@ impl Comparison {
         }
         println!(
             "\n| {:24} | {:28} | {:>10} | {:>8} | {:>14} | {:>11} |\n|{:-<26}|{:-<30}|{:->12}|{:->10}|{:->16}|{:->13}|",
-            "case",
-            "",
-            "ns",
-            "× primal",
-            format!("× {}", self.reference),
-            "allocations",
-            "",
-            "",
-            ":",
-            ":",
-            ":",
-            ":"
+            "case", "", "ns", "× primal", "× hand-written", "allocations", "", "", ":", ":", ":", ":"
         );
         for row in self.rows {
-            let to_reference = row.to_reference.map_or(String::new(), |ratio| format!("{ratio:.2}"));
+            let to_hand_written = row.to_hand_written.map_or(String::new(), |ratio| format!("{ratio:.2}"));
             println!(
-                "| {:24} | {:28} | {:10.1} | {:8.2} | {to_reference:>14} | {:11} |",
+                "| {:24} | {:28} | {:10.1} | {:8.2} | {to_hand_written:>14} | {:11} |",
                 row.case, row.contender, row.nanoseconds, row.to_primal, row.allocations
             );
         }
     }
 }
 
-fn rounds(case: &'static str, contenders: &mut [Contender<'_>], reference: &str) -> Vec<Row> {
+fn rounds(case: &'static str, contenders: &mut [Contender<'_>]) -> Vec<Row> {
     let calls: Vec<u64> = contenders.iter_mut().map(calls_per_sample).collect();
     let mut times = vec![Vec::with_capacity(ROUNDS); contenders.len()];
     for _ in 0..ROUNDS {
@@ -131,14 +111,14 @@ fn rounds(case: &'static str, contenders: &mut [Contender<'_>], reference: &str)
 
     let named = |name| contenders.iter().position(|contender| contender.name == name);
     let primal = named(PRIMAL).expect("each case has a primal");
-    let reference = named(reference);
+    let hand_written = named(HAND_WRITTEN);
     let ratio = |a: usize, b: usize| median(times[a].iter().zip(&times[b]).map(|(a, b)| a / b).collect());
     let row = |i: usize| Row {
         case,
         contender: contenders[i].name,
         nanoseconds: median(times[i].clone()),
         to_primal: ratio(i, primal),
-        to_reference: reference.filter(|_| i != primal).map(|reference| ratio(i, reference)),
+        to_hand_written: hand_written.filter(|_| i != primal).map(|hand_written| ratio(i, hand_written)),
         allocations: 0,
     };
     let mut rows: Vec<Row> = (0..contenders.len()).map(row).collect();
