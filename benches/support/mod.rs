@@ -18,8 +18,6 @@ pub(crate) struct Comparison {
     criterion: Criterion,
     /// Whether `cargo bench` runs this; otherwise everything is called once, to see that it works.
     timed: bool,
-    /// What a gradient is measured against.
-    reference: &'static str,
     rows: Vec<Row>,
 }
 
@@ -28,7 +26,7 @@ struct Row {
     contender: &'static str,
     nanoseconds: f64,
     to_primal: f64,
-    to_reference: Option<f64>,
+    to_hand_written: Option<f64>,
     allocations: usize,
 }
 
@@ -38,15 +36,8 @@ impl Comparison {
         Comparison {
             criterion: Criterion::default().configure_from_args(),
             timed: std::env::args().any(|argument| argument == "--bench"),
-            reference: HAND_WRITTEN,
             rows: Vec::new(),
         }
-    }
-
-    /// Everything is measured against the contender `reference`, too.
-    #[allow(dead_code, reason = "most programs have a gradient by hand")]
-    pub(crate) fn against(reference: &'static str) -> Self {
-        Comparison { reference, ..Comparison::new() }
     }
 
     /// Measures the contenders of one case; one of them is the [`PRIMAL`].
@@ -57,7 +48,7 @@ impl Comparison {
         }
         group.finish();
         if self.timed {
-            self.rows.extend(rounds(case, &mut contenders, self.reference));
+            self.rows.extend(rounds(case, &mut contenders));
         }
     }
 
@@ -69,40 +60,31 @@ impl Comparison {
         }
         println!(
             "\n| {:24} | {:28} | {:>10} | {:>8} | {:>14} | {:>11} |\n|{:-<26}|{:-<30}|{:->12}|{:->10}|{:->16}|{:->13}|",
-            "case",
-            "",
-            "ns",
-            "× primal",
-            format!("× {}", self.reference),
-            "allocations",
-            "",
-            "",
-            ":",
-            ":",
-            ":",
-            ":"
+            "case", "", "ns", "× primal", "× hand-written", "allocations", "", "", ":", ":", ":", ":"
         );
         for row in self.rows {
-            let to_reference = row.to_reference.map_or(String::new(), |ratio| format!("{ratio:.2}"));
+            let to_hand_written = row.to_hand_written.map_or(String::new(), |ratio| format!("{ratio:.2}"));
             println!(
-                "| {:24} | {:28} | {:10.1} | {:8.2} | {to_reference:>14} | {:11} |",
+                "| {:24} | {:28} | {:10.1} | {:8.2} | {to_hand_written:>14} | {:11} |",
                 row.case, row.contender, row.nanoseconds, row.to_primal, row.allocations
             );
         }
     }
 }
 
-fn rounds(case: &'static str, contenders: &mut [Contender<'_>], reference: &str) -> Vec<Row> {
+fn rounds(case: &'static str, contenders: &mut [Contender<'_>]) -> Vec<Row> {
     let times = Times::of(contenders, ROUNDS);
     let named = |name| contenders.iter().position(|contender| contender.name == name);
     let primal = named(PRIMAL).expect("each case has a primal");
-    let reference = named(reference);
+    let hand_written = named(HAND_WRITTEN);
     let row = |i: usize| Row {
         case,
         contender: contenders[i].name,
         nanoseconds: times.median(i),
         to_primal: times.ratio(i, primal),
-        to_reference: reference.filter(|_| i != primal).map(|reference| times.ratio(i, reference)),
+        to_hand_written: hand_written
+            .filter(|_| i != primal)
+            .map(|hand_written| times.ratio(i, hand_written)),
         allocations: 0,
     };
     let mut rows: Vec<Row> = (0..contenders.len()).map(row).collect();
