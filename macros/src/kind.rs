@@ -95,11 +95,6 @@ pub(crate) fn costly_method(name: &str) -> bool {
     COSTLY.contains(&name)
 }
 
-/// Whether a numeric method called `name` takes long, and has its derivative in terms of its value.
-pub(crate) fn telling_method(name: &str) -> bool {
-    ["exp", "exp2", "exp_m1", "powf", "tan", "tanh", "cbrt"].contains(&name)
-}
-
 /// Whether a method called `name` returns something without gradient.
 pub(crate) fn inert_method(name: &str) -> bool {
     SHAPE.contains(&name)

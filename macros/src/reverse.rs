@@ -11,7 +11,7 @@ use crate::errors::Errors;
 use crate::fusion::separable;
 use crate::gather::{Code, Hoisted};
 use crate::kept::{Item, Kept};
-use crate::kind::{costly_method, telling_method};
+use crate::kind::costly_method;
 use crate::program::*;
 use crate::rows::Rows;
 use crate::stencil::{Moves, Stencil};
@@ -134,15 +134,14 @@ impl quote::ToTokens for Cotangent {
 
 /// Writes the reverse pass of `program`, in several runs: the first finds out what is read, so that the second undoes only
 /// those writes that matter. Then it is known which loops keep nothing. A third one keeps what takes long to compute again,
-/// wherever something is kept anyway, or where the forward pass has computed the derivative along with the value.
+/// wherever something is kept anyway.
 pub(crate) fn reverse(program: &Program) -> (Reverse<'_>, TokenStream) {
     let mut first = Reverse::new(program, None);
     first.run();
     let mut second = Reverse::new(program, Some(first.reads));
     let tokens = second.run();
     let costly = |e: &Expr| matches!(&e.kind, ExprKind::Method { name, .. } if e.active && costly_method(&name.to_string()));
-    let mut keeping = second.keeping_blocks();
-    keeping.extend(second.telling_blocks());
+    let keeping = second.keeping_blocks();
     if keeping.is_empty() || !program.exprs.iter().any(costly) {
         return (second, tokens);
     }
@@ -208,29 +207,6 @@ impl<'p> Reverse<'p> {
             }
         }
         keeping
-    }
-
-    /// The blocks of the innermost loops with a method whose value tells the derivative.
-    fn telling_blocks(&self) -> HashSet<BlockId> {
-        let program = self.program;
-        let tells = |e: ExprId| {
-            let node = &program.exprs[e];
-            matches!(&node.kind, ExprKind::Method { name, .. } if node.active && telling_method(&name.to_string()))
-        };
-        let mut telling = HashSet::new();
-        for body in program.loops() {
-            let within = program.nested(body);
-            let inner: HashSet<_> = program
-                .loops()
-                .filter(|b| *b != body && within.contains(b))
-                .flat_map(|b| program.nested(b))
-                .collect();
-            let own = within.into_iter().filter(|block| !inner.contains(block)).collect::<Vec<_>>();
-            if own.iter().flat_map(|b| program.roots(*b)).flat_map(|root| program.tree(root)).any(tells) {
-                telling.extend(own);
-            }
-        }
-        telling
     }
 
     /// A reverse pass that asks for nothing: beside it the forward pass is the primal.

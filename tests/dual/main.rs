@@ -3,6 +3,7 @@
 use pullback::testing::CountingAllocator;
 
 mod argmin;
+#[allow(clippy::all, reason = "functions as users write them")]
 mod corpus;
 mod generic;
 mod nested;

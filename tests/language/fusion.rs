@@ -172,7 +172,7 @@ fn distances(x: &[f64], y: &[f64], named: usize, #[constant] calls: &AtomicUsize
     total
 }
 
-/// Loops that keep derivatives which come along with values, and nothing else.
+/// Loops of functions whose values tell their derivatives.
 #[differentiable]
 fn exponentials(x: &[f64], p: f64) -> f64 {
     let mut sum = 0.0;
@@ -198,7 +198,7 @@ fn additions() {
 }
 
 #[test]
-fn kept_derivatives() {
+fn values_that_tell_derivatives() {
     check_rule(
         exponentials::rule,
         [(vec![0.1, 0.4, 0.7, -0.3, 0.2], 0.5), (vec![0.3, -0.4, 0.2], 0.3), (vec![], 0.3)],

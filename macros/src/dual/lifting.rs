@@ -182,10 +182,10 @@ impl Program {
                 TokenTree::Punct(_) => false,
             })
         }
-        let syntax = &self.exprs[expr].syntax;
-        let named = |path: &syn::ExprPath| !path.path.is_ident("None") && !names_a_function(&path.path);
-        matches!(syntax, Syn::Path(path) if named(path))
-            || !matches!(syntax, Syn::Path(_)) && float(syntax.to_token_stream())
+        match &self.exprs[expr].syntax {
+            Syn::Path(path) => !path.path.is_ident("None") && !names_a_function(&path.path),
+            syntax => float(syntax.to_token_stream()),
+        }
     }
 
     /// `tokens`, the value of `expr`, as what the place that it comes to holds.

@@ -57,7 +57,7 @@ where
         *store = Some(arg.lift());
     }
     #[inline]
-    fn lend<'a>(store: &'a mut Self::Store, _arg: A) -> A::Dual {
+    fn lend(store: &mut Self::Store, _arg: A) -> A::Dual {
         store.expect("loaded before")
     }
     #[inline]
