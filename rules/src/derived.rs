@@ -133,7 +133,7 @@ where
     }
 }
 
-/// What has the state of a [`Derived`].
+/// What has the state of a `Derived`.
 pub trait Stateful {
     /// That of its closures.
     type State;

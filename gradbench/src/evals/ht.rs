@@ -41,7 +41,7 @@ fn composed(a: [[f64; 4]; 3], b: [[f64; 4]; 3]) -> [[f64; 4]; 3] {
     c
 }
 
-/// [`composed`], where the first is given.
+/// `composed`, where the first is given.
 #[differentiable(dual)]
 fn onto(#[constant] a: &Affine, b: [[f64; 4]; 3]) -> [[f64; 4]; 3] {
     let mut c = [[0.0; 4]; 3];
@@ -54,7 +54,7 @@ fn onto(#[constant] a: &Affine, b: [[f64; 4]; 3]) -> [[f64; 4]; 3] {
     c
 }
 
-/// [`composed`], where the second is given.
+/// `composed`, where the second is given.
 #[differentiable(dual)]
 fn behind(a: [[f64; 4]; 3], #[constant] b: &Affine) -> [[f64; 4]; 3] {
     let mut c = [[0.0; 4]; 3];

@@ -16,7 +16,7 @@ fused! {
     }
 }
 
-/// [`log_sum_exp`] of a vector.
+/// `log_sum_exp` of a vector.
 #[differentiable]
 pub fn primal(x: &Array1<f64>) -> f64 {
     log_sum_exp(x)
