@@ -260,7 +260,7 @@ impl Forward<'_> {
 
 impl Program {
     /// The variables from outside that `block` mentions.
-    fn mentioned(&self, block: BlockId) -> Vec<VarId> {
+    pub(crate) fn mentioned(&self, block: BlockId) -> Vec<VarId> {
         let blocks = self.nested(block);
         let mut found = self.written(block);
         for &block in &blocks {
@@ -284,7 +284,7 @@ impl Program {
     }
 
     /// The names for places, `let row = &x[a..b];`, that `block` has from outside.
-    fn names_for_places(&self, block: BlockId) -> Vec<(&Ident, &Place)> {
+    pub(crate) fn names_for_places(&self, block: BlockId) -> Vec<(&Ident, &Place)> {
         let blocks = self.nested(block);
         let tokens: Vec<_> = blocks.iter().map(|block| self.tokens(*block)).collect();
         let outside = (0..self.blocks.len()).filter(|block| !blocks.contains(block));
