@@ -41,29 +41,29 @@ pub(crate) fn report(program: &Program, args: &[ExprId], errors: &mut Errors) {
 struct Surroundings {
     /// Bindings of the names that it uses.
     bindings: TokenStream,
-    /// Those that own memory, each with the name that stands for it.
+    /// Those that may own memory, each with the name that stands for it.
     owned: Vec<(Ident, Ident)>,
 }
 
 impl Surroundings {
-    /// A closure among them.
-    fn around(&self, closure: TokenStream, errors: &mut Errors) -> TokenStream {
+    /// Closures among them.
+    fn around<const N: usize>(&mut self, closures: [TokenStream; N]) -> [TokenStream; N] {
         if self.owned.is_empty() {
-            return closure;
+            return closures;
         }
-        let mut syntax: syn::Expr = syn::parse2(closure).expect("a closure");
+        let mut closures = closures.map(|closure| syn::parse2::<syn::Expr>(closure).expect("a closure"));
         for (name, by) in &self.owned {
-            let by = Substitute::Name(by.clone());
-            let mut replace = Replace::new(name, &by);
-            replace.visit_expr_mut(&mut syntax);
-            if replace.left {
-                errors.push(
-                    name,
-                    "this name occurs in a format string, or as a field: give the variable another one",
-                );
+            let substitute = Substitute::Name(by.clone());
+            let mut replace = Replace::new(name, &substitute);
+            let mut replaced = closures.clone();
+            replaced.iter_mut().for_each(|closure| replace.visit_expr_mut(closure));
+            match replace.left {
+                // What a format string names is a number, as a rule.
+                true => self.bindings.extend(quote!(let #name = #by;)),
+                false => closures = replaced,
             }
         }
-        syntax.into_token_stream()
+        closures.map(ToTokens::into_token_stream)
     }
 }
 
@@ -88,17 +88,17 @@ impl Reverse<'_> {
                     wanted.map(|view| quote!(let #view = #again.wanted(#view);)).collect();
                 self.captured = outer;
 
-                let surroundings = self.surroundings(*body, at);
-                let mut errors = Errors::default();
+                let mut surroundings = self.surroundings(*body, at);
                 let mut forward = Forward::new(program, self);
                 let both = forward.closure(parameters, *body, TokenStream::new());
-                errors.add_all(forward.errors);
+                let mut errors = forward.errors;
                 let nothing = Reverse::bare(program);
                 let mut plain = Forward { plain: true, ..Forward::new(program, &nothing) };
                 let primal = plain.closure(parameters, *body, TokenStream::new());
-                let (both, primal) =
-                    (surroundings.around(both, &mut errors), surroundings.around(primal, &mut errors));
-                self.errors.add_all(errors);
+                let [both, primal] = surroundings.around([both, primal]);
+                if let Err(error) = errors.finish() {
+                    self.errors.add(error);
+                }
 
                 let bindings = &surroundings.bindings;
                 let (value, residual) = (Program::fresh("value"), Program::fresh("residual"));
@@ -146,7 +146,9 @@ impl Reverse<'_> {
             }
             match variable.origin {
                 Origin::Unique => bindings.extend(quote!(let #name = &*#value;)),
-                _ if variable.heap => owned.push((name.clone(), value)),
+                _ if !variable.by_reference() && !matches!(variable.kind, Kind::Float | Kind::Inert) => {
+                    owned.push((name.clone(), value))
+                }
                 _ => bindings.extend(quote!(let #name = #value;)),
             }
         }

@@ -20,13 +20,6 @@ impl Errors {
         }
     }
 
-    /// Takes over what others have found.
-    pub(crate) fn add_all(&mut self, mut others: Errors) {
-        if let Err(error) = others.finish() {
-            self.add(error);
-        }
-    }
-
     pub(crate) fn finish(&mut self) -> syn::Result<()> {
         self.0.take().map_or(Ok(()), Err)
     }

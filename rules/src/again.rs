@@ -177,7 +177,10 @@ pub fn function_of<R: Rule>(_rule: &R) -> PhantomData<fn() -> R::Function> {
 
 /// Calls the function that `function` tells.
 #[inline(always)]
-pub fn call_of<F: Function>(_function: PhantomData<fn() -> F>, args: crate::function::Args<'_, F>) -> F::Output {
+pub fn call_of<F: Function>(
+    _function: PhantomData<fn() -> F>,
+    args: crate::function::Args<'_, F>,
+) -> F::Output {
     F::primal(args)
 }
 

@@ -40,6 +40,7 @@ mod saved;
 mod scalar;
 mod shadow;
 mod snapshots;
+pub mod solve;
 mod sorting;
 mod state;
 mod tangent;
