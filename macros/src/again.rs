@@ -76,7 +76,8 @@ impl Reverse<'_> {
         local: &HashMap<VarId, Ident>,
         at: &At,
     ) -> TokenStream {
-        let (again, args) = (Program::fresh("again"), Program::fresh("args"));
+        // Names of the user's variables may occur next to these.
+        let (again, args) = (self.kept.fresh("again"), self.kept.fresh("args"));
         match callback {
             Callback::Closure { parameters, body } => {
                 let program = self.program;
@@ -101,7 +102,7 @@ impl Reverse<'_> {
                 }
 
                 let bindings = &surroundings.bindings;
-                let (value, residual) = (Program::fresh("value"), Program::fresh("residual"));
+                let (value, residual) = (Program::fresh("value"), self.kept.fresh("residual"));
                 let primal = within(bindings, primal);
                 quote! {
                     #primal,

@@ -1,6 +1,7 @@
 //! `#[pullback(…)]` on a loop: how the reverse pass comes by what it needs of each iteration. On another statement
 //! `#[pullback(recompute)]` marks calls of rules that run the functions they are given in the reverse pass as well.
 
+use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Attribute, Expr, Ident, Stmt, Token, parse_quote};
@@ -107,8 +108,11 @@ impl Parser<'_> {
         }
     }
 
-    /// The loop with this body has been parsed.
-    pub(crate) fn heed(&mut self, strategy: Option<Strategy>, body: BlockId) {
+    /// The loop with this body, whose syntax is `tokens`, has been parsed.
+    pub(crate) fn heed(&mut self, strategy: Option<Strategy>, body: BlockId, tokens: impl ToTokens) {
+        if strategy.is_some() {
+            self.name_places(body, tokens);
+        }
         if let Some(Strategy::Store) = strategy {
             let within = self.program.nested(body);
             self.program.stored.extend(within);

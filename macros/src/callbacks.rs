@@ -92,6 +92,7 @@ impl Parser<'_> {
         let body = self.new_block();
         let outside = self.closure_body.replace(body);
         self.program.closures.insert(body, body);
+        self.name_places(body, &closure);
         let landings = std::mem::take(&mut self.landings);
         let mut parameters = Vec::new();
         self.in_block(body, |parser| {

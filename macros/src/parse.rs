@@ -251,6 +251,14 @@ impl<'e> Parser<'e> {
         found
     }
 
+    /// Notes which names for places from outside there are in `tokens`, of which `block` is made.
+    pub(crate) fn name_places(&mut self, block: BlockId, tokens: impl ToTokens) {
+        let mut names = self.aliases(tokens.into_token_stream());
+        names.sort_by_key(|(name, _)| name.to_string());
+        names.dedup_by_key(|(name, _)| name.to_string());
+        self.program.names.insert(block, names);
+    }
+
     pub(crate) fn new_block(&mut self) -> BlockId {
         self.program.blocks.push(Block::default());
         let id = self.program.blocks.len() - 1;
