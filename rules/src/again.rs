@@ -184,10 +184,10 @@ pub fn call_of<F: Function>(
     F::primal(args)
 }
 
-/// What no rule is that has function arguments and is written by hand.
+/// What no function is that is passed to one with a hand-written rule.
 #[diagnostic::on_unimplemented(
-    message = "this function calls what it is given in the reverse pass as well",
-    label = "the call does not say so",
+    message = "this is called in the reverse pass as well",
+    label = "the statement does not say so",
     note = "write `#[pullback(recompute)]` in front of the statement"
 )]
 pub trait CalledInOnePass {}

@@ -71,8 +71,9 @@ impl Rule<'_> {
 
             of_missing.generics.push(quote!(#f, #d, #r));
             of_missing.residuals.push(quote!(#r));
+            // The message is shown at the function that is passed.
             of_missing.bounds.push(quote! {
-                #f: Fn(#(#syntax),*) -> #output,
+                #f: Fn(#(#syntax),*) -> #output + #private::CalledInOnePass,
                 #d: for<'any> FnMut(#args_of) -> (#output, #r)
             });
             of_missing.parameters.push(quote!(#x: #f, #derivative: #d));
@@ -132,7 +133,7 @@ impl Rule<'_> {
             #[allow(unused_variables, clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity)]
             pub fn #missing<
                 'a,
-                #rule_type: #private::Rule<Function = Self> + #private::CalledInOnePass,
+                #rule_type: #private::Rule<Function = Self>,
                 #(#g3),*
             >(
                 #rule: &mut #rule_type,
