@@ -98,7 +98,7 @@ impl Rule<'_> {
             /// The forward of a call.
             #[doc(hidden)]
             #[inline(always)]
-            #[allow(clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity)]
+            #[allow(clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity, clippy::multiple_bound_locations)]
             pub fn #forward<'a, #rule_type: #private::Rule<Function = Self>, #(#g1),*>(
                 #rule: &mut #rule_type,
                 #(#p1),*
@@ -113,7 +113,7 @@ impl Rule<'_> {
             /// Its pullback: for each function itself, and both of its passes.
             #[doc(hidden)]
             #[inline(always)]
-            #[allow(clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity)]
+            #[allow(clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity, clippy::multiple_bound_locations)]
             pub fn pullback_of_both<'a, #rule_type: #private::Rule<Function = Self>, #(#g2),*>(
                 #rule: &mut #rule_type,
                 #residual: #rule_type::Residual,
@@ -130,7 +130,7 @@ impl Rule<'_> {
 
             /// What a call without `#[pullback(recompute)]` refers to.
             #[doc(hidden)]
-            #[allow(unused_variables, clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity)]
+            #[allow(unused_variables, clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity, clippy::multiple_bound_locations)]
             pub fn #missing<
                 'a,
                 #rule_type: #private::Rule<Function = Self>,
@@ -146,7 +146,7 @@ impl Rule<'_> {
             }
 
             #[doc(hidden)]
-            #[allow(unused_variables, clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity)]
+            #[allow(unused_variables, clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity, clippy::multiple_bound_locations)]
             pub fn pullback_with<'a, #rule_type: #private::Rule<Function = Self>, #(#g4),*>(
                 #rule: &mut #rule_type,
                 #residual: #private::Lacking<(#(#r4,)*)>,

@@ -1,7 +1,7 @@
 //! Fixed points.
 
 use super::{Map, fit, largest, to_captures, transposed};
-use crate::{DualFn, DualMut, Mut, Ref, Rule, Saved};
+use crate::{DualMut, Rule, Saved};
 
 /// Solves *x = f(x)* by iteration: `f(&x, &mut next)` writes *f(x)* to `next`. The iteration begins with what `x` holds, and ends after a
 /// step of at most `tolerance·(1 + max |xᵢ|)`.
@@ -69,13 +69,7 @@ impl FixedPoint {
         iterate(f, x, &mut self.room, tolerance, iterations);
     }
 
-    fn pullback(
-        &mut self,
-        mut f: DualFn<'_, (Ref<[f64]>, Mut<[f64]>)>,
-        x: DualMut<'_, [f64]>,
-        tolerance: f64,
-        iterations: usize,
-    ) {
+    fn pullback(&mut self, mut f: Map<'_>, x: DualMut<'_, [f64]>, tolerance: f64, iterations: usize) {
         let n = x.value.len();
         for buffer in [&mut self.room, &mut self.seed, &mut self.w, &mut self.product, &mut self.consumed] {
             fit(buffer, n);

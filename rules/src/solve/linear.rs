@@ -2,7 +2,7 @@
 
 use super::krylov::Krylov;
 use super::{Map, fit, largest, to_captures, transposed};
-use crate::{Dual, DualFn, DualMut, Mut, Ref, Rule, Saved};
+use crate::{Dual, DualMut, Rule, Saved};
 
 /// Solves *A·x = b* by conjugate gradients, for a symmetric and positive definite *A*: `a(&v, &mut product)` writes *A·v*. It begins
 /// with what `x` holds, and ends with ‖b − A·x‖ ≤ `tolerance`·‖b‖.
@@ -131,7 +131,7 @@ impl Cg {
 
     fn pullback(
         &mut self,
-        mut a: DualFn<'_, (Ref<[f64]>, Mut<[f64]>)>,
+        mut a: Map<'_>,
         b: Dual<'_, [f64]>,
         x: DualMut<'_, [f64]>,
         tolerance: f64,
@@ -174,7 +174,7 @@ impl Gmres {
 
     fn pullback(
         &mut self,
-        mut a: DualFn<'_, (Ref<[f64]>, Mut<[f64]>)>,
+        mut a: Map<'_>,
         b: Dual<'_, [f64]>,
         x: DualMut<'_, [f64]>,
         tolerance: f64,

@@ -1,8 +1,8 @@
 //! Minima of strongly convex functions.
 
 use super::krylov::{Failure, Krylov};
-use super::{fit, largest, norm, to_captures, transposed};
-use crate::{DualFn, DualMut, Mut, Ref, Rule, Saved};
+use super::{Map, fit, largest, norm, to_captures, transposed};
+use crate::{DualMut, Rule, Saved};
 
 /// Minimises a strongly convex function, given its gradient: `gradient(&x, &mut g)` writes *∇φ(x)* to `g`. Newton's method with products of
 /// the Hessian by differences, and conjugate gradients for its steps, begins with what `x` holds, makes shorter steps where ‖∇φ‖ would
@@ -125,13 +125,7 @@ impl Argmin {
         minimise(gradient, x, tolerance, iterations, &mut self.room);
     }
 
-    fn pullback(
-        &mut self,
-        mut gradient: DualFn<'_, (Ref<[f64]>, Mut<[f64]>)>,
-        x: DualMut<'_, [f64]>,
-        tolerance: f64,
-        _iterations: usize,
-    ) {
+    fn pullback(&mut self, mut gradient: Map<'_>, x: DualMut<'_, [f64]>, tolerance: f64, _iterations: usize) {
         let n = x.value.len();
         [&mut self.seed, &mut self.consumed].into_iter().for_each(|buffer| fit(buffer, n));
         for i in 0..n {

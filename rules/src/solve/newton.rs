@@ -3,7 +3,7 @@
 use super::dense::Dense;
 use super::krylov::Krylov;
 use super::{Map, fit, largest, norm, to_captures, transposed};
-use crate::{DualFn, DualMut, Mut, Ref, Rule, Saved};
+use crate::{DualMut, Rule, Saved};
 
 /// Solves *f(x) = 0*, as many equations as unknowns: `f(&x, &mut residual)` writes *f(x)*. Newton's method with Jacobians by differences
 /// begins with what `x` holds, makes shorter steps where ‖f‖ would not fall, and ends after a step of at most
@@ -102,13 +102,7 @@ impl Root {
         newton(f, x, tolerance, iterations, &mut self.newton);
     }
 
-    fn pullback(
-        &mut self,
-        mut f: DualFn<'_, (Ref<[f64]>, Mut<[f64]>)>,
-        x: DualMut<'_, [f64]>,
-        _tolerance: f64,
-        _iterations: usize,
-    ) {
+    fn pullback(&mut self, mut f: Map<'_>, x: DualMut<'_, [f64]>, _tolerance: f64, _iterations: usize) {
         if self.implicit.begin(&x) {
             self.implicit.dense("root", &mut f, x.value);
             to_captures(&mut f, x.value, &mut self.implicit.w, &mut self.implicit.room);
@@ -172,13 +166,7 @@ impl AtRoot {
         check(f, x, tolerance, &mut self.implicit.room);
     }
 
-    fn pullback(
-        &mut self,
-        mut f: DualFn<'_, (Ref<[f64]>, Mut<[f64]>)>,
-        x: DualMut<'_, [f64]>,
-        _tolerance: f64,
-        adjoint: Adjoint,
-    ) {
+    fn pullback(&mut self, mut f: Map<'_>, x: DualMut<'_, [f64]>, _tolerance: f64, adjoint: Adjoint) {
         if self.implicit.begin(&x) {
             match adjoint {
                 Adjoint::Dense => self.implicit.dense("at_root", &mut f, x.value),

@@ -1,8 +1,9 @@
 //! The adjoint equation.
 
+use super::Field;
 use super::stepper::{A, B, C, STAGES, Stepper, Tolerance};
 use crate::solve::{dot, fit};
-use crate::{DualFn, DualMut, Ignored, Mut, Ref, Rule, Saved, Shadow, Val, none};
+use crate::{DualMut, Ignored, Rule, Saved, Shadow, none};
 
 /// [`ode`](fn@super::ode), with another gradient.
 ///
@@ -60,7 +61,7 @@ impl OdeAdjoint {
 
     fn pullback(
         &mut self,
-        f: DualFn<'_, (Val<f64>, Ref<[f64]>, Mut<[f64]>)>,
+        f: Field<'_>,
         t0: f64,
         t1: f64,
         y: DualMut<'_, [f64]>,

@@ -3,7 +3,7 @@
 use super::Field;
 use super::stepper::{A, B, C, STAGES, Stepper, Tolerance, advance};
 use crate::solve::fit;
-use crate::{DualFn, DualMut, Ignored, Mut, Ref, Rule, Saved, Shadow, Val};
+use crate::{DualMut, Ignored, Rule, Saved, Shadow};
 
 /// Solves *y′ = f(t, y)* from `t0` to `t1`, which may be smaller: `f(t, &y, &mut dy)` writes *f(t, y)* to `dy`, and `y` holds the state at
 /// `t0` first, and at `t1` in the end. The Runge-Kutta pair of orders 5 and 4 of Dormand and Prince (*A family of embedded Runge-Kutta
@@ -85,7 +85,7 @@ impl Ode {
 
     fn pullback(
         &mut self,
-        mut f: DualFn<'_, (Val<f64>, Ref<[f64]>, Mut<[f64]>)>,
+        mut f: Field<'_>,
         t0: f64,
         _t1: f64,
         y: DualMut<'_, [f64]>,
