@@ -23,7 +23,7 @@
 //!
 //! # Failures
 //! What does not converge panics with a message that names the function, in the forward, or in the pullback for the equation that this
-//! solves. Where a failure is to be expected, catch it, or solve with other means and use [`at_root`].
+//! solves. Where a failure is to be expected, catch it, or solve with other means and use [`at_root`](at_root()).
 
 mod brent;
 mod dense;

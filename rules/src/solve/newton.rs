@@ -111,7 +111,7 @@ impl Root {
     }
 }
 
-/// How [`at_root`] solves for its gradient.
+/// How [`at_root`](at_root()) solves for its gradient.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Adjoint {
     /// The Jacobian row by row, as many pullbacks as there are unknowns, and a decomposition of it.
