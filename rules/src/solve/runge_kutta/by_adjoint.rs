@@ -7,6 +7,14 @@ use crate::{DualMut, Ignored, Rule, Saved, Shadow, none};
 
 /// [`ode`](fn@super::ode), with another gradient.
 ///
+/// ```
+/// use pullback_rules::solve::ode_adjoint;
+///
+/// let mut y = [1.0];
+/// ode_adjoint(|t, y, dy| dy[0] = t * y[0], 0.0, 1.0, &mut y, 1e-10, 1e-10);
+/// assert!((y[0] - 0.5_f64.exp()).abs() < 1e-9);
+/// ```
+///
 /// # Gradient
 /// That of the exact solution, approximately: from `t1` back to `t0` the equation is solved once more, together with
 /// *λ′ = −(∂f/∂y)ᵀ·λ*, *λ(t1) = ȳ*, to the same tolerances; then *ȳ = λ(t0)*, *θ̄ += ∫ (∂f/∂θ)ᵀ·λ dt*, and *t̄₁ = ⟨ȳ, f⟩* at `t1`, *t̄₀ = −⟨λ, f⟩* at
