@@ -31,6 +31,7 @@
 //! * [The language](guide::language): what [`differentiable`] accepts and refuses, [`constant`], the derivative at kinks.
 //! * [Rules](guide::rules): derivatives of your own by [`scalar_rule!`], [`non_differentiable!`] and
 //!   [`#[derive(Rule)]`](derive@Rule), tested by [`testing`].
+//! * [Functions that take functions](guide::higher_order): roots, fixed points, minima and differential equations in [`solve`].
 //! * [How it works](guide::how_it_works): from a function to its reverse pass, and what holds on the way.
 //! * [Fused functions](guide::fused) of arrays, by [`fused!`]; those of [neural networks](nn).
 //! * [CUDA devices](guide::cuda): the same functions on the arrays of a GPU.

@@ -1,8 +1,10 @@
-//! `#[pullback(…)]` on a loop: how the reverse pass comes by what it needs of each iteration.
+//! `#[pullback(…)]` on a loop: how the reverse pass comes by what it needs of each iteration. On another statement
+//! `#[pullback(recompute)]` marks calls of rules that run the functions they are given in the reverse pass as well.
 
+use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::visit_mut::{self, VisitMut};
-use syn::{Attribute, Expr, Ident, Token, parse_quote};
+use syn::visit_mut::VisitMut;
+use syn::{Attribute, Expr, Ident, Stmt, Token, parse_quote};
 
 use crate::errors::Errors;
 use crate::parse::Parser;
@@ -36,6 +38,49 @@ fn is_ours(attribute: &Attribute) -> bool {
     attribute.path().is_ident("pullback")
 }
 
+/// The attributes in front of a statement other than a loop, where the parser puts them.
+fn attributes(stmt: &mut Stmt) -> Option<&mut Vec<Attribute>> {
+    fn first(expr: &mut Expr) -> Option<&mut Vec<Attribute>> {
+        Some(match expr {
+            Expr::Assign(assign) => return first(&mut assign.left),
+            Expr::Binary(binary) => return first(&mut binary.left),
+            Expr::Cast(cast) => return first(&mut cast.expr),
+            Expr::Call(expr) => &mut expr.attrs,
+            Expr::MethodCall(expr) => &mut expr.attrs,
+            Expr::Path(expr) => &mut expr.attrs,
+            Expr::Lit(expr) => &mut expr.attrs,
+            Expr::Index(expr) => &mut expr.attrs,
+            Expr::Field(expr) => &mut expr.attrs,
+            Expr::Unary(expr) => &mut expr.attrs,
+            Expr::Paren(expr) => &mut expr.attrs,
+            Expr::Tuple(expr) => &mut expr.attrs,
+            Expr::Array(expr) => &mut expr.attrs,
+            Expr::Try(expr) => &mut expr.attrs,
+            Expr::Return(expr) => &mut expr.attrs,
+            _ => return None,
+        })
+    }
+    match stmt {
+        Stmt::Local(local) => Some(&mut local.attrs),
+        Stmt::Expr(expr, _) => first(expr),
+        Stmt::Item(_) | Stmt::Macro(_) => None,
+    }
+}
+
+/// Takes the mark off a statement whose calls run functions in both passes. Tells whether there was one.
+pub(crate) fn take_mark(stmt: &mut Stmt) -> bool {
+    let Some(attributes) = attributes(stmt) else { return false };
+    let mark = |a: &Attribute| is_ours(a) && matches!(a.parse_args(), Ok(Annotation::Recompute));
+    attributes.iter().position(mark).map(|i| attributes.remove(i)).is_some()
+}
+
+/// Puts it there.
+pub(crate) fn mark(stmt: &mut Stmt) {
+    if let Some(attributes) = attributes(stmt) {
+        attributes.push(parse_quote!(#[pullback(recompute)]));
+    }
+}
+
 impl Parser<'_> {
     /// What the attributes of a loop ask for.
     pub(crate) fn strategy(&mut self, attributes: &[Attribute]) -> Option<Strategy> {
@@ -63,8 +108,11 @@ impl Parser<'_> {
         }
     }
 
-    /// The loop with this body has been parsed.
-    pub(crate) fn heed(&mut self, strategy: Option<Strategy>, body: BlockId) {
+    /// The loop with this body, whose syntax is `tokens`, has been parsed.
+    pub(crate) fn heed(&mut self, strategy: Option<Strategy>, body: BlockId, tokens: impl ToTokens) {
+        if strategy.is_some() {
+            self.name_places(body, tokens);
+        }
         if let Some(Strategy::Store) = strategy {
             let within = self.program.nested(body);
             self.program.stored.extend(within);
@@ -77,6 +125,13 @@ impl Parser<'_> {
 pub(crate) fn report(body: &syn::Block, errors: &mut Errors) {
     struct Visitor<'e>(&'e mut Errors);
     impl<'ast> syn::visit::Visit<'ast> for Visitor<'_> {
+        fn visit_stmt(&mut self, stmt: &'ast Stmt) {
+            let mut rest = stmt.clone();
+            match take_mark(&mut rest) {
+                true => syn::visit::visit_stmt(self, &rest),
+                false => syn::visit::visit_stmt(self, stmt),
+            }
+        }
         fn visit_expr(&mut self, expr: &'ast Expr) {
             match expr {
                 Expr::ForLoop(f) => {
@@ -94,7 +149,7 @@ pub(crate) fn report(body: &syn::Block, errors: &mut Errors) {
             if is_ours(attribute) {
                 self.0.push(
                     attribute,
-                    "only `for` and `while` loops have a strategy: put this in front of one",
+                    "only `for` and `while` loops have a strategy, and `recompute` goes in front of a statement as well",
                 );
             }
         }
@@ -107,12 +162,8 @@ pub(crate) fn report(body: &syn::Block, errors: &mut Errors) {
 pub(crate) struct Strip;
 
 impl VisitMut for Strip {
-    fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        match expr {
-            Expr::ForLoop(f) => f.attrs.retain(|a| !is_ours(a)),
-            Expr::While(w) => w.attrs.retain(|a| !is_ours(a)),
-            _ => {}
-        }
-        visit_mut::visit_expr_mut(self, expr);
+    fn visit_attributes_mut(&mut self, attributes: &mut Vec<Attribute>) {
+        attributes.retain(|a| !is_ours(a));
     }
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }

@@ -145,6 +145,11 @@ impl Callable {
         Some(Callable { generic, referred: referred.is_some(), inputs, output, named: named.is_some() })
     }
 
+    /// It is of a type parameter of the function's own.
+    pub(crate) fn is_named(&self) -> bool {
+        self.named
+    }
+
     /// How its arguments are passed, as a type.
     pub(crate) fn modes(&self, generics: &Generics) -> TokenStream {
         let modes = self.inputs.iter().map(|input| input.mode(generics));

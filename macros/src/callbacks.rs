@@ -3,8 +3,10 @@
 use std::collections::HashMap;
 
 use syn::visit::Visit;
+use syn::visit_mut::VisitMut;
 use syn::{Expr as Syn, ExprClosure, Ident, Pat, Stmt, UnOp, parse_quote};
 
+use crate::annotation::Strip;
 use crate::kind::{changes_receiver, numeric_method};
 use crate::parse::{Binding, Parser};
 use crate::program::*;
@@ -85,10 +87,12 @@ impl Parser<'_> {
         let mut closure = closure.clone();
         // Both passes borrow what they need.
         closure.capture = None;
-        let verbatim = self.plain(&Syn::Closure(closure.clone()));
+        let mut verbatim = self.plain(&Syn::Closure(closure.clone()));
+        Strip.visit_expr_mut(&mut verbatim);
         let body = self.new_block();
         let outside = self.closure_body.replace(body);
         self.program.closures.insert(body, body);
+        self.name_places(body, &closure);
         let landings = std::mem::take(&mut self.landings);
         let mut parameters = Vec::new();
         self.in_block(body, |parser| {

@@ -47,6 +47,11 @@ pub(crate) fn forward_with(span: proc_macro2::Span) -> Ident {
     Ident::new("takes_no_function_put_constant_around_it", span)
 }
 
+/// The function beside a function whose rule calls what it is given in both passes. Its name shows where a rule does not.
+pub(crate) fn forward_of_both(span: proc_macro2::Span) -> Ident {
+    Ident::new("calls_functions_in_one_pass_remove_recompute", span)
+}
+
 /// The function beside a function that is the same in dual numbers. Its name shows where there is none.
 pub(crate) fn on_duals(span: proc_macro2::Span) -> Ident {
     Ident::new("takes_no_dual_numbers_mark_it_differentiable_dual", span)
@@ -129,11 +134,13 @@ impl Callee {
         &self,
         rule: &Ident,
         args: &[TokenStream],
+        recomputed: bool,
         span: proc_macro2::Span,
     ) -> TokenStream {
         match self {
             Callee::Function(path) | Callee::Itself(path) => {
-                let forward = forward_with(self.name().span());
+                let name = self.name().span();
+                let forward = if recomputed { forward_of_both(name) } else { forward_with(name) };
                 quote_spanned!(span=> #path::#forward(#rule, #(#args),*))
             }
             _ => unreachable!("only functions that have a path take functions"),
@@ -146,13 +153,16 @@ impl Callee {
         rule: &Ident,
         residual: &Ident,
         args: &[TokenStream],
+        recomputed: bool,
         shadows: &[TokenStream],
         d: impl ToTokens,
     ) -> TokenStream {
         match self {
             Callee::Function(path) | Callee::Itself(path) => {
                 let span = self.name().span();
-                quote_spanned!(span=> #path::pullback_with(#rule, #residual, #(#args,)* (#(#shadows,)*), #d))
+                let pullback =
+                    Ident::new(if recomputed { "pullback_of_both" } else { "pullback_with" }, span);
+                quote_spanned!(span=> #path::#pullback(#rule, #residual, #(#args,)* (#(#shadows,)*), #d))
             }
             _ => unreachable!("only functions that have a path take functions"),
         }

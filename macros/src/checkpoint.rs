@@ -8,13 +8,12 @@
 //! differentiation*, 1992, section 2).
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::quote;
 use syn::Ident;
 
 use crate::forward::Forward;
 use crate::kept::Item;
 use crate::program::*;
-use crate::rename::Occurrences;
 use crate::reverse::Reverse;
 
 /// What one loop keeps at its checkpoints.
@@ -260,7 +259,7 @@ impl Forward<'_> {
 
 impl Program {
     /// The variables from outside that `block` mentions.
-    fn mentioned(&self, block: BlockId) -> Vec<VarId> {
+    pub(crate) fn mentioned(&self, block: BlockId) -> Vec<VarId> {
         let blocks = self.nested(block);
         let mut found = self.written(block);
         for &block in &blocks {
@@ -283,33 +282,8 @@ impl Program {
         found
     }
 
-    /// The names for places, `let row = &x[a..b];`, that `block` has from outside.
-    fn names_for_places(&self, block: BlockId) -> Vec<(&Ident, &Place)> {
-        let blocks = self.nested(block);
-        let tokens: Vec<_> = blocks.iter().map(|block| self.tokens(*block)).collect();
-        let outside = (0..self.blocks.len()).filter(|block| !blocks.contains(block));
-        let lets = outside.flat_map(|block| &self.blocks[block].statements);
-        lets.flat_map(|statement| match &statement.kind {
-            StatementKind::Let(l) => &l.aliases[..],
-            _ => &[],
-        })
-        .map(|(name, place)| (name, place))
-        .filter(|(name, _)| tokens.iter().any(|tokens| Occurrences::of(tokens).count(name) > 0))
-        .collect()
-    }
-
-    /// What stands in `block`, inner blocks left out.
-    fn tokens(&self, block: BlockId) -> TokenStream {
-        let mut tokens: TokenStream =
-            self.roots(block).into_iter().map(|root| self.exprs[root].syntax.to_token_stream()).collect();
-        for statement in &self.blocks[block].statements {
-            match &statement.kind {
-                StatementKind::Let(l) => l.syntax.to_tokens(&mut tokens),
-                StatementKind::Assign(assign) => assign.syntax.to_tokens(&mut tokens),
-                StatementKind::Opaque(opaque) => opaque.syntax.to_tokens(&mut tokens),
-                _ => {}
-            }
-        }
-        tokens
+    /// The names for places that `block` has from outside.
+    pub(crate) fn names_for_places(&self, block: BlockId) -> &[(Ident, Place)] {
+        self.names.get(&block).map_or(&[], Vec::as_slice)
     }
 }

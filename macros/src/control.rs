@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use quote::ToTokens;
 use syn::{BinOp, Expr as Syn, Ident, Pat, Stmt, parse_quote};
 
+use crate::annotation;
 use crate::escape::{escapes, is_left, is_panic, statement_escapes};
 use crate::kind::inert;
 use crate::normal::has_let;
@@ -31,19 +32,26 @@ struct Found {
 
 impl Parser<'_> {
     /// The statements of the current block, and its value.
-    pub(crate) fn fill(&mut self, mut stmts: VecDeque<Stmt>) {
+    pub(crate) fn fill(&mut self, stmts: VecDeque<Stmt>) {
+        let outer = self.recomputing;
+        self.fill_in(stmts);
+        self.recomputing = outer;
+    }
+
+    fn fill_in(&mut self, mut stmts: VecDeque<Stmt>) {
         while let Some(mut stmt) = stmts.pop_front() {
+            self.recomputing = annotation::take_mark(&mut stmt);
             self.keep_captured(&mut stmt, &mut stmts);
             let last = stmts.is_empty();
             if let Stmt::Local(local) = &stmt
                 && let Some(parts) = self.let_there(local)
             {
                 self.program.blocks[self.block].rewritten = true;
-                parts.into_iter().rev().for_each(|part| stmts.push_front(part));
+                self.put_back(parts, &mut stmts);
                 continue;
             }
             if let Some(parts) = self.parts.split(&stmt, last, self.errors) {
-                parts.into_iter().rev().for_each(|part| stmts.push_front(part));
+                self.put_back(parts, &mut stmts);
                 continue;
             }
             if let Some(made) = self.made_array(&stmt) {
@@ -54,7 +62,7 @@ impl Parser<'_> {
                 self.zipped(&stmt).or_else(|| self.rewrite(&stmt)).or_else(|| self.lowered(&stmt))
             {
                 self.program.blocks[self.block].rewritten = true;
-                parts.into_iter().rev().for_each(|part| stmts.push_front(part));
+                self.put_back(parts, &mut stmts);
                 continue;
             }
             if self.goes_on(&stmt, &mut stmts) {
@@ -84,6 +92,20 @@ impl Parser<'_> {
                     self.go_on(value, rest);
                 }
             }
+        }
+    }
+
+    /// What stands for a statement, to be parsed next.
+    fn put_back(
+        &self,
+        parts: impl IntoIterator<Item = Stmt, IntoIter: DoubleEndedIterator>,
+        stmts: &mut VecDeque<Stmt>,
+    ) {
+        for mut part in parts.into_iter().rev() {
+            if self.recomputing {
+                annotation::mark(&mut part);
+            }
+            stmts.push_front(part);
         }
     }
 

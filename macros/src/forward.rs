@@ -14,6 +14,7 @@ use crate::kept::Item;
 use crate::leave::{Frame, Link};
 use crate::program::*;
 use crate::reverse::Reverse;
+use crate::statements::referent;
 
 pub(crate) struct Forward<'p> {
     pub(crate) program: &'p Program,
@@ -443,6 +444,7 @@ impl<'p> Forward<'p> {
             .first()
             .is_some_and(|a| matches!(self.program.exprs[*a].kind, ExprKind::Borrow { unique: false, .. }));
         let with_closures = self.program.with_closures(args);
+        let recomputed = self.program.recomputed.contains(&expr);
         let shared = self.program.shared(args);
         let calls_within = args.iter().any(|a| self.touched(*a, block));
         let passes_functions = self.program.passes_functions(args);
@@ -451,6 +453,10 @@ impl<'p> Forward<'p> {
             .iter()
             .enumerate()
             .map(|(i, a)| match &self.program.exprs[*a].kind {
+                // The rule asks for no derivative yet.
+                ExprKind::Callback(_) if recomputed => {
+                    referent(&self.program.exprs[*a].syntax).to_token_stream()
+                }
                 ExprKind::Callback(callback) => self.callback(*a, callback, with_closures, &shared),
                 // It may call a function that is lent to the call.
                 _ if passes_functions && self.touched(*a, block) => {
@@ -470,7 +476,10 @@ impl<'p> Forward<'p> {
             return Some((quote!({ #args #call }), residual));
         }
         let call = match with_closures {
-            true => self.program.sharing(&shared, function.forward_with(rule, &args, span)),
+            true => {
+                let call = function.forward_with(rule, &args, recomputed, span);
+                self.program.sharing(&shared, call)
+            }
             false => function.forward(rule, &args, reads, span),
         };
         let call = if before.is_empty() { call } else { quote!({ #before #call }) };

@@ -68,3 +68,8 @@ fn area() {
 fn last_call() {
     check("last_call");
 }
+
+#[test]
+fn kepler() {
+    check("kepler");
+}

@@ -23,7 +23,7 @@ use crate::statements::referent;
 
 /// Reports functions that are neither called nor passed on, and closures that change what they capture.
 pub(crate) fn report(program: &Program, errors: &mut Errors) {
-    for expr in &program.exprs {
+    for (id, expr) in program.exprs.iter().enumerate() {
         match &expr.kind {
             ExprKind::Read(place) | ExprKind::Borrow { place, .. }
                 if program.variables[place.base].origin == Origin::Function =>
@@ -34,6 +34,9 @@ pub(crate) fn report(program: &Program, errors: &mut Errors) {
                 );
             }
             ExprKind::Call { args, .. } if expr.active => {
+                if program.recomputed.contains(&id) {
+                    crate::again::report(program, args, errors);
+                }
                 for arg in args {
                     if let ExprKind::Callback(Callback::Closure { body, .. }) = &program.exprs[*arg].kind
                         && !program.written(*body).is_empty()
@@ -62,7 +65,7 @@ impl Program {
     }
 
     /// The variables of which a closure reads what carries a gradient.
-    fn captured(&self, body: BlockId) -> Vec<VarId> {
+    pub(crate) fn captured(&self, body: BlockId) -> Vec<VarId> {
         let blocks = self.nested(body);
         let mut found = Vec::new();
         for expr in blocks.iter().flat_map(|b| self.roots(*b)).flat_map(|root| self.tree(root)) {
@@ -201,25 +204,7 @@ impl Reverse<'_> {
                 closure
             }
             Callback::Function(path) => {
-                let rule = match self.rules.get(&arg) {
-                    Some(rule) => rule.clone(),
-                    None => {
-                        let name = path.path.segments.last().expect("a path has a segment").ident.clone();
-                        let rule = self.kept.fresh(&format!("{name}_rule"));
-                        let init = if is_associated(path) {
-                            let mut made = path.clone();
-                            let last = made.path.segments.last_mut().expect("a path has a segment");
-                            last.ident = format_ident!("{}_rule", name.unraw(), span = name.span());
-                            quote_spanned!(name.span()=> #made())
-                        } else {
-                            let callee = self.callee(arg, &path.path);
-                            quote_spanned!(name.span()=> #callee::rule())
-                        };
-                        self.slots.push(Slot { name: rule.clone(), init });
-                        self.rules.insert(arg, rule.clone());
-                        rule
-                    }
-                };
+                let rule = self.rule_of_callback(arg, path);
                 pass_on(&rule, None)
             }
             Callback::Parameter(id) if with_closures => {
@@ -230,8 +215,29 @@ impl Reverse<'_> {
         }
     }
 
+    /// The rule of a function that is named where it is passed on.
+    pub(crate) fn rule_of_callback(&mut self, arg: ExprId, path: &syn::ExprPath) -> Ident {
+        if let Some(rule) = self.rules.get(&arg) {
+            return rule.clone();
+        }
+        let name = path.path.segments.last().expect("a path has a segment").ident.clone();
+        let rule = self.kept.fresh(&format!("{name}_rule"));
+        let init = if is_associated(path) {
+            let mut made = path.clone();
+            let last = made.path.segments.last_mut().expect("a path has a segment");
+            last.ident = format_ident!("{}_rule", name.unraw(), span = name.span());
+            quote_spanned!(name.span()=> #made())
+        } else {
+            let callee = self.callee(arg, &path.path);
+            quote_spanned!(name.span()=> #callee::rule())
+        };
+        self.slots.push(Slot { name: rule.clone(), init });
+        self.rules.insert(arg, rule.clone());
+        rule
+    }
+
     /// The pullback of a closure.
-    fn closure(
+    pub(crate) fn closure(
         &mut self,
         arg: ExprId,
         parameters: &[Option<VarId>],
@@ -334,7 +340,12 @@ impl Forward<'_> {
     }
 
     /// The forward of a closure.
-    fn closure(&mut self, parameters: &[Option<VarId>], body: BlockId, turns: TokenStream) -> TokenStream {
+    pub(crate) fn closure(
+        &mut self,
+        parameters: &[Option<VarId>],
+        body: BlockId,
+        turns: TokenStream,
+    ) -> TokenStream {
         let names =
             parameters.iter().map(|parameter| match parameter.map(|id| &self.program.variables[id]) {
                 Some(variable) => {

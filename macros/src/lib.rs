@@ -1,6 +1,7 @@
 //! The macros of the `pullback` crate, which is what to depend on: it re-exports and documents them.
 
 mod activity;
+mod again;
 mod annotation;
 mod arms;
 mod arrays;
@@ -219,6 +220,10 @@ pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream 
 /// | `x: f64`, or any other type by value | `f64` | its gradient |
 /// | `n: usize`, or any other integer, `bool`, `char` | `usize` | |
 /// | `#[constant] x: &T`, `#[constant] x: T` | `&T`, `T` | |
+/// | `f: impl Fn(…) -> O` | `DualFn<'_, P, O>` | |
+///
+/// A `DualFn` calls the function, and gives its pullback wherever that is asked for; `P` tells how the function takes its arguments. Derived code
+/// marks a statement that calls a function with such parameters by `#[pullback(recompute)]`.
 ///
 /// A generic function has a generic struct with the same parameters: `#[rule(fn f<T: Float>(x: &[T]))] struct F<T: Float>`.
 ///

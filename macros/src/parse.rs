@@ -66,6 +66,8 @@ pub(crate) struct Parser<'e> {
     function: Option<Ident>,
     /// The body of the closure around, if that is passed on.
     pub(crate) closure_body: Option<BlockId>,
+    /// The statement is marked: rules that it calls by themselves run the functions they are given in both passes.
+    pub(crate) recomputing: bool,
     /// Loops and blocks around that can be left.
     pub(crate) landings: Vec<Landing>,
     /// Variables bound by patterns.
@@ -95,6 +97,7 @@ impl<'e> Parser<'e> {
             block: BODY,
             function: signature.method.is_none().then(|| signature.name.clone()),
             closure_body: None,
+            recomputing: false,
             landings: Vec::new(),
             bound: HashSet::new(),
             parts: Parts::of(body),
@@ -246,6 +249,14 @@ impl<'e> Parser<'e> {
             }
         }
         found
+    }
+
+    /// Notes which names for places from outside there are in `tokens`, of which `block` is made.
+    pub(crate) fn name_places(&mut self, block: BlockId, tokens: impl ToTokens) {
+        let mut names = self.aliases(tokens.into_token_stream());
+        names.sort_by_key(|(name, _)| name.to_string());
+        names.dedup_by_key(|(name, _)| name.to_string());
+        self.program.names.insert(block, names);
     }
 
     pub(crate) fn new_block(&mut self) -> BlockId {
@@ -739,7 +750,12 @@ impl<'e> Parser<'e> {
         if crate::arrays::is_map(function) {
             self.keep_slopes(&args);
         }
-        self.add(expr, ExprKind::Call { function: callee, args })
+        let recomputed = self.recomputing && self.program.passes_functions(&args);
+        let call = self.add(expr, ExprKind::Call { function: callee, args });
+        if recomputed {
+            self.program.recomputed.insert(call);
+        }
+        call
     }
 
     /// `Vec2(a, b)`

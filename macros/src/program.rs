@@ -52,6 +52,10 @@ pub(crate) struct Program {
     pub(crate) labels: HashMap<BlockId, syn::Label>,
     /// The parameters that are functions.
     pub(crate) functions: HashMap<VarId, Function>,
+    /// The names for places, `let row = &x[a..b];`, that loops and closures which are run again have from outside.
+    pub(crate) names: HashMap<BlockId, Vec<(Ident, Place)>>,
+    /// The calls of rules that call the functions they are given in the reverse pass as well.
+    pub(crate) recomputed: HashSet<ExprId>,
     /// The blocks of closures that are passed on, with the bodies of the closures.
     pub(crate) closures: HashMap<BlockId, BlockId>,
     /// The ranges that select the two parts of a slice which `split_at_mut` has made.

@@ -291,12 +291,16 @@ impl Reverse<'_> {
             }
         }
         let with_closures = program.with_closures(args);
+        let recomputed = program.recomputed.contains(&expr);
         let shared_functions = program.shared(args);
         let of_parts = program.writes_to_part(args);
         let (mut texts, mut shadows) = (Vec::new(), Vec::new());
         for (i, &arg) in args.iter().enumerate() {
             if let ExprKind::Callback(callback) = &program.exprs[arg].kind {
-                texts.push(self.callback(arg, callback, &local, with_closures, &shared_functions));
+                texts.push(match recomputed {
+                    true => self.callback_again(arg, callback, &local, at),
+                    false => self.callback(arg, callback, &local, with_closures, &shared_functions),
+                });
                 shadows.push(quote!(__pb::none()));
                 continue;
             }
@@ -393,7 +397,7 @@ impl Reverse<'_> {
         };
         let call = match with_closures {
             true => {
-                let call = function.pullback_with(&rule, &residual, &texts, &shadows, &seed);
+                let call = function.pullback_with(&rule, &residual, &texts, recomputed, &shadows, &seed);
                 program.sharing(&shared_functions, call)
             }
             false if at_once => function.at_once(&rule, &texts, &shadows, &seed),

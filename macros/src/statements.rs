@@ -235,7 +235,7 @@ impl Parser<'_> {
                         parser.scopes.pop();
                     });
                 });
-                self.heed(strategy, body);
+                self.heed(strategy, body, &f.body);
                 Some(StatementKind::For(For { pattern: (*f.pat).clone(), index, range, body, strategy }))
             }
             Syn::While(w) => {
@@ -245,7 +245,7 @@ impl Parser<'_> {
                 self.landing(w.label.as_ref(), body, true, |parser| {
                     parser.in_block(body, |parser| parser.fill_block(&w.body));
                 });
-                self.heed(strategy, body);
+                self.heed(strategy, body, w);
                 Some(StatementKind::While(While { cond, body, strategy }))
             }
             _ => {

@@ -5,6 +5,7 @@
 extern crate self as pullback;
 
 mod activation;
+mod again;
 mod arrays;
 pub mod blas;
 mod call;
@@ -39,11 +40,13 @@ mod saved;
 mod scalar;
 mod shadow;
 mod snapshots;
+pub mod solve;
 mod sorting;
 mod state;
 mod tangent;
 
 pub use activation::{Dual, DualMut};
+pub use again::{DualFn, GivenFn};
 pub use blas::{MatrixScalar, Trans, gemm, mul_into, set_threads};
 pub use dual::DualNumber;
 pub use entries::Untouched;
@@ -55,6 +58,7 @@ pub use function::{
 pub use fused::{Array, Host, Memory};
 pub use held::Constant;
 pub use lend::{Lend, RefLent};
+pub use local::none;
 pub use matrix::{Matrix, product};
 pub use output::Output;
 pub use pullback_macros::Rule;
@@ -79,6 +83,9 @@ pub mod __private {
     pub use std::ops::ControlFlow;
 
     pub use crate::activation::{Activation, Dual, DualMut, Frames};
+    pub use crate::again::{
+        Again, AtOnce, BothPasses, CalledInOnePass, DualFn, GivenFn, Lacking, call_of, function_of, lacking,
+    };
     pub use crate::arrays::functions as arrays;
     pub use crate::call::{
         Call, HasRule, OfReceiver, Reads, Recursive, SettledReceiver, UnsettledReceiver, WritesToReceiver,

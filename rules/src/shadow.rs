@@ -148,6 +148,14 @@ impl<'a, C, const N: usize> From<Shadow<&'a [C; N]>> for Shadow<&'a [C]> {
     }
 }
 
+impl<'a, T: Element> From<&'a mut [T]> for Shadow<&'a [T::Cells]> {
+    /// A gradient that the author of a rule keeps.
+    #[inline(always)]
+    fn from(gradient: &'a mut [T]) -> Self {
+        Shadow::new(slice_cells(gradient))
+    }
+}
+
 impl<'s, V: Copy> From<Shadow<&'s V>> for Shadow<V> {
     /// A part of a struct of views.
     #[inline(always)]

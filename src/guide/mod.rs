@@ -4,10 +4,11 @@
 //! 2. [The language](language): the Rust that `#[differentiable]` accepts, what it refuses, and the derivative at kinks.
 //! 3. [Forward mode, Jacobians, Hessians](second_order): what `#[differentiable(dual)]` adds.
 //! 4. [Rules](rules): derivatives that you write yourself.
-//! 5. [Fused functions](fused): functions of the elements of arrays.
-//! 6. [The catalogue](catalogue): the rules that there are, with their mathematics.
-//! 7. [CUDA devices](cuda): the same functions on the arrays of a GPU.
-//! 8. [How it works](how_it_works): from a function to its reverse pass.
+//! 5. [Functions that take functions](higher_order): solvers, and rules that call back into derivatives.
+//! 6. [Fused functions](fused): functions of the elements of arrays.
+//! 7. [The catalogue](catalogue): the rules that there are, with their mathematics.
+//! 8. [CUDA devices](cuda): the same functions on the arrays of a GPU.
+//! 9. [How it works](how_it_works): from a function to its reverse pass.
 
 #[doc = include_str!("gradients.md")]
 pub mod gradients {}
@@ -20,6 +21,9 @@ pub mod second_order {}
 
 #[doc = include_str!("rules.md")]
 pub mod rules {}
+
+#[doc = include_str!("higher_order.md")]
+pub mod higher_order {}
 
 #[doc = include_str!("fused.md")]
 pub mod fused {}

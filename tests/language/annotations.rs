@@ -178,3 +178,25 @@ fn long_body(x: &[f64], k: f64) -> f64 {
 fn functions_of_stored_loops() {
     check_rule(long_body::rule, [(signal(5), 0.3), (signal(2), 0.7), (signal(0), 0.1)]);
 }
+
+/// A name for a part that another part takes afterwards.
+#[differentiable]
+fn named_again(x: &[f64], k: f64) -> f64 {
+    let mut y = k;
+    let part = &x[..2];
+    #[pullback(checkpoint = 2)]
+    for i in 0..5 {
+        y = (y * part[i % 2]).sin() + part[0];
+    }
+    let part = &x[2..];
+    #[pullback(recompute)]
+    for i in 0..2 {
+        y = (y * part[i]).cos() * y;
+    }
+    y
+}
+
+#[test]
+fn names_are_those_in_scope() {
+    check_rule(named_again::rule, [(signal(4), 0.3), (vec![0.9, 0.4, -0.3, 1.4], 0.7)]);
+}

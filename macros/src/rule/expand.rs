@@ -6,6 +6,7 @@ use syn::spanned::Spanned;
 use syn::{ReturnType, Type};
 
 use super::{Forgoing, Key, Mode, Parameter, Rule};
+use crate::generics::Generics;
 
 /// What the derive adds beside the struct.
 pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
@@ -33,13 +34,23 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
 
     let names: Vec<Ident> = parameters.iter().map(|p| internal("argument", &p.name)).collect();
     let public_names: Vec<_> = parameters.iter().map(|p| &p.name).collect();
-    let lend = |Parameter { ty, mode, .. }: &Parameter| match mode {
+    let generics = Generics::new(&signature.generics);
+    let lend = |Parameter { ty, mode, function, .. }: &Parameter| match mode {
+        Mode::Function => {
+            let function = function.as_ref().expect("its mode says so");
+            let (modes, output) = (function.modes(&generics), &function.output);
+            quote!(#private::DualFn<'a, #modes, #output>)
+        }
         Mode::Ref | Mode::ConstRef => quote!(&'a #ty),
         Mode::Mut => quote!(&'a mut #ty),
         Mode::Val | Mode::InertVal | Mode::ConstVal => quote!(#ty),
     };
     let types: Vec<_> = parameters.iter().map(lend).collect();
-    let modes = parameters.iter().map(|Parameter { ty, mode, .. }| {
+    let modes = parameters.iter().map(|Parameter { ty, mode, function, .. }| {
+        if let Some(function) = function {
+            let (modes, output) = (function.modes(&generics), &function.output);
+            return quote!(#private::GivenFn<#modes, #output>);
+        }
         let mode = Ident::new(
             match mode {
                 Mode::Val | Mode::InertVal => "Val",
@@ -47,6 +58,7 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
                 Mode::Ref => "Ref",
                 Mode::ConstRef => "ConstRef",
                 Mode::Mut => "Mut",
+                Mode::Function => unreachable!("above"),
             },
             Span::mixed_site(),
         );
@@ -86,8 +98,17 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
     };
     let all_gradients: Vec<TokenStream> = parameters.iter().map(of_parameter).collect();
 
-    let call_primal = quote_spanned!(function.span()=> #function #turbofish (#(#names),*));
-    let call_forward = quote_spanned!(here=> #owner::forward(activation, #(#names),*));
+    let given: Vec<_> = parameters
+        .iter()
+        .zip(&names)
+        .map(|(p, name)| match &p.function {
+            Some(function) => function.closure(quote!(#name.call)),
+            None => quote!(#name),
+        })
+        .collect();
+    let call_primal = quote_spanned!(function.span()=> #function #turbofish (#(#given),*));
+    let call_forward = quote_spanned!(here=> #owner::forward(activation, #(#given),*));
+    let with_functions = rule.with_functions(&types, &output);
     let call_pullback = quote_spanned!(here=> let #returned = #owner::pullback(activation, #(#passed),*););
     let told = |overwrites: bool| forgoing.iter().filter(move |f| (f.key == Key::Overwrites) == overwrites);
     let forgo = told(false).next().map(|_| {
@@ -265,6 +286,8 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
                 pub fn args<'a>(#(#public_names: #types),*) -> #private::Args<'a, Self> {
                     (#(#public_names,)*)
                 }
+
+                #with_functions
 
                 #on_duals
             }

@@ -3,11 +3,13 @@
 //! [`parse`] reads the attributes and collects every error of the item, [`expand`] emits.
 
 mod expand;
+mod given;
 mod parse;
 
 use proc_macro2::{Ident, TokenStream};
 use syn::{DeriveInput, Error, Member, Signature, Type, Visibility};
 
+use crate::callable::Callable;
 use expand::expand;
 use parse::parse;
 
@@ -37,6 +39,8 @@ struct Parameter {
     /// The type that the reference refers to, or the type itself.
     ty: Type,
     mode: Mode,
+    /// If it is a function.
+    function: Option<Callable>,
 }
 
 #[derive(Clone, Copy)]
@@ -53,6 +57,8 @@ enum Mode {
     ConstRef,
     /// `x: &mut T`
     Mut,
+    /// `f: impl Fn(…) -> O`
+    Function,
 }
 
 /// A field that takes part in `Rule::forgo` or `Rule::overwrite`.
@@ -110,7 +116,7 @@ mod tests {
     #[test]
     fn shows_all_errors_at_once() {
         let errors = errors(quote! {
-            #[rule(async fn f<'a>((x, y): (f64, f64), z: &'a f64, w: impl Fn(), #[other] v: f64, u: ArrayView1<'_, f64>))]
+            #[rule(async fn f<'a>((x, y): (f64, f64), z: &'a f64, w: impl Iterator, #[other] v: f64, u: ArrayView1<'_, f64>))]
             #[rule(fn g())]
             enum F<T> {}
         });
@@ -129,6 +135,44 @@ mod tests {
         assert_eq!(errors.len(), expected.len(), "{errors:#?}");
         for (error, expected) in errors.iter().zip(expected) {
             assert!(error.contains(expected), "{error} does not say {expected}");
+        }
+    }
+
+    #[test]
+    fn takes_functions() {
+        let input = quote! {
+            #[rule(fn f(g: impl Fn(f64, &mut [f64]), h: &impl Fn(&[f64]) -> f64, x: &mut [f64]))]
+            struct F;
+        };
+        assert_eq!(errors(input.clone()), [""; 0]);
+        let expansion = derive(input).to_string();
+        syn::parse_str::<syn::File>(&expansion).expect("items");
+        assert!(expansion.contains("GivenFn <") && expansion.contains("pullback_of_both"), "{expansion}");
+        for (input, expected) in [
+            (
+                quote!(
+                    #[rule(fn f<G: Fn(f64) -> f64>(g: G))]
+                    struct F<G>;
+                ),
+                "write `impl Fn(…) -> …`",
+            ),
+            (
+                quote!(
+                    #[rule(fn f(g: impl FnMut(f64) -> f64))]
+                    struct F;
+                ),
+                "change nothing",
+            ),
+            (
+                quote!(
+                    #[rule(fn f(#[constant] g: impl Fn(f64) -> f64))]
+                    struct F;
+                ),
+                "no function",
+            ),
+        ] {
+            let errors = errors(input);
+            assert!(errors.len() == 1 && errors[0].contains(expected), "{errors:?} does not say {expected}");
         }
     }
 

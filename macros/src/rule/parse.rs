@@ -11,7 +11,9 @@ use syn::{
 };
 
 use super::{Forgoing, Key, Mode, Parameter, Rule};
+use crate::callable::Callable;
 use crate::errors::Errors;
+use crate::generics::Generics;
 
 /// The contents of `#[rule(…)]` on the struct.
 struct Registration {
@@ -80,8 +82,9 @@ pub(super) fn parse(input: &DeriveInput) -> syn::Result<Rule<'_>> {
     let registration = registration.map(|Registration { vis, mut signature }| {
         check_signature(&signature, input, &mut errors);
         let mut names: Vec<String> = Vec::new();
+        let generics = signature.generics.clone();
         for argument in &mut signature.inputs {
-            let parameter = parse_parameter(argument, &mut errors);
+            let parameter = parse_parameter(argument, &generics, &mut errors);
             // Parameters that are not understood count, too: the others keep their numbers.
             names.push(parameter.as_ref().map(|p| p.name.to_string()).unwrap_or_default());
             parameters.extend(parameter);
@@ -152,7 +155,7 @@ fn check_signature(signature: &Signature, input: &DeriveInput, errors: &mut Erro
 }
 
 /// Reads one parameter and takes `#[constant]` off it.
-fn parse_parameter(argument: &mut FnArg, errors: &mut Errors) -> Option<Parameter> {
+fn parse_parameter(argument: &mut FnArg, generics: &syn::Generics, errors: &mut Errors) -> Option<Parameter> {
     let argument = match argument {
         FnArg::Typed(argument) => argument,
         FnArg::Receiver(receiver) => {
@@ -180,6 +183,20 @@ fn parse_parameter(argument: &mut FnArg, errors: &mut Errors) -> Option<Paramete
             None
         }
     };
+    let function = Callable::parse(name.as_ref(), &argument.ty, generics, &Generics::new(generics), errors);
+    if let Some(function) = function {
+        if function.is_named() {
+            errors.push(
+                &argument.ty,
+                "a function of a type parameter is not supported here: write `impl Fn(…) -> …`",
+            );
+        }
+        if constant {
+            errors.push(&argument.ty, "no function is `#[constant]`: what it captures may carry gradients");
+        }
+        let ty = (*argument.ty).clone();
+        return name.map(|name| Parameter { name, ty, mode: Mode::Function, function: Some(function) });
+    }
     let (ty, mode) = match &*argument.ty {
         Type::Reference(reference) => {
             if let Some(lifetime) = &reference.lifetime {
@@ -209,7 +226,7 @@ fn parse_parameter(argument: &mut FnArg, errors: &mut Errors) -> Option<Paramete
         }
     };
     check_type(&ty, "take one reference to owned data, such as `&[T]` or `&ArrayRef2<T>`", errors);
-    name.map(|name| Parameter { name, ty, mode })
+    name.map(|name| Parameter { name, ty, mode, function: None })
 }
 
 /// The name of a primitive scalar type.
