@@ -6,14 +6,15 @@ use syn::{Attribute, Expr, Ident, Token, parse_quote};
 
 use crate::errors::Errors;
 use crate::parse::Parser;
-use crate::program::{BlockId, Strategy};
+use crate::program::{BlockId, Placement, Strategy};
 
-const WAYS: &str = "write `store`, `recompute` or `checkpoint = n` here";
+const WAYS: &str = "write `store`, `recompute`, `checkpoint = n` or `binomial = n` here";
 
 enum Annotation {
     Store,
     Recompute,
     Checkpoint(Expr),
+    Binomial(Expr),
 }
 
 impl syn::parse::Parse for Annotation {
@@ -22,14 +23,17 @@ impl syn::parse::Parse for Annotation {
         let annotation = match name.to_string().as_str() {
             "store" => Annotation::Store,
             "recompute" => Annotation::Recompute,
-            "checkpoint" => {
-                input.parse::<Token![=]>().map_err(|e| syn::Error::new(e.span(), WAYS))?;
-                Annotation::Checkpoint(input.parse()?)
-            }
+            "checkpoint" => Annotation::Checkpoint(number(input)?),
+            "binomial" => Annotation::Binomial(number(input)?),
             _ => return Err(syn::Error::new(name.span(), WAYS)),
         };
         if input.is_empty() { Ok(annotation) } else { Err(input.error(WAYS)) }
     }
+}
+
+fn number(input: syn::parse::ParseStream<'_>) -> syn::Result<Expr> {
+    input.parse::<Token![=]>().map_err(|e| syn::Error::new(e.span(), WAYS))?;
+    input.parse()
 }
 
 fn is_ours(attribute: &Attribute) -> bool {
@@ -50,11 +54,15 @@ impl Parser<'_> {
             Ok(Annotation::Recompute) => {
                 let every = syn::LitInt::new("1", attribute.path().span());
                 let every = self.inert_expr(&parse_quote!(#every));
-                Some(Strategy::Checkpoint(every))
+                Some(Strategy::Checkpoint(Placement::Every(every)))
             }
             Ok(Annotation::Checkpoint(every)) => {
                 let every = self.inert_expr(&every);
-                Some(Strategy::Checkpoint(every))
+                Some(Strategy::Checkpoint(Placement::Every(every)))
+            }
+            Ok(Annotation::Binomial(limit)) => {
+                let limit = self.inert_expr(&limit);
+                Some(Strategy::Checkpoint(Placement::Binomial(limit)))
             }
             Err(error) => {
                 self.errors.add(error);

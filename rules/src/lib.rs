@@ -37,6 +37,7 @@ mod rows;
 mod rule;
 mod saved;
 mod scalar;
+mod schedule;
 mod shadow;
 mod snapshots;
 mod sorting;
@@ -119,6 +120,7 @@ pub mod __private {
     pub use crate::rows::{Item, Rows};
     pub use crate::rule::Rule;
     pub use crate::scalar::{ScalarRules, SinCosRule, cast_tangent};
+    pub use crate::schedule::Schedule;
     pub use crate::shadow::{Accumulate, Differentiable, Element, Ignored, Shadow, cells, slice_cells};
     pub use crate::snapshots::{Snapshots, segments, spacing};
     pub use crate::sorting::Sorted;

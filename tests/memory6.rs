@@ -1,0 +1,5 @@
+use pullback::testing::CountingAllocator;
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+#[path = "language/binomial.rs"]
+mod binomial;
