@@ -3,3 +3,5 @@ use pullback::testing::CountingAllocator;
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 #[path = "language/binomial.rs"]
 mod binomial;
+#[path = "language/checkpoints.rs"]
+mod checkpoints;

@@ -111,10 +111,38 @@ pub(crate) fn report(body: &syn::Block, errors: &mut Errors) {
     syn::visit::Visit::visit_block(&mut Visitor(errors), body);
 }
 
+/// The expression in the annotation of a loop.
+fn operand(statement: &syn::Stmt) -> Option<Expr> {
+    let syn::Stmt::Expr(
+        Expr::ForLoop(syn::ExprForLoop { attrs, .. }) | Expr::While(syn::ExprWhile { attrs, .. }),
+        _,
+    ) = statement
+    else {
+        return None;
+    };
+    match attrs.iter().find(|a| is_ours(a))?.parse_args() {
+        Ok(Annotation::Checkpoint(operand) | Annotation::Binomial(operand)) => Some(operand),
+        _ => None,
+    }
+}
+
 /// Takes annotations off the code that the compiler is to see.
 pub(crate) struct Strip;
 
 impl VisitMut for Strip {
+    fn visit_block_mut(&mut self, block: &mut syn::Block) {
+        let mut i = 0;
+        while i < block.stmts.len() {
+            // What the annotation alone mentions is not unused.
+            if let Some(operand) = operand(&block.stmts[i]) {
+                block.stmts.insert(i, parse_quote!(let _ = &(#operand);));
+                i += 1;
+            }
+            i += 1;
+        }
+        visit_mut::visit_block_mut(self, block);
+    }
+
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         match expr {
             Expr::ForLoop(f) => f.attrs.retain(|a| !is_ours(a)),

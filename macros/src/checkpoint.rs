@@ -14,8 +14,10 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::Ident;
 
+use crate::calls::Callee;
 use crate::forward::Forward;
 use crate::kept::Item;
+use crate::parse::Parser;
 use crate::program::*;
 use crate::rename::Occurrences;
 use crate::reverse::Reverse;
@@ -354,6 +356,29 @@ impl Forward<'_> {
                 }
             }
         }
+    }
+}
+
+impl Parser<'_> {
+    /// The call in `checkpoint(…)`, of which nothing is kept.
+    pub(crate) fn checkpointed(&mut self, call: &syn::Expr) -> ExprId {
+        let id = self.expr(call);
+        match &self.program.exprs[id].kind {
+            ExprKind::Call {
+                function: Callee::Function(_) | Callee::Associated(_) | Callee::Method(..) | Callee::Gradient(..),
+                ..
+            } => {
+                self.program.checkpointed.insert(id);
+            }
+            ExprKind::Method { .. } => {
+                self.program.checkpointed.insert(id);
+            }
+            _ => self.errors.push(
+                call,
+                "`checkpoint` takes the call of a function or a method that has a rule: bind other arguments with `let` first",
+            ),
+        }
+        id
     }
 }
 

@@ -46,6 +46,8 @@ pub(crate) struct Program {
     pub(crate) guards: HashSet<ExprId>,
     /// The blocks in loops whose values are to be kept.
     pub(crate) stored: HashSet<BlockId>,
+    /// The calls of which nothing is kept.
+    pub(crate) checkpointed: HashSet<ExprId>,
     /// There is a loop whose strategy the user has chosen.
     pub(crate) annotated: bool,
     /// The labels of loops, by their bodies, and of blocks.

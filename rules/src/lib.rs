@@ -9,6 +9,7 @@ mod arrays;
 pub mod blas;
 mod call;
 mod callable;
+mod checkpointed;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod derived;
@@ -88,6 +89,7 @@ pub mod __private {
     pub use crate::callable::{
         Callable, Callback, Called, Derivative, Either, Forward, Lent, Pullback, primal, read_only,
     };
+    pub use crate::checkpointed::checkpointed;
     pub use crate::derived::{Stateful, derived};
     pub use crate::dual::{
         Cast, Contribute, ContributeParameter, ContributeParameters, Direction, DualNumber, HasDual, Lift,

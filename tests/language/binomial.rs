@@ -155,6 +155,11 @@ fn schedules_nest() {
     let w = |n: usize| Array2::from_shape_fn((2, n), |(i, j)| 0.3 + 0.1 * (i + 2 * j) as f64);
     check_rule(
         nested::rule,
-        [(w(3), signal(6), 0.7, 2), (w(1), signal(4), -0.2, 3), (w(5), signal(3), 0.1, 1), (w(2), signal(1), 0.1, 2)],
+        [
+            (w(3), signal(6), 0.7, 2),
+            (w(1), signal(4), -0.2, 3),
+            (w(5), signal(3), 0.1, 1),
+            (w(2), signal(1), 0.1, 2),
+        ],
     );
 }
