@@ -51,6 +51,7 @@
 //! Stable Rust from 1.95 on.
 #![deny(unsafe_op_in_unsafe_fn)]
 
+mod checkpoint;
 mod constant;
 mod extras;
 mod gradient;
@@ -64,6 +65,7 @@ mod pushforward;
 pub mod guide;
 pub mod testing;
 
+pub use checkpoint::checkpoint;
 pub use constant::constant;
 pub use pullback_macros::{
     Differentiable, differentiable, fused, non_differentiable, scalar_methods, scalar_rule,
@@ -73,8 +75,8 @@ pub use pullback_rules::*;
 /// What a differentiable function and its users need in scope.
 pub mod prelude {
     pub use crate::{
-        Differentiable, Rule, Trans, constant, differentiable, fused, gemm, mul_into, non_differentiable,
-        scalar_rule,
+        Differentiable, Rule, Trans, checkpoint, constant, differentiable, fused, gemm, mul_into,
+        non_differentiable, scalar_rule,
     };
 }
 

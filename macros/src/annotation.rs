@@ -3,19 +3,20 @@
 
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::visit_mut::VisitMut;
+use syn::visit_mut::{self, VisitMut};
 use syn::{Attribute, Expr, Ident, Stmt, Token, parse_quote};
 
 use crate::errors::Errors;
 use crate::parse::Parser;
-use crate::program::{BlockId, Strategy};
+use crate::program::{BlockId, Placement, Strategy};
 
-const WAYS: &str = "write `store`, `recompute` or `checkpoint = n` here";
+const WAYS: &str = "write `store`, `recompute`, `checkpoint = n` or `binomial = n` here";
 
 enum Annotation {
     Store,
     Recompute,
     Checkpoint(Expr),
+    Binomial(Expr),
 }
 
 impl syn::parse::Parse for Annotation {
@@ -24,14 +25,17 @@ impl syn::parse::Parse for Annotation {
         let annotation = match name.to_string().as_str() {
             "store" => Annotation::Store,
             "recompute" => Annotation::Recompute,
-            "checkpoint" => {
-                input.parse::<Token![=]>().map_err(|e| syn::Error::new(e.span(), WAYS))?;
-                Annotation::Checkpoint(input.parse()?)
-            }
+            "checkpoint" => Annotation::Checkpoint(number(input)?),
+            "binomial" => Annotation::Binomial(number(input)?),
             _ => return Err(syn::Error::new(name.span(), WAYS)),
         };
         if input.is_empty() { Ok(annotation) } else { Err(input.error(WAYS)) }
     }
+}
+
+fn number(input: syn::parse::ParseStream<'_>) -> syn::Result<Expr> {
+    input.parse::<Token![=]>().map_err(|e| syn::Error::new(e.span(), WAYS))?;
+    input.parse()
 }
 
 fn is_ours(attribute: &Attribute) -> bool {
@@ -95,11 +99,15 @@ impl Parser<'_> {
             Ok(Annotation::Recompute) => {
                 let every = syn::LitInt::new("1", attribute.path().span());
                 let every = self.inert_expr(&parse_quote!(#every));
-                Some(Strategy::Checkpoint(every))
+                Some(Strategy::Checkpoint(Placement::Every(every)))
             }
             Ok(Annotation::Checkpoint(every)) => {
                 let every = self.inert_expr(&every);
-                Some(Strategy::Checkpoint(every))
+                Some(Strategy::Checkpoint(Placement::Every(every)))
+            }
+            Ok(Annotation::Binomial(limit)) => {
+                let limit = self.inert_expr(&limit);
+                Some(Strategy::Checkpoint(Placement::Binomial(limit)))
             }
             Err(error) => {
                 self.errors.add(error);
@@ -158,6 +166,21 @@ pub(crate) fn report(body: &syn::Block, errors: &mut Errors) {
     syn::visit::Visit::visit_block(&mut Visitor(errors), body);
 }
 
+/// The expression in the annotation of a loop.
+fn operand(statement: &syn::Stmt) -> Option<Expr> {
+    let syn::Stmt::Expr(
+        Expr::ForLoop(syn::ExprForLoop { attrs, .. }) | Expr::While(syn::ExprWhile { attrs, .. }),
+        _,
+    ) = statement
+    else {
+        return None;
+    };
+    match attrs.iter().find(|a| is_ours(a))?.parse_args() {
+        Ok(Annotation::Checkpoint(operand) | Annotation::Binomial(operand)) => Some(operand),
+        _ => None,
+    }
+}
+
 /// Takes annotations off the code that the compiler is to see.
 pub(crate) struct Strip;
 
@@ -165,5 +188,19 @@ impl VisitMut for Strip {
     fn visit_attributes_mut(&mut self, attributes: &mut Vec<Attribute>) {
         attributes.retain(|a| !is_ours(a));
     }
+
+    fn visit_block_mut(&mut self, block: &mut syn::Block) {
+        let mut i = 0;
+        while i < block.stmts.len() {
+            // What the annotation alone mentions is not unused.
+            if let Some(operand) = operand(&block.stmts[i]) {
+                block.stmts.insert(i, parse_quote!(let _ = &(#operand);));
+                i += 1;
+            }
+            i += 1;
+        }
+        visit_mut::visit_block_mut(self, block);
+    }
+
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }

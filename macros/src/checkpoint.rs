@@ -6,13 +6,18 @@
 //! checkpoint every √n of them, both what is kept and the time are of the order of √n times an iteration's state and of
 //! twice the primal (Griewank, *Achieving logarithmic growth of temporal and spatial complexity in reverse automatic
 //! differentiation*, 1992, section 2).
+//!
+//! With a bounded number of checkpoints a segment is one iteration, and the reverse pass places further checkpoints on its
+//! way to it: `rules/src/schedule.rs` says where.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Ident;
 
+use crate::calls::Callee;
 use crate::forward::Forward;
 use crate::kept::Item;
+use crate::parse::Parser;
 use crate::program::*;
 use crate::reverse::Reverse;
 
@@ -23,12 +28,14 @@ pub(crate) struct Checkpoints {
     states: (Ident, Vec<VarId>),
     /// Those that own memory or refer to it, each with its slot.
     snapshots: Vec<(VarId, Ident)>,
+    /// The slot of the schedule by which a bounded number of checkpoints is placed.
+    schedule: Option<Ident>,
 }
 
 /// A loop, as far as running it again is concerned.
 pub(crate) struct Segmented<'a> {
     pub(crate) body: BlockId,
-    pub(crate) every: ExprId,
+    pub(crate) placement: Placement,
     /// The pattern, and the range in the reverse pass; `None` for a `while` loop.
     pub(crate) range: Option<(&'a syn::Pat, TokenStream)>,
     pub(crate) index: Option<VarId>,
@@ -42,17 +49,19 @@ impl Reverse<'_> {
         statement: &Statement,
         backward: &TokenStream,
     ) {
-        let &Segmented { body, every, ref range, index } = segmented;
+        let &Segmented { body, placement, ref range, index } = segmented;
+        let (Placement::Every(n) | Placement::Binomial(n)) = placement;
         let program = self.program;
         let (at, level) = (&statement.before, self.top());
         if let Some(why) = self.not_repeatable(body) {
-            return self.errors.push(&program.exprs[every].syntax, why);
+            return self.errors.push(&program.exprs[n].syntax, why);
         }
         let count = self.kept.keep(at.block, Item::Count(statement.id), "count");
-        let every = self.text(every, at, level);
-        let checkpoints = self.checkpoints_of(body, statement);
+        let n = self.text(n, at, level);
+        let checkpoints = self.checkpoints_of(body, statement, placement);
 
-        let Checkpoints { states: (states, numbers), snapshots } = &checkpoints;
+        let Checkpoints { states: (states, numbers), snapshots, schedule } = &checkpoints;
+        let step = Program::fresh("step");
         let mut restore = TokenStream::new();
         let (mut names, mut there, mut back) = (Vec::new(), TokenStream::new(), TokenStream::new());
         for id in numbers {
@@ -63,7 +72,10 @@ impl Reverse<'_> {
             let unique = &program.variables[*id].unique;
             let place =
                 if program.variables[*id].by_reference() { quote!(#unique) } else { quote!(&mut #unique) };
-            restore.extend(quote!(#slot.restore(#place);));
+            restore.extend(match schedule {
+                Some(_) => quote!(#slot.go_back(#place, #step.is_last());),
+                None => quote!(#slot.restore(#place);),
+            });
         }
         for id in program.mentioned(body) {
             let variable = &program.variables[id];
@@ -99,7 +111,11 @@ impl Reverse<'_> {
             there.extend(if reference { quote!(let #name = #place;) } else { quote!(let #name = &#place;) });
         }
         if !numbers.is_empty() {
-            restore.extend(quote!(let (#(#names,)*) = #states.pop();));
+            let state = match schedule {
+                Some(_) => quote!(#states.go_back(#step.is_last())),
+                None => quote!(#states.pop()),
+            };
+            restore.extend(quote!(let (#(#names,)*) = #state;));
         }
         let (forward, residual) = self.iteration_again(body, statement.id);
         let (kept, stack) = (self.kept.pattern(body), self.stack(statement.id));
@@ -111,27 +127,60 @@ impl Reverse<'_> {
             None => (residual, kept),
         };
         let (segment, indices) = (Program::fresh("segment"), Program::fresh("indices"));
-        let (all, part) = match range {
-            Some((pattern, range)) => {
-                let start = quote!(#segment.start);
-                (quote!(#pattern), quote!((#range).clone().skip(#start).take(#segment.len())))
+        let part = |start: TokenStream, len: TokenStream| match range {
+            Some((_, range)) => quote!((#range).clone().skip(#start).take(#len)),
+            None => quote!(#start..#start + #len),
+        };
+        let all = range.as_ref().map_or(quote!(_), |(pattern, _)| quote!(#pattern));
+        let text = match schedule {
+            None => {
+                let part = part(quote!(#segment.start), quote!(#segment.len()));
+                quote! {
+                    for #segment in __pb::segments(#count, #n) {
+                        {
+                            let #indices = #part;
+                            #restore
+                            #there
+                            let mut #stack = #stack.room(&#indices);
+                            for #all in #indices { #forward #stack.push(#pushed); }
+                            #back
+                        }
+                        for (_, #popped) in #stack.unwind(#segment) { #backward }
+                    }
+                }
             }
-            None => (quote!(_), quote!(#segment.clone())),
+            Some(schedule) => {
+                let part = part(quote!(#step.from), quote!(#step.iterations()));
+                let hint = hint(range.as_ref().map(|(_, range)| range));
+                let (keep, number) = (checkpoints.keep(program), Program::fresh("number"));
+                let bare = Reverse::bare(program);
+                let iteration = Forward::new(program, &bare).iteration(body);
+                quote! {
+                    #schedule.turn(#count, #n, #hint);
+                    while let Some(#step) = #schedule.step() {
+                        {
+                            let #indices = #part;
+                            #restore
+                            #there
+                            for (#number, #all) in (#step.from..).zip(#indices) {
+                                if #number < #step.at {
+                                    if #schedule.keeps(#number) { #keep }
+                                    #iteration
+                                } else {
+                                    #forward
+                                    #stack.push(#pushed);
+                                }
+                            }
+                            #back
+                        }
+                        let #popped = #stack.pop();
+                        #backward
+                    }
+                }
+            }
         };
         self.checkpoints.insert(statement.id, checkpoints);
-        self.emit(quote! {
-            for #segment in __pb::segments(#count, #every) {
-                {
-                    let #indices = #part;
-                    #restore
-                    #there
-                    let mut #stack = #stack.room(&#indices);
-                    for #all in #indices { #forward #stack.push(#pushed); }
-                    #back
-                }
-                for (_, #popped) in #stack.unwind(#segment) { #backward }
-            }
-        });
+        self.emit(text);
     }
 
     /// Why running the loop a second time would be something else than the first time.
@@ -173,7 +222,7 @@ impl Reverse<'_> {
         )
     }
 
-    fn checkpoints_of(&mut self, body: BlockId, statement: &Statement) -> Checkpoints {
+    fn checkpoints_of(&mut self, body: BlockId, statement: &Statement, placement: Placement) -> Checkpoints {
         if let Some(known) = self.checkpoints.get(&statement.id) {
             return known.clone();
         }
@@ -192,7 +241,11 @@ impl Reverse<'_> {
             true => Program::fresh("states"),
             false => self.slot("states", quote!(__pb::Stack::new())),
         };
-        Checkpoints { states: (states, numbers), snapshots }
+        let schedule = match placement {
+            Placement::Every(_) => None,
+            Placement::Binomial(_) => Some(self.slot("schedule", quote!(__pb::Schedule::new()))),
+        };
+        Checkpoints { states: (states, numbers), snapshots, schedule }
     }
 
     /// The forward pass of an iteration under the user's names, and its residual.
@@ -206,12 +259,11 @@ impl Reverse<'_> {
     }
 }
 
-impl Forward<'_> {
-    /// A loop as the user wrote it, with its checkpoints.
-    pub(crate) fn segments(&mut self, every: ExprId, statement: &Statement) -> TokenStream {
-        let reverse = self.reverse;
-        let Checkpoints { states: (states, numbers), snapshots } = &reverse.checkpoints[&statement.id];
-        let name = |id: &VarId| &self.program.variables[*id].name;
+impl Checkpoints {
+    /// Keeps what the next iteration starts from.
+    fn keep(&self, program: &Program) -> TokenStream {
+        let name = |id: &VarId| &program.variables[*id].name;
+        let Checkpoints { states: (states, numbers), snapshots, .. } = self;
         let mut keep = TokenStream::new();
         if !numbers.is_empty() {
             let names = numbers.iter().map(name);
@@ -219,19 +271,47 @@ impl Forward<'_> {
         }
         for (id, slot) in snapshots {
             let name = name(id);
-            let reference = self.program.variables[*id].by_reference();
+            let reference = program.variables[*id].by_reference();
             let place = if reference { quote!(&*#name) } else { quote!(&#name) };
             keep.extend(quote!(#slot.save(#place);));
         }
+        keep
+    }
+
+    /// Drops every second one of so many checkpoints.
+    fn thin(&self, count: &Ident) -> TokenStream {
+        let states = (!self.states.1.is_empty()).then_some(&self.states.0);
+        let slots = states.into_iter().chain(self.snapshots.iter().map(|(_, slot)| slot));
+        quote!(#(#slots.thin(#count);)*)
+    }
+}
+
+/// How many iterations a loop over `range` has, as far as that is known beforehand.
+fn hint(range: Option<&TokenStream>) -> TokenStream {
+    range.map_or(quote!((0, None)), |range| quote!(Iterator::size_hint(&(#range))))
+}
+
+impl Forward<'_> {
+    /// A loop as the user wrote it, with its checkpoints.
+    pub(crate) fn segments(&mut self, placement: Placement, statement: &Statement) -> TokenStream {
+        let reverse = self.reverse;
+        let checkpoints = &reverse.checkpoints[&statement.id];
+        let keep = checkpoints.keep(self.program);
         let block = statement.before.block;
+        let (mut before, mut hint_of) = (TokenStream::new(), None);
         let (head, body) = match &statement.kind {
             StatementKind::For(f) => {
-                let (pattern, range) = (&f.pattern, self.expr(f.range, block));
-                let (before, range) = match reverse.kept.name(block, Item::Range(statement.id)) {
-                    Some(kept) => (quote!(let #kept = #range;), quote!(#kept.clone())),
-                    None => (TokenStream::new(), range),
-                };
-                self.before.extend(before);
+                let (pattern, mut range) = (&f.pattern, self.expr(f.range, block));
+                if let Some(kept) = reverse.kept.name(block, Item::Range(statement.id)) {
+                    self.before.extend(quote!(let #kept = #range;));
+                    range = quote!(#kept.clone());
+                }
+                if checkpoints.schedule.is_some() {
+                    let indices = Program::fresh("indices");
+                    before = quote!(let #indices = #range;);
+                    range = quote!(#indices);
+                    hint_of = Some(range.clone());
+                }
                 (quote!(for #pattern in #range), f.body)
             }
             StatementKind::While(w) => {
@@ -240,20 +320,64 @@ impl Forward<'_> {
             }
             _ => unreachable!("a loop"),
         };
-        let (spacing, every) = (Program::fresh("every"), self.expr(every, block));
         let (start, count) = self.count(block, statement.id);
         let counter = reverse.kept.name(block, Item::Count(statement.id));
         let bare = Reverse::bare(self.program);
         let iteration = Forward::new(self.program, &bare).iteration(body);
-        quote! {
-            #start
-            let #spacing = __pb::spacing(#every);
-            #head {
-                if #counter % #spacing == 0 { #keep }
-                #count
-                #iteration
+        let (Placement::Every(n) | Placement::Binomial(n)) = placement;
+        let n = self.expr(n, block);
+        match &checkpoints.schedule {
+            Some(schedule) => {
+                let (hint, crowd) = (hint(hint_of.as_ref()), Program::fresh("crowd"));
+                let thin = checkpoints.thin(&crowd);
+                quote! {
+                    #start
+                    #before
+                    #schedule.begin(#n, #hint);
+                    #head {
+                        if let Some(#crowd) = #schedule.crowded(#counter) { #thin }
+                        if #schedule.keeps(#counter) { #keep }
+                        #count
+                        #iteration
+                    }
+                }
+            }
+            None => {
+                let spacing = Program::fresh("every");
+                quote! {
+                    #start
+                    let #spacing = __pb::spacing(#n);
+                    #head {
+                        if #counter % #spacing == 0 { #keep }
+                        #count
+                        #iteration
+                    }
+                }
             }
         }
+    }
+}
+
+impl Parser<'_> {
+    /// The call in `checkpoint(…)`, of which nothing is kept.
+    pub(crate) fn checkpointed(&mut self, call: &syn::Expr) -> ExprId {
+        let id = self.expr(call);
+        match &self.program.exprs[id].kind {
+            ExprKind::Call {
+                function: Callee::Function(_) | Callee::Associated(_) | Callee::Method(..) | Callee::Gradient(..),
+                ..
+            } => {
+                self.program.checkpointed.insert(id);
+            }
+            ExprKind::Method { .. } => {
+                self.program.checkpointed.insert(id);
+            }
+            _ => self.errors.push(
+                call,
+                "`checkpoint` takes the call of a function or a method that has a rule: bind other arguments with `let` first",
+            ),
+        }
+        id
     }
 }
 

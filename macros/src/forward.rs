@@ -205,11 +205,11 @@ impl<'p> Forward<'p> {
             StatementKind::Let(l) => self.local(l, block),
             StatementKind::Assign(assign) => self.assign(assign, statement),
             StatementKind::Expr(expr, semi) => self.expr_statement(*expr, *semi, block),
-            StatementKind::For(For { strategy: Some(Strategy::Checkpoint(every)), .. })
-            | StatementKind::While(While { strategy: Some(Strategy::Checkpoint(every)), .. })
+            StatementKind::For(For { strategy: Some(Strategy::Checkpoint(placement)), .. })
+            | StatementKind::While(While { strategy: Some(Strategy::Checkpoint(placement)), .. })
                 if self.reverse.checkpoints.contains_key(&statement.id) =>
             {
-                self.segments(*every, statement)
+                self.segments(*placement, statement)
             }
             StatementKind::For(f) => {
                 let (pattern, range) = (&f.pattern, self.expr(f.range, block));

@@ -689,6 +689,9 @@ impl<'e> Parser<'e> {
         if last.ident == "constant" {
             return self.constant(expr, true, None);
         }
+        if last.ident == "checkpoint" && call.args.len() == 1 {
+            return self.checkpointed(&call.args[0]);
+        }
         if (last.ident == "Some" || last.ident == "Ok") && path.qself.is_none() && call.args.len() == 1 {
             let inner = self.expr(&call.args[0]);
             return self.add(expr, ExprKind::Wrap(function.clone(), inner));

@@ -46,6 +46,8 @@ pub(crate) struct Program {
     pub(crate) guards: HashSet<ExprId>,
     /// The blocks in loops whose values are to be kept.
     pub(crate) stored: HashSet<BlockId>,
+    /// The calls of which nothing is kept.
+    pub(crate) checkpointed: HashSet<ExprId>,
     /// There is a loop whose strategy the user has chosen.
     pub(crate) annotated: bool,
     /// The labels of loops, by their bodies, and of blocks.
@@ -206,15 +208,24 @@ pub(crate) struct While {
 pub(crate) enum Strategy {
     /// It is kept, whatever function calls it takes to compute.
     Store,
-    /// The loop is run again from checkpoints: so many iterations after each.
-    Checkpoint(ExprId),
+    /// The loop is run again from checkpoints.
+    Checkpoint(Placement),
+}
+
+/// Where a loop has its checkpoints.
+#[derive(Clone, Copy)]
+pub(crate) enum Placement {
+    /// With so many iterations after each.
+    Every(ExprId),
+    /// At most so many, where they save most.
+    Binomial(ExprId),
 }
 
 impl Strategy {
     fn operand(self) -> Option<ExprId> {
         match self {
             Strategy::Store => None,
-            Strategy::Checkpoint(every) => Some(every),
+            Strategy::Checkpoint(Placement::Every(n) | Placement::Binomial(n)) => Some(n),
         }
     }
 }

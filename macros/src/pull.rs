@@ -268,6 +268,10 @@ impl Reverse<'_> {
             (Callee::Itself(path), _) => quote_spanned!(last.span()=> __pb::Recursive::<#path>::new()),
             _ => quote!(__pb::rule_of()),
         };
+        let init = match program.checkpointed.contains(&expr) {
+            true => quote_spanned!(last.span()=> __pb::checkpointed(#init)),
+            false => init,
+        };
         let known = match function {
             Callee::Parameter(id, _) => Some(program.variables[*id].shadow.clone()),
             _ => known,

@@ -554,10 +554,10 @@ impl<'p> Reverse<'p> {
             let name = self.kept.keep(at.block, Item::Range(statement.id), "range");
             quote!(#name)
         };
-        if let (Some(Strategy::Checkpoint(every)), false) = (f.strategy, self.kept.is_empty(f.body)) {
+        if let (Some(Strategy::Checkpoint(placement)), false) = (f.strategy, self.kept.is_empty(f.body)) {
             let range = Some((&f.pattern, range));
             return self.undo_segments(
-                &Segmented { body: f.body, every, range, index: f.index },
+                &Segmented { body: f.body, placement, range, index: f.index },
                 statement,
                 &body,
             );
@@ -661,8 +661,8 @@ impl<'p> Reverse<'p> {
         if body.is_empty() && self.kept.is_empty(w.body) {
             return;
         }
-        if let (Some(Strategy::Checkpoint(every)), false) = (w.strategy, self.kept.is_empty(w.body)) {
-            let segmented = Segmented { body: w.body, every, range: None, index: None };
+        if let (Some(Strategy::Checkpoint(placement)), false) = (w.strategy, self.kept.is_empty(w.body)) {
+            let segmented = Segmented { body: w.body, placement, range: None, index: None };
             return self.undo_segments(&segmented, statement, &body);
         }
         let count = self.kept.keep(statement.before.block, Item::Count(statement.id), "count");

@@ -10,6 +10,7 @@ mod arrays;
 pub mod blas;
 mod call;
 mod callable;
+mod checkpointed;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod derived;
@@ -38,6 +39,7 @@ mod rows;
 mod rule;
 mod saved;
 mod scalar;
+mod schedule;
 mod shadow;
 mod snapshots;
 pub mod solve;
@@ -94,6 +96,7 @@ pub mod __private {
     pub use crate::callable::{
         Callable, Callback, Called, Derivative, Either, Forward, Lent, Pullback, primal, read_only,
     };
+    pub use crate::checkpointed::checkpointed;
     pub use crate::derived::{Stateful, derived};
     pub use crate::dual::{
         Cast, Contribute, ContributeParameter, ContributeParameters, Direction, DualNumber, HasDual, Lift,
@@ -126,6 +129,7 @@ pub mod __private {
     pub use crate::rows::{Item, Rows};
     pub use crate::rule::Rule;
     pub use crate::scalar::{ScalarRules, SinCosRule, cast_tangent};
+    pub use crate::schedule::Schedule;
     pub use crate::shadow::{Accumulate, Differentiable, Element, Ignored, Shadow, cells, slice_cells};
     pub use crate::snapshots::{Snapshots, segments, spacing};
     pub use crate::sorting::Sorted;

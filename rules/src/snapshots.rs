@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::saved::Contents;
+use crate::schedule::thin;
 use crate::state::State;
 
 /// Copies of something that changes, of which the latest comes back first.
@@ -34,10 +35,34 @@ impl<T: Copy> Snapshots<T> {
 
     /// Brings back the latest copy that is still here.
     pub fn restore<C: Contents<Element = T> + ?Sized>(&mut self, contents: &mut C) {
-        let len = self.lengths.pop().expect("a pullback follows its forward");
+        self.go_back(contents, true);
+    }
+
+    /// Brings back the latest copy, which stays here unless it `is_last` to be asked for.
+    pub fn go_back<C: Contents<Element = T> + ?Sized>(&mut self, contents: &mut C, is_last: bool) {
+        let len = *self.lengths.last().expect("a pullback follows its forward");
         let start = self.elements.len() - len;
         contents.fill_from(&self.elements[start..]);
-        self.elements.truncate(start);
+        if is_last {
+            self.elements.truncate(start);
+            self.lengths.pop();
+        }
+    }
+
+    /// Drops every second one of the latest `count` copies.
+    pub fn thin(&mut self, count: usize) {
+        let first = self.lengths.len() - count;
+        let mut to = self.elements.len() - self.lengths[first..].iter().sum::<usize>();
+        let mut from = to;
+        for (i, &len) in self.lengths[first..].iter().enumerate() {
+            if i % 2 == 0 {
+                self.elements.copy_within(from..from + len, to);
+                to += len;
+            }
+            from += len;
+        }
+        self.elements.truncate(to);
+        thin(&mut self.lengths, count);
     }
 }
 
@@ -95,6 +120,24 @@ mod tests {
         assert_eq!(x, [1.0, 2.0, 3.0]);
         snapshots.restore(&mut x);
         assert_eq!(x, [1.0, 2.0]);
+        assert_eq!(snapshots.pending(), 0);
+    }
+
+    #[test]
+    fn every_second_copy_is_dropped() {
+        let mut snapshots = Snapshots::new();
+        for len in 0..8_i32 {
+            snapshots.save(&(0..len).map(|i| 10 * len + i).collect::<Vec<_>>());
+        }
+        // The first three belong to an earlier loop.
+        snapshots.thin(5);
+        let mut x = vec![];
+        for len in [7, 5, 3, 2, 1, 0] {
+            for is_last in [false, true] {
+                snapshots.go_back(&mut x, is_last);
+                assert_eq!(x, (0..len).map(|i| 10 * len + i).collect::<Vec<_>>());
+            }
+        }
         assert_eq!(snapshots.pending(), 0);
     }
 }

@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::function::for_tuples;
+use crate::schedule::thin;
 
 /// State that lasts from call to call: saved values, pending activations, plans.
 pub trait State: Send {
@@ -78,6 +79,23 @@ impl<T> Stack<T> {
     #[inline(always)]
     pub fn pop(&mut self) -> T {
         self.0.pop().expect("a pullback follows its forward")
+    }
+
+    /// The latest, which stays here unless it `is_last` to be asked for.
+    pub fn go_back(&mut self, is_last: bool) -> T
+    where
+        T: Copy,
+    {
+        let latest = self.pop();
+        if !is_last {
+            self.push(latest);
+        }
+        latest
+    }
+
+    /// Drops every second one of the latest `count`.
+    pub fn thin(&mut self, count: usize) {
+        thin(&mut self.0, count);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Loops with a strategy: `#[pullback(store)]`, `#[pullback(recompute)]`, `#[pullback(checkpoint = n)]`.
+//! Loops with a strategy: `#[pullback(store)]`, `#[pullback(recompute)]`, `#[pullback(checkpoint = n)]`; `binomial.rs` has the fourth.
 
 use ndarray::Array2;
 use pullback::prelude::*;

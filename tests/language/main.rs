@@ -12,6 +12,7 @@ use pullback::testing::CountingAllocator;
 mod annotations;
 mod arrays;
 mod bindings;
+mod binomial;
 mod branches;
 mod buffers;
 mod callables;
