@@ -47,7 +47,7 @@ __pb::derived::<
             d_s += 2.0 * d_2 * s_out;
             if taken {
                 let d_3 = __pb::take(&mut d_s);
-                let d_4 = d_3 / p;
+                let d_4 = d_3 * (1.0 / p);
                 let t = s_out_2 / p;
                 d_s += d_4;
                 d_p += -d_4 * t;

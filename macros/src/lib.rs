@@ -22,6 +22,7 @@ mod exchange;
 mod exits;
 mod forward;
 mod fused;
+mod formula;
 mod fusion;
 mod gather;
 mod generics;

@@ -253,6 +253,15 @@ impl<'p> Reverse<'p> {
         self.give_back_copy();
         let gradients = self.program.parameters.iter().map(|p| self.gradient(*p)).collect::<Vec<_>>();
         let (copy, out) = (self.copy(), self.close());
+        if self.program.is_long_formula() {
+            // The derivative, which does not have to wait for the gradient that it is multiplied by.
+            let (given, one) = (self.kept.fresh("given"), quote!(1.0));
+            let gradients = gradients.iter().zip(&self.program.parameters).map(|(gradient, parameter)| {
+                let active = parameter.is_some_and(|id| self.program.variables[id].active);
+                if active { quote!(#gradient * #given) } else { gradient.clone() }
+            });
+            return quote!(let (#given, #seed) = (#seed, #one); #copy #out (#(#gradients,)*));
+        }
         quote!(#copy #out (#(#gradients,)*))
     }
 
