@@ -40,7 +40,8 @@ impl Comparison {
         let given = |name| std::env::args().any(|argument| argument == name);
         let ratios = given("--ratios");
         // Criterion does not know this argument.
-        let criterion = if ratios { Criterion::default() } else { Criterion::default().configure_from_args() };
+        let criterion =
+            if ratios { Criterion::default() } else { Criterion::default().configure_from_args() };
         let chosen = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
         Comparison { criterion, timed: ratios || given("--bench"), ratios, chosen, rows: Vec::new() }
     }

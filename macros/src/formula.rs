@@ -17,7 +17,8 @@ impl Program {
         let by_value = number.origin == Origin::Value && number.kind == Kind::Float;
         let returns_number = self.blocks[BODY].value.is_some_and(|value| self.kind_of(value) == Kind::Float);
         let operation = |e: &&Expr| {
-            e.active && matches!(e.kind, ExprKind::Binary { .. } | ExprKind::Method { .. } | ExprKind::Call { .. })
+            e.active
+                && matches!(e.kind, ExprKind::Binary { .. } | ExprKind::Method { .. } | ExprKind::Call { .. })
         };
         by_value
             && returns_number

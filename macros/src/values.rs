@@ -10,6 +10,7 @@ use crate::kind::costly_method;
 use crate::program::*;
 use crate::reverse::Reverse;
 use crate::rows::Holder;
+use crate::sweep::{MemoryRead, Moment};
 
 impl Reverse<'_> {
     /// The innermost level of the reverse pass.
@@ -41,12 +42,17 @@ impl Reverse<'_> {
 
     /// Records that the reverse pass reads memory as it is at `at`, so that later writes have to be undone.
     pub(crate) fn reads_memory(&mut self, variable: VarId, at: &At, level: usize) {
+        self.reads_part(variable, at, level, Vec::new());
+    }
+
+    /// Likewise, where only elements of its own are read in the iterations of some loops.
+    fn reads_part(&mut self, variable: VarId, at: &At, level: usize, own: Vec<(BlockId, Moment)>) {
         if !self.program.variables[variable].memory {
             return;
         }
         let Some(&version) = at.versions.get(&variable) else { return };
         let loops = self.loops(level);
-        self.reads.push((variable, version, loops));
+        self.reads.push(MemoryRead { variable, version, loops, own });
         self.present(variable);
     }
 
@@ -70,7 +76,9 @@ impl Reverse<'_> {
         }
         match &self.program.exprs[expr].kind {
             ExprKind::Constant(constant) => {
-                constant.pure && constant.mentions.iter().all(|v| self.intact(*v, at, level))
+                let there =
+                    |id: &VarId| self.program.shape_alone(constant, *id) || self.intact(*id, at, level);
+                constant.pure && constant.mentions.iter().all(there)
             }
             ExprKind::Read(place) | ExprKind::Borrow { place, unique: false } => {
                 self.intact(place.base, at, level)
@@ -214,7 +222,8 @@ impl Reverse<'_> {
         }
         let variable = &self.program.variables[place.base];
         let base = if variable.memory || variable.by_reference() {
-            self.reads_memory(place.base, at, level);
+            let own = self.own_elements(place, at);
+            self.reads_part(place.base, at, level, own);
             variable.unique.clone()
         } else {
             self.definition(at.versions[&place.base])
@@ -301,7 +310,9 @@ impl Reverse<'_> {
             }
             ExprKind::Constant(constant) => {
                 for id in &constant.mentions {
-                    self.reads_memory(*id, at, level);
+                    if !program.shape_alone(constant, *id) {
+                        self.reads_memory(*id, at, level);
+                    }
                 }
                 self.substitute(node.syntax.to_token_stream(), constant, at, level)
             }
