@@ -13,6 +13,7 @@ mod control;
 mod derive;
 mod destructure;
 mod differentiable;
+mod distinct;
 mod dual;
 mod effects;
 mod entries;

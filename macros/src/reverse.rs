@@ -34,6 +34,8 @@ pub(crate) struct Level {
     /// The index of a loop, and what an iteration adds to elements near it.
     pub(crate) index: Option<VarId>,
     pub(crate) stencil: Stencil,
+    /// What a loop counts by, and the range, where it stands.
+    pub(crate) counter: Option<(VarId, ExprId, At)>,
     pub(crate) rows: Rows,
     /// What the loop may sweep through.
     pub(crate) swept: Vec<Swept>,
@@ -309,14 +311,16 @@ impl<'p> Reverse<'p> {
             is_loop,
             index: None,
             stencil: Stencil::default(),
+            counter: None,
             rows: Rows::default(),
             swept: Vec::new(),
         });
     }
 
     pub(crate) fn close(&mut self) -> TokenStream {
+        let facts = self.facts();
         let code = self.levels.pop().expect("a level per open block").out;
-        code.finish(self.program, &mut self.kept)
+        code.finish(self.program, &mut self.kept, &facts)
     }
 
     pub(crate) fn emit(&mut self, tokens: TokenStream) {
@@ -655,7 +659,8 @@ impl<'p> Reverse<'p> {
         };
         let bounds = syn::parse2::<syn::ExprRange>(range).ok();
         let Moves { before, within, after } = self.finish(stencil, f, bounds.as_ref(), true);
-        let suffix = std::mem::take(&mut self.levels[level].out).finish(self.program, &mut self.kept);
+        let facts = self.facts();
+        let suffix = std::mem::take(&mut self.levels[level].out).finish(self.program, &mut self.kept, &facts);
         let Hoisted { before: sums, after: totals } = hoisted;
         let fused = Fused {
             suffix: quote!(#suffix #before #sums),
@@ -674,11 +679,14 @@ impl<'p> Reverse<'p> {
         self.levels.last_mut().expect("just opened").index = f.index.filter(|_| f.strategy.is_none());
         self.levels.last_mut().expect("just opened").rows = rows;
         self.levels.last_mut().expect("just opened").swept = swept;
+        self.levels.last_mut().expect("just opened").counter =
+            f.index.map(|index| (index, f.range, at.clone()));
         self.undo_block(f.body, None);
+        let facts = self.facts();
         let level = self.levels.last_mut().expect("opened above");
         let (stencil, rows) = (std::mem::take(&mut level.stencil), std::mem::take(&mut level.rows));
         let mut hoisted = match f.strategy {
-            None => level.out.hoist(self.program, &mut self.kept, at),
+            None => level.out.hoist(self.program, &mut self.kept, &facts, at),
             Some(_) => Hoisted::default(),
         };
         let body = self.close();

@@ -33,6 +33,17 @@ pub(crate) enum Moment {
     Entry,
     /// As the loop left it.
     Exit,
+    /// It is another element than those that the loop writes to.
+    Elsewhere,
+}
+
+/// What a loop overwrites.
+#[derive(Clone)]
+enum Elements {
+    /// Each iteration another one: the index, and what is added to it.
+    Row(Option<ExprId>),
+    /// All iterations the same.
+    One(ExprId),
 }
 
 /// An array that a loop sweeps through.
@@ -41,8 +52,9 @@ pub(crate) struct Swept {
     pub(crate) variable: VarId,
     /// The name of the array where the loop stands.
     name: Ident,
-    /// What is added to the index.
-    start: Option<ExprId>,
+    elements: Elements,
+    /// One of the places, and what is known there.
+    place: (Place, At),
     /// Where the loop stands.
     before: At,
 }
@@ -83,7 +95,7 @@ impl Reverse<'_> {
         if roots.into_iter().any(lends) {
             return None;
         }
-        let mut row: Option<Option<ExprId>> = None;
+        let mut found: Option<(Elements, (Place, At))> = None;
         for block in blocks {
             for statement in &program.blocks[block].statements {
                 let StatementKind::Assign(assign) = &statement.kind else { continue };
@@ -93,41 +105,43 @@ impl Reverse<'_> {
                 if assign.place.base != id || inner.contains(&block) || !names(assign, &variable.name) {
                     return None;
                 }
-                let start = self.start_of_sweep(&assign.place, &statement.before, index, before)?;
+                let elements = self.elements(&assign.place, &statement.before, index, before)?;
                 // Where the assignment may not be reached, there may be no such number.
-                if start.is_some() && block != f.body {
+                if !matches!(elements, Elements::Row(None)) && block != f.body {
                     return None;
                 }
-                let text = |start: Option<ExprId>| {
-                    start.map(|e| program.exprs[e].syntax.to_token_stream().to_string())
-                };
-                if row.is_some_and(|row| text(row) != text(start)) {
+                if found.as_ref().is_some_and(|(other, _)| !program.same_elements(other, &elements)) {
                     return None;
                 }
-                row = Some(start);
+                found = Some((elements, (assign.place.clone(), statement.before.clone())));
             }
         }
-        Some(Swept { variable: id, name: variable.name.clone(), start: row?, before: before.clone() })
+        let (elements, place) = found?;
+        Some(Swept { variable: id, name: variable.name.clone(), elements, place, before: before.clone() })
     }
 
-    /// What is added to the index in the place of an iteration's own element: `None` within if that is nothing.
-    fn start_of_sweep(&self, place: &Place, at: &At, index: VarId, before: &At) -> Option<Option<ExprId>> {
+    /// Which elements a place is in the iterations of the loop.
+    fn elements(&self, place: &Place, at: &At, index: VarId, before: &At) -> Option<Elements> {
         let program = self.program;
         let [Projection::Index(position)] = place.projections[..] else { return None };
         if program.frozen.contains_key(&position) {
             return None;
         }
         if program.offset(position, index) == Some(0) {
-            return Some(None);
+            return Some(Elements::Row(None));
         }
-        let start = program.start_of_row(position, index)?;
-        // It is asked for while the array is borrowed.
-        let plain = program.tree(start).into_iter().all(|e| match &program.exprs[e].kind {
-            ExprKind::Constant(c) => c.aliases.is_empty() && !c.mentions.contains(&place.base),
-            _ => true,
-        });
-        (plain && same_before(program, start, at, before) && self.free(start, before, self.top()))
-            .then_some(Some(start))
+        let fixed = |e: ExprId| {
+            // It is asked for while the array is borrowed.
+            let plain = program.tree(e).into_iter().all(|e| match &program.exprs[e].kind {
+                ExprKind::Constant(c) => c.aliases.is_empty() && !c.mentions.contains(&place.base),
+                _ => true,
+            });
+            plain && same_before(program, e, at, before) && self.free(e, before, self.top())
+        };
+        match program.start_of_row(position, index).filter(|start| fixed(*start)) {
+            Some(start) => Some(Elements::Row(Some(start))),
+            None => fixed(position).then_some(Elements::One(position)),
+        }
     }
 
     /// The innermost loop brings back what it overwrites of this variable as a whole.
@@ -153,17 +167,23 @@ impl Reverse<'_> {
     pub(crate) fn own_elements(&self, place: &Place, at: &At) -> Vec<(BlockId, Moment)> {
         let program = self.program;
         let [Projection::Index(position)] = place.projections[..] else { return Vec::new() };
-        let text = |e: ExprId| program.exprs[e].syntax.to_token_stream().to_string();
         let version = at.versions.get(&place.base);
         let mut found = Vec::new();
         for level in &self.levels {
             let swept = level.swept.iter().find(|swept| swept.variable == place.base);
             let (Some(swept), Some(index)) = (swept, level.index) else { continue };
-            let own = match swept.start {
-                None => program.offset(position, index) == Some(0),
-                Some(start) => program.start_of_row(position, index).is_some_and(|other| {
-                    text(other) == text(start) && same_before(program, other, at, &swept.before)
+            let own = match swept.elements {
+                Elements::Row(None) => program.offset(position, index) == Some(0),
+                Elements::Row(Some(start)) => program.start_of_row(position, index).is_some_and(|other| {
+                    program.same_text(other, start) && same_before(program, other, at, &swept.before)
                 }),
+                Elements::One(_) => {
+                    let (other, there) = &swept.place;
+                    if self.facts().apart(program, (place, at), (other, there)) {
+                        found.push((level.block, Moment::Elsewhere));
+                    }
+                    continue;
+                }
             };
             let block = &program.blocks[level.block];
             let entry = block.statements.first().map_or(&block.tail, |first| &first.before);
@@ -180,7 +200,7 @@ impl Reverse<'_> {
     /// What stands before and after the reverse pass of the loop `f`, whose body has been undone: what it swept through comes back.
     pub(crate) fn bring_back(&mut self, f: &For, at: &At) -> (TokenStream, TokenStream) {
         let (mut before, mut after) = (TokenStream::new(), TokenStream::new());
-        for Swept { variable, start, .. } in self.active_sweeps(f) {
+        for Swept { variable, elements, .. } in self.active_sweeps(f) {
             let storage = self.program.variables[variable].storage;
             let reads = self.reads.iter().filter(|read| {
                 read.loops.contains(&f.body) && self.program.variables[read.variable].storage == storage
@@ -189,7 +209,7 @@ impl Reverse<'_> {
                 read.own.iter().find(|(body, _)| *body == f.body).map(|(_, moment)| *moment)
             };
             let moments: Vec<_> = reads.map(moment).collect();
-            let all = |moment| moments.iter().all(|m| *m == Some(moment));
+            let all = |moment| moments.iter().all(|m| *m == Some(moment) || *m == Some(Moment::Elsewhere));
             if !all(Moment::Entry) && !all(Moment::Exit) {
                 // Found out too late: the next run does without.
                 self.unswept.insert((f.body, variable));
@@ -198,11 +218,15 @@ impl Reverse<'_> {
             }
             self.present(variable);
             let level = self.top();
-            let start = start.map_or(quote!(0), |start| self.text(start, at, level));
+            let (method, start) = match elements {
+                Elements::Row(None) => (quote!(bring_back), quote!(0)),
+                Elements::Row(Some(start)) => (quote!(bring_back), self.text(start, at, level)),
+                Elements::One(position) => (quote!(bring_one_back), self.text(position, at, level)),
+            };
             let range = self.text(f.range, at, level);
             let (name, slot) =
                 (&self.program.variables[variable].unique, &self.sweep_slots[&(f.body, variable)]);
-            let back = quote!(#slot.bring_back(#range, || #start, &mut #name[..]););
+            let back = quote!(#slot.#method(#range, || #start, &mut #name[..]););
             if all(Moment::Entry) { before.extend(back) } else { after.extend(back) }
         }
         (before, after)
@@ -219,10 +243,14 @@ impl Reverse<'_> {
     /// What stands before the loop `f` in the forward pass: what it will overwrite is kept.
     pub(crate) fn keep_swept(&self, f: &For) -> TokenStream {
         let mut kept = TokenStream::new();
-        for Swept { variable, name, start, .. } in self.active_sweeps(f) {
+        for Swept { variable, name, elements, .. } in self.active_sweeps(f) {
             let (slot, range) = (&self.sweep_slots[&(f.body, variable)], &self.program.exprs[f.range].syntax);
-            let start = start.map_or(quote!(0), |start| self.program.exprs[start].syntax.to_token_stream());
-            kept.extend(quote!(#slot.keep(#range, || #start, &#name[..]);));
+            let syntax = |e: ExprId| self.program.exprs[e].syntax.to_token_stream();
+            let (method, start) = match elements {
+                Elements::Row(start) => (quote!(keep), start.map_or(quote!(0), syntax)),
+                Elements::One(position) => (quote!(keep_one), syntax(position)),
+            };
+            kept.extend(quote!(#slot.#method(#range, || #start, &#name[..]);));
         }
         kept
     }
@@ -260,6 +288,21 @@ fn names(assign: &Assign, array: &Ident) -> bool {
 }
 
 impl Program {
+    fn same_text(&self, a: ExprId, b: ExprId) -> bool {
+        let text = |e: ExprId| self.exprs[e].syntax.to_token_stream().to_string();
+        text(a) == text(b)
+    }
+
+    fn same_elements(&self, a: &Elements, b: &Elements) -> bool {
+        match (a, b) {
+            (Elements::Row(None), Elements::Row(None)) => true,
+            (Elements::Row(Some(a)), Elements::Row(Some(b))) | (Elements::One(a), Elements::One(b)) => {
+                self.same_text(*a, *b)
+            }
+            _ => false,
+        }
+    }
+
     /// Constant code asks for nothing but the shape of the variable, which has the same one everywhere.
     pub(crate) fn shape_alone(&self, constant: &Constant, id: VarId) -> bool {
         self.variables[id].fixed && !constant.reads.contains(&id)

@@ -114,19 +114,64 @@ impl Reverse<'_> {
         expr: ExprId,
         operands: &[ExprId],
         at: &At,
-    ) -> Option<Vec<Option<Ident>>> {
+    ) -> Option<Vec<Option<TokenStream>>> {
         let float = operands.iter().any(|e| self.program.kind_of(*e) == Kind::Float);
         let single =
             !matches!(&self.program.exprs[expr].kind, ExprKind::Method { name, .. } if name == "sin_cos");
         if !(single && float && self.is_stored(expr, at)) {
             return None;
         }
+        if let Some(slope) = self.slope_at_hand(expr, operands[0], at) {
+            return Some(vec![Some(slope)]);
+        }
         let active = |e: &ExprId| self.program.exprs[*e].active;
         let active: Vec<_> = operands.iter().map(active).collect();
         let mut keep = |(i, active): (usize, &bool)| {
             active.then(|| self.kept.keep(at.block, Item::Slope(expr, i), "slope"))
         };
-        Some(active.iter().enumerate().map(&mut keep).collect())
+        Some(
+            active.iter().enumerate().map(&mut keep).map(|slope| slope.map(|slope| quote!(#slope))).collect(),
+        )
+    }
+
+    /// The derivative of a method whose value is kept, if it is a value that is kept itself: its own, in the case of `exp`, or that of
+    /// the `cos` which stands beside a `sin`.
+    fn slope_at_hand(&mut self, expr: ExprId, operand: ExprId, at: &At) -> Option<TokenStream> {
+        let program = self.program;
+        let ExprKind::Method { name, .. } = &program.exprs[expr].kind else { return None };
+        let level = self.top();
+        let partner = match &*name.to_string() {
+            "exp" => return Some(self.text(expr, at, level)),
+            "sin" => "cos",
+            "cos" => "sin",
+            _ => return None,
+        };
+        let number = |e: ExprId| match &program.exprs[program.peel(e)].kind {
+            ExprKind::Read(place)
+                if place.projections.is_empty() && !program.variables[place.base].memory =>
+            {
+                Some(place.base)
+            }
+            _ => None,
+        };
+        let id = number(operand)?;
+        let found = program.blocks[at.block].statements.iter().find_map(|statement| {
+            let initial = match &statement.kind {
+                StatementKind::Let(l) => l.init?,
+                StatementKind::Assign(assign) => assign.value,
+                _ => return None,
+            };
+            let same = statement.before.versions.get(&id)? == at.versions.get(&id)?;
+            let is_partner = |e: &ExprId| match &program.exprs[*e].kind {
+                ExprKind::Method { receiver, name, .. } => name == partner && number(*receiver) == Some(id),
+                _ => false,
+            };
+            let other = program.tree(initial).into_iter().find(is_partner).filter(|_| same)?;
+            Some((other, statement.before.clone()))
+        });
+        let (other, at) = found?;
+        let value = self.text(other, &at, level);
+        Some(if partner == "sin" { quote!(-#value) } else { value })
     }
 
     /// Evaluating `expr` again asks for nothing that would have to be kept.

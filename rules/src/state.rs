@@ -98,6 +98,24 @@ impl<T> Stack<T> {
         self.0.truncate(first);
     }
 
+    /// Keeps the element of `array` at `position`, which a loop over `indices` will overwrite in each iteration.
+    #[inline(always)]
+    pub fn keep_one(&mut self, indices: Range<usize>, position: impl FnOnce() -> usize, array: &[T])
+    where
+        T: Copy,
+    {
+        self.keep(0..indices.len().min(1), position, array);
+    }
+
+    /// Brings back the element that the matching [`keep_one`](Self::keep_one) has seen.
+    #[inline(always)]
+    pub fn bring_one_back(&mut self, indices: Range<usize>, position: impl FnOnce() -> usize, array: &mut [T])
+    where
+        T: Copy,
+    {
+        self.bring_back(0..indices.len().min(1), position, array);
+    }
+
     /// The latest residual that is still here.
     #[inline(always)]
     pub fn pop(&mut self) -> T {
