@@ -399,15 +399,26 @@ fn elements_of_other_iterations() {
 
 #[test]
 fn iterations_that_do_not_get_there() {
-    check_rule(some::rule, [(wave(1), other(1), 3, 0.6), (wave(6), other(5), 8, 0.6), (wave(6), other(9), 0, 0.6)]);
-    check_rule(left::rule, [(wave(1), 0.7), (wave(6), 0.7), (vec![0.1, 0.2, 0.9, 0.8], 0.7), (vec![0.3; 4], 0.7)]);
+    check_rule(
+        some::rule,
+        [(wave(1), other(1), 3, 0.6), (wave(6), other(5), 8, 0.6), (wave(6), other(9), 0, 0.6)],
+    );
+    check_rule(
+        left::rule,
+        [(wave(1), 0.7), (wave(6), 0.7), (vec![0.1, 0.2, 0.9, 0.8], 0.7), (vec![0.3; 4], 0.7)],
+    );
 }
 
 #[test]
 fn rows_of_matrices() {
     check_rule(
         rows_and_columns::rule,
-        [(wave(1), other(1), 1, 2), (wave(16), other(4), 4, 2), (wave(9), other(3), 3, 0), (wave(2), vec![], 0, 3)],
+        [
+            (wave(1), other(1), 1, 2),
+            (wave(16), other(4), 4, 2),
+            (wave(9), other(3), 3, 0),
+            (wave(2), vec![], 0, 3),
+        ],
     );
     check_rule(
         matrix_product::rule,
@@ -419,7 +430,10 @@ fn rows_of_matrices() {
 #[test]
 fn one_element_again_and_again() {
     check_rule(one_element::rule, [(wave(1), other(1), 0), (wave(5), other(5), 3), (wave(4), other(6), 1)]);
-    check_rule(steps::rule, [(wave(6), 3, 2), (wave(5), 4, 0), (wave(5), 5, 1), (wave(2), 0, 3), (wave(2), 1, 1)]);
+    check_rule(
+        steps::rule,
+        [(wave(6), 3, 2), (wave(5), 4, 0), (wave(5), 5, 1), (wave(2), 0, 3), (wave(2), 1, 1)],
+    );
 }
 
 #[test]
@@ -433,7 +447,10 @@ fn beside_other_things() {
         },
         [(wave(3), 2), (wave(7), 3), (wave(1), 0), (wave(2), 1)],
     );
-    check_rule(together::rule, [(wave(2), other(2), 1, 0.7), (wave(4), other(4), 4, 0.7), (wave(3), other(3), 0, 0.7)]);
+    check_rule(
+        together::rule,
+        [(wave(2), other(2), 1, 0.7), (wave(4), other(4), 4, 0.7), (wave(3), other(3), 0, 0.7)],
+    );
 }
 
 #[test]
