@@ -11,8 +11,6 @@ trait Erased<F: Function>: Send {
         buffers: &mut Buffers<F>,
         seed: Cotangent<'_, F>,
     ) -> (F::Output, Gradients<F>);
-    /// The same with the seed of a gradient: compiled for itself, so that multiplications by one vanish.
-    fn run_scalar(&mut self, args: Args<'_, F>, buffers: &mut Buffers<F>) -> (F::Output, Gradients<F>);
     /// The parameters, as bits, whose shadows the rule overwrites.
     fn overwrite(&mut self) -> u32;
     fn reset(&mut self);
@@ -20,7 +18,6 @@ trait Erased<F: Function>: Send {
 }
 
 impl<F: Function, R: Rule<Function = F>> Erased<F> for R {
-    #[inline(always)]
     fn run(
         &mut self,
         mut args: Args<'_, F>,
@@ -28,12 +25,8 @@ impl<F: Function, R: Rule<Function = F>> Erased<F> for R {
         seed: Cotangent<'_, F>,
     ) -> (F::Output, Gradients<F>) {
         // Both borrows end here, so that they can have one lifetime.
-        let (args, shadows) = (F::Parameters::reborrow(&mut args), F::Parameters::shadows(buffers));
+        let (args, shadows) = (F::Parameters::receive(&mut args), F::Parameters::shadows(buffers));
         self.value_and_pullback(args, shadows, seed)
-    }
-    #[inline]
-    fn run_scalar(&mut self, args: Args<'_, F>, buffers: &mut Buffers<F>) -> (F::Output, Gradients<F>) {
-        self.run(args, buffers, F::Output::seed().expect("`gradient` asks for a scalar output"))
     }
     fn overwrite(&mut self) -> u32 {
         (0..F::Parameters::COUNT).fold(0, |bits, p| bits | u32::from(Rule::overwrite(self, p)) << p)
@@ -72,7 +65,8 @@ impl<F: Function> Driver<F> {
         F::Output: ScalarOutput,
     {
         self.prepare(&args);
-        let (value, gradients) = self.rule.run_scalar(args, &mut self.buffers);
+        let seed = F::Output::seed().expect("a scalar has one");
+        let (value, gradients) = self.rule.run(args, &mut self.buffers, seed);
         self.interrupted = false;
         (value, gradients, &mut self.buffers)
     }

@@ -24,7 +24,8 @@ pub(crate) fn all(contest: &mut impl Contest) {
     gray_scott(contest);
     total_variation(contest);
     graph_laplacian(contest);
-    mlp(contest);
+    mlp::<false>(contest, "network, 16-32-4, 16 samples");
+    mlp::<true>(contest, "network, units off skipped");
     gaussian_process(contest);
 }
 
@@ -249,7 +250,7 @@ fn graph_laplacian(contest: &mut impl Contest) {
     );
 }
 
-fn mlp(contest: &mut impl Contest) {
+fn mlp<const SKIP: bool>(contest: &mut impl Contest, name: &'static str) {
     let (inputs, hidden, out, samples) = (16, 32, 4, 16);
     let (w1, b1, w2, b2) = (wave(inputs * hidden), wave(hidden), wave(hidden * out), wave(out));
     let (x, targets) = (wave(inputs * samples), wave(out * samples));
@@ -260,7 +261,8 @@ fn mlp(contest: &mut impl Contest) {
     let layers = (&w1[..], &b1[..], &w2[..], &b2[..]);
     let mut by_hand = |d: &mut (Vec<f64>, Vec<f64>, Vec<f64>, Vec<f64>)| {
         let d = (&mut d.0[..], &mut d.1[..], &mut d.2[..], &mut d.3[..]);
-        by_hand_arrays::mlp(black_box(layers), &x, &targets, [&mut room.0, &mut room.1, &mut room.2], d)
+        let room = [&mut room.0[..], &mut room.1[..], &mut room.2[..]];
+        by_hand_arrays::mlp::<SKIP>(black_box(layers), &x, &targets, room, d)
     };
     assert_close(&[value], &[by_hand(&mut d)]);
     assert_close(derived.w1, &d.0);
@@ -268,7 +270,7 @@ fn mlp(contest: &mut impl Contest) {
     assert_close(derived.w2, &d.2);
     assert_close(derived.b2, &d.3);
     contest.case(
-        "network, 16-32-4, 16 samples",
+        name,
         || models::mlp(black_box(&w1), &b1, &w2, &b2, &x, &targets),
         || g.value_and_gradient(black_box(&w1), &b1, &w2, &b2, &x, &targets).0,
         || {

@@ -18,6 +18,10 @@ pub(crate) struct Comparison {
     criterion: Criterion,
     /// Whether `cargo bench` runs this; otherwise everything is called once, to see that it works.
     timed: bool,
+    /// Nothing but the table.
+    ratios: bool,
+    /// Part of the names of the cases to be run.
+    chosen: Option<String>,
     rows: Vec<Row>,
 }
 
@@ -33,20 +37,27 @@ struct Row {
 impl Comparison {
     /// Reads the command line.
     pub(crate) fn new() -> Self {
-        Comparison {
-            criterion: Criterion::default().configure_from_args(),
-            timed: std::env::args().any(|argument| argument == "--bench"),
-            rows: Vec::new(),
-        }
+        let given = |name| std::env::args().any(|argument| argument == name);
+        let ratios = given("--ratios");
+        // Criterion does not know this argument.
+        let criterion =
+            if ratios { Criterion::default() } else { Criterion::default().configure_from_args() };
+        let chosen = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
+        Comparison { criterion, timed: ratios || given("--bench"), ratios, chosen, rows: Vec::new() }
     }
 
     /// Measures the contenders of one case; one of them is the [`PRIMAL`].
     pub(crate) fn case(&mut self, case: &'static str, mut contenders: Vec<Contender<'_>>) {
-        let mut group = self.criterion.benchmark_group(case);
-        for Contender { name, run } in &mut contenders {
-            group.bench_function(*name, |bencher| bencher.iter_custom(&mut *run));
+        if self.chosen.as_ref().is_some_and(|part| !case.contains(part)) {
+            return;
         }
-        group.finish();
+        if !self.ratios {
+            let mut group = self.criterion.benchmark_group(case);
+            for Contender { name, run } in &mut contenders {
+                group.bench_function(*name, |bencher| bencher.iter_custom(&mut *run));
+            }
+            group.finish();
+        }
         if self.timed {
             self.rows.extend(rounds(case, &mut contenders));
         }

@@ -48,7 +48,7 @@ __pb::derived::<
             d_h += d_2 * t_2;
         }
         let t_3 = n as f64;
-        let d_3 = d_h / t_3;
+        let d_3 = d_h * (1.0 / t_3);
         let mut d_b = d_3;
         d_a += -d_3;
         (__pb::zero(), d_a, d_b, __pb::zero())

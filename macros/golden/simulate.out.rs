@@ -5,9 +5,14 @@ __pb::derived::<
     _,
     _,
 >(
-    (step_has_no_rule_mark_it_differentiable::rule(), __pb::Stack::new()),
-    |(step_rule, stack), (start, p, steps, trace)| {
+    (
+        __pb::Stack::new(),
+        step_has_no_rule_mark_it_differentiable::rule(),
+        __pb::Stack::new(),
+    ),
+    |(overwritten, step_rule, stack), (start, p, steps, trace)| {
         let mut s = start;
+        overwritten.keep(0..steps, || 0, &trace[..]);
         {
             let indices = 0..steps;
             let mut stack = stack.room(&indices);
@@ -21,16 +26,14 @@ __pb::derived::<
                     s = s / p;
                 }
                 let s_out = s;
-                let old = trace[i];
                 trace[i] = s * s;
-                stack
-                    .push((old, s_out, s_out_2, taken, step_residual, s_in));
+                stack.push((s_out, s_out_2, taken, step_residual, s_in));
             }
         }
         (s + trace[0], ())
     },
     |
-        (step_rule, stack),
+        (overwritten, step_rule, stack),
         (),
         (start, p, steps, trace),
         (_, _, _, d_trace),
@@ -39,15 +42,15 @@ __pb::derived::<
         let mut d_s = d;
         d_trace.accumulate(|d| &d[0], d);
         let mut d_p = 0.0;
-        for (i, (old, s_out, s_out_2, taken, step_residual, s_in)) in stack
+        overwritten.bring_back(0..steps, || 0, &mut trace[..]);
+        for (i, (s_out, s_out_2, taken, step_residual, s_in)) in stack
             .unwind((0..steps).rev())
         {
-            trace[i] = old;
             let d_2 = d_trace.take(|d| &d[i]);
             d_s += 2.0 * d_2 * s_out;
             if taken {
                 let d_3 = __pb::take(&mut d_s);
-                let d_4 = d_3 / p;
+                let d_4 = d_3 * (1.0 / p);
                 let t = s_out_2 / p;
                 d_s += d_4;
                 d_p += -d_4 * t;

@@ -218,7 +218,7 @@ impl<'p> Forward<'p> {
                 let (start, count) = self.count(block, statement.id);
                 let (keep, range) = match self.reverse.kept.name(block, Item::Range(statement.id)) {
                     Some(name) => (quote!(let #name = #range;), quote!(#name.clone())),
-                    None => (TokenStream::new(), range),
+                    None => (self.reverse.keep_swept(f), range),
                 };
                 match self.reverse.stacks.get(&statement.id) {
                     Some(stack) => {
@@ -523,6 +523,7 @@ impl<'p> Forward<'p> {
                 || self.program.blocks_of(e).into_iter().flat_map(|b| self.program.nested(b)).any(|b| {
                     self.program.blocks[b].rewritten
                         || !kept.is_empty(b)
+                        || self.reverse.sweeps_in(b)
                         || self.program.roots(b).into_iter().any(|root| self.touched(root, b))
                 })
         })

@@ -10,6 +10,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 use syn::Ident;
 
+use crate::distinct::Facts;
 use crate::kept::Kept;
 use crate::program::*;
 use crate::rows::same_before;
@@ -21,6 +22,8 @@ pub(crate) struct Code(Vec<Piece>);
 enum Piece {
     Tokens(TokenStream),
     Contribution(Contribution),
+    /// Statements that read or empty this element of a shadow, and no other.
+    Access(Place, At, TokenStream),
 }
 
 /// *ẋ[…] += d*
@@ -70,14 +73,19 @@ impl Code {
         self.0.push(Piece::Contribution(contribution));
     }
 
+    /// `tokens` read or empty the shadow of `place`.
+    pub(crate) fn access(&mut self, place: &Place, at: &At, tokens: TokenStream) {
+        self.0.push(Piece::Access(place.clone(), at.clone(), tokens));
+    }
+
     /// The code, with one addition to an element instead of several wherever nothing comes between them.
-    pub(crate) fn finish(mut self, program: &Program, kept: &mut Kept) -> TokenStream {
+    pub(crate) fn finish(mut self, program: &Program, kept: &mut Kept, facts: &Facts) -> TokenStream {
         let mut code = TokenStream::new();
         for i in 0..self.0.len() {
             let (piece, rest) = self.0[i..].split_first_mut().expect("within bounds");
             match piece {
-                Piece::Tokens(tokens) => code.extend(std::mem::take(tokens)),
-                Piece::Contribution(first) => match next(program, first, rest) {
+                Piece::Tokens(tokens) | Piece::Access(_, _, tokens) => code.extend(std::mem::take(tokens)),
+                Piece::Contribution(first) => match next(program, facts, first, rest) {
                     Some(next) => {
                         let (sum, d) = (kept.fresh("sum"), &first.d);
                         code.extend(quote!(let #sum = #d;));
@@ -93,14 +101,25 @@ impl Code {
 
     /// Takes out of the body of a loop, which stands at `before`, the additions to elements that are the same in each
     /// iteration.
-    pub(crate) fn hoist(&mut self, program: &Program, kept: &mut Kept, before: &At) -> Hoisted {
+    pub(crate) fn hoist(
+        &mut self,
+        program: &Program,
+        kept: &mut Kept,
+        facts: &Facts,
+        before: &At,
+    ) -> Hoisted {
         let mut hoisted = Hoisted::default();
         let mut sums: Vec<(Ident, Contribution)> = Vec::new();
         let pieces = std::mem::take(&mut self.0);
         let touched = |c: &Contribution| {
-            pieces
-                .iter()
-                .any(|p| matches!(p, Piece::Tokens(tokens) if touches(program, c.place.base, tokens)))
+            pieces.iter().any(|piece| match piece {
+                Piece::Tokens(tokens) => touches(program, c.place.base, tokens),
+                Piece::Access(place, at, tokens) => {
+                    touches(program, c.place.base, tokens)
+                        && !facts.apart(program, (&c.place, &c.at), (place, at))
+                }
+                Piece::Contribution(_) => false,
+            })
         };
         let fixed: Vec<bool> = pieces
             .iter()
@@ -108,7 +127,7 @@ impl Code {
                 Piece::Contribution(c) => {
                     c.place.indices().all(|e| same_before(program, e, &c.at, before)) && !touched(c)
                 }
-                Piece::Tokens(_) => false,
+                _ => false,
             })
             .collect();
         for (piece, fixed) in pieces.into_iter().zip(fixed) {
@@ -141,12 +160,24 @@ impl Code {
 }
 
 /// The contribution to the element of `first` that is the next thing to happen to this array's shadow, other contributions aside.
-fn next<'a>(program: &Program, first: &Contribution, rest: &'a mut [Piece]) -> Option<&'a mut Contribution> {
+fn next<'a>(
+    program: &Program,
+    facts: &Facts,
+    first: &Contribution,
+    rest: &'a mut [Piece],
+) -> Option<&'a mut Contribution> {
     for piece in rest {
         match piece {
             Piece::Contribution(other) if first.same_element(other) => return Some(other),
             Piece::Tokens(tokens)
                 if touches(program, first.place.base, tokens) || rebinds(tokens, &first.projections) =>
+            {
+                return None;
+            }
+            Piece::Access(place, at, tokens)
+                if touches(program, first.place.base, tokens)
+                    && !facts.apart(program, (&first.place, &first.at), (place, at))
+                    || rebinds(tokens, &first.projections) =>
             {
                 return None;
             }

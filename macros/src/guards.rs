@@ -79,7 +79,9 @@ impl Reverse<'_> {
         // What is within a branch is not gathered for all iterations.
         let index = self.levels[level].index.take();
         self.undo_statements(block, number);
-        let rest = std::mem::replace(&mut self.levels[level].out, before).finish(program, &mut self.kept);
+        let facts = self.facts();
+        let rest =
+            std::mem::replace(&mut self.levels[level].out, before).finish(program, &mut self.kept, &facts);
         self.levels[level].index = index;
         // What iterations of inner loops have kept has to be taken off their stacks in any case.
         let inner =

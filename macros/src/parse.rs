@@ -132,6 +132,8 @@ impl<'e> Parser<'e> {
                 variable.constant = parameter.constant;
                 variable.memory = origin == Origin::Unique;
                 variable.slice = is_slice(&parameter.ty);
+                variable.fixed = origin == Origin::Unique
+                    && matches!(parameter.ty, syn::Type::Slice(_) | syn::Type::Array(_));
                 variable.general = signature.generics.general(&parameter.ty).cloned();
                 parser.types.insert(id, parameter.ty.clone());
                 parser.note_vector(id, None, Some(&parameter.ty));

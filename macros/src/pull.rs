@@ -77,7 +77,11 @@ impl Reverse<'_> {
                     }
                     Op::Div => {
                         let divisor = self.value(*right, at);
-                        let share = Cotangent::term(quote!(#d / #divisor));
+                        // The division does not wait for the gradient, and stands for all by the same divisor.
+                        let share = Cotangent::term(match !program.generic() {
+                            true => quote!(#d * (1.0 / #divisor)),
+                            false => quote!(#d / #divisor),
+                        });
                         if !active(*right) {
                             return self.pull(*left, &share, at);
                         }

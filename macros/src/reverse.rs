@@ -15,6 +15,7 @@ use crate::kind::costly_method;
 use crate::program::*;
 use crate::rows::Rows;
 use crate::stencil::{Moves, Stencil};
+use crate::sweep::{MemoryRead, Swept};
 use crate::vectors::Moved;
 
 /// A block whose reverse pass is being written.
@@ -33,7 +34,11 @@ pub(crate) struct Level {
     /// The index of a loop, and what an iteration adds to elements near it.
     pub(crate) index: Option<VarId>,
     pub(crate) stencil: Stencil,
+    /// What a loop counts by, and the range, where it stands.
+    pub(crate) counter: Option<(VarId, ExprId, At)>,
     pub(crate) rows: Rows,
+    /// What the loop may sweep through.
+    pub(crate) swept: Vec<Swept>,
 }
 
 /// Something that lasts from call to call: a field of the rule's state.
@@ -42,8 +47,8 @@ pub(crate) struct Slot {
     pub(crate) init: TokenStream,
 }
 
-/// Memory that the reverse pass reads: the variable, the version and the loops around the reading.
-type Reads = Vec<(VarId, usize, Vec<BlockId>)>;
+/// Memory that the reverse pass reads.
+type Reads = Vec<MemoryRead>;
 
 pub(crate) struct Reverse<'p> {
     pub(crate) program: &'p Program,
@@ -72,7 +77,14 @@ pub(crate) struct Reverse<'p> {
     pub(crate) reads: Reads,
     pub(crate) errors: Errors,
     /// The reads of an earlier run; without them every write is undone.
-    known: Option<Reads>,
+    pub(crate) known: Option<Reads>,
+    /// What loops, by their bodies, keep as a whole before they sweep through it, and the slots.
+    pub(crate) sweeps: HashMap<(BlockId, VarId), Swept>,
+    pub(crate) sweep_slots: HashMap<(BlockId, VarId), Ident>,
+    /// What they must not, as this run has found out, or an earlier one.
+    pub(crate) unswept: HashSet<(BlockId, VarId)>,
+    /// This run has found out something that it should have known.
+    pub(crate) missed: bool,
     /// The blocks whose innermost loop keeps something of each iteration.
     pub(crate) keeping: HashSet<BlockId>,
     /// The branches around the expression that is being written, which may not be evaluated.
@@ -138,8 +150,7 @@ impl quote::ToTokens for Cotangent {
 pub(crate) fn reverse(program: &Program) -> (Reverse<'_>, TokenStream) {
     let mut first = Reverse::new(program, None);
     first.run();
-    let mut second = Reverse::new(program, Some(first.reads));
-    let tokens = second.run();
+    let (second, tokens) = Reverse::new(program, Some(first.reads)).settled();
     let costly = |e: &Expr| matches!(&e.kind, ExprKind::Method { name, .. } if e.active && costly_method(&name.to_string()));
     let keeping = second.keeping_blocks();
     if keeping.is_empty() || !program.exprs.iter().any(costly) {
@@ -147,8 +158,7 @@ pub(crate) fn reverse(program: &Program) -> (Reverse<'_>, TokenStream) {
     }
     let mut third = Reverse::new(program, second.known);
     third.keeping = keeping;
-    let tokens = third.run();
-    (third, tokens)
+    third.settled()
 }
 
 /// A name of generated code.
@@ -184,6 +194,10 @@ impl<'p> Reverse<'p> {
             reads: Vec::new(),
             errors: Errors::default(),
             known,
+            sweeps: HashMap::new(),
+            sweep_slots: HashMap::new(),
+            unswept: HashSet::new(),
+            missed: false,
             keeping: HashSet::new(),
             conditional: 0,
             seeds: HashMap::new(),
@@ -218,16 +232,14 @@ impl<'p> Reverse<'p> {
     pub(crate) fn fusing(&self, loops: &[(BlockId, usize)]) -> (Self, TokenStream) {
         let mut other = self.again();
         other.fuse = loops.iter().copied().collect();
-        let tokens = other.run();
-        (other, tokens)
+        other.settled()
     }
 
     /// Likewise, in which the call at the end runs both of its passes at once.
     pub(crate) fn at_once(&self, call: ExprId) -> (Self, TokenStream) {
         let mut other = self.again();
         other.at_once = Some(call);
-        let tokens = other.run();
-        (other, tokens)
+        other.settled()
     }
 
     /// What another run over the same program starts from.
@@ -241,6 +253,29 @@ impl<'p> Reverse<'p> {
         other.stacks = self.stacks.clone();
         other.removed = self.removed.clone();
         other.keeping = self.keeping.clone();
+        other.sweep_slots = self.sweep_slots.clone();
+        other.unswept = self.unswept.clone();
+        other
+    }
+
+    /// Runs until there is nothing new to be known beforehand.
+    fn settled(self) -> (Self, TokenStream) {
+        let mut run = self.same();
+        let mut tokens = run.run();
+        while run.missed {
+            let mut next = self.same();
+            next.unswept = run.unswept;
+            (run, tokens) = (next, TokenStream::new());
+            tokens.extend(run.run());
+        }
+        (run, tokens)
+    }
+
+    /// What `self` was before it ran.
+    fn same(&self) -> Self {
+        let mut other = self.again();
+        other.fuse = self.fuse.clone();
+        other.at_once = self.at_once;
         other
     }
 
@@ -253,6 +288,15 @@ impl<'p> Reverse<'p> {
         self.give_back_copy();
         let gradients = self.program.parameters.iter().map(|p| self.gradient(*p)).collect::<Vec<_>>();
         let (copy, out) = (self.copy(), self.close());
+        if self.program.is_long_formula() {
+            // The derivative, which does not have to wait for the gradient that it is multiplied by.
+            let (given, one) = (self.kept.fresh("given"), quote!(1.0));
+            let gradients = gradients.iter().zip(&self.program.parameters).map(|(gradient, parameter)| {
+                let active = parameter.is_some_and(|id| self.program.variables[id].active);
+                if active { quote!(#gradient * #given) } else { gradient.clone() }
+            });
+            return quote!(let (#given, #seed) = (#seed, #one); #copy #out (#(#gradients,)*));
+        }
         quote!(#copy #out (#(#gradients,)*))
     }
 
@@ -267,13 +311,16 @@ impl<'p> Reverse<'p> {
             is_loop,
             index: None,
             stencil: Stencil::default(),
+            counter: None,
             rows: Rows::default(),
+            swept: Vec::new(),
         });
     }
 
     pub(crate) fn close(&mut self) -> TokenStream {
+        let facts = self.facts();
         let code = self.levels.pop().expect("a level per open block").out;
-        code.finish(self.program, &mut self.kept)
+        code.finish(self.program, &mut self.kept, &facts)
     }
 
     pub(crate) fn emit(&mut self, tokens: TokenStream) {
@@ -444,7 +491,7 @@ impl<'p> Reverse<'p> {
                 self.emit(quote!(let #name = #place;));
                 self.levels[level].temporaries.insert(value, name);
             }
-            if self.needs_undo(id, at) {
+            if self.needs_undo(id, at) && !self.is_swept(id) {
                 let level = self.top();
                 self.present(id);
                 let old = self.kept.keep(at.block, Item::Old(statement.id), "old");
@@ -522,9 +569,9 @@ impl<'p> Reverse<'p> {
         let version = at.versions.get(&id).copied().unwrap_or(0);
         let outer = self.level_of(variable.block);
         let around: Vec<_> = self.levels[outer + 1..].iter().filter(|l| l.is_loop).map(|l| l.block).collect();
-        known.iter().any(|(v, read, loops)| {
-            let shared = self.program.variables[*v].storage == variable.storage;
-            shared && (*read <= version || loops.iter().any(|l| around.contains(l)))
+        known.iter().any(|read| {
+            let shared = self.program.variables[read.variable].storage == variable.storage;
+            shared && (read.version <= version || read.loops.iter().any(|l| around.contains(l)))
         })
     }
 
@@ -544,7 +591,8 @@ impl<'p> Reverse<'p> {
         let at = &statement.before;
         let (body, stencil, hoisted) = self.undo_iteration(f, at);
         if body.is_empty() && self.kept.is_empty(f.body) {
-            return;
+            let Hoisted { before, after } = hoisted;
+            return self.emit(quote!(#before #after));
         }
         let level = self.top();
         let early = self.program.left_early(f.body);
@@ -611,7 +659,8 @@ impl<'p> Reverse<'p> {
         };
         let bounds = syn::parse2::<syn::ExprRange>(range).ok();
         let Moves { before, within, after } = self.finish(stencil, f, bounds.as_ref(), true);
-        let suffix = std::mem::take(&mut self.levels[level].out).finish(self.program, &mut self.kept);
+        let facts = self.facts();
+        let suffix = std::mem::take(&mut self.levels[level].out).finish(self.program, &mut self.kept, &facts);
         let Hoisted { before: sums, after: totals } = hoisted;
         let fused = Fused {
             suffix: quote!(#suffix #before #sums),
@@ -624,20 +673,27 @@ impl<'p> Reverse<'p> {
 
     /// One iteration of a loop, undone; what it adds to elements near the index is gathered.
     fn undo_iteration(&mut self, f: &For, at: &At) -> (TokenStream, Stencil, Hoisted) {
-        let rows = self.rows(f, at);
+        let (rows, swept) = (self.rows(f, at), self.swept_by(f, at));
         self.open(f.body, true);
         // The stencil of a loop that goes on from checkpoints would have to be carried across these.
         self.levels.last_mut().expect("just opened").index = f.index.filter(|_| f.strategy.is_none());
         self.levels.last_mut().expect("just opened").rows = rows;
+        self.levels.last_mut().expect("just opened").swept = swept;
+        self.levels.last_mut().expect("just opened").counter =
+            f.index.map(|index| (index, f.range, at.clone()));
         self.undo_block(f.body, None);
+        let facts = self.facts();
         let level = self.levels.last_mut().expect("opened above");
         let (stencil, rows) = (std::mem::take(&mut level.stencil), std::mem::take(&mut level.rows));
-        let hoisted = match f.strategy {
-            None => level.out.hoist(self.program, &mut self.kept, at),
+        let mut hoisted = match f.strategy {
+            None => level.out.hoist(self.program, &mut self.kept, &facts, at),
             Some(_) => Hoisted::default(),
         };
         let body = self.close();
         self.emit(rows.out);
+        let (before, after) = self.bring_back(f, at);
+        hoisted.before.extend(before);
+        hoisted.after.extend(after);
         (body, stencil, hoisted)
     }
 

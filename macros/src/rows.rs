@@ -131,7 +131,7 @@ fn same_version(id: VarId, at: &At, before: &At) -> bool {
 
 impl Program {
     /// What is added to `index` in `position`: `start` in `start + index`.
-    fn start_of_row(&self, position: ExprId, index: VarId) -> Option<ExprId> {
+    pub(crate) fn start_of_row(&self, position: ExprId, index: VarId) -> Option<ExprId> {
         let ExprKind::Binary { op: Op::Add, left, right } = self.exprs[self.peel(position)].kind else {
             return None;
         };

@@ -233,13 +233,14 @@ impl Reverse<'_> {
         let (shadow, rest) = self.held(place, at);
         let projections = self.projections(rest, at, level);
         let name = self.kept.fresh("d");
-        if variable.by_reference() {
+        let read = if variable.by_reference() {
             let cells = Program::fresh("d");
             let part = if projections.is_empty() { quote!(*#cells) } else { quote!(&#cells #projections) };
-            self.emit(quote!(let #name = #shadow.read(|#cells| #part);));
+            quote!(let #name = #shadow.read(|#cells| #part);)
         } else {
-            self.emit(quote!(let #name = #shadow #projections;));
-        }
+            quote!(let #name = #shadow #projections;)
+        };
+        self.levels[level].out.access(place, at, read);
         Cotangent::atom(quote!(#name))
     }
 
@@ -249,13 +250,14 @@ impl Reverse<'_> {
         let (shadow, rest) = self.held(place, at);
         let projections = self.projections_mut(rest, at, level);
         let name = self.kept.fresh("d");
-        if variable.by_reference() {
+        let taken = if variable.by_reference() {
             let cells = Program::fresh("d");
             let part = if projections.is_empty() { quote!(*#cells) } else { quote!(&#cells #projections) };
-            self.emit(quote!(let #name = #shadow.take(|#cells| #part);));
+            quote!(let #name = #shadow.take(|#cells| #part);)
         } else {
-            self.emit(quote!(let #name = __pb::take(&mut #shadow #projections);));
-        }
+            quote!(let #name = __pb::take(&mut #shadow #projections);)
+        };
+        self.levels[level].out.access(place, at, taken);
         Cotangent::atom(quote!(#name))
     }
 }

@@ -10,6 +10,7 @@ use crate::kind::costly_method;
 use crate::program::*;
 use crate::reverse::Reverse;
 use crate::rows::Holder;
+use crate::sweep::{MemoryRead, Moment};
 
 impl Reverse<'_> {
     /// The innermost level of the reverse pass.
@@ -41,12 +42,17 @@ impl Reverse<'_> {
 
     /// Records that the reverse pass reads memory as it is at `at`, so that later writes have to be undone.
     pub(crate) fn reads_memory(&mut self, variable: VarId, at: &At, level: usize) {
+        self.reads_part(variable, at, level, Vec::new());
+    }
+
+    /// Likewise, where only elements of its own are read in the iterations of some loops.
+    fn reads_part(&mut self, variable: VarId, at: &At, level: usize, own: Vec<(BlockId, Moment)>) {
         if !self.program.variables[variable].memory {
             return;
         }
         let Some(&version) = at.versions.get(&variable) else { return };
         let loops = self.loops(level);
-        self.reads.push((variable, version, loops));
+        self.reads.push(MemoryRead { variable, version, loops, own });
         self.present(variable);
     }
 
@@ -70,7 +76,9 @@ impl Reverse<'_> {
         }
         match &self.program.exprs[expr].kind {
             ExprKind::Constant(constant) => {
-                constant.pure && constant.mentions.iter().all(|v| self.intact(*v, at, level))
+                let there =
+                    |id: &VarId| self.program.shape_alone(constant, *id) || self.intact(*id, at, level);
+                constant.pure && constant.mentions.iter().all(there)
             }
             ExprKind::Read(place) | ExprKind::Borrow { place, unique: false } => {
                 self.intact(place.base, at, level)
@@ -106,19 +114,64 @@ impl Reverse<'_> {
         expr: ExprId,
         operands: &[ExprId],
         at: &At,
-    ) -> Option<Vec<Option<Ident>>> {
+    ) -> Option<Vec<Option<TokenStream>>> {
         let float = operands.iter().any(|e| self.program.kind_of(*e) == Kind::Float);
         let single =
             !matches!(&self.program.exprs[expr].kind, ExprKind::Method { name, .. } if name == "sin_cos");
         if !(single && float && self.is_stored(expr, at)) {
             return None;
         }
+        if let Some(slope) = self.slope_at_hand(expr, operands[0], at) {
+            return Some(vec![Some(slope)]);
+        }
         let active = |e: &ExprId| self.program.exprs[*e].active;
         let active: Vec<_> = operands.iter().map(active).collect();
         let mut keep = |(i, active): (usize, &bool)| {
             active.then(|| self.kept.keep(at.block, Item::Slope(expr, i), "slope"))
         };
-        Some(active.iter().enumerate().map(&mut keep).collect())
+        Some(
+            active.iter().enumerate().map(&mut keep).map(|slope| slope.map(|slope| quote!(#slope))).collect(),
+        )
+    }
+
+    /// The derivative of a method whose value is kept, if it is a value that is kept itself: its own, in the case of `exp`, or that of
+    /// the `cos` which stands beside a `sin`.
+    fn slope_at_hand(&mut self, expr: ExprId, operand: ExprId, at: &At) -> Option<TokenStream> {
+        let program = self.program;
+        let ExprKind::Method { name, .. } = &program.exprs[expr].kind else { return None };
+        let level = self.top();
+        let partner = match &*name.to_string() {
+            "exp" => return Some(self.text(expr, at, level)),
+            "sin" => "cos",
+            "cos" => "sin",
+            _ => return None,
+        };
+        let number = |e: ExprId| match &program.exprs[program.peel(e)].kind {
+            ExprKind::Read(place)
+                if place.projections.is_empty() && !program.variables[place.base].memory =>
+            {
+                Some(place.base)
+            }
+            _ => None,
+        };
+        let id = number(operand)?;
+        let found = program.blocks[at.block].statements.iter().find_map(|statement| {
+            let initial = match &statement.kind {
+                StatementKind::Let(l) => l.init?,
+                StatementKind::Assign(assign) => assign.value,
+                _ => return None,
+            };
+            let same = statement.before.versions.get(&id)? == at.versions.get(&id)?;
+            let is_partner = |e: &ExprId| match &program.exprs[*e].kind {
+                ExprKind::Method { receiver, name, .. } => name == partner && number(*receiver) == Some(id),
+                _ => false,
+            };
+            let other = program.tree(initial).into_iter().find(is_partner).filter(|_| same)?;
+            Some((other, statement.before.clone()))
+        });
+        let (other, at) = found?;
+        let value = self.text(other, &at, level);
+        Some(if partner == "sin" { quote!(-#value) } else { value })
     }
 
     /// Evaluating `expr` again asks for nothing that would have to be kept.
@@ -214,7 +267,8 @@ impl Reverse<'_> {
         }
         let variable = &self.program.variables[place.base];
         let base = if variable.memory || variable.by_reference() {
-            self.reads_memory(place.base, at, level);
+            let own = self.own_elements(place, at);
+            self.reads_part(place.base, at, level, own);
             variable.unique.clone()
         } else {
             self.definition(at.versions[&place.base])
@@ -301,7 +355,9 @@ impl Reverse<'_> {
             }
             ExprKind::Constant(constant) => {
                 for id in &constant.mentions {
-                    self.reads_memory(*id, at, level);
+                    if !program.shape_alone(constant, *id) {
+                        self.reads_memory(*id, at, level);
+                    }
                 }
                 self.substitute(node.syntax.to_token_stream(), constant, at, level)
             }

@@ -54,6 +54,8 @@ pub(crate) struct Variable {
     pub(crate) block: BlockId,
     /// As a parameter: a slice, an array or a vector.
     pub(crate) slice: bool,
+    /// As a parameter: its length stays what it is.
+    pub(crate) fixed: bool,
     /// Owns memory: it is moved, and never copied.
     pub(crate) heap: bool,
     /// Moved out of the function's sight, or into another variable.
@@ -95,6 +97,7 @@ impl Variable {
             refers: false,
             parted: false,
             slice: false,
+            fixed: false,
             heap: false,
             moved: false,
             pool: id,

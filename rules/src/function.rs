@@ -50,6 +50,12 @@ pub trait Parameter: 'static {
     fn buffer() -> Self::Buffer;
     /// A shorter borrow of the same argument, so that forward and pullback can both have it.
     fn reborrow<'b>(arg: &'b mut Self::Arg<'_>) -> Self::Arg<'b>;
+    /// The same where `arg` has just been stored for a call that goes by pointer: numbers are loaded one by one. In pairs, as
+    /// the compiler likes to, they would be waited for until all that the processor does before is done.
+    #[inline(always)]
+    fn receive<'b>(arg: &'b mut Self::Arg<'_>) -> Self::Arg<'b> {
+        Self::reborrow(arg)
+    }
     /// Brings `buffer` to the shape of `arg`, filled with zeros.
     fn prepare(buffer: &mut Self::Buffer, arg: &Self::Arg<'_>);
     /// Brings `buffer` to the shape of `arg`; what is in it does not matter.
@@ -79,6 +85,10 @@ impl<T: Value + Copy + 'static> Parameter for Val<T> {
     #[inline(always)]
     fn reborrow(arg: &mut T) -> T {
         *arg
+    }
+    #[inline(always)]
+    fn receive(arg: &mut T) -> T {
+        one_by_one(arg)
     }
     fn prepare((): &mut (), _: &T) {}
     fn shadow((): &mut ()) -> Ignored {
@@ -160,6 +170,10 @@ impl<T: Value + Copy + 'static> Parameter for Held<T> {
     fn reborrow(arg: &mut T) -> T {
         *arg
     }
+    #[inline(always)]
+    fn receive(arg: &mut T) -> T {
+        one_by_one(arg)
+    }
     fn prepare((): &mut (), _: &T) {}
     fn shadow((): &mut ()) -> Ignored {
         Ignored
@@ -179,6 +193,10 @@ impl<T: Copy + 'static> Parameter for ConstVal<T> {
     #[inline(always)]
     fn reborrow(arg: &mut T) -> T {
         *arg
+    }
+    #[inline(always)]
+    fn receive(arg: &mut T) -> T {
+        one_by_one(arg)
     }
     fn prepare((): &mut (), _: &T) {}
     fn shadow((): &mut ()) -> Ignored {
@@ -226,6 +244,16 @@ impl<T: ?Sized + 'static> Parameter for ConstMut<T> {
     }
 }
 
+/// A copy of `number`, which the compiler does not load along with others.
+#[inline(always)]
+fn one_by_one<T: Copy>(number: &T) -> T {
+    if size_of::<T>() > size_of::<u64>() {
+        return *number;
+    }
+    // SAFETY: it is behind a reference, and can be copied.
+    unsafe { std::ptr::read_volatile(number) }
+}
+
 /// A tuple of [`Parameter`]s; implemented for up to sixteen.
 pub trait Parameters: 'static {
     /// See [`Parameter::Arg`].
@@ -241,6 +269,8 @@ pub trait Parameters: 'static {
     fn buffers() -> Self::Buffers;
     /// See [`Parameter::reborrow`].
     fn reborrow<'b>(args: &'b mut Self::Args<'_>) -> Self::Args<'b>;
+    /// See [`Parameter::receive`].
+    fn receive<'b>(args: &'b mut Self::Args<'_>) -> Self::Args<'b>;
     /// See [`Parameter::prepare`].
     fn prepare(buffers: &mut Self::Buffers, args: &Self::Args<'_>);
     /// See [`Parameter::prepare_to_overwrite`], for parameters whose bits in `overwritten` are set; see [`Parameter::prepare`] for
@@ -270,6 +300,11 @@ macro_rules! parameters {
             #[allow(clippy::unused_unit, reason = "the empty list")]
             fn reborrow<'b>(_args: &'b mut Self::Args<'_>) -> Self::Args<'b> {
                 ($($P::reborrow(&mut _args.$i),)*)
+            }
+            #[inline(always)]
+            #[allow(clippy::unused_unit, reason = "the empty list")]
+            fn receive<'b>(_args: &'b mut Self::Args<'_>) -> Self::Args<'b> {
+                ($($P::receive(&mut _args.$i),)*)
             }
             #[inline]
             fn prepare(_buffers: &mut Self::Buffers, _args: &Self::Args<'_>) {

@@ -1,6 +1,7 @@
 //! What a rule keeps between calls.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use crate::function::for_tuples;
 use crate::schedule::thin;
@@ -75,6 +76,47 @@ impl<T> Stack<T> {
         indices.zip(residuals)
     }
 
+    /// Keeps the elements of `array` that a loop over `indices` may overwrite, which are counted from `start`. Where there are none
+    /// the loop itself finds out.
+    #[inline(always)]
+    pub fn keep(&mut self, indices: Range<usize>, start: impl FnOnce() -> usize, array: &[T])
+    where
+        T: Copy,
+    {
+        self.0.extend_from_slice(&array[within(array.len(), start, indices)]);
+    }
+
+    /// Brings back the elements that the matching [`keep`](Self::keep) has seen.
+    #[inline(always)]
+    pub fn bring_back(&mut self, indices: Range<usize>, start: impl FnOnce() -> usize, array: &mut [T])
+    where
+        T: Copy,
+    {
+        let range = within(array.len(), start, indices);
+        let elements = &mut array[range];
+        let first = self.0.len().checked_sub(elements.len()).expect("a pullback follows its forward");
+        elements.copy_from_slice(&self.0[first..]);
+        self.0.truncate(first);
+    }
+
+    /// Keeps the element of `array` at `position`, which a loop over `indices` will overwrite in each iteration.
+    #[inline(always)]
+    pub fn keep_one(&mut self, indices: Range<usize>, position: impl FnOnce() -> usize, array: &[T])
+    where
+        T: Copy,
+    {
+        self.keep(0..indices.len().min(1), position, array);
+    }
+
+    /// Brings back the element that the matching [`keep_one`](Self::keep_one) has seen.
+    #[inline(always)]
+    pub fn bring_one_back(&mut self, indices: Range<usize>, position: impl FnOnce() -> usize, array: &mut [T])
+    where
+        T: Copy,
+    {
+        self.bring_back(0..indices.len().min(1), position, array);
+    }
+
     /// The latest residual that is still here.
     #[inline(always)]
     pub fn pop(&mut self) -> T {
@@ -97,6 +139,17 @@ impl<T> Stack<T> {
     pub fn thin(&mut self, count: usize) {
         thin(&mut self.0, count);
     }
+}
+
+/// Those of `indices`, counted from `start`, that an array of length `len` has. Without iterations nobody asks for `start`.
+#[inline(always)]
+fn within(len: usize, start: impl FnOnce() -> usize, indices: Range<usize>) -> Range<usize> {
+    if indices.is_empty() {
+        return 0..0;
+    }
+    let start = start();
+    let end = start.saturating_add(indices.end).min(len);
+    start.saturating_add(indices.start).min(end)..end
 }
 
 /// A [`Stack`] while a loop pushes to it. Where it ends stays in a register: an iteration does not have to wait for what
@@ -184,6 +237,28 @@ impl<T: Send> State for Stack<T> {
 mod tests {
     use super::*;
     use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    #[test]
+    fn what_is_overwritten_comes_back_as_far_as_it_is_there() {
+        let mut stack = Stack::new();
+        let before = [1.0, 2.0, 3.0, 4.0, 5.0];
+        for (start, indices) in
+            [(0, 0..5), (1, 1..3), (2, 0..9), (4, 3..8), (usize::MAX, 1..2), (0, 0..0), (3, 2..1)]
+        {
+            let mut array = before;
+            stack.push(0.0);
+            stack.keep(indices.clone(), || start, &array);
+            for i in indices.clone() {
+                if let Some(element) = array.get_mut(start.saturating_add(i)) {
+                    *element = -1.0;
+                }
+            }
+            stack.bring_back(indices, || start, &mut array);
+            assert_eq!(array, before);
+            assert_eq!((stack.pop(), stack.pending()), (0.0, 0));
+        }
+        stack.bring_back(7..7, || panic!("nobody asks"), &mut []);
+    }
 
     #[test]
     fn residuals_come_back_in_reverse_order() {

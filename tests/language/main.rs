@@ -45,6 +45,7 @@ mod scratch;
 mod shapes;
 mod sorting;
 mod structs;
+mod sweeps;
 mod tangent;
 mod temporaries;
 mod together;
