@@ -11,6 +11,8 @@ trait Erased<F: Function>: Send {
         buffers: &mut Buffers<F>,
         seed: Cotangent<'_, F>,
     ) -> (F::Output, Gradients<F>);
+    /// The same with the seed of a gradient: where it is compiled for itself, multiplications by one vanish.
+    fn run_scalar(&mut self, args: Args<'_, F>, buffers: &mut Buffers<F>) -> (F::Output, Gradients<F>);
     /// The parameters, as bits, whose shadows the rule overwrites.
     fn overwrite(&mut self) -> u32;
     fn reset(&mut self);
@@ -24,9 +26,10 @@ impl<F: Function, R: Rule<Function = F>> Erased<F> for R {
         buffers: &mut Buffers<F>,
         seed: Cotangent<'_, F>,
     ) -> (F::Output, Gradients<F>) {
-        // Both borrows end here, so that they can have one lifetime.
-        let (args, shadows) = (F::Parameters::receive(&mut args), F::Parameters::shadows(buffers));
-        self.value_and_pullback(args, shadows, seed)
+        both(self, &mut args, buffers, seed)
+    }
+    fn run_scalar(&mut self, mut args: Args<'_, F>, buffers: &mut Buffers<F>) -> (F::Output, Gradients<F>) {
+        both(self, &mut args, buffers, F::Output::seed().expect("`gradient` asks for a scalar output"))
     }
     fn overwrite(&mut self) -> u32 {
         (0..F::Parameters::COUNT).fold(0, |bits, p| bits | u32::from(Rule::overwrite(self, p)) << p)
@@ -37,6 +40,19 @@ impl<F: Function, R: Rule<Function = F>> Erased<F> for R {
     fn release(&mut self) {
         pullback_rules::State::release(self);
     }
+}
+
+/// What both ways to run have in common; for long functions this is not inlined, and the arguments stay where they are.
+#[inline]
+fn both<F: Function, R: Rule<Function = F>>(
+    rule: &mut R,
+    args: &mut Args<'_, F>,
+    buffers: &mut Buffers<F>,
+    seed: Cotangent<'_, F>,
+) -> (F::Output, Gradients<F>) {
+    // Both borrows end here, so that they can have one lifetime.
+    let (args, shadows) = (F::Parameters::receive(args), F::Parameters::shadows(buffers));
+    rule.value_and_pullback(args, shadows, seed)
 }
 
 /// What a gradient object consists of.
@@ -65,8 +81,7 @@ impl<F: Function> Driver<F> {
         F::Output: ScalarOutput,
     {
         self.prepare(&args);
-        let seed = F::Output::seed().expect("a scalar has one");
-        let (value, gradients) = self.rule.run(args, &mut self.buffers, seed);
+        let (value, gradients) = self.rule.run_scalar(args, &mut self.buffers);
         self.interrupted = false;
         (value, gradients, &mut self.buffers)
     }
