@@ -73,7 +73,7 @@ impl Schedule {
     pub fn crowded(&mut self, i: usize) -> Option<usize> {
         let Next::Every(spacing) = &mut self.next else { return None };
         let count = self.positions.len();
-        if count < self.limit || i % *spacing != 0 {
+        if count < self.limit || !i.is_multiple_of(*spacing) {
             return None;
         }
         *spacing *= 2;
@@ -86,7 +86,7 @@ impl Schedule {
     pub fn keeps(&mut self, i: usize) -> bool {
         let keeps = match self.next {
             Next::At(next) => i == next,
-            Next::Every(spacing) => i % spacing == 0 && self.positions.len() < self.limit,
+            Next::Every(spacing) => i.is_multiple_of(spacing) && self.positions.len() < self.limit,
         };
         if keeps {
             self.positions.push(i);
