@@ -14,6 +14,7 @@ mod checkpointed;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod derived;
+mod dispatch;
 mod dual;
 mod entries;
 mod exchange;
@@ -98,6 +99,7 @@ pub mod __private {
     };
     pub use crate::checkpointed::checkpointed;
     pub use crate::derived::{Stateful, derived};
+    pub use crate::dispatch::Dispatched;
     pub use crate::dual::{
         Cast, Contribute, ContributeParameter, ContributeParameters, Direction, DualNumber, HasDual, Lift,
         LiftParameter, LiftParameters, LiftRef, Liftable, Numbers,
@@ -107,7 +109,6 @@ pub mod __private {
     pub use crate::float::{Float, Scalar};
     pub use crate::foreign;
     pub use crate::function::*;
-    pub use crate::fused::{KeepsLifetime, LifetimeOf, ShortensLifetime};
     #[doc(hidden)]
     pub use crate::with_cuda;
     pub mod fused {

@@ -21,6 +21,7 @@ mod closures;
 mod constants;
 mod containers;
 mod corners;
+mod defaults;
 mod differences;
 mod exits;
 mod fusion;
