@@ -17,7 +17,7 @@ use crate::escape::{escapes, is_panic};
 use crate::iterators::consumers::Chain;
 use crate::iterators::item::Item;
 use crate::iterators::source::is_zero;
-use crate::kind::{inert, inert_method, is_slice, kind_of_type, numeric_method};
+use crate::kind::{inert, inert_method, is_slice, kind_of_type, names_other_type, numeric_method};
 use crate::mutation::owned_type;
 use crate::normal::Parts;
 use crate::program::*;
@@ -135,6 +135,7 @@ impl<'e> Parser<'e> {
                 variable.fixed = origin == Origin::Unique
                     && matches!(parameter.ty, syn::Type::Slice(_) | syn::Type::Array(_));
                 variable.general = signature.generics.general(&parameter.ty).cloned();
+                variable.of_user = names_other_type(&parameter.ty, &variable.kind);
                 parser.types.insert(id, parameter.ty.clone());
                 parser.note_vector(id, None, Some(&parameter.ty));
                 id

@@ -48,6 +48,11 @@ impl Reverse<'_> {
             ExprKind::Binary { op, left, right } => {
                 let both = active(*left) && active(*right);
                 let d = if both { self.bind(d) } else { d.clone() };
+                // Of a user's type the sum may be anything.
+                let d = match program.sum_with_constant(expr) && !d.owned && !d.is_nothing() {
+                    true => Cotangent::term(quote_spanned!(node.span=> __pb::of_number(#d))),
+                    false => d,
+                };
                 match op {
                     Op::Add => {
                         self.pull(*left, &d, at);

@@ -259,10 +259,8 @@ pub(crate) fn expand_impl(block: ItemImpl) -> syn::Result<TokenStream> {
     for (item, mark) in block.items.iter().zip(marks) {
         let ImplItem::Fn(method) = item else { continue };
         if mark.is_none() {
-            let constancy = constancy_of(&method.sig.ident);
-            original.items.push(syn::parse_quote!(
-                fn #constancy() {}
-            ));
+            let (constancy, span) = (constancy_of(&method.sig.ident), method.sig.ident.span());
+            original.items.push(syn::parse_quote_spanned!(span=> fn #constancy() {}));
             continue;
         }
         match expand_method_of_impl(&block, method) {

@@ -122,8 +122,8 @@ pub mod __private {
     #[cfg(feature = "nalgebra")]
     pub use crate::nalgebra::on_heap as matrices;
     pub use crate::operators::{
-        Operands, OperatorRule, OtherOperands, ScalarOperands, Source, operator, pull_both, pull_left,
-        pull_right,
+        Operands, OperatorRule, OtherOperands, ScalarOperands, Source, of_number, operator, pull_both,
+        pull_left, pull_right,
     };
     pub use crate::option::{FromStop, OptionRules, Try, stop};
     pub use crate::output::{Copies, Output, lend, returned};

@@ -40,6 +40,7 @@ mod owned;
 mod passed_closures;
 mod patterns;
 mod recursion;
+mod references;
 mod returned;
 mod scalars;
 mod scratch;
