@@ -64,6 +64,7 @@ mod statements;
 mod stencil;
 mod suspects;
 mod sweep;
+mod tails;
 mod temporaries;
 mod traits;
 mod values;

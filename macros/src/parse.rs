@@ -26,6 +26,7 @@ use crate::rename::Names;
 use crate::returned::{returning_a_local, with_copies};
 use crate::signature::{Passing, Signature};
 use crate::suspects::Suspects;
+use crate::tails::with_types;
 
 /// What a name stands for.
 #[derive(Clone)]
@@ -89,7 +90,8 @@ impl<'e> Parser<'e> {
         body: &syn::Block,
         errors: &'e mut Errors,
     ) -> (Program, Vec<syn::Item>) {
-        let body = &destructured(signature, &with_copies(signature, body));
+        let body = with_types(&signature.output, with_copies(signature, body));
+        let body = &destructured(signature, &body);
         let mut parser = Parser {
             program: Program::default(),
             items: Vec::new(),

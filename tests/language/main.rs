@@ -41,6 +41,7 @@ mod passed_closures;
 mod patterns;
 mod recursion;
 mod references;
+mod results;
 mod returned;
 mod scalars;
 mod scratch;
