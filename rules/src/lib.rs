@@ -133,7 +133,7 @@ pub mod __private {
     pub use crate::schedule::Schedule;
     pub use crate::shadow::{Accumulate, Differentiable, Element, Ignored, Shadow, cells, slice_cells};
     pub use crate::snapshots::{Snapshots, segments, spacing};
-    pub use crate::sorting::Sorted;
+    pub use crate::sorting::{SortItem, Sorted};
     pub use crate::state::{Stack, State};
     pub use crate::tangent::{Tangent, Value, accumulate, take, zero, zero_of};
     #[cfg(feature = "nalgebra")]

@@ -71,20 +71,20 @@ impl<T: Value> Output for T {
     }
 }
 
-impl<T: Element> Output for Vec<T> {
-    type Cotangent<'a> = &'a [T];
-    type Gradient = Vec<T>;
+impl<T: Value<Tangent: Element>> Output for Vec<T> {
+    type Cotangent<'a> = &'a [T::Tangent];
+    type Gradient = Vec<T::Tangent>;
 
-    fn empty() -> Vec<T> {
+    fn empty() -> Vec<T::Tangent> {
         Vec::new()
     }
-    fn prepare(&self, gradient: &mut Vec<T>) {
+    fn prepare(&self, gradient: &mut Vec<T::Tangent>) {
         Differentiable::prepare(self, gradient);
     }
-    fn lend(gradient: &Vec<T>) -> &[T] {
+    fn lend(gradient: &Vec<T::Tangent>) -> &[T::Tangent] {
         gradient
     }
-    fn copy(gradient: &mut Vec<T>, cotangent: &[T]) {
+    fn copy(gradient: &mut Vec<T::Tangent>, cotangent: &[T::Tangent]) {
         gradient.clear();
         gradient.extend_from_slice(cotangent);
     }

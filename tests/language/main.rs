@@ -35,6 +35,7 @@ mod mutation;
 mod nested;
 mod objects;
 mod operators;
+mod ordered;
 mod overwriting;
 mod owned;
 mod passed_closures;
