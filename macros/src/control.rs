@@ -276,8 +276,8 @@ impl Parser<'_> {
             return self.expr(&test);
         }
         let scrutinee = self.scrutinee(&m.expr);
-        let arms = m
-            .arms
+        let arms: Vec<_> = m.arms.iter().flat_map(|arm| self.alternatives(arm)).collect();
+        let arms = arms
             .iter()
             .map(|arm| {
                 let (pattern, guard) = match &arm.pat {
@@ -294,6 +294,31 @@ impl Parser<'_> {
             })
             .collect();
         self.add(expr, ExprKind::Match(Match { scrutinee, arms, style: Style::Match, panic: None }))
+    }
+
+    /// An arm for each alternative of `A { x } | B { y: x } => …`, if these bind a name to different parts.
+    fn alternatives(&mut self, arm: &syn::Arm) -> Vec<syn::Arm> {
+        let (or, guard) = match &arm.pat {
+            Pat::Or(or) => (or, None),
+            Pat::Guard(guarded) => match &*guarded.pat {
+                Pat::Or(or) => (or, Some(guarded)),
+                _ => return vec![arm.clone()],
+            },
+            _ => return vec![arm.clone()],
+        };
+        let mut found = Vec::new();
+        self.names(&Pat::Or(or.clone()), Some(Vec::new()), true, false, &mut found);
+        if found.iter().all(|name| name.part.is_some()) {
+            return vec![arm.clone()];
+        }
+        let alternative = |case: &Pat| {
+            let pat = match guard {
+                Some(guarded) => Pat::Guard(syn::PatGuard { pat: Box::new(case.clone()), ..guarded.clone() }),
+                None => case.clone(),
+            };
+            syn::Arm { pat, ..arm.clone() }
+        };
+        or.cases.iter().map(alternative).collect()
     }
 
     fn arm(&mut self, pattern: &Pat, scrutinee: ExprId, guard: Option<&Syn>, value: &Syn) -> Arm {

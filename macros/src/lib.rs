@@ -66,6 +66,7 @@ mod suspects;
 mod sweep;
 mod tails;
 mod temporaries;
+mod through;
 mod traits;
 mod values;
 mod variable;

@@ -502,6 +502,7 @@ impl<'e> Parser<'e> {
                     self.constant(expr, pure, Some("only variables and parts of them can be borrowed differentiably: bind the value with `let` first"))
                 }
             },
+            Syn::If(_) | Syn::Match(_) if let Some(through) = self.through(expr) => self.expr(&through),
             Syn::If(branch) => self.branch(expr, branch),
             Syn::Match(m) => self.parse_match(expr, m),
             Syn::Loop(l) => self.endless(expr, l),

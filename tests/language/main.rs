@@ -52,6 +52,7 @@ mod structs;
 mod sweeps;
 mod tangent;
 mod temporaries;
+mod through;
 mod together;
 mod traits;
 mod variants;
