@@ -153,6 +153,7 @@ impl<'e> Parser<'e> {
             parser.fill_block(body);
         }
         parser.program.settle_owners();
+        parser.refuse_returned_rows(&signature.output);
         parser.program.name_variables();
         (parser.program, parser.items)
     }

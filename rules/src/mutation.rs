@@ -449,6 +449,14 @@ macro_rules! copyable_slices {
 }
 copyable_slices!([T], Vec<T>);
 
+impl<T: Plain> Copyable for Vec<Vec<T>> {
+    fn hand_back(shadow: Self::Shadow<'_>, d: &[Vec<T::Tangent>]) {
+        for (row, d) in shadow.iter().zip(d) {
+            row.iter().zip(d).for_each(|(cell, d)| cell.accumulate(*d));
+        }
+    }
+}
+
 macro_rules! copyable_arrays {
     ($($t:ty),*) => {$(
         impl<T: Element, D: Dimension + Copy + 'static> Copyable for $t {

@@ -4,6 +4,7 @@ use ndarray::{Array, Dimension};
 
 use crate::function::{Cotangent, Function};
 use crate::local::Pool;
+use crate::rows::Rows;
 use crate::rule::Rule;
 use crate::shadow::{Differentiable, Element};
 use crate::state::State;
@@ -87,6 +88,24 @@ impl<T: Value<Tangent: Element>> Output for Vec<T> {
     fn copy(gradient: &mut Vec<T::Tangent>, cotangent: &[T::Tangent]) {
         gradient.clear();
         gradient.extend_from_slice(cotangent);
+    }
+}
+
+impl<T: Value<Tangent: Element> + 'static> Output for Vec<Vec<T>> {
+    type Cotangent<'a> = &'a [Vec<T::Tangent>];
+    type Gradient = Rows<Vec<T>>;
+
+    fn empty() -> Rows<Vec<T>> {
+        Rows::new()
+    }
+    fn prepare(&self, gradient: &mut Rows<Vec<T>>) {
+        gradient.prepare(self);
+    }
+    fn lend(gradient: &Rows<Vec<T>>) -> &[Vec<T::Tangent>] {
+        gradient
+    }
+    fn copy(gradient: &mut Rows<Vec<T>>, cotangent: &[Vec<T::Tangent>]) {
+        gradient.copy_from(cotangent);
     }
 }
 

@@ -195,6 +195,22 @@ impl<T: Differentiable> Rows<T> {
         unsafe { &*(std::ptr::from_ref(shadows) as *const [T::Shadow<'a>]) }
     }
 
+    /// Sets the gradients, of whatever number and shapes, to `others`.
+    pub(crate) fn copy_from(&mut self, others: &[T::Gradient])
+    where
+        T::Gradient: Clone,
+    {
+        self.len = others.len();
+        if self.gradients.len() < self.len {
+            self.gradients.resize_with(self.len, T::empty);
+        }
+        self.shadows.clear();
+        self.shadows.reserve(self.len);
+        for (gradient, other) in self.gradients.iter_mut().zip(others) {
+            gradient.clone_from(other);
+        }
+    }
+
     /// Sets the gradients, already of the right shapes, to `seeds`.
     pub fn seed(&mut self, seeds: &[T::Gradient]) {
         assert_eq!(self.len, seeds.len(), "the seed has another length than the argument");
