@@ -1,5 +1,7 @@
 //! Patterns on `&mut`: what they bind becomes a variable, which goes back to where it is from at the end of the arm.
 
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
 use syn::visit::Visit;
 use syn::visit_mut::VisitMut;
 use syn::{Expr as Syn, Ident, Pat, Stmt, parse_quote};
@@ -70,31 +72,6 @@ impl Parser<'_> {
 
 /// Something is written through a name that `pattern` binds, or handed to a function that may do so.
 fn writes(pattern: &Pat, body: &Syn) -> bool {
-    struct Writes<'n>(&'n [Ident], bool);
-    impl Writes<'_> {
-        fn of(&self, expr: &Syn) -> bool {
-            match expr {
-                Syn::Path(path) => path.path.get_ident().is_some_and(|name| self.0.contains(name)),
-                Syn::Unary(unary) => self.of(&unary.expr),
-                Syn::Paren(paren) => self.of(&paren.expr),
-                Syn::Field(field) => self.of(&field.base),
-                Syn::Index(index) => self.of(&index.expr),
-                _ => false,
-            }
-        }
-    }
-    impl<'ast> Visit<'ast> for Writes<'_> {
-        fn visit_expr(&mut self, expr: &'ast Syn) {
-            self.1 |= match expr {
-                Syn::Assign(assign) => self.of(&assign.left),
-                Syn::Binary(binary) => assign_op(&binary.op).is_some() && self.of(&binary.left),
-                Syn::Call(call) => call.args.iter().any(|arg| matches!(arg, Syn::Path(_)) && self.of(arg)),
-                Syn::Reference(reference) => reference.mutability.is_some() && self.of(&reference.expr),
-                _ => false,
-            };
-            syn::visit::visit_expr(self, expr);
-        }
-    }
     let mut names = Vec::new();
     if value_of(&mut pattern.clone(), &mut names, &mut 0).is_none() {
         return false;
@@ -102,6 +79,45 @@ fn writes(pattern: &Pat, body: &Syn) -> bool {
     let mut found = Writes(&names, false);
     found.visit_expr(body);
     found.1
+}
+
+/// Finds out whether something is assigned to through one of the names, or handed to a function that may do so.
+struct Writes<'n>(&'n [Ident], bool);
+
+impl Writes<'_> {
+    fn of(&self, expr: &Syn) -> bool {
+        match expr {
+            Syn::Path(path) => path.path.get_ident().is_some_and(|name| self.0.contains(name)),
+            Syn::Unary(unary) => self.of(&unary.expr),
+            Syn::Paren(paren) => self.of(&paren.expr),
+            Syn::Field(field) => self.of(&field.base),
+            Syn::Index(index) => self.of(&index.expr),
+            _ => false,
+        }
+    }
+}
+
+impl<'ast> Visit<'ast> for Writes<'_> {
+    fn visit_expr(&mut self, expr: &'ast Syn) {
+        self.1 |= match expr {
+            Syn::Assign(assign) => self.of(&assign.left),
+            Syn::Binary(binary) => assign_op(&binary.op).is_some() && self.of(&binary.left),
+            Syn::Call(call) => call.args.iter().any(|arg| matches!(arg, Syn::Path(_)) && self.of(arg)),
+            Syn::Reference(reference) => reference.mutability.is_some() && self.of(&reference.expr),
+            _ => false,
+        };
+        syn::visit::visit_expr(self, expr);
+    }
+}
+
+/// The names in `tokens`.
+fn mentioned(tokens: TokenStream) -> Vec<Ident> {
+    let names = tokens.into_iter().flat_map(|token| match token {
+        TokenTree::Ident(name) => vec![name],
+        TokenTree::Group(group) => mentioned(group.stream()),
+        _ => Vec::new(),
+    });
+    names.collect()
 }
 
 /// The expression has no value, as far as its syntax tells.
@@ -125,9 +141,19 @@ fn is_unit(expr: &Syn) -> bool {
 /// The body of an arm that ends with putting what the pattern has bound back to `place`; `None` if that cannot be written.
 fn put_back(pattern: &mut Pat, mut body: syn::Block, place: &Syn) -> Option<syn::Block> {
     let (mut names, mut unnamed) = (Vec::new(), 0);
+    // The place has to stay the same.
+    let mentioned = mentioned(place.to_token_stream());
+    let mut moves = Writes(&mentioned, false);
+    moves.visit_block(&body);
+    if moves.1 {
+        return None;
+    }
     let value = value_of(pattern, &mut names, &mut unnamed)?;
     if names.is_empty() {
         return Some(body);
+    }
+    if names.iter().any(|name| mentioned.contains(name)) {
+        return None;
     }
     if escapes(&Syn::Block(parse_quote!(#body))) {
         return None;
@@ -160,7 +186,7 @@ fn value_of(pattern: &mut Pat, names: &mut Vec<Ident>, unnamed: &mut usize) -> O
             parse_quote!(#name)
         }
         Pat::Wild(_) => {
-            let name = quote::format_ident!("unnamed_{unnamed}", span = proc_macro2::Span::mixed_site());
+            let name = quote::format_ident!("unnamed_part_{unnamed}", span = proc_macro2::Span::mixed_site());
             *unnamed += 1;
             *pattern = parse_quote!(#name);
             parse_quote!(#name)

@@ -34,6 +34,7 @@ mod methods;
 mod mutation;
 mod nested;
 mod objects;
+mod odds;
 mod operators;
 mod ordered;
 mod overwriting;

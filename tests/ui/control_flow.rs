@@ -7,10 +7,11 @@ fn positive(x: f64) -> Option<f64> {
 
 #[differentiable]
 fn leaves_a_condition(x: f64) -> Option<f64> {
-    if x > 1.0 && positive(x)? > 2.0 {
-        return None;
+    let mut y = x;
+    while y > 1.0 && positive(y)? > 2.0 {
+        y *= 0.5;
     }
-    Some(x * x)
+    Some(y)
 }
 
 #[differentiable]
