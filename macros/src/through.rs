@@ -148,10 +148,12 @@ fn put_back(pattern: &mut Pat, mut body: syn::Block, place: &Syn) -> Option<syn:
     if moves.1 {
         return None;
     }
-    let value = value_of(pattern, &mut names, &mut unnamed)?;
+    let mut named = pattern.clone();
+    let value = value_of(&mut named, &mut names, &mut unnamed)?;
     if names.is_empty() {
         return Some(body);
     }
+    *pattern = named;
     if names.iter().any(|name| mentioned.contains(name)) {
         return None;
     }

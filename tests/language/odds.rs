@@ -1,4 +1,5 @@
-//! Parts of constants, conditions that leave a function, indices that are computed by calls, and elements written through patterns.
+//! Parts of constants, conditions that leave a function, indices that are computed by calls, elements written through patterns, and
+//! tuples taken apart from their ends.
 
 use pullback::prelude::*;
 
@@ -120,4 +121,31 @@ fn elements() {
     let (value, d) = g.value_and_gradient(Shape::Disc { radius: 0.4 }, Shape::Square { side: 0.7 }, 0.3);
     assert_eq!(value, of(at));
     check(at, of, [d.a.Disc.radius, d.b.Square.side, d.k]);
+}
+
+#[differentiable]
+fn behind_the_gap(t: (f64, f64, f64), pairs: &[(f64, (f64, f64, f64))], k: f64) -> f64 {
+    let (.., z) = t;
+    let (a, .., c) = t;
+    let mut total = match t {
+        (.., last) if last > k => last * a,
+        (first, .., last) => first * last * c,
+    };
+    for i in 0..pairs.len() {
+        let (x, (.., y)) = pairs[i];
+        total += x * y * z;
+    }
+    total
+}
+
+#[test]
+fn gaps() {
+    for k in [0.1, 0.9] {
+        let of = |p: [f64; 5]| behind_the_gap((p[0], p[1], p[2]), &[(p[3], (1.0, 2.0, p[4]))], k);
+        let at = [0.4, 0.7, 0.3, 0.8, 0.6];
+        let mut g = behind_the_gap::gradient();
+        let (value, d) = g.value_and_gradient((0.4, 0.7, 0.3), &[(0.8, (1.0, 2.0, 0.6))], k);
+        assert_eq!(value, of(at));
+        check(at, of, [d.t.0, d.t.1, d.t.2, d.pairs[0].0, d.pairs[0].1.2]);
+    }
 }

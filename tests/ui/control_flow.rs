@@ -36,8 +36,10 @@ fn errors(x: f64) -> Result<f64, f64> {
     Ok(x * x)
 }
 
+type Triple = (f64, f64, f64);
+
 #[differentiable]
-fn behind_a_gap(x: (f64, f64, f64)) -> f64 {
+fn behind_a_gap(x: Triple) -> f64 {
     let (.., last) = x;
     last * last
 }
