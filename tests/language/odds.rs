@@ -149,3 +149,31 @@ fn gaps() {
         check(at, of, [d.t.0, d.t.1, d.t.2, d.pairs[0].0, d.pairs[0].1.2]);
     }
 }
+
+#[differentiable]
+fn until_small(x: f64, y: f64) -> Option<f64> {
+    let mut now = x;
+    while now > 0.1 && positive(now)? > y {
+        now *= 0.5 * now.cos() + y;
+    }
+    Some(now * y)
+}
+
+#[differentiable]
+fn until_small_or_zero(x: f64, y: f64) -> f64 {
+    match until_small(x, y) {
+        Some(v) => v * v,
+        None => y,
+    }
+}
+
+#[test]
+fn conditions_of_loops_that_leave() {
+    for (x, y) in [(2.0, 0.2), (0.05, 0.4), (1.3, 0.1)] {
+        let of = |p: [f64; 2]| until_small_or_zero(p[0], p[1]);
+        let mut g = until_small_or_zero::gradient();
+        let (value, d) = g.value_and_gradient(x, y);
+        assert_eq!(value, of([x, y]));
+        check([x, y], of, [d.x, d.y]);
+    }
+}

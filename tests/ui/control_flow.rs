@@ -1,20 +1,6 @@
 use pullback::prelude::*;
 
 #[differentiable]
-fn positive(x: f64) -> Option<f64> {
-    if x > 0.0 { Some(x) } else { None }
-}
-
-#[differentiable]
-fn leaves_a_condition(x: f64) -> Option<f64> {
-    let mut y = x;
-    while y > 1.0 && positive(y)? > 2.0 {
-        y *= 0.5;
-    }
-    Some(y)
-}
-
-#[differentiable]
 fn leaves_an_index(x: &mut [f64], i: Option<usize>) -> Option<f64> {
     x[i?] = 1.0;
     Some(x[0])
