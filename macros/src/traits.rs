@@ -287,7 +287,8 @@ fn expand_method_of_impl(block: &ItemImpl, method: &ImplItemFn) -> syn::Result<(
     Ungroup.visit_block_mut(&mut body);
     NameSelf.visit_block_mut(&mut body);
     Resolve { owner, output: None }.visit_block_mut(&mut body);
-    let vis = syn::parse_quote!(pub);
+    // The type may be private; what others use is the function beside the trait.
+    let vis = syn::Visibility::Inherited;
     let generics = joined(&block.generics, &sig.generics);
     let mut signature = Signature::parse_in(&vis, &mut sig, &generics, Some(owner), &mut errors);
     signature.of_trait = block.trait_.as_ref().map(|(path, _)| path.clone());
