@@ -276,8 +276,8 @@ impl Parser<'_> {
             return self.expr(&test);
         }
         let scrutinee = self.scrutinee(&m.expr);
-        let arms = m
-            .arms
+        let arms: Vec<_> = m.arms.iter().flat_map(|arm| self.alternatives(arm)).collect();
+        let arms = arms
             .iter()
             .map(|arm| {
                 let (pattern, guard) = match &arm.pat {
@@ -294,6 +294,31 @@ impl Parser<'_> {
             })
             .collect();
         self.add(expr, ExprKind::Match(Match { scrutinee, arms, style: Style::Match, panic: None }))
+    }
+
+    /// An arm for each alternative of `A { x } | B { y: x } => …`, if these bind a name to different parts.
+    fn alternatives(&mut self, arm: &syn::Arm) -> Vec<syn::Arm> {
+        let (or, guard) = match &arm.pat {
+            Pat::Or(or) => (or, None),
+            Pat::Guard(guarded) => match &*guarded.pat {
+                Pat::Or(or) => (or, Some(guarded)),
+                _ => return vec![arm.clone()],
+            },
+            _ => return vec![arm.clone()],
+        };
+        let mut found = Vec::new();
+        self.names(&Pat::Or(or.clone()), Some(Vec::new()), true, false, &mut found);
+        if found.iter().all(|name| name.part.is_some()) {
+            return vec![arm.clone()];
+        }
+        let alternative = |case: &Pat| {
+            let pat = match guard {
+                Some(guarded) => Pat::Guard(syn::PatGuard { pat: Box::new(case.clone()), ..guarded.clone() }),
+                None => case.clone(),
+            };
+            syn::Arm { pat, ..arm.clone() }
+        };
+        or.cases.iter().map(alternative).collect()
     }
 
     fn arm(&mut self, pattern: &Pat, scrutinee: ExprId, guard: Option<&Syn>, value: &Syn) -> Arm {
@@ -413,12 +438,16 @@ impl Parser<'_> {
 
     /// Binds the names in a pattern to parts of `scrutinee`.
     fn bind_pattern(&mut self, pattern: &Pat, scrutinee: ExprId) -> Vec<Binding> {
-        let mut found = Vec::new();
-        self.names(pattern, Some(Vec::new()), true, false, &mut found);
         let place = match &self.program.exprs[scrutinee].kind {
             ExprKind::Read(place) | ExprKind::Borrow { place, .. } => Some(place.clone()),
             _ => None,
         };
+        let mut spelt = pattern.clone();
+        if let Some(ty) = place.as_ref().and_then(|place| self.type_of_place(place)) {
+            spell_out(&mut spelt, &ty);
+        }
+        let mut found = Vec::new();
+        self.names(&spelt, Some(Vec::new()), true, false, &mut found);
         // What stands behind a reference is copied from there.
         let refers = place.as_ref().is_some_and(|place| self.refers(pattern, scrutinee, place));
         let mut bindings = Vec::new();
@@ -611,6 +640,30 @@ fn within_path(
         part
     });
     (part, false)
+}
+
+/// Puts a `_` for each of the elements that a `..` in the pattern of a tuple stands for.
+fn spell_out(pattern: &mut Pat, ty: &syn::Type) {
+    match (pattern, ty) {
+        (Pat::Tuple(tuple), syn::Type::Tuple(types)) => {
+            let gap = tuple.elems.iter().position(|p| matches!(p, Pat::Rest(_)));
+            if let Some(gap) = gap
+                && let Some(left_out) = (types.elems.len() + 1).checked_sub(tuple.elems.len())
+            {
+                let mut elements: Vec<_> = std::mem::take(&mut tuple.elems).into_iter().collect();
+                let wild: Pat = parse_quote!(_);
+                elements.splice(gap..=gap, vec![wild; left_out]);
+                tuple.elems = elements.into_iter().collect();
+            }
+            tuple.elems.iter_mut().zip(&types.elems).for_each(|(element, ty)| spell_out(element, ty));
+        }
+        (Pat::Paren(paren), ty) => spell_out(&mut paren.pat, ty),
+        (Pat::Reference(reference), ty) => spell_out(&mut reference.pat, ty),
+        (Pat::Or(or), ty) => or.cases.iter_mut().for_each(|case| spell_out(case, ty)),
+        (pattern, syn::Type::Paren(paren)) => spell_out(pattern, &paren.elem),
+        (pattern, syn::Type::Reference(reference)) => spell_out(pattern, &reference.elem),
+        _ => {}
+    }
 }
 
 /// The pattern takes a struct or an enum apart.

@@ -76,6 +76,9 @@ impl Destructure {
             {
                 (*init.expr).clone()
             }
+            Expr::Reference(reference) if ty.is_none() && is_place(&reference.expr) => {
+                (*reference.expr).clone()
+            }
             value => {
                 let name = self.fresh();
                 let ty = ty.map(|ty| quote::quote!(: #ty));
@@ -84,11 +87,15 @@ impl Destructure {
             }
         };
         let referred = match &*init.expr {
-            Expr::Reference(reference) => reference.mutability.is_none(),
+            Expr::Reference(reference) if reference.mutability.is_some() => Referred::Unique,
+            Expr::Reference(_) => Referred::Shared,
             Expr::Path(path) => {
-                path.path.get_ident().is_some_and(|n| self.references.contains(&n.to_string()))
+                match path.path.get_ident().is_some_and(|n| self.references.contains(&n.to_string())) {
+                    true => Referred::Shared,
+                    false => Referred::No,
+                }
             }
-            _ => false,
+            _ => Referred::No,
         };
         if !name_parts(pattern, &whole, referred, &mut parts) {
             return None;
@@ -122,17 +129,36 @@ fn binds(pattern: &Pat, name: &Ident) -> bool {
     used.contains(&name.to_string())
 }
 
+/// A variable, or a part of it that has a name.
+fn is_place(expr: &Expr) -> bool {
+    match expr {
+        Expr::Path(_) => true,
+        Expr::Field(field) => is_place(&field.base),
+        Expr::Paren(paren) => is_place(&paren.expr),
+        _ => false,
+    }
+}
+
+/// What a pattern binds: values, or references.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Referred {
+    No,
+    Shared,
+    Unique,
+}
+
 /// Names the parts of `whole`, by reference if it is `referred` to; tells whether that can be done.
-fn name_parts(pattern: &Pat, whole: &Expr, referred: bool, parts: &mut Vec<Stmt>) -> bool {
+fn name_parts(pattern: &Pat, whole: &Expr, referred: Referred, parts: &mut Vec<Stmt>) -> bool {
     let mut all = |elements: Vec<(&Pat, Expr)>| {
         elements.into_iter().all(|(element, part)| name_parts(element, &part, referred, parts))
     };
     match pattern {
         Pat::Ident(ident) if ident.subpat.is_none() && ident.by_ref.is_none() => {
             parts.push(match referred {
-                true if ident.mutability.is_some() => return false,
-                true => parse_quote!(let #ident = &#whole;),
-                false => parse_quote!(let #ident = #whole;),
+                Referred::No => parse_quote!(let #ident = #whole;),
+                _ if ident.mutability.is_some() => return false,
+                Referred::Shared => parse_quote!(let #ident = &#whole;),
+                Referred::Unique => parse_quote!(let #ident = &mut #whole;),
             });
             true
         }

@@ -570,8 +570,10 @@ impl<'p> Forward<'p> {
                     quote!(-#e)
                 }
                 kept => {
-                    let e = self.followed(*e, block);
-                    self.operator(kept, None, e, TokenStream::new())
+                    let operand = *e;
+                    let e = self.followed(operand, block);
+                    let referred = (self.is_borrow(operand), false);
+                    self.operator(kept, None, (e, TokenStream::new()), referred)
                 }
             },
             ExprKind::Paren(e) => {
@@ -584,8 +586,9 @@ impl<'p> Forward<'p> {
                     quote!(#left #op #right)
                 }
                 kept => {
-                    let (left, right) = (self.followed(*left, block), self.followed(*right, block));
-                    self.operator(kept, Some(*op), left, right)
+                    let referred = (self.is_borrow(*left), self.is_borrow(*right));
+                    let operands = (self.followed(*left, block), self.followed(*right, block));
+                    self.operator(kept, Some(*op), operands, referred)
                 }
             },
             ExprKind::Cast(e, ty) => {

@@ -8,7 +8,7 @@ use syn::{GenericParam, Ident, Lifetime, Type, TypeParamBound, WherePredicate};
 use crate::errors::Errors;
 use crate::kind::kind_of_type;
 use crate::program::Kind;
-use crate::signature::{Parameter, Passing};
+use crate::signature::{IMPLEMENTOR, Parameter, Passing};
 
 /// Without lifetimes, which the rule has no use for.
 #[derive(Clone, Default)]
@@ -58,7 +58,7 @@ impl Generics {
                 .into_iter()
                 .filter(|bound| !matches!(bound, TypeParamBound::Lifetime(_)))
                 .collect();
-            if param.bounds.iter().any(names_a_scalar) {
+            if param.ident != IMPLEMENTOR && param.bounds.iter().any(names_a_scalar) {
                 scalars.push(param.ident.clone());
             }
         }

@@ -16,7 +16,7 @@ use crate::signature::{self, Passing, Signature};
 use crate::traits;
 
 /// `#[constant]`: the method has no rule.
-fn is_constant(attribute: &Attribute) -> bool {
+pub(crate) fn is_constant(attribute: &Attribute) -> bool {
     attribute.path().is_ident("constant")
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
 }
 
 /// Both lists of generic parameters, and both where clauses.
-fn joined(block: &syn::Generics, method: &syn::Generics) -> syn::Generics {
+pub(crate) fn joined(block: &syn::Generics, method: &syn::Generics) -> syn::Generics {
     let mut joined = block.clone();
     joined.params.extend(method.params.iter().cloned());
     if let Some(clause) = &method.where_clause {

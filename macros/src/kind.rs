@@ -214,6 +214,11 @@ pub(crate) fn inert(kind: &Kind) -> bool {
     }
 }
 
+/// The name of a type of which the language knows nothing; `kind` is what is known of it.
+pub(crate) fn names_other_type(ty: &Type, kind: &Kind) -> bool {
+    matches!(ty, Type::Path(_)) && *kind == Kind::Unknown
+}
+
 impl Program {
     pub(crate) fn kind_of_place(&self, place: &Place) -> Kind {
         let mut kind = self.variables[place.base].kind.clone();
@@ -250,6 +255,7 @@ impl Program {
             ExprKind::Neg(e) | ExprKind::Paren(e) => self.kind_of(*e),
             ExprKind::Binary { op, left, right } => match (self.kind_of(*left), self.kind_of(*right)) {
                 (Kind::Float, Kind::Float) => Kind::Float,
+                _ if self.of_user(expr) => Kind::Unknown,
                 (Kind::Float, _) | (_, Kind::Float) if matches!(op, Op::Add | Op::Sub) => Kind::Float,
                 // A vector may be multiplied by a float as well; most constants are numbers.
                 (Kind::Float, _) if self.constant_number(*right) => Kind::Float,

@@ -259,10 +259,12 @@ impl VisitMut for Hoist<'_, '_> {
             Expr::Binary(binary) if matches!(binary.op, BinOp::And(_) | BinOp::Or(_)) => {
                 self.operand(&mut binary.left);
                 if escapes(&binary.right) {
-                    self.errors.push(
-                        &binary.right,
-                        "this leaves the block within a condition that may not be evaluated: write it as an `if` of its own",
-                    );
+                    let (left, right, part) = (&binary.left, &binary.right, self.parts.fresh("part"));
+                    self.before.push_back(match binary.op {
+                        BinOp::And(_) => parse_quote!(let #part: bool = if #left { #right } else { false };),
+                        _ => parse_quote!(let #part: bool = if #left { true } else { #right };),
+                    });
+                    *expr = parse_quote!(#part);
                 }
             }
             Expr::Binary(binary) => self.in_order(vec![&mut binary.left, &mut binary.right]),

@@ -32,7 +32,9 @@ impl Program {
         let other = |e: ExprId| self.exprs[e].active && !float(e);
         match &self.exprs[expr].kind {
             ExprKind::Neg(e) => other(*e),
-            ExprKind::Binary { op: Op::Add | Op::Sub, left, right } => !float(*left) && !float(*right),
+            ExprKind::Binary { op: Op::Add | Op::Sub, left, right } => {
+                !float(*left) && !float(*right) || self.of_user(expr)
+            }
             ExprKind::Binary { op: Op::Mul, left, right } => {
                 [*left, *right].into_iter().any(|e| other(e) || self.may_be_no_number(e))
             }
@@ -43,6 +45,30 @@ impl Program {
 }
 
 impl Program {
+    /// The value is of a type that has a name of the user's, as far as declarations tell: its sum with a float may be anything.
+    pub(crate) fn of_user(&self, expr: ExprId) -> bool {
+        match &self.exprs[expr].kind {
+            ExprKind::Read(place) | ExprKind::Borrow { place, .. } => {
+                place.projections.iter().all(|p| matches!(p, Projection::Deref))
+                    && self.variables[place.base].of_user
+            }
+            ExprKind::Paren(e) | ExprKind::Neg(e) => self.of_user(*e),
+            ExprKind::Binary { left, right, .. } => self.of_user(*left) || self.of_user(*right),
+            ExprKind::Struct(literal) => literal.variant().is_none(),
+            _ => false,
+        }
+    }
+
+    /// The sum of a constant float and of what may be no float.
+    pub(crate) fn sum_with_constant(&self, expr: ExprId) -> bool {
+        let ExprKind::Binary { op: Op::Add | Op::Sub, left, right } = self.exprs[expr].kind else {
+            return false;
+        };
+        let constant = |e: ExprId| !self.exprs[e].active && self.kind_of(e) == Kind::Float;
+        let unknown = |e: ExprId| self.exprs[e].active && self.kind_of(e) == Kind::Unknown;
+        constant(left) && unknown(right) || constant(right) && unknown(left)
+    }
+
     /// A constant that is no number, for all that its syntax tells: `Vector3::z()`, or a variable.
     pub(crate) fn may_be_no_number(&self, expr: ExprId) -> bool {
         let expr = self.peel(expr);
@@ -151,16 +177,22 @@ impl Forward<'_> {
         out
     }
 
-    /// `left op right`, or `-left`, where an operand is kept.
+    /// The operand is a reference to a variable, of which the value is kept.
+    pub(crate) fn is_borrow(&self, operand: ExprId) -> bool {
+        matches!(self.program.exprs[self.program.peel(operand)].kind, ExprKind::Borrow { .. })
+    }
+
+    /// `left op right`, or `-left`, where an operand is kept; `referred` tells which are references.
     pub(crate) fn operator(
         &mut self,
         kept: &[(Ident, TokenStream)],
         op: Option<Op>,
-        left: TokenStream,
-        right: TokenStream,
+        (left, right): (TokenStream, TokenStream),
+        referred: (bool, bool),
     ) -> TokenStream {
         let (l, r) = (Program::fresh("left"), Program::fresh("right"));
-        let keep = self.keep_operands(kept, &l, &r);
+        let value = |name: &Ident, referred: bool| if referred { quote!(*#name) } else { quote!(#name) };
+        let keep = self.keep_operands(kept, value(&l, referred.0), value(&r, referred.1));
         match op {
             // In parentheses, since it may begin a statement.
             Some(op) => quote!(({ let (#l, #r) = (#left, #right); #keep #l #op #r })),

@@ -59,7 +59,7 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
     {
         errors.push(
             owner,
-            "operators of references are not differentiable yet: mark the `impl` for values, and apply the operator to these",
+            "an operator of references is taken to be that of the values: mark the `impl` for these alone",
         );
     }
     errors.finish()?;
@@ -86,6 +86,7 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
         Some(parameter) if parameter.constant => quote!(()),
         _ => quote!(<#right as __pb::Value>::Tangent),
     };
+    let by_reference = by_reference(&signature, &operator, &right, &right_tangent);
     let doc = format!("The rule of `{operator}` of this type.");
     Ok(quote! {
         // Indices are what the language offers for now.
@@ -124,8 +125,59 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
                     #gradients
                 }
             }
+
+            #by_reference
         };
     })
+}
+
+/// The same operator of references, which may be kept as values.
+fn by_reference(
+    signature: &Signature,
+    operator: &Ident,
+    right: &TokenStream,
+    right_tangent: &TokenStream,
+) -> TokenStream {
+    let (owner, output) = (&signature.method.as_ref().expect("a method").1, &signature.output);
+    let (_, _, clause) = signature.generics.split();
+    let value = |name: TokenStream, referred: bool| match referred {
+        true => quote!(|| *#name.get()),
+        false => quote!(|| #name.get()),
+    };
+    let unary = signature.parameters.len() == 1;
+    let forms = [(true, false), (false, true), (true, true)];
+    let of = |(left, other): (bool, bool)| {
+        let mut generics = signature.generics.declaration().0.clone();
+        let mut refer = |lifetime: TokenStream, ty: &TokenStream, referred: bool| {
+            if !referred {
+                return ty.clone();
+            }
+            let parameter: syn::GenericParam = syn::parse_quote!(#lifetime);
+            generics.params.insert(0, parameter);
+            quote!(&#lifetime #ty)
+        };
+        let this = refer(quote!('left), &quote!(#owner), left);
+        let that = refer(quote!('right), right, other);
+        let (declared, _, _) = generics.split_for_impl();
+        let (l, r) = (value(quote!(l), left), value(quote!(r), other));
+        quote! {
+            impl #declared __pb::OperatorRule<__pb::operator::#operator, #that> for #this #clause {
+                type Output = #output;
+                type Left = <#owner as __pb::Value>::Tangent;
+                type Right = #right_tangent;
+
+                #[inline]
+                fn both(
+                    l: impl __pb::Source<Operand = Self>,
+                    r: impl __pb::Source<Operand = #that>,
+                    d: <#output as __pb::Value>::Tangent,
+                ) -> (Self::Left, Self::Right) {
+                    <#owner as __pb::OperatorRule<__pb::operator::#operator, #right>>::both(#l, #r, d)
+                }
+            }
+        }
+    };
+    forms.into_iter().filter(|(_, other)| !(unary && *other)).map(of).collect()
 }
 
 /// Writes out what `Self` and `Self::Output` stand for, since the rule stands outside of the `impl`.

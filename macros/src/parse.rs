@@ -17,7 +17,7 @@ use crate::escape::{escapes, is_panic};
 use crate::iterators::consumers::Chain;
 use crate::iterators::item::Item;
 use crate::iterators::source::is_zero;
-use crate::kind::{inert, inert_method, is_slice, kind_of_type, numeric_method};
+use crate::kind::{inert, inert_method, is_slice, kind_of_type, names_other_type, numeric_method};
 use crate::mutation::owned_type;
 use crate::normal::Parts;
 use crate::program::*;
@@ -26,6 +26,7 @@ use crate::rename::Names;
 use crate::returned::{returning_a_local, with_copies};
 use crate::signature::{Passing, Signature};
 use crate::suspects::Suspects;
+use crate::tails::with_types;
 
 /// What a name stands for.
 #[derive(Clone)]
@@ -89,7 +90,8 @@ impl<'e> Parser<'e> {
         body: &syn::Block,
         errors: &'e mut Errors,
     ) -> (Program, Vec<syn::Item>) {
-        let body = &destructured(signature, &with_copies(signature, body));
+        let body = with_types(&signature.output, with_copies(signature, body));
+        let body = &destructured(signature, &body);
         let mut parser = Parser {
             program: Program::default(),
             items: Vec::new(),
@@ -135,6 +137,7 @@ impl<'e> Parser<'e> {
                 variable.fixed = origin == Origin::Unique
                     && matches!(parameter.ty, syn::Type::Slice(_) | syn::Type::Array(_));
                 variable.general = signature.generics.general(&parameter.ty).cloned();
+                variable.of_user = names_other_type(&parameter.ty, &variable.kind);
                 parser.types.insert(id, parameter.ty.clone());
                 parser.note_vector(id, None, Some(&parameter.ty));
                 id
@@ -150,6 +153,7 @@ impl<'e> Parser<'e> {
             parser.fill_block(body);
         }
         parser.program.settle_owners();
+        parser.refuse_returned_rows(&signature.output);
         parser.program.name_variables();
         (parser.program, parser.items)
     }
@@ -499,6 +503,7 @@ impl<'e> Parser<'e> {
                     self.constant(expr, pure, Some("only variables and parts of them can be borrowed differentiably: bind the value with `let` first"))
                 }
             },
+            Syn::If(_) | Syn::Match(_) if let Some(through) = self.through(expr) => self.expr(&through),
             Syn::If(branch) => self.branch(expr, branch),
             Syn::Match(m) => self.parse_match(expr, m),
             Syn::Loop(l) => self.endless(expr, l),

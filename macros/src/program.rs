@@ -492,6 +492,11 @@ impl Program {
         }
     }
 
+    /// Rows are pushed to the vector `id`, or to one whose rows may change places with its own.
+    pub(crate) fn takes_rows(&self, id: VarId) -> bool {
+        self.grown.iter().any(|other| self.variables[*other].rows == self.variables[id].rows)
+    }
+
     /// Numbers may be of other types than literals.
     pub(crate) fn generic(&self) -> bool {
         self.dual || !self.scalars.is_empty()

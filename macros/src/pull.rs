@@ -48,6 +48,11 @@ impl Reverse<'_> {
             ExprKind::Binary { op, left, right } => {
                 let both = active(*left) && active(*right);
                 let d = if both { self.bind(d) } else { d.clone() };
+                // Of a user's type the sum may be anything.
+                let d = match program.sum_with_constant(expr) && !d.owned && !d.is_nothing() {
+                    true => Cotangent::term(quote_spanned!(node.span=> __pb::of_number(#d))),
+                    false => d,
+                };
                 match op {
                     Op::Add => {
                         self.pull(*left, &d, at);
@@ -338,7 +343,13 @@ impl Reverse<'_> {
                 texts.push(text);
                 match shadow {
                     Some(shadow) => {
-                        shadows.push(quote!(#shadow.into()));
+                        let variable = &program.variables[place.base];
+                        let general = variable.general.as_ref();
+                        let of_parameter = place.projections.is_empty() && variable.by_reference();
+                        shadows.push(match general.filter(|_| of_parameter) {
+                            Some(ty) => quote!(#shadow.map(<#ty as __pb::Differentiable>::shortened).into()),
+                            None => quote!(#shadow.into()),
+                        });
                         receiver = Some(shadow);
                     }
                     None => shadows.push(quote!(__pb::none())),
@@ -551,10 +562,7 @@ impl Reverse<'_> {
         let projections = self.projections(rest, at, level);
         if let (true, Some(ty)) = (projections.is_empty(), &variable.general) {
             // The compiler knows of no shorter lifetime, where the type is a parameter.
-            quote_spanned!(span=> {
-                use __pb::{KeepsLifetime as _, ShortensLifetime as _};
-                (&__pb::LifetimeOf::<#ty>::OF).shortened(#whole).into()
-            })
+            quote_spanned!(span=> #whole.map(<#ty as __pb::Differentiable>::shortened).into())
         } else if projections.is_empty() {
             quote_spanned!(span=> #whole.into())
         } else {

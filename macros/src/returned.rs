@@ -30,6 +30,19 @@ impl Parser<'_> {
     }
 }
 
+impl Parser<'_> {
+    /// Rows that are pushed to what is returned would come back in memory of their own in each call.
+    pub(crate) fn refuse_returned_rows(&mut self, output: &syn::Type) {
+        if self.program.returned.is_some_and(|id| self.program.takes_rows(id)) {
+            self.errors.push(
+                output,
+                "rows are pushed to the vector that is returned, which is not differentiable yet: make it by \
+                 `vec![vec![0.0; m]; n]` and fill its rows",
+            );
+        }
+    }
+}
+
 /// The body of a function that returns a vector: its value is a local's, since the reverse pass needs a shadow for it.
 pub(crate) fn returning_a_local(body: &syn::Block) -> syn::Block {
     let mut body = body.clone();

@@ -89,8 +89,7 @@ impl Reverse<'_> {
     /// A shadow for what a local holds, full of zeros.
     pub(crate) fn shadow_from_pool(&mut self, id: VarId) -> TokenStream {
         let (pool, name) = (self.pool(id), &self.program.variables[id].unique);
-        let rows = |other: &VarId| self.program.variables[*other].rows == self.program.variables[id].rows;
-        if self.program.grown.iter().any(rows) {
+        if self.program.takes_rows(id) {
             let stock = self.pool_of_rows(id);
             return quote!(#pool.take_rows(&#name, #stock));
         }

@@ -16,6 +16,9 @@ use crate::kind::inert;
 use crate::mutation::owned_type;
 use crate::program::{Kind, Program};
 
+/// The type parameter of the rules of a trait's methods that stands for the type which implements the trait.
+pub(crate) const IMPLEMENTOR: &str = "Self_";
+
 /// How a parameter is passed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Passing {
@@ -49,6 +52,8 @@ pub(crate) struct Signature {
     pub(crate) name: Ident,
     /// If it is a method: its name, and the type that it belongs to.
     pub(crate) method: Option<(Ident, Type)>,
+    /// The trait that the method is one of.
+    pub(crate) of_trait: Option<syn::Path>,
     pub(crate) generics: Generics,
     pub(crate) parameters: Vec<Parameter>,
     pub(crate) output: Type,
@@ -110,8 +115,8 @@ impl Signature {
             }
             None => sig.ident.clone(),
         };
-        let signature =
-            Signature { vis: vis.clone(), name, method, generics, parameters, output, dual: false };
+        let (of_trait, vis, dual) = (None, vis.clone(), false);
+        let signature = Signature { vis, name, method, of_trait, generics, parameters, output, dual };
         if owner.is_some() {
             signature.refuse_callables(errors);
         }
@@ -120,10 +125,11 @@ impl Signature {
 
     /// The function as it is called.
     pub(crate) fn primal(&self) -> TokenStream {
-        let Signature { name, method, .. } = self;
-        match method {
-            Some((method, owner)) => quote!(<#owner>::#method),
-            None => {
+        let Signature { name, method, of_trait, .. } = self;
+        match (method, of_trait) {
+            (Some((method, owner)), Some(of_trait)) => quote!(<#owner as #of_trait>::#method),
+            (Some((method, owner)), None) => quote!(<#owner>::#method),
+            (None, _) => {
                 let turbofish = self.turbofish();
                 quote!(#name #turbofish)
             }
@@ -176,7 +182,13 @@ impl Signature {
     /// What users call the function.
     pub(crate) fn label(&self) -> String {
         match &self.method {
-            Some((method, owner)) => format!("{}::{}", type_name(owner), method.unraw()),
+            Some((method, owner)) => {
+                let owner = type_name(owner);
+                let of_trait = self.of_trait.as_ref().and_then(|path| path.segments.last());
+                let owner =
+                    of_trait.filter(|_| owner == IMPLEMENTOR).map_or(owner, |last| last.ident.clone());
+                format!("{owner}::{}", method.unraw())
+            }
             // In dual numbers it is the same function.
             None => self.name.unraw().to_string().trim_end_matches(ON_DUALS).to_owned(),
         }

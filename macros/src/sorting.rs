@@ -22,6 +22,9 @@ const SORTING: &[&str] = &[
     "select_nth_unstable_by_key",
 ];
 
+/// Those that keep the order of elements which compare as equal.
+const STABLE: &[&str] = &["sort_by", "sort_by_key", "sort_by_cached_key"];
+
 impl Parser<'_> {
     /// A method that sorts its receiver.
     pub(crate) fn sorting_method(&mut self, expr: &Syn, call: &ExprMethodCall) -> Option<ExprId> {
@@ -125,6 +128,9 @@ impl Forward<'_> {
         let rest: Vec<_> = args[1..].iter().map(|arg| self.expr(*arg, block)).collect();
         let (method, unsorted) = (&call.method, Program::fresh("unsorted"));
         match self.reverse.removed.get(&expr) {
+            Some(slot) if STABLE.contains(&method.to_string().as_str()) => {
+                quote!(#slot.#method(#x, #(#rest),*))
+            }
             Some(slot) => quote!(#slot.sort(#x, |#unsorted: &mut [_]| { #unsorted.#method(#(#rest),*); })),
             None => quote!((#x).#method(#(#rest),*)),
         }

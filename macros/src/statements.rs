@@ -8,6 +8,7 @@ use syn::{Expr as Syn, Pat, Stmt};
 
 use crate::annotation::Strip;
 use crate::escape::{is_panic, statement_escapes};
+use crate::kind::names_other_type;
 use crate::parse::{Binding, CONTROL, Parser, assign_op, is_range};
 use crate::program::*;
 use crate::purity::without_shapes;
@@ -114,14 +115,18 @@ impl Parser<'_> {
             if let Some(ty) = ty {
                 self.program.variables[id].kind = self.program.kind_of_type(ty);
                 self.program.variables[id].ty = Some(Box::new(ty.clone()));
+                let kind = &self.program.variables[id].kind;
+                self.program.variables[id].of_user = names_other_type(ty, kind);
             }
             if let Some(init) = init {
                 let (kind, zero) = (self.program.kind_of(init), self.program.zero_of(init));
+                let of_user = self.program.of_user(init);
                 let variable = &mut self.program.variables[id];
                 if variable.kind == Kind::Unknown {
                     variable.kind = kind;
                 }
                 variable.zero = zero;
+                variable.of_user |= of_user;
             }
         }
         if let (true, Some(ExprKind::Tuple(elements))) = (tuple, init.map(|e| &self.program.exprs[e].kind)) {

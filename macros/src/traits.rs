@@ -1,130 +1,274 @@
-//! `#[differentiable]` on a trait, and on its `impl`s: the rule of a method is that of an associated type, which each `impl`
-//! chooses.
+//! `#[differentiable]` on a trait, and on its `impl`s.
+//!
+//! Beside the trait `Model` there is a type `Model_energy<T>` for the method `energy`: the function that this method is for the
+//! type `T`. Its rule is what `T::energy_rule()` returns, a hidden function of the trait that each `impl` provides, and the trait
+//! itself for a method with a body.
 
-use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
 use syn::visit_mut::VisitMut;
-use syn::{FnArg, GenericParam, Ident, ImplItem, ImplItemFn, ItemImpl, ItemTrait, TraitItem, Type};
+use syn::{
+    FnArg, GenericParam, Ident, ImplItem, ImplItemFn, ItemImpl, ItemTrait, TraitItem, TraitItemFn, Type,
+};
 
+use crate::annotation::Strip;
 use crate::calls::sibling;
 use crate::differentiable::{Ungroup, allowed, derive, imports};
 use crate::errors::Errors;
-use crate::impls::{self, NameSelf};
+use crate::impls::{self, NameSelf, is_constant, joined};
 use crate::overloads::Resolve;
-use crate::signature::{self, Passing, Signature};
+use crate::signature::{self, IMPLEMENTOR, Passing, Signature};
 
-/// The associated type that is the function `method`.
-fn associated(method: &Ident) -> Ident {
+/// The hidden function that returns the rule of `method`.
+fn rule_of(method: &Ident) -> Ident {
     format_ident!("{}_rule", method.unraw(), span = method.span())
 }
 
-/// What the rule of a method asks of the type that has it: the same in the trait and in each `impl`.
-fn bounds(signature: &Signature) -> TokenStream {
-    let this = |ty: &Type| matches!(ty, Type::Path(path) if path.path.is_ident("Self"));
-    let mut bounds = quote!(Self: ::core::marker::Sized + 'static,);
-    for parameter in signature.parameters.iter().filter(|p| this(&p.ty)) {
-        bounds.extend(match (parameter.passing, parameter.constant) {
-            (Passing::Value, true) => quote!(Self: ::core::marker::Copy,),
-            (Passing::Value, false) => quote!(Self: ::pullback::__private::Value + ::core::marker::Copy,),
-            (_, true) => continue,
-            (_, false) => quote!(Self: ::pullback::__private::Differentiable,),
-        });
-    }
-    if this(&signature.output) {
-        bounds.extend(quote!(Self: ::pullback::__private::Value,));
-    }
-    bounds
+/// The hidden function that an `impl` with `#[constant]` on `method` provides: the trait only has it where the method is
+/// `#[constant]` there as well, so that the rule of a default does not stand for another body.
+fn constancy_of(method: &Ident) -> Ident {
+    format_ident!("{}_is_constant_here_but_not_in_the_trait", method.unraw(), span = method.span())
 }
 
-/// The signature as the trait sees it, where the receiver's type is `Self`.
-fn of_trait(sig: &syn::Signature, errors: &mut Errors) -> Signature {
-    if !sig.generics.params.is_empty() {
-        errors.push(
-            &sig.generics.params,
-            "a generic method of a trait is not differentiable yet: write a generic function",
-        );
+/// The hidden function by which an `impl` tells that it is marked: the rules of its methods are its own.
+fn mark() -> Ident {
+    Ident::new("mark_this_impl_differentiable", Span::call_site())
+}
+
+/// What a hidden function of a trait returns.
+fn returned(signature: &Signature) -> TokenStream {
+    let (modes, output) = (signature.modes(), &signature.output);
+    quote! {
+        impl ::pullback::__private::Rule<
+            Function: ::pullback::__private::Function<Parameters = #modes, Output = #output>,
+        > + 'static
     }
-    let owner: Type = syn::parse_quote!(Self);
-    Signature::parse_in(&syn::Visibility::Inherited, &mut sig.clone(), &sig.generics, Some(&owner), errors)
 }
 
 pub(crate) fn plain(mut item: ItemTrait) -> ItemTrait {
     for item in &mut item.items {
         if let TraitItem::Fn(method) = item {
-            method.attrs.retain(|a| !a.path().is_ident("constant"));
+            method.attrs.retain(|a| !is_constant(a));
             signature::strip(&mut method.sig);
+            method.default.iter_mut().for_each(|body| Strip.visit_block_mut(body));
         }
     }
     item
 }
 
-/// A trait: each method without a body has a rule.
+/// A trait: each method that is not `#[constant]` has a rule.
 pub(crate) fn expand_trait(item: ItemTrait) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     let mut original = plain(item.clone());
-    for item in &item.items {
-        let TraitItem::Fn(method) = item else { continue };
-        // What an `impl` makes of a default is not to be seen in the `impl`, so defaults have no rule.
-        if method.default.is_some() || method.attrs.iter().any(|a| a.path().is_ident("constant")) {
+    let (mark, mut derived) = (mark(), TokenStream::new());
+    original.items.push(syn::parse_quote! {
+        #[doc(hidden)]
+        fn #mark()
+        where
+            Self: ::core::marker::Sized;
+    });
+    for method in &item.items {
+        let TraitItem::Fn(method) = method else { continue };
+        if method.attrs.iter().any(is_constant) {
+            let constancy = constancy_of(&method.sig.ident);
+            original.items.push(syn::parse_quote! {
+                #[doc(hidden)]
+                fn #constancy()
+                where
+                    Self: ::core::marker::Sized,
+                {
+                }
+            });
             continue;
         }
-        let signature = of_trait(&method.sig, &mut errors);
-        let (rule, call, bounds) =
-            (associated(&method.sig.ident), sibling(&method.sig.ident), bounds(&signature));
-        let (modes, output) = (signature.modes(), &signature.output);
-        let doc =
-            format!("The rule of `{}`: `#[differentiable]` on an `impl` provides it.", method.sig.ident);
-        original.items.push(syn::parse_quote! {
-            #[doc = #doc]
-            #[allow(non_camel_case_types)]
-            type #rule: ::pullback::__private::HasRule<Parameters = #modes, Output = #output>
-            where
-                #bounds;
-        });
-        let has_receiver = matches!(method.sig.inputs.first(), Some(FnArg::Receiver(_)));
-        let lent = signature.lent(usize::from(has_receiver));
-        let names = &signature.names()[usize::from(has_receiver)..];
-        let (receiver, this, mode) = match signature.parameters.first().filter(|_| has_receiver) {
-            None => (quote!(), quote!(), quote!(Reads)),
-            Some(p) => match p.passing {
-                Passing::Value => (quote!(self,), quote!(self,), quote!(Reads)),
-                Passing::Shared => (quote!(&'a self,), quote!(self,), quote!(Reads)),
-                Passing::Unique => (quote!(&'a mut self,), quote!(self,), quote!(WritesToReceiver)),
-            },
-        };
-        original.items.push(syn::parse_quote! {
-            /// The arguments of a call, for code that `#[differentiable]` writes.
-            #[doc(hidden)]
-            fn #call<'a>(
-                #receiver #(#lent),*
-            ) -> ::pullback::__private::Call<'a, Self::#rule, ::pullback::__private::#mode>
-            where
-                #bounds
-            {
-                ::pullback::__private::Call::new((#this #(#names,)*))
+        match expand_method(&item, method) {
+            Ok((items, tokens)) => {
+                original.items.extend(items);
+                derived.extend(tokens);
             }
-        });
+            Err(error) => errors.add(error),
+        }
     }
     errors.finish()?;
-    Ok(quote!(#original))
+    Ok(quote! {
+        #[allow(clippy::needless_range_loop)]
+        #original
+        #derived
+    })
+}
+
+/// What belongs into the trait for one of its methods, and what stands beside it.
+fn expand_method(item: &ItemTrait, method: &TraitItemFn) -> syn::Result<([TraitItem; 2], TokenStream)> {
+    let mut errors = Errors::default();
+    let (name, this) = (&method.sig.ident, Ident::new(IMPLEMENTOR, Span::call_site()));
+    let of_types = item.generics.split_for_impl().1;
+    let (own, of) = (&item.ident, quote!(#of_types));
+    let path: syn::Path = syn::parse_quote!(#own #of);
+    let mut generics = joined(&item.generics, &method.sig.generics);
+    generics.params.insert(0, syn::parse_quote!(#this: #path));
+    let owner: Type = syn::parse_quote!(#this);
+    let mut sig = method.sig.clone();
+    let mut signature = Signature::parse_in(&item.vis, &mut sig, &generics, Some(&owner), &mut errors);
+    signature.name = format_ident!("{}_{}", own, name.unraw(), span = name.span());
+    signature.of_trait = Some(path.clone());
+
+    let (ty, (declared, _, clause)) = (signature.ty(), signature.generics.split());
+    let default = match &method.default {
+        None => None,
+        Some(body) => {
+            let mut body = body.clone();
+            Ungroup.visit_block_mut(&mut body);
+            NameSelf.visit_block_mut(&mut body);
+            Resolve { owner: &owner, output: None }.visit_block_mut(&mut body);
+            let rule = derive(&signature, &body, &mut errors)?;
+            Some(quote! {
+                impl #declared #ty #clause {
+                    #[doc(hidden)]
+                    pub fn default_rule() -> impl __pb::Rule<Function = Self> + 'static {
+                        #rule
+                    }
+                }
+            })
+        }
+    };
+    errors.finish()?;
+
+    let (rule, label) = (rule_of(name), signature.label());
+    let doc = format!("The rule of `{label}`, as the type that has the method provides it.");
+    let own_names = names_of(&sig.generics);
+    let turbofish = if own_names.is_empty() { quote!() } else { quote!(::<#(#own_names),*>) };
+    let (parts, driver) = (signature.function(), signature.driver());
+    let (declaration, allowed, imports) = (signature.item(), allowed(), imports());
+    let tokens = quote! {
+        #declaration
+        #allowed
+        const _: () = {
+            #imports
+
+            #parts
+
+            impl #declared __pb::HasRule for #ty #clause {
+                fn make_rule() -> impl __pb::Rule<Function = Self> + 'static {
+                    __pb::Dispatched::new(<#this as #path>::#rule #turbofish())
+                }
+            }
+
+            impl #declared #ty #clause {
+                #[doc = #doc]
+                pub fn rule() -> impl __pb::Rule<Function = #ty> {
+                    <Self as __pb::HasRule>::make_rule()
+                }
+            }
+
+            #default
+
+            #driver
+        };
+    };
+    Ok((hidden(&signature, method), tokens))
+}
+
+/// The hidden functions of the trait for a method: its rule, and what brings the arguments of a call together.
+fn hidden(signature: &Signature, method: &TraitItemFn) -> [TraitItem; 2] {
+    let name = &method.sig.ident;
+    let (rule, call, returned) = (rule_of(name), sibling(name), returned(signature));
+    let own: Vec<_> = not_lifetimes(&method.sig.generics).collect();
+    let has_receiver = matches!(method.sig.inputs.first(), Some(FnArg::Receiver(_)));
+    let lent = signature.lent(usize::from(has_receiver));
+    let names = &signature.names()[usize::from(has_receiver)..];
+    let (receiver, this, mode) = match signature.parameters.first().filter(|_| has_receiver) {
+        None => (quote!(), quote!(), quote!(Reads)),
+        Some(p) => match p.passing {
+            Passing::Value => (quote!(self,), quote!(self,), quote!(Reads)),
+            Passing::Shared => (quote!(&'a self,), quote!(self,), quote!(Reads)),
+            Passing::Unique => (quote!(&'a mut self,), quote!(self,), quote!(WritesToReceiver)),
+        },
+    };
+    let (ty, clause) = (signature.ty(), signature.generics.declaration().1);
+    let predicates = clause.iter().flat_map(|clause| &clause.predicates);
+    let predicates = quote!(where Self: ::core::marker::Sized, #(#predicates,)*);
+    let body = match &method.default {
+        Some(_) => quote!({ <#ty>::default_rule() }),
+        None => quote!(;),
+    };
+    let doc = format!("The rule of `{}`, for code that `#[differentiable]` writes.", signature.label());
+    let items = [
+        quote! {
+            #[doc = #doc]
+            #[doc(hidden)]
+            fn #rule<#(#own),*>() -> #returned #predicates #body
+        },
+        quote! {
+            /// The arguments of a call, for code that `#[differentiable]` writes.
+            #[doc(hidden)]
+            fn #call<'a, #(#own),*>(
+                #receiver #(#lent),*
+            ) -> ::pullback::__private::Call<'a, #ty, ::pullback::__private::#mode> #predicates {
+                ::pullback::__private::Call::new((#this #(#names,)*))
+            }
+        },
+    ];
+    items.map(|tokens| syn::parse2(as_self(tokens)).expect("an item of a trait"))
+}
+
+/// Within the trait the type that implements it is `Self`.
+fn as_self(tokens: TokenStream) -> TokenStream {
+    let tree = |token| match token {
+        proc_macro2::TokenTree::Ident(name) if name == IMPLEMENTOR => {
+            proc_macro2::TokenTree::Ident(Ident::new("Self", name.span()))
+        }
+        proc_macro2::TokenTree::Group(group) => {
+            let mut inner = proc_macro2::Group::new(group.delimiter(), as_self(group.stream()));
+            inner.set_span(group.span());
+            proc_macro2::TokenTree::Group(inner)
+        }
+        token => token,
+    };
+    tokens.into_iter().map(tree).collect()
+}
+
+fn not_lifetimes(generics: &syn::Generics) -> impl Iterator<Item = &GenericParam> {
+    generics.params.iter().filter(|p| !matches!(p, GenericParam::Lifetime(_)))
+}
+
+fn names_of(generics: &syn::Generics) -> Vec<&Ident> {
+    let names = generics.params.iter().filter_map(|p| match p {
+        GenericParam::Type(p) => Some(&p.ident),
+        GenericParam::Const(p) => Some(&p.ident),
+        GenericParam::Lifetime(_) => None,
+    });
+    names.collect()
 }
 
 /// The `impl` of such a trait.
 pub(crate) fn expand_impl(block: ItemImpl) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
+    for param in &block.generics.params {
+        if let GenericParam::Lifetime(lifetime) = param {
+            errors.push(lifetime, "an `impl` with lifetimes is not differentiable yet: write free functions");
+        }
+    }
+    errors.finish()?;
     let mut original = block.clone();
     let marks = impls::strip(&mut original);
-    let mut derived = TokenStream::new();
+    let (mark, mut derived) = (mark(), TokenStream::new());
+    original.items.push(syn::parse_quote!(
+        fn #mark() {}
+    ));
     for (item, mark) in block.items.iter().zip(marks) {
-        if let (ImplItem::Fn(method), Some(_)) = (item, mark) {
-            match expand_method(&block, method) {
-                Ok((rule, tokens)) => {
-                    original.items.push(rule);
-                    derived.extend(tokens);
-                }
-                Err(error) => errors.add(error),
+        let ImplItem::Fn(method) = item else { continue };
+        if mark.is_none() {
+            let (constancy, span) = (constancy_of(&method.sig.ident), method.sig.ident.span());
+            original.items.push(syn::parse_quote_spanned!(span=> fn #constancy() {}));
+            continue;
+        }
+        match expand_method_of_impl(&block, method) {
+            Ok((rule, tokens)) => {
+                original.items.push(rule);
+                derived.extend(tokens);
             }
+            Err(error) => errors.add(error),
         }
     }
     errors.finish()?;
@@ -136,22 +280,18 @@ pub(crate) fn expand_impl(block: ItemImpl) -> syn::Result<TokenStream> {
     })
 }
 
-fn expand_method(block: &ItemImpl, method: &ImplItemFn) -> syn::Result<(ImplItem, TokenStream)> {
+fn expand_method_of_impl(block: &ItemImpl, method: &ImplItemFn) -> syn::Result<(ImplItem, TokenStream)> {
     let mut errors = Errors::default();
-    let bounds = bounds(&of_trait(&method.sig, &mut errors));
-    errors.finish()?;
     let owner = &*block.self_ty;
     let (mut sig, mut body) = (method.sig.clone(), method.block.clone());
     Ungroup.visit_block_mut(&mut body);
     NameSelf.visit_block_mut(&mut body);
     Resolve { owner, output: None }.visit_block_mut(&mut body);
-    for param in &block.generics.params {
-        if let GenericParam::Lifetime(lifetime) = param {
-            errors.push(lifetime, "an `impl` with lifetimes is not differentiable yet: write free functions");
-        }
-    }
-    let vis = syn::parse_quote!(pub);
-    let signature = Signature::parse_in(&vis, &mut sig, &block.generics, Some(owner), &mut errors);
+    // The type may be private; what others use is the function beside the trait.
+    let vis = syn::Visibility::Inherited;
+    let generics = joined(&block.generics, &sig.generics);
+    let mut signature = Signature::parse_in(&vis, &mut sig, &generics, Some(owner), &mut errors);
+    signature.of_trait = block.trait_.as_ref().map(|(path, _)| path.clone());
     errors.finish()?;
     let rule = derive(&signature, &body, &mut errors)?;
 
@@ -159,8 +299,14 @@ fn expand_method(block: &ItemImpl, method: &ImplItemFn) -> syn::Result<(ImplItem
     let (item, function, driver) = (signature.item(), signature.function(), signature.driver());
     let (allowed, imports) = (allowed(), imports());
     let doc = format!("The rule of `{}`, as derived from its source.", signature.label());
-    let name = associated(&method.sig.ident);
-    let associated = syn::parse_quote!(type #name = #ty where #bounds;);
+    let (name, returned) = (rule_of(&method.sig.ident), returned(&signature));
+    let own: Vec<_> = not_lifetimes(&sig.generics).collect();
+    let own_clause = own_clause(&signature, &sig.generics);
+    let provided = syn::parse_quote! {
+        fn #name<#(#own),*>() -> #returned #own_clause {
+            <#ty as ::pullback::__private::HasRule>::make_rule()
+        }
+    };
     let tokens = quote! {
         #item
         #allowed
@@ -185,5 +331,19 @@ fn expand_method(block: &ItemImpl, method: &ImplItemFn) -> syn::Result<(ImplItem
             #driver
         };
     };
-    Ok((associated, tokens))
+    Ok((provided, tokens))
+}
+
+/// What a rule asks of the method's own type parameters.
+fn own_clause(signature: &Signature, own: &syn::Generics) -> TokenStream {
+    let names = names_of(own);
+    let of_own = |predicate: &&syn::WherePredicate| match predicate {
+        syn::WherePredicate::Type(predicate) => {
+            names.iter().any(|name| predicate.bounded_ty.to_token_stream().to_string() == name.to_string())
+        }
+        _ => false,
+    };
+    let clause = signature.generics.declaration().1;
+    let predicates: Vec<_> = clause.iter().flat_map(|clause| &clause.predicates).filter(of_own).collect();
+    if predicates.is_empty() { quote!() } else { quote!(where #(#predicates),*) }
 }

@@ -75,6 +75,8 @@ pub(crate) struct Variable {
     pub(crate) ty: Option<Box<syn::Type>>,
     /// The type parameter that a parameter refers to.
     pub(crate) general: Option<Ident>,
+    /// Of a type with a name that is none of the language's, as it is declared or as it is computed.
+    pub(crate) of_user: bool,
 }
 
 impl Variable {
@@ -108,6 +110,7 @@ impl Variable {
             zero: None,
             ty: None,
             general: None,
+            of_user: false,
         }
     }
 

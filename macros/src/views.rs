@@ -288,7 +288,9 @@ impl Parser<'_> {
     /// name.
     pub(crate) fn let_parts(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
         let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
-        if !self.suspects.any(&init.expr) {
+        // The parts of constants are references as well, which cannot be kept.
+        let divides = matches!(&*init.expr, Syn::MethodCall(call) if call.method == "split_at");
+        if !divides && !self.suspects.any(&init.expr) {
             return None;
         }
         let mut out = Vec::new();

@@ -14,6 +14,7 @@ mod checkpointed;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod derived;
+mod dispatch;
 mod dual;
 mod entries;
 mod exchange;
@@ -98,6 +99,7 @@ pub mod __private {
     };
     pub use crate::checkpointed::checkpointed;
     pub use crate::derived::{Stateful, derived};
+    pub use crate::dispatch::Dispatched;
     pub use crate::dual::{
         Cast, Contribute, ContributeParameter, ContributeParameters, Direction, DualNumber, HasDual, Lift,
         LiftParameter, LiftParameters, LiftRef, Liftable, Numbers,
@@ -107,7 +109,6 @@ pub mod __private {
     pub use crate::float::{Float, Scalar};
     pub use crate::foreign;
     pub use crate::function::*;
-    pub use crate::fused::{KeepsLifetime, LifetimeOf, ShortensLifetime};
     #[doc(hidden)]
     pub use crate::with_cuda;
     pub mod fused {
@@ -121,8 +122,8 @@ pub mod __private {
     #[cfg(feature = "nalgebra")]
     pub use crate::nalgebra::on_heap as matrices;
     pub use crate::operators::{
-        Operands, OperatorRule, OtherOperands, ScalarOperands, Source, operator, pull_both, pull_left,
-        pull_right,
+        Operands, OperatorRule, OtherOperands, ScalarOperands, Source, of_number, operator, pull_both,
+        pull_left, pull_right,
     };
     pub use crate::option::{FromStop, OptionRules, Try, stop};
     pub use crate::output::{Copies, Output, lend, returned};
@@ -132,7 +133,7 @@ pub mod __private {
     pub use crate::schedule::Schedule;
     pub use crate::shadow::{Accumulate, Differentiable, Element, Ignored, Shadow, cells, slice_cells};
     pub use crate::snapshots::{Snapshots, segments, spacing};
-    pub use crate::sorting::Sorted;
+    pub use crate::sorting::{SortItem, Sorted};
     pub use crate::state::{Stack, State};
     pub use crate::tangent::{Tangent, Value, accumulate, take, zero, zero_of};
     #[cfg(feature = "nalgebra")]

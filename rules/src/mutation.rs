@@ -440,14 +440,22 @@ pub trait Copyable: Differentiable + ToOwned<Owned: Output> {
 
 macro_rules! copyable_slices {
     ($($t:ty),*) => {$(
-        impl<T: Element> Copyable for $t {
-            fn hand_back(shadow: &[T::Cells], d: &[T]) {
+        impl<T: Plain> Copyable for $t {
+            fn hand_back(shadow: &[<T::Tangent as Element>::Cells], d: &[T::Tangent]) {
                 shadow.iter().zip(d).for_each(|(cell, d)| cell.accumulate(*d));
             }
         }
     )*};
 }
 copyable_slices!([T], Vec<T>);
+
+impl<T: Plain> Copyable for Vec<Vec<T>> {
+    fn hand_back(shadow: Self::Shadow<'_>, d: &[Vec<T::Tangent>]) {
+        for (row, d) in shadow.iter().zip(d) {
+            row.iter().zip(d).for_each(|(cell, d)| cell.accumulate(*d));
+        }
+    }
+}
 
 macro_rules! copyable_arrays {
     ($($t:ty),*) => {$(
@@ -460,8 +468,8 @@ macro_rules! copyable_arrays {
 }
 copyable_arrays!(ArrayRef<T, D>, Array<T, D>);
 
-impl<T: Element> Copyable for T {
-    fn hand_back(shadow: &T::Cells, d: T) {
+impl<T: Plain> Copyable for T {
+    fn hand_back(shadow: &<T::Tangent as Element>::Cells, d: T::Tangent) {
         shadow.accumulate(d);
     }
 }
@@ -483,7 +491,7 @@ impl<F> Default for Copying<F> {
     }
 }
 
-impl<T: Element> Function for to_vec<T> {
+impl<T: Plain> Function for to_vec<T> {
     type Parameters = (Ref<[T]>,);
     type Output = Vec<T>;
     const NAME: &'static str = "to_vec";
@@ -503,7 +511,7 @@ impl<C: Copyable + ?Sized + 'static> Function for to_owned<C> {
     }
 }
 
-impl<T: Element> to_vec<T> {
+impl<T: Plain> to_vec<T> {
     /// The arguments of a call.
     #[inline(always)]
     pub fn args(x: &[T]) -> Args<'_, Self> {
@@ -527,7 +535,7 @@ impl<C: Copyable + ?Sized + 'static> to_owned<C> {
     }
 }
 
-impl<T: Element> Activation for Copying<to_vec<T>> {
+impl<T: Plain> Activation for Copying<to_vec<T>> {
     type Function = to_vec<T>;
 
     fn forward(&mut self, (x,): Args<'_, Self::Function>) -> Vec<T> {

@@ -306,6 +306,21 @@ impl IntegerOperator for operator::Mul {}
 impl IntegerOperator for operator::Div {}
 impl IntegerOperator for operator::Rem {}
 
+/// The gradient with respect to the sum of a constant float and of what the macro takes for a number.
+#[diagnostic::on_unimplemented(
+    message = "the macro takes this sum with a float for one of numbers",
+    label = "this is the gradient with respect to a `{Self}`",
+    note = "bind the other operand with its type before: `let z: Complex = …;`"
+)]
+pub trait OfNumber {}
+impl<T: Scalar> OfNumber for T {}
+
+/// See [`OfNumber`].
+#[inline(always)]
+pub fn of_number<T: OfNumber>(d: T) -> T {
+    d
+}
+
 type Seed<O, L, R> = <<L as OperatorRule<O, R>>::Output as Value>::Tangent;
 
 /// See [`OperatorRule::both`].

@@ -4,6 +4,7 @@ use ndarray::{Array, Dimension};
 
 use crate::function::{Cotangent, Function};
 use crate::local::Pool;
+use crate::rows::Rows;
 use crate::rule::Rule;
 use crate::shadow::{Differentiable, Element};
 use crate::state::State;
@@ -71,22 +72,40 @@ impl<T: Value> Output for T {
     }
 }
 
-impl<T: Element> Output for Vec<T> {
-    type Cotangent<'a> = &'a [T];
-    type Gradient = Vec<T>;
+impl<T: Value<Tangent: Element>> Output for Vec<T> {
+    type Cotangent<'a> = &'a [T::Tangent];
+    type Gradient = Vec<T::Tangent>;
 
-    fn empty() -> Vec<T> {
+    fn empty() -> Vec<T::Tangent> {
         Vec::new()
     }
-    fn prepare(&self, gradient: &mut Vec<T>) {
+    fn prepare(&self, gradient: &mut Vec<T::Tangent>) {
         Differentiable::prepare(self, gradient);
     }
-    fn lend(gradient: &Vec<T>) -> &[T] {
+    fn lend(gradient: &Vec<T::Tangent>) -> &[T::Tangent] {
         gradient
     }
-    fn copy(gradient: &mut Vec<T>, cotangent: &[T]) {
+    fn copy(gradient: &mut Vec<T::Tangent>, cotangent: &[T::Tangent]) {
         gradient.clear();
         gradient.extend_from_slice(cotangent);
+    }
+}
+
+impl<T: Value<Tangent: Element> + 'static> Output for Vec<Vec<T>> {
+    type Cotangent<'a> = &'a [Vec<T::Tangent>];
+    type Gradient = Rows<Vec<T>>;
+
+    fn empty() -> Rows<Vec<T>> {
+        Rows::new()
+    }
+    fn prepare(&self, gradient: &mut Rows<Vec<T>>) {
+        gradient.prepare(self);
+    }
+    fn lend(gradient: &Rows<Vec<T>>) -> &[Vec<T::Tangent>] {
+        gradient
+    }
+    fn copy(gradient: &mut Rows<Vec<T>>, cotangent: &[Vec<T::Tangent>]) {
+        gradient.copy_from(cotangent);
     }
 }
 

@@ -31,6 +31,8 @@ pub trait Item: Sized {
     fn shadows(gradients: &mut Self::Gradients) -> Self::Shadows<'_>;
     /// See [`Differentiable::align`].
     fn align_all<'a>(items: &[Self], shadows: Self::Shadows<'a>) -> Self::Shadows<'a>;
+    /// See [`Differentiable::shortened`].
+    fn shortened_all<'a, 's: 'a>(shadows: Self::Shadows<'s>) -> Self::Shadows<'a>;
     /// What the user sees of `gradients`.
     fn views(gradients: &Self::Gradients) -> Self::Views<'_>;
     /// Sets `gradients`, already of the right shape, to `seeds`.
@@ -58,6 +60,10 @@ impl<T: Value<Tangent: Element>> Item for T {
     fn align_all<'a>(items: &[T], shadows: Self::Shadows<'a>) -> Self::Shadows<'a> {
         assert_eq!(shadows.len(), items.len(), "a shadow has the length of its slice");
         &shadows[..items.len()]
+    }
+    #[inline(always)]
+    fn shortened_all<'a, 's: 'a>(shadows: Self::Shadows<'s>) -> Self::Shadows<'a> {
+        shadows
     }
     #[inline]
     fn views(gradients: &Vec<T::Tangent>) -> &[T::Tangent] {
@@ -91,6 +97,10 @@ macro_rules! slice {
             #[inline(always)]
             fn align<'a>(&self, shadow: T::Shadows<'a>) -> T::Shadows<'a> {
                 T::align_all(self, shadow)
+            }
+            #[inline(always)]
+            fn shortened<'a, 's: 'a>(shadow: T::Shadows<'s>) -> T::Shadows<'a> {
+                T::shortened_all(shadow)
             }
             #[inline]
             fn view(gradient: &T::Gradients) -> T::Views<'_> {
@@ -175,6 +185,32 @@ impl<T: Differentiable> Rows<T> {
         shadows
     }
 
+    /// The same shadows for a shorter time.
+    #[inline(always)]
+    #[allow(clippy::unnecessary_cast, reason = "it changes the lifetime")]
+    pub fn shortened<'a, 's: 'a>(shadows: &'s [T::Shadow<'s>]) -> &'a [T::Shadow<'a>] {
+        // SAFETY: types that differ in a lifetime alone have one layout. That a shadow, which is covariant, may be taken for one
+        // that lasts for a shorter time each type shows by `Differentiable::shortened`; behind a slice of unknown type the
+        // compiler does not see it.
+        unsafe { &*(std::ptr::from_ref(shadows) as *const [T::Shadow<'a>]) }
+    }
+
+    /// Sets the gradients, of whatever number and shapes, to `others`.
+    pub(crate) fn copy_from(&mut self, others: &[T::Gradient])
+    where
+        T::Gradient: Clone,
+    {
+        self.len = others.len();
+        if self.gradients.len() < self.len {
+            self.gradients.resize_with(self.len, T::empty);
+        }
+        self.shadows.clear();
+        self.shadows.reserve(self.len);
+        for (gradient, other) in self.gradients.iter_mut().zip(others) {
+            gradient.clone_from(other);
+        }
+    }
+
     /// Sets the gradients, already of the right shapes, to `seeds`.
     pub fn seed(&mut self, seeds: &[T::Gradient]) {
         assert_eq!(self.len, seeds.len(), "the seed has another length than the argument");
@@ -248,6 +284,10 @@ macro_rules! row {
             #[inline(always)]
             fn align_all<'a>(items: &[Self], shadows: Self::Shadows<'a>) -> Self::Shadows<'a> {
                 $crate::rows::Rows::align(items, shadows)
+            }
+            #[inline(always)]
+            fn shortened_all<'a, 's: 'a>(shadows: Self::Shadows<'s>) -> Self::Shadows<'a> {
+                $crate::rows::Rows::<Self>::shortened(shadows)
             }
             fn views(gradients: &Self::Gradients) -> Self::Views<'_> {
                 gradients

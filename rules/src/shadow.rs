@@ -24,7 +24,7 @@ use crate::tangent::{Tangent, Value};
     note = "mark the parameter `#[constant]` if no gradient with respect to it is wanted"
 )]
 pub trait Differentiable {
-    /// A view over cells of the shape of `Self`.
+    /// A view over cells of the shape of `Self`, covariant in `'a`.
     type Shadow<'a>: Copy + 'a;
     /// Owned storage for a gradient.
     type Gradient: Send + 'static;
@@ -49,6 +49,8 @@ pub trait Differentiable {
     fn align<'a>(&self, shadow: Self::Shadow<'a>) -> Self::Shadow<'a> {
         shadow
     }
+    /// The same shadow for a shorter time, which the compiler does not see where `Self` is a type parameter.
+    fn shortened<'a, 's: 'a>(shadow: Self::Shadow<'s>) -> Self::Shadow<'a>;
     /// What the user sees of `gradient`.
     fn view(gradient: &Self::Gradient) -> Self::View<'_>;
     /// Sets `gradient`, already of the right shape, to `seed`.
@@ -345,6 +347,10 @@ impl<T: Value<Tangent: Element>> Differentiable for T {
     fn shadow(gradient: &mut T::Tangent) -> &<T::Tangent as Element>::Cells {
         cells(gradient)
     }
+    #[inline(always)]
+    fn shortened<'a, 's: 'a>(shadow: Self::Shadow<'s>) -> Self::Shadow<'a> {
+        shadow
+    }
     #[inline]
     fn view(gradient: &T::Tangent) -> T::Tangent {
         *gradient
@@ -396,6 +402,10 @@ macro_rules! ndarray {
             #[inline]
             fn shadow(gradient: &mut Array<T, D>) -> ArrayCells<'_, T, D> {
                 gradient.cell_view()
+            }
+            #[inline(always)]
+            fn shortened<'a, 's: 'a>(shadow: Self::Shadow<'s>) -> Self::Shadow<'a> {
+                shadow
             }
             #[inline(always)]
             fn align<'a>(&self, shadow: Self::Shadow<'a>) -> Self::Shadow<'a> {

@@ -1,35 +1,41 @@
 //! Sorting: the order is a constant, by which the reverse pass brings numbers and gradients back to where they were.
 
-use std::cell::Cell;
+use std::cmp::Ordering;
 
 use crate::float::Scalar;
-use crate::shadow::{Accumulate, Shadow};
+use crate::function::for_tuples;
+use crate::shadow::{Accumulate, Element, Shadow};
 use crate::state::State;
+use crate::tangent::Value;
 
 /// The orders that slices have been brought into, the latest last.
-pub struct Sorted<T> {
-    /// For each number of a sorted slice where it was before.
+pub struct Sorted<T: Value> {
+    /// For each element of a sorted slice where it was before.
     orders: Vec<u32>,
     lens: Vec<usize>,
     /// Room to work in.
     numbers: Vec<T>,
+    gradients: Vec<T::Tangent>,
+    tagged: Vec<(T, u32)>,
     places: Vec<u32>,
     origins: Vec<u32>,
 }
 
-impl<T> Default for Sorted<T> {
+impl<T: Value> Default for Sorted<T> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<T> Sorted<T> {
+impl<T: Value> Sorted<T> {
     /// Nothing, and nothing allocated.
     pub const fn new() -> Self {
         Sorted {
             orders: Vec::new(),
             lens: Vec::new(),
             numbers: Vec::new(),
+            gradients: Vec::new(),
+            tagged: Vec::new(),
             places: Vec::new(),
             origins: Vec::new(),
         }
@@ -64,9 +70,24 @@ impl<T: Scalar> Sorted<T> {
         }
         self.lens.push(x.len());
     }
+}
+
+impl<T: Value<Tangent: Element> + Copy> Sorted<T> {
+    /// Sorts `x` by a stable sort of its elements along with where they were.
+    fn sort_tagged(&mut self, x: &mut [T], sort: impl FnOnce(&mut [(T, u32)])) {
+        let count = u32::try_from(x.len()).expect("fewer than 2³² elements are sorted differentiably");
+        self.tagged.clear();
+        self.tagged.extend(x.iter().copied().zip(0..count));
+        sort(&mut self.tagged);
+        for (element, (sorted, _)) in x.iter_mut().zip(&self.tagged) {
+            *element = *sorted;
+        }
+        self.orders.extend(self.tagged.iter().map(|(_, origin)| origin));
+        self.lens.push(x.len());
+    }
 
     /// Undoes the latest sorting, of `x` and of its shadow.
-    pub fn undo(&mut self, x: &mut [T], shadow: Shadow<&[Cell<T>]>) {
+    pub fn undo(&mut self, x: &mut [T], shadow: Shadow<&[<T::Tangent as Element>::Cells]>) {
         let len = self.lens.pop().expect("a pullback follows its forward");
         let start = self.orders.len() - len;
         let order = &self.orders[start..];
@@ -76,9 +97,9 @@ impl<T: Scalar> Sorted<T> {
             x[*origin as usize] = *number;
         }
         if let Some(shadow) = shadow.get() {
-            self.numbers.clear();
-            self.numbers.extend(shadow.iter().map(Accumulate::take));
-            for (d, origin) in self.numbers.iter().zip(order) {
+            self.gradients.clear();
+            self.gradients.extend(shadow.iter().map(Accumulate::take));
+            for (d, origin) in self.gradients.iter().zip(order) {
                 shadow[*origin as usize].accumulate(*d);
             }
         }
@@ -86,7 +107,74 @@ impl<T: Scalar> Sorted<T> {
     }
 }
 
-impl<T: Send> State for Sorted<T> {
+impl<T: SortItem> Sorted<T> {
+    /// `x.sort_by(compare)`
+    pub fn sort_by(&mut self, x: &mut [T], compare: impl FnMut(&T, &T) -> Ordering) {
+        T::sort_by(self, x, compare);
+    }
+
+    /// `x.sort_by_key(key)`
+    pub fn sort_by_key<K: Ord>(&mut self, x: &mut [T], key: impl FnMut(&T) -> K) {
+        T::sort_by_key(self, x, key);
+    }
+
+    /// `x.sort_by_cached_key(key)`
+    pub fn sort_by_cached_key<K: Ord>(&mut self, x: &mut [T], key: impl FnMut(&T) -> K) {
+        T::sort_by_cached_key(self, x, key);
+    }
+}
+
+/// An element of slices that are sorted: `#[derive(Differentiable)]` makes plain structs such. In the slice elements that
+/// compare as equal keep their order, so that it is known where each was.
+#[diagnostic::on_unimplemented(
+    message = "a slice of `{Self}` is not sorted differentiably",
+    label = "numbers, tuples and arrays of these, and plain structs with `#[derive(Differentiable)]` are",
+    note = "otherwise sort indices, by `order.sort_by(|i, j| x[*i].total_cmp(&x[*j]))`"
+)]
+pub trait SortItem: Value<Tangent: Element> + Copy {
+    /// See [`Sorted::sort_by`].
+    fn sort_by(sorted: &mut Sorted<Self>, x: &mut [Self], mut compare: impl FnMut(&Self, &Self) -> Ordering) {
+        sorted.sort_tagged(x, |tagged| tagged.sort_by(|(a, _), (b, _)| compare(a, b)));
+    }
+
+    /// See [`Sorted::sort_by_key`].
+    fn sort_by_key<K: Ord>(sorted: &mut Sorted<Self>, x: &mut [Self], mut key: impl FnMut(&Self) -> K) {
+        sorted.sort_tagged(x, |tagged| tagged.sort_by_key(|(element, _)| key(element)));
+    }
+
+    /// See [`Sorted::sort_by_cached_key`].
+    fn sort_by_cached_key<K: Ord>(
+        sorted: &mut Sorted<Self>,
+        x: &mut [Self],
+        mut key: impl FnMut(&Self) -> K,
+    ) {
+        sorted.sort_tagged(x, |tagged| tagged.sort_by_cached_key(|(element, _)| key(element)));
+    }
+}
+
+/// Of numbers it is known which is which, whatever the comparison says: they are sorted as they are.
+impl<T: Scalar> SortItem for T {
+    fn sort_by(sorted: &mut Sorted<T>, x: &mut [T], compare: impl FnMut(&T, &T) -> Ordering) {
+        sorted.sort(x, |numbers| numbers.sort_by(compare));
+    }
+    fn sort_by_key<K: Ord>(sorted: &mut Sorted<T>, x: &mut [T], key: impl FnMut(&T) -> K) {
+        sorted.sort(x, |numbers| numbers.sort_by_key(key));
+    }
+    fn sort_by_cached_key<K: Ord>(sorted: &mut Sorted<T>, x: &mut [T], key: impl FnMut(&T) -> K) {
+        sorted.sort(x, |numbers| numbers.sort_by_cached_key(key));
+    }
+}
+
+impl<T: SortItem, const N: usize> SortItem for [T; N] where [T; N]: Value<Tangent: Element> {}
+
+macro_rules! tuple {
+    ($($T:ident $i:tt),*) => {
+        impl<$($T: Copy),*> SortItem for ($($T,)*) where ($($T,)*): Value<Tangent: Element> {}
+    };
+}
+for_tuples!(tuple);
+
+impl<T: Value<Tangent: Send> + Send> State for Sorted<T> {
     fn reset(&mut self) {
         self.orders.clear();
         self.lens.clear();

@@ -222,9 +222,22 @@ fn by_path(x: f64, y: f64, k: f32) -> f64 {
     f64::max(x, y) * f64::sin(x) + f64::from(k) * f64::powi(y, 2) + f64::abs(-x)
 }
 
+/// What binds less than a method call keeps its parentheses.
+#[differentiable]
+fn of_operators_by_path(x: f64, y: f64) -> f64 {
+    let inner = f64::abs(1.0 - x) + f64::max(1.0 - x, y) * f64::min(x * y, x - y);
+    let powers = f64::powi(1.0 + x, 3) + f64::powf(x + 2.0, y - 1.0) + f64::sqrt(x * x + y * y);
+    let cast = f64::exp(-x) + f64::sin(-(x - y)) + f64::cos(x * 2.0 - y);
+    let branch = f64::tanh(if x > y { x } else { y * 2.0 });
+    inner * powers + cast / branch - f64::abs(x - y).abs()
+}
+
 #[test]
 fn methods_called_by_path() {
     check_rule(by_path::rule, [(0.3, 0.7, 1.5), (1.3, 0.7, -0.5)]);
+    check_rule(of_operators_by_path::rule, [(0.3, 0.8), (1.5, 0.5)]);
+    let mut g = of_operators_by_path::gradient();
+    assert_eq!(g.value_and_gradient(0.3, 0.8).0, of_operators_by_path(0.3, 0.8));
 }
 
 #[differentiable]

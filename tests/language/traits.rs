@@ -24,6 +24,7 @@ trait Potential {
     fn combine(r: f64, scale: f64, weights: &[f64]) -> f64;
 
     /// No rule, but constants may be computed by it.
+    #[constant]
     fn name(&self) -> String {
         "potential".into()
     }

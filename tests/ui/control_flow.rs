@@ -1,19 +1,6 @@
 use pullback::prelude::*;
 
 #[differentiable]
-fn positive(x: f64) -> Option<f64> {
-    if x > 0.0 { Some(x) } else { None }
-}
-
-#[differentiable]
-fn leaves_a_condition(x: f64) -> Option<f64> {
-    if x > 1.0 && positive(x)? > 2.0 {
-        return None;
-    }
-    Some(x * x)
-}
-
-#[differentiable]
 fn leaves_an_index(x: &mut [f64], i: Option<usize>) -> Option<f64> {
     x[i?] = 1.0;
     Some(x[0])
@@ -35,8 +22,10 @@ fn errors(x: f64) -> Result<f64, f64> {
     Ok(x * x)
 }
 
+type Triple = (f64, f64, f64);
+
 #[differentiable]
-fn behind_a_gap(x: (f64, f64, f64)) -> f64 {
+fn behind_a_gap(x: Triple) -> f64 {
     let (.., last) = x;
     last * last
 }

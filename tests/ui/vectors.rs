@@ -79,4 +79,13 @@ fn by_closure(x: &[f64], k: f64) -> f64 {
     v[1]
 }
 
+#[differentiable]
+fn pushes_what_it_returns(x: &[f64]) -> Vec<Vec<f64>> {
+    let mut rows = Vec::new();
+    for i in 0..x.len() {
+        rows.push(vec![x[i], x[i] * x[i]]);
+    }
+    rows
+}
+
 fn main() {}

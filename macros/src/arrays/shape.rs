@@ -241,6 +241,10 @@ impl Parser<'_> {
         for projection in &place.projections {
             ty = match projection {
                 Projection::Deref => ty,
+                Projection::Field(syn::Member::Unnamed(index)) => match ty {
+                    Type::Tuple(tuple) => tuple.elems.get(index.index as usize)?.clone(),
+                    _ => return None,
+                },
                 Projection::Field(_) => return None,
                 Projection::Index(index) => {
                     let range = matches!(self.program.exprs[*index].syntax, Expr::Range(_));

@@ -52,6 +52,10 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
         &|Field { member, ty, .. }| quote!(#member: <#ty as __pb::Differentiable>::shadow(&mut gradient.#member),),
         &filled,
     );
+    let shortened = each(
+        &|Field { member, ty, .. }| quote!(#member: <#ty as __pb::Differentiable>::shortened(shadow.#member),),
+        &filled,
+    );
     let align = each(
         &|f @ Field { member, ty, .. }| {
             let value = f.value();
@@ -106,6 +110,10 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
                 #[inline(always)]
                 fn align<#lifetime>(&self, shadow: Self::Shadow<#lifetime>) -> Self::Shadow<#lifetime> {
                     #shadow { #align }
+                }
+                #[inline(always)]
+                fn shortened<#lifetime, 'longer: #lifetime>(shadow: Self::Shadow<'longer>) -> Self::Shadow<#lifetime> {
+                    #shadow { #shortened }
                 }
                 #[inline]
                 fn view(gradient: &Self::Gradient) -> Self::View<'_> {
@@ -304,6 +312,12 @@ fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
                 shadows: Self::Shadows<'pullback>,
             ) -> Self::Shadows<'pullback> {
                 __pb::Rows::align(items, shadows)
+            }
+            #[inline(always)]
+            fn shortened_all<'pullback, 'longer: 'pullback>(
+                shadows: Self::Shadows<'longer>,
+            ) -> Self::Shadows<'pullback> {
+                __pb::Rows::<Self>::shortened(shadows)
             }
             fn views(gradients: &Self::Gradients) -> Self::Views<'_> {
                 gradients

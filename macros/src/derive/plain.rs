@@ -170,11 +170,18 @@ fn value(item: &Item, record: &Record, bounds: impl IntoIterator<Item = WherePre
     let (parameters, _, clause) = generics.split_for_impl();
     let (_, own, _) = item.generics.split_for_impl();
     let (_, arguments, _) = item.kept.split_for_impl();
+    // With a lifetime, the bounds are checked where a slice is sorted.
+    let sorted: WherePredicate = parse_quote!(
+        for<'any> #name #own: ::core::marker::Copy + __pb::Value<Tangent: __pb::Element>
+    );
+    let sorted = with(&generics, [sorted]).where_clause;
     quote! {
         #[automatically_derived]
         impl #parameters __pb::Value for #name #own #clause {
             type Tangent = #tangent #arguments;
         }
+        #[automatically_derived]
+        impl #parameters __pb::SortItem for #name #own #sorted {}
     }
 }
 

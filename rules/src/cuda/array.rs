@@ -384,6 +384,10 @@ macro_rules! differentiable {
                 assert!(shadow.place.lengths() == self.shape(), "a shadow has the shape of its array");
                 shadow
             }
+            #[inline(always)]
+            fn shortened<'a, 's: 'a>(shadow: Self::Shadow<'s>) -> Self::Shadow<'a> {
+                shadow
+            }
             fn view(gradient: &DeviceArray<T, D>) -> &DeviceArray<T, D> {
                 gradient
             }
@@ -419,9 +423,6 @@ macro_rules! differentiable {
                 if let Some(device) = shadow.device {
                     run::fill(device, shadow.place, T::of(0.0));
                 }
-            }
-            fn shortened<'a, 's: 'a>(shadow: Self::Shadow<'s>) -> Self::Shadow<'a> {
-                shadow
             }
             fn save(&self, copy: &mut Backup) {
                 if !copy.forgone && !self.is_empty() {

@@ -38,9 +38,6 @@ pub trait Array<T: Real>: Differentiable + 'static {
     fn shadow_sink<'a>(shadow: Option<Self::Shadow<'a>>, adds: bool) -> Sink<'a, T>;
     #[doc(hidden)]
     fn clear_shadow(shadow: &Self::Shadow<'_>);
-    /// The same shadow for a shorter time.
-    #[doc(hidden)]
-    fn shortened<'a, 's: 'a>(shadow: Self::Shadow<'s>) -> Self::Shadow<'a>;
     #[doc(hidden)]
     fn save(&self, copy: &mut Self::Copy);
     #[doc(hidden)]
@@ -87,45 +84,6 @@ impl<L: Kernel<T, I, O, R> + super::DeviceKernel, T: Real, const I: usize, const
     FusedKernel<T, I, O, R> for L
 {
 }
-
-/// How long the shadow of an argument lasts whose type `A` is a parameter of the function. Of an array it may be shortened, of others it
-/// stays as it is: the method of the first trait that `A` has is chosen.
-pub struct LifetimeOf<A: ?Sized>(std::marker::PhantomData<fn(*const A)>);
-
-impl<A: ?Sized> LifetimeOf<A> {
-    /// The value.
-    pub const OF: Self = LifetimeOf(std::marker::PhantomData);
-}
-
-/// See [`LifetimeOf`].
-pub trait ShortensLifetime<T> {
-    /// The array.
-    type Array: Differentiable + ?Sized;
-    /// The same shadow for a shorter time.
-    fn shortened<'a, 's: 'a>(
-        &self,
-        shadow: Shadow<<Self::Array as Differentiable>::Shadow<'s>>,
-    ) -> Shadow<<Self::Array as Differentiable>::Shadow<'a>>;
-}
-
-impl<T: Real, A: Array<T> + ?Sized> ShortensLifetime<T> for LifetimeOf<A> {
-    type Array = A;
-    #[inline(always)]
-    fn shortened<'a, 's: 'a>(&self, shadow: Shadow<A::Shadow<'s>>) -> Shadow<A::Shadow<'a>> {
-        shadow.map(A::shortened)
-    }
-}
-
-/// See [`LifetimeOf`].
-pub trait KeepsLifetime {
-    /// The same shadow.
-    #[inline(always)]
-    fn shortened<V>(&self, shadow: V) -> V {
-        shadow
-    }
-}
-
-impl<A: ?Sized> KeepsLifetime for &LifetimeOf<A> {}
 
 /// What the result of a fused function held before the call.
 pub struct Old<T: Real, A: Array<T> + ?Sized>(A::Copy);
@@ -182,9 +140,6 @@ macro_rules! host {
             }
             fn clear_shadow(shadow: &Self::Shadow<'_>) {
                 clear(shadow);
-            }
-            fn shortened<'a, 's: 'a>(shadow: Self::Shadow<'s>) -> Self::Shadow<'a> {
-                shadow
             }
             fn save(&self, copy: &mut Saved<T>) {
                 copy.save_to_restore::<ArrayRef<T, D>>(self);

@@ -18,7 +18,7 @@ mod text;
 pub use crate::arrays::Rank;
 pub use call::{Call, Job, Numbers};
 pub use math::Real;
-pub use memory::{Array, FusedKernel, Host, KeepsLifetime, LifetimeOf, Memory, Old, ShortensLifetime};
+pub use memory::{Array, FusedKernel, Host, Memory, Old};
 pub use operand::{Sink, Source};
 pub use row::{Kernel, Pass, Reduction, Row};
 #[cfg(feature = "cuda")]

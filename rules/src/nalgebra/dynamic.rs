@@ -100,6 +100,10 @@ where
         assert!(shadow.shape == self.shape(), "a shadow has the shape of its matrix");
         EntryCells { cells: &shadow.cells[..self.len()], ..shadow }
     }
+    #[inline(always)]
+    fn shortened<'a, 's: 'a>(shadow: Self::Shadow<'s>) -> Self::Shadow<'a> {
+        shadow
+    }
     #[inline]
     fn view(gradient: &Self) -> &Self {
         gradient

@@ -1,0 +1,83 @@
+//! Methods of traits: whose rule it is depends on the type that the method is called on.
+
+use std::marker::PhantomData;
+
+use crate::function::{Args, Cotangent, Function, Gradients, Shadows};
+use crate::rule::Rule;
+use crate::state::State;
+
+/// The rule that some type has for the method `F` of a trait: that of a function with the same parameters and output.
+pub struct Dispatched<F, R> {
+    rule: R,
+    function: PhantomData<fn() -> F>,
+}
+
+impl<F: Function, R: Rule> Dispatched<F, R>
+where
+    R::Function: Function<Parameters = F::Parameters, Output = F::Output>,
+{
+    /// Of the rule that the type has.
+    pub fn new(rule: R) -> Self {
+        Dispatched { rule, function: PhantomData }
+    }
+}
+
+impl<F, R: State> State for Dispatched<F, R> {
+    fn reset(&mut self) {
+        self.rule.reset();
+    }
+    fn release(&mut self) {
+        self.rule.release();
+    }
+    fn pending(&self) -> usize {
+        self.rule.pending()
+    }
+}
+
+impl<F: Function, R: Rule> Rule for Dispatched<F, R>
+where
+    R::Function: Function<Parameters = F::Parameters, Output = F::Output>,
+{
+    type Function = F;
+    type Residual = R::Residual;
+    const AT_ONCE: bool = R::AT_ONCE;
+
+    #[inline(always)]
+    fn forward(&mut self, args: Args<'_, F>) -> (F::Output, R::Residual) {
+        self.rule.forward(args)
+    }
+
+    #[inline(always)]
+    fn pullback<'a>(
+        &mut self,
+        residual: R::Residual,
+        args: Args<'a, F>,
+        shadows: Shadows<'a, F>,
+        seed: Cotangent<'_, F>,
+    ) -> Gradients<F> {
+        self.rule.pullback(residual, args, shadows, seed)
+    }
+
+    #[inline(always)]
+    fn value_and_pullback<'a>(
+        &mut self,
+        args: Args<'a, F>,
+        shadows: Shadows<'a, F>,
+        seed: Cotangent<'_, F>,
+    ) -> (F::Output, Gradients<F>) {
+        self.rule.value_and_pullback(args, shadows, seed)
+    }
+
+    #[inline(always)]
+    fn reclaim(&mut self, output: F::Output) {
+        self.rule.reclaim(output);
+    }
+
+    fn forgo(&mut self, parameter: usize) {
+        self.rule.forgo(parameter);
+    }
+
+    fn overwrite(&mut self, parameter: usize) -> bool {
+        self.rule.overwrite(parameter)
+    }
+}

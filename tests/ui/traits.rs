@@ -1,0 +1,46 @@
+//! What a marked trait and its `impl`s have to agree on.
+
+use pullback::prelude::*;
+
+#[differentiable]
+trait Model {
+    fn energy(&self, x: f64) -> f64 {
+        x * x
+    }
+
+    #[constant]
+    fn name(&self) -> String;
+
+    fn apply(&self, f: impl Fn(f64) -> f64) -> f64;
+}
+
+#[differentiable]
+trait Shape {
+    fn area(&self, x: f64) -> f64 {
+        x * x
+    }
+}
+
+struct Unmarked;
+
+impl Shape for Unmarked {
+    fn area(&self, x: f64) -> f64 {
+        x
+    }
+}
+
+#[derive(Differentiable)]
+struct Disc {
+    radius: f64,
+}
+
+#[differentiable]
+impl Shape for Disc {
+    // The rule of the default is not that of this.
+    #[constant]
+    fn area(&self, x: f64) -> f64 {
+        self.radius * x
+    }
+}
+
+fn main() {}
