@@ -6,7 +6,7 @@ mod support;
 use std::hint::black_box;
 
 use pullback::prelude::*;
-use pullback::{Rule, State};
+use pullback::Rule;
 use support::{PRIMAL, Times, assert_close, contender};
 
 /// A damped, driven pendulum: three numbers of state, from which each step needs six for its pullback.
@@ -14,7 +14,7 @@ macro_rules! pendulum {
     ($($name:ident $(#[$strategy:meta])?;)*) => {$(
         #[differentiable]
         fn $name(angle: f64, damping: f64, steps: usize) -> f64 {
-            let (mut q, mut p, mut phase) = (angle, 0.0, 0.0);
+            let (mut q, mut p, mut phase) = (angle, 0.0, 0.0_f64);
             $(#[$strategy])?
             for _ in 0..steps {
                 p += 1e-3 * (phase.cos() - q.sin() - damping * p * p.abs());
@@ -28,7 +28,7 @@ macro_rules! pendulum {
 pendulum! {
     kept;
     each #[pullback(recompute)];
-    roots #[pullback(checkpoint = steps.isqrt())];
+    roots #[pullback(checkpoint = 1000)];
     hundred #[pullback(binomial = 100)];
     twenty #[pullback(binomial = 20)];
     five #[pullback(binomial = 5)];

@@ -30,6 +30,7 @@ pub(crate) fn allowed() -> TokenStream {
         #[allow(
             unused,
             non_local_definitions,
+            non_shorthand_field_patterns,
             missing_docs,
             unreachable_pub,
             private_interfaces,

@@ -315,7 +315,7 @@ impl IntegerOperator for operator::Rem {}
 pub trait OfNumber {}
 impl<T: Scalar> OfNumber for T {}
 
-/// See [`OfNumber`].
+/// See `OfNumber`.
 #[inline(always)]
 pub fn of_number<T: OfNumber>(d: T) -> T {
     d

@@ -242,8 +242,9 @@ mod tests {
     fn what_is_overwritten_comes_back_as_far_as_it_is_there() {
         let mut stack = Stack::new();
         let before = [1.0, 2.0, 3.0, 4.0, 5.0];
+        let empty = Range { start: 2, end: 1 };
         for (start, indices) in
-            [(0, 0..5), (1, 1..3), (2, 0..9), (4, 3..8), (usize::MAX, 1..2), (0, 0..0), (3, 2..1)]
+            [(0, 0..5), (1, 1..3), (2, 0..9), (4, 3..8), (usize::MAX, 1..2), (0, 0..0), (3, 2..2), (3, empty)]
         {
             let mut array = before;
             stack.push(0.0);

@@ -17,6 +17,7 @@ mod branches;
 mod buffers;
 mod callables;
 mod calls;
+mod checkpoints;
 mod closures;
 mod constants;
 mod containers;
