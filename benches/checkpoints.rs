@@ -5,8 +5,8 @@ mod support;
 
 use std::hint::black_box;
 
-use pullback::prelude::*;
 use pullback::Rule;
+use pullback::prelude::*;
 use support::{PRIMAL, Times, assert_close, contender};
 
 /// A damped, driven pendulum: three numbers of state, from which each step needs six for its pullback.

@@ -19,14 +19,14 @@ where
 }
 
 /// Parameters that a function finds the same when it is run once more.
+pub trait Unchanging: Parameters {}
+
+/// One of them.
 #[diagnostic::on_unimplemented(
     message = "this call changes what it is given, so that `checkpoint` could not run it once more",
     label = "takes a `&mut` parameter, or a function",
     note = "leave out `checkpoint`, or put it around calls further inside"
 )]
-pub trait Unchanging: Parameters {}
-
-/// One of them.
 pub trait Unchanged {}
 
 impl<T> Unchanged for Val<T> {}
