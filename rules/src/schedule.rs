@@ -273,7 +273,7 @@ mod tests {
                 let (runs, most) = simulate(count, limit, UNKNOWN);
                 let best = least(count, limit);
                 assert!(most <= limit && runs >= best, "{count} iterations, {limit} checkpoints");
-                assert!(runs <= 3 * best / 2 + count, "{runs} runs, not {best}: {count}, {limit}");
+                assert!(runs <= 2 * best + count, "{runs} runs, not {best}: {count}, {limit}");
             }
         }
     }
