@@ -1,5 +1,7 @@
 //! Operators, casts and the numeric methods of the standard library, in both precisions.
 
+use std::hint::black_box;
+
 use pullback::prelude::*;
 use pullback::testing::{CheckRule, check_rule};
 
@@ -236,8 +238,10 @@ fn of_operators_by_path(x: f64, y: f64) -> f64 {
 fn methods_called_by_path() {
     check_rule(by_path::rule, [(0.3, 0.7, 1.5), (1.3, 0.7, -0.5)]);
     check_rule(of_operators_by_path::rule, [(0.3, 0.8), (1.5, 0.5)]);
+    // Hidden from the compiler, which rounds powers of what it knows in another way than the machine does.
+    let (x, y) = black_box((0.3, 0.8));
     let mut g = of_operators_by_path::gradient();
-    assert_eq!(g.value_and_gradient(0.3, 0.8).0, of_operators_by_path(0.3, 0.8));
+    assert_eq!(g.value_and_gradient(x, y).0, of_operators_by_path(x, y));
 }
 
 #[differentiable]
