@@ -1,9 +1,9 @@
 //! A rule under test, its type erased: the checks are compiled once, and for each rule only what stands here.
 
-use super::allocator::allocations_in;
-use super::coordinates::{Coordinate, Number, numbers, replace, replace_one};
+use super::allocator::CountingAllocator;
+use super::coordinates::{Coordinate, Coordinates, Number, numbers, replace, replace_one};
 use super::parameter::{Mode, TestFunction, TestParameters};
-use crate::{Args, Cotangent, Function, Output, Parameters, Rule};
+use crate::{Function, Output, Parameters, Rule};
 
 pub(super) type Owned<F> = <<F as Function>::Parameters as TestParameters>::Owned;
 
@@ -81,52 +81,91 @@ pub(super) trait Specimen {
 }
 
 type List<R> = <<R as Rule>::Function as Function>::Parameters;
-/// The gradient with respect to the output.
-type Seed<F> = <<F as Function>::Output as Output>::Gradient;
+type Value<R> = <<R as Rule>::Function as Function>::Output;
 
-/// The [`Specimen`] of rules of type `R`.
-pub(super) struct Typed<R: Rule<Function: TestFunction>, M> {
-    make: M,
-    rule: R,
-    inputs: Vec<Owned<R::Function>>,
-    pending: Vec<Pending<R>>,
-}
+/// The inputs of a function with parameters `P`. What can be said without its name is said here and in what follows, for all
+/// functions with the same parameters and output.
+struct Inputs<P: TestParameters>(Vec<P::Owned>);
+
+/// What takes shadows, too: a pullback, or forward and pullback at once.
+type Pull<'c, P, O> = dyn for<'a, 'b> FnMut(
+        <P as Parameters>::Args<'a>,
+        <P as Parameters>::Shadows<'a>,
+        <O as Output>::Cotangent<'b>,
+    ) -> <P as Parameters>::Gradients
+    + 'c;
 
 /// A forward whose pullback has not run yet.
-struct Pending<R: Rule<Function: TestFunction>> {
-    input: usize,
-    arguments: Owned<R::Function>,
-    residual: R::Residual,
+struct Pending<P: TestParameters, O: Output> {
+    arguments: P::Owned,
+    /// Of the shape of the output.
+    seed: O::Gradient,
 }
 
-impl<R: Rule<Function: TestFunction>, M: Fn() -> R> Typed<R, M> {
-    pub(super) fn new(make: M, inputs: Vec<Owned<R::Function>>) -> Self {
-        let rule = make();
-        Typed { make, rule, inputs, pending: Vec::new() }
-    }
-
-    fn changed(&self, input: usize, change: Change<'_>) -> Owned<R::Function> {
-        let mut input = self.inputs[input].clone();
-        List::<R>::visit(&mut input, &mut changing(change));
+impl<P: TestParameters> Inputs<P> {
+    fn changed(&self, input: usize, change: Change<'_>) -> P::Owned {
+        let mut input = self.0[input].clone();
+        P::visit(&mut input, &mut changing(change));
         input
     }
 
-    /// `weights` in the shape of the output.
-    fn seed(&self, input: usize, weights: &[f64]) -> Seed<R::Function> {
-        let output = R::Function::primal(lend::<R>(&mut self.inputs[input].clone()));
-        let mut seed = <R::Function as Function>::Output::empty();
+    fn vary(&mut self, input: usize, change: Change<'_>) -> usize {
+        self.0.push(self.changed(input, change));
+        self.0.len() - 1
+    }
+
+    fn forward<O: Output<Gradient: Coordinates> + Coordinates>(
+        &self,
+        input: usize,
+        call: &mut dyn FnMut(P::Args<'_>) -> O,
+    ) -> (Call, Pending<P, O>) {
+        let mut arguments = self.0[input].clone();
+        let (call, output) = observe::<P, O>(&mut arguments, call);
+        let mut seed = O::empty();
         output.prepare(&mut seed);
-        replace(&mut seed, &mut |i, _| weights[i]);
-        seed
+        (call, Pending { arguments, seed })
     }
 }
 
-fn lend<R: Rule<Function: TestFunction>>(owned: &mut Owned<R::Function>) -> Args<'_, R::Function> {
-    List::<R>::lend(owned)
+impl<P: TestParameters, O: Output<Gradient: Coordinates>> Pending<P, O> {
+    fn pull<'c>(
+        mut self,
+        seed: &[f64],
+        fill: Change<'_>,
+        constant: Set,
+        call: &'c mut Pull<'c, P, O>,
+    ) -> Pulled
+    where
+        O: 'c,
+    {
+        let mut buffers = P::buffers();
+        P::prepare(&mut buffers, &P::lend(&mut self.arguments));
+        P::visit_buffers(&mut buffers, &mut changing(fill));
+        replace(&mut self.seed, &mut |i, _| seed[i]);
+
+        let before = CountingAllocator::so_far().allocations;
+        let shadows = P::shadows_if(&|parameter| !constant.contains(parameter), &mut buffers);
+        let mut returned = call(P::lend(&mut self.arguments), shadows, O::lend(&self.seed));
+        let allocations = CountingAllocator::so_far().allocations - before;
+
+        let mut gradient = vec![Vec::new(); P::MODES.len()];
+        let mut list = listing_reals(&mut gradient);
+        P::visit_buffers(&mut buffers, &mut list);
+        P::visit_returned(&mut returned, &mut list);
+        drop(list);
+        Pulled { gradient, arguments: read::<P>(&mut self.arguments), allocations }
+    }
 }
 
-fn lend_seed<F: Function>(seed: &Seed<F>) -> Cotangent<'_, F> {
-    F::Output::lend(seed)
+/// Calls a function, and says what it did.
+fn observe<P: TestParameters, O: Coordinates>(
+    arguments: &mut P::Owned,
+    call: &mut dyn FnMut(P::Args<'_>) -> O,
+) -> (Call, O) {
+    let before = CountingAllocator::so_far().allocations;
+    let mut output = call(P::lend(arguments));
+    let allocations = CountingAllocator::so_far().allocations - before;
+    (Call { output: numbers(&mut output), arguments: read::<P>(arguments), allocations }, output)
 }
 
 /// A visitor that changes every number that has a derivative.
@@ -150,23 +189,32 @@ fn listing_reals(all: &mut ByParameter<f64>) -> impl FnMut(usize, Coordinate<'_>
     |parameter, coordinate| all[parameter].extend(Number::from(coordinate).real())
 }
 
-fn read<R: Rule<Function: TestFunction>>(owned: &mut Owned<R::Function>) -> ByParameter<Number> {
-    let mut all = vec![Vec::new(); List::<R>::MODES.len()];
-    List::<R>::visit(owned, &mut listing(&mut all));
+fn read<P: TestParameters>(owned: &mut P::Owned) -> ByParameter<Number> {
+    let mut all = vec![Vec::new(); P::MODES.len()];
+    P::visit(owned, &mut listing(&mut all));
     all
 }
 
-/// The gradient out of shadows and returned gradients.
-fn collect<R: Rule<Function: TestFunction>>(
-    buffers: &mut <List<R> as Parameters>::Buffers,
-    returned: &mut <List<R> as Parameters>::Gradients,
-) -> ByParameter<f64> {
-    let mut gradient = vec![Vec::new(); List::<R>::MODES.len()];
-    let mut list = listing_reals(&mut gradient);
-    List::<R>::visit_buffers(buffers, &mut list);
-    List::<R>::visit_returned(returned, &mut list);
-    drop(list);
-    gradient
+/// The [`Specimen`] of rules of type `R`. There are many such types, and everything here is compiled for each.
+pub(super) struct Typed<R: Rule<Function: TestFunction>, M> {
+    make: M,
+    rule: R,
+    inputs: Inputs<List<R>>,
+    latest: Option<Box<Forward<R>>>,
+}
+
+/// What a forward keeps, and the forward before it that is pending, too: a list takes less code than a vector.
+struct Forward<R: Rule<Function: TestFunction>> {
+    pending: Pending<List<R>, Value<R>>,
+    residual: R::Residual,
+    before: Option<Box<Forward<R>>>,
+}
+
+impl<R: Rule<Function: TestFunction>, M: Fn() -> R> Typed<R, M> {
+    pub(super) fn new(make: M, inputs: Vec<Owned<R::Function>>) -> Self {
+        let rule = make();
+        Typed { make, rule, inputs: Inputs(inputs), latest: None }
+    }
 }
 
 impl<R: Rule<Function: TestFunction>, M: Fn() -> R> Specimen for Typed<R, M> {
@@ -179,22 +227,19 @@ impl<R: Rule<Function: TestFunction>, M: Fn() -> R> Specimen for Typed<R, M> {
     }
 
     fn arguments(&self, input: usize) -> ByParameter<Number> {
-        read::<R>(&mut self.inputs[input].clone())
+        read::<List<R>>(&mut self.inputs.0[input].clone())
     }
 
     fn vary(&mut self, input: usize, change: Change<'_>) -> usize {
-        self.inputs.push(self.changed(input, change));
-        self.inputs.len() - 1
+        self.inputs.vary(input, change)
     }
 
     fn primal(&self, input: usize, change: Change<'_>) -> Call {
-        let mut arguments = self.changed(input, change);
-        let (mut output, allocations) = allocations_in(|| R::Function::primal(lend::<R>(&mut arguments)));
-        Call { output: numbers(&mut output), arguments: read::<R>(&mut arguments), allocations }
+        observe::<List<R>, Value<R>>(&mut self.inputs.changed(input, change), &mut R::Function::primal).0
     }
 
     fn renew(&mut self) {
-        self.pending.clear();
+        self.latest = None;
         self.rule = (self.make)();
     }
 
@@ -203,37 +248,34 @@ impl<R: Rule<Function: TestFunction>, M: Fn() -> R> Specimen for Typed<R, M> {
     }
 
     fn reset(&mut self) {
-        self.pending.clear();
+        self.latest = None;
         self.rule.reset();
     }
 
     fn release(&mut self) {
-        self.pending.clear();
+        self.latest = None;
         self.rule.release();
     }
 
     fn forward(&mut self, input: usize) -> Call {
-        let mut arguments = self.inputs[input].clone();
-        let ((mut output, residual), allocations) =
-            allocations_in(|| self.rule.forward(lend::<R>(&mut arguments)));
-        let call = Call { output: numbers(&mut output), arguments: read::<R>(&mut arguments), allocations };
-        self.pending.push(Pending { input, arguments, residual });
+        let mut residual = None;
+        let (call, pending) = self.inputs.forward(input, &mut |args| {
+            let (output, kept) = self.rule.forward(args);
+            residual = Some(kept);
+            output
+        });
+        let residual = residual.expect("it was called");
+        self.latest = Some(Box::new(Forward { pending, residual, before: self.latest.take() }));
         call
     }
 
     fn pullback(&mut self, seed: &[f64], fill: Change<'_>, constant: Set) -> Pulled {
-        let Pending { input, mut arguments, residual } = self.pending.pop().expect("a forward is pending");
-        let mut buffers = List::<R>::buffers();
-        List::<R>::prepare(&mut buffers, &lend::<R>(&mut arguments));
-        List::<R>::visit_buffers(&mut buffers, &mut changing(fill));
-        let seed = self.seed(input, seed);
-
-        let (mut returned, allocations) = allocations_in(|| {
-            let shadows = List::<R>::shadows_if(&|parameter| !constant.contains(parameter), &mut buffers);
-            self.rule.pullback(residual, lend::<R>(&mut arguments), shadows, lend_seed::<R::Function>(&seed))
-        });
-        let gradient = collect::<R>(&mut buffers, &mut returned);
-        Pulled { gradient, arguments: read::<R>(&mut arguments), allocations }
+        let Forward { pending, residual, before } = *self.latest.take().expect("a forward is pending");
+        self.latest = before;
+        let mut residual = Some(residual);
+        pending.pull(seed, fill, constant, &mut |args, shadows, seed| {
+            self.rule.pullback(residual.take().expect("it is called once"), args, shadows, seed)
+        })
     }
 
     fn is_at_once(&self) -> bool {
@@ -248,17 +290,15 @@ impl<R: Rule<Function: TestFunction>, M: Fn() -> R> Specimen for Typed<R, M> {
 
 impl<R: Rule<Function: TestFunction>, M: Fn() -> R> Typed<R, M> {
     fn run_at_once(&mut self, input: usize, seed: &[f64], fill: Change<'_>) -> (Vec<Number>, Pulled) {
-        let mut arguments = self.inputs[input].clone();
-        let mut buffers = List::<R>::buffers();
-        List::<R>::prepare(&mut buffers, &lend::<R>(&mut arguments));
-        List::<R>::visit_buffers(&mut buffers, &mut changing(fill));
-        let seed = self.seed(input, seed);
-
-        let ((mut output, mut returned), allocations) = allocations_in(|| {
-            let seed = lend_seed::<R::Function>(&seed);
-            self.rule.value_and_pullback(lend::<R>(&mut arguments), List::<R>::shadows(&mut buffers), seed)
+        // For the shape of the output; its arguments may have changed.
+        let (_, shape) = self.inputs.forward::<Value<R>>(input, &mut R::Function::primal);
+        let pending = Pending { arguments: self.inputs.0[input].clone(), ..shape };
+        let mut output = None;
+        let pulled = pending.pull(seed, fill, Set::default(), &mut |args, shadows, seed| {
+            let (value, gradients) = self.rule.value_and_pullback(args, shadows, seed);
+            output = Some(value);
+            gradients
         });
-        let gradient = collect::<R>(&mut buffers, &mut returned);
-        (numbers(&mut output), Pulled { gradient, arguments: read::<R>(&mut arguments), allocations })
+        (numbers(&mut output.expect("it was called")), pulled)
     }
 }
