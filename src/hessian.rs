@@ -9,14 +9,14 @@ use crate::lifted::Lifted;
 use crate::matrix::Matrix;
 
 /// How many columns of a Hessian one run computes.
-const WIDTH: usize = 4;
+pub(crate) const WIDTH: usize = 4;
 
 /// The rule of `F` in dual numbers with `N` directions, and what it has computed last.
-struct Second<F: Liftable<N>, const N: usize> {
-    lifted: Lifted<F, N>,
+pub(crate) struct Second<F: Liftable<N>, const N: usize> {
+    pub(crate) lifted: Lifted<F, N>,
     driver: Driver<F::Dual>,
     /// The gradient.
-    flat: Vec<DualNumber<f64, N>>,
+    pub(crate) flat: Vec<DualNumber<f64, N>>,
 }
 
 impl<F: Liftable<N>, const N: usize> Default for Second<F, N> {
@@ -31,7 +31,7 @@ where
     <F::Dual as Function>::Output: ScalarOutput,
 {
     /// The value; the gradient goes to `flat`.
-    fn run(&mut self, mut args: Args<'_, F>) -> F::Output {
+    pub(crate) fn run(&mut self, mut args: Args<'_, F>) -> F::Output {
         let args = self.lifted.lend(F::Parameters::reborrow(&mut args));
         let (value, mut gradients, buffers) = self.driver.gradient(args);
         let flat = &mut self.flat;
@@ -42,10 +42,10 @@ where
 }
 
 /// Where a gradient, or a product of the Hessian with a direction, is shown from: what comes by value, and the buffers of the rest.
-type Shown<'b, F> = (Gradients<F>, &'b mut Buffers<F>);
+pub(crate) type Shown<'b, F> = (Gradients<F>, &'b mut Buffers<F>);
 
 /// Gives `buffers` the shapes of `args` and the numbers of `coordinates`.
-fn fill<'b, F: Liftable<N>, const N: usize>(
+pub(crate) fn fill<'b, F: Liftable<N>, const N: usize>(
     buffers: &'b mut Buffers<F>,
     args: &Args<'_, F>,
     mut coordinates: impl Iterator<Item = f64>,

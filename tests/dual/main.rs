@@ -8,6 +8,7 @@ mod corpus;
 mod generic;
 mod nested;
 mod plain;
+mod sparse;
 mod structs;
 
 #[global_allocator]

@@ -3,6 +3,7 @@
 pub(crate) mod companion;
 mod gradient;
 pub(crate) mod lifting;
+mod sparse;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
@@ -10,6 +11,7 @@ use syn::visit_mut::VisitMut;
 use syn::{GenericParam, Ident, Type};
 
 use crate::calls::on_duals;
+use crate::dual::sparse::{sparse_hessian, sparse_jacobian};
 use crate::errors::Errors;
 use crate::program::Kind;
 use crate::signature::{Passing, Signature};
@@ -251,7 +253,10 @@ impl Signature {
                 "The value of `{name}`, its gradient, and its Hessian. Rows and columns are the numbers that the active \
                  arguments consist of, one after the other."
             );
+            let sparse = sparse_hessian(name, &typed, &passed, &output, &short, &first);
             quote! {
+                #sparse
+
                 /// An object that computes products of the Hessian with directions: the same as [`gradient`](Self::gradient).
                 pub fn hvp() -> Self {
                     Self::gradient()
@@ -287,6 +292,7 @@ impl Signature {
              arguments are restored."
         );
         let as_function = self.gradient_as_function();
+        let sparse_jacobian = sparse_jacobian(name, &typed, &passed, &output);
         quote! {
             #struct_of_tangents
 
@@ -310,6 +316,8 @@ impl Signature {
                 pub fn value_and_jacobian(&mut self, #(#typed),*) -> (#output, __pb::ndarray::ArrayView2<'_, f64>) {
                     self.extras.get::<__pb::Jacobian<Self>>().run(&mut self.driver, (#(#passed,)*))
                 }
+
+                #sparse_jacobian
 
                 #of_second_order
             }
