@@ -42,7 +42,7 @@ where
 }
 
 /// Where a gradient, or a product of the Hessian with a direction, is shown from: what comes by value, and the buffers of the rest.
-pub(crate) type Shown<'b, F> = (Gradients<F>, &'b mut Buffers<F>);
+pub type Shown<'b, F> = (Gradients<F>, &'b mut Buffers<F>);
 
 /// Gives `buffers` the shapes of `args` and the numbers of `coordinates`.
 pub(crate) fn fill<'b, F: Liftable<N>, const N: usize>(
@@ -79,15 +79,25 @@ where
     /// The value, the gradient, and the product of the Hessian with the direction that `direct` appends to a list.
     pub fn run(
         &mut self,
+        args: Args<'_, F>,
+        direct: impl FnOnce(&mut Vec<f64>),
+    ) -> (F::Output, Shown<'_, F>, Shown<'_, F>) {
+        self.run_scaled(args, 1.0, direct)
+    }
+
+    /// The same, with `factor` times both derivatives.
+    pub(crate) fn run_scaled(
+        &mut self,
         mut args: Args<'_, F>,
+        factor: f64,
         direct: impl FnOnce(&mut Vec<f64>),
     ) -> (F::Output, Shown<'_, F>, Shown<'_, F>) {
         let Products { second, gradient, product } = self;
         second.lifted.load(&args);
         second.lifted.direct(direct);
         let value = second.run(F::Parameters::reborrow(&mut args));
-        let gradient = fill::<F, 1>(gradient, &args, second.flat.iter().map(|d| d.value()));
-        let product = fill::<F, 1>(product, &args, second.flat.iter().map(|d| d.tangent()[0]));
+        let gradient = fill::<F, 1>(gradient, &args, second.flat.iter().map(|d| factor * d.value()));
+        let product = fill::<F, 1>(product, &args, second.flat.iter().map(|d| factor * d.tangent()[0]));
         (value, gradient, product)
     }
 }

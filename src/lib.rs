@@ -90,9 +90,11 @@ pub mod __private {
 
     pub use crate::extras::Extras;
     pub use crate::gradient::{Driver, ScalarOutput};
-    pub use crate::hessian::{Hessian, Products};
+    pub use crate::hessian::{Hessian, Products, Shown};
     pub use crate::jacobian::Jacobian;
-    pub use crate::nested::{GradientRule, OfGradient, gradient_of};
+    pub use crate::nested::{
+        DirectionRule, GradientRule, OfDirection, OfGradient, derivative_of, gradient_of,
+    };
     pub use crate::pushforward::{OutputTangent, Pushforward};
     pub use crate::sparse::hessian::SparseHessian;
     pub use crate::sparse::jacobian::SparseJacobian;

@@ -1,6 +1,7 @@
 //! `#[differentiable(dual)]`: what a function that runs on dual numbers has beside its gradient.
 
 pub(crate) mod companion;
+mod direction;
 mod gradient;
 pub(crate) mod lifting;
 mod sparse;
@@ -291,12 +292,12 @@ impl Signature {
              those of its `&mut` arguments behind; a column for each number that the active arguments consist of. `&mut` \
              arguments are restored."
         );
-        let as_function = self.gradient_as_function();
+        let functions = [self.gradient_as_function(), self.derivative_as_function()];
         let sparse_jacobian = sparse_jacobian(name, &typed, &passed, &output);
         quote! {
             #struct_of_tangents
 
-            #as_function
+            #(#functions)*
 
             impl<#(#constants),*> #ty {
                 /// An object that computes pushforwards: the same as [`gradient`](Self::gradient).
