@@ -2,8 +2,9 @@
 
 use ndarray::ArrayView2;
 use pullback_rules::__private::{DualNumber, HasDual, HasRule, Lift, LiftParameters, Liftable};
-use pullback_rules::{Args, Buffers, Function, Gradients, Parameters};
+use pullback_rules::{Args, Buffers, Function, Gradients, HeapSize, Parameters};
 
+use crate::extras::Extra;
 use crate::gradient::{Driver, ScalarOutput};
 use crate::lifted::Lifted;
 use crate::matrix::Matrix;
@@ -23,6 +24,13 @@ impl<F: Liftable<N>, const N: usize> Default for Second<F, N> {
     fn default() -> Self {
         let driver = Driver::new(<<F as HasDual<f64, N>>::Dual as HasRule>::make_rule());
         Second { lifted: Lifted::default(), driver, flat: Vec::new() }
+    }
+}
+
+impl<F: Liftable<N>, const N: usize> Second<F, N> {
+    /// The bytes of the heap that it owns.
+    pub(crate) fn memory(&self) -> usize {
+        self.lifted.memory() + self.driver.memory() + self.flat.heap_size()
     }
 }
 
@@ -137,5 +145,18 @@ where
         }
         let gradient = fill::<F, WIDTH>(gradient, &args, second.flat.iter().map(|d| d.value()));
         (value.expect("run at least once"), gradient, hessian.view())
+    }
+}
+
+impl<F: Liftable<WIDTH>> Extra for Hessian<F> {
+    fn memory(&self) -> usize {
+        self.second.memory() + F::Parameters::buffers_size(&self.gradient) + self.hessian.memory()
+    }
+}
+
+impl<F: Liftable<1>> Extra for Products<F> {
+    fn memory(&self) -> usize {
+        let buffers = [&self.gradient, &self.product].map(F::Parameters::buffers_size);
+        self.second.memory() + buffers.iter().sum::<usize>()
     }
 }

@@ -4,6 +4,7 @@ use ndarray::ArrayView2;
 use pullback_rules::__private::{Lift, LiftParameters, Liftable, Numbers};
 use pullback_rules::{Args, Output, Parameters};
 
+use crate::extras::Extra;
 use crate::gradient::Driver;
 use crate::lifted::Lifted;
 use crate::matrix::Matrix;
@@ -86,5 +87,11 @@ where
         F::Parameters::visit_gradient(&mut gradients, buffers, &mut |d| {
             *entries.next().expect("as many as there are inputs") = *d;
         });
+    }
+}
+
+impl<F: Liftable<WIDTH>> Extra for Jacobian<F> {
+    fn memory(&self) -> usize {
+        self.lifted.memory() + self.jacobian.memory() + F::Output::gradient_size(&self.seed)
     }
 }

@@ -1,7 +1,7 @@
 //! The arguments of a function in dual numbers, and the directions in which it is differentiated.
 
 use pullback_rules::__private::{DualNumber, LiftParameters, Liftable, Numbers};
-use pullback_rules::{Args, Function, Parameters};
+use pullback_rules::{Args, Function, HeapSize, Parameters};
 
 /// The arguments of `F` in the dual numbers of a function with `N` directions at a time.
 pub(crate) struct Lifted<F: Liftable<N>, const N: usize> {
@@ -17,6 +17,11 @@ impl<F: Liftable<N>, const N: usize> Default for Lifted<F, N> {
 }
 
 impl<F: Liftable<N>, const N: usize> Lifted<F, N> {
+    /// The bytes of the heap that it owns.
+    pub(crate) fn memory(&self) -> usize {
+        F::Parameters::stores_size(&self.stores) + self.direction.heap_size()
+    }
+
     /// Takes over the values of the arguments.
     pub(crate) fn load(&mut self, args: &Args<'_, F>) {
         F::Parameters::load(&mut self.stores, args);

@@ -4,8 +4,11 @@
 use std::marker::PhantomData;
 
 use pullback_rules::__private::{ContributeParameters, HasRule, Liftable};
-use pullback_rules::{Args, Buffers, Cotangent, Function, Gradients, Parameters, Rule, Shadows, State};
+use pullback_rules::{
+    Args, Buffers, Cotangent, Function, Gradients, HeapSize, Parameters, Rule, Shadows, State,
+};
 
+use crate::extras::Extra;
 use crate::gradient::{Driver, ScalarOutput};
 use crate::hessian::{Products, Shown};
 use crate::pushforward::Pushforward;
@@ -51,12 +54,16 @@ impl<G: OfGradient> Default for GradientRule<G> {
 impl<G: OfGradient> State for GradientRule<G> {
     // Forward and pullback both run to their end.
     fn reset(&mut self) {}
-    fn release(&mut self) {
-        self.driver.release();
+    fn shrink(&mut self) {
+        self.driver.shrink();
         self.products = None;
     }
     fn pending(&self) -> usize {
         0
+    }
+    fn memory(&self) -> usize {
+        self.driver.memory()
+            + self.products.as_ref().map_or(0, |products| size_of_val(&**products) + products.memory())
     }
 }
 
@@ -130,11 +137,16 @@ impl<G: OfDirection> Default for DirectionRule<G> {
 impl<G: OfDirection> State for DirectionRule<G> {
     // Forward and pullback both run to their end.
     fn reset(&mut self) {}
-    fn release(&mut self) {
+    fn shrink(&mut self) {
         *self = Self::new();
     }
     fn pending(&self) -> usize {
         0
+    }
+    fn memory(&self) -> usize {
+        self.pushforward.memory()
+            + self.products.as_ref().map_or(0, |products| size_of_val(&**products) + products.memory())
+            + self.direction.heap_size()
     }
 }
 

@@ -3,12 +3,13 @@
 use ndarray::ArrayView1;
 use pullback_rules::__private::Liftable;
 use pullback_rules::linalg::Pattern;
-use pullback_rules::{Args, Buffers, Function, Parameters};
+use pullback_rules::{Args, Buffers, Function, HeapSize, Parameters};
 
 use super::check::{Product, fail};
 use super::detect::detect;
 use super::plan::HessianColouring;
 use super::run::Run;
+use crate::extras::Extra;
 use crate::gradient::ScalarOutput;
 use crate::hessian::{Second, Shown, WIDTH, fill};
 
@@ -78,5 +79,11 @@ where
         }
         let gradient = fill::<F, WIDTH>(gradient, &args, second.flat.iter().map(|d| d.value()));
         (value.expect("run at least once"), gradient, ArrayView1::from(&*values))
+    }
+}
+
+impl<F: Liftable<WIDTH>> Extra for SparseHessian<F> {
+    fn memory(&self) -> usize {
+        self.second.memory() + F::Parameters::buffers_size(&self.gradient) + self.values.heap_size()
     }
 }

@@ -3,13 +3,14 @@
 use ndarray::ArrayView1;
 use pullback_rules::__private::{Lift, LiftParameters, Liftable, Numbers};
 use pullback_rules::linalg::Pattern;
-use pullback_rules::{Args, Function, Output, Parameters};
+use pullback_rules::{Args, Function, HeapSize, Output, Parameters};
 
 use super::check::{Product, fail, weight};
 use super::colouring::Colours;
 use super::detect::detect;
 use super::plan::{Compression, Groups, JacobianColouring};
 use super::run::Run;
+use crate::extras::Extra;
 use crate::gradient::Driver;
 use crate::jacobian::WIDTH;
 use crate::lifted::Lifted;
@@ -170,4 +171,11 @@ fn same_rows<F: Function>(pattern: &Pattern, outputs: usize) {
         "`{}`: a pattern of {rows} rows for {outputs} coordinates of what it makes",
         F::NAME
     );
+}
+
+impl<F: Liftable<WIDTH>> Extra for SparseJacobian<F> {
+    fn memory(&self) -> usize {
+        let numbers = self.values.heap_size() + self.whole.heap_size();
+        self.lifted.memory() + numbers + F::Output::gradient_size(&self.seed)
+    }
 }
