@@ -297,7 +297,7 @@ impl<'a> Checks<'a> {
             self.specimen.shrink();
             let held = self.specimen.memory();
             if held != fresh {
-                subject.case.fail(format!("after `shrink` the rule holds {held} bytes, instead of {fresh}"));
+                subject.case.fail("after `shrink`", format!("it holds {held} bytes, a fresh one {fresh}"));
             }
             subject.expect_from(self.specimen, "after `shrink`");
         }
