@@ -1,5 +1,7 @@
 //! Whether a matrix has the pattern that it is said to have.
 
+use pullback_rules::linalg::Pattern;
+
 /// How far a product with a full vector may be from that with the sparse matrix, relative to the sum of absolute values.
 const TOLERANCE: f64 = 1e-6;
 
@@ -35,9 +37,20 @@ impl Product {
     }
 }
 
+/// Rows that seem to have entries outside of the pattern may be nothing but rounding errors, where all terms of a derivative cancel: what
+/// depends on what is `found` out then.
+///
+/// # Panics
+/// If one of the rows has other entries.
 #[cold]
-pub(super) fn fail(function: &str, matrix: &str, row: usize) -> ! {
-    panic!(
-        "`{function}`: row {row} of the {matrix} has entries outside of its pattern; was that detected where the function takes another branch?"
-    )
+pub(super) fn confirm(function: &str, matrix: &str, rows: &[usize], pattern: &Pattern, found: &Pattern) {
+    for &row in rows {
+        let known = pattern.row(row);
+        if let Some(column) = found.row(row).iter().find(|column| known.binary_search(column).is_err()) {
+            panic!(
+                "`{function}`: row {row} of the {matrix} has entries outside of its pattern, as in column {column}; was that detected where \
+                 the function takes another branch?"
+            );
+        }
+    }
 }

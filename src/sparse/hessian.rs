@@ -5,7 +5,7 @@ use pullback_rules::__private::Liftable;
 use pullback_rules::linalg::Pattern;
 use pullback_rules::{Args, Buffers, Function, HeapSize, Parameters};
 
-use super::check::{Product, fail};
+use super::check::{Product, confirm};
 use super::detect::detect;
 use super::plan::HessianColouring;
 use super::run::Run;
@@ -18,11 +18,18 @@ pub struct SparseHessian<F: Liftable<WIDTH>> {
     second: Second<F, WIDTH>,
     gradient: Buffers<F>,
     values: Vec<f64>,
+    /// Rows that seem to have entries outside of the pattern.
+    suspects: Vec<usize>,
 }
 
 impl<F: Liftable<WIDTH>> Default for SparseHessian<F> {
     fn default() -> Self {
-        SparseHessian { second: Second::default(), gradient: F::Parameters::buffers(), values: Vec::new() }
+        SparseHessian {
+            second: Second::default(),
+            gradient: F::Parameters::buffers(),
+            values: Vec::new(),
+            suspects: Vec::new(),
+        }
     }
 }
 
@@ -48,7 +55,8 @@ where
         mut args: Args<'_, F>,
         colouring: &HessianColouring,
     ) -> (F::Output, Shown<'s, F>, ArrayView1<'s, f64>) {
-        let SparseHessian { second, gradient, values } = self;
+        let SparseHessian { second, values, suspects, .. } = self;
+        suspects.clear();
         let (pattern, colours) = (colouring.pattern(), &colouring.columns);
         values.resize(pattern.entries(), 0.0);
         second.lifted.load(&args);
@@ -67,16 +75,21 @@ where
                     }
                 }
                 if run.strays(derivatives, columns) {
-                    fail(F::NAME, "Hessian", row);
+                    suspects.push(row);
                 }
             }
             let Some(k) = run.product() else { continue };
             for (row, d) in second.flat.iter().enumerate() {
                 if !Product::of(pattern.row(row), &values[pattern.starts()[row]..]).agrees(d.tangent()[k]) {
-                    fail(F::NAME, "Hessian", row);
+                    suspects.push(row);
                 }
             }
         }
+        if !self.suspects.is_empty() {
+            let found = self.pattern(F::Parameters::reborrow(&mut args));
+            confirm(F::NAME, "Hessian", &self.suspects, pattern, &found);
+        }
+        let SparseHessian { second, gradient, values, .. } = self;
         let gradient = fill::<F, WIDTH>(gradient, &args, second.flat.iter().map(|d| d.value()));
         (value.expect("run at least once"), gradient, ArrayView1::from(&*values))
     }
@@ -84,6 +97,9 @@ where
 
 impl<F: Liftable<WIDTH>> Extra for SparseHessian<F> {
     fn memory(&self) -> usize {
-        self.second.memory() + F::Parameters::buffers_size(&self.gradient) + self.values.heap_size()
+        self.second.memory()
+            + F::Parameters::buffers_size(&self.gradient)
+            + self.values.heap_size()
+            + self.suspects.heap_size()
     }
 }

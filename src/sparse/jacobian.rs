@@ -5,7 +5,7 @@ use pullback_rules::__private::{Lift, LiftParameters, Liftable, Numbers};
 use pullback_rules::linalg::Pattern;
 use pullback_rules::{Args, Function, HeapSize, Output, Parameters};
 
-use super::check::{Product, fail, weight};
+use super::check::{Product, confirm, weight};
 use super::colouring::Colours;
 use super::detect::detect;
 use super::plan::{Compression, Groups, JacobianColouring};
@@ -24,6 +24,8 @@ pub struct SparseJacobian<F: Liftable<WIDTH>> {
     whole: Vec<f64>,
     /// The gradient with respect to the output, for rows.
     seed: OutputTangent<F>,
+    /// Rows that seem to have entries outside of the pattern.
+    suspects: Vec<usize>,
 }
 
 impl<F: Liftable<WIDTH>> Default for SparseJacobian<F> {
@@ -33,6 +35,7 @@ impl<F: Liftable<WIDTH>> Default for SparseJacobian<F> {
             values: Vec::new(),
             whole: Vec::new(),
             seed: F::Output::empty(),
+            suspects: Vec::new(),
         }
     }
 }
@@ -66,20 +69,27 @@ where
         let inputs = self.lifted.dimension();
         let columns = pattern.columns();
         assert!(inputs == columns, "`{}`: a pattern of {columns} columns for {inputs} coordinates", F::NAME);
+        self.suspects.clear();
         let value = match &colouring.compression {
-            Compression::Columns(colours) => self.by_columns(pattern, colours, args),
+            Compression::Columns(colours) => {
+                self.by_columns(pattern, colours, F::Parameters::reborrow(&mut args))
+            }
             Compression::Rows(groups) => {
                 let value = self.product(pattern, F::Parameters::reborrow(&mut args));
-                self.by_rows(pattern, groups, &value, driver, args);
+                self.by_rows(pattern, groups, &value, driver, F::Parameters::reborrow(&mut args));
                 value
             }
         };
+        if !self.suspects.is_empty() {
+            let found = self.pattern(args);
+            confirm(F::NAME, "Jacobian", &self.suspects, pattern, &found);
+        }
         (value, ArrayView1::from(&self.values))
     }
 
     /// All entries, by columns of one colour at a time.
     fn by_columns(&mut self, pattern: &Pattern, colours: &Colours, mut args: Args<'_, F>) -> F::Output {
-        let SparseJacobian { lifted, values, .. } = self;
+        let SparseJacobian { lifted, values, suspects, .. } = self;
         let mut value = None;
         for run in Run::all(colours) {
             lifted.load(&args);
@@ -101,7 +111,7 @@ where
                 if run.strays(derivatives, columns)
                     || whole.is_some_and(|whole| !Product::of(columns, entries).agrees(whole))
                 {
-                    fail(F::NAME, "Jacobian", row);
+                    suspects.push(row);
                 }
                 row += 1;
             });
@@ -130,7 +140,7 @@ where
         driver: &mut Driver<F>,
         mut args: Args<'_, F>,
     ) {
-        let SparseJacobian { values, whole, seed, .. } = self;
+        let SparseJacobian { values, whole, seed, suspects, .. } = self;
         let rows = &groups.rows;
         value.prepare(seed);
         for colour in 0..rows.count {
@@ -144,21 +154,24 @@ where
                 driver.pullback(F::Parameters::reborrow(&mut args), F::Output::lend(seed), |buffers| {
                     F::Parameters::visit_written(buffers, &mut unit)
                 });
-            let mut column = 0;
+            let (mut column, mut strays) = (0, false);
             let mut entries = groups.of_colour(colour).iter().peekable();
             F::Parameters::visit_gradient(&mut gradients, buffers, &mut |d| {
                 if let Some(&(_, entry)) = entries.next_if(|entry| entry.0 == column) {
                     values[entry] = *d;
                 } else if d.abs() > 0.0 {
-                    let row = rows.of.iter().position(|&of| of == colour).expect("each colour is in use");
-                    fail(F::NAME, "Jacobian", row);
+                    // One of these rows.
+                    strays = true;
                 }
                 column += 1;
             });
+            if strays {
+                suspects.extend((0..rows.of.len()).filter(|&row| rows.of[row] == colour));
+            }
         }
         for (row, &whole) in whole.iter().enumerate() {
             if !Product::of(pattern.row(row), &values[pattern.starts()[row]..]).agrees(whole) {
-                fail(F::NAME, "Jacobian", row);
+                suspects.push(row);
             }
         }
     }
@@ -175,7 +188,7 @@ fn same_rows<F: Function>(pattern: &Pattern, outputs: usize) {
 
 impl<F: Liftable<WIDTH>> Extra for SparseJacobian<F> {
     fn memory(&self) -> usize {
-        let numbers = self.values.heap_size() + self.whole.heap_size();
+        let numbers = self.values.heap_size() + self.whole.heap_size() + self.suspects.heap_size();
         self.lifted.memory() + numbers + F::Output::gradient_size(&self.seed)
     }
 }

@@ -70,7 +70,8 @@
 //! A pattern is given, [in CSR](Pattern::new) or [as a list](Pattern::of_entries), or detected: `jacobian_pattern(args…)` and
 //! `hessian_pattern(args…)` run the function, or its gradient, with a mark in the place of derivatives, and see how far it spreads. What is
 //! computed from a coordinate counts as dependent, even if the derivative happens to be zero there, as that of 0·x or of the operand that `max`
-//! does not take. So a detected pattern holds not only at one point, but wherever the function *takes the same branches*. Where they depend on
+//! does not take. So a detected pattern holds not only at one point, but wherever the function *takes the same branches*, which formulas of
+//! [derivatives at kinks](crate::guide::language#methods-and-kinks) have as well. Where they depend on
 //! values, detect at several points, and take the [union](Pattern::union):
 //!
 //! ```
@@ -98,8 +99,9 @@
 //!
 //! # Checks
 //! An entry outside of the pattern would be added to another one. So each call compares the product of the matrix with a full vector with that
-//! computed in one more direction, next to those of the last colours, and panics where they differ by more than 10⁻⁶ of the row's size. It also
-//! panics where a row shows an entry of a colour that it should not have.
+//! computed in one more direction, next to those of the last colours. Where they differ by more than 10⁻⁶ of the row's size, or a row shows an
+//! entry of a colour that it should not have, the pattern is detected once more, since rounding errors may be all that is left of terms which
+//! cancel: that takes memory. If the row has other entries indeed, the call panics.
 mod check;
 mod colouring;
 mod detect;

@@ -271,6 +271,30 @@ fn wrong_patterns_are_noticed() {
     assert!(text.contains("`bratu`: a pattern of 3 rows for 11 coordinates of what it makes"), "{text}");
 }
 
+/// Constant, but for rounding errors.
+#[differentiable(dual)]
+fn cancelling(x: &[f64]) -> [f64; 2] {
+    let mut sums = [0.0, 0.0];
+    for i in 0..x.len() {
+        sums[i % 2] += 0.1 * x[i] + 0.2 * x[i] - 0.3 * x[i];
+    }
+    sums
+}
+
+#[test]
+fn rounding_errors_are_no_entries() {
+    let mut g = cancelling::jacobian();
+    for (n, by_columns) in [(9, true), (90, false)] {
+        let x = points(n);
+        let colouring = JacobianColouring::new(g.jacobian_pattern(&x));
+        assert_eq!(colouring.is_by_columns(), by_columns);
+        let dense = g.value_and_jacobian(&x).1.to_owned();
+        let (_, entries) = g.value_and_sparse_jacobian(&x, &colouring);
+        assert!(entries.iter().all(|d| *d != 0.0 && d.abs() < 1e-15), "{entries}");
+        close(&dense, &colouring.pattern().dense(&entries));
+    }
+}
+
 #[test]
 fn hessians() {
     for n in [2, 3, 4, 9, 40] {
