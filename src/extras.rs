@@ -20,8 +20,8 @@ impl Extras {
 
     /// The one of type `X`.
     pub fn get<X: Extra + Default>(&mut self) -> &mut X {
-        let of_type = |extra: &Box<dyn Extra>| (&**extra as &dyn Any).is::<X>();
-        let index = self.0.iter().position(of_type).unwrap_or_else(|| {
+        let found = self.0.iter().position(|extra| (&**extra as &dyn Any).is::<X>());
+        let index = found.unwrap_or_else(|| {
             self.0.push(Box::<X>::default());
             self.0.len() - 1
         });
@@ -36,7 +36,7 @@ impl Extras {
 
     /// The bytes of the heap that are held.
     pub fn memory(&self) -> usize {
-        let held = |extra: &Box<dyn Extra>| size_of_val(&**extra) + extra.memory();
-        self.0.capacity() * size_of::<Box<dyn Extra>>() + self.0.iter().map(held).sum::<usize>()
+        let held: usize = self.0.iter().map(|extra| size_of_val(&**extra) + extra.memory()).sum();
+        self.0.capacity() * size_of::<Box<dyn Extra>>() + held
     }
 }

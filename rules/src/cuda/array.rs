@@ -455,6 +455,13 @@ pub struct Backup {
     forgone: bool,
 }
 
+/// It is the memory of the device.
+impl crate::HeapSize for Backup {
+    fn heap_size(&self) -> usize {
+        0
+    }
+}
+
 impl Backup {
     /// Memory for as many bytes on `device`.
     pub(super) fn room(&mut self, device: &Device, bytes: usize) -> u64 {
