@@ -2,9 +2,15 @@
 
 use std::any::Any;
 
+/// An object that is kept.
+pub trait Extra: Any + Send {
+    /// The bytes of the heap that it owns.
+    fn memory(&self) -> usize;
+}
+
 /// Objects of different types, one of each.
 #[derive(Default)]
-pub struct Extras(Vec<Box<dyn Any + Send>>);
+pub struct Extras(Vec<Box<dyn Extra>>);
 
 impl Extras {
     /// Nothing yet.
@@ -13,17 +19,24 @@ impl Extras {
     }
 
     /// The one of type `X`.
-    pub fn get<X: Default + Send + 'static>(&mut self) -> &mut X {
-        let found = self.0.iter().position(|extra| extra.is::<X>());
+    pub fn get<X: Extra + Default>(&mut self) -> &mut X {
+        let found = self.0.iter().position(|extra| (&**extra as &dyn Any).is::<X>());
         let index = found.unwrap_or_else(|| {
             self.0.push(Box::<X>::default());
             self.0.len() - 1
         });
-        self.0[index].downcast_mut().expect("looked for by its type")
+        let extra: &mut dyn Any = &mut *self.0[index];
+        extra.downcast_mut().expect("looked for by its type")
     }
 
     /// Gives back all memory.
-    pub fn release(&mut self) {
+    pub fn shrink(&mut self) {
         self.0 = Vec::new();
+    }
+
+    /// The bytes of the heap that are held.
+    pub fn memory(&self) -> usize {
+        let held: usize = self.0.iter().map(|extra| size_of_val(&**extra) + extra.memory()).sum();
+        self.0.capacity() * size_of::<Box<dyn Extra>>() + held
     }
 }

@@ -16,7 +16,8 @@ trait Erased<F: Function>: Send {
     /// The parameters, as bits, whose shadows the rule overwrites.
     fn overwrite(&mut self) -> u32;
     fn reset(&mut self);
-    fn release(&mut self);
+    fn shrink(&mut self);
+    fn memory(&self) -> usize;
 }
 
 impl<F: Function, R: Rule<Function = F>> Erased<F> for R {
@@ -37,8 +38,11 @@ impl<F: Function, R: Rule<Function = F>> Erased<F> for R {
     fn reset(&mut self) {
         pullback_rules::State::reset(self);
     }
-    fn release(&mut self) {
-        pullback_rules::State::release(self);
+    fn shrink(&mut self) {
+        pullback_rules::State::shrink(self);
+    }
+    fn memory(&self) -> usize {
+        size_of::<R>() + pullback_rules::State::memory(self)
     }
 }
 
@@ -119,9 +123,14 @@ impl<F: Function> Driver<F> {
     }
 
     /// Gives back all memory.
-    pub fn release(&mut self) {
-        self.rule.release();
+    pub fn shrink(&mut self) {
+        self.rule.shrink();
         self.buffers = F::Parameters::buffers();
+    }
+
+    /// The bytes of the heap that are held.
+    pub fn memory(&self) -> usize {
+        self.rule.memory() + F::Parameters::buffers_size(&self.buffers)
     }
 }
 

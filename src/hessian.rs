@@ -2,21 +2,22 @@
 
 use ndarray::ArrayView2;
 use pullback_rules::__private::{DualNumber, HasDual, HasRule, Lift, LiftParameters, Liftable};
-use pullback_rules::{Args, Buffers, Function, Gradients, Parameters};
+use pullback_rules::{Args, Buffers, Function, Gradients, HeapSize, Parameters};
 
+use crate::extras::Extra;
 use crate::gradient::{Driver, ScalarOutput};
 use crate::lifted::Lifted;
 use crate::matrix::Matrix;
 
 /// How many columns of a Hessian one run computes.
-const WIDTH: usize = 4;
+pub(crate) const WIDTH: usize = 4;
 
 /// The rule of `F` in dual numbers with `N` directions, and what it has computed last.
-struct Second<F: Liftable<N>, const N: usize> {
-    lifted: Lifted<F, N>,
+pub(crate) struct Second<F: Liftable<N>, const N: usize> {
+    pub(crate) lifted: Lifted<F, N>,
     driver: Driver<F::Dual>,
     /// The gradient.
-    flat: Vec<DualNumber<f64, N>>,
+    pub(crate) flat: Vec<DualNumber<f64, N>>,
 }
 
 impl<F: Liftable<N>, const N: usize> Default for Second<F, N> {
@@ -26,12 +27,19 @@ impl<F: Liftable<N>, const N: usize> Default for Second<F, N> {
     }
 }
 
+impl<F: Liftable<N>, const N: usize> Second<F, N> {
+    /// The bytes of the heap that it owns.
+    pub(crate) fn memory(&self) -> usize {
+        self.lifted.memory() + self.driver.memory() + self.flat.heap_size()
+    }
+}
+
 impl<F: Liftable<N>, const N: usize> Second<F, N>
 where
     <F::Dual as Function>::Output: ScalarOutput,
 {
     /// The value; the gradient goes to `flat`.
-    fn run(&mut self, mut args: Args<'_, F>) -> F::Output {
+    pub(crate) fn run(&mut self, mut args: Args<'_, F>) -> F::Output {
         let args = self.lifted.lend(F::Parameters::reborrow(&mut args));
         let (value, mut gradients, buffers) = self.driver.gradient(args);
         let flat = &mut self.flat;
@@ -42,10 +50,10 @@ where
 }
 
 /// Where a gradient, or a product of the Hessian with a direction, is shown from: what comes by value, and the buffers of the rest.
-type Shown<'b, F> = (Gradients<F>, &'b mut Buffers<F>);
+pub type Shown<'b, F> = (Gradients<F>, &'b mut Buffers<F>);
 
 /// Gives `buffers` the shapes of `args` and the numbers of `coordinates`.
-fn fill<'b, F: Liftable<N>, const N: usize>(
+pub(crate) fn fill<'b, F: Liftable<N>, const N: usize>(
     buffers: &'b mut Buffers<F>,
     args: &Args<'_, F>,
     mut coordinates: impl Iterator<Item = f64>,
@@ -79,15 +87,25 @@ where
     /// The value, the gradient, and the product of the Hessian with the direction that `direct` appends to a list.
     pub fn run(
         &mut self,
+        args: Args<'_, F>,
+        direct: impl FnOnce(&mut Vec<f64>),
+    ) -> (F::Output, Shown<'_, F>, Shown<'_, F>) {
+        self.run_scaled(args, 1.0, direct)
+    }
+
+    /// The same, with `factor` times both derivatives.
+    pub(crate) fn run_scaled(
+        &mut self,
         mut args: Args<'_, F>,
+        factor: f64,
         direct: impl FnOnce(&mut Vec<f64>),
     ) -> (F::Output, Shown<'_, F>, Shown<'_, F>) {
         let Products { second, gradient, product } = self;
         second.lifted.load(&args);
         second.lifted.direct(direct);
         let value = second.run(F::Parameters::reborrow(&mut args));
-        let gradient = fill::<F, 1>(gradient, &args, second.flat.iter().map(|d| d.value()));
-        let product = fill::<F, 1>(product, &args, second.flat.iter().map(|d| d.tangent()[0]));
+        let gradient = fill::<F, 1>(gradient, &args, second.flat.iter().map(|d| factor * d.value()));
+        let product = fill::<F, 1>(product, &args, second.flat.iter().map(|d| factor * d.tangent()[0]));
         (value, gradient, product)
     }
 }
@@ -127,5 +145,18 @@ where
         }
         let gradient = fill::<F, WIDTH>(gradient, &args, second.flat.iter().map(|d| d.value()));
         (value.expect("run at least once"), gradient, hessian.view())
+    }
+}
+
+impl<F: Liftable<WIDTH>> Extra for Hessian<F> {
+    fn memory(&self) -> usize {
+        self.second.memory() + F::Parameters::buffers_size(&self.gradient) + self.hessian.memory()
+    }
+}
+
+impl<F: Liftable<1>> Extra for Products<F> {
+    fn memory(&self) -> usize {
+        let buffers = [&self.gradient, &self.product].map(F::Parameters::buffers_size);
+        self.second.memory() + buffers.iter().sum::<usize>()
     }
 }

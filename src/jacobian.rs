@@ -2,15 +2,16 @@
 
 use ndarray::ArrayView2;
 use pullback_rules::__private::{Lift, LiftParameters, Liftable, Numbers};
-use pullback_rules::{Args, Function, Output, Parameters};
+use pullback_rules::{Args, Output, Parameters};
 
+use crate::extras::Extra;
 use crate::gradient::Driver;
 use crate::lifted::Lifted;
 use crate::matrix::Matrix;
 use crate::pushforward::OutputTangent;
 
 /// How many columns one run in forward mode computes.
-const WIDTH: usize = 8;
+pub(crate) const WIDTH: usize = 8;
 
 /// What Jacobians of `F` keep from call to call.
 pub struct Jacobian<F: Liftable<WIDTH>> {
@@ -51,25 +52,21 @@ where
     }
 
     /// Some columns, from number `first` on. Returns the value, and how many rows there are.
-    fn columns(&mut self, first: usize, inputs: usize, mut args: Args<'_, F>) -> (F::Output, usize) {
+    fn columns(&mut self, first: usize, inputs: usize, args: Args<'_, F>) -> (F::Output, usize) {
         let Jacobian { lifted, jacobian, .. } = self;
         lifted.load(&args);
         lifted.direct_along(first);
-        let mut output = <F::Dual as Function>::primal(lifted.lend(F::Parameters::reborrow(&mut args)));
-        lifted.restore(&mut args);
+        let mut output = lifted.run(args);
         let mut outputs = 0;
-        output.visit(&mut |_| outputs += 1);
-        lifted.visit_outputs(&mut |_| outputs += 1);
+        lifted.visit_made(&mut output, &mut |_| outputs += 1);
         jacobian.resize(outputs, inputs);
         let mut rows = 0..outputs;
-        let mut write = |y: &mut pullback_rules::DualNumber<f64, WIDTH>| {
+        lifted.visit_made(&mut output, &mut |y| {
             let row = jacobian.row(rows.next().expect("as many as were counted"));
             for (entry, tangent) in row[first..].iter_mut().zip(y.tangent()) {
                 *entry = tangent;
             }
-        };
-        output.visit(&mut write);
-        lifted.visit_outputs(&mut write);
+        });
         (F::Output::lower(&output), outputs)
     }
 
@@ -90,5 +87,11 @@ where
         F::Parameters::visit_gradient(&mut gradients, buffers, &mut |d| {
             *entries.next().expect("as many as there are inputs") = *d;
         });
+    }
+}
+
+impl<F: Liftable<WIDTH>> Extra for Jacobian<F> {
+    fn memory(&self) -> usize {
+        self.lifted.memory() + self.jacobian.memory() + F::Output::gradient_size(&self.seed)
     }
 }

@@ -27,7 +27,7 @@
 //!
 //! # Where to go
 //! * [Gradient objects](guide::gradients): what `d` holds, `&mut` arguments, several outputs, memory, threads, panics.
-//! * [Forward mode, Jacobians, Hessians](guide::second_order).
+//! * [Forward mode, Jacobians, Hessians](guide::second_order), also [sparse] ones.
 //! * [The language](guide::language): what [`differentiable`] accepts and refuses, [`constant`], the derivative at kinks.
 //! * [Rules](guide::rules): derivatives of your own by [`scalar_rule!`], [`non_differentiable!`] and
 //!   [`#[derive(Rule)]`](derive@Rule), tested by [`testing`].
@@ -63,6 +63,7 @@ mod nested;
 mod pushforward;
 
 pub mod guide;
+pub mod sparse;
 pub mod testing;
 
 pub use checkpoint::checkpoint;
@@ -89,10 +90,15 @@ pub mod __private {
 
     pub use crate::extras::Extras;
     pub use crate::gradient::{Driver, ScalarOutput};
-    pub use crate::hessian::{Hessian, Products};
+    pub use crate::hessian::{Hessian, Products, Shown};
     pub use crate::jacobian::Jacobian;
-    pub use crate::nested::{GradientRule, OfGradient, gradient_of};
+    pub use crate::nested::{
+        DirectionRule, GradientRule, OfDirection, OfGradient, derivative_of, gradient_of,
+    };
     pub use crate::pushforward::{OutputTangent, Pushforward};
+    pub use crate::sparse::hessian::SparseHessian;
+    pub use crate::sparse::jacobian::SparseJacobian;
+    pub use crate::sparse::{HessianColouring, JacobianColouring, Pattern};
     pub use crate::testing::{Coordinate, Coordinates};
 }
 

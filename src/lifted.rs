@@ -1,7 +1,7 @@
 //! The arguments of a function in dual numbers, and the directions in which it is differentiated.
 
-use pullback_rules::__private::{DualNumber, LiftParameters, Liftable};
-use pullback_rules::Args;
+use pullback_rules::__private::{DualNumber, LiftParameters, Liftable, Numbers};
+use pullback_rules::{Args, Function, HeapSize, Parameters};
 
 /// The arguments of `F` in the dual numbers of a function with `N` directions at a time.
 pub(crate) struct Lifted<F: Liftable<N>, const N: usize> {
@@ -17,6 +17,11 @@ impl<F: Liftable<N>, const N: usize> Default for Lifted<F, N> {
 }
 
 impl<F: Liftable<N>, const N: usize> Lifted<F, N> {
+    /// The bytes of the heap that it owns.
+    pub(crate) fn memory(&self) -> usize {
+        F::Parameters::stores_size(&self.stores) + self.direction.heap_size()
+    }
+
     /// Takes over the values of the arguments.
     pub(crate) fn load(&mut self, args: &Args<'_, F>) {
         F::Parameters::load(&mut self.stores, args);
@@ -50,13 +55,35 @@ impl<F: Liftable<N>, const N: usize> Lifted<F, N> {
         });
     }
 
-    /// Sets the derivatives of each coordinate to those with respect to the coordinates from number `first` on.
-    pub(crate) fn direct_along(&mut self, first: usize) {
+    /// Sets the derivatives of each coordinate to what `tangent` says, which gets its number.
+    pub(crate) fn direct_each(&mut self, mut tangent: impl FnMut(usize) -> [f64; N]) {
         let mut index = 0;
         F::Parameters::visit_duals(&mut self.stores, &mut |x| {
-            x.set_tangent(std::array::from_fn(|k| if index == first + k { 1.0 } else { 0.0 }));
+            x.set_tangent(tangent(index));
             index += 1;
         });
+    }
+
+    /// Sets the derivatives of each coordinate to those with respect to the coordinates from number `first` on.
+    pub(crate) fn direct_along(&mut self, first: usize) {
+        self.direct_each(|index| std::array::from_fn(|k| if index == first + k { 1.0 } else { 0.0 }));
+    }
+
+    /// Runs the function, which leaves `args` as they are. What it makes is to be [visited](Self::visit_made).
+    pub(crate) fn run(&mut self, mut args: Args<'_, F>) -> <F::Dual as Function>::Output {
+        let output = <F::Dual as Function>::primal(self.lend(F::Parameters::reborrow(&mut args)));
+        self.restore(&mut args);
+        output
+    }
+
+    /// Visits what the function has made: its value, and what it has written to its `&mut` arguments.
+    pub(crate) fn visit_made(
+        &mut self,
+        output: &mut <F::Dual as Function>::Output,
+        visitor: &mut impl FnMut(&mut DualNumber<f64, N>),
+    ) {
+        output.visit(visitor);
+        self.visit_outputs(visitor);
     }
 
     /// The arguments of the function of dual numbers.

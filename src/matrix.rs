@@ -1,6 +1,7 @@
 //! A matrix that is computed anew in each call.
 
 use ndarray::ArrayView2;
+use pullback_rules::HeapSize;
 
 /// A matrix that keeps its memory when its size changes.
 #[derive(Default)]
@@ -20,6 +21,11 @@ impl Matrix {
     pub(crate) fn row(&mut self, index: usize) -> &mut [f64] {
         let columns = self.shape.1;
         &mut self.entries[index * columns..(index + 1) * columns]
+    }
+
+    /// The bytes of the heap that it owns.
+    pub(crate) fn memory(&self) -> usize {
+        self.entries.heap_size()
     }
 
     /// All of it.

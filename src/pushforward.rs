@@ -1,8 +1,9 @@
 //! Forward mode: the function run on dual numbers.
 
 use pullback_rules::__private::{Lift, LiftParameters, Liftable, Numbers};
-use pullback_rules::{Args, Buffers, Function, Output, Parameters};
+use pullback_rules::{Args, Buffers, Function, HeapSize, Output, Parameters};
 
+use crate::extras::Extra;
 use crate::lifted::Lifted;
 
 /// What pushforwards of `F` keep from call to call.
@@ -56,5 +57,11 @@ where
             *t = *derivatives.next().expect("as many as the arguments have coordinates");
         });
         (value, tangent, buffers)
+    }
+}
+
+impl<F: Liftable<1>> Extra for Pushforward<F> {
+    fn memory(&self) -> usize {
+        self.lifted.memory() + F::Parameters::buffers_size(&self.buffers) + self.flat.heap_size()
     }
 }

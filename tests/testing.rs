@@ -171,11 +171,15 @@ impl<const FAULT: u8> State for Broken<FAULT> {
             self.frames.reset();
         }
     }
-    fn release(&mut self) {
+    fn shrink(&mut self) {
         *self = Self::default();
     }
     fn pending(&self) -> usize {
         self.frames.pending() + size_of_val(&self.factors[..])
+    }
+    fn memory(&self) -> usize {
+        self.frames.memory()
+            + self.factors.capacity() * size_of_val(&self.factors[..]) / self.factors.len().max(1)
     }
 }
 

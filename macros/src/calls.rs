@@ -14,7 +14,7 @@ pub(crate) enum Callee {
     Function(syn::Path),
     /// The same where active values are dual numbers.
     OnDuals(syn::Path),
-    /// The gradient of a function, `f::grad`: the path of the function.
+    /// The gradient of a function, `f::grad`, or its derivative along a direction, `f::along`: the path of the function.
     Gradient(syn::Path, Ident),
     /// The function that is being differentiated.
     Itself(syn::Path),
@@ -90,8 +90,10 @@ impl Callee {
     /// The arguments of its rule.
     fn call(&self, args: &[TokenStream]) -> TokenStream {
         match self {
-            Callee::Function(path) | Callee::Gradient(path, _) | Callee::Itself(path) => {
-                quote!(#path::args(#(#args),*))
+            Callee::Function(path) | Callee::Itself(path) => quote!(#path::args(#(#args),*)),
+            Callee::Gradient(path, name) => {
+                let of = format_ident!("{name}_args", span = name.span());
+                quote!(#path::#of(#(#args),*))
             }
             Callee::OnDuals(path) => {
                 let width = crate::dual::width();
@@ -220,12 +222,12 @@ pub(crate) fn is_associated(path: &syn::ExprPath) -> bool {
     owner.is_some_and(|owner| owner.starts_with(char::is_uppercase))
 }
 
-/// `f::grad`: the path of `f`, and the name of its gradient.
+/// `f::grad` and `f::along`: the path of `f`, and the name of its derivative.
 pub(crate) fn gradient(path: &syn::Path) -> Option<(syn::Path, Ident)> {
     let mut function = path.clone();
     let last = function.segments.pop()?.ident;
     function.segments.pop_punct();
-    (last == "grad" && !function.segments.is_empty()).then_some((function, last))
+    ((last == "grad" || last == "along") && !function.segments.is_empty()).then_some((function, last))
 }
 
 impl Program {

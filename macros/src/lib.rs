@@ -102,7 +102,8 @@ use proc_macro::TokenStream;
 /// | `f::gradient() -> f` | an object that computes gradients; `f::pullback()` is the same |
 /// | `g.value_and_gradient(args…) -> (Output, Gradient)` | if the output is one `f32` or `f64`: the value, and a struct with a field for each active parameter |
 /// | `g.value_and_pullback(args…, seed, seeds…)` | for any output: from the gradient with respect to the output, and to what each active `&mut` argument holds at the end |
-/// | `g.release()` | gives the memory back |
+/// | `g.memory() -> usize` | the bytes of the heap that it holds |
+/// | `g.shrink()` | gives them back |
 /// | `f::rule() -> impl Rule<Function = f>` | the rule alone |
 ///
 /// With `#[differentiable(dual)]`, for a function that runs on dual numbers, too:

@@ -266,9 +266,9 @@ impl Reverse<'_> {
                 let callee = self.callee(expr, path);
                 quote_spanned!(last.span()=> #callee::rule())
             }
-            (Callee::Gradient(path, _), _) => {
-                let callee = self.callee(expr, path);
-                quote_spanned!(last.span()=> #callee::grad_rule())
+            (Callee::Gradient(path, name), _) => {
+                let (callee, rule) = (self.callee(expr, path), format_ident!("{name}_rule"));
+                quote_spanned!(last.span()=> #callee::#rule())
             }
             (Callee::OnDuals(path), _) => {
                 let (callee, width) = (self.callee(expr, path), crate::dual::width());

@@ -276,10 +276,12 @@ impl Signature {
         let takes_functions = self.callables().next().is_some();
         let made = takes_functions.then(|| quote!(functions: ::core::default::Default::default(),));
         let extras = self.dual.then(|| quote!(extras: __pb::Extras::new(),));
-        let release_extras = self.dual.then(|| quote!(self.extras.release();));
+        let shrink_extras = self.dual.then(|| quote!(self.extras.shrink();));
+        let memory_of_extras = self.dual.then(|| quote!(+ self.extras.memory()));
+        let memory_of_functions = takes_functions.then(|| quote!(+ __pb::State::memory(&self.functions)));
         let dual_methods = self.dual_methods();
         let reset = takes_functions.then(|| quote!(__pb::State::reset(&mut self.functions);));
-        let release = takes_functions.then(|| quote!(__pb::State::release(&mut self.functions);));
+        let shrink = takes_functions.then(|| quote!(__pb::State::shrink(&mut self.functions);));
         let fields: TokenStream = self
             .active()
             .map(|(i, p)| {
@@ -375,11 +377,17 @@ impl Signature {
                     Self::gradient()
                 }
 
+                /// The bytes of the heap that the object holds: one gradient for each reference parameter, and what its rules keep
+                /// from call to call.
+                pub fn memory(&self) -> usize {
+                    self.driver.memory() #memory_of_extras #memory_of_functions
+                }
+
                 /// Gives back the memory that the object holds.
-                pub fn release(&mut self) {
-                    self.driver.release();
-                    #release_extras
-                    #release
+                pub fn shrink(&mut self) {
+                    self.driver.shrink();
+                    #shrink_extras
+                    #shrink
                 }
 
                 #value_and_gradient

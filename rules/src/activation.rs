@@ -39,6 +39,10 @@ pub trait Activation: Default + Send {
         let _ = parameter;
         false
     }
+    /// See [`HeapSize`](crate::HeapSize).
+    fn heap_size(&self) -> usize {
+        0
+    }
 }
 
 /// The rule made of activations: one frame for each forward that is pending, made when first needed and reused ever
@@ -56,16 +60,19 @@ impl<A> Default for Frames<A> {
     }
 }
 
-impl<A: Send> State for Frames<A> {
+impl<A: Activation> State for Frames<A> {
     fn reset(&mut self) {
         self.pending = 0;
     }
-    fn release(&mut self) {
+    fn shrink(&mut self) {
         self.pending = 0;
         self.frames = Vec::new();
     }
     fn pending(&self) -> usize {
         self.pending * size_of::<A>()
+    }
+    fn memory(&self) -> usize {
+        self.frames.capacity() * size_of::<A>() + self.frames.iter().map(A::heap_size).sum::<usize>()
     }
 }
 

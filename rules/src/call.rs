@@ -134,12 +134,15 @@ impl<R: Rule> State for Stacked<R> {
         self.residuals.clear();
         self.rule.reset();
     }
-    fn release(&mut self) {
+    fn shrink(&mut self) {
         self.residuals = Vec::new();
-        self.rule.release();
+        self.rule.shrink();
     }
     fn pending(&self) -> usize {
         size_of_val(&self.residuals[..]) + self.rule.pending()
+    }
+    fn memory(&self) -> usize {
+        self.residuals.capacity() * size_of::<R::Residual>() + self.rule.memory()
     }
 }
 
@@ -179,11 +182,14 @@ impl<F: Function> State for Recursive<F> {
             rule.reset();
         }
     }
-    fn release(&mut self) {
+    fn shrink(&mut self) {
         self.0 = None;
     }
     fn pending(&self) -> usize {
         self.0.as_ref().map_or(0, |rule| rule.pending())
+    }
+    fn memory(&self) -> usize {
+        self.0.as_ref().map_or(0, |rule| size_of_val(&**rule) + rule.memory())
     }
 }
 

@@ -47,11 +47,14 @@ impl<R: State> State for Checkpointed<R> {
     fn reset(&mut self) {
         self.0.reset();
     }
-    fn release(&mut self) {
-        self.0.release();
+    fn shrink(&mut self) {
+        self.0.shrink();
     }
     fn pending(&self) -> usize {
         self.0.pending()
+    }
+    fn memory(&self) -> usize {
+        self.0.memory()
     }
 }
 

@@ -39,11 +39,14 @@ impl<F, S: State, A: Send, B: Send> State for Derived<F, S, A, B> {
     fn reset(&mut self) {
         self.state.reset();
     }
-    fn release(&mut self) {
-        self.state.release();
+    fn shrink(&mut self) {
+        self.state.shrink();
     }
     fn pending(&self) -> usize {
         self.state.pending()
+    }
+    fn memory(&self) -> usize {
+        self.state.memory()
     }
 }
 
@@ -87,11 +90,14 @@ impl<R: State, C: Send> State for Fused<R, C> {
     fn reset(&mut self) {
         self.derived.reset();
     }
-    fn release(&mut self) {
-        self.derived.release();
+    fn shrink(&mut self) {
+        self.derived.shrink();
     }
     fn pending(&self) -> usize {
         self.derived.pending()
+    }
+    fn memory(&self) -> usize {
+        self.derived.memory()
     }
 }
 
@@ -174,11 +180,14 @@ impl<R: State, W: Send> State for Overwriting<R, W> {
     fn reset(&mut self) {
         self.rule.reset();
     }
-    fn release(&mut self) {
-        self.rule.release();
+    fn shrink(&mut self) {
+        self.rule.shrink();
     }
     fn pending(&self) -> usize {
         self.rule.pending()
+    }
+    fn memory(&self) -> usize {
+        self.rule.memory()
     }
 }
 

@@ -26,11 +26,14 @@ impl<F, R: State> State for Dispatched<F, R> {
     fn reset(&mut self) {
         self.rule.reset();
     }
-    fn release(&mut self) {
-        self.rule.release();
+    fn shrink(&mut self) {
+        self.rule.shrink();
     }
     fn pending(&self) -> usize {
         self.rule.pending()
+    }
+    fn memory(&self) -> usize {
+        self.rule.memory()
     }
 }
 

@@ -7,16 +7,19 @@ use crate::state::State;
 pub struct Entries<C> {
     copies: Vec<C>,
     pending: usize,
+    /// What one of them owns.
+    measure: Option<fn(&C) -> usize>,
 }
 
 impl<C> Entries<C> {
     /// No copy, and nothing allocated.
     pub const fn new() -> Self {
-        Entries { copies: Vec::new(), pending: 0 }
+        Entries { copies: Vec::new(), pending: 0, measure: None }
     }
 
     /// Copies `argument`.
     pub fn save<T: Entry<Copy = C> + ?Sized>(&mut self, argument: &T) {
+        self.measure = Some(T::copy_size);
         match self.copies.get_mut(self.pending) {
             Some(copy) => argument.copy_to(copy),
             None => self.copies.push(argument.copied()),
@@ -41,11 +44,15 @@ impl<C: Send> State for Entries<C> {
     fn reset(&mut self) {
         self.pending = 0;
     }
-    fn release(&mut self) {
+    fn shrink(&mut self) {
         *self = Self::new();
     }
     fn pending(&self) -> usize {
         size_of_val(&self.copies[..self.pending])
+    }
+    fn memory(&self) -> usize {
+        self.copies.capacity() * size_of::<C>()
+            + self.measure.map_or(0, |measure| self.copies.iter().map(measure).sum())
     }
 }
 
@@ -64,6 +71,8 @@ pub trait Entry {
     fn copy_to(&self, copy: &mut Self::Copy);
     /// Makes the argument what `copy` is.
     fn bring_back(&mut self, copy: &Self::Copy);
+    /// How many bytes of the heap `copy` owns, as far as its type tells.
+    fn copy_size(copy: &Self::Copy) -> usize;
 }
 
 impl<T: Clone + Send> Entry for T {
@@ -77,6 +86,9 @@ impl<T: Clone + Send> Entry for T {
     fn bring_back(&mut self, copy: &T) {
         self.clone_from(copy);
     }
+    fn copy_size(_copy: &T) -> usize {
+        0
+    }
 }
 
 impl<T: Clone + Send> Entry for [T] {
@@ -89,6 +101,9 @@ impl<T: Clone + Send> Entry for [T] {
     }
     fn bring_back(&mut self, copy: &Vec<T>) {
         self.clone_from_slice(copy);
+    }
+    fn copy_size(copy: &Vec<T>) -> usize {
+        copy.capacity() * size_of::<T>()
     }
 }
 

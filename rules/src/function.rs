@@ -64,6 +64,10 @@ pub trait Parameter: 'static {
     }
     /// The shadow that lives in `buffer`.
     fn shadow(buffer: &mut Self::Buffer) -> Self::Shadow<'_>;
+    /// How many bytes of the heap `buffer` owns.
+    fn buffer_size(_buffer: &Self::Buffer) -> usize {
+        0
+    }
     /// `shadow`, which has the shape of `arg`, in a form that tells the optimiser so: one check that they agree makes
     /// those in a loop redundant.
     #[inline(always)]
@@ -121,6 +125,9 @@ impl<T: Differentiable + ?Sized + 'static> Parameter for Ref<T> {
     fn shadow(buffer: &mut T::Gradient) -> Shadow<T::Shadow<'_>> {
         Shadow::new(T::shadow(buffer))
     }
+    fn buffer_size(buffer: &T::Gradient) -> usize {
+        T::gradient_size(buffer)
+    }
     #[inline(always)]
     fn align<'a>(arg: &Self::Arg<'_>, shadow: Shadow<T::Shadow<'a>>) -> Shadow<T::Shadow<'a>> {
         shadow.map(|view| arg.align(view))
@@ -149,6 +156,9 @@ impl<T: Differentiable + ?Sized + 'static> Parameter for Mut<T> {
     }
     fn shadow(buffer: &mut T::Gradient) -> Shadow<T::Shadow<'_>> {
         Shadow::new(T::shadow(buffer))
+    }
+    fn buffer_size(buffer: &T::Gradient) -> usize {
+        T::gradient_size(buffer)
     }
     #[inline(always)]
     fn align<'a>(arg: &Self::Arg<'_>, shadow: Shadow<T::Shadow<'a>>) -> Shadow<T::Shadow<'a>> {
@@ -282,6 +292,8 @@ pub trait Parameters: 'static {
     fn align<'a>(args: &Self::Args<'_>, shadows: Self::Shadows<'a>) -> Self::Shadows<'a>;
     /// See [`Parameter::shadow`].
     fn shadows(buffers: &mut Self::Buffers) -> Self::Shadows<'_>;
+    /// See [`Parameter::buffer_size`].
+    fn buffers_size(buffers: &Self::Buffers) -> usize;
 }
 
 macro_rules! parameters {
@@ -330,6 +342,9 @@ macro_rules! parameters {
             #[allow(clippy::unused_unit, reason = "the empty list")]
             fn shadows(_buffers: &mut Self::Buffers) -> Self::Shadows<'_> {
                 ($($P::shadow(&mut _buffers.$i),)*)
+            }
+            fn buffers_size(_buffers: &Self::Buffers) -> usize {
+                0 $(+ $P::buffer_size(&_buffers.$i))*
             }
         }
     };

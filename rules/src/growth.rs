@@ -1,5 +1,6 @@
 //! How the reverse pass undoes what changes the length of a vector: to the vector, and to its shadow.
 
+use crate::heap::HeapSize;
 use crate::rows::Rows;
 use crate::shadow::{Accumulate, Differentiable, Element, Shadow};
 use crate::state::State;
@@ -103,10 +104,13 @@ impl<T: Send> State for Removed<T> {
         self.elements.clear();
         self.cuts.clear();
     }
-    fn release(&mut self) {
+    fn shrink(&mut self) {
         *self = Self::new();
     }
     fn pending(&self) -> usize {
         size_of_val(&self.elements[..]) + size_of_val(&self.cuts[..])
+    }
+    fn memory(&self) -> usize {
+        self.elements.capacity() * size_of::<T>() + self.cuts.heap_size()
     }
 }

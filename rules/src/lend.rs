@@ -47,6 +47,9 @@ impl<T: Lend> Parameter for RefLent<T> {
     fn shadow(buffer: &mut T::Gradient) -> Shadow<T::Shadow<'_>> {
         Shadow::new(T::shadow(buffer))
     }
+    fn buffer_size(buffer: &T::Gradient) -> usize {
+        T::gradient_size(buffer)
+    }
     #[inline(always)]
     fn align<'a>(arg: &Self::Arg<'_>, shadow: Shadow<T::Shadow<'a>>) -> Shadow<T::Shadow<'a>> {
         shadow.map(|view| T::align_lent(arg, view))

@@ -22,6 +22,7 @@ mod float;
 mod function;
 mod fused;
 mod growth;
+mod heap;
 mod held;
 mod lend;
 pub mod linalg;
@@ -59,6 +60,7 @@ pub use function::{
     Parameters, Ref, Shadows, Val,
 };
 pub use fused::{Array, Host, Memory};
+pub use heap::HeapSize;
 pub use held::Constant;
 pub use lend::{Lend, RefLent};
 pub use local::none;
@@ -115,6 +117,7 @@ pub mod __private {
         pub use crate::fused::*;
     }
     pub use crate::growth::{Removed, total, unextend, unpop, unpush, unpush_row};
+    pub use crate::heap::{OfAnyField, OfField};
     pub use crate::held::{Constant, accumulate_part, clear_part};
     pub use crate::lend::{Lend, RefLent};
     pub use crate::local::{Branch, Pool, backwards, first, none, row_of, shadow_of, sum};

@@ -14,7 +14,11 @@ pub enum Branch<A, B> {
 }
 
 /// Shadows of a local that lives on the heap, kept from call to call.
-pub struct Pool<G>(Vec<G>);
+pub struct Pool<G> {
+    gradients: Vec<G>,
+    /// What one of them owns.
+    measure: Option<fn(&G) -> usize>,
+}
 
 impl<G> Default for Pool<G> {
     fn default() -> Self {
@@ -25,12 +29,17 @@ impl<G> Default for Pool<G> {
 impl<G> Pool<G> {
     /// An empty pool.
     pub const fn new() -> Self {
-        Pool(Vec::new())
+        Pool { gradients: Vec::new(), measure: None }
     }
 
     /// A zero gradient of the shape of `value`.
     pub fn take<T: Differentiable<Gradient = G> + ?Sized>(&mut self, value: &T) -> G {
-        let kept = if std::mem::needs_drop::<G>() { self.0.pop() } else { None };
+        let kept = if std::mem::needs_drop::<G>() {
+            self.measure = Some(T::gradient_size);
+            self.gradients.pop()
+        } else {
+            None
+        };
         let mut gradient = kept.unwrap_or_else(T::empty);
         value.prepare(&mut gradient);
         gradient
@@ -38,19 +47,20 @@ impl<G> Pool<G> {
 
     /// One of the gradients that are there.
     pub(crate) fn pop(&mut self) -> Option<G> {
-        self.0.pop()
+        self.gradients.pop()
     }
 
-    /// The one that was given back first.
-    pub(crate) fn first(&mut self) -> Option<G> {
-        (!self.0.is_empty()).then(|| self.0.remove(0))
+    /// The one that was given back first; `measure` says what one of them owns.
+    pub(crate) fn first(&mut self, measure: fn(&G) -> usize) -> Option<G> {
+        self.measure = Some(measure);
+        (!self.gradients.is_empty()).then(|| self.gradients.remove(0))
     }
 
     /// Takes back what [`take`](Pool::take) gave.
     pub fn give(&mut self, gradient: G) {
         // Plain data is made anew at no cost.
         if std::mem::needs_drop::<G>() {
-            self.0.push(gradient);
+            self.gradients.push(gradient);
         }
     }
 }
@@ -58,7 +68,9 @@ impl<G> Pool<G> {
 impl<T: Differentiable> Pool<Rows<T>> {
     /// A zero gradient for each row; the memory may come from the `stock` to which gradients of single rows go.
     pub fn take_rows(&mut self, rows: &[T], stock: &mut Pool<T::Gradient>) -> Rows<T> {
-        let mut gradients = self.0.pop().unwrap_or_default();
+        self.measure = Some(Rows::heap_size);
+        stock.measure = Some(T::gradient_size);
+        let mut gradients = self.gradients.pop().unwrap_or_default();
         gradients.prepare_from(stock, rows);
         gradients
     }
@@ -66,11 +78,15 @@ impl<T: Differentiable> Pool<Rows<T>> {
 
 impl<G: Send> State for Pool<G> {
     fn reset(&mut self) {}
-    fn release(&mut self) {
-        self.0 = Vec::new();
+    fn shrink(&mut self) {
+        *self = Self::new();
     }
     fn pending(&self) -> usize {
         0
+    }
+    fn memory(&self) -> usize {
+        self.gradients.capacity() * size_of::<G>()
+            + self.measure.map_or(0, |measure| self.gradients.iter().map(measure).sum())
     }
 }
 

@@ -4,13 +4,14 @@ use ndarray::Array2;
 
 use crate::blas::MulInto;
 use crate::fused::{Array, Real};
+use crate::heap::{HeapSize, heap_size};
 use crate::{Dual, DualMut, MatrixScalar, Rule, mul_into};
 
 /// A matrix of `f32` or `f64`, wherever it is: what [`product`](fn@product) multiplies.
 pub trait Matrix<T: Real + MatrixScalar>: Array<T> + Sized {
     /// One activation of the rule of [`product`](fn@product).
     #[doc(hidden)]
-    type Product: Default + Send;
+    type Product: Default + Send + HeapSize;
 
     #[doc(hidden)]
     fn multiply(c: &mut Self, a: &Self, b: &Self);
@@ -51,6 +52,8 @@ struct Product<T: Real + MatrixScalar, M: Matrix<T>> {
 }
 
 struct Activation<T: Real + MatrixScalar, M: Matrix<T>>(M::Product);
+
+heap_size! { [T: Real + MatrixScalar, M: Matrix<T>] Activation<T, M> { 0 } }
 
 impl<T: Real + MatrixScalar, M: Matrix<T>> Activation<T, M> {
     fn forgo(&mut self) {

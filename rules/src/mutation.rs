@@ -11,6 +11,7 @@ use ndarray::{Array, ArrayRef, Dimension};
 use crate::activation::{Activation, Frames};
 use crate::exchange::{Exchange, ExchangeItems};
 use crate::function::{Args, ConstVal, Cotangent, Function, Gradients, Mut, Ref, Shadows, Val};
+use crate::heap::HeapSize;
 use crate::output::Output;
 use crate::permutation::{Exchanged, Reverse, RotateLeft, RotateRight, Swap, SwapWithSlice};
 use crate::saved::{Contents, Saved};
@@ -291,6 +292,9 @@ impl<C: Fill + ?Sized + 'static> Activation for Filled<C> {
         let sum = dx.get().map_or(C::Element::zero(), C::drain);
         (sum, ())
     }
+    fn heap_size(&self) -> usize {
+        self.0.heap_size()
+    }
     fn forgo(&mut self, parameter: usize) {
         if parameter == 1 {
             self.0.forgo();
@@ -328,6 +332,9 @@ macro_rules! copied {
                     dfrom.accumulate(|dfrom| &dfrom[i], d.take());
                 }
                 ((), ())
+            }
+            fn heap_size(&self) -> usize {
+                self.0.heap_size()
             }
             fn forgo(&mut self, parameter: usize) {
                 if parameter == 1 {
@@ -377,6 +384,9 @@ impl<T: Plain> Activation for CopiedWithin<T> {
         }
         ((), (), ())
     }
+    fn heap_size(&self) -> usize {
+        self.0.heap_size()
+    }
     fn forgo(&mut self, parameter: usize) {
         if parameter == 2 {
             self.0.forgo();
@@ -420,6 +430,9 @@ impl<T: Element, D: Dimension + Copy + 'static, E: Dimension + Copy + 'static> A
             }),
         }
         ((), ())
+    }
+    fn heap_size(&self) -> usize {
+        self.0.heap_size()
     }
     fn forgo(&mut self, parameter: usize) {
         if parameter == 1 {

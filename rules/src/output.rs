@@ -3,6 +3,7 @@
 use ndarray::{Array, Dimension};
 
 use crate::function::{Cotangent, Function};
+use crate::heap::HeapSize;
 use crate::local::Pool;
 use crate::rows::Rows;
 use crate::rule::Rule;
@@ -44,6 +45,10 @@ pub trait Output {
     {
         copy.clone_from(self);
     }
+    /// How many bytes of the heap a value owns.
+    fn size(value: &Self) -> usize;
+    /// How many bytes of the heap `gradient` owns.
+    fn gradient_size(gradient: &Self::Gradient) -> usize;
 }
 
 impl<T: Value> Output for T {
@@ -70,6 +75,12 @@ impl<T: Value> Output for T {
     fn seed() -> Option<T::Tangent> {
         T::seed()
     }
+    fn size(_value: &T) -> usize {
+        0
+    }
+    fn gradient_size(_gradient: &T::Tangent) -> usize {
+        0
+    }
 }
 
 impl<T: Value<Tangent: Element>> Output for Vec<T> {
@@ -89,6 +100,12 @@ impl<T: Value<Tangent: Element>> Output for Vec<T> {
         gradient.clear();
         gradient.extend_from_slice(cotangent);
     }
+    fn size(value: &Vec<T>) -> usize {
+        value.capacity() * size_of::<T>()
+    }
+    fn gradient_size(gradient: &Vec<T::Tangent>) -> usize {
+        gradient.heap_size()
+    }
 }
 
 impl<T: Value<Tangent: Element> + 'static> Output for Vec<Vec<T>> {
@@ -106,6 +123,12 @@ impl<T: Value<Tangent: Element> + 'static> Output for Vec<Vec<T>> {
     }
     fn copy(gradient: &mut Rows<Vec<T>>, cotangent: &[Vec<T::Tangent>]) {
         gradient.copy_from(cotangent);
+    }
+    fn size(value: &Vec<Vec<T>>) -> usize {
+        value.capacity() * size_of::<Vec<T>>() + value.iter().map(<Vec<T> as Output>::size).sum::<usize>()
+    }
+    fn gradient_size(gradient: &Rows<Vec<T>>) -> usize {
+        gradient.heap_size()
     }
 }
 
@@ -126,6 +149,12 @@ impl<T: Element, D: Dimension + Copy + 'static> Output for Array<T, D> {
         Differentiable::prepare(cotangent, gradient);
         gradient.assign(cotangent);
     }
+    fn size(value: &Array<T, D>) -> usize {
+        value.heap_size()
+    }
+    fn gradient_size(gradient: &Array<T, D>) -> usize {
+        gradient.heap_size()
+    }
 }
 
 /// The gradient with respect to what `rule`'s function returned, lent to its pullback.
@@ -143,7 +172,7 @@ pub fn returned<F: Function>(
     cotangent: Cotangent<'_, F>,
 ) -> <F::Output as Output>::Gradient {
     // What has changed places with what is returned was given back last, and may be smaller.
-    let mut gradient = pool.first().unwrap_or_else(F::Output::empty);
+    let mut gradient = pool.first(F::Output::gradient_size).unwrap_or_else(F::Output::empty);
     F::Output::copy(&mut gradient, cotangent);
     gradient
 }
@@ -155,6 +184,8 @@ pub struct Copies<T> {
     pending: usize,
     /// How many pullbacks have one.
     lent: usize,
+    /// What one of them owns.
+    measure: Option<fn(&T) -> usize>,
 }
 
 impl<T> Default for Copies<T> {
@@ -166,7 +197,7 @@ impl<T> Default for Copies<T> {
 impl<T> Copies<T> {
     /// None yet.
     pub const fn new() -> Self {
-        Copies { copies: Vec::new(), pending: 0, lent: 0 }
+        Copies { copies: Vec::new(), pending: 0, lent: 0, measure: None }
     }
 
     /// Copies `value`, for the pullback of this forward.
@@ -174,6 +205,7 @@ impl<T> Copies<T> {
     where
         T: Output + Clone,
     {
+        self.measure = Some(T::size);
         match self.copies.get_mut(self.pending) {
             Some(copy) => value.copy_to(copy),
             None => self.copies.push(value.clone()),
@@ -205,10 +237,14 @@ impl<T: Send> State for Copies<T> {
         self.pending = 0;
         self.lent = 0;
     }
-    fn release(&mut self) {
+    fn shrink(&mut self) {
         *self = Self::new();
     }
     fn pending(&self) -> usize {
         self.pending * size_of::<T>()
+    }
+    fn memory(&self) -> usize {
+        self.copies.capacity() * size_of::<T>()
+            + self.measure.map_or(0, |measure| self.copies.iter().map(measure).sum())
     }
 }

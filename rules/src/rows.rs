@@ -4,6 +4,7 @@
 use std::fmt;
 use std::ops::Deref;
 
+use crate::heap::HeapSize;
 use crate::local::Pool;
 use crate::shadow::{Differentiable, Element, slice_cells, zeros};
 use crate::tangent::Value;
@@ -35,6 +36,8 @@ pub trait Item: Sized {
     fn shortened_all<'a, 's: 'a>(shadows: Self::Shadows<'s>) -> Self::Shadows<'a>;
     /// What the user sees of `gradients`.
     fn views(gradients: &Self::Gradients) -> Self::Views<'_>;
+    /// See [`Differentiable::gradient_size`].
+    fn gradients_size(gradients: &Self::Gradients) -> usize;
     /// Sets `gradients`, already of the right shape, to `seeds`.
     fn seed_all(gradients: &mut Self::Gradients, seeds: Self::Views<'_>);
 }
@@ -68,6 +71,9 @@ impl<T: Value<Tangent: Element>> Item for T {
     #[inline]
     fn views(gradients: &Vec<T::Tangent>) -> &[T::Tangent] {
         gradients
+    }
+    fn gradients_size(gradients: &Vec<T::Tangent>) -> usize {
+        gradients.heap_size()
     }
     #[inline]
     fn seed_all(gradients: &mut Vec<T::Tangent>, seeds: &[T::Tangent]) {
@@ -105,6 +111,9 @@ macro_rules! slice {
             #[inline]
             fn view(gradient: &T::Gradients) -> T::Views<'_> {
                 T::views(gradient)
+            }
+            fn gradient_size(gradient: &T::Gradients) -> usize {
+                T::gradients_size(gradient)
             }
             #[inline]
             fn seed(gradient: &mut T::Gradients, seed: T::Views<'_>) {
@@ -161,6 +170,13 @@ impl<T: Differentiable> Rows<T> {
     pub(crate) fn pop(&mut self) -> T::Gradient {
         self.len = self.len.checked_sub(1).expect("a shadow is as long as its vector");
         self.gradients.swap_remove(self.len)
+    }
+
+    /// How many bytes of the heap it owns.
+    pub fn heap_size(&self) -> usize {
+        self.gradients.capacity() * size_of::<T::Gradient>()
+            + self.gradients.iter().map(T::gradient_size).sum::<usize>()
+            + self.shadows.capacity() * size_of::<T::Shadow<'static>>()
     }
 
     /// The shadows of all items.
@@ -291,6 +307,9 @@ macro_rules! row {
             }
             fn views(gradients: &Self::Gradients) -> Self::Views<'_> {
                 gradients
+            }
+            fn gradients_size(gradients: &Self::Gradients) -> usize {
+                gradients.heap_size()
             }
             fn seed_all(gradients: &mut Self::Gradients, seeds: Self::Views<'_>) {
                 gradients.seed(seeds);

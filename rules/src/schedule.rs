@@ -11,6 +11,7 @@
 //! every second one is dropped. What the reverse pass finds between two of them is undone by the schedule above, with the
 //! checkpoints that have become free.
 
+use crate::heap::HeapSize;
 use crate::state::State;
 
 /// The checkpoints of one loop.
@@ -168,11 +169,14 @@ impl Default for Schedule {
 
 impl State for Schedule {
     fn reset(&mut self) {}
-    fn release(&mut self) {
+    fn shrink(&mut self) {
         *self = Self::new();
     }
     fn pending(&self) -> usize {
         0
+    }
+    fn memory(&self) -> usize {
+        self.positions.heap_size()
     }
 }
 

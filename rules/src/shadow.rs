@@ -11,6 +11,7 @@ use ndarray::{Array, ArrayBase, ArrayRef, ArrayView, Data, Dimension, MathCell};
 
 use crate::float::Scalar;
 use crate::function::for_tuples;
+use crate::heap::HeapSize;
 use crate::rows::row;
 use crate::tangent::{Tangent, Value};
 
@@ -53,6 +54,8 @@ pub trait Differentiable {
     fn shortened<'a, 's: 'a>(shadow: Self::Shadow<'s>) -> Self::Shadow<'a>;
     /// What the user sees of `gradient`.
     fn view(gradient: &Self::Gradient) -> Self::View<'_>;
+    /// How many bytes of the heap `gradient` owns.
+    fn gradient_size(gradient: &Self::Gradient) -> usize;
     /// Sets `gradient`, already of the right shape, to `seed`.
     ///
     /// # Panics
@@ -356,6 +359,10 @@ impl<T: Value<Tangent: Element>> Differentiable for T {
         *gradient
     }
     #[inline]
+    fn gradient_size(_gradient: &T::Tangent) -> usize {
+        0
+    }
+    #[inline]
     fn seed(gradient: &mut T::Tangent, seed: T::Tangent) {
         *gradient = seed;
     }
@@ -415,6 +422,9 @@ macro_rules! ndarray {
             #[inline]
             fn view(gradient: &Array<T, D>) -> &Array<T, D> {
                 gradient
+            }
+            fn gradient_size(gradient: &Array<T, D>) -> usize {
+                gradient.heap_size()
             }
             fn seed(gradient: &mut Array<T, D>, seed: &Array<T, D>) {
                 assert_eq!(gradient.shape(), seed.shape(), "the seed has another shape than the argument");

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::heap::HeapSize;
 use crate::saved::Contents;
 use crate::schedule::thin;
 use crate::state::State;
@@ -71,11 +72,14 @@ impl<T: Send> State for Snapshots<T> {
         self.elements.clear();
         self.lengths.clear();
     }
-    fn release(&mut self) {
+    fn shrink(&mut self) {
         *self = Self::new();
     }
     fn pending(&self) -> usize {
         size_of_val(&self.elements[..]) + size_of_val(&self.lengths[..])
+    }
+    fn memory(&self) -> usize {
+        self.elements.capacity() * size_of::<T>() + self.lengths.heap_size()
     }
 }
 

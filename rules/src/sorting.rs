@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use crate::float::Scalar;
 use crate::function::for_tuples;
+use crate::heap::HeapSize;
 use crate::shadow::{Accumulate, Element, Shadow};
 use crate::state::State;
 use crate::tangent::Value;
@@ -179,10 +180,13 @@ impl<T: Value<Tangent: Send> + Send> State for Sorted<T> {
         self.orders.clear();
         self.lens.clear();
     }
-    fn release(&mut self) {
+    fn shrink(&mut self) {
         *self = Self::new();
     }
     fn pending(&self) -> usize {
         size_of_val(&self.orders[..]) + size_of_val(&self.lens[..])
+    }
+    fn memory(&self) -> usize {
+        self.orders.heap_size() + self.lens.heap_size()
     }
 }

@@ -12,10 +12,12 @@ pub trait State: Send {
     /// A driver calls this when an earlier call was left unfinished.
     fn reset(&mut self);
     /// Resets, and gives the memory back.
-    fn release(&mut self);
+    fn shrink(&mut self);
     /// The bytes that pending activations keep here: residuals of loops and frames of hand-written rules, without what
     /// those have on the heap in turn.
     fn pending(&self) -> usize;
+    /// The bytes of the heap that it owns, used or not, without what residuals of pending activations own in turn.
+    fn memory(&self) -> usize;
 }
 
 macro_rules! tuple {
@@ -24,11 +26,14 @@ macro_rules! tuple {
             fn reset(&mut self) {
                 $(self.$i.reset();)*
             }
-            fn release(&mut self) {
-                $(self.$i.release();)*
+            fn shrink(&mut self) {
+                $(self.$i.shrink();)*
             }
             fn pending(&self) -> usize {
                 0 $(+ self.$i.pending())*
+            }
+            fn memory(&self) -> usize {
+                0 $(+ self.$i.memory())*
             }
         }
     };
@@ -225,11 +230,14 @@ impl<T: Send> State for Stack<T> {
     fn reset(&mut self) {
         self.0.clear();
     }
-    fn release(&mut self) {
+    fn shrink(&mut self) {
         self.0 = Vec::new();
     }
     fn pending(&self) -> usize {
         size_of_val(&self.0[..])
+    }
+    fn memory(&self) -> usize {
+        self.0.capacity() * size_of::<T>()
     }
 }
 

@@ -33,12 +33,21 @@ pub struct Allocations {
     pub deallocations: usize,
     /// How many bytes it asked for, those given back included.
     pub bytes: usize,
+    /// How many bytes it gave back.
+    pub bytes_back: usize,
+}
+
+impl Allocations {
+    /// How many bytes it has asked for and not given back: less than none where it gave back what another one asked for.
+    pub fn held(&self) -> isize {
+        self.bytes.wrapping_sub(self.bytes_back).cast_signed()
+    }
 }
 
 thread_local! {
     // Initialised at compile time and without a destructor: using it never allocates, at no time of a thread's life.
     static COUNT: Cell<Allocations> =
-        const { Cell::new(Allocations { allocations: 0, deallocations: 0, bytes: 0 }) };
+        const { Cell::new(Allocations { allocations: 0, deallocations: 0, bytes: 0, bytes_back: 0 }) };
 }
 
 fn allocated(bytes: usize) {
@@ -52,10 +61,14 @@ fn allocated(bytes: usize) {
     });
 }
 
-fn deallocated() {
+fn deallocated(bytes: usize) {
     COUNT.with(|count| {
         let old = count.get();
-        count.set(Allocations { deallocations: old.deallocations + 1, ..old });
+        count.set(Allocations {
+            deallocations: old.deallocations + 1,
+            bytes_back: old.bytes_back.wrapping_add(bytes),
+            ..old
+        });
     });
 }
 
@@ -74,14 +87,14 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        deallocated();
+        deallocated(layout.size());
         allocated(size);
         // SAFETY: as in `alloc`; `pointer` came from `System`, since all memory does.
         unsafe { System.realloc(pointer, layout, size) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        deallocated();
+        deallocated(layout.size());
         // SAFETY: as in `realloc`.
         unsafe { System.dealloc(pointer, layout) }
     }

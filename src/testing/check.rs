@@ -35,7 +35,7 @@ pub type InputOf<R> = Owned<<R as Rule>::Function>;
 ///   argument may be constant, too.
 /// * Activations nest, for arguments of the same and of other shapes; the gradients are bit for bit those of a fresh rule.
 /// * A used rule gives bit for bit the gradients of a fresh one, also when sizes go up and down, after
-///   [`reset`](crate::State::reset) with forwards pending, after [`release`](crate::State::release), and after a panic.
+///   [`reset`](crate::State::reset) with forwards pending, after [`shrink`](crate::State::shrink), and after a panic.
 /// * From the second call on, forward and pullback together allocate no more than the primal does. This is checked where the
 ///   test binary installs the [`CountingAllocator`](super::CountingAllocator).
 ///

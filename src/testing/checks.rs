@@ -291,10 +291,15 @@ impl<'a> Checks<'a> {
             }
         }
         self.specimen.renew();
+        let fresh = self.specimen.memory();
         for subject in up_and_down(&self.subjects) {
             subject.case.forward(self.specimen, abandoned);
-            self.specimen.release();
-            subject.expect_from(self.specimen, "after a release");
+            self.specimen.shrink();
+            let held = self.specimen.memory();
+            if held != fresh {
+                subject.case.fail("after `shrink`", format!("it holds {held} bytes, a fresh one {fresh}"));
+            }
+            subject.expect_from(self.specimen, "after `shrink`");
         }
     }
 

@@ -16,6 +16,9 @@ use crate::gradient::Driver;
 use crate::hessian::{Hessian, Products};
 use crate::jacobian::Jacobian;
 use crate::pushforward::Pushforward;
+use crate::sparse::hessian::SparseHessian;
+use crate::sparse::jacobian::SparseJacobian;
+use crate::sparse::{HessianColouring, JacobianColouring};
 use crate::{Args, Buffers, Function, Gradients, Output, Rule};
 
 /// A [`TestFunction`] that runs on dual numbers, as `#[differentiable(dual)]` functions do.
@@ -35,6 +38,7 @@ impl<F> TestDual for F where
 ///   the second leaves in them what the primal leaves there.
 /// * Each row of the Jacobian is the gradient that reverse mode computes, and the pushforward in a random direction is the product with
 ///   that.
+/// * The sparse Jacobian, in the places of the pattern that is detected there, is the same matrix.
 /// * When they are called again, with other sizes in between, the results are the same, and nothing is allocated that the primal
 ///   would not allocate. This is checked where the test binary installs the [`CountingAllocator`].
 ///
@@ -71,7 +75,7 @@ pub fn check_pushforward<R: Rule<Function: TestDual> + 'static>(
 /// * `value_gradient_and_hvp` and `value_gradient_and_hessian` give the value of the primal, bit for bit, and leave the arguments
 ///   alone. The gradient is that of `value_and_gradient`.
 /// * The product of the Hessian with a random direction agrees with [finite differences](super::CheckRule#finite-differences) of the
-///   gradient, and is what the Hessian, which is symmetric, makes of it.
+///   gradient, and is what the Hessian, which is symmetric, makes of it. So is the sparse Hessian.
 /// * When they are called again, with other sizes in between, the results are the same, and nothing is allocated that the gradient
 ///   would not allocate.
 ///
@@ -225,6 +229,7 @@ struct FirstOrder<F: TestDual> {
     driver: Driver<F>,
     rows: Driver<F>,
     jacobian: Jacobian<F>,
+    sparse: SparseJacobian<F>,
     pushforward: Pushforward<F>,
 }
 
@@ -234,12 +239,13 @@ impl<F: TestDual> FirstOrder<F> {
             driver: Driver::new(rule()),
             rows: Driver::new(rule()),
             jacobian: Jacobian::default(),
+            sparse: SparseJacobian::default(),
             pushforward: Pushforward::default(),
         }
     }
 
     fn check(&mut self, case: &Case<F>, later: bool) {
-        let FirstOrder { driver, rows, jacobian, pushforward } = self;
+        let FirstOrder { driver, rows, jacobian, sparse, pushforward } = self;
         // A result that owns memory comes in dual numbers, too, and with its derivative.
         let once = if case.result.len() == 1 { case.allocations } else { 3 * case.allocations };
 
@@ -256,6 +262,19 @@ impl<F: TestDual> FirstOrder<F> {
             case.allocates("the Jacobian", allocations, runs * once);
         }
         rows_agree(case, rows, &value, matrix);
+
+        let colouring = JacobianColouring::new(sparse.pattern(lend::<F>(&mut case.input.clone())));
+        let mut args = case.input.clone();
+        let ((mut value, entries), allocations) =
+            allocations_in(|| sparse.run(driver, lend::<F>(&mut args), &colouring));
+        case.same("the value with the sparse Jacobian", &case.result, &numbers(&mut value));
+        case.untouched("the sparse Jacobian", &mut args);
+        for (i, row) in colouring.pattern().dense(&entries).rows().into_iter().enumerate() {
+            case.close(&format!("row {i} of the sparse Jacobian"), &matrix.row(i).to_vec(), &row.to_vec());
+        }
+        if later {
+            case.allocates("the sparse Jacobian", allocations, colouring.runs() * once);
+        }
 
         let mut args = case.input.clone();
         let ((mut value, mut tangent, buffers), allocations) =
@@ -303,6 +322,7 @@ struct SecondOrder<F: TestDual + Function<Output = f64>> {
     driver: Driver<F>,
     products: Products<F>,
     hessian: Hessian<F>,
+    sparse: SparseHessian<F>,
 }
 
 impl<F: TestDual + Function<Output = f64>> SecondOrder<F> {
@@ -311,11 +331,12 @@ impl<F: TestDual + Function<Output = f64>> SecondOrder<F> {
             driver: Driver::new(rule()),
             products: Products::default(),
             hessian: Hessian::default(),
+            sparse: SparseHessian::default(),
         }
     }
 
     fn check(&mut self, case: &Case<F>, later: bool) {
-        let SecondOrder { driver, products, hessian } = self;
+        let SecondOrder { driver, products, hessian, sparse } = self;
         let mut args = case.input.clone();
         let ((_, gradients, buffers), once) = allocations_in(|| driver.gradient(lend::<F>(&mut args)));
         let expected = flat::<F>(gradients, buffers);
@@ -346,6 +367,20 @@ impl<F: TestDual + Function<Output = f64>> SecondOrder<F> {
         if later {
             let runs = case.point.len().div_ceil(4).max(1);
             case.allocates("the Hessian", allocations, runs * once.max(case.allocations));
+        }
+
+        let colouring = HessianColouring::new(sparse.pattern(lend::<F>(&mut case.input.clone())));
+        let mut args = case.input.clone();
+        let ((value, (g, g_buffers), entries), allocations) =
+            allocations_in(|| sparse.run(lend::<F>(&mut args), &colouring));
+        case.same("the value with the sparse Hessian", &case.result, &[Number::F64(value)]);
+        case.untouched("the sparse Hessian", &mut args);
+        case.close("the gradient with the sparse Hessian", &expected, &flat::<F>(g, g_buffers));
+        for (i, row) in colouring.pattern().dense(&entries).rows().into_iter().enumerate() {
+            case.close(&format!("row {i} of the sparse Hessian"), &matrix.row(i).to_vec(), &row.to_vec());
+        }
+        if later {
+            case.allocates("the sparse Hessian", allocations, colouring.runs() * once.max(case.allocations));
         }
     }
 }

@@ -68,7 +68,9 @@ pub(super) trait Specimen {
     fn renew(&mut self);
     fn forgo(&mut self, parameter: usize);
     fn reset(&mut self);
-    fn release(&mut self);
+    fn shrink(&mut self);
+    /// What the rule holds.
+    fn memory(&self) -> usize;
 
     fn forward(&mut self, input: usize) -> Call;
     /// Runs the pullback of the latest forward that is pending. `seed` is the gradient with respect to the output, `fill`
@@ -252,9 +254,13 @@ impl<R: Rule<Function: TestFunction>, M: Fn() -> R> Specimen for Typed<R, M> {
         self.rule.reset();
     }
 
-    fn release(&mut self) {
+    fn shrink(&mut self) {
         self.latest = None;
-        self.rule.release();
+        self.rule.shrink();
+    }
+
+    fn memory(&self) -> usize {
+        self.rule.memory()
     }
 
     fn forward(&mut self, input: usize) -> Call {

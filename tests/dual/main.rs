@@ -6,8 +6,10 @@ mod argmin;
 #[allow(clippy::all, reason = "functions as users write them")]
 mod corpus;
 mod generic;
+mod gradbench;
 mod nested;
 mod plain;
+mod sparse;
 mod structs;
 
 #[global_allocator]

@@ -567,7 +567,7 @@ fn a_panic_in_a_given_function_leaves_the_gradient_usable() {
         assert!(panicked.is_err());
         assert_eq!(g.value_and_gradient(1.0, 2.0, 4).1.b, first);
     }
-    g.release();
+    g.shrink();
     assert_eq!(g.value_and_gradient(1.0, 2.0, 4).1.b, first);
 }
 

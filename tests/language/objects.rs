@@ -93,7 +93,7 @@ fn arguments_coerce() {
     assert_eq!(gradient.value_and_gradient(&vector, 1.0).1.x, [3.0]);
     assert_eq!(gradient.value_and_gradient(&boxed, 1.0).1.x, [4.0]);
     assert_eq!(gradient.value_and_gradient(&[5.0, 6.0], 1.0).1.x, [5.0, 6.0]);
-    gradient.release();
+    gradient.shrink();
     assert_eq!(gradient.value_and_gradient(&vector, 1.0).1.x, [3.0]);
 }
 

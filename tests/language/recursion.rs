@@ -187,7 +187,7 @@ fn depths_may_change_and_memory_is_reused() {
     g.value_and_gradient(0.6, 0.8, 3);
     let (again, count) = allocations_in(|| g.value_and_gradient(0.6, 0.8, 9).0);
     assert_eq!((again, count), (first, 0));
-    g.release();
+    g.shrink();
     assert_eq!(g.value_and_gradient(0.6, 0.8, 9).0, first);
 }
 

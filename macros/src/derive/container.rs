@@ -72,6 +72,10 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
         },
         &none,
     );
+    let size = each(
+        &|Field { member, ty, .. }| quote!(+ <#ty as __pb::Differentiable>::gradient_size(&_gradient.#member)),
+        &none,
+    );
     let exchange = exchange(item, &own, list);
     let declared = quote!(#parameters);
     let doc = format!("The gradient with respect to a [`{name}`].");
@@ -118,6 +122,9 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
                 #[inline]
                 fn view(gradient: &Self::Gradient) -> Self::View<'_> {
                     gradient
+                }
+                fn gradient_size(_gradient: &Self::Gradient) -> usize {
+                    0 #size
                 }
                 fn seed(gradient: &mut Self::Gradient, seed: Self::View<'_>) {
                     #seed
@@ -321,6 +328,9 @@ fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
             }
             fn views(gradients: &Self::Gradients) -> Self::Views<'_> {
                 gradients
+            }
+            fn gradients_size(gradients: &Self::Gradients) -> usize {
+                gradients.heap_size()
             }
             fn seed_all(gradients: &mut Self::Gradients, seeds: Self::Views<'_>) {
                 gradients.seed(seeds);

@@ -45,6 +45,7 @@ impl Signature {
             }
         };
         let names = self.names();
+        let lent = self.lent(0);
         let typed = names.iter().zip(&self.parameters).map(|(name, p)| {
             let ty = &p.syntax;
             quote!(#name: #ty)
@@ -87,6 +88,13 @@ impl Signature {
                 #[allow(clippy::too_many_arguments)]
                 pub fn grad(#(#typed),*) -> #output {
                     <#of_gradient as __pb::Function>::primal(Self::args(#(#names),*))
+                }
+
+                /// The arguments of a call of that.
+                #[doc(hidden)]
+                #[inline(always)]
+                pub fn grad_args<'a>(#(#lent),*) -> __pb::Args<'a, #of_gradient> {
+                    Self::args(#(#names),*)
                 }
 
                 /// Its rule.

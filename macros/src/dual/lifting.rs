@@ -287,8 +287,8 @@ impl Program {
             if let Callee::Gradient(..) = function {
                 errors.push(
                     &expr.syntax,
-                    "a function that takes a gradient does not run on dual numbers, which would take third derivatives: leave \
-                     out `dual`",
+                    "a function that takes a derivative does not run on dual numbers, which would take third derivatives: \
+                     leave out `dual`",
                 );
             }
             if self.passes_functions(args) {

@@ -1,8 +1,10 @@
 //! `#[differentiable(dual)]`: what a function that runs on dual numbers has beside its gradient.
 
 pub(crate) mod companion;
+mod direction;
 mod gradient;
 pub(crate) mod lifting;
+mod sparse;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
@@ -10,6 +12,7 @@ use syn::visit_mut::VisitMut;
 use syn::{GenericParam, Ident, Type};
 
 use crate::calls::on_duals;
+use crate::dual::sparse::{sparse_hessian, sparse_jacobian};
 use crate::errors::Errors;
 use crate::program::Kind;
 use crate::signature::{Passing, Signature};
@@ -251,7 +254,10 @@ impl Signature {
                 "The value of `{name}`, its gradient, and its Hessian. Rows and columns are the numbers that the active \
                  arguments consist of, one after the other."
             );
+            let sparse = sparse_hessian(name, &typed, &passed, &output, &short, &first);
             quote! {
+                #sparse
+
                 /// An object that computes products of the Hessian with directions: the same as [`gradient`](Self::gradient).
                 pub fn hvp() -> Self {
                     Self::gradient()
@@ -286,11 +292,12 @@ impl Signature {
              those of its `&mut` arguments behind; a column for each number that the active arguments consist of. `&mut` \
              arguments are restored."
         );
-        let as_function = self.gradient_as_function();
+        let functions = [self.gradient_as_function(), self.derivative_as_function()];
+        let sparse_jacobian = sparse_jacobian(name, &typed, &passed, &output);
         quote! {
             #struct_of_tangents
 
-            #as_function
+            #(#functions)*
 
             impl<#(#constants),*> #ty {
                 /// An object that computes pushforwards: the same as [`gradient`](Self::gradient).
@@ -310,6 +317,8 @@ impl Signature {
                 pub fn value_and_jacobian(&mut self, #(#typed),*) -> (#output, __pb::ndarray::ArrayView2<'_, f64>) {
                     self.extras.get::<__pb::Jacobian<Self>>().run(&mut self.driver, (#(#passed,)*))
                 }
+
+                #sparse_jacobian
 
                 #of_second_order
             }

@@ -10,7 +10,7 @@ use crate::generics::Generics;
 
 /// What the derive adds beside the struct.
 pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
-    let Rule { activation, vis, signature, parameters, forgoing, at_once } = rule;
+    let Rule { activation, vis, signature, parameters, forgoing, members, at_once } = rule;
     let function = &signature.ident;
     let private = quote!(::pullback::__private);
     let (impl_generics, type_generics, where_clause) = signature.generics.split_for_impl();
@@ -111,6 +111,15 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
     let with_functions = rule.with_functions(&types, &output);
     let call_pullback = quote_spanned!(here=> let #returned = #owner::pullback(activation, #(#passed),*););
     let told = |overwrites: bool| forgoing.iter().filter(move |f| (f.key == Key::Overwrites) == overwrites);
+    let heap_size = (!members.is_empty()).then(|| {
+        quote! {
+            fn heap_size(&self) -> usize {
+                #[allow(unused_imports)]
+                use #private::OfAnyField as _;
+                0 #(+ #private::OfField(&self.#members).heap_size())*
+            }
+        }
+    });
     let forgo = told(false).next().map(|_| {
         let numbers = told(false).map(|f| Literal::usize_unsuffixed(f.parameter));
         let consequences = told(false).map(|Forgoing { field, key, .. }| match key {
@@ -263,6 +272,7 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
                 #call_together
                 #forgo
                 #overwrite
+                #heap_size
             }
 
             #[automatically_derived]

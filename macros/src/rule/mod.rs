@@ -28,6 +28,8 @@ struct Rule<'a> {
     /// The function's signature, without `#[constant]`s.
     signature: Signature,
     parameters: Vec<Parameter>,
+    /// The fields.
+    members: Vec<syn::Member>,
     /// What fields are to be told that a parameter is forgone.
     forgoing: Vec<Forgoing>,
     /// `#[rule(at_once)]`: the author has a `value_and_pullback`, too.

@@ -99,7 +99,11 @@ pub(super) fn parse(input: &DeriveInput) -> syn::Result<Rule<'_>> {
 
     errors.finish()?;
     let Some((vis, signature)) = registration else { unreachable!("a missing registration is an error") };
-    Ok(Rule { activation: &input.ident, vis, signature, parameters, forgoing, at_once })
+    let members = match &input.data {
+        Data::Struct(data) => data.fields.members().collect(),
+        _ => Vec::new(),
+    };
+    Ok(Rule { activation: &input.ident, vis, signature, parameters, forgoing, members, at_once })
 }
 
 /// What no signature may have, and whether the struct has the function's generic parameters.

@@ -9,6 +9,7 @@ use super::operators::{Operator, Set};
 use super::{Entry, Marker, Rank};
 use crate::activation::{Activation, Frames};
 use crate::function::{Args, Function, Gradients, Mut, Ref, Shadows, Val};
+use crate::heap::HeapSize;
 use crate::operators::operator::{Add, Div, Mul, Rem, Sub};
 use crate::saved::Saved;
 use crate::shadow::{Accumulate, ArrayCells, Differentiable, Shadow};
@@ -164,6 +165,9 @@ impl<O: Operator, T: Entry, D: Rank, R: Change<T, D> + ?Sized> Activation
         }
         ((), ())
     }
+    fn heap_size(&self) -> usize {
+        self.old.heap_size()
+    }
     fn forgo(&mut self, parameter: usize) {
         if parameter == 1 {
             self.old.forgo();
@@ -251,6 +255,9 @@ impl<T: Entry, D: Rank, E: Rank> Activation for Changing<scaled_add<T, D, E>, T>
             }
         }
         (total, (), ())
+    }
+    fn heap_size(&self) -> usize {
+        self.old.heap_size()
     }
     fn forgo(&mut self, parameter: usize) {
         if parameter == 2 {

@@ -12,6 +12,7 @@ use super::spare::Spare;
 use super::{Entry, Marker, Rank};
 use crate::callable::{Callable, Called, Lent};
 use crate::function::{Args, Cotangent, Function, Gradients, Mut, Ref, Shadows, Val};
+use crate::heap::HeapSize;
 use crate::rule::Rule;
 use crate::saved::Contents;
 use crate::shadow::{Accumulate, ArrayCells, Ignored, Shadow};
@@ -87,6 +88,10 @@ impl<R> Waiting<R> {
     fn give(&mut self, residuals: Vec<R>) {
         self.pending.pop();
         self.waiting.push(residuals);
+    }
+    fn memory(&self) -> usize {
+        let waiting: usize = self.waiting.iter().map(|vector| vector.capacity() * size_of::<R>()).sum();
+        waiting + self.waiting.capacity() * size_of::<Vec<R>>() + self.pending.heap_size()
     }
     fn reset(&mut self) {
         self.waiting.extend(self.pending.drain(..).rev().map(Vec::with_capacity));
@@ -166,11 +171,14 @@ impl<T: Entry, D: Rank, F: Callable> State for Mapped<T, D, F> {
         self.residuals.reset();
         self.spare.reset();
     }
-    fn release(&mut self) {
+    fn shrink(&mut self) {
         *self = Self::new();
     }
     fn pending(&self) -> usize {
         0
+    }
+    fn memory(&self) -> usize {
+        self.spare.heap_size() + self.residuals.memory()
     }
 }
 
@@ -308,11 +316,14 @@ impl<T: Entry, D: Rank, F: Callable> State for MappedInPlace<T, D, F> {
         self.old.reset();
         self.residuals.reset();
     }
-    fn release(&mut self) {
+    fn shrink(&mut self) {
         *self = Self::new();
     }
     fn pending(&self) -> usize {
         0
+    }
+    fn memory(&self) -> usize {
+        self.old.memory() + self.residuals.memory()
     }
 }
 

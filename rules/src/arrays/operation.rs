@@ -1,6 +1,7 @@
 //! Rules that keep nothing of a single call, but memory from call to call.
 
 use crate::function::{Args, Cotangent, Function, Gradients, Shadows};
+use crate::heap::HeapSize;
 use crate::rule::Rule;
 use crate::state::State;
 
@@ -25,7 +26,7 @@ pub trait Operation: Function {
 }
 
 /// What lasts from call to call.
-pub trait Kept: Default + Send {
+pub trait Kept: Default + Send + HeapSize {
     /// The pullback of the latest forward has run.
     fn settle(&mut self) {}
     /// Forwards whose pullbacks have not run are forgotten, along with what they returned.
@@ -47,11 +48,14 @@ impl<F: Operation> State for Operated<F> {
     fn reset(&mut self) {
         self.0.reset();
     }
-    fn release(&mut self) {
+    fn shrink(&mut self) {
         self.0 = F::Kept::default();
     }
     fn pending(&self) -> usize {
         0
+    }
+    fn memory(&self) -> usize {
+        self.0.heap_size()
     }
 }
 

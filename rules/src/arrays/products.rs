@@ -10,6 +10,7 @@ use super::spare::Spare;
 use super::{Entry, Rank};
 use crate::blas::products::IntoShadow;
 use crate::function::{Args, Cotangent, Gradients, Ref, Shadows};
+use crate::heap::heap_size;
 use crate::output::Output;
 use crate::shadow::{Accumulate, ArrayCells, Shadow};
 
@@ -53,6 +54,8 @@ impl<T: Entry> Default for Memory<T> {
         Memory { spare: Spare::default(), into_shadows: Default::default() }
     }
 }
+
+heap_size! { [T: Entry] Memory<T> { spare } }
 
 impl<T: Entry> Kept for Memory<T> {
     fn settle(&mut self) {

@@ -4,6 +4,7 @@ use ndarray::{Array, ArrayRef, ArrayView, Axis, Dimension, RemoveAxis, ShapeBuil
 
 use super::Rank;
 use super::operation::Kept;
+use crate::heap::HeapSize;
 use crate::tangent::Tangent;
 
 /// Memory that is waiting for the next output.
@@ -16,6 +17,13 @@ pub struct Spare<T> {
 impl<T> Default for Spare<T> {
     fn default() -> Self {
         Spare { waiting: Vec::new(), pending: Vec::new() }
+    }
+}
+
+impl<T: Tangent> HeapSize for Spare<T> {
+    fn heap_size(&self) -> usize {
+        let waiting: usize = self.waiting.iter().map(Vec::heap_size).sum();
+        waiting + self.waiting.capacity() * size_of::<Vec<T>>() + self.pending.heap_size()
     }
 }
 

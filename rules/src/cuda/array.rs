@@ -391,6 +391,10 @@ macro_rules! differentiable {
             fn view(gradient: &DeviceArray<T, D>) -> &DeviceArray<T, D> {
                 gradient
             }
+            fn gradient_size(_gradient: &DeviceArray<T, D>) -> usize {
+                // It is the memory of the device.
+                0
+            }
             fn seed(gradient: &mut DeviceArray<T, D>, seed: &DeviceArray<T, D>) {
                 assert_eq!(gradient.shape(), seed.shape(), "the seed has another shape than the argument");
                 run::assign(gradient, seed);
@@ -449,6 +453,13 @@ pub struct Backup {
     buffer: Option<Buffer>,
     full: bool,
     forgone: bool,
+}
+
+/// It is the memory of the device.
+impl crate::HeapSize for Backup {
+    fn heap_size(&self) -> usize {
+        0
+    }
 }
 
 impl Backup {

@@ -36,3 +36,10 @@ const PRELUDE: &str = include_str!("prelude.cu");
 pub struct Kept {
     memory: array::Backup,
 }
+
+/// It is the memory of the device.
+impl crate::HeapSize for Kept {
+    fn heap_size(&self) -> usize {
+        0
+    }
+}

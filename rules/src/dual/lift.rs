@@ -35,6 +35,11 @@ pub trait Lift<T, const N: usize> {
     {
         *self = Self::lower(dual);
     }
+    /// How many bytes of the heap the counterpart owns.
+    #[inline]
+    fn dual_size(_dual: &Self::Dual) -> usize {
+        0
+    }
 }
 
 impl<T: Float, const N: usize> Lift<T, N> for f64 {
@@ -76,6 +81,9 @@ impl<T, const N: usize, A: Lift<T, N>, const M: usize> Lift<T, N> for [A; M] {
     fn lower(dual: &[A::Dual; M]) -> Self {
         std::array::from_fn(|i| A::lower(&dual[i]))
     }
+    fn dual_size(dual: &[A::Dual; M]) -> usize {
+        dual.iter().map(A::dual_size).sum()
+    }
 }
 
 impl<T, const N: usize, A: Lift<T, N>> Lift<T, N> for Option<A> {
@@ -87,6 +95,9 @@ impl<T, const N: usize, A: Lift<T, N>> Lift<T, N> for Option<A> {
     #[inline]
     fn lower(dual: &Option<A::Dual>) -> Self {
         dual.as_ref().map(A::lower)
+    }
+    fn dual_size(dual: &Option<A::Dual>) -> usize {
+        dual.as_ref().map_or(0, A::dual_size)
     }
 }
 
@@ -118,6 +129,9 @@ impl<T, const N: usize, A: Lift<T, N>> Lift<T, N> for Vec<A> {
         unload(self, dual);
         self.extend(dual[self.len()..].iter().map(A::lower));
     }
+    fn dual_size(dual: &Vec<A::Dual>) -> usize {
+        size::<T, N, A>(dual)
+    }
 }
 
 impl<T, const N: usize, A: Lift<T, N, Dual: Element> + Clone, D: Dimension + 'static> Lift<T, N>
@@ -140,6 +154,9 @@ impl<T, const N: usize, A: Lift<T, N, Dual: Element> + Clone, D: Dimension + 'st
     fn unload(&mut self, dual: &Array<A::Dual, D>) {
         self.zip_mut_with(dual, A::unload);
     }
+    fn dual_size(dual: &Array<A::Dual, D>) -> usize {
+        dual.len() * size_of::<A::Dual>()
+    }
 }
 
 macro_rules! tuple {
@@ -156,10 +173,17 @@ macro_rules! tuple {
             fn lower(_dual: &Self::Dual) -> Self {
                 ($($A::lower(&_dual.$i),)*)
             }
+            fn dual_size(_dual: &Self::Dual) -> usize {
+                0 $(+ $A::dual_size(&_dual.$i))*
+            }
         }
     };
 }
 for_tuples!(tuple);
+
+fn size<T, const N: usize, A: Lift<T, N>>(dual: &Vec<A::Dual>) -> usize {
+    dual.capacity() * size_of::<A::Dual>() + dual.iter().map(A::dual_size).sum::<usize>()
+}
 
 fn load<T, const N: usize, A: Lift<T, N>>(values: &[A], dual: &mut Vec<A::Dual>) {
     dual.truncate(values.len());
@@ -187,6 +211,8 @@ pub trait LiftRef<T, const N: usize> {
     fn lend(store: &mut Self::Store) -> &mut Self::Dual;
     /// Takes the values back.
     fn unload(&mut self, store: &Self::Store);
+    /// How many bytes of the heap `store` owns.
+    fn store_size(store: &Self::Store) -> usize;
 }
 
 impl<T, const N: usize, A: Lift<T, N>> LiftRef<T, N> for A {
@@ -207,6 +233,9 @@ impl<T, const N: usize, A: Lift<T, N>> LiftRef<T, N> for A {
     fn unload(&mut self, store: &Option<A::Dual>) {
         Lift::unload(self, store.as_ref().expect("loaded before"));
     }
+    fn store_size(store: &Option<A::Dual>) -> usize {
+        store.as_ref().map_or(0, A::dual_size)
+    }
 }
 
 impl<T, const N: usize, A: Lift<T, N>> LiftRef<T, N> for [A] {
@@ -223,6 +252,9 @@ impl<T, const N: usize, A: Lift<T, N>> LiftRef<T, N> for [A] {
     #[inline]
     fn unload(&mut self, store: &Vec<A::Dual>) {
         unload(self, store);
+    }
+    fn store_size(store: &Vec<A::Dual>) -> usize {
+        size::<T, N, A>(store)
     }
 }
 
@@ -244,5 +276,8 @@ impl<T, const N: usize, A: Lift<T, N, Dual: Element>, D: Dimension + 'static> Li
     }
     fn unload(&mut self, store: &Option<Array<A::Dual, D>>) {
         self.zip_mut_with(store.as_ref().expect("loaded before"), A::unload);
+    }
+    fn store_size(store: &Option<Array<A::Dual, D>>) -> usize {
+        store.as_ref().map_or(0, |dual| dual.len() * size_of::<A::Dual>())
     }
 }

@@ -24,6 +24,11 @@ pub trait LiftParameter<const N: usize>: Parameter {
     /// Brings a `&mut` argument back that is passed as it is.
     #[inline]
     fn restore(_arg: &mut Self::Arg<'_>, _store: &Self::Store) {}
+    /// How many bytes of the heap `store` owns.
+    #[inline]
+    fn store_size(_store: &Self::Store) -> usize {
+        0
+    }
     /// Visits the coordinates of an active argument.
     fn visit_duals<F: FnMut(&mut DualNumber<f64, N>)>(store: &mut Self::Store, visitor: &mut F);
     /// The same, of an active `&mut` argument.
@@ -117,6 +122,10 @@ macro_rules! by_reference {
                 unload(arg, store);
             }
             #[inline]
+            fn store_size(store: &Self::Store) -> usize {
+                A::store_size(store)
+            }
+            #[inline]
             fn visit_duals<F: FnMut(&mut DualNumber<f64, N>)>(store: &mut Self::Store, visitor: &mut F) {
                 A::lend(store).visit(visitor);
             }
@@ -152,7 +161,7 @@ by_reference!(Mut, |arg, store| A::unload(arg, store), true);
 
 /// What carries no gradient is passed as it is.
 macro_rules! passed {
-    ([$($generics:tt)*] $Mode:ident<$A:ident>, $Store:ty, load: $load:expr, restore: $restore:expr) => {
+    ([$($generics:tt)*] $Mode:ident<$A:ident>, $Store:ty, load: $load:expr, restore: $restore:expr $(, size: $size:expr)?) => {
         impl<$($generics)*, const N: usize> LiftParameter<N> for $Mode<$A> {
             type Dual = Self;
             type Store = $Store;
@@ -173,6 +182,12 @@ macro_rules! passed {
                 let restore: fn(&mut Self::Arg<'_>, &Self::Store) = $restore;
                 restore(arg, store);
             }
+            $(
+                #[inline]
+                fn store_size(store: &Self::Store) -> usize {
+                    store.as_ref().map_or(0, $size)
+                }
+            )?
             #[inline]
             fn visit_duals<F: FnMut(&mut DualNumber<f64, N>)>(_store: &mut Self::Store, _visitor: &mut F) {}
             #[inline]
@@ -205,7 +220,8 @@ passed! {
         Some(copy) => arg.copy_to(copy),
         None => *store = Some(arg.copied()),
     },
-    restore: |arg, store| arg.bring_back(store.as_ref().expect("loaded before"))
+    restore: |arg, store| arg.bring_back(store.as_ref().expect("loaded before")),
+    size: A::copy_size
 }
 
 /// A tuple of [`LiftParameter`]s.
@@ -223,6 +239,8 @@ pub trait LiftParameters<const N: usize>: Parameters {
     fn unload(args: &mut Self::Args<'_>, stores: &Self::Stores);
     /// See [`LiftParameter::restore`].
     fn restore(args: &mut Self::Args<'_>, stores: &Self::Stores);
+    /// See [`LiftParameter::store_size`].
+    fn stores_size(stores: &Self::Stores) -> usize;
     /// See [`LiftParameter::visit_duals`].
     fn visit_duals<F: FnMut(&mut DualNumber<f64, N>)>(stores: &mut Self::Stores, visitor: &mut F);
     /// See [`LiftParameter::visit_outputs`].
@@ -263,6 +281,9 @@ macro_rules! parameters {
             }
             fn restore(_args: &mut Self::Args<'_>, _stores: &Self::Stores) {
                 $($P::restore(&mut _args.$i, &_stores.0.$i.0);)*
+            }
+            fn stores_size(_stores: &Self::Stores) -> usize {
+                0 $(+ $P::store_size(&_stores.0.$i.0))*
             }
             fn visit_duals<Visitor: FnMut(&mut DualNumber<f64, WIDTH>)>(_stores: &mut Self::Stores, _visitor: &mut Visitor) {
                 $($P::visit_duals(&mut _stores.0.$i.0, _visitor);)*

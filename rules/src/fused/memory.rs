@@ -4,6 +4,7 @@ use ndarray::{Array as Owned, ArrayRef};
 
 use super::call::{Job, clear};
 use super::{Kernel, Rank, Real, Sink, Source};
+use crate::heap::HeapSize;
 use crate::saved::Saved;
 use crate::shadow::{Differentiable, Shadow};
 
@@ -22,7 +23,7 @@ pub trait Array<T: Real>: Differentiable + 'static {
     type Memory: Memory;
     /// A copy of the elements.
     #[doc(hidden)]
-    type Copy: Default + Send;
+    type Copy: Default + Send + HeapSize;
 
     /// Where these elements are.
     fn memory(&self) -> Self::Memory;
@@ -50,7 +51,7 @@ pub trait Array<T: Real>: Differentiable + 'static {
 pub trait Memory: Clone + 'static {
     /// What a fused function keeps of each row.
     #[doc(hidden)]
-    type Kept<T: Real>: Default + Send;
+    type Kept<T: Real>: Default + Send + HeapSize;
 
     #[doc(hidden)]
     fn run<L, const R: usize, const K: usize, T: Real, const I: usize, const O: usize>(

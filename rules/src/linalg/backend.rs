@@ -11,6 +11,7 @@ use faer::{Auto, Conj, MatMut, MatRef, Spec, diag::DiagMut};
 use super::packed::{Packed, Scratch};
 use super::scalar::Real;
 use crate::blas::products::parallelism;
+use crate::heap::heap_size;
 
 fn auto<C: Auto<T>, T>() -> Spec<C, T> {
     Spec::new(C::auto())
@@ -239,4 +240,9 @@ pub(super) fn svd_of<T: Real>(
     let stack = scratch.stack(svd_scratch::<T>(m, n, thin, thin, par, params));
     let s = DiagMut::from_slice_mut(values);
     svd(a.get(), s, Some(u.get_mut()), Some(v.get_mut()), par, stack, params).is_ok()
+}
+
+heap_size! {
+    [T: Copy] Lu<T> { factors, rows, inverse }
+    [T: Copy] Qr<T> { factors, coefficients }
 }

@@ -9,6 +9,7 @@ use super::packed::{Packed, Scratch, Seed, add, square, times};
 use super::scalar::Real;
 use super::symmetric::finite;
 use crate::activation::Dual;
+use crate::heap::{HeapSize, heap_size};
 
 forms! {
     /// *exp A = Σₖ Aᵏ/k!*, by scaling and squaring with Padé approximants.
@@ -282,3 +283,15 @@ pub(super) const CASES: &[Case] = &[Case {
     allocations: 1,
     benchmark: &[[8, 0, 0], [64, 0, 0], [256, 0, 0]],
 }];
+
+heap_size! { [T: Copy] Derivatives<T> { e, powers, odd, even, result } }
+
+impl<T: Copy> HeapSize for ExpmKernel<T> {
+    fn heap_size(&self) -> usize {
+        let ExpmKernel { a, powers, odd, high, denominator, scratch, room, squares, d, work, .. } = self;
+        let matrices = a.heap_size() + powers.heap_size() + odd.heap_size() + high.heap_size();
+        let squared = squares.capacity() * size_of::<Packed<T>>() + squares[..].heap_size();
+        let rest = denominator.heap_size() + scratch.heap_size() + room.heap_size() + work.heap_size();
+        matrices + squared + rest + d.heap_size()
+    }
+}

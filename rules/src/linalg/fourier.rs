@@ -14,6 +14,7 @@ use super::forms::forms;
 use super::packed::Seed;
 use super::scalar::Real;
 use crate::activation::Dual;
+use crate::heap::heap_size;
 use crate::shadow::Accumulate;
 
 /// A scalar that Fourier transforms are computed of: `f32` and `f64`.
@@ -61,6 +62,9 @@ impl<T: Fourier> Default for Plan<T> {
         Plan { plans: Default::default(), buffer: Vec::new(), scratch: Vec::new() }
     }
 }
+
+// The plans do not tell.
+heap_size! { [T: Fourier] Plan<T> { buffer, scratch } }
 
 impl<T: Fourier> Plan<T> {
     /// Transforms all series of length `n` that are in `buffer`, in place.
@@ -160,6 +164,8 @@ macro_rules! kernel {
                 $Kernel { plan: Plan::default(), dimension: Default::default() }
             }
         }
+
+        heap_size! { [T: Fourier, D] $Kernel<T, D> { plan } }
 
         impl<T: Fourier, D: Series> $Kernel<T, D> {
             fn shape(function: &str, x: &ArrayRef<T, D>) -> D {
@@ -438,3 +444,10 @@ pub(super) const CASES: &[Case] = &[
         benchmark: &[[64, 0, 0], [1024, 0, 0], [65536, 0, 0]],
     },
 ];
+
+// The plans do not tell.
+heap_size! {
+    [T: Fourier] RealPlan<T> { real, complex, scratch }
+    [T: Fourier] RfftKernel<T> { plan }
+    [T: Fourier] IrfftKernel<T> { plan }
+}

@@ -11,6 +11,7 @@ use super::packed::{Columns, Packed, Scratch, Seed, add, fits, square, times, wr
 use super::scalar::Real;
 use crate::activation::Dual;
 use crate::blas::products::{IntoShadow, leave_vector_registers_clean};
+use crate::heap::heap_size;
 
 /// *P·A = L·U*, with what it takes to compute and to use it.
 #[derive(Default)]
@@ -381,3 +382,10 @@ pub(super) const CASES: &[Case] = &[
         benchmark: &[[8, 0, 0], [64, 0, 0], [256, 0, 0]],
     },
 ];
+
+heap_size! {
+    [T: Copy] Factor<T> { lu, scratch, room }
+    [T: Real, D] SolveKernel<T, D> { factor, x, lambda }
+    [T: Real] InvKernel<T> { factor, inverse, seed, left }
+    [T: Copy] Cofactors<T> { a, u, v, values, others, factor }
+}

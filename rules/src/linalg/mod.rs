@@ -25,6 +25,7 @@ mod general;
 mod kronecker;
 mod orthogonal;
 mod packed;
+mod pattern;
 mod positive_definite;
 mod scalar;
 mod singular_values;
@@ -39,12 +40,13 @@ pub use general::{det, inv, inv_into, logdet, solve, solve_into};
 pub use kronecker::{kron, kron_into};
 pub use orthogonal::{lstsq, lstsq_into, qr_into};
 pub use packed::Columns;
+pub use pattern::Pattern;
 pub use positive_definite::{
     cholesky, cholesky_into, cholesky_solve, cholesky_solve_into, logdet_spd, solve_spd, solve_spd_into,
 };
 pub use scalar::Real;
 pub use singular_values::{svd_into, svdvals, svdvals_into};
-pub use sparse::{Pattern, sparse_mul, sparse_mul_into, sparse_mul_transposed, sparse_mul_transposed_into};
+pub use sparse::{sparse_mul, sparse_mul_into, sparse_mul_transposed, sparse_mul_transposed_into};
 pub use symmetric::{eigh_into, eigvalsh, eigvalsh_into};
 pub use triangular::{solve_triangular, solve_triangular_into};
 

@@ -12,6 +12,7 @@ use super::packed::{Columns, Packed, Scratch, Seed, add, fits, has_shape, times,
 use super::scalar::Real;
 use crate::activation::{Dual, DualMut};
 use crate::blas::products::{IntoShadow, leave_vector_registers_clean};
+use crate::heap::heap_size;
 use crate::saved::Saved;
 
 /// *A = Q·R* with orthonormal columns in *Q*, and *R* upper triangular with a diagonal that is not negative.
@@ -287,3 +288,5 @@ pub(super) const CASES: &[Case] = &[
         benchmark: &[[64, 16, 1], [64, 64, 1], [512, 32, 1]],
     },
 ];
+
+heap_size! { [T: Real, D] LstsqKernel<T, D> { qr, scratch, x, long, short, lambda } }

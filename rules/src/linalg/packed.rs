@@ -6,6 +6,7 @@ use ndarray::{ArrayRef, ArrayRef2, ArrayView2, ArrayViewMut2, Axis, Dimension, I
 
 use super::scalar::Real;
 use crate::blas::{Trans, gemm};
+use crate::heap::HeapSize;
 use crate::shadow::{Accumulate, ArrayCells};
 
 /// A matrix with adjacent elements in each column. Where it begins in a cache line and how far columns are apart depends on its
@@ -288,4 +289,16 @@ pub(super) fn has_shape<T, D: Dimension>(function: &str, to: &ArrayRef<T, D>, sh
 /// *C ← α·A·B + β·C*
 pub(super) fn times<T: Real>(alpha: T, a: &ArrayRef2<T>, b: &ArrayRef2<T>, beta: T, c: &mut ArrayRef2<T>) {
     gemm(Trans::No, Trans::No, alpha, a, b, beta, c);
+}
+
+impl<T: Copy> HeapSize for Packed<T> {
+    fn heap_size(&self) -> usize {
+        self.elements.heap_size()
+    }
+}
+
+impl HeapSize for Scratch {
+    fn heap_size(&self) -> usize {
+        self.buffer.as_ref().map_or(0, |buffer| buffer.len())
+    }
 }

@@ -15,6 +15,7 @@ use super::packed::{
 use super::scalar::Real;
 use crate::activation::Dual;
 use crate::blas::products::{leave_vector_registers_clean, parallelism};
+use crate::heap::heap_size;
 
 /// The factor of a positive definite matrix.
 #[derive(Default)]
@@ -347,3 +348,10 @@ pub(super) const CASES: &[Case] = &[
         benchmark: &[[8, 0, 0], [64, 0, 0], [256, 0, 0]],
     },
 ];
+
+heap_size! {
+    [T: Copy] Factor<T> { l, scratch }
+    [T: Copy] CholeskyKernel<T> { factor, product, work }
+    [T: Copy, D] FactorSolveKernel<T, D> { factor, x, lambda, row, work }
+    [T: Copy, D] SolveSpdKernel<T, D> { factor, x, lambda, work }
+}

@@ -10,6 +10,7 @@ use super::scalar::Real;
 use super::symmetric::{finite, has_its_sign, negate, quotient, resolution, scale_columns};
 use crate::activation::{Dual, DualMut};
 use crate::blas::products::{IntoShadow, leave_vector_registers_clean};
+use crate::heap::heap_size;
 use crate::saved::Saved;
 
 /// *A = U·diag(s)·Vᵀ*
@@ -285,3 +286,9 @@ pub(super) const CASES: &[Case] = &[
         benchmark: &[[64, 16, 0], [64, 64, 0], [512, 32, 0]],
     },
 ];
+
+heap_size! {
+    [T: Copy] Decomposition<T> { a, u, values, v, scratch }
+    [T: Copy] Side<T> { k, outside }
+    [T: Real] SvdvalsKernel<T> { decomposition, seed, scaled }
+}

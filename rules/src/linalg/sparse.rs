@@ -7,67 +7,10 @@ use ndarray::{Array, ArrayRef, ArrayRef1, Zip};
 use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
 use super::packed::{Columns, Seed};
+use super::pattern::Pattern;
 use super::scalar::Real;
 use crate::activation::Dual;
 use crate::shadow::{Accumulate, ArrayCells};
-
-/// Where a sparse matrix has entries, row by row. The entries themselves are an array beside it: so the pattern is constant, and the gradient has
-/// the same entries and no others.
-///
-/// ```
-/// use pullback_rules::linalg::Pattern;
-///
-/// // x . y
-/// // . . .
-/// // . z .
-/// let pattern = Pattern::new((3, 3), vec![0, 2, 2, 3], vec![0, 2, 1]);
-/// assert_eq!((pattern.rows(), pattern.columns(), pattern.entries()), (3, 3, 3));
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pattern {
-    columns: usize,
-    starts: Vec<usize>,
-    indices: Vec<usize>,
-}
-
-impl Pattern {
-    /// A pattern in the format called CSR: entries `starts[i]..starts[i + 1]` are those of row i, and entry e is in column `indices[e]`. Several
-    /// entries in one place are added up.
-    ///
-    /// # Panics
-    /// If `starts` does not have an element more than there are rows, does not ascend from 0 to the number of indices, or if an index is not
-    /// less than the number of columns.
-    pub fn new((rows, columns): (usize, usize), starts: Vec<usize>, indices: Vec<usize>) -> Self {
-        assert!(starts.len() == rows + 1, "Pattern: {} starts for {rows} rows", starts.len());
-        assert!(
-            starts[0] == 0 && starts[rows] == indices.len() && starts.is_sorted(),
-            "Pattern: the starts have to ascend from 0 to the number of indices"
-        );
-        assert!(indices.iter().all(|&j| j < columns), "Pattern: an index beyond {columns} columns");
-        Pattern { columns, starts, indices }
-    }
-
-    /// The number of rows.
-    pub fn rows(&self) -> usize {
-        self.starts.len() - 1
-    }
-
-    /// The number of columns.
-    pub fn columns(&self) -> usize {
-        self.columns
-    }
-
-    /// The number of entries.
-    pub fn entries(&self) -> usize {
-        self.indices.len()
-    }
-
-    /// Row, column and number of each entry.
-    fn iter(&self) -> impl Iterator<Item = (usize, usize, usize)> {
-        (0..self.rows())
-            .flat_map(move |i| (self.starts[i]..self.starts[i + 1]).map(move |e| (i, self.indices[e], e)))
-    }
-}
 
 forms! {
     /// *Y = A·X* for a sparse *A*, with `values` in the places of `pattern`.

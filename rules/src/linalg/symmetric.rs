@@ -9,6 +9,7 @@ use super::packed::{Packed, Scratch, Seed, add_to_lower, has_shape, square, time
 use super::scalar::Real;
 use crate::activation::{Dual, DualMut};
 use crate::blas::products::leave_vector_registers_clean;
+use crate::heap::heap_size;
 use crate::saved::Saved;
 
 /// *A = V·diag(w)·Vᵀ*
@@ -261,3 +262,8 @@ pub(super) const CASES: &[Case] = &[
         benchmark: &[[8, 0, 0], [64, 0, 0], [256, 0, 0]],
     },
 ];
+
+heap_size! {
+    [T: Copy] Decomposition<T> { a, values, vectors, scratch }
+    [T: Copy] EigvalshKernel<T> { decomposition, seed, scaled, work }
+}

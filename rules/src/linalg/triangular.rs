@@ -12,6 +12,7 @@ use super::packed::{Columns, Packed, Seed, add, add_to_triangle, fits, square, t
 use super::scalar::Real;
 use crate::activation::Dual;
 use crate::blas::{Trans, Uplo};
+use crate::heap::heap_size;
 
 forms! {
     /// *X = A⁻¹·B*, or *X = A⁻ᵀ·B* with [`Trans::Yes`], for a triangular *A*.
@@ -124,3 +125,5 @@ pub(super) const CASES: &[Case] = &[Case {
     allocations: 1,
     benchmark: &[[8, 0, 1], [64, 0, 1], [64, 0, 64], [256, 0, 16]],
 }];
+
+heap_size! { [T: Copy, D] TriangularKernel<T, D> { a, x, lambda, work } }

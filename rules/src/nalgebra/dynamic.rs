@@ -108,6 +108,9 @@ where
     fn view(gradient: &Self) -> &Self {
         gradient
     }
+    fn gradient_size(gradient: &Self) -> usize {
+        gradient.len() * size_of::<T>()
+    }
     fn seed(gradient: &mut Self, seed: &Self) {
         assert_eq!(gradient.shape(), seed.shape(), "the seed has another shape than the argument");
         gradient.as_mut_slice().copy_from_slice(seed.as_slice());
@@ -147,6 +150,12 @@ where
     }
     fn lend(gradient: &Self) -> &Self {
         gradient
+    }
+    fn size(value: &Self) -> usize {
+        value.len() * size_of::<T>()
+    }
+    fn gradient_size(gradient: &Self) -> usize {
+        gradient.len() * size_of::<T>()
     }
     fn copy(gradient: &mut Self, cotangent: &Self) {
         reshape(cotangent, gradient, |entries| {

@@ -9,6 +9,7 @@ use super::on_heap::{OnHeap, Times, cells, inner, pull_product};
 use crate::activation::{Activation, Frames};
 use crate::call::{Call, HasRule, WritesToReceiver};
 use crate::function::{Args, Cotangent, Function, Gradients, Mut, Ref, Shadows, Val};
+use crate::heap::HeapSize;
 use crate::saved::Saved;
 use crate::shadow::Accumulate;
 
@@ -132,6 +133,9 @@ macro_rules! product {
         impl<T: Entry> Activation for Overwritten<$Name<T>, T> {
             type Function = $Name<T>;
 
+            fn heap_size(&self) -> usize {
+                self.old.heap_size()
+            }
             fn forward(&mut self, (c, alpha, a, b, beta): Args<'_, Self::Function>) {
                 self.save(c.as_slice());
                 c.$method(alpha, a, b, beta);
@@ -183,6 +187,9 @@ product!(Gemm, DMatrix, gemm);
 impl<T: Entry> Activation for Overwritten<Axpy<T>, T> {
     type Function = Axpy<T>;
 
+    fn heap_size(&self) -> usize {
+        self.old.heap_size()
+    }
     fn forward(&mut self, (y, alpha, x, beta): Args<'_, Self::Function>) {
         self.save(y.as_slice());
         y.axpy(alpha, x, beta);
@@ -216,6 +223,9 @@ impl<T: Entry> Activation for Overwritten<Axpy<T>, T> {
 impl<M: OnHeap> Activation for Overwritten<CopyFrom<M>, M::Entry> {
     type Function = CopyFrom<M>;
 
+    fn heap_size(&self) -> usize {
+        self.old.heap_size()
+    }
     fn forward(&mut self, (y, x): Args<'_, Self::Function>) {
         self.old.save_to_restore(y.entries());
         y.copy(x);
@@ -278,6 +288,9 @@ impl<L: Times<R>, R: OnHeap<Entry = L::Entry>> MulToRule<R> for L {}
 impl<L: Times<R>, R: OnHeap<Entry = L::Entry>> Activation for Overwritten<MulTo<L, R>, L::Entry> {
     type Function = MulTo<L, R>;
 
+    fn heap_size(&self) -> usize {
+        self.old.heap_size()
+    }
     fn forward(&mut self, (a, b, c): Args<'_, Self::Function>) {
         self.old.save_to_restore(c.entries());
         a.times_to(b, c);

@@ -10,6 +10,7 @@ use super::Entry;
 use super::dynamic::Heap;
 use crate::activation::{Activation, Frames};
 use crate::function::{Args, Cotangent, Function, Gradients, Mut, Ref, Shadows, Val};
+use crate::heap::HeapSize;
 use crate::output::Output;
 use crate::saved::Saved;
 use crate::shadow::{Accumulate, Differentiable, Shadow};
@@ -308,6 +309,9 @@ macro_rules! with_matrix {
         impl<M: OnHeap> Activation for Overwriting<$name<M>, M::Entry> {
             type Function = $name<M>;
 
+            fn heap_size(&self) -> usize {
+                self.old.heap_size()
+            }
             fn forward(&mut self, (x, y): Args<'_, Self::Function>) {
                 check(x, y);
                 with_matrix!(@save self y $($old)?);
@@ -374,6 +378,9 @@ macro_rules! with_number {
         impl<M: OnHeap> Activation for Overwriting<$name<M>, M::Entry> {
             type Function = $name<M>;
 
+            fn heap_size(&self) -> usize {
+                self.old.heap_size()
+            }
             fn forward(&mut self, (s, y): Args<'_, Self::Function>) {
                 if self.constant {
                     self.old.save_to_restore(y.entries());

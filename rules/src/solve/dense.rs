@@ -1,6 +1,7 @@
 //! Small dense systems, in memory that the caller keeps.
 
 use super::fit;
+use crate::heap::heap_size;
 
 /// A square matrix by rows, and later its factors *P·A = L·U*.
 #[derive(Default)]
@@ -88,6 +89,8 @@ impl Dense {
         }
     }
 }
+
+heap_size! { [] Dense { elements, order } }
 
 #[cfg(test)]
 mod tests {

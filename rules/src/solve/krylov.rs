@@ -1,6 +1,7 @@
 //! Iterations for linear systems of which only products are known.
 
 use super::{dot, fit, norm};
+use crate::heap::heap_size;
 
 /// The room that these iterations work in.
 #[derive(Default)]
@@ -173,3 +174,5 @@ impl Krylov {
         }
     }
 }
+
+heap_size! { [] Krylov { residual, direction, product, basis, triangle, rotations, right } }

@@ -2,6 +2,7 @@
 
 use super::krylov::Krylov;
 use super::{Map, fit, largest, to_captures, transposed};
+use crate::heap::heap_size;
 use crate::{Dual, DualMut, Rule, Saved};
 
 /// Solves *A·x = b* by conjugate gradients, for a symmetric and positive definite *A*: `a(&v, &mut product)` writes *A·v*. It begins
@@ -194,3 +195,5 @@ impl Gmres {
         self.old.restore(x.value);
     }
 }
+
+heap_size! { [] Adjoint { krylov, seed, lambda, room, consumed } }

@@ -2,6 +2,7 @@
 
 use super::krylov::{Failure, Krylov};
 use super::{Map, fit, largest, norm, to_captures, transposed};
+use crate::heap::heap_size;
 use crate::{DualMut, Rule, Saved};
 
 /// Minimises a strongly convex function, given its gradient: `gradient(&x, &mut g)` writes *∇φ(x)* to `g`. Newton's method with products of
@@ -147,3 +148,5 @@ impl Argmin {
         self.old.restore(x.value);
     }
 }
+
+heap_size! { [] Room { krylov, value, moved, there, step } }

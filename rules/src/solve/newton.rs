@@ -3,6 +3,7 @@
 use super::dense::Dense;
 use super::krylov::Krylov;
 use super::{Map, fit, largest, norm, to_captures, transposed};
+use crate::heap::heap_size;
 use crate::{DualMut, Rule, Saved};
 
 /// Solves *f(x) = 0*, as many equations as unknowns: `f(&x, &mut residual)` writes *f(x)*. Newton's method with Jacobians by differences
@@ -230,4 +231,9 @@ impl Implicit {
             panic!("at_root: no gradient in {iterations} iterations: {failure}");
         }
     }
+}
+
+heap_size! {
+    [] Newton { jacobian, value, moved, there, step }
+    [] Implicit { jacobian, krylov, seed, w, room, consumed }
 }

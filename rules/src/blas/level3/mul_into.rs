@@ -7,6 +7,7 @@ use crate::blas::backend::{MatrixScalar, SmallPlan, accumulate, multiply, replac
 use crate::blas::cases::{Allocates, Case, LAYOUTS, Layout, Random};
 use crate::blas::operand::Operand;
 use crate::blas::planned::Planned;
+use crate::heap::heap_size;
 use crate::saved::Saved;
 
 /// *C ← A·B*, for *A* m×k, *B* k×n and *C* m×n.
@@ -201,3 +202,5 @@ pub fn case<T: MatrixScalar>() -> Case<(Array2<T>, Array2<T>, Array2<T>)> {
         },
     }
 }
+
+heap_size! { [T: MatrixScalar] MulInto<T> { old_c } }

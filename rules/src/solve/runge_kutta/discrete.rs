@@ -2,6 +2,7 @@
 
 use super::Field;
 use super::stepper::{A, B, C, STAGES, Stepper, Tolerance, advance};
+use crate::heap::heap_size;
 use crate::solve::fit;
 use crate::{DualMut, Ignored, Rule, Saved, Shadow};
 
@@ -167,3 +168,5 @@ impl Adjoint {
         (d_t, d_h)
     }
 }
+
+heap_size! { [] Adjoint { state, slopes, stage, room } }

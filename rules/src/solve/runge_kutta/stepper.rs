@@ -1,6 +1,7 @@
 //! The embedded Runge-Kutta pair of Dormand and Prince, of orders 5 and 4 (*A family of embedded Runge-Kutta formulae*, 1980), with the
 //! control of step sizes of Hairer, Nørsett & Wanner, *Solving Ordinary Differential Equations I*, 1993, II.4.
 
+use crate::heap::heap_size;
 use crate::solve::fit;
 
 /// How many values of the right-hand side make a step.
@@ -171,3 +172,5 @@ impl Stepper {
         }
     }
 }
+
+heap_size! { [] Stepper { slopes, stage, next } }

@@ -1,0 +1,194 @@
+//! Sparse Jacobians.
+
+use ndarray::ArrayView1;
+use pullback_rules::__private::{Lift, LiftParameters, Liftable, Numbers};
+use pullback_rules::linalg::Pattern;
+use pullback_rules::{Args, Function, HeapSize, Output, Parameters};
+
+use super::check::{Product, confirm, weight};
+use super::colouring::Colours;
+use super::detect::detect;
+use super::plan::{Compression, Groups, JacobianColouring};
+use super::run::Run;
+use crate::extras::Extra;
+use crate::gradient::Driver;
+use crate::jacobian::WIDTH;
+use crate::lifted::Lifted;
+use crate::pushforward::OutputTangent;
+
+/// What sparse Jacobians of `F` keep from call to call.
+pub struct SparseJacobian<F: Liftable<WIDTH>> {
+    lifted: Lifted<F, WIDTH>,
+    values: Vec<f64>,
+    /// The product with a full vector.
+    whole: Vec<f64>,
+    /// The gradient with respect to the output, for rows.
+    seed: OutputTangent<F>,
+    /// Rows that seem to have entries outside of the pattern.
+    suspects: Vec<usize>,
+}
+
+impl<F: Liftable<WIDTH>> Default for SparseJacobian<F> {
+    fn default() -> Self {
+        SparseJacobian {
+            lifted: Lifted::default(),
+            values: Vec::new(),
+            whole: Vec::new(),
+            seed: F::Output::empty(),
+            suspects: Vec::new(),
+        }
+    }
+}
+
+impl<F: Liftable<WIDTH>> SparseJacobian<F>
+where
+    OutputTangent<F>: Numbers<f64>,
+{
+    /// The pattern of the Jacobian.
+    pub fn pattern(&mut self, mut args: Args<'_, F>) -> Pattern {
+        let lifted = &mut self.lifted;
+        lifted.load(&args);
+        detect::<WIDTH>(lifted.dimension(), |seed, row| {
+            lifted.load(&args);
+            lifted.direct_each(seed);
+            let mut output = lifted.run(F::Parameters::reborrow(&mut args));
+            lifted.visit_made(&mut output, &mut |y| row(y.tangent()));
+        })
+    }
+
+    /// The value and the entries of the Jacobian. `driver` computes rows.
+    pub fn run<'s>(
+        &'s mut self,
+        driver: &mut Driver<F>,
+        mut args: Args<'_, F>,
+        colouring: &JacobianColouring,
+    ) -> (F::Output, ArrayView1<'s, f64>) {
+        let pattern = colouring.pattern();
+        self.values.resize(pattern.entries(), 0.0);
+        self.lifted.load(&args);
+        let inputs = self.lifted.dimension();
+        let columns = pattern.columns();
+        assert!(inputs == columns, "`{}`: a pattern of {columns} columns for {inputs} coordinates", F::NAME);
+        self.suspects.clear();
+        let value = match &colouring.compression {
+            Compression::Columns(colours) => {
+                self.by_columns(pattern, colours, F::Parameters::reborrow(&mut args))
+            }
+            Compression::Rows(groups) => {
+                let value = self.product(pattern, F::Parameters::reborrow(&mut args));
+                self.by_rows(pattern, groups, &value, driver, F::Parameters::reborrow(&mut args));
+                value
+            }
+        };
+        if !self.suspects.is_empty() {
+            let found = self.pattern(args);
+            confirm(F::NAME, "Jacobian", &self.suspects, pattern, &found);
+        }
+        (value, ArrayView1::from(&self.values))
+    }
+
+    /// All entries, by columns of one colour at a time.
+    fn by_columns(&mut self, pattern: &Pattern, colours: &Colours, mut args: Args<'_, F>) -> F::Output {
+        let SparseJacobian { lifted, values, suspects, .. } = self;
+        let mut value = None;
+        for run in Run::all(colours) {
+            lifted.load(&args);
+            lifted.direct_each(|column| run.seed(column));
+            let mut output = lifted.run(F::Parameters::reborrow(&mut args));
+            let mut rows = 0;
+            lifted.visit_made(&mut output, &mut |_| rows += 1);
+            same_rows::<F>(pattern, rows);
+            let mut row = 0;
+            lifted.visit_made(&mut output, &mut |y| {
+                let (derivatives, columns) = (y.tangent(), pattern.row(row));
+                let entries = &mut values[pattern.starts()[row]..];
+                for (&column, entry) in columns.iter().zip(&mut *entries) {
+                    if let Some(k) = run.part(column) {
+                        *entry = derivatives[k];
+                    }
+                }
+                let whole = run.product().map(|k| derivatives[k]);
+                if run.strays(derivatives, columns)
+                    || whole.is_some_and(|whole| !Product::of(columns, entries).agrees(whole))
+                {
+                    suspects.push(row);
+                }
+                row += 1;
+            });
+            value = Some(F::Output::lower(&output));
+        }
+        value.expect("run at least once")
+    }
+
+    /// The value, and the product of the Jacobian with [`weight`]s.
+    fn product(&mut self, pattern: &Pattern, args: Args<'_, F>) -> F::Output {
+        let SparseJacobian { lifted, whole, .. } = self;
+        lifted.direct_each(|column| std::array::from_fn(|k| if k == 0 { weight(column) } else { 0.0 }));
+        let mut output = lifted.run(args);
+        whole.clear();
+        lifted.visit_made(&mut output, &mut |y| whole.push(y.tangent()[0]));
+        same_rows::<F>(pattern, whole.len());
+        F::Output::lower(&output)
+    }
+
+    /// All entries, by rows of one colour at a time.
+    fn by_rows(
+        &mut self,
+        pattern: &Pattern,
+        groups: &Groups,
+        value: &F::Output,
+        driver: &mut Driver<F>,
+        mut args: Args<'_, F>,
+    ) {
+        let SparseJacobian { values, whole, seed, suspects, .. } = self;
+        let rows = &groups.rows;
+        value.prepare(seed);
+        for colour in 0..rows.count {
+            let mut index = 0;
+            let mut unit = |d: &mut f64| {
+                *d = if rows.of[index] == colour { 1.0 } else { 0.0 };
+                index += 1;
+            };
+            seed.visit(&mut unit);
+            let (_, mut gradients, buffers) =
+                driver.pullback(F::Parameters::reborrow(&mut args), F::Output::lend(seed), |buffers| {
+                    F::Parameters::visit_written(buffers, &mut unit)
+                });
+            let (mut column, mut strays) = (0, false);
+            let mut entries = groups.of_colour(colour).iter().peekable();
+            F::Parameters::visit_gradient(&mut gradients, buffers, &mut |d| {
+                if let Some(&(_, entry)) = entries.next_if(|entry| entry.0 == column) {
+                    values[entry] = *d;
+                } else if d.abs() > 0.0 {
+                    // One of these rows.
+                    strays = true;
+                }
+                column += 1;
+            });
+            if strays {
+                suspects.extend((0..rows.of.len()).filter(|&row| rows.of[row] == colour));
+            }
+        }
+        for (row, &whole) in whole.iter().enumerate() {
+            if !Product::of(pattern.row(row), &values[pattern.starts()[row]..]).agrees(whole) {
+                suspects.push(row);
+            }
+        }
+    }
+}
+
+fn same_rows<F: Function>(pattern: &Pattern, outputs: usize) {
+    let rows = pattern.rows();
+    assert!(
+        outputs == rows,
+        "`{}`: a pattern of {rows} rows for {outputs} coordinates of what it makes",
+        F::NAME
+    );
+}
+
+impl<F: Liftable<WIDTH>> Extra for SparseJacobian<F> {
+    fn memory(&self) -> usize {
+        let numbers = self.values.heap_size() + self.whole.heap_size() + self.suspects.heap_size();
+        self.lifted.memory() + numbers + F::Output::gradient_size(&self.seed)
+    }
+}
