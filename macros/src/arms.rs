@@ -31,7 +31,7 @@ impl Reverse<'_> {
 
     /// What follows a statement that may leave the block: undone if it was reached.
     pub(crate) fn pull_rest(&mut self, expr: ExprId, rest: BlockId, d: &Cotangent, at: &At) {
-        let d = if self.yields(rest) { self.bind(d) } else { d.clone() };
+        let d = self.bind_if(self.yields(rest), d);
         self.open(rest, false);
         self.undo_block(rest, Some(&d));
         let body = self.close();
@@ -58,7 +58,7 @@ impl Reverse<'_> {
 
     pub(crate) fn pull_match(&mut self, expr: ExprId, m: &Match, d: &Cotangent, at: &At) {
         let valued = m.arms.iter().any(|arm| self.yields(arm.body));
-        let d = if valued { self.bind(d) } else { d.clone() };
+        let d = self.bind_if(valued, d);
         let mut bodies = Vec::new();
         for arm in &m.arms {
             self.open(arm.body, false);

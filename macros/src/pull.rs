@@ -25,6 +25,11 @@ impl Reverse<'_> {
         Cotangent::atom(quote!(#name))
     }
 
+    /// [`bind`](Self::bind) for a branch that is `valued`, unless nobody looks at its value: nothing would tell the type then.
+    pub(crate) fn bind_if(&mut self, valued: bool, d: &Cotangent) -> Cotangent {
+        if valued && !d.is_nothing() { self.bind(d) } else { d.clone() }
+    }
+
     /// Hands `d`, the gradient with respect to `expr`, on to the operands.
     pub(crate) fn pull(&mut self, expr: ExprId, d: &Cotangent, at: &At) {
         let program = self.program;
@@ -155,7 +160,7 @@ impl Reverse<'_> {
     }
 
     pub(crate) fn pull_block(&mut self, expr: ExprId, block: BlockId, d: &Cotangent, at: &At) {
-        let d = if self.yields(block) { self.bind(d) } else { d.clone() };
+        let d = self.bind_if(self.yields(block), d);
         let d = self.seed(Target::Break(block), &d);
         self.open(block, false);
         self.undo_block(block, Some(&d));
@@ -609,7 +614,7 @@ impl Reverse<'_> {
         at: &At,
     ) {
         let valued = self.yields(then) || otherwise.is_some_and(|b| self.yields(b));
-        let d = if valued { self.bind(d) } else { d.clone() };
+        let d = self.bind_if(valued, d);
         self.open(then, false);
         self.undo_block(then, Some(&d));
         let then_body = self.close();

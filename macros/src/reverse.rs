@@ -351,7 +351,7 @@ impl<'p> Reverse<'p> {
             if self.undo_guarded(id, value, &block.tail, block.statements.len()) {
                 return;
             }
-            self.pull_root(value, seed.cloned(), &block.tail);
+            self.pull_root(value, seed.filter(|d| !d.is_nothing()).cloned(), &block.tail);
             let top = self.top();
             self.levels[top].current = (*block.tail.versions).clone();
         }

@@ -100,6 +100,24 @@ impl Flows {
         self.found
             .push(Flow { from: mentioned(from.into_token_stream()), to: to.iter().map(text).collect() });
     }
+
+    /// The names of a pattern stand for what `expr` is, and where they may be written through for what it refers to.
+    fn bind(&mut self, expr: &Expr, names: Vec<Ident>) {
+        if unique(expr.to_token_stream()) {
+            let of = mentioned(expr.to_token_stream()).into_iter().collect();
+            self.found.push(Flow { from: names.iter().map(text).collect(), to: of });
+        }
+        self.add(expr, names);
+    }
+}
+
+/// There is a `&mut` in `tokens`, or a method such as `iter_mut`.
+fn unique(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Group(group) => unique(group.stream()),
+        TokenTree::Ident(ident) => ident == "mut" || ident.to_string().ends_with("_mut"),
+        _ => false,
+    })
 }
 
 /// The variable that an expression is, or is a part of.
@@ -128,7 +146,7 @@ impl<'ast> Visit<'ast> for Flows {
     fn visit_local(&mut self, local: &'ast syn::Local) {
         let without = matches!(&local.pat, Pat::Type(typed) if inert(&kind_of_type(&typed.ty)));
         if let (Some(init), false) = (&local.init, without) {
-            self.add(&init.expr, bound(&local.pat));
+            self.bind(&init.expr, bound(&local.pat));
             if let Expr::Closure(closure) = referent(&init.expr) {
                 // Its parameters are what it is called with: the name stands for all of that.
                 let names = bound(&local.pat);
@@ -149,11 +167,11 @@ impl<'ast> Visit<'ast> for Flows {
             Expr::Binary(binary) if assign_op(&binary.op).is_some() => {
                 self.add(&binary.right, base(&binary.left).into_iter().cloned().collect());
             }
-            Expr::ForLoop(f) => self.add(&f.expr, bound(&f.pat)),
-            Expr::Let(l) => self.add(&l.expr, bound(&l.pat)),
+            Expr::ForLoop(f) => self.bind(&f.expr, bound(&f.pat)),
+            Expr::Let(l) => self.bind(&l.expr, bound(&l.pat)),
             Expr::Match(m) => {
                 let names = m.arms.iter().flat_map(|arm| bound(&arm.pat)).collect();
-                self.add(&m.expr, names);
+                self.bind(&m.expr, names);
             }
             Expr::MethodCall(call) => {
                 self.add(call, call.args.iter().flat_map(parameters).collect());

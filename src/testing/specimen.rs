@@ -86,7 +86,7 @@ type List<R> = <<R as Rule>::Function as Function>::Parameters;
 type Value<R> = <<R as Rule>::Function as Function>::Output;
 
 /// The inputs of a function with parameters `P`. What can be said without its name is said here and in what follows, for all
-/// functions with the same parameters and output.
+/// functions with the same parameters and output, and not inlined: there are many such functions.
 struct Inputs<P: TestParameters>(Vec<P::Owned>);
 
 /// What takes shadows, too: a pullback, or forward and pullback at once.
@@ -116,6 +116,7 @@ impl<P: TestParameters> Inputs<P> {
         self.0.len() - 1
     }
 
+    #[inline(never)]
     fn forward<O: Output<Gradient: Coordinates> + Coordinates>(
         &self,
         input: usize,
@@ -130,6 +131,7 @@ impl<P: TestParameters> Inputs<P> {
 }
 
 impl<P: TestParameters, O: Output<Gradient: Coordinates>> Pending<P, O> {
+    #[inline(never)]
     fn pull<'c>(
         mut self,
         seed: &[f64],
@@ -160,6 +162,7 @@ impl<P: TestParameters, O: Output<Gradient: Coordinates>> Pending<P, O> {
 }
 
 /// Calls a function, and says what it did.
+#[inline(never)]
 fn observe<P: TestParameters, O: Coordinates>(
     arguments: &mut P::Owned,
     call: &mut dyn FnMut(P::Args<'_>) -> O,

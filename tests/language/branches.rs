@@ -291,3 +291,29 @@ fn passed_to_a_loop(x: &[f64], cutoff: f64) -> f64 {
 fn ifs_behind_calls() {
     check_rule(passed_to_a_loop::rule, [(vec![0.9, -0.4, 1.3, 0.2], 0.1), (vec![0.5, 1.1], 0.05)]);
 }
+
+/// What nobody looks at has no gradient, whichever way it came about; what happens on the way has.
+#[differentiable]
+fn values_unused(y: &mut [f64], a: f64, b: f64) -> f64 {
+    for i in 0..y.len() {
+        let _chosen = if b < 0.1 { b } else { y[i].sin() * a };
+        let _matched = match i % 3 {
+            0 => a,
+            1 => {
+                y[i] *= a;
+                y[i] * b
+            }
+            _ => b.cos(),
+        };
+        let _inner = {
+            y[0] += a * b;
+            y[0] * y[i]
+        };
+    }
+    y[0] * b
+}
+
+#[test]
+fn ifs_whose_value_is_not_used() {
+    check_rule(values_unused::rule, [(vec![0.9, -0.4, 1.3, 0.2], 0.1, 0.7), (vec![0.5, 1.1], 0.5, -0.3)]);
+}

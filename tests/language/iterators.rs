@@ -714,3 +714,15 @@ fn of_everything() {
     check_rule(inspected::rule, [(x(), 0.3), (vec![], 0.9)]);
     check_rule(nested_sums::rule, [(x(), y()), (vec![0.2], vec![0.1])]);
 }
+
+/// `max` and `min` of the number that a chain comes to, in parentheses or not.
+#[differentiable]
+fn limited(x: &[f64], low: f64) -> f64 {
+    let total = x.iter().sum::<f64>().max(low) * (x.iter().map(|x| x * x).sum::<f64>()).min(2.0);
+    total + x.iter().map(|x| x.sin()).fold(0.0, |t, x| t * 0.5 + x).max(x.iter().product::<f64>())
+}
+
+#[test]
+fn numbers_that_are_limited() {
+    check_rule(limited::rule, [(vec![0.5, -0.4, 1.2], 0.3), (vec![0.2, -0.4], 0.9), (vec![1.2, 1.4], -0.3)]);
+}

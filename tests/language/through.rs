@@ -1,7 +1,7 @@
 //! Patterns that bind a name to different parts, and patterns through which something is written.
 
 use pullback::prelude::*;
-use pullback::testing::allocations_in;
+use pullback::testing::{allocations_in, check_rule};
 
 use crate::differences::check;
 
@@ -167,4 +167,32 @@ fn written_through() {
     let at = [0.4, 0.9, 1.3, 0.2];
     assert_eq!(value, of(at));
     check(at, of, [d.b.x, d.b.v, d.b.m, d.h]);
+}
+
+/// Arrays of constants that become active through references.
+#[differentiable]
+fn written_through(b: f64, c: f64) -> f64 {
+    let mut w = [0.0; 4];
+    for (i, e) in w.iter_mut().enumerate() {
+        *e += b.sin() * i as f64;
+    }
+    let mut v = vec![1.0; 3];
+    for e in &mut v {
+        *e *= c;
+    }
+    let mut u = [0.0; 3];
+    let last = &mut u[2];
+    *last += b * c;
+    let mut t = [1.0; 2];
+    if let Some(e) = t.first_mut() {
+        *e = c.sin();
+    }
+    w.iter().sum::<f64>()
+        + v.iter().map(|e| e * e).sum::<f64>()
+        + u.iter().sum::<f64>() * t.iter().product::<f64>()
+}
+
+#[test]
+fn arrays_that_become_active() {
+    check_rule(written_through::rule, [(0.3, 0.7), (1.3, -0.4)]);
 }

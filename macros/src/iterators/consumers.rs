@@ -57,6 +57,10 @@ impl<'e> Parser<'e> {
     ) -> Option<Result<Chain, Refused>> {
         let (consumer, behind) = consumer(expr)?;
         let name = consumer.method.to_string();
+        if ["min", "max"].contains(&name.as_str()) && !consumer.args.is_empty() {
+            // That of a number, such as a sum.
+            return None;
+        }
         if is_optional(&name) {
             let mut setup = Vec::new();
             if let Some(found) = self.optional_part(consumer, &mut setup) {
