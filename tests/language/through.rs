@@ -171,7 +171,7 @@ fn written_through() {
 
 /// Arrays of constants that become active through references.
 #[differentiable]
-fn written_through(b: f64, c: f64) -> f64 {
+fn made_active(b: f64, c: f64) -> f64 {
     let mut w = [0.0; 4];
     for (i, e) in w.iter_mut().enumerate() {
         *e += b.sin() * i as f64;
@@ -194,5 +194,5 @@ fn written_through(b: f64, c: f64) -> f64 {
 
 #[test]
 fn arrays_that_become_active() {
-    check_rule(written_through::rule, [(0.3, 0.7), (1.3, -0.4)]);
+    check_rule(made_active::rule, [(0.3, 0.7), (1.3, -0.4)]);
 }
