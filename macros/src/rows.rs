@@ -38,7 +38,8 @@ impl Reverse<'_> {
         let program = self.program;
         let level = self.top();
         let mut rows = Rows { before: before.clone(), ..Rows::default() };
-        let Some(index) = f.index.filter(|_| f.strategy.is_none() && !program.left_early(f.body)) else {
+        let simple = f.strategy.is_none() && !program.left_early(f.body);
+        let Some(index) = program.counter(f).filter(|_| simple) else {
             return rows;
         };
         let roots = program.roots(f.body);
