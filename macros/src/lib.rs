@@ -52,6 +52,7 @@ mod parse;
 mod program;
 mod pull;
 mod purity;
+mod reach;
 mod rename;
 mod returned;
 mod reverse;

@@ -25,7 +25,9 @@ impl Reverse<'_> {
         }
         let (memory, numbers): (Vec<_>, Vec<_>) =
             written.into_iter().partition(|id| program.variables[*id].memory);
-        if !memory.is_empty() && (!self.captured.is_empty() || self.writes_elsewhere(&blocks)) {
+        // In a loop without another one within, the last index is the one to check first.
+        let pays = program.loops().any(|body| within(&body));
+        if !memory.is_empty() && (!pays || !self.captured.is_empty() || self.writes_elsewhere(&blocks)) {
             return false;
         }
         let active = |id: &VarId| program.variables[*id].active;
@@ -33,7 +35,6 @@ impl Reverse<'_> {
         added_to(program, &blocks, &numbers)
             && !read_in(program, &blocks, &numbers)
             && memory.iter().filter(|id| active(id)).all(|id| self.is_shared_out(*id, f, before, &blocks))
-            && (memory.is_empty() || pays(program, &blocks))
     }
 
     /// Something but assignments to elements changes memory.
@@ -90,23 +91,6 @@ impl Reverse<'_> {
             })
         })
     }
-}
-
-/// Indices are counted, rather than looked up: only then vectors are to be had.
-fn pays(program: &Program, blocks: &[BlockId]) -> bool {
-    let roots = blocks.iter().flat_map(|b| program.roots(*b));
-    roots.flat_map(|root| program.tree(root)).all(|e| match &program.exprs[e].kind {
-        ExprKind::Read(place) | ExprKind::Borrow { place, .. } => {
-            place.indices().flat_map(|index| program.tree(index)).all(|e| match &program.exprs[e].kind {
-                ExprKind::Read(place) => {
-                    let variable = &program.variables[place.base];
-                    variable.origin != Origin::Local || !blocks.contains(&variable.block)
-                }
-                _ => true,
-            })
-        }
-        _ => true,
-    })
 }
 
 impl Program {

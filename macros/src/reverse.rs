@@ -633,6 +633,7 @@ impl<'p> Reverse<'p> {
             None => quote!(#range.rev()),
         };
         let Moves { before, within, after } = moves;
+        let reach = self.reach(f, at, &body);
         let Hoisted { before: sums, after: totals } = hoisted;
         let (pattern, range) = match self.kept.is_empty(f.body) {
             true => (pattern, range),
@@ -641,7 +642,7 @@ impl<'p> Reverse<'p> {
                 (quote!((#pattern, #residual)), quote!(#stack.unwind(#range)))
             }
         };
-        self.emit(quote!(#before #sums for #pattern in #range { #body #within } #after #totals));
+        self.emit(quote!(#reach #before #sums for #pattern in #range { #body #within } #after #totals));
     }
 
     fn undo_fused(&mut self, f: &For, at: &At) {

@@ -324,7 +324,7 @@ impl Reverse<'_> {
 }
 
 /// The bounds of a loop over `a..b` that may be written once more.
-fn bounds<'p>(program: &'p Program, f: &For) -> Option<&'p syn::ExprRange> {
+pub(crate) fn bounds<'p>(program: &'p Program, f: &For) -> Option<&'p syn::ExprRange> {
     let range = &program.exprs[program.peel(f.range)];
     let pure = matches!(&range.kind, ExprKind::Constant(c) if c.pure && c.aliases.is_empty());
     match &range.syntax {

@@ -138,6 +138,12 @@ pub fn first<I: Iterator + Clone>(range: I, count: usize) -> impl Iterator<Item 
     (0..count).rev().map(move |i| range.clone().nth(i).expect("one of those counted"))
 }
 
+/// A loop over `0..count` has found `count` elements in an array of length `len`: what the optimiser does not know.
+#[inline(always)]
+pub fn reaches(len: usize, count: usize) {
+    assert!(count <= len, "an array is as long as in the forward pass");
+}
+
 /// The range of a loop within one over `outer`: nothing, if that has no iterations, and then nobody asks for it.
 #[inline(always)]
 pub fn within<I: PartialOrd>(outer: Range<I>, inner: impl FnOnce() -> Range<usize>) -> Range<usize> {

@@ -30,6 +30,7 @@ mod fusion;
 mod gathered;
 mod generics;
 mod iterators;
+mod lengths;
 mod loops;
 mod matrices;
 mod methods;
