@@ -118,7 +118,11 @@ impl Reverse<'_> {
 pub(crate) fn same_before(program: &Program, expr: ExprId, at: &At, before: &At) -> bool {
     program.tree(expr).into_iter().all(|e| match &program.exprs[e].kind {
         ExprKind::Constant(constant) => {
-            constant.pure && constant.mentions.iter().all(|id| same_version(*id, at, before))
+            let same = |id: &VarId| {
+                same_version(*id, at, before)
+                    || program.shape_alone(constant, *id) && before.versions.contains_key(id)
+            };
+            constant.pure && constant.mentions.iter().all(same)
         }
         ExprKind::Read(place) => place.projections.is_empty() && same_version(place.base, at, before),
         ExprKind::Binary { .. } | ExprKind::Paren(_) => true,
