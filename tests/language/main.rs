@@ -43,6 +43,7 @@ mod order;
 mod ordered;
 mod overwriting;
 mod owned;
+mod parts;
 mod passed_closures;
 mod patterns;
 mod recursion;
