@@ -79,6 +79,42 @@ fn in_place(x: &mut [f64], k: f64) -> f64 {
     x[0]
 }
 
+/// The condition is evaluated again.
+#[differentiable]
+fn clip(x: &mut [f64]) {
+    for i in 0..x.len() {
+        if x[i] < 0.5 {
+            x[i] = 0.5;
+        }
+    }
+}
+
+/// Each element is overwritten again and again, and kept once.
+#[differentiable]
+fn add_outer_product(x: &mut [f64], y: &[f64], rounds: usize) {
+    for r in 0..rounds {
+        for i in 0..x.len() {
+            x[i] += y[i] * y[r];
+        }
+    }
+}
+
+/// Of each column two copies and two numbers, however often an element of it is overwritten.
+#[differentiable]
+fn cholesky(a: &mut [f64], n: usize) {
+    for j in 0..n {
+        for k in 0..j {
+            for i in j..n {
+                a[i * n + j] -= a[i * n + k] * a[j * n + k];
+            }
+        }
+        let pivot = a[j * n + j].sqrt();
+        for i in j..n {
+            a[i * n + j] /= pivot;
+        }
+    }
+}
+
 #[differentiable]
 fn local_buffer(x: &[f64]) -> f64 {
     let mut sums = [0.0; 4];
@@ -222,6 +258,14 @@ fn of_writes() {
     // The overwritten element, which the caller wants back. As something is kept, so is the derivative of the sine, which
     // takes longer to compute once more.
     assert_eq!(per_iteration!(in_place: |x| in_place::args(x, 0.7)), 16.0);
+    assert_eq!(per_iteration!(clip: |x| clip::args(x)), 8.0);
+    let y = [0.3; 48];
+    assert_eq!(per_iteration!(add_outer_product: |x| add_outer_product::args(x, &y, 9)), 8.0);
+    let mut a: Vec<f64> = (0..64).map(|e| if e % 9 == 0 { 2.0 } else { 0.1 }).collect();
+    let mut rule = cholesky::rule();
+    rule.forward(cholesky::args(&mut a, 8));
+    // The first column is divided only.
+    assert_eq!(rule.pending(), 8 * ((8 + 2 * (7 * 8 / 2)) + 2 * 8));
 }
 
 #[test]

@@ -20,6 +20,19 @@ enum Symbol {
     Length(String),
     /// By how much a bound is missed.
     Slack(usize),
+    /// The index of another iteration, and by how much it is missed.
+    Other,
+    Distance,
+}
+
+/// An element in each of the iterations of a loop.
+pub(crate) struct Iterations<'p> {
+    /// The element, and what is known where it is mentioned.
+    pub(crate) place: (&'p Place, &'p At),
+    pub(crate) index: VarId,
+    pub(crate) range: ExprId,
+    /// What is known where the range is.
+    pub(crate) before: &'p At,
 }
 
 /// The coefficients of products of symbols.
@@ -85,6 +98,10 @@ impl Polynomial {
         Some((symbol?, shift))
     }
 
+    fn mentions(&self, symbol: &Symbol) -> bool {
+        self.0.keys().any(|product| product.contains(symbol))
+    }
+
     fn is_never_zero(&self) -> bool {
         let constant = self.0.get(&Vec::new()).copied().unwrap_or_default();
         constant != 0 && self.0.values().all(|coefficient| coefficient.signum() == constant.signum())
@@ -138,6 +155,71 @@ impl Facts {
                 _ => false,
             })
             && a.projections.iter().chain(&b.projections).all(|p| matches!(p, Projection::Index(_)))
+    }
+
+    /// The number that `expr` is at `at` is not zero.
+    pub(crate) fn is_not_zero(&self, program: &Program, expr: ExprId, at: &At) -> bool {
+        let value = program.polynomial(expr, at).and_then(|value| self.put_in(value));
+        value.is_some_and(|value| value.is_never_zero())
+    }
+
+    /// The element is another one than all those of `iterations`, of the same array, whichever of them it is mentioned in itself.
+    pub(crate) fn never_in(
+        &self,
+        program: &Program,
+        (place, at): (&Place, &At),
+        iterations: &Iterations,
+    ) -> bool {
+        self.never_among(program, (place, at), iterations) == Some(true)
+    }
+
+    fn never_among(
+        &self,
+        program: &Program,
+        (place, at): (&Place, &At),
+        iterations: &Iterations,
+    ) -> Option<bool> {
+        let (other, there) = iterations.place;
+        let ([Projection::Index(a)], [Projection::Index(b)]) =
+            (&place.projections[..], &other.projections[..])
+        else {
+            return None;
+        };
+        if place.base != other.base || program.frozen.contains_key(a) || program.frozen.contains_key(b) {
+            return None;
+        }
+        let index = iterations.index;
+        let counter = Symbol::Variable(index, *there.versions.get(&index)?);
+        let one_more = |symbol: Symbol| {
+            let more = Polynomial::symbol(Symbol::Distance).plus(&Polynomial::constant(1), 1)?;
+            Polynomial::symbol(symbol).plus(&more, 1)
+        };
+        // What is known of the index holds where it is mentioned; of the other one it is known where its range starts.
+        let range = program.peel(iterations.range);
+        let start = match &program.exprs[range].syntax {
+            syn::Expr::Range(syn::ExprRange { start: Some(start), .. }) => {
+                program.polynomial_of(start, range, iterations.before)
+            }
+            _ => None,
+        };
+        let started = |difference: Polynomial| match &start {
+            Some(start) => {
+                let slack = Polynomial::symbol(Symbol::Slack(usize::MAX));
+                difference.with(&Symbol::Other, &slack.plus(start, 1)?)
+            }
+            None => Some(difference),
+        };
+        let never = |difference: Polynomial| Some(self.put_in(difference)?.is_never_zero());
+        let own = program.polynomial(*a, at)?;
+        let others = program.polynomial(*b, there)?.with(&counter, &Polynomial::symbol(Symbol::Other))?;
+        let difference = own.clone().plus(&others, -1)?;
+        if !own.mentions(&counter) {
+            return never(started(difference)?);
+        }
+        let same = difference.with(&Symbol::Other, &Polynomial::symbol(counter.clone()))?;
+        let later = difference.with(&Symbol::Other, &one_more(counter.clone())?)?;
+        let earlier = started(difference.with(&counter, &one_more(Symbol::Other)?)?)?;
+        Some(never(same)? && never(later)? && never(earlier)?)
     }
 }
 

@@ -181,20 +181,29 @@ pub(crate) fn separable(program: &Program, body: BlockId) -> bool {
         return false;
     }
     let sums: Vec<_> = written.into_iter().filter(|id| program.variables[*id].active).collect();
-    let reads = |expr: ExprId| {
-        program.tree(expr).into_iter().any(|e| match &program.exprs[e].kind {
-            ExprKind::Read(place) | ExprKind::Borrow { place, .. } => sums.contains(&place.base),
-            ExprKind::Constant(constant) => constant.mentions.iter().any(|id| sums.contains(id)),
-            _ => false,
-        })
-    };
-    let only_added_to = blocks.iter().flat_map(|b| &program.blocks[*b].statements).all(|s| match &s.kind {
+    added_to(program, &blocks, &sums) && !read_in(program, &blocks, &sums)
+}
+
+/// All that happens to these variables is that something is added.
+pub(crate) fn added_to(program: &Program, blocks: &[BlockId], sums: &[VarId]) -> bool {
+    blocks.iter().flat_map(|b| &program.blocks[*b].statements).all(|s| match &s.kind {
         StatementKind::Assign(a) if sums.contains(&a.place.base) => {
             matches!(a.op, Some(Op::Add | Op::Sub)) && !program.by_rule(a.result)
         }
         _ => true,
-    });
-    only_added_to && !blocks.iter().flat_map(|b| program.roots(*b)).any(reads)
+    })
+}
+
+/// Someone looks at one of the variables.
+pub(crate) fn read_in(program: &Program, blocks: &[BlockId], variables: &[VarId]) -> bool {
+    blocks.iter().flat_map(|b| program.roots(*b)).flat_map(|root| program.tree(root)).any(|e| match &program
+        .exprs[e]
+        .kind
+    {
+        ExprKind::Read(place) | ExprKind::Borrow { place, .. } => variables.contains(&place.base),
+        ExprKind::Constant(constant) => constant.mentions.iter().any(|id| variables.contains(id)),
+        _ => false,
+    })
 }
 
 /// What the reverse pass asks for before and within the loop is known by then.

@@ -211,7 +211,7 @@ fn rebinds(tokens: &TokenStream, element: &TokenStream) -> bool {
     mentions(element, &bound)
 }
 
-fn mentions(tokens: &TokenStream, names: &HashSet<String>) -> bool {
+pub(crate) fn mentions(tokens: &TokenStream, names: &HashSet<String>) -> bool {
     tokens.clone().into_iter().any(|token| match token {
         TokenTree::Ident(ident) => names.contains(&ident.to_string()),
         TokenTree::Group(group) => mentions(&group.stream(), names),

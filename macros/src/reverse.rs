@@ -8,7 +8,6 @@ use syn::Ident;
 
 use crate::checkpoint::{Checkpoints, Segmented};
 use crate::errors::Errors;
-use crate::fusion::separable;
 use crate::gather::{Code, Hoisted};
 use crate::kept::{Item, Kept};
 use crate::kind::costly_method;
@@ -81,8 +80,9 @@ pub(crate) struct Reverse<'p> {
     /// What loops, by their bodies, keep as a whole before they sweep through it, and the slots.
     pub(crate) sweeps: HashMap<(BlockId, VarId), Swept>,
     pub(crate) sweep_slots: HashMap<(BlockId, VarId), Ident>,
-    /// What they must not, as this run has found out, or an earlier one.
+    /// What they must not, as this run has found out, or an earlier one; and what is not to be looked at before its time.
     pub(crate) unswept: HashSet<(BlockId, VarId)>,
+    pub(crate) not_yet: HashSet<(BlockId, VarId)>,
     /// This run has found out something that it should have known.
     pub(crate) missed: bool,
     /// The blocks whose innermost loop keeps something of each iteration.
@@ -197,6 +197,7 @@ impl<'p> Reverse<'p> {
             sweeps: HashMap::new(),
             sweep_slots: HashMap::new(),
             unswept: HashSet::new(),
+            not_yet: HashSet::new(),
             missed: false,
             keeping: HashSet::new(),
             conditional: 0,
@@ -255,6 +256,7 @@ impl<'p> Reverse<'p> {
         other.keeping = self.keeping.clone();
         other.sweep_slots = self.sweep_slots.clone();
         other.unswept = self.unswept.clone();
+        other.not_yet = self.not_yet.clone();
         other
     }
 
@@ -264,7 +266,7 @@ impl<'p> Reverse<'p> {
         let mut tokens = run.run();
         while run.missed {
             let mut next = self.same();
-            next.unswept = run.unswept;
+            (next.unswept, next.not_yet) = (run.unswept, run.not_yet);
             (run, tokens) = (next, TokenStream::new());
             tokens.extend(run.run());
         }
@@ -618,7 +620,7 @@ impl<'p> Reverse<'p> {
             None => quote!(_),
         };
         let bounds = syn::parse2::<syn::ExprRange>(range.clone()).ok().filter(|_| !early);
-        let ascending = bounds.is_some() && self.in_any_order(f.body);
+        let ascending = bounds.is_some() && self.in_any_order(f, at);
         let moves = self.finish(stencil, f, bounds.as_ref(), ascending);
         let range = match bounds {
             Some(_) if ascending => range,
@@ -631,6 +633,7 @@ impl<'p> Reverse<'p> {
             None => quote!(#range.rev()),
         };
         let Moves { before, within, after } = moves;
+        let reach = self.reach(f, at, &body);
         let Hoisted { before: sums, after: totals } = hoisted;
         let (pattern, range) = match self.kept.is_empty(f.body) {
             true => (pattern, range),
@@ -639,13 +642,7 @@ impl<'p> Reverse<'p> {
                 (quote!((#pattern, #residual)), quote!(#stack.unwind(#range)))
             }
         };
-        self.emit(quote!(#before #sums for #pattern in #range { #body #within } #after #totals));
-    }
-
-    /// The iterations of a loop have only sums in common, and nothing to take back from where it was put.
-    fn in_any_order(&self, body: BlockId) -> bool {
-        let bare = |b: &BlockId| self.kept.is_empty(*b);
-        separable(self.program, body) && self.program.nested(body).iter().all(bare)
+        self.emit(quote!(#reach #before #sums for #pattern in #range { #body #within } #after #totals));
     }
 
     fn undo_fused(&mut self, f: &For, at: &At) {
@@ -676,7 +673,8 @@ impl<'p> Reverse<'p> {
         let (rows, swept) = (self.rows(f, at), self.swept_by(f, at));
         self.open(f.body, true);
         // The stencil of a loop that goes on from checkpoints would have to be carried across these.
-        self.levels.last_mut().expect("just opened").index = f.index.filter(|_| f.strategy.is_none());
+        self.levels.last_mut().expect("just opened").index =
+            self.program.counter(f).filter(|_| f.strategy.is_none());
         self.levels.last_mut().expect("just opened").rows = rows;
         self.levels.last_mut().expect("just opened").swept = swept;
         self.levels.last_mut().expect("just opened").counter =

@@ -1,4 +1,4 @@
-//! Rows of matrices in flat slices: `w[i * n + j]` in a loop over `j`.
+//! Rows of matrices in flat slices: `w[i * n + j]` in a loop over `j`, and parts of slices that have a name.
 //!
 //! That an index is within bounds the forward pass has found out, but the optimiser cannot see it: with a check in each
 //! iteration it cannot use vector instructions. The reverse pass takes the row out before the loop, with one check, and goes
@@ -38,17 +38,13 @@ impl Reverse<'_> {
         let program = self.program;
         let level = self.top();
         let mut rows = Rows { before: before.clone(), ..Rows::default() };
-        let Some(index) = f.index.filter(|_| f.strategy.is_none() && !program.left_early(f.body)) else {
+        let simple = f.strategy.is_none() && !program.left_early(f.body);
+        let Some(index) = program.counter(f).filter(|_| simple) else {
             return rows;
         };
         let roots = program.roots(f.body);
         let goes_through = |e: ExprId| match &program.exprs[e].kind {
-            ExprKind::Read(Place { base, projections }) => match projections[..] {
-                [Projection::Index(position)] => {
-                    program.variables[*base].has_rows() && program.start_of_row(position, index).is_some()
-                }
-                _ => false,
-            },
+            ExprKind::Read(place) => program.row(place, index).is_some(),
             _ => false,
         };
         let any = roots.into_iter().flat_map(|root| program.tree(root)).any(goes_through);
@@ -76,22 +72,24 @@ impl Reverse<'_> {
         holder: Holder,
     ) -> Option<(Ident, TokenStream)> {
         let program = self.program;
-        let variable = &program.variables[place.base];
-        let [Projection::Index(position)] = place.projections[..] else { return None };
-        if level == 0 || self.conditional > 0 || !variable.has_rows() {
+        if level == 0 || self.conditional > 0 {
             return None;
         }
         let Level { block, index, rows, .. } = &self.levels[level];
         let (index, count, before) = ((*index)?, rows.count.clone()?, rows.before.clone());
-        if at.block != *block || program.frozen.contains_key(&position) {
-            return None;
+        let (around, start) = program.row(place, index).filter(|_| at.block == *block)?;
+        // The part stands where its name has been bound.
+        let of_part = around.indices().map(|range| (range, program.frozen[&range].clone()));
+        let fixed = of_part.chain(start.map(|start| (start, at.clone())));
+        for (e, at) in fixed {
+            if !same_before(program, e, &at, &before) || !self.free(e, &before, level - 1) {
+                return None;
+            }
         }
-        let start = program.start_of_row(position, index)?;
-        if !same_before(program, start, at, &before) || !self.free(start, &before, level - 1) {
-            return None;
-        }
-        let start = self.text(start, &before, level - 1);
-        let (key, shadow) = (start.to_string(), holder == Holder::Shadow);
+        let variable = &program.variables[place.base];
+        let part = self.projections(&around.projections, at, level - 1);
+        let start = start.map_or(quote!(0), |start| self.text(start, &before, level - 1));
+        let (key, shadow) = (quote!(#part #start).to_string(), holder == Holder::Shadow);
         let name = &program.variables[index].unique;
         let rows = &mut self.levels[level].rows;
         if let Some((.., row)) =
@@ -101,11 +99,16 @@ impl Reverse<'_> {
         }
         let (unique, shadow_name) = (&variable.unique, &variable.shadow);
         let row = self.kept.fresh(&format!("{}_row", if shadow { shadow_name } else { unique }));
+        let flat = |whole: &Ident| if part.is_empty() { quote!(#whole) } else { quote!(&#whole #part) };
         rows.out.extend(match holder {
-            Holder::Value => quote!(let #row = __pb::row_of(#unique, || #start, #count);),
+            Holder::Value => {
+                let flat = flat(unique);
+                quote!(let #row = __pb::row_of(#flat, || #start, #count);)
+            }
             Holder::Shadow => {
                 let cells = Program::fresh("d");
-                quote!(let #row = #shadow_name.map(|#cells| __pb::row_of(#cells, || #start, #count));)
+                let flat = flat(&cells);
+                quote!(let #row = #shadow_name.map(|#cells| __pb::row_of(#flat, || #start, #count));)
             }
         });
         rows.found.push((place.base, shadow, key, row.clone()));
@@ -117,7 +120,11 @@ impl Reverse<'_> {
 pub(crate) fn same_before(program: &Program, expr: ExprId, at: &At, before: &At) -> bool {
     program.tree(expr).into_iter().all(|e| match &program.exprs[e].kind {
         ExprKind::Constant(constant) => {
-            constant.pure && constant.mentions.iter().all(|id| same_version(*id, at, before))
+            let same = |id: &VarId| {
+                same_version(*id, at, before)
+                    || program.shape_alone(constant, *id) && before.versions.contains_key(id)
+            };
+            constant.pure && constant.mentions.iter().all(same)
         }
         ExprKind::Read(place) => place.projections.is_empty() && same_version(place.base, at, before),
         ExprKind::Binary { .. } | ExprKind::Paren(_) => true,
@@ -130,6 +137,26 @@ fn same_version(id: VarId, at: &At, before: &At) -> bool {
 }
 
 impl Program {
+    /// The slice that `place` is an element of, and where its row begins for a loop over `index`, if not where the slice does.
+    fn row(&self, place: &Place, index: VarId) -> Option<(Place, Option<ExprId>)> {
+        let variable = &self.variables[place.base];
+        let (Projection::Index(position), around) = place.projections.split_last()? else { return None };
+        let named = |p: &Projection| match p {
+            Projection::Index(range) => {
+                self.frozen.contains_key(range) && matches!(self.exprs[*range].syntax, syn::Expr::Range(_))
+            }
+            _ => false,
+        };
+        if !variable.has_rows() || self.frozen.contains_key(position) || !around.iter().all(named) {
+            return None;
+        }
+        let start = match self.start_of_row(*position, index) {
+            None if around.is_empty() || self.offset(*position, index) != Some(0) => return None,
+            start => start,
+        };
+        Some((Place { base: place.base, projections: around.to_vec() }, start))
+    }
+
     /// What is added to `index` in `position`: `start` in `start + index`.
     pub(crate) fn start_of_row(&self, position: ExprId, index: VarId) -> Option<ExprId> {
         let ExprKind::Binary { op: Op::Add, left, right } = self.exprs[self.peel(position)].kind else {

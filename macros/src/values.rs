@@ -76,12 +76,15 @@ impl Reverse<'_> {
         }
         match &self.program.exprs[expr].kind {
             ExprKind::Constant(constant) => {
-                let there =
-                    |id: &VarId| self.program.shape_alone(constant, *id) || self.intact(*id, at, level);
+                let there = |id: &VarId| {
+                    self.program.shape_alone(constant, *id)
+                        || self.intact(*id, at, level)
+                        || self.looked_at(expr, *id, at).is_some_and(|place| self.is_back(place, at))
+                };
                 constant.pure && constant.mentions.iter().all(there)
             }
             ExprKind::Read(place) | ExprKind::Borrow { place, unique: false } => {
-                self.intact(place.base, at, level)
+                (self.intact(place.base, at, level) || self.is_back(place, at))
                     && place
                         .indices()
                         .all(|i| self.replayable(i, self.program.frozen.get(&i).unwrap_or(at), level))
@@ -356,7 +359,8 @@ impl Reverse<'_> {
             ExprKind::Constant(constant) => {
                 for id in &constant.mentions {
                     if !program.shape_alone(constant, *id) {
-                        self.reads_memory(*id, at, level);
+                        let own = self.looked_at(expr, *id, at).map(|place| self.own_elements(place, at));
+                        self.reads_part(*id, at, level, own.unwrap_or_default());
                     }
                 }
                 self.substitute(node.syntax.to_token_stream(), constant, at, level)

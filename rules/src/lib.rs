@@ -120,7 +120,7 @@ pub mod __private {
     pub use crate::heap::{OfAnyField, OfField};
     pub use crate::held::{Constant, accumulate_part, clear_part};
     pub use crate::lend::{Lend, RefLent};
-    pub use crate::local::{Branch, Pool, backwards, first, none, row_of, shadow_of, sum};
+    pub use crate::local::{Branch, Pool, backwards, first, none, reaches, row_of, shadow_of, sum, within};
     pub use crate::mutation;
     #[cfg(feature = "nalgebra")]
     pub use crate::nalgebra::on_heap as matrices;

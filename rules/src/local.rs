@@ -1,5 +1,7 @@
 //! Shadows of local variables, and other helpers of derived code.
 
+use std::ops::Range;
+
 use crate::rows::Rows;
 use crate::shadow::{Differentiable, Shadow};
 use crate::state::State;
@@ -134,4 +136,16 @@ pub fn backwards<I: Iterator + Clone>(range: I) -> impl Iterator<Item = I::Item>
 /// The first `count` elements of a range, the last one first: those that a loop has seen which was left early.
 pub fn first<I: Iterator + Clone>(range: I, count: usize) -> impl Iterator<Item = I::Item> {
     (0..count).rev().map(move |i| range.clone().nth(i).expect("one of those counted"))
+}
+
+/// A loop over `0..count` has found `count` elements in an array of length `len`: what the optimiser does not know.
+#[inline(always)]
+pub fn reaches(len: usize, count: usize) {
+    assert!(count <= len, "an array is as long as in the forward pass");
+}
+
+/// The range of a loop within one over `outer`: nothing, if that has no iterations, and then nobody asks for it.
+#[inline(always)]
+pub fn within<I: PartialOrd>(outer: Range<I>, inner: impl FnOnce() -> Range<usize>) -> Range<usize> {
+    if outer.is_empty() { 0..0 } else { inner() }
 }

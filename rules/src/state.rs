@@ -104,6 +104,38 @@ impl<T> Stack<T> {
         self.0.truncate(first);
     }
 
+    /// The same for elements that are a step apart: `positions` are the start and the step.
+    #[inline(always)]
+    pub fn keep_steps(
+        &mut self,
+        indices: Range<usize>,
+        positions: impl FnOnce() -> (usize, usize),
+        array: &[T],
+    ) where
+        T: Copy,
+    {
+        if let Some((first, step, count)) = steps(array.len(), positions, indices) {
+            self.0.extend(array[first..].iter().step_by(step).take(count));
+        }
+    }
+
+    /// Brings back the elements that the matching [`keep_steps`](Self::keep_steps) has seen.
+    #[inline(always)]
+    pub fn bring_steps_back(
+        &mut self,
+        indices: Range<usize>,
+        positions: impl FnOnce() -> (usize, usize),
+        array: &mut [T],
+    ) where
+        T: Copy,
+    {
+        let Some((first, step, count)) = steps(array.len(), positions, indices) else { return };
+        let start = self.0.len().checked_sub(count).expect("a pullback follows its forward");
+        let elements = array[first..].iter_mut().step_by(step);
+        elements.zip(&self.0[start..]).for_each(|(element, old)| *element = *old);
+        self.0.truncate(start);
+    }
+
     /// Keeps the element of `array` at `position`, which a loop over `indices` will overwrite in each iteration.
     #[inline(always)]
     pub fn keep_one(&mut self, indices: Range<usize>, position: impl FnOnce() -> usize, array: &[T])
@@ -155,6 +187,23 @@ fn within(len: usize, start: impl FnOnce() -> usize, indices: Range<usize>) -> R
     let start = start();
     let end = start.saturating_add(indices.end).min(len);
     start.saturating_add(indices.start).min(end)..end
+}
+
+/// Likewise for elements that are a step apart: the first, the step, which is not zero, and how many there are, if there are any.
+#[inline(always)]
+fn steps(
+    len: usize,
+    positions: impl FnOnce() -> (usize, usize),
+    indices: Range<usize>,
+) -> Option<(usize, usize, usize)> {
+    if indices.is_empty() {
+        return None;
+    }
+    let (start, step) = positions();
+    let first = indices.start.checked_mul(step)?.checked_add(start).filter(|first| *first < len)?;
+    // Without a step it is one element again and again.
+    let there = if step == 0 { 1 } else { (len - first).div_ceil(step) };
+    Some((first, step.max(1), indices.len().min(there)))
 }
 
 /// A [`Stack`] while a loop pushes to it. Where it ends stays in a register: an iteration does not have to wait for what
@@ -267,6 +316,41 @@ mod tests {
             assert_eq!((stack.pop(), stack.pending()), (0.0, 0));
         }
         stack.bring_back(7..7, || panic!("nobody asks"), &mut []);
+    }
+
+    #[test]
+    fn what_is_overwritten_in_steps_comes_back() {
+        let mut stack = Stack::new();
+        let before = [1.0, 2.0, 3.0, 4.0, 5.0];
+        let empty = Range { start: 2, end: 1 };
+        for (positions, indices) in [
+            ((0, 1), 0..5),
+            ((1, 2), 0..2),
+            ((1, 2), 1..9),
+            ((0, 5), 0..3),
+            ((2, 0), 0..4),
+            ((7, 3), 0..2),
+            ((usize::MAX, 2), 0..2),
+            ((0, usize::MAX), 0..3),
+            ((1, usize::MAX), 1..3),
+            ((1, usize::MAX), 0..3),
+            ((0, 1), 5..5),
+            ((0, 2), empty),
+        ] {
+            let mut array = before;
+            stack.push(0.0);
+            stack.keep_steps(indices.clone(), || positions, &array);
+            for i in indices.clone() {
+                let position = i.checked_mul(positions.1).and_then(|p| p.checked_add(positions.0));
+                if let Some(element) = position.and_then(|p| array.get_mut(p)) {
+                    *element = -1.0;
+                }
+            }
+            stack.bring_steps_back(indices, || positions, &mut array);
+            assert_eq!(array, before);
+            assert_eq!((stack.pop(), stack.pending()), (0.0, 0));
+        }
+        stack.bring_steps_back(7..7, || panic!("nobody asks"), &mut []);
     }
 
     #[test]
