@@ -6,6 +6,21 @@ use pullback_rules::__private::Numbers;
 use pullback_rules::{ConstRef, ConstVal, Differentiable, Held, Parameter, Parameters, Ref, Val, Value};
 
 /// A [`Parameter`] that gets its argument from a point, or the same in each call if it is constant.
+///
+/// One by `&mut` is neither:
+///
+/// ```compile_fail,E0277
+/// use pullback::interop::Problem;
+/// use pullback::prelude::*;
+///
+/// #[differentiable]
+/// fn area(x: &[f64; 2], product: &mut [f64]) -> f64 {
+///     product[0] = x[0] * x[1];
+///     product[0]
+/// }
+///
+/// fn area_of(_: Problem<'_, area>) {}
+/// ```
 #[diagnostic::on_unimplemented(
     message = "a function of this parameter cannot be handed to a solver",
     label = "the function takes `{Self}`",

@@ -104,6 +104,18 @@ impl<'d, F: Solvable> Problem<'d, F> {
         );
     }
 
+    /// Memory for a gradient.
+    fn write<'s>(&self, slots: &'s mut [f64]) -> Written<'s> {
+        assert!(
+            slots.len() == self.point.len(),
+            "`{}`: there is memory for {} coordinates, and the active arguments have {}",
+            F::NAME,
+            slots.len(),
+            self.point.len()
+        );
+        Written(slots.iter_mut())
+    }
+
     /// Does some work with the arguments at `x`.
     fn at<R>(&self, x: &[f64], work: impl FnOnce(Args<'_, F>, &mut Driver<F>, &mut Extras) -> R) -> R {
         self.check(x);
@@ -156,10 +168,11 @@ impl<'d, F: Solvable> Problem<'d, F> {
     where
         F: Function<Output = f64>,
     {
+        let mut written = self.write(gradient);
         self.at(x, |args, driver, _| {
             let (value, mut gradients, buffers) = driver.gradient(args);
-            let mut write = copy_to(gradient);
-            F::Parameters::visit_gradient(&mut gradients, buffers, &mut |d| write(d));
+            F::Parameters::visit_gradient(&mut gradients, buffers, &mut |d| written.put(d));
+            written.finish();
             value
         })
     }
@@ -172,9 +185,11 @@ impl<'d, F: Solvable> Problem<'d, F> {
     where
         F: HasHessianProduct,
     {
+        let mut written = self.write(product);
         self.at(x, |args, _, extras| {
-            let mut write = copy_to(product);
-            F::product(extras.get(), args, direction, &mut write)
+            let value = F::product(extras.get(), args, direction, &mut |d| written.put(d));
+            written.finish();
+            value
         })
     }
 
@@ -191,9 +206,10 @@ impl<'d, F: Solvable> Problem<'d, F> {
     where
         F: HasHessian,
     {
+        let mut written = self.write(gradient);
         self.at(x, |args, _, extras| {
-            let mut write = copy_to(gradient);
-            let (value, hessian) = F::hessian(extras.get(), args, &mut write);
+            let (value, hessian) = F::hessian(extras.get(), args, &mut |d| written.put(d));
+            written.finish();
             (value, show(hessian))
         })
     }
@@ -205,8 +221,16 @@ fn list(value: &mut impl Numbers<f64>, list: &mut Vec<f64>) {
     value.visit(&mut |x| list.push(*x));
 }
 
-/// A visitor that copies what it sees to `slots`.
-fn copy_to(slots: &mut [f64]) -> impl FnMut(&f64) {
-    let mut slots = slots.iter_mut();
-    move |x| *slots.next().expect("as long as the point") = *x
+/// Numbers on their way to memory of the caller's.
+struct Written<'s>(std::slice::IterMut<'s, f64>);
+
+impl Written<'_> {
+    fn put(&mut self, x: &f64) {
+        *self.0.next().expect("as many as the point has coordinates") = *x;
+    }
+
+    /// Nothing is left as it was.
+    fn finish(mut self) {
+        assert!(self.0.next().is_none(), "a gradient has as many coordinates as its point");
+    }
 }

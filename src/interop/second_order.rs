@@ -13,6 +13,10 @@ use crate::jacobian::{self, Jacobian};
 use crate::pushforward::OutputTangent;
 
 /// A function that has a Jacobian: `#[differentiable(dual)]`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no Jacobian",
+    note = "mark the function `#[differentiable(dual)]`"
+)]
 pub trait HasJacobian: Solvable {
     /// What Jacobians keep from call to call.
     #[doc(hidden)]
@@ -42,6 +46,10 @@ where
 }
 
 /// A function that has products of the Hessian with directions: `#[differentiable(dual)]`, and its value is one number.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no products of the Hessian",
+    note = "mark the function `#[differentiable(dual)]`, and let it return an `f64`"
+)]
 pub trait HasHessianProduct: Solvable + Function<Output = f64> {
     /// What products keep from call to call.
     #[doc(hidden)]
@@ -75,6 +83,10 @@ where
 }
 
 /// A function that has a Hessian: `#[differentiable(dual)]`, and its value is one number.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no Hessian",
+    note = "mark the function `#[differentiable(dual)]`, and let it return an `f64`"
+)]
 pub trait HasHessian: Solvable + Function<Output = f64> {
     /// What Hessians keep from call to call.
     #[doc(hidden)]

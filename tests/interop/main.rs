@@ -202,6 +202,11 @@ fn a_panic_leaves_the_problem_usable() {
     };
     let other_length = "`bowl`: the point has 3 coordinates, and the active arguments have 2";
     assert_eq!(panics(&[1.0, 2.0, 3.0]), other_length);
+    for len in [1, 3] {
+        let call =
+            std::panic::AssertUnwindSafe(|| problem.value_and_gradient(&[1.0, 2.0], &mut vec![0.0; len]));
+        assert!(std::panic::catch_unwind(call).is_err(), "memory for {len} coordinates");
+    }
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| gradient([-1.0, 0.0]))).is_err());
     assert_eq!(gradient([0.5, 0.5]), before);
 }
