@@ -35,12 +35,15 @@
 //! * [How it works](guide::how_it_works): from a function to its reverse pass, and what holds on the way.
 //! * [Fused functions](guide::fused) of arrays, by [`fused!`]; those of [neural networks](nn).
 //! * [CUDA devices](guide::cuda): the same functions on the arrays of a GPU.
+//! * [Solvers of other crates](guide::interoperability), to which [`interop`] hands functions.
 //! * [The catalogue](guide::catalogue) of the rules that there are: matrix products [`mul_into()`] and [`gemm()`], all of [`blas`] and
 //!   [`linalg`].
 //!
 //! # Features
 //! None is on by default.
 //!
+//! * `argmin`, `basin`, `diffsol`, `levenberg-marquardt`: functions for the solvers of these crates, see [the
+//!   guide](guide::interoperability).
 //! * `cuda`: arrays on CUDA devices, see [the guide](guide::cuda). It builds without CUDA.
 //! * `fft`: discrete Fourier transforms in [`linalg`].
 //! * `nalgebra`: vectors and matrices of nalgebra in differentiable functions; see [the guide](guide::language#nalgebra).
@@ -50,6 +53,9 @@
 //! # Rust version
 //! Stable Rust from 1.95 on.
 #![deny(unsafe_op_in_unsafe_fn)]
+
+#[macro_use]
+mod tuples;
 
 mod checkpoint;
 mod constant;
@@ -63,6 +69,7 @@ mod nested;
 mod pushforward;
 
 pub mod guide;
+pub mod interop;
 pub mod sparse;
 pub mod testing;
 

@@ -8,7 +8,8 @@
 //! 6. [Fused functions](fused): functions of the elements of arrays.
 //! 7. [The catalogue](catalogue): the rules that there are, with their mathematics.
 //! 8. [CUDA devices](cuda): the same functions on the arrays of a GPU.
-//! 9. [How it works](how_it_works): from a function to its reverse pass.
+//! 9. [Solvers of other crates](interoperability): argmin, basin, levenberg-marquardt, diffsol.
+//! 10. [How it works](how_it_works): from a function to its reverse pass.
 
 #[doc = include_str!("gradients.md")]
 pub mod gradients {}
@@ -33,6 +34,9 @@ pub mod catalogue {}
 
 #[doc = include_str!("cuda.md")]
 pub mod cuda {}
+
+#[doc = include_str!("interoperability.md")]
+pub mod interoperability {}
 
 #[doc = include_str!("how_it_works.md")]
 pub mod how_it_works {}
