@@ -5,26 +5,9 @@ use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 use argmin::solver::trustregion::{Steihaug, TrustRegion};
 use pullback::interop::Problem;
-use pullback::prelude::*;
 
 use super::outputs;
-
-/// Least where every *xᵢ = cᵢ*, and not convex everywhere.
-#[differentiable(dual)]
-fn valley(x: &[f64], #[constant] c: &[f64]) -> f64 {
-    let mut total = 0.0;
-    for i in 0..x.len() {
-        let d = x[i] - c[i];
-        total += 0.5 * d * d + d.cosh();
-        if i > 0 {
-            let across = d - (x[i - 1] - c[i - 1]).sin();
-            total += 10.0 * across * across;
-        }
-    }
-    total
-}
-
-const CENTRE: [f64; 4] = [1.0, -0.5, 2.0, 0.25];
+use super::valley::{CENTRE, valley};
 
 fn assert_found(best: Option<&Vec<f64>>) {
     for (x, c) in best.expect("a best point").iter().zip(CENTRE) {

@@ -7,22 +7,8 @@ use basin::{
 use pullback::interop::Problem;
 use pullback::prelude::*;
 
+use super::valley::{CENTRE, valley};
 use super::{allocations_in, outputs};
-
-/// Least where every *xᵢ = cᵢ*, and not convex everywhere.
-#[differentiable(dual)]
-fn valley(x: &[f64], #[constant] c: &[f64]) -> f64 {
-    let mut total = 0.0;
-    for i in 0..x.len() {
-        let d = x[i] - c[i];
-        total += 0.5 * d * d + d.cosh();
-        if i > 0 {
-            let across = d - (x[i - 1] - c[i - 1]).sin();
-            total += 10.0 * across * across;
-        }
-    }
-    total
-}
 
 /// Rosenbrock's function as a sum of squares, about another point.
 #[differentiable(dual)]
@@ -30,8 +16,6 @@ fn rosenbrock(x: f64, y: f64, #[constant] centre: [f64; 2]) -> [f64; 2] {
     let (u, v) = (x - centre[0], y - centre[1]);
     [10.0 * (v - u * u), 1.0 - u]
 }
-
-const CENTRE: [f64; 4] = [1.0, -0.5, 2.0, 0.25];
 
 #[track_caller]
 fn assert_close(found: &[f64], expected: &[f64], precision: f64) {

@@ -15,6 +15,8 @@ mod basin;
 mod diffsol;
 #[cfg(feature = "levenberg-marquardt")]
 mod levenberg_marquardt;
+#[cfg(any(feature = "argmin", feature = "basin"))]
+mod valley;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
