@@ -174,7 +174,10 @@ mod particle_is_found {
 
     #[test]
     fn reverse_over_reverse() {
+        check_rule(landing_by_gradient::rule, [(0.2,), (0.25,)]);
         let mut g = landing_by_gradient::gradient();
+        let (value, d) = g.value_and_gradient(0.2071918746486116);
+        assert!(value < 1e-8 && d.w.abs() < 1e-2, "{value} {}", d.w);
         is_right(particle(|w| g.value_and_gradient(w).1.w));
     }
 }

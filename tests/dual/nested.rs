@@ -1,34 +1,7 @@
-//! Gradients within differentiable functions.
+//! Gradients within differentiable functions; those of `gradbench.rs` are of arguments by value.
 
 use pullback::prelude::*;
-use pullback::testing::{CheckRule, check_rule};
-
-/// The potential of two charges, of which one moves away.
-#[differentiable(dual)]
-fn potential(x: [f64; 2], w: f64) -> f64 {
-    let mut total = 0.0;
-    for charge in [[10.0, 10.0 - w], [10.0, 0.0]] {
-        total += 1.0 / ((x[0] - charge[0]).powi(2) + (x[1] - charge[1]).powi(2)).sqrt();
-    }
-    total
-}
-
-/// Where a particle hits the ground, squared: the accelerations are gradients.
-#[differentiable]
-fn landing(w: f64) -> f64 {
-    let (mut x, mut v) = ([0.0, 8.0], [0.75, 0.0]);
-    let h = 0.1;
-    loop {
-        let (a, _) = potential::grad(x, w);
-        x = [x[0] + h * v[0], x[1] + h * v[1]];
-        if x[1] <= 0.0 {
-            let t = -x[1] / v[1];
-            let end = x[0] + t * v[0];
-            break end * end;
-        }
-        v = [v[0] - h * a[0], v[1] - h * a[1]];
-    }
-}
+use pullback::testing::CheckRule;
 
 #[differentiable(dual)]
 fn bowl(x: &[f64], k: f64) -> f64 {
@@ -54,15 +27,6 @@ fn after_a_step(x: &[f64], k: f64, rate: f64) -> f64 {
     }
     let again = shallow::grad(&y, 0.5);
     bowl(&y, k) + again[0] * d[1]
-}
-
-#[test]
-fn of_values() {
-    check_rule(landing::rule, [(0.2,), (0.25,)]);
-    // The expected result of GradBench's `particle`.
-    let mut g = landing::gradient();
-    let (value, d) = g.value_and_gradient(0.2071918746486116);
-    assert!(value < 1e-8 && d.w.abs() < 1e-2, "{value} {}", d.w);
 }
 
 #[test]
