@@ -1,9 +1,10 @@
 //! Tests of rules, as their authors write them.
 
 use super::checks::Checks;
-use super::parameter::TestFunction;
-use super::specimen::{Owned, Typed};
-use crate::{Function, Rule};
+use super::coordinates::Coordinates;
+use super::parameter::{TestFunction, TestParameters};
+use super::specimen::{Erased, Kept, Owned, Tested, Typed};
+use crate::{Function, Output, Rule};
 
 /// Checks that the rules that `rule` makes keep the [contract](Rule#contract) on each of `inputs`. See [`CheckRule`],
 /// which has options.
@@ -14,7 +15,7 @@ pub fn check_rule<R: Rule<Function: TestFunction>>(
     rule: impl Fn() -> R,
     inputs: impl IntoIterator<Item = InputOf<R>>,
 ) {
-    CheckRule::new(rule).inputs(inputs).run();
+    check(rule, gather(inputs), Vec::new(), Options::default());
 }
 
 /// The arguments of one call, owned, as a tuple: see [`TestParameter::Owned`](super::TestParameter::Owned).
@@ -48,6 +49,11 @@ pub struct CheckRule<R: Rule<Function: TestFunction>, M> {
     rule: M,
     inputs: Vec<InputOf<R>>,
     panicking: Vec<InputOf<R>>,
+    options: Options,
+}
+
+#[derive(Default)]
+struct Options {
     tolerance: Option<f64>,
     seed: u64,
     finite: bool,
@@ -57,15 +63,7 @@ pub struct CheckRule<R: Rule<Function: TestFunction>, M> {
 impl<R: Rule<Function: TestFunction>, M: Fn() -> R> CheckRule<R, M> {
     /// A test of the rules that `rule` makes, each of them fresh.
     pub fn new(rule: M) -> Self {
-        CheckRule {
-            rule,
-            inputs: Vec::new(),
-            panicking: Vec::new(),
-            tolerance: None,
-            seed: 0,
-            finite: false,
-            allocations: None,
-        }
+        CheckRule { rule, inputs: Vec::new(), panicking: Vec::new(), options: Options::default() }
     }
 
     /// Also test on `input`.
@@ -76,10 +74,7 @@ impl<R: Rule<Function: TestFunction>, M: Fn() -> R> CheckRule<R, M> {
 
     /// Also test on `inputs`.
     pub fn inputs(mut self, inputs: impl IntoIterator<Item = InputOf<R>>) -> Self {
-        // Less to compile than `extend`.
-        for input in inputs {
-            self.inputs.push(input);
-        }
+        self.inputs.append(&mut gather(inputs));
         self
     }
 
@@ -92,25 +87,25 @@ impl<R: Rule<Function: TestFunction>, M: Fn() -> R> CheckRule<R, M> {
 
     /// How well gradients must agree with finite differences, relative to the largest number in the gradient.
     pub fn tolerance(mut self, tolerance: f64) -> Self {
-        self.tolerance = Some(tolerance);
+        self.options.tolerance = Some(tolerance);
         self
     }
 
     /// Where random numbers start.
     pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
+        self.options.seed = seed;
         self
     }
 
     /// Do not put NaN and the like into `&mut` arguments: for a function that does not return on such.
     pub fn finite_only(mut self) -> Self {
-        self.finite = true;
+        self.options.finite = true;
         self
     }
 
     /// From the second call on, forward and pullback together allocate at most `count` times, whatever the primal does.
     pub fn allocating(mut self, count: usize) -> Self {
-        self.allocations = Some(count);
+        self.options.allocations = Some(count);
         self
     }
 
@@ -118,12 +113,41 @@ impl<R: Rule<Function: TestFunction>, M: Fn() -> R> CheckRule<R, M> {
     ///
     /// # Panics
     /// If one fails, with a message that says where.
-    pub fn run(mut self) {
-        let (inputs, panicking) = (self.inputs.len(), self.panicking.len());
-        assert!(inputs > 0, "`{}`: no input to test on", R::Function::NAME);
-        self.inputs.append(&mut self.panicking);
-        Checks::new(&mut Typed::new(self.rule, self.inputs), inputs, panicking, self.seed)
-            .allocating(self.allocations)
-            .run(self.tolerance, !self.finite);
+    pub fn run(self) {
+        check(self.rule, self.inputs, self.panicking, self.options);
     }
+}
+
+/// The inputs as a list. There are many types of rules, and few of lists.
+#[inline(never)]
+fn gather<T>(inputs: impl IntoIterator<Item = T>) -> Vec<T> {
+    inputs.into_iter().collect()
+}
+
+/// Runs all checks: what is compiled for each type of rules.
+fn check<R: Rule<Function: TestFunction>>(
+    rule: impl Fn() -> R,
+    inputs: Vec<InputOf<R>>,
+    panicking: Vec<InputOf<R>>,
+    options: Options,
+) {
+    let rule = || Box::new(Kept::new(rule())) as Box<dyn Erased<_, _> + '_>;
+    let tested =
+        Tested { name: R::Function::NAME, primal: R::Function::primal, at_once: R::AT_ONCE, rule: &rule };
+    check_tested(tested, inputs, panicking, options);
+}
+
+/// Runs all checks: what is compiled for each list of parameters and output.
+fn check_tested<P: TestParameters, O: Output<Gradient: Coordinates> + Coordinates>(
+    tested: Tested<'_, P, O>,
+    mut inputs: Vec<P::Owned>,
+    mut panicking: Vec<P::Owned>,
+    options: Options,
+) {
+    let counts = (inputs.len(), panicking.len());
+    assert!(counts.0 > 0, "`{}`: no input to test on", tested.name);
+    inputs.append(&mut panicking);
+    Checks::new(&mut Typed::new(tested, inputs), counts.0, counts.1, options.seed)
+        .allocating(options.allocations)
+        .run(options.tolerance, !options.finite);
 }

@@ -1,9 +1,10 @@
-//! A rule under test, its type erased: the checks are compiled once, and for each rule only what stands here.
+//! A rule under test, its type erased: the checks are compiled once, what depends on the types of parameters and output once for all
+//! functions with the same, and for each rule only [`Kept`].
 
 use super::allocator::CountingAllocator;
 use super::coordinates::{Coordinate, Coordinates, Number, numbers, replace, replace_one};
-use super::parameter::{Mode, TestFunction, TestParameters};
-use crate::{Function, Output, Parameters, Rule};
+use super::parameter::{Mode, TestParameters};
+use crate::{Args, Cotangent, Function, Gradients, Output, Parameters, Rule, Shadows};
 
 pub(super) type Owned<F> = <<F as Function>::Parameters as TestParameters>::Owned;
 
@@ -82,20 +83,108 @@ pub(super) trait Specimen {
     fn at_once(&mut self, input: usize, seed: &[f64], fill: Change<'_>) -> (Vec<Number>, Pulled);
 }
 
+/// A rule of any function with parameters `P` and output `O`, and the residuals of its forwards that are pending.
+pub(super) trait Erased<P: Parameters, O: Output> {
+    /// Makes room for another residual, which is not the rule's to do.
+    fn reserve(&mut self);
+    fn forward(&mut self, args: P::Args<'_>) -> O;
+    fn pullback<'a>(
+        &mut self,
+        args: P::Args<'a>,
+        shadows: P::Shadows<'a>,
+        seed: O::Cotangent<'_>,
+    ) -> P::Gradients;
+    fn at_once<'a>(
+        &mut self,
+        args: P::Args<'a>,
+        shadows: P::Shadows<'a>,
+        seed: O::Cotangent<'_>,
+    ) -> (O, P::Gradients);
+    fn forgo(&mut self, parameter: usize);
+    fn reset(&mut self);
+    fn shrink(&mut self);
+    fn memory(&self) -> usize;
+}
+
 type List<R> = <<R as Rule>::Function as Function>::Parameters;
 type Value<R> = <<R as Rule>::Function as Function>::Output;
 
-/// The inputs of a function with parameters `P`. What can be said without its name is said here and in what follows, for all
-/// functions with the same parameters and output, and not inlined: there are many such functions.
-struct Inputs<P: TestParameters>(Vec<P::Owned>);
+/// A rule of type `R`. There are many such types, and everything here is compiled for each.
+pub(super) struct Kept<R: Rule> {
+    rule: R,
+    residuals: Vec<R::Residual>,
+}
 
-/// What takes shadows, too: a pullback, or forward and pullback at once.
-type Pull<'c, P, O> = dyn for<'a, 'b> FnMut(
-        <P as Parameters>::Args<'a>,
-        <P as Parameters>::Shadows<'a>,
-        <O as Output>::Cotangent<'b>,
-    ) -> <P as Parameters>::Gradients
-    + 'c;
+impl<R: Rule> Kept<R> {
+    pub(super) fn new(rule: R) -> Self {
+        Kept { rule, residuals: Vec::new() }
+    }
+}
+
+impl<R: Rule> Erased<List<R>, Value<R>> for Kept<R> {
+    fn reserve(&mut self) {
+        self.residuals.reserve(1);
+    }
+    fn forward(&mut self, args: Args<'_, R::Function>) -> Value<R> {
+        let (output, residual) = self.rule.forward(args);
+        self.residuals.push(residual);
+        output
+    }
+    fn pullback<'a>(
+        &mut self,
+        args: Args<'a, R::Function>,
+        shadows: Shadows<'a, R::Function>,
+        seed: Cotangent<'_, R::Function>,
+    ) -> Gradients<R::Function> {
+        let residual = self.residuals.pop().expect("a forward is pending");
+        self.rule.pullback(residual, args, shadows, seed)
+    }
+    fn at_once<'a>(
+        &mut self,
+        args: Args<'a, R::Function>,
+        shadows: Shadows<'a, R::Function>,
+        seed: Cotangent<'_, R::Function>,
+    ) -> (Value<R>, Gradients<R::Function>) {
+        // Nothing is compiled of it where it is not called.
+        if R::AT_ONCE {
+            self.rule.value_and_pullback(args, shadows, seed)
+        } else {
+            unreachable!("asked before")
+        }
+    }
+    fn forgo(&mut self, parameter: usize) {
+        self.rule.forgo(parameter);
+    }
+    fn reset(&mut self) {
+        self.residuals.clear();
+        self.rule.reset();
+    }
+    fn shrink(&mut self) {
+        self.residuals.clear();
+        self.rule.shrink();
+    }
+    fn memory(&self) -> usize {
+        self.rule.memory()
+    }
+}
+
+/// What a test needs to know of the rules of a function.
+pub(super) struct Tested<'r, P: Parameters, O: Output> {
+    pub(super) name: &'static str,
+    pub(super) primal: fn(P::Args<'_>) -> O,
+    /// Whether the rules have a way of their own to run forward and pullback in one call.
+    pub(super) at_once: bool,
+    /// Makes a rule.
+    pub(super) rule: &'r dyn Fn() -> Box<dyn Erased<P, O> + 'r>,
+}
+
+/// The [`Specimen`] of rules of functions with parameters `P` and output `O`.
+pub(super) struct Typed<'r, P: TestParameters, O: Output> {
+    tested: Tested<'r, P, O>,
+    rule: Box<dyn Erased<P, O> + 'r>,
+    inputs: Vec<P::Owned>,
+    pending: Vec<Pending<P, O>>,
+}
 
 /// A forward whose pullback has not run yet.
 struct Pending<P: TestParameters, O: Output> {
@@ -104,52 +193,44 @@ struct Pending<P: TestParameters, O: Output> {
     seed: O::Gradient,
 }
 
-impl<P: TestParameters> Inputs<P> {
+/// What takes shadows, too: a pullback, or forward and pullback at once.
+type Pull<'c, P, O> = dyn for<'a, 'b> FnMut(
+        &mut dyn Erased<P, O>,
+        <P as Parameters>::Args<'a>,
+        <P as Parameters>::Shadows<'a>,
+        <O as Output>::Cotangent<'b>,
+    ) -> <P as Parameters>::Gradients
+    + 'c;
+
+impl<'r, P: TestParameters, O: Output<Gradient: Coordinates> + Coordinates> Typed<'r, P, O> {
+    pub(super) fn new(tested: Tested<'r, P, O>, inputs: Vec<P::Owned>) -> Self {
+        Typed { rule: (tested.rule)(), tested, inputs, pending: Vec::new() }
+    }
+
     fn changed(&self, input: usize, change: Change<'_>) -> P::Owned {
-        let mut input = self.0[input].clone();
+        let mut input = self.inputs[input].clone();
         P::visit(&mut input, &mut changing(change));
         input
     }
 
-    fn vary(&mut self, input: usize, change: Change<'_>) -> usize {
-        self.0.push(self.changed(input, change));
-        self.0.len() - 1
-    }
-
-    #[inline(never)]
-    fn forward<O: Output<Gradient: Coordinates> + Coordinates>(
-        &self,
-        input: usize,
-        call: &mut dyn FnMut(P::Args<'_>) -> O,
-    ) -> (Call, Pending<P, O>) {
-        let mut arguments = self.0[input].clone();
-        let (call, output) = observe::<P, O>(&mut arguments, call);
-        let mut seed = O::empty();
-        output.prepare(&mut seed);
-        (call, Pending { arguments, seed })
-    }
-}
-
-impl<P: TestParameters, O: Output<Gradient: Coordinates>> Pending<P, O> {
-    #[inline(never)]
-    fn pull<'c>(
-        mut self,
+    /// Calls a pullback, with a seed of the shape of `pending`'s.
+    fn pull(
+        &mut self,
+        pending: Pending<P, O>,
         seed: &[f64],
         fill: Change<'_>,
         constant: Set,
-        call: &'c mut Pull<'c, P, O>,
-    ) -> Pulled
-    where
-        O: 'c,
-    {
+        call: &mut Pull<'_, P, O>,
+    ) -> Pulled {
+        let Pending { mut arguments, seed: mut cotangent } = pending;
         let mut buffers = P::buffers();
-        P::prepare(&mut buffers, &P::lend(&mut self.arguments));
+        P::prepare(&mut buffers, &P::lend(&mut arguments));
         P::visit_buffers(&mut buffers, &mut changing(fill));
-        replace(&mut self.seed, &mut |i, _| seed[i]);
+        replace(&mut cotangent, &mut |i, _| seed[i]);
 
         let before = CountingAllocator::so_far().allocations;
         let shadows = P::shadows_if(&|parameter| !constant.contains(parameter), &mut buffers);
-        let mut returned = call(P::lend(&mut self.arguments), shadows, O::lend(&self.seed));
+        let mut returned = call(&mut *self.rule, P::lend(&mut arguments), shadows, O::lend(&cotangent));
         let allocations = CountingAllocator::so_far().allocations - before;
 
         let mut gradient = vec![Vec::new(); P::MODES.len()];
@@ -157,12 +238,99 @@ impl<P: TestParameters, O: Output<Gradient: Coordinates>> Pending<P, O> {
         P::visit_buffers(&mut buffers, &mut list);
         P::visit_returned(&mut returned, &mut list);
         drop(list);
-        Pulled { gradient, arguments: read::<P>(&mut self.arguments), allocations }
+        Pulled { gradient, arguments: read::<P>(&mut arguments), allocations }
+    }
+}
+
+impl<P: TestParameters, O: Output<Gradient: Coordinates> + Coordinates> Specimen for Typed<'_, P, O> {
+    fn function(&self) -> &'static str {
+        self.tested.name
+    }
+
+    fn modes(&self) -> &'static [Mode] {
+        P::MODES
+    }
+
+    fn arguments(&self, input: usize) -> ByParameter<Number> {
+        read::<P>(&mut self.inputs[input].clone())
+    }
+
+    fn vary(&mut self, input: usize, change: Change<'_>) -> usize {
+        self.inputs.push(self.changed(input, change));
+        self.inputs.len() - 1
+    }
+
+    fn primal(&self, input: usize, change: Change<'_>) -> Call {
+        let primal = self.tested.primal;
+        observe::<P, O>(&mut self.changed(input, change), &mut |args| primal(args)).0
+    }
+
+    fn renew(&mut self) {
+        self.pending.clear();
+        self.rule = (self.tested.rule)();
+    }
+
+    fn forgo(&mut self, parameter: usize) {
+        self.rule.forgo(parameter);
+    }
+
+    fn reset(&mut self) {
+        self.pending.clear();
+        self.rule.reset();
+    }
+
+    fn shrink(&mut self) {
+        self.pending.clear();
+        self.rule.shrink();
+    }
+
+    fn memory(&self) -> usize {
+        self.rule.memory()
+    }
+
+    fn forward(&mut self, input: usize) -> Call {
+        self.rule.reserve();
+        let mut arguments = self.inputs[input].clone();
+        let (call, output) = observe::<P, O>(&mut arguments, &mut |args| self.rule.forward(args));
+        self.pending.push(Pending::new(arguments, &output));
+        call
+    }
+
+    fn pullback(&mut self, seed: &[f64], fill: Change<'_>, constant: Set) -> Pulled {
+        let pending = self.pending.pop().expect("a forward is pending");
+        self.pull(pending, seed, fill, constant, &mut |rule, args, shadows, seed| {
+            rule.pullback(args, shadows, seed)
+        })
+    }
+
+    fn is_at_once(&self) -> bool {
+        self.tested.at_once
+    }
+
+    fn at_once(&mut self, input: usize, seed: &[f64], fill: Change<'_>) -> (Vec<Number>, Pulled) {
+        let primal = self.tested.primal;
+        // The arguments may be changed by that, but it tells the shape of the output.
+        let (_, shape) = observe::<P, O>(&mut self.inputs[input].clone(), &mut |args| primal(args));
+        let pending = Pending::new(self.inputs[input].clone(), &shape);
+        let mut output = None;
+        let pulled = self.pull(pending, seed, fill, Set::default(), &mut |rule, args, shadows, seed| {
+            let (value, gradients) = rule.at_once(args, shadows, seed);
+            output = Some(value);
+            gradients
+        });
+        (numbers(&mut output.expect("it was called")), pulled)
+    }
+}
+
+impl<P: TestParameters, O: Output> Pending<P, O> {
+    fn new(arguments: P::Owned, output: &O) -> Self {
+        let mut seed = O::empty();
+        output.prepare(&mut seed);
+        Pending { arguments, seed }
     }
 }
 
 /// Calls a function, and says what it did.
-#[inline(never)]
 fn observe<P: TestParameters, O: Coordinates>(
     arguments: &mut P::Owned,
     call: &mut dyn FnMut(P::Args<'_>) -> O,
@@ -198,116 +366,4 @@ fn read<P: TestParameters>(owned: &mut P::Owned) -> ByParameter<Number> {
     let mut all = vec![Vec::new(); P::MODES.len()];
     P::visit(owned, &mut listing(&mut all));
     all
-}
-
-/// The [`Specimen`] of rules of type `R`. There are many such types, and everything here is compiled for each.
-pub(super) struct Typed<R: Rule<Function: TestFunction>, M> {
-    make: M,
-    rule: R,
-    inputs: Inputs<List<R>>,
-    latest: Option<Box<Forward<R>>>,
-}
-
-/// What a forward keeps, and the forward before it that is pending, too: a list takes less code than a vector.
-struct Forward<R: Rule<Function: TestFunction>> {
-    pending: Pending<List<R>, Value<R>>,
-    residual: R::Residual,
-    before: Option<Box<Forward<R>>>,
-}
-
-impl<R: Rule<Function: TestFunction>, M: Fn() -> R> Typed<R, M> {
-    pub(super) fn new(make: M, inputs: Vec<Owned<R::Function>>) -> Self {
-        let rule = make();
-        Typed { make, rule, inputs: Inputs(inputs), latest: None }
-    }
-}
-
-impl<R: Rule<Function: TestFunction>, M: Fn() -> R> Specimen for Typed<R, M> {
-    fn function(&self) -> &'static str {
-        R::Function::NAME
-    }
-
-    fn modes(&self) -> &'static [Mode] {
-        List::<R>::MODES
-    }
-
-    fn arguments(&self, input: usize) -> ByParameter<Number> {
-        read::<List<R>>(&mut self.inputs.0[input].clone())
-    }
-
-    fn vary(&mut self, input: usize, change: Change<'_>) -> usize {
-        self.inputs.vary(input, change)
-    }
-
-    fn primal(&self, input: usize, change: Change<'_>) -> Call {
-        observe::<List<R>, Value<R>>(&mut self.inputs.changed(input, change), &mut R::Function::primal).0
-    }
-
-    fn renew(&mut self) {
-        self.latest = None;
-        self.rule = (self.make)();
-    }
-
-    fn forgo(&mut self, parameter: usize) {
-        self.rule.forgo(parameter);
-    }
-
-    fn reset(&mut self) {
-        self.latest = None;
-        self.rule.reset();
-    }
-
-    fn shrink(&mut self) {
-        self.latest = None;
-        self.rule.shrink();
-    }
-
-    fn memory(&self) -> usize {
-        self.rule.memory()
-    }
-
-    fn forward(&mut self, input: usize) -> Call {
-        let mut residual = None;
-        let (call, pending) = self.inputs.forward(input, &mut |args| {
-            let (output, kept) = self.rule.forward(args);
-            residual = Some(kept);
-            output
-        });
-        let residual = residual.expect("it was called");
-        self.latest = Some(Box::new(Forward { pending, residual, before: self.latest.take() }));
-        call
-    }
-
-    fn pullback(&mut self, seed: &[f64], fill: Change<'_>, constant: Set) -> Pulled {
-        let Forward { pending, residual, before } = *self.latest.take().expect("a forward is pending");
-        self.latest = before;
-        let mut residual = Some(residual);
-        pending.pull(seed, fill, constant, &mut |args, shadows, seed| {
-            self.rule.pullback(residual.take().expect("it is called once"), args, shadows, seed)
-        })
-    }
-
-    fn is_at_once(&self) -> bool {
-        R::AT_ONCE
-    }
-
-    fn at_once(&mut self, input: usize, seed: &[f64], fill: Change<'_>) -> (Vec<Number>, Pulled) {
-        // Nothing is compiled of it where it is not called.
-        if R::AT_ONCE { self.run_at_once(input, seed, fill) } else { unreachable!("asked before") }
-    }
-}
-
-impl<R: Rule<Function: TestFunction>, M: Fn() -> R> Typed<R, M> {
-    fn run_at_once(&mut self, input: usize, seed: &[f64], fill: Change<'_>) -> (Vec<Number>, Pulled) {
-        // For the shape of the output; its arguments may have changed.
-        let (_, shape) = self.inputs.forward::<Value<R>>(input, &mut R::Function::primal);
-        let pending = Pending { arguments: self.inputs.0[input].clone(), ..shape };
-        let mut output = None;
-        let pulled = pending.pull(seed, fill, Set::default(), &mut |args, shadows, seed| {
-            let (value, gradients) = self.rule.value_and_pullback(args, shadows, seed);
-            output = Some(value);
-            gradients
-        });
-        (numbers(&mut output.expect("it was called")), pulled)
-    }
 }
