@@ -4,14 +4,8 @@ use pullback_rules::{Args, Buffers, Cotangent, Function, Gradients, Output, Para
 
 /// A rule behind a name: its residual stays inside, so that the type of a gradient object can be written down. This costs
 /// one indirect call for a whole gradient.
-trait Erased<F: Function>: Send {
-    fn run(
-        &mut self,
-        args: Args<'_, F>,
-        buffers: &mut Buffers<F>,
-        seed: Cotangent<'_, F>,
-    ) -> (F::Output, Gradients<F>);
-    /// The same with the seed of a gradient: where it is compiled for itself, multiplications by one vanish.
+pub(crate) trait Erased<F: Function>: Send {
+    /// Runs both passes from the seed of a gradient: where that is compiled for itself, multiplications by one vanish.
     fn run_scalar(&mut self, args: Args<'_, F>, buffers: &mut Buffers<F>) -> (F::Output, Gradients<F>);
     /// The parameters, as bits, whose shadows the rule overwrites.
     fn overwrite(&mut self) -> u32;
@@ -20,7 +14,17 @@ trait Erased<F: Function>: Send {
     fn memory(&self) -> usize;
 }
 
-impl<F: Function, R: Rule<Function = F>> Erased<F> for R {
+/// The same for any seed.
+trait ErasedWithSeed<F: Function>: Erased<F> {
+    fn run(
+        &mut self,
+        args: Args<'_, F>,
+        buffers: &mut Buffers<F>,
+        seed: Cotangent<'_, F>,
+    ) -> (F::Output, Gradients<F>);
+}
+
+impl<F: Function, R: Rule<Function = F>> ErasedWithSeed<F> for R {
     fn run(
         &mut self,
         mut args: Args<'_, F>,
@@ -29,6 +33,9 @@ impl<F: Function, R: Rule<Function = F>> Erased<F> for R {
     ) -> (F::Output, Gradients<F>) {
         both(self, &mut args, buffers, seed)
     }
+}
+
+impl<F: Function, R: Rule<Function = F>> Erased<F> for R {
     fn run_scalar(&mut self, mut args: Args<'_, F>, buffers: &mut Buffers<F>) -> (F::Output, Gradients<F>) {
         both(self, &mut args, buffers, F::Output::seed().expect("`gradient` asks for a scalar output"))
     }
@@ -56,12 +63,13 @@ fn both<F: Function, R: Rule<Function = F>>(
 ) -> (F::Output, Gradients<F>) {
     // Both borrows end here, so that they can have one lifetime.
     let (args, shadows) = (F::Parameters::receive(args), F::Parameters::shadows(buffers));
-    rule.value_and_pullback(args, shadows, seed)
+    rule.value_and_pullback_afresh(args, shadows, seed)
 }
 
-/// What a gradient object consists of.
-pub struct Driver<F: Function> {
-    rule: Box<dyn Erased<F>>,
+/// A rule, the shadows of its arguments, and what is known of them. With [`Erased`] for `R` it computes gradients and nothing
+/// else: then both passes are compiled once, for their seed.
+pub(crate) struct Runner<F: Function, R: ?Sized = dyn Erased<F>> {
+    rule: Box<R>,
     buffers: Buffers<F>,
     /// The parameters, as bits, whose shadows the rule overwrites.
     overwritten: u32,
@@ -69,48 +77,27 @@ pub struct Driver<F: Function> {
     interrupted: bool,
 }
 
-impl<F: Function> Driver<F> {
+impl<F: Function> Runner<F> {
     /// Takes a rule that has not been called yet.
-    pub fn new(rule: impl Rule<Function = F> + 'static) -> Self {
-        let mut rule = Box::new(rule);
-        let overwritten = Erased::overwrite(&mut *rule);
-        Driver { rule, buffers: F::Parameters::buffers(), overwritten, interrupted: false }
+    pub(crate) fn new(rule: impl Rule<Function = F> + 'static) -> Self {
+        Self::boxed(Box::new(rule))
+    }
+}
+
+impl<F: Function, R: Erased<F> + ?Sized> Runner<F, R> {
+    fn boxed(mut rule: Box<R>) -> Self {
+        let overwritten = rule.overwrite();
+        Runner { rule, buffers: F::Parameters::buffers(), overwritten, interrupted: false }
     }
 
-    /// Runs forward and pullback for a scalar output. Returns the value, the gradients of by-value parameters, and the
-    /// shadows of the others.
+    /// See [`Driver::gradient`].
     #[inline]
-    pub fn gradient(&mut self, args: Args<'_, F>) -> (F::Output, Gradients<F>, &mut Buffers<F>)
+    pub(crate) fn gradient(&mut self, args: Args<'_, F>) -> (F::Output, Gradients<F>, &mut Buffers<F>)
     where
         F::Output: ScalarOutput,
     {
         self.prepare(&args);
         let (value, gradients) = self.rule.run_scalar(args, &mut self.buffers);
-        self.interrupted = false;
-        (value, gradients, &mut self.buffers)
-    }
-
-    /// The same, for good.
-    pub(crate) fn gradient_once(mut self, args: Args<'_, F>) -> (F::Output, Gradients<F>, Buffers<F>)
-    where
-        F::Output: ScalarOutput,
-    {
-        let (value, gradients, _) = self.gradient(args);
-        (value, gradients, self.buffers)
-    }
-
-    /// The same from a given seed. `seeds` sets the cotangents of what `&mut` arguments hold at the end, which are zero
-    /// otherwise.
-    #[inline]
-    pub fn pullback(
-        &mut self,
-        args: Args<'_, F>,
-        seed: Cotangent<'_, F>,
-        seeds: impl FnOnce(&mut Buffers<F>),
-    ) -> (F::Output, Gradients<F>, &mut Buffers<F>) {
-        self.prepare(&args);
-        seeds(&mut self.buffers);
-        let (value, gradients) = self.rule.run(args, &mut self.buffers, seed);
         self.interrupted = false;
         (value, gradients, &mut self.buffers)
     }
@@ -122,15 +109,66 @@ impl<F: Function> Driver<F> {
         F::Parameters::prepare_to_overwrite(&mut self.buffers, args, self.overwritten);
     }
 
+    /// The bytes of the heap that are held.
+    pub(crate) fn memory(&self) -> usize {
+        self.rule.memory() + F::Parameters::buffers_size(&self.buffers)
+    }
+}
+
+/// What a gradient object consists of.
+pub struct Driver<F: Function>(Runner<F, dyn ErasedWithSeed<F>>);
+
+impl<F: Function> Driver<F> {
+    /// Takes a rule that has not been called yet.
+    pub fn new(rule: impl Rule<Function = F> + 'static) -> Self {
+        Driver(Runner::boxed(Box::new(rule)))
+    }
+
+    /// Runs forward and pullback for a scalar output. Returns the value, the gradients of by-value parameters, and the
+    /// shadows of the others.
+    #[inline]
+    pub fn gradient(&mut self, args: Args<'_, F>) -> (F::Output, Gradients<F>, &mut Buffers<F>)
+    where
+        F::Output: ScalarOutput,
+    {
+        self.0.gradient(args)
+    }
+
+    /// The same, for good.
+    pub(crate) fn gradient_once(mut self, args: Args<'_, F>) -> (F::Output, Gradients<F>, Buffers<F>)
+    where
+        F::Output: ScalarOutput,
+    {
+        let (value, gradients, _) = self.gradient(args);
+        (value, gradients, self.0.buffers)
+    }
+
+    /// The same from a given seed. `seeds` sets the cotangents of what `&mut` arguments hold at the end, which are zero
+    /// otherwise.
+    #[inline]
+    pub fn pullback(
+        &mut self,
+        args: Args<'_, F>,
+        seed: Cotangent<'_, F>,
+        seeds: impl FnOnce(&mut Buffers<F>),
+    ) -> (F::Output, Gradients<F>, &mut Buffers<F>) {
+        let Driver(runner) = self;
+        runner.prepare(&args);
+        seeds(&mut runner.buffers);
+        let (value, gradients) = runner.rule.run(args, &mut runner.buffers, seed);
+        runner.interrupted = false;
+        (value, gradients, &mut runner.buffers)
+    }
+
     /// Gives back all memory.
     pub fn shrink(&mut self) {
-        self.rule.shrink();
-        self.buffers = F::Parameters::buffers();
+        self.0.rule.shrink();
+        self.0.buffers = F::Parameters::buffers();
     }
 
     /// The bytes of the heap that are held.
     pub fn memory(&self) -> usize {
-        self.rule.memory() + F::Parameters::buffers_size(&self.buffers)
+        self.0.memory()
     }
 }
 

@@ -6,7 +6,7 @@ use pullback_rules::{Args, Output, Parameters};
 
 use crate::extras::Extra;
 use crate::gradient::Driver;
-use crate::lifted::Lifted;
+use crate::lifted::{Lifted, each};
 use crate::matrix::Matrix;
 use crate::pushforward::OutputTangent;
 
@@ -81,12 +81,11 @@ where
         };
         seed.visit(&mut unit);
         let (_, mut gradients, buffers) = driver.pullback(args, F::Output::lend(seed), |buffers| {
-            F::Parameters::visit_written(buffers, &mut unit)
+            F::Parameters::visit_written(buffers, &mut each(&mut unit))
         });
         let mut entries = jacobian.row(row).iter_mut();
-        F::Parameters::visit_gradient(&mut gradients, buffers, &mut |d| {
-            *entries.next().expect("as many as there are inputs") = *d;
-        });
+        let put = |d: &mut f64| *entries.next().expect("as many as there are inputs") = *d;
+        F::Parameters::visit_gradient(&mut gradients, buffers, &mut each(put));
     }
 }
 

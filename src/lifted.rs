@@ -3,6 +3,11 @@
 use pullback_rules::__private::{DualNumber, LiftParameters, Liftable, Numbers};
 use pullback_rules::{Args, Function, HeapSize, Parameters};
 
+/// A visitor of coordinates, one by one, as one of coordinates that lie side by side.
+pub(crate) fn each<S>(mut visitor: impl FnMut(&mut S)) -> impl FnMut(&mut [S]) {
+    move |run| run.iter_mut().for_each(&mut visitor)
+}
+
 /// The arguments of `F` in the dual numbers of a function with `N` directions at a time.
 pub(crate) struct Lifted<F: Liftable<N>, const N: usize> {
     stores: <F::Parameters as LiftParameters<N>>::Stores,
@@ -22,7 +27,7 @@ impl<F: Liftable<N>, const N: usize> Lifted<F, N> {
         F::Parameters::stores_size(&self.stores) + self.direction.heap_size()
     }
 
-    /// Takes over the values of the arguments.
+    /// Takes over the values of the arguments. Their derivatives are to be set.
     pub(crate) fn load(&mut self, args: &Args<'_, F>) {
         F::Parameters::load(&mut self.stores, args);
     }
@@ -30,7 +35,7 @@ impl<F: Liftable<N>, const N: usize> Lifted<F, N> {
     /// How many coordinates the active arguments have.
     pub(crate) fn dimension(&mut self) -> usize {
         let mut count = 0;
-        F::Parameters::visit_duals(&mut self.stores, &mut |_| count += 1);
+        F::Parameters::visit_duals(&mut self.stores, &mut |run| count += run.len());
         count
     }
 
@@ -47,21 +52,26 @@ impl<F: Liftable<N>, const N: usize> Lifted<F, N> {
             "`{}`: the direction has {given} components, and the active arguments have {needed}",
             F::NAME
         );
-        let mut components = self.direction.iter();
-        F::Parameters::visit_duals(&mut self.stores, &mut |x| {
-            let mut tangent = [0.0; N];
-            tangent[0] = *components.next().expect("as many as there are coordinates");
-            x.set_tangent(tangent);
+        let mut components = &self.direction[..];
+        F::Parameters::visit_duals(&mut self.stores, &mut |run| {
+            let (own, rest) = components.split_at(run.len());
+            for (x, component) in run.iter_mut().zip(own) {
+                let mut tangent = [0.0; N];
+                tangent[0] = *component;
+                x.set_tangent(tangent);
+            }
+            components = rest;
         });
     }
 
     /// Sets the derivatives of each coordinate to what `tangent` says, which gets its number.
     pub(crate) fn direct_each(&mut self, mut tangent: impl FnMut(usize) -> [f64; N]) {
         let mut index = 0;
-        F::Parameters::visit_duals(&mut self.stores, &mut |x| {
+        let visitor = |x: &mut DualNumber<f64, N>| {
             x.set_tangent(tangent(index));
             index += 1;
-        });
+        };
+        F::Parameters::visit_duals(&mut self.stores, &mut each(visitor));
     }
 
     /// Sets the derivatives of each coordinate to those with respect to the coordinates from number `first` on.
@@ -103,6 +113,6 @@ impl<F: Liftable<N>, const N: usize> Lifted<F, N> {
 
     /// Visits what the function has written to its `&mut` arguments.
     pub(crate) fn visit_outputs(&mut self, visitor: &mut impl FnMut(&mut DualNumber<f64, N>)) {
-        F::Parameters::visit_outputs(&mut self.stores, visitor);
+        F::Parameters::visit_outputs(&mut self.stores, &mut each(visitor));
     }
 }

@@ -4,7 +4,7 @@ use pullback_rules::__private::{Lift, LiftParameters, Liftable, Numbers};
 use pullback_rules::{Args, Buffers, Function, HeapSize, Output, Parameters};
 
 use crate::extras::Extra;
-use crate::lifted::Lifted;
+use crate::lifted::{Lifted, each};
 
 /// What pushforwards of `F` keep from call to call.
 pub struct Pushforward<F: Liftable<1>> {
@@ -53,9 +53,8 @@ where
         flat.clear();
         lifted.visit_outputs(&mut |y| flat.push(y.tangent()[0]));
         let mut derivatives = flat.iter();
-        F::Parameters::visit_written(buffers, &mut |t| {
-            *t = *derivatives.next().expect("as many as the arguments have coordinates");
-        });
+        let take = |t: &mut f64| *t = *derivatives.next().expect("as many as the arguments have coordinates");
+        F::Parameters::visit_written(buffers, &mut each(take));
         (value, tangent, buffers)
     }
 }

@@ -5,8 +5,8 @@ __pb::derived::<
     _,
     _,
 >(
-        (),
-        |(), (x,)| {
+        (__pb::Fresh::new(),),
+        |(fresh,), (x,)| {
             let mut total = -0.0;
             for i in 0..x.len() {
                 let v = &x[i];
@@ -14,26 +14,35 @@ __pb::derived::<
             }
             (total, ())
         },
-        |(), (), (x,), (d_x,), d| {
+        |(fresh,), (), (x,), (d_x,), d| {
             let mut d_total = d;
+            let set = fresh.get();
+            d_x.clear_around(set, 0..x.len());
             for i in 0..x.len() {
                 let mut sum = 2.0 * d_total * x[i];
-                d_x.accumulate(|d| &d[i], sum);
+                d_x.put(set, |d| &d[i], sum);
             }
             (__pb::zero(),)
         },
     )
-    .fused(|(), (x,), (d_x,), d| {
+    .fused(|(fresh,), (x,), (d_x,), d| {
         let x = x;
         let mut total = -0.0;
         let mut d_total = d;
+        let set = fresh.get();
+        d_x.clear_around(set, 0..x.len());
         for i in 0..x.len() {
             let i = i;
             let v = &x[i];
             total += v * v;
             let mut sum = 2.0 * d_total * x[i];
-            d_x.accumulate(|d| &d[i], sum);
+            d_x.put(set, |d| &d[i], sum);
         }
         let value = total;
         (value, { (__pb::zero(),) })
+    })
+    .overwriting(|(fresh,), parameter| match parameter {
+        0usize => fresh.overwrite(),
+        __pb::OF_LOOPS => fresh.overwrite(),
+        _ => false,
     })

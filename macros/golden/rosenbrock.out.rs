@@ -5,8 +5,8 @@ __pb::derived::<
     _,
     _,
 >(
-        (),
-        |(), (x,)| {
+        (__pb::Fresh::new(),),
+        |(fresh,), (x,)| {
             let mut total = 0.0;
             for i in 0..x.len() - 1 {
                 let a = x[i + 1] - x[i] * x[i];
@@ -15,8 +15,13 @@ __pb::derived::<
             }
             (total, ())
         },
-        |(), (), (x,), (d_x,), d| {
+        |(fresh,), (), (x,), (d_x,), d| {
             let mut d_total = d;
+            let set = fresh.get();
+            d_x.clear_around(
+                set,
+                if 0 < x.len() - 1 { 0..(x.len() - 1) + 1 } else { 0..0 },
+            );
             let mut carry = 0.0;
             for i in 0..x.len() - 1 {
                 let a = x[i + 1] - x[i] * x[i];
@@ -29,19 +34,24 @@ __pb::derived::<
                 let mut sum_2 = d_a;
                 let d_2 = -d_a;
                 sum += 2.0 * d_2 * x[i];
-                d_x.accumulate(|d| &d[i], sum + carry);
+                d_x.put(set, |d| &d[i], sum + carry);
                 carry = sum_2;
             }
             if 0 < x.len() - 1 {
-                d_x.accumulate(|d| &d[x.len() - 1], carry);
+                d_x.put(set, |d| &d[x.len() - 1], carry);
             }
             (__pb::zero(),)
         },
     )
-    .fused(|(), (x,), (d_x,), d| {
+    .fused(|(fresh,), (x,), (d_x,), d| {
         let x = x;
         let mut total = 0.0;
         let mut d_total = d;
+        let set = fresh.get();
+        d_x.clear_around(
+            set,
+            if 0 < x.len() - 1 { 0..(x.len() - 1) + 1 } else { 0..0 },
+        );
         let mut carry = 0.0;
         for i in 0..x.len() - 1 {
             let i = i;
@@ -56,12 +66,17 @@ __pb::derived::<
             let mut sum_2 = d_a;
             let d_2 = -d_a;
             sum += 2.0 * d_2 * x[i];
-            d_x.accumulate(|d| &d[i], sum + carry);
+            d_x.put(set, |d| &d[i], sum + carry);
             carry = sum_2;
         }
         if 0 < x.len() - 1 {
-            d_x.accumulate(|d| &d[x.len() - 1], carry);
+            d_x.put(set, |d| &d[x.len() - 1], carry);
         }
         let value = total;
         (value, { (__pb::zero(),) })
+    })
+    .overwriting(|(fresh,), parameter| match parameter {
+        0usize => fresh.overwrite(),
+        __pb::OF_LOOPS => fresh.overwrite(),
+        _ => false,
     })

@@ -5,33 +5,42 @@ __pb::derived::<
     _,
     _,
 >(
-        (),
-        |(), (x,)| {
+        (__pb::Fresh::new(),),
+        |(fresh,), (x,)| {
             let mut total = 0.0;
             for i in 0..x.len() {
                 total += x[i].sin();
             }
             (total, ())
         },
-        |(), (), (x,), (d_x,), d| {
+        |(fresh,), (), (x,), (d_x,), d| {
             let mut d_total = d;
+            let set = fresh.get();
+            d_x.clear_around(set, 0..x.len());
             for i in 0..x.len() {
                 let mut sum = x[i].sin_pullback(|| x[i].sin(), d_total);
-                d_x.accumulate(|d| &d[i], sum);
+                d_x.put(set, |d| &d[i], sum);
             }
             (__pb::zero(),)
         },
     )
-    .fused(|(), (x,), (d_x,), d| {
+    .fused(|(fresh,), (x,), (d_x,), d| {
         let x = x;
         let mut total = 0.0;
         let mut d_total = d;
+        let set = fresh.get();
+        d_x.clear_around(set, 0..x.len());
         for i in 0..x.len() {
             let i = i;
             total += x[i].sin();
             let mut sum = x[i].sin_pullback(|| x[i].sin(), d_total);
-            d_x.accumulate(|d| &d[i], sum);
+            d_x.put(set, |d| &d[i], sum);
         }
         let value = total;
         (value, { (__pb::zero(),) })
+    })
+    .overwriting(|(fresh,), parameter| match parameter {
+        0usize => fresh.overwrite(),
+        __pb::OF_LOOPS => fresh.overwrite(),
+        _ => false,
     })

@@ -71,6 +71,21 @@ fn propagate(program: &mut Program) -> bool {
                 }
                 _ => {}
             }
+            // What becomes a part of an active struct comes back with a gradient.
+            let (targets, value) = match &statement.kind {
+                StatementKind::Let(Let { variables, init: Some(init), .. }) => (variables.clone(), *init),
+                StatementKind::Assign(assign) => (vec![Some(assign.place.base)], assign.value),
+                _ => continue,
+            };
+            if targets.iter().flatten().any(|id| program.variables[*id].active) {
+                reached.extend(
+                    program
+                        .moved_in(value)
+                        .into_iter()
+                        .filter(|(e, _)| program.peel(*e) != program.peel(value))
+                        .map(|(_, id)| id),
+                );
+            }
         }
     }
     for expr in program.exprs.iter().filter(|e| e.active) {

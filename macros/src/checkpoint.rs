@@ -210,7 +210,7 @@ impl Reverse<'_> {
                     "this loop changes something by constant code, which a second run would find changed: leave out the annotation",
                 );
             }
-            if variable.heap && variable.active && (variable.moved || program.returned == Some(id)) {
+            if variable.heap && variable.active && (variable.moved || program.is_returned(id)) {
                 return Some(
                     "vectors that are moved, swapped or returned cannot be kept at checkpoints: copy their elements, or leave out the annotation",
                 );

@@ -12,7 +12,7 @@ use crate::dual::companion::companion;
 use crate::effects;
 use crate::errors::Errors;
 use crate::forward::forward;
-use crate::fusion::fuse;
+use crate::fusion::{Both, fuse};
 use crate::kept::Item;
 use crate::overwriting::overwriting;
 use crate::parse::Parser;
@@ -245,11 +245,12 @@ pub(crate) fn rule(signature: &Signature, program: &mut Program) -> syn::Result<
     let (state, slots) = (nest(inits), nest(names));
     let residual = reverse.kept.pattern(BODY);
     let seed = quote_name("d");
-    let both = both.map(|both| quote!(.fused(|#slots, (#(#primal,)*), (#(#shadows,)*), #seed| { #both })));
-    let overwriting = overwriting(program, &reverse).map(|arms| {
+    let overwriting = overwriting(program, &reverse, both.as_ref()).map(|arms| {
         let parameter = quote_name("parameter");
         quote!(.overwriting(|#slots, #parameter| match #parameter { #arms _ => false }))
     });
+    let both = both
+        .map(|Both { body, .. }| quote!(.fused(|#slots, (#(#primal,)*), (#(#shadows,)*), #seed| { #body })));
     let imports = reverse.imports.iter().map(|(path, alias)| quote!(use #path as #alias;));
     let ty = signature.ty();
     Ok(quote! {

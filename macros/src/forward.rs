@@ -11,6 +11,7 @@ use syn::Ident;
 use crate::calls::Callee;
 use crate::errors::Errors;
 use crate::kept::Item;
+use crate::latest::Noted;
 use crate::leave::{Frame, Link};
 use crate::program::*;
 use crate::reverse::Reverse;
@@ -203,7 +204,12 @@ impl<'p> Forward<'p> {
         let block = statement.before.block;
         match &statement.kind {
             StatementKind::Let(l) => self.local(l, block),
-            StatementKind::Assign(assign) => self.assign(assign, statement),
+            StatementKind::Assign(assign) => {
+                let noted = self.noted_extremum(assign, statement.id);
+                let (before, after) = noted.unwrap_or_default();
+                let assignment = self.assign(assign, statement);
+                quote!(#before #assignment #after)
+            }
             StatementKind::Expr(expr, semi) => self.expr_statement(*expr, *semi, block),
             StatementKind::For(For { strategy: Some(Strategy::Checkpoint(placement)), .. })
             | StatementKind::While(While { strategy: Some(Strategy::Checkpoint(placement)), .. })
@@ -216,6 +222,8 @@ impl<'p> Forward<'p> {
                 let body = self.loop_body(f.body, statement.id);
                 let label = self.program.labels.get(&f.body);
                 let (start, count) = self.count(block, statement.id);
+                let Noted { before, start: now } = self.note(f, statement.id);
+                let (start, count) = (quote!(#start #before), quote!(#count #now));
                 let (keep, range) = match self.reverse.kept.name(block, Item::Range(statement.id)) {
                     Some(name) => (quote!(let #name = #range;), quote!(#name.clone())),
                     None => (self.reverse.keep_swept(f), range),
@@ -520,6 +528,7 @@ impl<'p> Forward<'p> {
                 || (0..4).any(|i| kept.name(block, Item::Slope(e, i)).is_some())
                 || kept.name(block, Item::Undo(e)).is_some()
                 || self.reverse.removed.contains_key(&e)
+                || self.noted_by(e).is_some()
                 || self.program.blocks_of(e).into_iter().flat_map(|b| self.program.nested(b)).any(|b| {
                     self.program.blocks[b].rewritten
                         || !kept.is_empty(b)
@@ -745,7 +754,7 @@ impl<'p> Forward<'p> {
         if let (Some(name), false) = (&name, self.program.leaves(expr)) {
             self.before.extend(quote!(let #name;));
         }
-        let then = self.arm(then, (expr, block, 0, 2));
+        let (noted, then) = (self.noted_by(expr), self.arm(then, (expr, block, 0, 2)));
         let otherwise = match (otherwise, &name) {
             (Some(otherwise), _) => {
                 let body = self.arm(otherwise, (expr, block, 1, 2));
@@ -754,6 +763,6 @@ impl<'p> Forward<'p> {
             (None, Some(name)) => Some(quote!(else { #name = __pb::Branch::Else(()); })),
             (None, None) => None,
         };
-        quote!(if #cond { #then } #otherwise)
+        quote!(if #cond { #noted #then } #otherwise)
     }
 }

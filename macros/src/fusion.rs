@@ -5,6 +5,8 @@
 //! values are still in registers, nothing is kept, and data is read once. The split rule (forward now, pullback later) cannot
 //! do that; this is a third closure for callers that have the seed at hand.
 
+use std::collections::HashSet;
+
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -14,14 +16,22 @@ use crate::kept::Item;
 use crate::program::*;
 use crate::reverse::Reverse;
 
-/// The body of the closure that runs both passes, if the function has such a loop.
-pub(crate) fn fuse(program: &Program, reverse: &Reverse) -> Option<TokenStream> {
+/// Both passes as one.
+pub(crate) struct Both {
+    /// The body of the closure that runs them.
+    pub(crate) body: TokenStream,
+    /// The parameters whose shadows it sets where they are fresh.
+    pub(crate) sets: HashSet<VarId>,
+}
+
+/// The closure that runs both passes, if the function has such a loop.
+pub(crate) fn fuse(program: &Program, reverse: &Reverse) -> Option<Both> {
     let given = |v: &Variable| matches!(v.origin, Origin::Value | Origin::Shared);
     // Both passes go through each iteration to its end.
     if program.has_exits() || program.parameters.iter().flatten().any(|id| !given(&program.variables[*id])) {
         return None;
     }
-    if program.returned.is_some() || program.annotated {
+    if !program.returned.is_empty() || program.annotated {
         return None;
     }
     // Loops within loops, as far as they go.
@@ -38,7 +48,8 @@ pub(crate) fn fuse(program: &Program, reverse: &Reverse) -> Option<TokenStream> 
         };
         let idle = fused.fused[&loops[loops.len() - 1].0].body.is_empty();
         if !idle && loops.iter().all(ready) {
-            return Some(both(program, &fused, &loops, &prefix));
+            let body = both(program, &fused, &loops, &prefix);
+            return Some(Both { body, sets: fused.sets });
         }
         loops.pop();
     }
@@ -47,7 +58,7 @@ pub(crate) fn fuse(program: &Program, reverse: &Reverse) -> Option<TokenStream> 
 
 /// The same for a function that ends with a call, if that call is all that matters to the reverse pass: its rule may have a way
 /// to run both passes at once.
-fn last_call(program: &Program, reverse: &Reverse) -> Option<TokenStream> {
+fn last_call(program: &Program, reverse: &Reverse) -> Option<Both> {
     let call = program.peel(program.blocks[BODY].value?);
     let ExprKind::Call { function: Callee::Function(_), args } = &program.exprs[call].kind else {
         return None;
@@ -64,13 +75,14 @@ fn last_call(program: &Program, reverse: &Reverse) -> Option<TokenStream> {
     let statements = Forward::new(program, &reverse).statements(BODY);
     // The reverse pass begins with the call, but for what its arguments need.
     let (value, gradients) = (Program::fresh("value"), Program::fresh("gradients"));
-    Some(quote! {
+    let body = quote! {
         #names
         #statements
         let #value;
         let #gradients = { #backward };
         (#value, #gradients)
-    })
+    };
+    Some(Both { body, sets: reverse.sets })
 }
 
 /// The names that the reverse pass has for the parameters.

@@ -69,6 +69,14 @@ impl Code {
         }
     }
 
+    /// The shadow of `base` occurs in it.
+    pub(crate) fn touches(&self, program: &Program, base: VarId) -> bool {
+        self.0.iter().any(|piece| match piece {
+            Piece::Tokens(tokens) | Piece::Access(_, _, tokens) => touches(program, base, tokens),
+            Piece::Contribution(c) => touches(program, base, &c.write(&c.d)),
+        })
+    }
+
     pub(crate) fn contribute(&mut self, contribution: Contribution) {
         self.0.push(Piece::Contribution(contribution));
     }
@@ -188,7 +196,7 @@ fn next<'a>(
 }
 
 /// `tokens` mention the shadow of `base`, or of a variable that may have had, or come to have, its memory.
-fn touches(program: &Program, base: VarId, tokens: &TokenStream) -> bool {
+pub(crate) fn touches(program: &Program, base: VarId, tokens: &TokenStream) -> bool {
     let storage = program.variables[base].storage;
     let shadows: HashSet<String> =
         program.variables.iter().filter(|v| v.storage == storage).map(|v| v.shadow.to_string()).collect();

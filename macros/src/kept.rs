@@ -32,6 +32,8 @@ pub(crate) enum Item {
     Range(StmtId),
     /// How often a `while` loop ran.
     Count(StmtId),
+    /// The last iteration of a loop that counts.
+    Last(StmtId),
     /// A local that lives in memory, as the block leaves it.
     Final(VarId),
 }

@@ -2,6 +2,7 @@
 
 mod activity;
 mod again;
+mod aggregates;
 mod annotation;
 mod arms;
 mod arrays;
@@ -33,6 +34,7 @@ mod impls;
 mod iterators;
 mod kept;
 mod kind;
+mod latest;
 mod leave;
 mod lending;
 mod lent;

@@ -110,6 +110,7 @@ fn bind_receiver(program: &mut Program, expr: ExprId, callee: Callee, receiver: 
     program
         .variables
         .push(Variable { kind: program.kind_of(receiver), ..Variable::local(name.clone(), block, variable) });
+    program.results.insert(variable);
     let init = program.exprs[receiver].syntax.clone();
     let local: syn::Stmt = syn::parse_quote!(let #name = #init;);
     let syn::Stmt::Local(syntax) = local else { unreachable!("a `let`") };

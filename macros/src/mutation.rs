@@ -7,6 +7,7 @@
 use syn::punctuated::Punctuated;
 use syn::{Expr as Syn, Token, parse_quote};
 
+use crate::aggregates;
 use crate::arrays::Shape;
 use crate::calls::Callee;
 use crate::errors::Errors;
@@ -461,6 +462,9 @@ impl Program {
     pub(crate) fn owns(&self, expr: ExprId) -> bool {
         match &self.exprs[expr].kind {
             ExprKind::Vector { .. } => true,
+            ExprKind::Struct(literal) => {
+                self.owning.contains(&expr) || literal.fields.iter().any(|(_, value)| self.owns(*value))
+            }
             ExprKind::Paren(inner) => self.owns(*inner),
             ExprKind::Read(place) => place.projections.is_empty() && self.variables[place.base].heap,
             ExprKind::Call { function: Callee::Itself(_) | Callee::Parameter(..), .. } => false,
@@ -518,6 +522,9 @@ pub(crate) fn report_moves(program: &Program, errors: &mut Errors) {
     for (id, expr) in program.exprs.iter().enumerate() {
         let active = |id: VarId| program.variables[id].active;
         match &expr.kind {
+            ExprKind::Struct(literal) if program.owns(id) => {
+                aggregates::report(program, id, literal, allowed.contains(&id), errors);
+            }
             ExprKind::Vector { .. }
                 if expr.active && !allowed.contains(&id) && !inside_vector(program, id) =>
             {
@@ -545,6 +552,7 @@ pub(crate) fn report_moves(program: &Program, errors: &mut Errors) {
             _ => {}
         }
     }
+    aggregates::report_fields(program, errors);
     for block in 0..program.blocks.len() {
         for statement in &program.blocks[block].statements {
             let value = match &statement.kind {
@@ -566,12 +574,13 @@ pub(crate) fn report_moves(program: &Program, errors: &mut Errors) {
 }
 
 fn report_move(program: &Program, value: Option<ExprId>, block: BlockId, errors: &mut Errors) {
-    let Some((value, id)) = value.and_then(|value| Some((value, program.moves(value)?))) else { return };
-    if program.variables[id].active && program.variables[id].block != block {
-        errors.push(
-            &program.exprs[value].syntax,
-            "a vector is moved differentiably in its own block only: use `std::mem::swap`, or `clone` it",
-        );
+    for (value, id) in value.map_or(Vec::new(), |value| program.moved_in(value)) {
+        if program.variables[id].active && program.variables[id].block != block {
+            errors.push(
+                &program.exprs[value].syntax,
+                "a vector is moved differentiably in its own block only: use `std::mem::swap`, or `clone` it",
+            );
+        }
     }
 }
 
@@ -586,10 +595,16 @@ fn report_assignment(program: &Program, assign: &Assign, errors: &mut Errors) {
             "a vector that has been moved does not get a new one differentiably: use `std::mem::swap`",
         );
     } else if !assign.place.projections.is_empty() && program.owns(assign.value) {
-        errors.push(
-            &assign.syntax,
-            "a vector within a vector is not replaced differentiably yet: copy the elements with `copy_from_slice`",
-        );
+        let why = match assign.place.projections.last() {
+            Some(Projection::Field(_)) => {
+                "a field that owns memory is not replaced differentiably yet: copy the elements with `copy_from_slice`, or \
+                 make the struct anew"
+            }
+            _ => {
+                "a vector within a vector is not replaced differentiably yet: copy the elements with `copy_from_slice`"
+            }
+        };
+        errors.push(&assign.syntax, why);
     }
 }
 

@@ -4,6 +4,7 @@
 //! rows ascend; otherwise it makes no vectors.
 
 use crate::fusion::{added_to, read_in};
+use crate::kept::Item;
 use crate::program::*;
 use crate::reverse::Reverse;
 
@@ -14,8 +15,22 @@ impl Reverse<'_> {
         let program = self.program;
         let blocks = program.nested(f.body);
         let within = |body: &BlockId| *body != f.body && blocks.contains(body);
-        if blocks.iter().any(|b| !self.kept.is_empty(*b)) || self.sweeps.keys().any(|(body, _)| within(body))
-        {
+        // Of numbers it does not matter in which order they come back.
+        let number = |item: &Item| match item {
+            Item::Slope(..) => true,
+            Item::Value(e) => matches!(program.kind_of(*e), Kind::Float | Kind::Inert),
+            Item::Definition(def) => program.is_number(*def),
+            _ => false,
+        };
+        let kept = self.kept.items(f.body);
+        let inner = |body: &BlockId| within(body) && !self.kept.is_empty(*body);
+        // In a loop without another one within, the last index is the one to check first.
+        let pays = program.loops().any(|body| within(&body));
+        let exchangeable = pays && kept.iter().all(|(item, _)| number(item));
+        if !(kept.is_empty() || exchangeable) {
+            return false;
+        }
+        if blocks.iter().any(inner) || self.sweeps.keys().any(|(body, _)| within(body)) {
             return false;
         }
         let written = program.written(f.body);
@@ -25,8 +40,6 @@ impl Reverse<'_> {
         }
         let (memory, numbers): (Vec<_>, Vec<_>) =
             written.into_iter().partition(|id| program.variables[*id].memory);
-        // In a loop without another one within, the last index is the one to check first.
-        let pays = program.loops().any(|body| within(&body));
         if !memory.is_empty() && (!pays || !self.captured.is_empty() || self.writes_elsewhere(&blocks)) {
             return false;
         }
@@ -94,6 +107,16 @@ impl Reverse<'_> {
 }
 
 impl Program {
+    /// The definition is that of a number.
+    fn is_number(&self, def: DefId) -> bool {
+        let (Definition::Given { variable }
+        | Definition::Computed { variable, .. }
+        | Definition::Bound { variable, .. }
+        | Definition::Entry { variable, .. }
+        | Definition::Merged { variable, .. }) = &self.definitions[def];
+        matches!(self.variables[*variable].kind, Kind::Float | Kind::Inert)
+    }
+
     /// The expressions that stand directly in the statements of the blocks, and where they are.
     fn placed_roots(&self, blocks: &[BlockId]) -> Vec<(ExprId, At)> {
         let mut found = Vec::new();

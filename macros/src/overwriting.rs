@@ -2,16 +2,77 @@
 //!
 //! Where all that a function does with a parameter `x: &T` is to pass it to one call, once, the pullback of that call is alone in
 //! contributing to the shadow of `x`. If the callee's rule can write instead of adding, nobody has to fill the shadow with zeros.
+//!
+//! Likewise where the reverse pass comes to `x` first in a loop that writes elements `x[i]` one after the other, each of them once: it
+//! sets them, and the few that the loop does not reach are set to zero. What else contributes comes later, and adds.
+
+use std::collections::HashMap;
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::Ident;
 
+use crate::fusion::Both;
+use crate::gather::touches;
 use crate::kept::Item;
 use crate::program::*;
 use crate::reverse::Reverse;
+use crate::stencil::Stencil;
 
-/// The arms of a `match` on the number of a parameter: whether the rule of the call that has it overwrites its shadow.
-pub(crate) fn overwriting(program: &Program, reverse: &Reverse) -> Option<TokenStream> {
+impl Reverse<'_> {
+    /// Those of the arrays that a loop adds to whose shadows are fresh when it starts, if they are at all: with the flags that tell.
+    /// `within` is what it consists of beside these additions.
+    pub(crate) fn set_by(
+        &mut self,
+        stencil: &Stencil,
+        body: BlockId,
+        range: Option<&syn::ExprRange>,
+        within: &[&TokenStream],
+    ) -> HashMap<VarId, Ident> {
+        let program = self.program;
+        let mut flags = HashMap::new();
+        // Beside a loop within it would not pay: the compiler writes both ways.
+        let nested = program.nested(body);
+        if program.loops().any(|other| other != body && nested.contains(&other)) {
+            return flags;
+        }
+        // The loop stands in the function's body, which is not left early: it is run, once, and to its end.
+        let top = matches!(&self.levels[..], [level] if level.block == BODY);
+        if !top || program.has_exits() || range.is_none_or(|r| r.start.is_none() || r.end.is_none()) {
+            return flags;
+        }
+        for id in stencil.written_once() {
+            let variable = &program.variables[id];
+            if self.is_touched(id, within) || variable.origin != Origin::Shared || !variable.slice {
+                continue;
+            }
+            // Both passes at once have the slots that the others have.
+            let split = self.fuse.is_empty() && self.at_once.is_none();
+            let slot = match self.fresh.get(&id) {
+                Some(slot) => slot.clone(),
+                None if split => self.slot("fresh", quote!(__pb::Fresh::new())),
+                None => continue,
+            };
+            let flag = self.kept.fresh("set");
+            self.emit(quote!(let #flag = #slot.get();));
+            self.fresh.insert(id, slot);
+            self.sets.insert(id);
+            flags.insert(id, flag);
+        }
+        flags
+    }
+
+    /// Something has been, or may have been, added to the shadow of a parameter, in the body of the function so far or in `tokens`.
+    fn is_touched(&self, id: VarId, tokens: &[&TokenStream]) -> bool {
+        // What a loop whose two passes are one consists of, and what follows it, has been put aside.
+        let aside = self.fused.values().flat_map(|f| [&f.suffix, &f.body, &f.after]);
+        self.levels[0].out.touches(self.program, id)
+            || aside.chain(tokens.iter().copied()).any(|tokens| touches(self.program, id, tokens))
+    }
+}
+
+/// The arms of a `match` on the number of a parameter: whether its shadow is overwritten.
+pub(crate) fn overwriting(program: &Program, reverse: &Reverse, both: Option<&Both>) -> Option<TokenStream> {
     // Each call has to happen.
     if program.has_exits() {
         return None;
@@ -23,8 +84,15 @@ pub(crate) fn overwriting(program: &Program, reverse: &Reverse) -> Option<TokenS
         .filter(|e| program.exprs[*e].active && matches!(program.exprs[*e].kind, ExprKind::Call { .. }))
         .collect();
     let mut arms = TokenStream::new();
+    let mut of_loops = Vec::new();
     for (number, id) in program.parameters.iter().enumerate() {
         let Some(id) = *id else { continue };
+        if reverse.sets.contains(&id) && both.is_none_or(|both| both.sets.contains(&id)) {
+            let slot = &reverse.fresh[&id];
+            arms.extend(quote!(#number => #slot.overwrite(),));
+            of_loops.push(slot);
+            continue;
+        }
         let variable = &program.variables[id];
         if variable.origin != Origin::Shared || !variable.active || uses(program, id) != 1 {
             continue;
@@ -44,6 +112,9 @@ pub(crate) fn overwriting(program: &Program, reverse: &Reverse) -> Option<TokenS
                 arms.extend(quote!(#number => #rule.overwrite(#position),));
             }
         }
+    }
+    if !of_loops.is_empty() {
+        arms.extend(quote!(__pb::OF_LOOPS => #(#of_loops.overwrite())&*,));
     }
     (!arms.is_empty()).then_some(arms)
 }

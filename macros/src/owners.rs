@@ -9,7 +9,7 @@ use crate::program::*;
 
 impl Program {
     /// Marks the locals that own memory, and those that lose it.
-    pub(crate) fn settle_owners(&mut self) {
+    pub(crate) fn settle_owners(&mut self, output: &syn::Type) {
         for statement in self.blocks.iter().flat_map(|block| &block.statements) {
             let StatementKind::Let(l) = &statement.kind else { continue };
             if let (syn::Pat::Type(typed), [Some(id)]) = (&l.syntax.pat, &l.variables[..])
@@ -21,7 +21,10 @@ impl Program {
         self.settle_pushed();
         // Until nothing changes: a vector may be moved several times.
         let roots = self.moving_roots();
+        let results = self.results();
+        self.results.extend(&results);
         for _ in 0..self.variables.len() {
+            self.settle_parts(&results, &roots);
             for (expr, target) in &roots {
                 let Some(id) = *target else { continue };
                 if self.owns(*expr) && !inert(&self.variables[id].kind) {
@@ -36,13 +39,13 @@ impl Program {
                 }
             }
         }
+        self.settle_returned(output, &results);
         for variable in &mut self.variables {
             variable.memory |= variable.heap;
         }
         self.settle_results();
-        let tail = self.returned.and(self.blocks[BODY].value);
-        for (expr, _) in self.moving_roots().into_iter().filter(|(expr, _)| Some(*expr) != tail) {
-            if let Some(id) = self.moves(expr) {
+        for (expr, _) in self.moving_roots() {
+            if let Some(id) = self.moves(expr).filter(|id| !self.is_returned(*id)) {
                 self.variables[id].moved = true;
             }
         }
@@ -60,11 +63,12 @@ impl Program {
             }
         });
         let exchanged: Vec<_> = exchanged.collect();
-        let shared: Vec<_> = moves.iter().chain(&exchanged).copied().collect();
+        let parts = self.moved_parts(&roots);
+        let shared: Vec<_> = moves.iter().chain(&exchanged).chain(&parts).copied().collect();
         // What is returned early takes the place of the local that is returned, what is taken leaves an empty vector behind:
         // where the memory for the gradient of one goes, the other is to find it.
         let empty = self.made_empty();
-        let replaced = |id: VarId| self.returned == Some(id) || empty.contains(&id);
+        let replaced = |id: VarId| self.is_returned(id) || empty.contains(&id);
         let whole = |(one, other): &&(VarId, VarId)| {
             self.exprs.iter().any(|expr| match &expr.kind {
                 ExprKind::Mutation { action: Action::Exchange, args } => {
@@ -159,6 +163,13 @@ impl Program {
         for block in 0..self.blocks.len() {
             for i in 0..self.blocks[block].statements.len() {
                 let StatementKind::Let(l) = &self.blocks[block].statements[i].kind else { continue };
+                if let (Some(init), true) = (l.init, l.tuple) {
+                    let ids: Vec<_> = l.variables.iter().flatten().copied().collect();
+                    if matches!(self.exprs[self.peel(init)].kind, ExprKind::Call { .. }) {
+                        self.settle_tuple(&ids, &parts);
+                    }
+                    continue;
+                }
                 let ([Some(id)], Some(init), false) = (&l.variables[..], l.init, l.tuple) else { continue };
                 let call = matches!(self.exprs[self.peel(init)].kind, ExprKind::Call { .. });
                 let variable = &mut self.variables[*id];
@@ -194,6 +205,10 @@ impl Program {
             }
             roots.extend(block.value.map(|value| (value, None)));
         }
+        if let Some(ExprKind::Tuple(elements)) = self.blocks[BODY].value.map(|value| &self.exprs[value].kind)
+        {
+            roots.extend(elements.iter().map(|value| (*value, None)));
+        }
         for expr in &self.exprs {
             if let ExprKind::Mutation { action, args } = &expr.kind {
                 roots.extend(action.value(args).map(|value| (value, None)));
@@ -203,6 +218,11 @@ impl Program {
         let mut next = 0;
         while next < roots.len() {
             let (expr, target) = roots[next];
+            if let ExprKind::Struct(literal) = &self.exprs[self.peel(expr)].kind
+                && self.owns(expr)
+            {
+                roots.extend(literal.fields.iter().map(|(_, value)| (*value, None)));
+            }
             for block in self.blocks_of(self.peel(expr)) {
                 if target.is_some() {
                     roots.extend(self.blocks[block].value.map(|value| (value, target)));

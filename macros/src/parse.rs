@@ -26,7 +26,7 @@ use crate::rename::Names;
 use crate::returned::{returning_a_local, with_copies};
 use crate::signature::{Passing, Signature};
 use crate::suspects::Suspects;
-use crate::tails::with_types;
+use crate::tails::{with_types, with_types_of_fields};
 
 /// What a name stands for.
 #[derive(Clone)]
@@ -90,7 +90,8 @@ impl<'e> Parser<'e> {
         body: &syn::Block,
         errors: &'e mut Errors,
     ) -> (Program, Vec<syn::Item>) {
-        let body = with_types(&signature.output, with_copies(signature, body));
+        let mut body = with_types(&signature.output, with_copies(signature, body));
+        with_types_of_fields(&Suspects::of(signature, &body), &mut body);
         let body = &destructured(signature, &body);
         let mut parser = Parser {
             program: Program::default(),
@@ -152,7 +153,7 @@ impl<'e> Parser<'e> {
         } else {
             parser.fill_block(body);
         }
-        parser.program.settle_owners();
+        parser.program.settle_owners(&signature.output);
         parser.refuse_returned_rows(&signature.output);
         parser.program.name_variables();
         (parser.program, parser.items)

@@ -36,8 +36,8 @@ pub(crate) struct Program {
     pub(crate) scalars: Vec<Ident>,
     /// The function itself.
     pub(crate) own: Option<Own>,
-    /// The local that the function returns, if that owns memory: it is the caller's afterwards.
-    pub(crate) returned: Option<VarId>,
+    /// The locals that the function returns and that own memory: they are the caller's afterwards.
+    pub(crate) returned: Vec<Returned>,
     /// The number of statements.
     pub(crate) statements: usize,
     /// Blocks that go on where another stops: their statements stand in the other's scope.
@@ -65,6 +65,10 @@ pub(crate) struct Program {
     /// The locals that are known to be a `Vec`, and those that are known to be a `Vec` of these.
     pub(crate) vectors: HashSet<VarId>,
     pub(crate) nested: HashSet<VarId>,
+    /// The struct literals that own memory, as a variable tells to which they are assigned.
+    pub(crate) owning: HashSet<ExprId>,
+    /// The locals that hold what a call has returned, of which the syntax tells nothing else.
+    pub(crate) results: HashSet<VarId>,
     /// The vectors that rows are pushed to.
     pub(crate) grown: HashSet<VarId>,
     /// Active values are dual numbers.
@@ -73,6 +77,15 @@ pub(crate) struct Program {
     pub(crate) lifted: HashSet<ExprId>,
     /// Expressions that differ from what the user wrote.
     pub(crate) rewritten: HashSet<ExprId>,
+}
+
+/// A local that the function returns.
+pub(crate) struct Returned {
+    pub(crate) id: VarId,
+    /// The field of the struct or the tuple that it becomes; `None` if it is all there is.
+    pub(crate) part: Option<syn::Member>,
+    /// Its type, where that is written out.
+    pub(crate) ty: Option<Box<syn::Type>>,
 }
 
 /// One part of a slice that is cut in two.
@@ -495,6 +508,11 @@ impl Program {
     /// Rows are pushed to the vector `id`, or to one whose rows may change places with its own.
     pub(crate) fn takes_rows(&self, id: VarId) -> bool {
         self.grown.iter().any(|other| self.variables[*other].rows == self.variables[id].rows)
+    }
+
+    /// The function returns the variable.
+    pub(crate) fn is_returned(&self, id: VarId) -> bool {
+        self.returned.iter().any(|returned| returned.id == id)
     }
 
     /// Numbers may be of other types than literals.

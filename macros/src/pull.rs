@@ -69,26 +69,32 @@ impl Reverse<'_> {
                     }
                     Op::Mul if both && self.same_variable(*left, *right) => {
                         let factor = self.value(*left, at);
-                        let d = match !program.generic() {
+                        let d = match !program.generic() || program.dual {
+                            true if self.of_seed(&d) => quote!(__pb::by_seed(2.0 * #d, #factor)),
                             true => quote!(2.0 * #d * #factor),
                             false => quote!((#d + #d) * #factor),
                         };
                         self.pull(*left, &Cotangent::term(d), at);
                     }
                     Op::Mul => {
+                        let by_seed = both && self.of_seed(&d);
+                        let times = |factor| match by_seed {
+                            true => Cotangent::term(quote!(__pb::by_seed(#d, #factor))),
+                            false => Cotangent::term(quote!(#d * #factor)),
+                        };
                         if active(*left) {
                             let right = self.value(*right, at);
-                            self.pull(*left, &Cotangent::term(quote!(#d * #right)), at);
+                            self.pull(*left, &times(right), at);
                         }
                         if active(*right) {
                             let left = self.value(*left, at);
-                            self.pull(*right, &Cotangent::term(quote!(#d * #left)), at);
+                            self.pull(*right, &times(left), at);
                         }
                     }
                     Op::Div => {
                         let divisor = self.value(*right, at);
                         // The division does not wait for the gradient, and stands for all by the same divisor.
-                        let share = Cotangent::term(match !program.generic() {
+                        let share = Cotangent::term(match !program.generic() || program.dual {
                             true => quote!(#d * (1.0 / #divisor)),
                             false => quote!(#d / #divisor),
                         });
@@ -143,9 +149,19 @@ impl Reverse<'_> {
             ExprKind::Tuple(elements) => {
                 let d = self.bind(d);
                 for (i, element) in elements.iter().enumerate() {
-                    let index = syn::Index::from(i);
-                    self.pull_root(*element, Some(Cotangent::atom(quote!(#d.#index))), at);
+                    if program.moves(*element).is_none_or(|id| !program.is_returned(id)) {
+                        let index = syn::Index::from(i);
+                        self.pull_part(*element, Cotangent::atom(quote!(#d.#index)), false, at);
+                    }
                 }
+            }
+            ExprKind::Struct(literal) if program.owns(expr) => {
+                let kept =
+                    |(_, id): (ExprId, VarId)| program.variables[id].active && !program.is_returned(id);
+                if program.moved_in(expr).into_iter().any(kept) {
+                    self.errors.push(&node.syntax, crate::aggregates::NOT_AT_THE_END);
+                }
+                self.pull_fields(literal, d, at);
             }
             ExprKind::Struct(literal) => self.pull_struct(literal, d, at),
             ExprKind::Array(elements) => {

@@ -25,7 +25,7 @@ impl Parser<'_> {
             && self.program.variables[place.base].origin == Origin::Local
         {
             self.program.variables[place.base].heap = true;
-            self.program.returned = Some(place.base);
+            self.program.returned.push(Returned { id: place.base, part: None, ty: None });
         }
     }
 }
@@ -33,7 +33,7 @@ impl Parser<'_> {
 impl Parser<'_> {
     /// Rows that are pushed to what is returned would come back in memory of their own in each call.
     pub(crate) fn refuse_returned_rows(&mut self, output: &syn::Type) {
-        if self.program.returned.is_some_and(|id| self.program.takes_rows(id)) {
+        if self.program.returned.iter().any(|returned| self.program.takes_rows(returned.id)) {
             self.errors.push(
                 output,
                 "rows are pushed to the vector that is returned, which is not differentiable yet: make it by \

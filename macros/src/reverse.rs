@@ -67,8 +67,10 @@ pub(crate) struct Reverse<'p> {
     pub(crate) lent: HashSet<VarId>,
     /// The shadows of what the closures that are being written have captured.
     pub(crate) captured: HashMap<VarId, Ident>,
-    /// The slot of copies of what the function returns.
-    pub(crate) copies: Option<Ident>,
+    /// The slots of copies of what the function returns.
+    pub(crate) copies: HashMap<VarId, Ident>,
+    /// The slots of what the parts of such copies are in.
+    pub(crate) spares: HashMap<VarId, Ident>,
     /// The slots of what is cut off vectors.
     pub(crate) removed: HashMap<ExprId, Ident>,
     /// Names in use for values of variables.
@@ -96,6 +98,13 @@ pub(crate) struct Reverse<'p> {
     pub(crate) fused: HashMap<BlockId, Fused>,
     /// The call at the end whose two passes are to become one.
     pub(crate) at_once: Option<ExprId>,
+    /// The slots that tell of parameters whether their shadows are fresh, and the parameters for which this run asks that.
+    pub(crate) fresh: HashMap<VarId, Ident>,
+    pub(crate) sets: HashSet<VarId>,
+    /// The loops of which only the last iteration that counts is undone, with the names of what tells which one that is; and those
+    /// of which an earlier run has found that this does not do.
+    pub(crate) latest: HashMap<StmtId, Ident>,
+    pub(crate) not_latest: HashSet<StmtId>,
 }
 
 /// The reverse pass around a loop whose iterations run forward and backward at once; see [`crate::fusion`].
@@ -183,7 +192,8 @@ impl<'p> Reverse<'p> {
             imports: Vec::new(),
             lent: HashSet::new(),
             captured: HashMap::new(),
-            copies: None,
+            copies: HashMap::new(),
+            spares: HashMap::new(),
             removed: HashMap::new(),
             named: program
                 .variables
@@ -205,6 +215,10 @@ impl<'p> Reverse<'p> {
             fuse: HashMap::new(),
             fused: HashMap::new(),
             at_once: None,
+            fresh: HashMap::new(),
+            sets: HashSet::new(),
+            latest: HashMap::new(),
+            not_latest: HashSet::new(),
         }
     }
 
@@ -253,6 +267,8 @@ impl<'p> Reverse<'p> {
         other.rules = self.rules.clone();
         other.stacks = self.stacks.clone();
         other.removed = self.removed.clone();
+        other.fresh = self.fresh.clone();
+        other.not_latest = self.not_latest.clone();
         other.keeping = self.keeping.clone();
         other.sweep_slots = self.sweep_slots.clone();
         other.unswept = self.unswept.clone();
@@ -266,7 +282,7 @@ impl<'p> Reverse<'p> {
         let mut tokens = run.run();
         while run.missed {
             let mut next = self.same();
-            (next.unswept, next.not_yet) = (run.unswept, run.not_yet);
+            (next.unswept, next.not_yet, next.not_latest) = (run.unswept, run.not_yet, run.not_latest);
             (run, tokens) = (next, TokenStream::new());
             tokens.extend(run.run());
         }
@@ -398,6 +414,13 @@ impl<'p> Reverse<'p> {
         } else if l.tuple {
             if !program.exprs[init].active {
                 return;
+            }
+            let mut ids = l.variables.iter().flatten();
+            let owns = |id: &VarId| {
+                program.variables[*id].memory && program.variables[*id].active && self.is_pooled(*id)
+            };
+            if ids.any(|id| owns(id) || self.lent.contains(id)) {
+                return self.undo_results(l, init, at);
             }
             let parts: Vec<_> = l
                 .variables
@@ -590,6 +613,9 @@ impl<'p> Reverse<'p> {
     }
 
     fn undo_for(&mut self, f: &For, statement: &Statement) {
+        if self.undo_latest(f, statement) {
+            return;
+        }
         let at = &statement.before;
         let (body, stencil, hoisted) = self.undo_iteration(f, at);
         if body.is_empty() && self.kept.is_empty(f.body) {
@@ -621,7 +647,8 @@ impl<'p> Reverse<'p> {
         };
         let bounds = syn::parse2::<syn::ExprRange>(range.clone()).ok().filter(|_| !early);
         let ascending = bounds.is_some() && self.in_any_order(f, at);
-        let moves = self.finish(stencil, f, bounds.as_ref(), ascending);
+        let fresh = self.set_by(&stencil, f.body, bounds.as_ref(), &[&hoisted.before, &body]);
+        let moves = self.finish(stencil, f, bounds.as_ref(), ascending, &fresh);
         let range = match bounds {
             Some(_) if ascending => range,
             _ if early => {
@@ -639,7 +666,8 @@ impl<'p> Reverse<'p> {
             true => (pattern, range),
             false => {
                 let (residual, stack) = (self.kept.pattern(f.body), self.stack(statement.id));
-                (quote!((#pattern, #residual)), quote!(#stack.unwind(#range)))
+                let unwind = Program::fresh(if ascending { "run_through" } else { "unwind" });
+                (quote!((#pattern, #residual)), quote!(#stack.#unwind(#range)))
             }
         };
         self.emit(quote!(#reach #before #sums for #pattern in #range { #body #within } #after #totals));
@@ -655,7 +683,8 @@ impl<'p> Reverse<'p> {
             TokenStream::new()
         };
         let bounds = syn::parse2::<syn::ExprRange>(range).ok();
-        let Moves { before, within, after } = self.finish(stencil, f, bounds.as_ref(), true);
+        let fresh = self.set_by(&stencil, f.body, bounds.as_ref(), &[&hoisted.before, &body]);
+        let Moves { before, within, after } = self.finish(stencil, f, bounds.as_ref(), true, &fresh);
         let facts = self.facts();
         let suffix = std::mem::take(&mut self.levels[level].out).finish(self.program, &mut self.kept, &facts);
         let Hoisted { before: sums, after: totals } = hoisted;
@@ -701,9 +730,10 @@ impl<'p> Reverse<'p> {
         f: &For,
         range: Option<&syn::ExprRange>,
         ascending: bool,
+        fresh: &HashMap<VarId, Ident>,
     ) -> Moves {
         match f.index {
-            Some(index) => stencil.finish(self.program, index, range, ascending, &mut self.kept),
+            Some(index) => stencil.finish(self.program, index, range, ascending, fresh, &mut self.kept),
             None => Moves::default(),
         }
     }

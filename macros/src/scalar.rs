@@ -275,7 +275,10 @@ impl Method {
     fn body(&self, lift: Option<&TokenStream>) -> TokenStream {
         let receiver = &self.receiver;
         let output = self.output.as_ref().map(|y| quote!(let #y = y();));
-        let partials = self.partials(lift);
+        let partials = match lift {
+            Some(lift) => self.mixed_partials(lift),
+            None => self.partials.iter().cloned().collect(),
+        };
         let mut partials = partials.iter();
         let first = partials.next();
         let value = if self.operands.is_empty() {
@@ -293,12 +296,17 @@ impl Method {
         quote!(let #receiver = self; #output #value)
     }
 
-    /// The partial derivatives, with `lift` around what is a number of another type.
-    fn partials(&self, lift: Option<&TokenStream>) -> Vec<Expr> {
+    /// The partial derivatives, with `lift` around what is a number of another type where the two do not mix.
+    fn mixed_partials(&self, lift: &TokenStream) -> Vec<Expr> {
         let mut partials: Vec<_> = self.partials.iter().cloned().collect();
-        if let Some(lift) = lift {
-            partials.iter_mut().for_each(|partial| Lifted(lift).visit_expr_mut(partial));
-        }
+        partials.iter_mut().for_each(|partial| Mixed(lift).visit_expr_mut(partial));
+        partials
+    }
+
+    /// The partial derivatives, with `lift` around what is a number of another type.
+    fn partials(&self, lift: &TokenStream) -> Vec<Expr> {
+        let mut partials: Vec<_> = self.partials.iter().cloned().collect();
+        partials.iter_mut().for_each(|partial| Lifted(lift).visit_expr_mut(partial));
         partials
     }
 
@@ -313,10 +321,13 @@ impl Method {
         let active: Vec<_> = operands.iter().filter(|(_, ty)| ty.is_none()).map(|(name, _)| name).collect();
         let duals: Vec<_> = active.iter().map(|name| of(name)).collect();
         let passed = operands.iter().map(|(name, _)| name);
-        let partials = self.partials(Some(&quote!(<T as Float>::from_f64)));
+        let partials = self.partials(&quote!(<T as Float>::from_f64));
         let (first, rest) = partials.split_first().expect("one for the receiver");
         let y = output.clone().unwrap_or_else(|| Ident::new("y", Span::mixed_site()));
         let doc = format!("See [`f64::{name}`].");
+        // A power is a product, which makes nothing infinite of what is finite.
+        let exponent = operands.iter().find(|(_, ty)| ty.is_some()).map(|(n, _)| n);
+        let product = exponent.map(|n| quote!(if #n > 0 { return self.chain_finite(#y, #first); }));
         quote! {
             #[doc = #doc]
             #[must_use]
@@ -326,6 +337,7 @@ impl Method {
                 #(let #duals: Self = #active.into(); let #active = #duals.value;)*
                 let #receiver = self.value;
                 let #y = #receiver.#name(#(#passed),*);
+                #product
                 self.chain(#y, #first) #(.plus_tangent_of(#duals.chain(#y, #rest)))*
             }
         }
@@ -345,6 +357,59 @@ impl VisitMut for Lifted<'_> {
             Expr::Cast(cast) if matches!(&*cast.ty, Type::Path(ty) if ty.path.is_ident("Self")) => {
                 let number = &cast.expr;
                 *expr = syn::parse_quote!(#lift(#number as f64));
+            }
+            _ => syn::visit_mut::visit_expr_mut(self, expr),
+        }
+    }
+}
+
+/// The same in formulas of dual numbers, which mix with constants in arithmetic: what is left are the results of whole formulas, and
+/// of branches. What is made of constants alone is a constant.
+struct Mixed<'l>(&'l TokenStream);
+
+impl Mixed<'_> {
+    fn constant(expr: &Expr) -> bool {
+        match expr {
+            Expr::Lit(lit) => matches!(lit.lit, syn::Lit::Float(_)),
+            Expr::Cast(_) => true,
+            Expr::Paren(paren) => Self::constant(&paren.expr),
+            Expr::Unary(unary) => Self::constant(&unary.expr),
+            Expr::Binary(binary) => Self::constant(&binary.left) && Self::constant(&binary.right),
+            Expr::MethodCall(call) => Self::constant(&call.receiver) && call.args.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// The value of a branch.
+    fn end(&mut self, block: &mut syn::Block) {
+        if let Some(syn::Stmt::Expr(end, None)) = block.stmts.last_mut() {
+            if Self::constant(end) {
+                let lift = self.0;
+                self.visit_expr_mut(end);
+                *end = syn::parse_quote!(#lift(#end));
+            } else {
+                self.visit_expr_mut(end);
+            }
+        }
+    }
+}
+
+impl VisitMut for Mixed<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::Cast(cast) => {
+                let number = &cast.expr;
+                *expr = syn::parse_quote!((#number as f64));
+            }
+            Expr::If(branches) => {
+                self.visit_expr_mut(&mut branches.cond);
+                self.end(&mut branches.then_branch);
+                if let Some((_, otherwise)) = &mut branches.else_branch {
+                    match &mut **otherwise {
+                        Expr::Block(block) => self.end(&mut block.block),
+                        other => self.visit_expr_mut(other),
+                    }
+                }
             }
             _ => syn::visit_mut::visit_expr_mut(self, expr),
         }

@@ -41,6 +41,12 @@ impl Reverse<'_> {
                 self.lent.insert(id);
                 self.shadow_from_pool(id)
             }
+            // It may be a struct that owns memory.
+            _ if program.may_own(id) => {
+                let (pool, name) = (self.pool(id), self.any_value(id));
+                self.lent.insert(id);
+                quote!(#pool.take(&#name))
+            }
             (None, Kind::Sequence(_) | Kind::Matrix(_)) => {
                 let name = self.any_value(id);
                 quote!(__pb::zero_of(&#name))

@@ -45,6 +45,8 @@ impl Parser<'_> {
     }
 
     pub(crate) fn local(&mut self, local: &syn::Local) -> Option<StatementKind> {
+        let named = with_names(local);
+        let local = named.as_ref().unwrap_or(local);
         let (pattern, ty) = match &local.pat {
             Pat::Type(typed) => (&*typed.pat, Some(&*typed.ty)),
             pattern => (pattern, None),
@@ -328,4 +330,27 @@ pub(crate) fn referent(expr: &Syn) -> &Syn {
         Syn::Reference(reference) => referent(&reference.expr),
         expr => expr,
     }
+}
+
+/// `let (q, _) = f(x);` with a name for each part: it may be a vector, and has a gradient then.
+fn with_names(local: &syn::Local) -> Option<syn::Local> {
+    let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
+    if !matches!(&*init.expr, Syn::Call(_) | Syn::MethodCall(_)) {
+        return None;
+    }
+    let mut named = local.clone();
+    let mut pattern = &mut named.pat;
+    if let Pat::Type(typed) = pattern {
+        pattern = &mut typed.pat;
+    }
+    let Pat::Tuple(parts) = pattern else { return None };
+    let mut found = false;
+    for (i, part) in parts.elems.iter_mut().enumerate() {
+        if matches!(part, Pat::Wild(_)) {
+            let name = Program::fresh(&format!("ignored_{i}"));
+            *part = syn::parse_quote!(#name);
+            found = true;
+        }
+    }
+    found.then_some(named)
 }

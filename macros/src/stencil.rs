@@ -4,7 +4,7 @@
 //! would wait for the stores of the one before; so contributions are gathered in registers that move along with the
 //! index, and each element of the shadow is written once.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
@@ -70,30 +70,45 @@ impl Stencil {
         quote!(let mut #sum = #d;)
     }
 
-    /// Hands the sums on, in a loop over `index` that ascends or descends through `range`.
+    /// The arrays of which a loop through a range writes each element once that it adds to.
+    pub(crate) fn written_once(&self) -> Vec<VarId> {
+        let once =
+            |sums: &BTreeMap<i64, Ident>| matches!(ends(sums), (least, most) if most - least <= WIDEST);
+        self.gathered.iter().filter(|(_, sums)| once(sums)).map(|(array, _)| *array).collect()
+    }
+
+    /// Hands the sums on, in a loop over `index` that ascends or descends through `range`. Elements of arrays in `fresh` are set,
+    /// if these flags say so.
     pub(crate) fn finish(
         self,
         program: &Program,
         index: VarId,
         range: Option<&syn::ExprRange>,
         ascending: bool,
+        fresh: &HashMap<VarId, Ident>,
         kept: &mut Kept,
     ) -> Moves {
         let mut moves = Moves::default();
         let zero = program.zero();
         let index = &program.variables[index].unique;
         for (array, sums) in self.gathered {
-            let shadow = &program.variables[array].shadow;
-            let write = |at: TokenStream, sum: &Ident| {
+            let (shadow, fresh) = (&program.variables[array].shadow, fresh.get(&array));
+            let write = |at: TokenStream, sum: TokenStream| {
                 let cells = Program::fresh("d");
-                quote!(#shadow.accumulate(|#cells| &#cells[#at], #sum);)
+                match fresh {
+                    Some(fresh) => quote!(#shadow.put(#fresh, |#cells| &#cells[#at], #sum);),
+                    None => quote!(#shadow.accumulate(|#cells| &#cells[#at], #sum);),
+                }
             };
-            let (least, most) =
-                (*sums.keys().next().expect("gathered"), *sums.keys().last().expect("gathered"));
-            let bounds = range.and_then(|r| Some((r.start.as_ref()?, r.end.as_ref()?, &r.limits)));
+            let (least, most) = ends(&sums);
+            let bounds = range.and_then(|r| Some((r.start.as_deref()?, r.end.as_deref()?, &r.limits)));
+            if let (Some(fresh), Some(bounds)) = (fresh, bounds) {
+                let written = reached(bounds, least, most);
+                moves.before.extend(quote!(#shadow.clear_around(#fresh, #written);));
+            }
             let Some((start, end, limits)) = bounds.filter(|_| least < most && most - least <= WIDEST) else {
                 for (offset, sum) in &sums {
-                    moves.within.extend(write(shifted(quote!(#index), *offset), sum));
+                    moves.within.extend(write(shifted(quote!(#index), *offset), quote!(#sum)));
                 }
                 continue;
             };
@@ -114,9 +129,7 @@ impl Stencil {
                 (Some(one), None) | (None, Some(one)) => quote!(#one),
                 (None, None) => zero.clone(),
             };
-            let cells = Program::fresh("d");
-            let (at, sum) = (shifted(quote!(#index), done), total(done));
-            moves.within.extend(quote!(#shadow.accumulate(|#cells| &#cells[#at], #sum);));
+            moves.within.extend(write(shifted(quote!(#index), done), total(done)));
             for offset in &open {
                 let (carry, sum) = (&carries[&(offset + step)], total(*offset));
                 moves.within.extend(quote!(#carry = #sum;));
@@ -129,16 +142,45 @@ impl Stencil {
             };
             let mut flush = TokenStream::new();
             for (offset, carry) in &carries {
-                flush.extend(write(beside(bound, offset - step - beyond), carry));
+                flush.extend(write(beside(bound, offset - step - beyond), quote!(#carry)));
             }
-            let ran = match limits {
-                syn::RangeLimits::HalfOpen(_) => quote!(#start < #end),
-                syn::RangeLimits::Closed(_) => quote!(#start <= #end),
-            };
+            let ran = ran((start, end, limits));
             moves.after.extend(quote!(if #ran { #flush }));
         }
         moves
     }
+}
+
+/// The least and the greatest offset.
+fn ends(sums: &BTreeMap<i64, Ident>) -> (i64, i64) {
+    (*sums.keys().next().expect("gathered"), *sums.keys().last().expect("gathered"))
+}
+
+/// A range, of which both ends are written out.
+type Bounds<'a> = (&'a syn::Expr, &'a syn::Expr, &'a syn::RangeLimits);
+
+/// Whether a loop has iterations.
+fn ran((start, end, limits): Bounds<'_>) -> TokenStream {
+    match limits {
+        syn::RangeLimits::HalfOpen(_) => quote!(#start < #end),
+        syn::RangeLimits::Closed(_) => quote!(#start <= #end),
+    }
+}
+
+/// The elements from `least` beside the first index to `most` beside the last one.
+fn reached(bounds: Bounds<'_>, least: i64, most: i64) -> TokenStream {
+    let (start, end, limits) = bounds;
+    let beyond = match limits {
+        syn::RangeLimits::HalfOpen(_) => most,
+        syn::RangeLimits::Closed(_) => most + 1,
+    };
+    let (first, last) = (beside(start, least), beside(end, beyond));
+    if (least, beyond) == (0, 0) {
+        return quote!(#first..#last);
+    }
+    // Without iterations there may be no such elements.
+    let ran = ran(bounds);
+    quote!(if #ran { #first..#last } else { 0..0 })
 }
 
 /// `bound + offset`

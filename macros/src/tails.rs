@@ -1,9 +1,13 @@
-//! `collect()` at the end of a function: what it makes is told by what the function returns.
+//! `collect()` at the end of a function: what it makes is told by what the function returns. In a field of a struct it is taken to
+//! make a vector.
 
+use quote::ToTokens;
 use syn::visit_mut::VisitMut;
 use syn::{Block, Expr, Pat, Stmt, Type, parse_quote};
 
 use crate::iterators::collect::element_of_vec;
+use crate::program::Program;
+use crate::suspects::Suspects;
 
 /// `body` with the type behind each `collect` whose value a function returns, if `output` is a vector.
 pub(crate) fn with_types(output: &Type, mut body: Block) -> Block {
@@ -11,7 +15,133 @@ pub(crate) fn with_types(output: &Type, mut body: Block) -> Block {
         tell_block(&mut body, output);
         Returns(output).visit_block_mut(&mut body);
     }
+    if let (Type::Tuple(types), Some(Stmt::Expr(Expr::Tuple(tuple), None))) = (output, body.stmts.last()) {
+        let elements: Vec<_> = tuple.elems.iter().cloned().zip(types.elems.clone()).collect();
+        for (element, ty) in elements.iter().filter(|(_, ty)| element_of_vec(ty).is_some()) {
+            tell_variable(&mut body.stmts, element, ty);
+        }
+        if let Some(Stmt::Expr(Expr::Tuple(tuple), None)) = body.stmts.last_mut() {
+            tuple.elems.iter_mut().zip(&types.elems).for_each(|(value, ty)| {
+                if element_of_vec(ty).is_some() {
+                    tell(value, ty);
+                }
+            });
+        }
+    }
     body
+}
+
+/// `block` with the type behind each `collect` whose value becomes a field of a struct, if it is one that `suspect`s say may carry a
+/// gradient.
+pub(crate) fn with_types_of_fields(suspects: &Suspects, block: &mut Block) {
+    Fields(suspects).visit_block_mut(block);
+}
+
+struct Fields<'s>(&'s Suspects);
+
+impl Fields<'_> {
+    /// A struct literal whose fields are vectors that take statements to make: these get names before.
+    fn hoisted(&self, mut stmt: Stmt) -> Vec<Stmt> {
+        let value = match &mut stmt {
+            Stmt::Local(local) => {
+                local.init.as_mut().filter(|init| init.diverge.is_none()).map(|init| &mut *init.expr)
+            }
+            Stmt::Expr(Expr::Assign(assign), _) => Some(&mut *assign.right),
+            Stmt::Expr(Expr::Return(jump), _) => jump.expr.as_deref_mut(),
+            Stmt::Expr(value, None) => Some(value),
+            _ => None,
+        };
+        let mut out = Vec::new();
+        if let Some(Expr::Struct(literal)) = value
+            && self.0.any(&*literal)
+        {
+            self.hoist(literal, &mut out);
+        }
+        out.push(stmt);
+        out
+    }
+
+    fn hoist(&self, literal: &mut syn::ExprStruct, out: &mut Vec<Stmt>) {
+        let Some(last) = literal.fields.iter().rposition(|field| takes_statements(&field.expr)) else {
+            return;
+        };
+        for field in literal.fields.iter_mut().take(last + 1) {
+            if matches!(field.expr, Expr::Path(_) | Expr::Lit(_)) {
+                continue;
+            }
+            if let Expr::Struct(inner) = &mut field.expr {
+                self.hoist(inner, out);
+            }
+            let name = Program::fresh(&format!("field_{}", field.member.to_token_stream()));
+            let value = std::mem::replace(&mut field.expr, parse_quote!(#name));
+            field.colon_token.get_or_insert_with(Default::default);
+            out.push(parse_quote!(let #name = #value;));
+        }
+    }
+
+    fn tell(&self, value: &mut Expr) {
+        if self.0.any(&*value) {
+            tell(value, &parse_quote!(Vec<_>));
+        }
+    }
+}
+
+impl VisitMut for Fields<'_> {
+    fn visit_block_mut(&mut self, block: &mut Block) {
+        syn::visit_mut::visit_block_mut(self, block);
+        let mut found = Names(Vec::new());
+        block.stmts.iter().for_each(|stmt| syn::visit::Visit::visit_stmt(&mut found, stmt));
+        block.stmts =
+            std::mem::take(&mut block.stmts).into_iter().flat_map(|stmt| self.hoisted(stmt)).collect();
+        for stmt in &mut block.stmts {
+            if let Stmt::Local(local) = stmt
+                && matches!(&local.pat, Pat::Ident(ident) if found.0.contains(&ident.ident))
+                && let Some(init) = &mut local.init
+            {
+                self.tell(&mut init.expr);
+            }
+        }
+    }
+    fn visit_expr_struct_mut(&mut self, literal: &mut syn::ExprStruct) {
+        syn::visit_mut::visit_expr_struct_mut(self, literal);
+        literal.fields.iter_mut().for_each(|field| self.tell(&mut field.expr));
+    }
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+}
+
+/// The value is a vector, or a struct of vectors, that is made by more than a call.
+fn takes_statements(value: &Expr) -> bool {
+    let tail =
+        |block: &Block| matches!(block.stmts.last(), Some(Stmt::Expr(value, None)) if makes_vector(value));
+    match value {
+        Expr::MethodCall(call) => call.method == "collect",
+        Expr::Block(block) => tail(&block.block),
+        Expr::If(branch) => tail(&branch.then_branch),
+        Expr::Match(m) => m.arms.iter().any(|arm| makes_vector(&arm.body)),
+        Expr::Struct(inner) => inner.fields.iter().any(|field| makes_vector(&field.expr)),
+        _ => false,
+    }
+}
+
+fn makes_vector(value: &Expr) -> bool {
+    match value {
+        Expr::Macro(mac) => mac.mac.path.is_ident("vec"),
+        Expr::MethodCall(call) if call.method == "to_vec" => true,
+        value => takes_statements(value),
+    }
+}
+
+/// The variables that become fields.
+struct Names(Vec<syn::Ident>);
+
+impl<'ast> syn::visit::Visit<'ast> for Names {
+    fn visit_expr_struct(&mut self, literal: &'ast syn::ExprStruct) {
+        syn::visit::visit_expr_struct(self, literal);
+        self.0.extend(literal.fields.iter().filter_map(|field| match &field.expr {
+            Expr::Path(path) => path.path.get_ident().cloned(),
+            _ => None,
+        }));
+    }
 }
 
 struct Returns<'t>(&'t Type);
@@ -46,6 +176,11 @@ fn tell(value: &mut Expr, ty: &Type) {
 fn tell_block(block: &mut Block, ty: &Type) {
     let Some((Stmt::Expr(value, None), before)) = block.stmts.split_last_mut() else { return };
     tell(value, ty);
+    tell_variable(before, &value.clone(), ty);
+}
+
+/// Likewise for the variable that `value` is.
+fn tell_variable(before: &mut [Stmt], value: &Expr, ty: &Type) {
     let Expr::Path(path) = value else { return };
     let Some(name) = path.path.get_ident() else { return };
     // The variable's type is that of the value.

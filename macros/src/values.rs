@@ -60,8 +60,8 @@ impl Reverse<'_> {
     pub(crate) fn present(&mut self, id: VarId) {
         let variable = &self.program.variables[id];
         // What was moved comes back by the opposite move.
-        if self.program.returned == Some(id) {
-            self.copies();
+        if self.program.is_returned(id) {
+            self.copies(id);
         } else if variable.memory && !variable.by_reference() && !(variable.moved && variable.active) {
             self.kept.keep_as(variable.block, Item::Final(id), variable.unique.clone());
         }

@@ -23,8 +23,10 @@ pub(crate) struct Moved {
     present: bool,
     /// Where its shadow goes once it is of no more use.
     pool: Ident,
-    /// It may be the copy of what the function returned: the first such vector that is of no more use is.
-    copy: bool,
+    /// It may be the copy of this local that the function returned: the first such vector that is of no more use is.
+    copy: Option<VarId>,
+    /// Where it goes itself once it is of no more use, if it was part of such a copy.
+    spare: Option<Ident>,
 }
 
 impl<'p> Reverse<'p> {
@@ -32,60 +34,71 @@ impl<'p> Reverse<'p> {
     fn moved(&mut self, id: VarId, shadow: TokenStream, value: TokenStream) -> Cotangent {
         let pool = self.pool(id);
         let variables = &self.program.variables;
-        let group = |returned: VarId| variables[returned].pool == variables[id].pool;
-        let copy = self.program.returned.is_some_and(group);
+        let group = |returned: &&Returned| variables[returned.id].pool == variables[id].pool;
+        let copy = self.program.returned.iter().find(group).map(|returned| returned.id);
+        let spare = self.spare_of(id);
         Cotangent {
             tokens: shadow,
             atom: true,
-            moved: Some(Moved { value, pool, copy, present: true }),
+            moved: Some(Moved { value, pool, copy, spare, present: true }),
             owned: true,
         }
     }
 
-    /// The shadow of a vector that the function returns starts as what the caller hands in.
+    /// The shadow of a vector that the function returns starts as what the caller hands in. Tells whether that is all of it.
     pub(crate) fn receive(&mut self, seed: &Cotangent) -> bool {
-        let Some(id) = self.program.returned else { return false };
-        if !self.program.variables[id].active {
-            return true;
+        let program = self.program;
+        for Returned { id, part, ty } in &program.returned {
+            if !program.variables[*id].active {
+                continue;
+            }
+            let pool = self.pool(*id);
+            let function = program.own.as_ref().map(|own| &own.ty);
+            let received = match (part, ty) {
+                (None, _) => quote!(__pb::returned::<#function>(#pool, #seed)),
+                (Some(part), Some(ty)) => quote!(__pb::received::<#ty>(#pool, #seed.#part)),
+                (Some(part), None) => quote!(__pb::received_part(#pool, &#seed.#part)),
+            };
+            let shadow = &program.variables[*id].shadow;
+            self.emit(quote!(let mut #shadow = #received;));
+            self.levels[0].declared.insert(*id);
+            self.lent.insert(*id);
         }
-        let pool = self.pool(id);
-        let function = self.program.own.as_ref().map(|own| &own.ty);
-        let shadow = &self.program.variables[id].shadow;
-        self.emit(quote!(let mut #shadow = __pb::returned::<#function>(#pool, #seed);));
-        self.levels[0].declared.insert(id);
-        self.lent.insert(id);
-        true
+        program.returned.iter().any(|returned| returned.part.is_none())
     }
 
     /// The copy that the pullback has of what the function returned is kept for the next call, if it is still there.
     pub(crate) fn give_back_copy(&mut self) {
-        let Some(id) = self.program.returned else { return };
-        if let (Some(slot), false) = (&self.copies, self.copy_moves()) {
-            let name = &self.program.variables[id].unique;
-            self.emit(quote!(#slot.give(#name);));
+        for Returned { id, .. } in &self.program.returned {
+            if let (Some(slot), false) = (self.copies.get(id), self.copy_moves(*id)) {
+                let name = &self.program.variables[*id].unique;
+                self.emit(quote!(#slot.give(#name);));
+            }
         }
     }
 
-    /// The copy of what the function returned, if the pullback reads it.
-    pub(crate) fn copy(&self) -> Option<TokenStream> {
-        let (slot, id) = (self.copies.as_ref()?, self.program.returned?);
-        let name = &self.program.variables[id].unique;
-        Some(quote!(let mut #name = #slot.take();))
+    /// The copies of what the function returned, where the pullback reads it.
+    pub(crate) fn copy(&self) -> TokenStream {
+        let copies = self.program.returned.iter().filter_map(|Returned { id, .. }| {
+            let (slot, name) = (self.copies.get(id)?, &self.program.variables[*id].unique);
+            Some(quote!(let mut #name = #slot.take();))
+        });
+        copies.collect()
     }
 
-    /// The slot of copies of what the function returns.
-    pub(crate) fn copies(&mut self) -> Ident {
-        if let Some(slot) = &self.copies {
+    /// The slot of copies of a local that the function returns.
+    pub(crate) fn copies(&mut self, id: VarId) -> Ident {
+        if let Some(slot) = self.copies.get(&id) {
             return slot.clone();
         }
         let slot = self.kept.fresh("copies");
         self.slots.push(Slot { name: slot.clone(), init: quote!(__pb::Copies::new()) });
-        self.copies = Some(slot.clone());
+        self.copies.insert(id, slot.clone());
         slot
     }
 
     /// What the function returns was moved to the local that it is returned from, and goes back there.
-    fn copy_moves(&self) -> bool {
+    fn copy_moves(&self, returned: VarId) -> bool {
         self.program.blocks[BODY].statements.iter().any(|statement| match &statement.kind {
             StatementKind::Let(Let { variables, tuple, init: Some(init), .. }) => {
                 let inits = match &self.program.exprs[*init].kind {
@@ -93,7 +106,7 @@ impl<'p> Reverse<'p> {
                     _ => vec![*init],
                 };
                 let mut pairs = variables.iter().zip(inits);
-                pairs.any(|(id, init)| *id == self.program.returned && id.is_some() && self.brings_back(init))
+                pairs.any(|(id, init)| *id == Some(returned) && self.brings_back(init))
             }
             _ => false,
         })
@@ -110,7 +123,7 @@ impl<'p> Reverse<'p> {
             self.declare(id);
         }
         // The pullback does not have what the function returned, unless it asks for a copy.
-        let present = self.program.returned != Some(id) || self.brings_back(init);
+        let present = !self.program.is_returned(id) || self.brings_back(init);
         if present {
             self.present(id);
         }
@@ -118,7 +131,7 @@ impl<'p> Reverse<'p> {
         let (shadow, value) = (&variable.shadow, &variable.unique);
         let mut d = self.moved(id, quote!(#shadow), quote!(#value));
         if let (Some(moved), false) = (&mut d.moved, present) {
-            (moved.copy, moved.present) = (false, false);
+            (moved.copy, moved.spare, moved.present) = (None, None, false);
         }
         Some(d)
     }
@@ -126,7 +139,7 @@ impl<'p> Reverse<'p> {
     /// `expr` moves a vector that the reverse pass has to have back.
     fn brings_back(&self, expr: ExprId) -> bool {
         let program = self.program;
-        let active = program.moves(expr).is_some_and(|id| program.variables[id].active);
+        let active = program.moved_in(expr).into_iter().any(|(_, id)| program.variables[id].active);
         let blocks = program.blocks_of(program.peel(expr));
         active || blocks.iter().filter_map(|b| program.blocks[*b].value).any(|value| self.brings_back(value))
     }
@@ -180,10 +193,17 @@ impl<'p> Reverse<'p> {
                 }
             }
             ExprKind::Vector { elements, len } => self.pull_elements(elements, len.is_some(), &plain, at),
+            ExprKind::Struct(literal) => {
+                let copy = moved.copy.map(|returned| self.copies(returned));
+                self.take_apart(literal, &plain, value, copy.as_ref(), at);
+                return self.emit(quote!(#pool.give(#d);));
+            }
             _ => self.pull(expr, &plain, at),
         }
-        if moved.copy {
-            let slot = self.copies();
+        if let Some(returned) = moved.copy {
+            let slot = self.copies(returned);
+            self.emit(quote!(#slot.give(#value);));
+        } else if let (true, Some(slot)) = (*present, &moved.spare) {
             self.emit(quote!(#slot.give(#value);));
         } else if let (true, true, Some(rule)) = (*present, program.is_reclaimed(expr), self.rules.get(&expr))
         {
@@ -193,7 +213,7 @@ impl<'p> Reverse<'p> {
         self.emit(quote!(#pool.give(#d);));
     }
 
-    fn pull_elements(&mut self, elements: &[ExprId], repeated: bool, d: &Cotangent, at: &At) {
+    pub(crate) fn pull_elements(&mut self, elements: &[ExprId], repeated: bool, d: &Cotangent, at: &At) {
         for (i, &element) in elements.iter().enumerate() {
             if !self.program.exprs[element].active {
                 continue;
@@ -238,7 +258,7 @@ impl<'p> Reverse<'p> {
                 self.emit(quote!(let (mut #row, mut #gradient) = __pb::unpush_row(&mut #v, &mut #shadow);));
                 self.levels[level].current = (*at.versions).clone();
                 let pool = self.pool_of_rows(self.place_of(args[0]).base);
-                let moved = Moved { value: quote!(#row), pool, copy: false, present: true };
+                let moved = Moved { value: quote!(#row), pool, copy: None, spare: None, present: true };
                 let tokens = quote!(#gradient);
                 let d = Cotangent { tokens, atom: true, moved: Some(moved), owned: true };
                 return self.pull(args[1], &d, at);
@@ -343,13 +363,11 @@ impl<'p> Reverse<'p> {
 impl Forward<'_> {
     /// The copy of what the function returns, if the pullback reads that.
     pub(crate) fn copy_of_returned(&self) -> TokenStream {
-        match (self.program.returned, &self.reverse.copies) {
-            (Some(id), Some(slot)) => {
-                let name = &self.program.variables[id].name;
-                quote!(#slot.copy(&#name);)
-            }
-            _ => TokenStream::new(),
-        }
+        let copies = self.program.returned.iter().filter_map(|Returned { id, .. }| {
+            let (slot, name) = (self.reverse.copies.get(id)?, &self.program.variables[*id].name);
+            Some(quote!(#slot.copy(&#name);))
+        });
+        copies.collect()
     }
 
     /// A method that changes the length of a vector, with what undoing it takes.

@@ -170,6 +170,9 @@ impl<R: Stateful, C> Stateful for Fused<R, C> {
     }
 }
 
+/// In the place of a parameter's number: all those whose shadows are set by loops.
+pub const OF_LOOPS: usize = usize::MAX;
+
 /// A [`Derived`] that can overwrite shadows.
 pub struct Overwriting<R, W> {
     rule: R,
@@ -223,6 +226,18 @@ where
         seed: Cotangent<'_, R::Function>,
     ) -> (<R::Function as Function>::Output, Gradients<R::Function>) {
         self.rule.value_and_pullback(args, shadows, seed)
+    }
+
+    #[inline]
+    fn value_and_pullback_afresh<'a>(
+        &mut self,
+        args: Args<'a, R::Function>,
+        shadows: Shadows<'a, R::Function>,
+        seed: Cotangent<'_, R::Function>,
+    ) -> (<R::Function as Function>::Output, Gradients<R::Function>) {
+        // The compiler sees it, and leaves out how loops would add.
+        (self.overwrite)(self.rule.state(), OF_LOOPS);
+        self.value_and_pullback(args, shadows, seed)
     }
 
     fn overwrite(&mut self, parameter: usize) -> bool {

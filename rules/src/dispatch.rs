@@ -72,6 +72,16 @@ where
     }
 
     #[inline(always)]
+    fn value_and_pullback_afresh<'a>(
+        &mut self,
+        args: Args<'a, F>,
+        shadows: Shadows<'a, F>,
+        seed: Cotangent<'_, F>,
+    ) -> (F::Output, Gradients<F>) {
+        self.rule.value_and_pullback_afresh(args, shadows, seed)
+    }
+
+    #[inline(always)]
     fn reclaim(&mut self, output: F::Output) {
         self.rule.reclaim(output);
     }

@@ -19,6 +19,7 @@ mod dual;
 mod entries;
 mod exchange;
 mod float;
+mod fresh;
 mod function;
 mod fused;
 mod growth;
@@ -100,16 +101,17 @@ pub mod __private {
         Callable, Callback, Called, Derivative, Either, Forward, Lent, Pullback, primal, read_only,
     };
     pub use crate::checkpointed::checkpointed;
-    pub use crate::derived::{Stateful, derived};
+    pub use crate::derived::{OF_LOOPS, Stateful, derived};
     pub use crate::dispatch::Dispatched;
     pub use crate::dual::{
         Cast, Contribute, ContributeParameter, ContributeParameters, Direction, DualNumber, HasDual, Lift,
-        LiftParameter, LiftParameters, LiftRef, Liftable, Numbers,
+        LiftParameter, LiftParameters, LiftRef, Liftable, Numbers, by_seed,
     };
     pub use crate::entries::{Entries, untouched};
     pub use crate::exchange::{Exchange, ExchangeItems};
     pub use crate::float::{Float, Scalar};
     pub use crate::foreign;
+    pub use crate::fresh::Fresh;
     pub use crate::function::*;
     #[doc(hidden)]
     pub use crate::with_cuda;
@@ -129,7 +131,9 @@ pub mod __private {
         pull_left, pull_right,
     };
     pub use crate::option::{FromStop, OptionRules, Try, stop};
-    pub use crate::output::{Copies, Output, lend, returned};
+    pub use crate::output::{
+        Copies, CopyAnyField, CopyField, Output, Spares, lend, received, received_part, returned,
+    };
     pub use crate::rows::{Item, Rows};
     pub use crate::rule::Rule;
     pub use crate::scalar::{ScalarRules, SinCosRule, cast_tangent};

@@ -55,6 +55,11 @@ impl<G> Pool<G> {
     /// The one that was given back first; `measure` says what one of them owns.
     pub(crate) fn first(&mut self, measure: fn(&G) -> usize) -> Option<G> {
         self.measure = Some(measure);
+        self.oldest()
+    }
+
+    /// The one that was given back first.
+    pub(crate) fn oldest(&mut self) -> Option<G> {
         (!self.gradients.is_empty()).then(|| self.gradients.remove(0))
     }
 

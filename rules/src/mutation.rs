@@ -14,6 +14,7 @@ use crate::function::{Args, ConstVal, Cotangent, Function, Gradients, Mut, Ref, 
 use crate::heap::HeapSize;
 use crate::output::Output;
 use crate::permutation::{Exchanged, Reverse, RotateLeft, RotateRight, Swap, SwapWithSlice};
+use crate::rows::Item;
 use crate::saved::{Contents, Saved};
 use crate::shadow::{Accumulate, Differentiable, Element};
 use crate::tangent::{Tangent, Value};
@@ -444,31 +445,80 @@ impl<T: Element, D: Dimension + Copy + 'static, E: Dimension + Copy + 'static> A
 /// What can be copied to a value of its own.
 #[diagnostic::on_unimplemented(
     message = "a copy of `{Self}` has no rule",
-    note = "numbers, slices, arrays, `Vec` and ndarray's arrays of numbers are copied differentiably"
+    note = "numbers, slices, arrays, `Vec` and ndarray's arrays of numbers are copied differentiably, and structs of these with \
+            `#[derive(Clone, Differentiable)]`"
 )]
 pub trait Copyable: Differentiable + ToOwned<Owned: Output> {
     /// Adds the gradient with respect to the copy to `shadow`.
     fn hand_back(shadow: Self::Shadow<'_>, d: <Self::Owned as Output>::Cotangent<'_>);
 }
 
+/// What slices and vectors that are copied consist of. `#[derive(Differentiable)]` implements it.
+#[diagnostic::on_unimplemented(
+    message = "a copy of a slice of `{Self}` has no rule",
+    note = "slices and vectors of numbers, of vectors, of ndarray's arrays and of structs with `#[derive(Differentiable)]` are \
+            copied differentiably"
+)]
+pub trait CopyItem: Item + Clone {
+    /// Adds the gradients with respect to the copies to `shadows`.
+    fn hand_all_back(shadows: Self::Shadows<'_>, d: Self::Views<'_>);
+}
+
+impl<T: Plain> CopyItem for T {
+    #[inline]
+    fn hand_all_back(shadows: &[<T::Tangent as Element>::Cells], d: &[T::Tangent]) {
+        shadows.iter().zip(d).for_each(|(cell, d)| cell.accumulate(*d));
+    }
+}
+
+impl<T: CopyItem + 'static> CopyItem for Vec<T> {
+    fn hand_all_back(shadows: Self::Shadows<'_>, d: Self::Views<'_>) {
+        for (shadow, d) in shadows.iter().zip(d) {
+            T::hand_all_back(*shadow, T::views(d));
+        }
+    }
+}
+
+impl<T: Element, D: Dimension + Copy + 'static> CopyItem for Array<T, D> {
+    fn hand_all_back(shadows: Self::Shadows<'_>, d: Self::Views<'_>) {
+        for (shadow, d) in shadows.iter().zip(d) {
+            <Self as Copyable>::hand_back(*shadow, d);
+        }
+    }
+}
+
+/// A field of a struct that is copied.
+#[diagnostic::on_unimplemented(
+    message = "a copy of a field of type `{Self}` has no rule",
+    note = "numbers, arrays, `Vec` and ndarray's arrays of numbers are copied differentiably, and structs of these with \
+            `#[derive(Clone, Differentiable)]`"
+)]
+pub trait CopyPart: Differentiable {
+    /// Adds the gradient with respect to the copy to `shadow`.
+    fn hand_part_back(shadow: Self::Shadow<'_>, d: &Self::Gradient);
+}
+
+impl<C: Copyable> CopyPart for C
+where
+    C::Owned: Output<Gradient = <C as Differentiable>::Gradient>,
+{
+    #[inline]
+    fn hand_part_back(shadow: Self::Shadow<'_>, d: &Self::Gradient) {
+        C::hand_back(shadow, <C::Owned as Output>::lend(d));
+    }
+}
+
 macro_rules! copyable_slices {
     ($($t:ty),*) => {$(
-        impl<T: Plain> Copyable for $t {
-            fn hand_back(shadow: &[<T::Tangent as Element>::Cells], d: &[T::Tangent]) {
-                shadow.iter().zip(d).for_each(|(cell, d)| cell.accumulate(*d));
+        impl<T: CopyItem> Copyable for $t {
+            #[inline]
+            fn hand_back(shadow: T::Shadows<'_>, d: T::Views<'_>) {
+                T::hand_all_back(shadow, d);
             }
         }
     )*};
 }
 copyable_slices!([T], Vec<T>);
-
-impl<T: Plain> Copyable for Vec<Vec<T>> {
-    fn hand_back(shadow: Self::Shadow<'_>, d: &[Vec<T::Tangent>]) {
-        for (row, d) in shadow.iter().zip(d) {
-            row.iter().zip(d).for_each(|(cell, d)| cell.accumulate(*d));
-        }
-    }
-}
 
 macro_rules! copyable_arrays {
     ($($t:ty),*) => {$(

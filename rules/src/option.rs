@@ -7,6 +7,7 @@
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
+use crate::output::output_of_value;
 use crate::tangent::{Tangent, Value};
 
 impl<T: Value> Value for Option<T> {
@@ -16,6 +17,9 @@ impl<T: Value> Value for Option<T> {
 impl<T: Value, E> Value for Result<T, E> {
     type Tangent = T::Tangent;
 }
+
+output_of_value!([T: Value] Option<T>);
+output_of_value!([T: Value, E] Result<T, E>);
 
 /// What `?` can be applied to.
 pub trait Try {

@@ -2,21 +2,23 @@
 
 use ndarray::{Array, Dimension};
 
-use crate::function::{Cotangent, Function};
+use crate::float::Scalar;
+use crate::function::{Cotangent, Function, for_tuples};
 use crate::heap::HeapSize;
 use crate::local::Pool;
-use crate::rows::Rows;
+use crate::rows::Item;
 use crate::rule::Rule;
 use crate::shadow::{Differentiable, Element};
 use crate::state::State;
-use crate::tangent::{Tangent, Value};
+use crate::tangent::Value;
 
 /// A type that a differentiable function may return. The gradient with respect to a [`Value`] is passed by value; that with
 /// respect to a vector or an array stays with the caller, who lends it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not returned by differentiable functions",
     label = "no gradient with respect to such a result is defined",
-    note = "numbers, arrays and tuples of numbers, `Vec` and ndarray's `Array` of numbers are; or write through a `&mut` parameter"
+    note = "numbers, arrays of numbers, `Vec`, ndarray's `Array` of numbers, structs with `#[derive(Differentiable)]`, and tuples of \
+            these are; or write through a `&mut` parameter"
 )]
 pub trait Output {
     /// The gradient with respect to such a result, as a pullback gets it.
@@ -51,84 +53,103 @@ pub trait Output {
     fn gradient_size(gradient: &Self::Gradient) -> usize;
 }
 
-impl<T: Value> Output for T {
-    type Cotangent<'a> = T::Tangent;
-    type Gradient = T::Tangent;
+/// Implements [`Output`] for a [`Value`](crate::tangent::Value) `$t`, whose gradient is passed by value.
+macro_rules! output_of_value {
+    ([$($generics:tt)*] $t:ty $(where [$($clause:tt)*])?) => {
+        impl<$($generics)*> $crate::output::Output for $t $(where $($clause)*)? {
+            type Cotangent<'a> = <$t as $crate::tangent::Value>::Tangent;
+            type Gradient = <$t as $crate::tangent::Value>::Tangent;
 
-    #[inline(always)]
-    fn empty() -> T::Tangent {
-        T::Tangent::zero()
-    }
-    #[inline(always)]
-    fn prepare(&self, gradient: &mut T::Tangent) {
-        *gradient = T::Tangent::zero();
-    }
-    #[inline(always)]
-    fn lend(gradient: &T::Tangent) -> T::Tangent {
-        *gradient
-    }
-    #[inline(always)]
-    fn copy(gradient: &mut T::Tangent, cotangent: T::Tangent) {
-        *gradient = cotangent;
-    }
-    #[inline(always)]
-    fn seed() -> Option<T::Tangent> {
-        T::seed()
-    }
-    fn size(_value: &T) -> usize {
-        0
-    }
-    fn gradient_size(_gradient: &T::Tangent) -> usize {
-        0
-    }
+            #[inline(always)]
+            fn empty() -> Self::Gradient {
+                $crate::tangent::Tangent::zero()
+            }
+            #[inline(always)]
+            fn prepare(&self, gradient: &mut Self::Gradient) {
+                *gradient = $crate::tangent::Tangent::zero();
+            }
+            #[inline(always)]
+            fn lend(gradient: &Self::Gradient) -> Self::Gradient {
+                *gradient
+            }
+            #[inline(always)]
+            fn copy(gradient: &mut Self::Gradient, cotangent: Self::Gradient) {
+                *gradient = cotangent;
+            }
+            #[inline(always)]
+            fn seed() -> Option<Self::Gradient> {
+                <$t as $crate::tangent::Value>::seed()
+            }
+            fn size(_value: &Self) -> usize {
+                0
+            }
+            fn gradient_size(_gradient: &Self::Gradient) -> usize {
+                0
+            }
+        }
+    };
 }
+pub(crate) use output_of_value;
 
-impl<T: Value<Tangent: Element>> Output for Vec<T> {
-    type Cotangent<'a> = &'a [T::Tangent];
-    type Gradient = Vec<T::Tangent>;
+output_of_value!([T: Scalar] T);
+output_of_value!([T: Value, const N: usize] [T; N]);
 
-    fn empty() -> Vec<T::Tangent> {
-        Vec::new()
+macro_rules! tuple {
+    ($($T:ident $i:tt),*) => {
+        impl<$($T: Output),*> Output for ($($T,)*) {
+            type Cotangent<'a> = ($($T::Cotangent<'a>,)*);
+            type Gradient = ($($T::Gradient,)*);
+
+            #[inline(always)]
+            #[allow(clippy::unused_unit, reason = "the empty tuple")]
+            fn empty() -> Self::Gradient {
+                ($($T::empty(),)*)
+            }
+            #[inline(always)]
+            fn prepare(&self, _gradient: &mut Self::Gradient) {
+                $(self.$i.prepare(&mut _gradient.$i);)*
+            }
+            #[inline(always)]
+            #[allow(clippy::unused_unit, reason = "the empty tuple")]
+            fn lend(_gradient: &Self::Gradient) -> Self::Cotangent<'_> {
+                ($($T::lend(&_gradient.$i),)*)
+            }
+            #[inline(always)]
+            fn copy(_gradient: &mut Self::Gradient, _cotangent: Self::Cotangent<'_>) {
+                $($T::copy(&mut _gradient.$i, _cotangent.$i);)*
+            }
+            fn size(_value: &Self) -> usize {
+                0 $(+ $T::size(&_value.$i))*
+            }
+            fn gradient_size(_gradient: &Self::Gradient) -> usize {
+                0 $(+ $T::gradient_size(&_gradient.$i))*
+            }
+        }
+    };
+}
+for_tuples!(tuple);
+
+impl<T: Item> Output for Vec<T> {
+    type Cotangent<'a> = T::Views<'a>;
+    type Gradient = T::Gradients;
+
+    fn empty() -> T::Gradients {
+        T::empty_all()
     }
-    fn prepare(&self, gradient: &mut Vec<T::Tangent>) {
-        Differentiable::prepare(self, gradient);
+    fn prepare(&self, gradient: &mut T::Gradients) {
+        T::prepare_all(self, gradient);
     }
-    fn lend(gradient: &Vec<T::Tangent>) -> &[T::Tangent] {
-        gradient
+    fn lend(gradient: &T::Gradients) -> T::Views<'_> {
+        T::views(gradient)
     }
-    fn copy(gradient: &mut Vec<T::Tangent>, cotangent: &[T::Tangent]) {
-        gradient.clear();
-        gradient.extend_from_slice(cotangent);
+    fn copy(gradient: &mut T::Gradients, cotangent: T::Views<'_>) {
+        T::copy_all(gradient, cotangent);
     }
     fn size(value: &Vec<T>) -> usize {
-        value.capacity() * size_of::<T>()
+        value.capacity() * size_of::<T>() + T::size_all(value)
     }
-    fn gradient_size(gradient: &Vec<T::Tangent>) -> usize {
-        gradient.heap_size()
-    }
-}
-
-impl<T: Value<Tangent: Element> + 'static> Output for Vec<Vec<T>> {
-    type Cotangent<'a> = &'a [Vec<T::Tangent>];
-    type Gradient = Rows<Vec<T>>;
-
-    fn empty() -> Rows<Vec<T>> {
-        Rows::new()
-    }
-    fn prepare(&self, gradient: &mut Rows<Vec<T>>) {
-        gradient.prepare(self);
-    }
-    fn lend(gradient: &Rows<Vec<T>>) -> &[Vec<T::Tangent>] {
-        gradient
-    }
-    fn copy(gradient: &mut Rows<Vec<T>>, cotangent: &[Vec<T::Tangent>]) {
-        gradient.copy_from(cotangent);
-    }
-    fn size(value: &Vec<Vec<T>>) -> usize {
-        value.capacity() * size_of::<Vec<T>>() + value.iter().map(<Vec<T> as Output>::size).sum::<usize>()
-    }
-    fn gradient_size(gradient: &Rows<Vec<T>>) -> usize {
-        gradient.heap_size()
+    fn gradient_size(gradient: &T::Gradients) -> usize {
+        T::gradients_size(gradient)
     }
 }
 
@@ -146,8 +167,7 @@ impl<T: Element, D: Dimension + Copy + 'static> Output for Array<T, D> {
         gradient
     }
     fn copy(gradient: &mut Array<T, D>, cotangent: &Array<T, D>) {
-        Differentiable::prepare(cotangent, gradient);
-        gradient.assign(cotangent);
+        <Self as Differentiable>::copy_gradient(gradient, cotangent);
     }
     fn size(value: &Array<T, D>) -> usize {
         value.heap_size()
@@ -176,6 +196,47 @@ pub fn returned<F: Function>(
     F::Output::copy(&mut gradient, cotangent);
     gradient
 }
+
+/// The same for a local that becomes an element of a tuple.
+pub fn received<O: Output>(pool: &mut Pool<O::Gradient>, cotangent: O::Cotangent<'_>) -> O::Gradient {
+    let mut gradient = pool.first(O::gradient_size).unwrap_or_else(O::empty);
+    O::copy(&mut gradient, cotangent);
+    gradient
+}
+
+/// The same for a local that becomes a field of a struct.
+pub fn received_part<G: Clone>(pool: &mut Pool<G>, cotangent: &G) -> G {
+    match pool.oldest() {
+        Some(mut gradient) => {
+            gradient.clone_from(cotangent);
+            gradient
+        }
+        None => cotangent.clone(),
+    }
+}
+
+/// A field of a struct, and that of the copy.
+pub struct CopyField<'f, T>(pub &'f T, pub &'f mut T);
+
+impl<T: Clone> CopyField<'_, T> {
+    /// Copies it in the memory that is there.
+    #[inline]
+    pub fn copy(&mut self) -> bool {
+        self.1.clone_from(self.0);
+        true
+    }
+}
+
+/// A field that cannot be cloned by itself.
+pub trait CopyAnyField {
+    /// Does nothing, and says so.
+    #[inline]
+    fn copy(&mut self) -> bool {
+        false
+    }
+}
+
+impl<T> CopyAnyField for CopyField<'_, T> {}
 
 /// Copies of what a function returns, for its pullback to read; the memory is kept from call to call.
 pub struct Copies<T> {
@@ -229,6 +290,60 @@ impl<T> Copies<T> {
             let last = self.copies.len() - 1;
             self.copies.swap(self.pending.min(last), last);
         }
+    }
+}
+
+/// Memory for the parts of such copies, where a struct is taken apart.
+pub struct Spares<T> {
+    spares: Vec<T>,
+    /// What one of them owns.
+    measure: Option<fn(&T) -> usize>,
+}
+
+impl<T> Default for Spares<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Spares<T> {
+    /// None yet.
+    pub const fn new() -> Self {
+        Spares { spares: Vec::new(), measure: None }
+    }
+
+    /// What `part` holds, in other memory: that of the copy stays with it, since other parts may have changed in length.
+    pub fn part(&mut self, part: &T) -> T
+    where
+        T: Output + Clone,
+    {
+        self.measure = Some(T::size);
+        match self.spares.pop() {
+            Some(mut spare) => {
+                part.copy_to(&mut spare);
+                spare
+            }
+            None => part.clone(),
+        }
+    }
+
+    /// Takes memory for others.
+    pub fn give(&mut self, spare: T) {
+        self.spares.push(spare);
+    }
+}
+
+impl<T: Send> State for Spares<T> {
+    fn reset(&mut self) {}
+    fn shrink(&mut self) {
+        *self = Self::new();
+    }
+    fn pending(&self) -> usize {
+        0
+    }
+    fn memory(&self) -> usize {
+        self.spares.capacity() * size_of::<T>()
+            + self.measure.map_or(0, |measure| self.spares.iter().map(measure).sum())
     }
 }
 

@@ -28,6 +28,11 @@ pub trait Item: Sized {
     fn empty_all() -> Self::Gradients;
     /// Makes `gradients` zeros of the shapes of `items`.
     fn prepare_all(items: &[Self], gradients: &mut Self::Gradients);
+    /// See [`Differentiable::prepare_to_overwrite`].
+    #[inline]
+    fn prepare_all_to_overwrite(items: &[Self], gradients: &mut Self::Gradients) {
+        Self::prepare_all(items, gradients);
+    }
     /// The cells of `gradients`.
     fn shadows(gradients: &mut Self::Gradients) -> Self::Shadows<'_>;
     /// See [`Differentiable::align`].
@@ -40,6 +45,12 @@ pub trait Item: Sized {
     fn gradients_size(gradients: &Self::Gradients) -> usize;
     /// Sets `gradients`, already of the right shape, to `seeds`.
     fn seed_all(gradients: &mut Self::Gradients, seeds: Self::Views<'_>);
+    /// See [`Differentiable::copy_gradient`].
+    fn copy_all(gradients: &mut Self::Gradients, others: Self::Views<'_>);
+    /// How many bytes of the heap `items` own, beside the slice itself.
+    fn size_all(_items: &[Self]) -> usize {
+        0
+    }
 }
 
 impl<T: Value<Tangent: Element>> Item for T {
@@ -54,6 +65,12 @@ impl<T: Value<Tangent: Element>> Item for T {
     #[inline]
     fn prepare_all(items: &[T], gradients: &mut Vec<T::Tangent>) {
         zeros(gradients, items.len());
+    }
+    #[inline]
+    fn prepare_all_to_overwrite(items: &[T], gradients: &mut Vec<T::Tangent>) {
+        if gradients.len() != items.len() {
+            zeros(gradients, items.len());
+        }
     }
     #[inline]
     fn shadows(gradients: &mut Vec<T::Tangent>) -> Self::Shadows<'_> {
@@ -79,6 +96,11 @@ impl<T: Value<Tangent: Element>> Item for T {
     fn seed_all(gradients: &mut Vec<T::Tangent>, seeds: &[T::Tangent]) {
         gradients.copy_from_slice(seeds);
     }
+    #[inline]
+    fn copy_all(gradients: &mut Vec<T::Tangent>, others: &[T::Tangent]) {
+        gradients.clear();
+        gradients.extend_from_slice(others);
+    }
 }
 
 macro_rules! slice {
@@ -95,6 +117,10 @@ macro_rules! slice {
             #[inline]
             fn prepare(&self, gradient: &mut T::Gradients) {
                 T::prepare_all(self, gradient);
+            }
+            #[inline]
+            fn prepare_to_overwrite(&self, gradient: &mut T::Gradients) {
+                T::prepare_all_to_overwrite(self, gradient);
             }
             #[inline]
             fn shadow(gradient: &mut T::Gradients) -> T::Shadows<'_> {
@@ -118,6 +144,10 @@ macro_rules! slice {
             #[inline]
             fn seed(gradient: &mut T::Gradients, seed: T::Views<'_>) {
                 T::seed_all(gradient, seed);
+            }
+            #[inline]
+            fn copy_gradient(gradient: &mut T::Gradients, other: T::Views<'_>) {
+                T::copy_all(gradient, other);
             }
         }
     };
@@ -212,10 +242,7 @@ impl<T: Differentiable> Rows<T> {
     }
 
     /// Sets the gradients, of whatever number and shapes, to `others`.
-    pub(crate) fn copy_from(&mut self, others: &[T::Gradient])
-    where
-        T::Gradient: Clone,
-    {
+    pub fn copy_from(&mut self, others: &[T::Gradient]) {
         self.len = others.len();
         if self.gradients.len() < self.len {
             self.gradients.resize_with(self.len, T::empty);
@@ -223,7 +250,7 @@ impl<T: Differentiable> Rows<T> {
         self.shadows.clear();
         self.shadows.reserve(self.len);
         for (gradient, other) in self.gradients.iter_mut().zip(others) {
-            gradient.clone_from(other);
+            T::copy_gradient(gradient, T::view(other));
         }
     }
 
@@ -264,7 +291,10 @@ impl<T: Differentiable> std::ops::DerefMut for Rows<T> {
 
 impl<T: Differentiable<Gradient: Clone>> Clone for Rows<T> {
     fn clone(&self) -> Self {
-        self.to_vec().into()
+        Rows { len: self.len, gradients: self.to_vec(), shadows: Vec::with_capacity(self.len) }
+    }
+    fn clone_from(&mut self, other: &Self) {
+        self.copy_from(other);
     }
 }
 
@@ -282,7 +312,7 @@ impl<T: Differentiable<Gradient: PartialEq>> PartialEq for Rows<T> {
 
 /// Implements [`Item`] for a container.
 macro_rules! row {
-    ([$($generics:tt)*] $t:ty) => {
+    ([$($generics:tt)*] $t:ty $(, $size:expr)?) => {
         impl<$($generics)*> $crate::rows::Item for $t {
             type Gradients = $crate::rows::Rows<$t>;
             type Shadows<'a> = &'a [<$t as $crate::Differentiable>::Shadow<'a>];
@@ -314,9 +344,15 @@ macro_rules! row {
             fn seed_all(gradients: &mut Self::Gradients, seeds: Self::Views<'_>) {
                 gradients.seed(seeds);
             }
+            fn copy_all(gradients: &mut Self::Gradients, others: Self::Views<'_>) {
+                gradients.copy_from(others);
+            }
+            $(fn size_all(items: &[Self]) -> usize {
+                items.iter().map($size).sum()
+            })?
         }
     };
 }
 pub(crate) use row;
 
-row!([T: Item + 'static] Vec<T>);
+row!([T: Item + 'static] Vec<T>, |row| row.capacity() * size_of::<T>() + T::size_all(row));

@@ -58,6 +58,18 @@ pub trait Rule: State {
         (value, self.pullback(residual, args, shadows, seed))
     }
 
+    /// The same for a caller that has asked the rule to [`overwrite`](Rule::overwrite) the shadows of all parameters.
+    #[doc(hidden)]
+    #[inline]
+    fn value_and_pullback_afresh<'a>(
+        &mut self,
+        args: Args<'a, Self::Function>,
+        shadows: Shadows<'a, Self::Function>,
+        seed: Cotangent<'_, Self::Function>,
+    ) -> (<Self::Function as Function>::Output, Gradients<Self::Function>) {
+        self.value_and_pullback(args, shadows, seed)
+    }
+
     /// Takes back what a forward has returned, after the matching pullback, once nobody reads it any more: the memory that it
     /// owns may serve a later forward. A caller need not do this.
     #[inline(always)]

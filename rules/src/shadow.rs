@@ -61,6 +61,8 @@ pub trait Differentiable {
     /// # Panics
     /// If the shapes differ.
     fn seed(gradient: &mut Self::Gradient, seed: Self::View<'_>);
+    /// Sets `gradient`, of whatever shape, to `other`. Allocates only when it has to grow.
+    fn copy_gradient(gradient: &mut Self::Gradient, other: Self::View<'_>);
 }
 
 /// What the engine passes for a reference: its shadow, or nothing where the argument is constant, so that a rule can
@@ -190,6 +192,12 @@ pub trait Accumulate {
     fn read(&self) -> Self::Tangent;
     /// What the place held; it is zero afterwards.
     fn take(&self) -> Self::Tangent;
+    /// The place = `gradient`.
+    #[inline(always)]
+    fn set(&self, gradient: Self::Tangent) {
+        self.take();
+        self.accumulate(gradient);
+    }
 }
 
 impl<T: Tangent> Accumulate for Cell<T> {
@@ -207,6 +215,10 @@ impl<T: Tangent> Accumulate for Cell<T> {
     #[inline(always)]
     fn take(&self) -> T {
         self.replace(T::zero())
+    }
+    #[inline(always)]
+    fn set(&self, gradient: T) {
+        Cell::set(self, gradient);
     }
 }
 
@@ -347,6 +359,8 @@ impl<T: Value<Tangent: Element>> Differentiable for T {
         *gradient = T::Tangent::zero();
     }
     #[inline]
+    fn prepare_to_overwrite(&self, _gradient: &mut T::Tangent) {}
+    #[inline]
     fn shadow(gradient: &mut T::Tangent) -> &<T::Tangent as Element>::Cells {
         cells(gradient)
     }
@@ -365,6 +379,10 @@ impl<T: Value<Tangent: Element>> Differentiable for T {
     #[inline]
     fn seed(gradient: &mut T::Tangent, seed: T::Tangent) {
         *gradient = seed;
+    }
+    #[inline]
+    fn copy_gradient(gradient: &mut T::Tangent, other: T::Tangent) {
+        *gradient = other;
     }
 }
 
@@ -429,6 +447,10 @@ macro_rules! ndarray {
             fn seed(gradient: &mut Array<T, D>, seed: &Array<T, D>) {
                 assert_eq!(gradient.shape(), seed.shape(), "the seed has another shape than the argument");
                 gradient.assign(seed);
+            }
+            fn copy_gradient(gradient: &mut Array<T, D>, other: &Array<T, D>) {
+                Differentiable::prepare(other, gradient);
+                gradient.assign(other);
             }
         }
     };

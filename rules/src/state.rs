@@ -70,15 +70,27 @@ impl<T> Stack<T> {
     /// `indices`, already reversed, each with the residual of its iteration. There are as many as `indices` says.
     #[inline(always)]
     pub fn unwind<I: Iterator>(&mut self, indices: I) -> impl Iterator<Item = (I::Item, T)> {
-        let count = indices.size_hint().0;
+        let residuals = self.take(indices.size_hint().0);
+        indices.zip(residuals)
+    }
+
+    /// The same for `indices` in the order in which the iterations ran.
+    #[inline(always)]
+    pub fn run_through<I: Iterator>(&mut self, indices: I) -> impl Iterator<Item = (I::Item, T)> {
+        let residuals = self.take(indices.size_hint().0);
+        indices.zip(InOrder { next: 0, residuals })
+    }
+
+    /// Takes the latest `count` off.
+    #[inline(always)]
+    fn take(&mut self, count: usize) -> Residuals<'_, T> {
         let start = self.0.len().checked_sub(count).expect("a pullback follows its forward");
         // SAFETY: these elements are here, and no longer the vector's.
         let first = unsafe {
             self.0.set_len(start);
             self.0.as_ptr().add(start)
         };
-        let residuals = Residuals { first, left: count, stack: PhantomData };
-        indices.zip(residuals)
+        Residuals { first, left: count, stack: PhantomData }
     }
 
     /// Keeps the elements of `array` that a loop over `indices` may overwrite, which are counted from `start`. Where there are none
@@ -266,6 +278,34 @@ impl<T> Iterator for Residuals<'_, T> {
     #[inline(always)]
     fn size_hint(&self) -> (usize, Option<usize>) {
         (self.left, Some(self.left))
+    }
+}
+
+/// The same, the earliest first.
+struct InOrder<'a, T> {
+    next: usize,
+    residuals: Residuals<'a, T>,
+}
+
+impl<T> Iterator for InOrder<'_, T> {
+    type Item = T;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<T> {
+        let Residuals { first, left, .. } = self.residuals;
+        let number = self.next;
+        if number == left {
+            return None;
+        }
+        self.next += 1;
+        // SAFETY: one of those taken off, and each is read once.
+        Some(unsafe { first.add(number).read() })
+    }
+
+    #[inline(always)]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.residuals.left - self.next;
+        (left, Some(left))
     }
 }
 

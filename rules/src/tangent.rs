@@ -2,6 +2,7 @@
 
 use crate::float::Scalar;
 use crate::function::for_tuples;
+use crate::output::{Output, output_of_value};
 
 /// A type whose values a differentiable function may pass or return by value.
 ///
@@ -13,7 +14,9 @@ use crate::function::for_tuples;
     note = "a struct with a field that holds arrays, such as a `Vec`, is itself `#[pullback(by_reference)]`",
     note = "take a reference instead, or mark the parameter `#[constant]`"
 )]
-pub trait Value {
+pub trait Value:
+    for<'a> Output<Cotangent<'a> = <Self as Value>::Tangent, Gradient = <Self as Value>::Tangent>
+{
     /// The type of a gradient with respect to such a value.
     type Tangent: Tangent;
 
@@ -59,6 +62,7 @@ macro_rules! inert {
         impl Value for $t {
             type Tangent = ();
         }
+        output_of_value!([] $t);
     )*};
 }
 inert!(bool, char, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize);

@@ -10,6 +10,7 @@ use crate::extras::Extra;
 use crate::gradient::{Driver, ScalarOutput};
 use crate::hessian::{self, Hessian, Products};
 use crate::jacobian::{self, Jacobian};
+use crate::lifted::each;
 use crate::pushforward::OutputTangent;
 
 /// A function that has a Jacobian: `#[differentiable(dual)]`.
@@ -77,7 +78,7 @@ where
         write: &mut impl FnMut(&f64),
     ) -> f64 {
         let (value, _, (mut product, buffers)) = products.run(args, |flat| flat.extend_from_slice(direction));
-        <F::Parameters as LiftParameters<1>>::visit_gradient(&mut product, buffers, &mut |d| write(d));
+        <F::Parameters as LiftParameters<1>>::visit_gradient(&mut product, buffers, &mut each(|d| write(d)));
         value
     }
 }
@@ -115,7 +116,7 @@ where
         <F::Parameters as LiftParameters<{ hessian::WIDTH }>>::visit_gradient(
             &mut gradients,
             buffers,
-            &mut |d| write(d),
+            &mut each(|d| write(d)),
         );
         (value, hessian)
     }

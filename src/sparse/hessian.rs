@@ -90,7 +90,7 @@ where
             confirm(F::NAME, "Hessian", &self.suspects, pattern, &found);
         }
         let SparseHessian { second, gradient, values, .. } = self;
-        let gradient = fill::<F, WIDTH>(gradient, &args, second.flat.iter().map(|d| d.value()));
+        let gradient = fill::<F, _, WIDTH>(gradient, &args, &second.flat, |d| d.value());
         (value.expect("run at least once"), gradient, ArrayView1::from(&*values))
     }
 }

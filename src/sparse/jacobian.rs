@@ -13,7 +13,7 @@ use super::run::Run;
 use crate::extras::Extra;
 use crate::gradient::Driver;
 use crate::jacobian::WIDTH;
-use crate::lifted::Lifted;
+use crate::lifted::{Lifted, each};
 use crate::pushforward::OutputTangent;
 
 /// What sparse Jacobians of `F` keep from call to call.
@@ -152,11 +152,11 @@ where
             seed.visit(&mut unit);
             let (_, mut gradients, buffers) =
                 driver.pullback(F::Parameters::reborrow(&mut args), F::Output::lend(seed), |buffers| {
-                    F::Parameters::visit_written(buffers, &mut unit)
+                    F::Parameters::visit_written(buffers, &mut each(&mut unit))
                 });
             let (mut column, mut strays) = (0, false);
             let mut entries = groups.of_colour(colour).iter().peekable();
-            F::Parameters::visit_gradient(&mut gradients, buffers, &mut |d| {
+            let put = |d: &mut f64| {
                 if let Some(&(_, entry)) = entries.next_if(|entry| entry.0 == column) {
                     values[entry] = *d;
                 } else if d.abs() > 0.0 {
@@ -164,7 +164,8 @@ where
                     strays = true;
                 }
                 column += 1;
-            });
+            };
+            F::Parameters::visit_gradient(&mut gradients, buffers, &mut each(put));
             if strays {
                 suspects.extend((0..rows.of.len()).filter(|&row| rows.of[row] == colour));
             }

@@ -9,6 +9,7 @@
 
 use pullback::testing::CountingAllocator;
 
+mod aggregates;
 mod annotations;
 mod arrays;
 mod bindings;
@@ -26,10 +27,12 @@ mod corners;
 mod defaults;
 mod differences;
 mod exits;
+mod fresh;
 mod fusion;
 mod gathered;
 mod generics;
 mod iterators;
+mod latest;
 mod lengths;
 mod loops;
 mod matrices;

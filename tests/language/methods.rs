@@ -26,6 +26,29 @@ macro_rules! plain {
             type Tangent = $name<$T>;
         }
 
+        impl<$T: Scalar> pullback::Output for $name<$T> {
+            type Cotangent<'a> = $name<$T>;
+            type Gradient = $name<$T>;
+            fn empty() -> $name<$T> {
+                Tangent::zero()
+            }
+            fn prepare(&self, gradient: &mut $name<$T>) {
+                *gradient = Tangent::zero();
+            }
+            fn lend(gradient: &$name<$T>) -> $name<$T> {
+                *gradient
+            }
+            fn copy(gradient: &mut $name<$T>, cotangent: $name<$T>) {
+                *gradient = cotangent;
+            }
+            fn size(_: &$name<$T>) -> usize {
+                0
+            }
+            fn gradient_size(_: &$name<$T>) -> usize {
+                0
+            }
+        }
+
         impl<$T: Scalar> Tangent for $name<$T> {
             fn zero() -> Self {
                 $name { $($field: $T::default(),)* }

@@ -312,3 +312,113 @@ fn one_after_the_other() {
     check_rule(busy::rule, [(wave(1), other(1), 0.7), (wave(4), other(4), 0.9)]);
     check_rule(swapped::rule, [(wave(1), 1), (wave(4), 3), (wave(4), 0)]);
 }
+
+/// Derivatives are kept of each iteration, beside loops within that keep nothing.
+#[differentiable]
+fn layers(w: &[f64], b: &[f64], x: &[f64]) -> f64 {
+    let mut h = [0.0; 3];
+    for i in 0..3 {
+        let mut s = b[i];
+        for j in 0..x.len() {
+            s += w[i * x.len() + j] * x[j];
+        }
+        h[i] = s.tanh();
+    }
+    let mut g = [0.0; 3];
+    for i in 0..3 {
+        let mut s = b[i] * h[0];
+        for j in 0..3 {
+            s += w[i * 3 + j] * h[j];
+        }
+        g[i] = s.exp() * h[i];
+    }
+    let mut total = 0.0;
+    for i in 0..3 {
+        total += g[i] * g[i];
+    }
+    total
+}
+
+/// Likewise, where an iteration needs what another one has left, so that they must be undone backwards.
+#[differentiable]
+fn layers_in_turn(w: &[f64], x: &[f64]) -> f64 {
+    let mut h = [0.1; 4];
+    for i in 1..4 {
+        let mut s = 0.0;
+        for j in 0..x.len() {
+            s += w[j] * x[j] * h[i - 1];
+        }
+        h[i] = s.tanh();
+    }
+    let mut s = 0.2;
+    for i in 0..4 {
+        let mut t = s;
+        for j in 0..x.len() {
+            t += w[j] * h[i];
+        }
+        s = t.sin() + t.exp() * 0.01;
+    }
+    s * h[3]
+}
+
+/// A running index is kept along, and whether a branch was taken.
+#[differentiable]
+fn packed(l: &[f64], x: &[f64]) -> f64 {
+    let n = x.len();
+    let mut total = 0.0;
+    let mut k = 0;
+    for i in 0..n {
+        let mut s = 0.0;
+        for j in 0..=i {
+            s += l[i + j] * x[j];
+        }
+        total += s.tanh() * l[k];
+        if s > 0.3 {
+            total += s.exp();
+            k += 1;
+        }
+    }
+    total
+}
+
+/// Calls keep things of their own.
+#[differentiable]
+fn with_calls(w: &[f64], b: &[f64], x: &[f64]) -> f64 {
+    let mut h = [0.0; 3];
+    for i in 0..3 {
+        let mut s = 0.0;
+        for j in 0..x.len() {
+            s += x[j] * b[i];
+        }
+        h[i] = packed(w, x) * s.tanh();
+    }
+    h[0] * h[1] + h[2]
+}
+
+/// In place, where the array is kept as a whole or element by element.
+#[differentiable]
+fn in_place(y: &mut [f64], x: &[f64]) -> f64 {
+    for i in 0..y.len() {
+        let mut s = 0.0;
+        for j in 0..x.len() {
+            s += x[j] * x[j];
+        }
+        y[i] = (y[i] * s).tanh();
+    }
+    let mut total = 0.0;
+    for i in 0..y.len() {
+        total += y[i].exp() * y[i];
+    }
+    total
+}
+
+#[test]
+fn what_is_kept() {
+    let wave = |n: usize, start: f64| (0..n).map(|i| (0.7 * i as f64 + start).sin()).collect::<Vec<_>>();
+    let sizes = [2, 5, 1, 3, 0];
+    check_rule(layers::rule, sizes.map(|n| (wave(3 * n.max(3), 0.1), wave(3, 0.2), wave(n, 0.3))));
+    check_rule(layers_in_turn::rule, sizes.map(|n| (wave(n, 0.1), wave(n, 0.3))));
+    check_rule(packed::rule, sizes.map(|n| (wave(2 * n + 1, 0.1), wave(n, 0.3))));
+    check_rule(with_calls::rule, sizes.map(|n| (wave(2 * n + 1, 0.1), wave(3, 0.6), wave(n, 0.3))));
+    check_rule(in_place::rule, sizes.map(|n| (wave(4, 0.1), wave(n, 0.3))));
+}

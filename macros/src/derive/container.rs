@@ -72,6 +72,15 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
         },
         &none,
     );
+    let copy = each(
+        &|Field { member, ty, .. }| {
+            quote!(<#ty as __pb::Differentiable>::copy_gradient(
+                &mut gradient.#member,
+                <#ty as __pb::Differentiable>::view(&_other.#member),
+            );)
+        },
+        &none,
+    );
     let size = each(
         &|Field { member, ty, .. }| quote!(+ <#ty as __pb::Differentiable>::gradient_size(&_gradient.#member)),
         &none,
@@ -82,6 +91,7 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
     let traits = traits(list, &gradient, &kept);
     let coordinates = coordinates(item, fields);
     let lend = lend(item, &own);
+    let output = super::output::of_container(item, fields, &own);
     quote! {
         #[doc = #doc]
         #allow
@@ -129,11 +139,15 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
                 fn seed(gradient: &mut Self::Gradient, seed: Self::View<'_>) {
                     #seed
                 }
+                fn copy_gradient(gradient: &mut Self::Gradient, _other: Self::View<'_>) {
+                    #copy
+                }
             }
             #traits
             #exchange
             #coordinates
             #lend
+            #output
         };
     }
 }
@@ -259,6 +273,9 @@ fn traits(fields: &[Field], gradient: &proc_macro2::Ident, kept: &Generics) -> T
             fn clone(&self) -> Self {
                 #gradient { #(#members: ::core::clone::Clone::clone(&self.#members),)* }
             }
+            fn clone_from(&mut self, _other: &Self) {
+                #(::core::clone::Clone::clone_from(&mut self.#members, &_other.#members);)*
+            }
         }
         #[automatically_derived]
         impl #parameters ::core::cmp::PartialEq for #gradient #arguments #equal {
@@ -334,6 +351,9 @@ fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
             }
             fn seed_all(gradients: &mut Self::Gradients, seeds: Self::Views<'_>) {
                 gradients.seed(seeds);
+            }
+            fn copy_all(gradients: &mut Self::Gradients, others: Self::Views<'_>) {
+                gradients.copy_from(others);
             }
         }
         #[automatically_derived]

@@ -77,8 +77,8 @@ pub(super) fn expand(item: &Item, fields: &Fields, tangent: &Ident) -> TokenStre
         generics
     };
     let visit = quote! {
-        fn visit<__F: FnMut(&mut #number)>(&mut self, _visitor: &mut __F) {
-            #(__pb::Numbers::<#number>::visit(&mut self.#counted, _visitor);)*
+        fn visit_runs<__F: FnMut(&mut [#number])>(&mut self, _visitor: &mut __F) {
+            #(__pb::Numbers::<#number>::visit_runs(&mut self.#counted, _visitor);)*
         }
     };
     let (of_value, of_tangent) = (numbers(false), numbers(true));

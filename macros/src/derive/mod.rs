@@ -6,6 +6,7 @@
 
 mod container;
 mod dual;
+mod output;
 mod parse;
 mod plain;
 

@@ -175,11 +175,13 @@ fn value(item: &Item, record: &Record, bounds: impl IntoIterator<Item = WherePre
         for<'any> #name #own: ::core::marker::Copy + __pb::Value<Tangent: __pb::Element>
     );
     let sorted = with(&generics, [sorted]).where_clause;
+    let output = super::output::of_value(&generics, &quote!(#name #own));
     quote! {
         #[automatically_derived]
         impl #parameters __pb::Value for #name #own #clause {
             type Tangent = #tangent #arguments;
         }
+        #output
         #[automatically_derived]
         impl #parameters __pb::SortItem for #name #own #sorted {}
     }
@@ -282,6 +284,7 @@ impl Record<'_> {
             _ => quote!(debug_struct),
         };
         let cells = self.cells(vis);
+        let output = super::output::of_value(generics, &quote!(#name #arguments));
         let impls = quote! {
             #[automatically_derived]
             impl #parameters ::core::marker::Copy for #name #arguments #clause {}
@@ -326,6 +329,7 @@ impl Record<'_> {
             impl #parameters __pb::Value for #name #arguments #clause {
                 type Tangent = Self;
             }
+            #output
             #[automatically_derived]
             impl #parameters __pb::Coordinates for #name #arguments #visit_clause {
                 fn visit(&mut self, _visitor: &mut dyn FnMut(__pb::Coordinate<'_>)) {

@@ -4,6 +4,7 @@ pub(crate) mod companion;
 mod direction;
 mod gradient;
 pub(crate) mod lifting;
+mod seed;
 mod sparse;
 
 use proc_macro2::{Span, TokenStream};

@@ -399,6 +399,10 @@ macro_rules! differentiable {
                 assert_eq!(gradient.shape(), seed.shape(), "the seed has another shape than the argument");
                 run::assign(gradient, seed);
             }
+            fn copy_gradient(gradient: &mut DeviceArray<T, D>, other: &DeviceArray<T, D>) {
+                other.prepare(gradient);
+                run::assign(gradient, other);
+            }
         }
 
         impl<T: Real, D: Rank> Array<T> for $array {

@@ -18,7 +18,7 @@ pub trait Lift<T, const N: usize> {
     type Dual: Send + 'static;
     /// As constants: with zeros for derivatives.
     fn lift(&self) -> Self::Dual;
-    /// The same in memory that is there already.
+    /// The values, in memory that is there already. Derivatives may stay what they are: whoever asks for this sets them.
     #[inline]
     fn load(&self, dual: &mut Self::Dual) {
         *dual = self.lift();
@@ -49,6 +49,10 @@ impl<T: Float, const N: usize> Lift<T, N> for f64 {
         DualNumber::constant(*self)
     }
     #[inline(always)]
+    fn load(&self, dual: &mut DualNumber<T, N>) {
+        dual.value = T::from_f64(*self);
+    }
+    #[inline(always)]
     fn lower(dual: &DualNumber<T, N>) -> f64 {
         dual.value.to_f64()
     }
@@ -76,6 +80,12 @@ impl<T, const N: usize, A: Lift<T, N>, const M: usize> Lift<T, N> for [A; M] {
     #[inline]
     fn lift(&self) -> [A::Dual; M] {
         std::array::from_fn(|i| self[i].lift())
+    }
+    #[inline]
+    fn load(&self, dual: &mut [A::Dual; M]) {
+        for (value, dual) in self.iter().zip(dual) {
+            value.load(dual);
+        }
     }
     #[inline]
     fn lower(dual: &[A::Dual; M]) -> Self {
@@ -205,7 +215,7 @@ pub trait LiftRef<T, const N: usize> {
     type Dual: ?Sized;
     /// Where it lives, from call to call.
     type Store: Default + Send;
-    /// Brings the values to `store`, as constants.
+    /// Brings the values to `store`, see [`Lift::load`].
     fn load(&self, store: &mut Self::Store);
     /// What was brought there.
     fn lend(store: &mut Self::Store) -> &mut Self::Dual;

@@ -16,7 +16,7 @@ mod parameter;
 pub use cast::Cast;
 pub use contribute::{Contribute, ContributeParameter, ContributeParameters};
 pub use lift::{Lift, LiftRef};
-pub use number::DualNumber;
+pub use number::{DualNumber, by_seed};
 pub use numbers::{Direction, Numbers};
 pub use parameter::{LiftParameter, LiftParameters};
 

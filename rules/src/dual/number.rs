@@ -1,5 +1,6 @@
 //! The number itself, its order and how it is shown. Its numeric methods are lines of the table in `scalar.rs`.
 
+use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::fmt::{self, Debug, Display, LowerExp};
 use std::iter::{Product, Sum};
@@ -65,17 +66,24 @@ impl<T: Float, const N: usize> DualNumber<T, N> {
     /// leaves what does not change alone: *√x* at 0, of a constant.
     #[inline(always)]
     pub(crate) fn chain(self, value: T, slope: T) -> Self {
-        let mut result = DualNumber { value, tangent: self.tangent };
         if slope.is_finite() {
-            for t in &mut result.tangent {
+            return self.chain_finite(value, slope);
+        }
+        let mut result = DualNumber { value, tangent: self.tangent };
+        for t in &mut result.tangent {
+            if *t != T::zero() {
                 *t *= slope;
             }
-        } else {
-            for t in &mut result.tangent {
-                if *t != T::zero() {
-                    *t *= slope;
-                }
-            }
+        }
+        result
+    }
+
+    /// The same, where the slope is finite wherever the value is. That is not looked at, so that loops can run in vectors.
+    #[inline(always)]
+    pub(crate) fn chain_finite(self, value: T, slope: T) -> Self {
+        let mut result = DualNumber { value, tangent: self.tangent };
+        for t in &mut result.tangent {
+            *t *= slope;
         }
         result
     }
@@ -131,6 +139,20 @@ impl<T: Float, const N: usize> DualNumber<T, N> {
     pub fn total_cmp(&self, other: &Self) -> Ordering {
         self.total_order().cmp(&other.total_order())
     }
+}
+
+/// `d * factor`, where `d` is likely to be a constant that the compiler knows. What does not change is not multiplied then: of floats no
+/// optimiser would leave that out by itself.
+#[inline(always)]
+pub fn by_seed<T: Float, const N: usize>(
+    d: DualNumber<T, N>,
+    factor: impl Borrow<DualNumber<T, N>>,
+) -> DualNumber<T, N> {
+    let factor = *factor.borrow();
+    if d.tangent.iter().any(|t| *t != T::zero()) {
+        return d * factor;
+    }
+    factor.chain_finite(d.value * factor.value, d.value)
 }
 
 impl<T: Float, const N: usize> Default for DualNumber<T, N> {

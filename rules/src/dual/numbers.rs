@@ -10,14 +10,33 @@ use crate::shadow::Differentiable;
 /// Something that numbers of type `S` can be counted off: an argument, a direction or a gradient. A value and its gradient have the
 /// same coordinates, in the same order: that of fields and elements, rows of matrices one after the other.
 pub trait Numbers<S> {
-    /// Visits every coordinate once.
-    fn visit<F: FnMut(&mut S)>(&mut self, visitor: &mut F);
+    /// Visits every coordinate once, those that lie side by side in memory together.
+    fn visit_runs<F: FnMut(&mut [S])>(&mut self, visitor: &mut F);
+    /// The same for several things that lie side by side.
+    #[inline]
+    fn visit_runs_of_all<F: FnMut(&mut [S])>(all: &mut [Self], visitor: &mut F)
+    where
+        Self: Sized,
+    {
+        for one in all {
+            one.visit_runs(visitor);
+        }
+    }
+    /// Visits every coordinate once, one by one.
+    #[inline]
+    fn visit<F: FnMut(&mut S)>(&mut self, visitor: &mut F) {
+        self.visit_runs(&mut |run: &mut [S]| run.iter_mut().for_each(&mut *visitor));
+    }
 }
 
 impl<S: Scalar> Numbers<S> for S {
     #[inline(always)]
-    fn visit<F: FnMut(&mut S)>(&mut self, visitor: &mut F) {
-        visitor(self);
+    fn visit_runs<F: FnMut(&mut [S])>(&mut self, visitor: &mut F) {
+        visitor(std::slice::from_mut(self));
+    }
+    #[inline(always)]
+    fn visit_runs_of_all<F: FnMut(&mut [S])>(all: &mut [S], visitor: &mut F) {
+        visitor(all);
     }
 }
 
@@ -25,7 +44,7 @@ macro_rules! none {
     ($($t:ty),*) => {$(
         impl<S: Scalar> Numbers<S> for $t {
             #[inline(always)]
-            fn visit<F: FnMut(&mut S)>(&mut self, _visitor: &mut F) {}
+            fn visit_runs<F: FnMut(&mut [S])>(&mut self, _visitor: &mut F) {}
         }
     )*};
 }
@@ -33,59 +52,61 @@ none!(bool, char, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize
 
 impl<S: Scalar, A: Numbers<S>> Numbers<S> for [A] {
     #[inline]
-    fn visit<F: FnMut(&mut S)>(&mut self, visitor: &mut F) {
-        for element in self {
-            element.visit(visitor);
-        }
+    fn visit_runs<F: FnMut(&mut [S])>(&mut self, visitor: &mut F) {
+        A::visit_runs_of_all(self, visitor);
     }
 }
 
 impl<S: Scalar, A: Numbers<S>, const M: usize> Numbers<S> for [A; M] {
     #[inline]
-    fn visit<F: FnMut(&mut S)>(&mut self, visitor: &mut F) {
-        self.as_mut_slice().visit(visitor);
+    fn visit_runs<F: FnMut(&mut [S])>(&mut self, visitor: &mut F) {
+        A::visit_runs_of_all(self, visitor);
+    }
+    #[inline]
+    fn visit_runs_of_all<F: FnMut(&mut [S])>(all: &mut [Self], visitor: &mut F) {
+        A::visit_runs_of_all(all.as_flattened_mut(), visitor);
     }
 }
 
 impl<S: Scalar, A: Numbers<S>> Numbers<S> for Vec<A> {
     #[inline]
-    fn visit<F: FnMut(&mut S)>(&mut self, visitor: &mut F) {
-        self.as_mut_slice().visit(visitor);
+    fn visit_runs<F: FnMut(&mut [S])>(&mut self, visitor: &mut F) {
+        A::visit_runs_of_all(self, visitor);
     }
 }
 
 impl<S: Scalar, A: Numbers<S>> Numbers<S> for Option<A> {
     #[inline]
-    fn visit<F: FnMut(&mut S)>(&mut self, visitor: &mut F) {
+    fn visit_runs<F: FnMut(&mut [S])>(&mut self, visitor: &mut F) {
         if let Some(value) = self {
-            value.visit(visitor);
+            value.visit_runs(visitor);
         }
     }
 }
 
 impl<S: Scalar, A: Numbers<S>, E> Numbers<S> for Result<A, E> {
     #[inline]
-    fn visit<F: FnMut(&mut S)>(&mut self, visitor: &mut F) {
+    fn visit_runs<F: FnMut(&mut [S])>(&mut self, visitor: &mut F) {
         if let Ok(value) = self {
-            value.visit(visitor);
+            value.visit_runs(visitor);
         }
     }
 }
 
 impl<S: Scalar, A: Differentiable<Gradient: Numbers<S>>> Numbers<S> for Rows<A> {
     #[inline]
-    fn visit<F: FnMut(&mut S)>(&mut self, visitor: &mut F) {
-        self[..].visit(visitor);
+    fn visit_runs<F: FnMut(&mut [S])>(&mut self, visitor: &mut F) {
+        self[..].visit_runs(visitor);
     }
 }
 
 /// In logical order, whatever the strides.
 impl<S: Scalar, A: Numbers<S>, B: DataMut<Elem = A>, D: Dimension> Numbers<S> for ArrayBase<B, D> {
     #[inline]
-    fn visit<F: FnMut(&mut S)>(&mut self, visitor: &mut F) {
+    fn visit_runs<F: FnMut(&mut [S])>(&mut self, visitor: &mut F) {
         match self.as_slice_mut() {
-            Some(elements) => elements.visit(visitor),
-            None => self.iter_mut().for_each(|element| element.visit(visitor)),
+            Some(elements) => elements.visit_runs(visitor),
+            None => self.iter_mut().for_each(|element| element.visit_runs(visitor)),
         }
     }
 }
@@ -94,8 +115,8 @@ macro_rules! tuple {
     ($($T:ident $i:tt),*) => {
         impl<S: Scalar, $($T: Numbers<S>),*> Numbers<S> for ($($T,)*) {
             #[inline]
-            fn visit<Visitor: FnMut(&mut S)>(&mut self, _visitor: &mut Visitor) {
-                $(self.$i.visit(_visitor);)*
+            fn visit_runs<Visitor: FnMut(&mut [S])>(&mut self, _visitor: &mut Visitor) {
+                $(self.$i.visit_runs(_visitor);)*
             }
         }
     };
@@ -106,11 +127,21 @@ for_tuples!(tuple);
 pub trait Direction {
     /// Appends its coordinates.
     fn append_to(&self, flat: &mut Vec<f64>);
+    /// Appends those of several directions that lie side by side.
+    fn append_all_to(all: &[Self], flat: &mut Vec<f64>)
+    where
+        Self: Sized,
+    {
+        all.iter().for_each(|one| one.append_to(flat));
+    }
 }
 
 impl Direction for f64 {
     fn append_to(&self, flat: &mut Vec<f64>) {
         flat.push(*self);
+    }
+    fn append_all_to(all: &[f64], flat: &mut Vec<f64>) {
+        flat.extend_from_slice(all);
     }
 }
 
@@ -120,13 +151,16 @@ impl Direction for () {
 
 impl<A: Direction> Direction for [A] {
     fn append_to(&self, flat: &mut Vec<f64>) {
-        self.iter().for_each(|element| element.append_to(flat));
+        A::append_all_to(self, flat);
     }
 }
 
 impl<A: Direction, const M: usize> Direction for [A; M] {
     fn append_to(&self, flat: &mut Vec<f64>) {
-        self.as_slice().append_to(flat);
+        A::append_all_to(self, flat);
+    }
+    fn append_all_to(all: &[Self], flat: &mut Vec<f64>) {
+        A::append_all_to(all.as_flattened(), flat);
     }
 }
 
@@ -150,7 +184,10 @@ impl<A: Differentiable<Gradient: Direction>> Direction for Rows<A> {
 
 impl<A: Direction, D: Dimension> Direction for Array<A, D> {
     fn append_to(&self, flat: &mut Vec<f64>) {
-        self.iter().for_each(|element| element.append_to(flat));
+        match self.as_slice() {
+            Some(elements) => elements.append_to(flat),
+            None => self.iter().for_each(|element| element.append_to(flat)),
+        }
     }
 }
 

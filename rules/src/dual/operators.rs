@@ -269,7 +269,8 @@ operator! {
     };
     of_constant |c, b| {
         let quotient = c / b.value;
-        let slope = -quotient / b.value;
+        // Whoever divides by the same number has its inverse at hand.
+        let slope = -quotient * b.value.recip();
         let mut result = DualNumber { value: quotient, tangent: b.tangent };
         for t in &mut result.tangent {
             *t *= slope;

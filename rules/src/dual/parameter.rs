@@ -8,14 +8,14 @@ use crate::function::{ConstMut, ConstRef, ConstVal, Held, Mut, Parameter, Parame
 use crate::shadow::Differentiable;
 use crate::tangent::{Tangent, Value};
 
-/// A parameter whose argument may be made of dual numbers with `N` directions.
+/// A parameter whose argument may be made of dual numbers with `N` directions. Visitors get coordinates that lie side by side together.
 pub trait LiftParameter<const N: usize>: Parameter {
     /// How the function of dual numbers takes it.
     type Dual: Parameter;
     /// Where the argument in dual numbers lives, from call to call.
     type Store: Default + Send;
 
-    /// Brings the argument to `store`, as a constant.
+    /// Brings the argument to `store`. The derivatives of its coordinates are to be set.
     fn load(store: &mut Self::Store, arg: &Self::Arg<'_>);
     /// The argument of the function of dual numbers.
     fn lend<'a>(store: &'a mut Self::Store, arg: Self::Arg<'a>) -> <Self::Dual as Parameter>::Arg<'a>;
@@ -30,23 +30,23 @@ pub trait LiftParameter<const N: usize>: Parameter {
         0
     }
     /// Visits the coordinates of an active argument.
-    fn visit_duals<F: FnMut(&mut DualNumber<f64, N>)>(store: &mut Self::Store, visitor: &mut F);
+    fn visit_duals<F: FnMut(&mut [DualNumber<f64, N>])>(store: &mut Self::Store, visitor: &mut F);
     /// The same, of an active `&mut` argument.
-    fn visit_outputs<F: FnMut(&mut DualNumber<f64, N>)>(store: &mut Self::Store, visitor: &mut F);
+    fn visit_outputs<F: FnMut(&mut [DualNumber<f64, N>])>(store: &mut Self::Store, visitor: &mut F);
     /// Visits the coordinates of its gradient in dual numbers.
-    fn visit_dual_gradient<F: FnMut(&mut DualNumber<f64, N>)>(
+    fn visit_dual_gradient<F: FnMut(&mut [DualNumber<f64, N>])>(
         gradient: &mut <Self::Dual as Parameter>::Gradient,
         buffer: &mut <Self::Dual as Parameter>::Buffer,
         visitor: &mut F,
     );
     /// Visits the coordinates of its gradient.
-    fn visit_gradient<F: FnMut(&mut f64)>(
+    fn visit_gradient<F: FnMut(&mut [f64])>(
         gradient: &mut Self::Gradient,
         buffer: &mut Self::Buffer,
         visitor: &mut F,
     );
     /// The same, of an active `&mut` argument.
-    fn visit_written<F: FnMut(&mut f64)>(buffer: &mut Self::Buffer, visitor: &mut F);
+    fn visit_written<F: FnMut(&mut [f64])>(buffer: &mut Self::Buffer, visitor: &mut F);
 }
 
 impl<A, const N: usize> LiftParameter<N> for Val<A>
@@ -68,25 +68,25 @@ where
     #[inline]
     fn unload(_arg: &mut A, _store: &Self::Store) {}
     #[inline]
-    fn visit_duals<F: FnMut(&mut DualNumber<f64, N>)>(store: &mut Self::Store, visitor: &mut F) {
-        store.visit(visitor);
+    fn visit_duals<F: FnMut(&mut [DualNumber<f64, N>])>(store: &mut Self::Store, visitor: &mut F) {
+        store.visit_runs(visitor);
     }
     #[inline]
-    fn visit_outputs<F: FnMut(&mut DualNumber<f64, N>)>(_store: &mut Self::Store, _visitor: &mut F) {}
+    fn visit_outputs<F: FnMut(&mut [DualNumber<f64, N>])>(_store: &mut Self::Store, _visitor: &mut F) {}
     #[inline]
-    fn visit_dual_gradient<F: FnMut(&mut DualNumber<f64, N>)>(
+    fn visit_dual_gradient<F: FnMut(&mut [DualNumber<f64, N>])>(
         gradient: &mut <A::Dual as Value>::Tangent,
         (): &mut (),
         visitor: &mut F,
     ) {
-        gradient.visit(visitor);
+        gradient.visit_runs(visitor);
     }
     #[inline]
-    fn visit_gradient<F: FnMut(&mut f64)>(gradient: &mut A::Tangent, (): &mut (), visitor: &mut F) {
-        gradient.visit(visitor);
+    fn visit_gradient<F: FnMut(&mut [f64])>(gradient: &mut A::Tangent, (): &mut (), visitor: &mut F) {
+        gradient.visit_runs(visitor);
     }
     #[inline]
-    fn visit_written<F: FnMut(&mut f64)>((): &mut (), _visitor: &mut F) {}
+    fn visit_written<F: FnMut(&mut [f64])>((): &mut (), _visitor: &mut F) {}
 }
 
 macro_rules! by_reference {
@@ -126,31 +126,31 @@ macro_rules! by_reference {
                 A::store_size(store)
             }
             #[inline]
-            fn visit_duals<F: FnMut(&mut DualNumber<f64, N>)>(store: &mut Self::Store, visitor: &mut F) {
-                A::lend(store).visit(visitor);
+            fn visit_duals<F: FnMut(&mut [DualNumber<f64, N>])>(store: &mut Self::Store, visitor: &mut F) {
+                A::lend(store).visit_runs(visitor);
             }
             #[inline]
-            fn visit_outputs<F: FnMut(&mut DualNumber<f64, N>)>(store: &mut Self::Store, visitor: &mut F) {
+            fn visit_outputs<F: FnMut(&mut [DualNumber<f64, N>])>(store: &mut Self::Store, visitor: &mut F) {
                 if $outputs {
-                    A::lend(store).visit(visitor);
+                    A::lend(store).visit_runs(visitor);
                 }
             }
             #[inline]
-            fn visit_dual_gradient<F: FnMut(&mut DualNumber<f64, N>)>(
+            fn visit_dual_gradient<F: FnMut(&mut [DualNumber<f64, N>])>(
                 (): &mut (),
                 buffer: &mut <A::Dual as Differentiable>::Gradient,
                 visitor: &mut F,
             ) {
-                buffer.visit(visitor);
+                buffer.visit_runs(visitor);
             }
             #[inline]
-            fn visit_gradient<F: FnMut(&mut f64)>((): &mut (), buffer: &mut A::Gradient, visitor: &mut F) {
-                buffer.visit(visitor);
+            fn visit_gradient<F: FnMut(&mut [f64])>((): &mut (), buffer: &mut A::Gradient, visitor: &mut F) {
+                buffer.visit_runs(visitor);
             }
             #[inline]
-            fn visit_written<F: FnMut(&mut f64)>(buffer: &mut A::Gradient, visitor: &mut F) {
+            fn visit_written<F: FnMut(&mut [f64])>(buffer: &mut A::Gradient, visitor: &mut F) {
                 if $outputs {
-                    buffer.visit(visitor);
+                    buffer.visit_runs(visitor);
                 }
             }
         }
@@ -189,25 +189,25 @@ macro_rules! passed {
                 }
             )?
             #[inline]
-            fn visit_duals<F: FnMut(&mut DualNumber<f64, N>)>(_store: &mut Self::Store, _visitor: &mut F) {}
+            fn visit_duals<F: FnMut(&mut [DualNumber<f64, N>])>(_store: &mut Self::Store, _visitor: &mut F) {}
             #[inline]
-            fn visit_outputs<F: FnMut(&mut DualNumber<f64, N>)>(_store: &mut Self::Store, _visitor: &mut F) {}
+            fn visit_outputs<F: FnMut(&mut [DualNumber<f64, N>])>(_store: &mut Self::Store, _visitor: &mut F) {}
             #[inline]
-            fn visit_dual_gradient<F: FnMut(&mut DualNumber<f64, N>)>(
+            fn visit_dual_gradient<F: FnMut(&mut [DualNumber<f64, N>])>(
                 _gradient: &mut Self::Gradient,
                 _buffer: &mut Self::Buffer,
                 _visitor: &mut F,
             ) {
             }
             #[inline]
-            fn visit_gradient<F: FnMut(&mut f64)>(
+            fn visit_gradient<F: FnMut(&mut [f64])>(
                 _gradient: &mut Self::Gradient,
                 _buffer: &mut Self::Buffer,
                 _visitor: &mut F,
             ) {
             }
             #[inline]
-            fn visit_written<F: FnMut(&mut f64)>(_buffer: &mut Self::Buffer, _visitor: &mut F) {}
+            fn visit_written<F: FnMut(&mut [f64])>(_buffer: &mut Self::Buffer, _visitor: &mut F) {}
         }
     };
 }
@@ -242,11 +242,11 @@ pub trait LiftParameters<const N: usize>: Parameters {
     /// See [`LiftParameter::store_size`].
     fn stores_size(stores: &Self::Stores) -> usize;
     /// See [`LiftParameter::visit_duals`].
-    fn visit_duals<F: FnMut(&mut DualNumber<f64, N>)>(stores: &mut Self::Stores, visitor: &mut F);
+    fn visit_duals<F: FnMut(&mut [DualNumber<f64, N>])>(stores: &mut Self::Stores, visitor: &mut F);
     /// See [`LiftParameter::visit_outputs`].
-    fn visit_outputs<F: FnMut(&mut DualNumber<f64, N>)>(stores: &mut Self::Stores, visitor: &mut F);
+    fn visit_outputs<F: FnMut(&mut [DualNumber<f64, N>])>(stores: &mut Self::Stores, visitor: &mut F);
     /// See [`LiftParameter::visit_dual_gradient`].
-    fn visit_dual_gradient<F: FnMut(&mut DualNumber<f64, N>)>(
+    fn visit_dual_gradient<F: FnMut(&mut [DualNumber<f64, N>])>(
         gradients: &mut <Self::Dual as Parameters>::Gradients,
         buffers: &mut <Self::Dual as Parameters>::Buffers,
         visitor: &mut F,
@@ -254,13 +254,13 @@ pub trait LiftParameters<const N: usize>: Parameters {
     /// Gradients of parameters passed by value, all zero.
     fn zeros() -> Self::Gradients;
     /// See [`LiftParameter::visit_gradient`].
-    fn visit_gradient<F: FnMut(&mut f64)>(
+    fn visit_gradient<F: FnMut(&mut [f64])>(
         gradients: &mut Self::Gradients,
         buffers: &mut Self::Buffers,
         visitor: &mut F,
     );
     /// See [`LiftParameter::visit_written`].
-    fn visit_written<F: FnMut(&mut f64)>(buffers: &mut Self::Buffers, visitor: &mut F);
+    fn visit_written<F: FnMut(&mut [f64])>(buffers: &mut Self::Buffers, visitor: &mut F);
 }
 
 macro_rules! parameters {
@@ -285,13 +285,13 @@ macro_rules! parameters {
             fn stores_size(_stores: &Self::Stores) -> usize {
                 0 $(+ $P::store_size(&_stores.0.$i.0))*
             }
-            fn visit_duals<Visitor: FnMut(&mut DualNumber<f64, WIDTH>)>(_stores: &mut Self::Stores, _visitor: &mut Visitor) {
+            fn visit_duals<Visitor: FnMut(&mut [DualNumber<f64, WIDTH>])>(_stores: &mut Self::Stores, _visitor: &mut Visitor) {
                 $($P::visit_duals(&mut _stores.0.$i.0, _visitor);)*
             }
-            fn visit_outputs<Visitor: FnMut(&mut DualNumber<f64, WIDTH>)>(_stores: &mut Self::Stores, _visitor: &mut Visitor) {
+            fn visit_outputs<Visitor: FnMut(&mut [DualNumber<f64, WIDTH>])>(_stores: &mut Self::Stores, _visitor: &mut Visitor) {
                 $($P::visit_outputs(&mut _stores.0.$i.0, _visitor);)*
             }
-            fn visit_dual_gradient<Visitor: FnMut(&mut DualNumber<f64, WIDTH>)>(
+            fn visit_dual_gradient<Visitor: FnMut(&mut [DualNumber<f64, WIDTH>])>(
                 _gradients: &mut <Self::Dual as Parameters>::Gradients,
                 _buffers: &mut <Self::Dual as Parameters>::Buffers,
                 _visitor: &mut Visitor,
@@ -302,14 +302,14 @@ macro_rules! parameters {
             fn zeros() -> Self::Gradients {
                 ($(<$P::Gradient as Tangent>::zero(),)*)
             }
-            fn visit_gradient<Visitor: FnMut(&mut f64)>(
+            fn visit_gradient<Visitor: FnMut(&mut [f64])>(
                 _gradients: &mut Self::Gradients,
                 _buffers: &mut Self::Buffers,
                 _visitor: &mut Visitor,
             ) {
                 $($P::visit_gradient(&mut _gradients.$i, &mut _buffers.$i, _visitor);)*
             }
-            fn visit_written<Visitor: FnMut(&mut f64)>(_buffers: &mut Self::Buffers, _visitor: &mut Visitor) {
+            fn visit_written<Visitor: FnMut(&mut [f64])>(_buffers: &mut Self::Buffers, _visitor: &mut Visitor) {
                 $($P::visit_written(&mut _buffers.$i, _visitor);)*
             }
         }

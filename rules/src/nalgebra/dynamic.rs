@@ -115,6 +115,12 @@ where
         assert_eq!(gradient.shape(), seed.shape(), "the seed has another shape than the argument");
         gradient.as_mut_slice().copy_from_slice(seed.as_slice());
     }
+    fn copy_gradient(gradient: &mut Self, other: &Self) {
+        reshape(other, gradient, |entries| {
+            entries.clear();
+            entries.extend_from_slice(other.as_slice());
+        });
+    }
 }
 
 row!([T: Entry, C: Dim] Heap<T, nalgebra::Dyn, C>);
@@ -158,10 +164,7 @@ where
         gradient.len() * size_of::<T>()
     }
     fn copy(gradient: &mut Self, cotangent: &Self) {
-        reshape(cotangent, gradient, |entries| {
-            entries.clear();
-            entries.extend_from_slice(cotangent.as_slice());
-        });
+        <Self as Differentiable>::copy_gradient(gradient, cotangent);
     }
     /// nalgebra's `clone_from` allocates.
     fn copy_to(&self, copy: &mut Self)

@@ -9,12 +9,14 @@ use super::{Cells, Entry};
 use crate::held::{Constant, Parts};
 use crate::mutation::Fill;
 use crate::operators::ScalarOperand;
+use crate::output::output_of_value;
 use crate::shadow::{Accumulate, Element, Shadow};
 use crate::tangent::{Tangent, Value};
 
 impl<T: Entry, const R: usize, const C: usize> Value for SMatrix<T, R, C> {
     type Tangent = Self;
 }
+output_of_value!([T: Entry, const R: usize, const C: usize] SMatrix<T, R, C>);
 
 impl<T: Entry, const R: usize, const C: usize> Tangent for SMatrix<T, R, C> {
     #[inline(always)]

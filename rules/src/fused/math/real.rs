@@ -1,13 +1,12 @@
 //! The functions, for both types.
 
 use crate::float::Scalar;
-use crate::output::Output;
 use crate::shadow::Element;
 use crate::tangent::Value;
 
 /// `f32` and `f64`, with functions that vectorise; see the [module](super). Inherent methods have the same names and go first:
 /// call these as `Real::exp(x)`. The bounds are those of `f64`; for `f32` it is 0.51 ulp.
-pub trait Real: Scalar + Element + Value<Tangent = Self> + for<'a> Output<Cotangent<'a> = Self> {
+pub trait Real: Scalar + Element + Value<Tangent = Self> {
     /// The number nearest to `value`.
     fn of(value: f64) -> Self;
 

@@ -1,0 +1,377 @@
+//! Structs and tuples of vectors, by value.
+//!
+//! A struct literal moves the locals that become its fields. The reverse pass takes the struct apart: each field goes back to the
+//! local that it came from, and the gradient of the field changes places with that of the local, so that each of them has its
+//! memory from the pool to which it returns. What a function returns is copied out of the gradient that the caller lends, field by
+//! field.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Ident, Type};
+
+use crate::errors::Errors;
+use crate::kind::names_other_type;
+use crate::mutation::owned_type;
+use crate::program::*;
+use crate::reverse::{Cotangent, Reverse};
+
+pub(crate) const NOT_AT_THE_END: &str = "a struct that owns vectors is returned differentiably at the end of a function, and \
+     made of locals of that: bind it with `let` before, or let a function of its own make it";
+
+impl Program {
+    /// The locals that `expr` moves, by themselves or into the fields of a struct, with the expressions that do.
+    pub(crate) fn moved_in(&self, expr: ExprId) -> Vec<(ExprId, VarId)> {
+        match &self.exprs[self.peel(expr)].kind {
+            ExprKind::Struct(literal) if self.owns(expr) => {
+                literal.fields.iter().flat_map(|(_, value)| self.moved_in(*value)).collect()
+            }
+            _ => self.moves(expr).map(|id| (expr, id)).into_iter().collect(),
+        }
+    }
+
+    /// The locals that become parts of others.
+    pub(crate) fn moved_parts(&self, roots: &[(ExprId, Option<VarId>)]) -> Vec<(VarId, VarId)> {
+        let parts = roots.iter().filter_map(|(expr, target)| Some((*expr, (*target)?)));
+        let whole = |expr: ExprId| self.moves(expr).is_some();
+        parts
+            .filter(|(expr, _)| !whole(*expr))
+            .flat_map(|(expr, target)| self.moved_in(expr).into_iter().map(move |(_, id)| (id, target)))
+            .collect()
+    }
+
+    /// The locals that hold what a call has returned, of which the syntax tells nothing else.
+    pub(crate) fn results(&self) -> Vec<VarId> {
+        let mut results: Vec<VarId> = Vec::new();
+        for statement in self.blocks.iter().flat_map(|block| &block.statements) {
+            let StatementKind::Let(Let { variables, init: Some(init), .. }) = &statement.kind else {
+                continue;
+            };
+            if self.is_call(*init) {
+                results.extend(variables.iter().flatten());
+            }
+        }
+        results.retain(|id| {
+            let variable = &self.variables[*id];
+            variable.kind == Kind::Unknown && variable.zero.is_none() && variable.ty.is_none()
+        });
+        results
+    }
+
+    /// The local holds what a call has returned, and something looks at it by reference, or at a part of it: it may be a struct
+    /// that owns memory.
+    pub(crate) fn may_own(&self, id: VarId) -> bool {
+        let borrowed = |e: &Expr| matches!(&e.kind, ExprKind::Borrow { place, .. } if place.base == id);
+        self.results.contains(&id) && (self.variables[id].parted || self.exprs.iter().any(borrowed))
+    }
+
+    /// A call of a function or of a method of the user's.
+    fn is_call(&self, expr: ExprId) -> bool {
+        match &self.exprs[self.peel(expr)].kind {
+            ExprKind::Call { .. } => true,
+            ExprKind::Method { name, .. } => !crate::kind::numeric_method(&name.to_string()),
+            // With names for what is borrowed.
+            ExprKind::Block(block) => self.blocks[*block].value.is_some_and(|value| self.is_call(value)),
+            _ => false,
+        }
+    }
+
+    /// How often the value of a local is asked for as a whole, other than by methods.
+    fn uses(&self, id: VarId) -> usize {
+        let whole = |e: &Expr| matches!(&e.kind, ExprKind::Read(place) if place.base == id && place.projections.is_empty());
+        let received = |e: &&Expr| match &e.kind {
+            ExprKind::Method { receiver, name, .. } => {
+                whole(&self.exprs[*receiver]) && !crate::kind::numeric_method(&name.to_string())
+            }
+            _ => false,
+        };
+        self.exprs.iter().filter(|e| whole(e)).count() - self.exprs.iter().filter(received).count()
+    }
+
+    /// What a call has returned is moved into a struct that owns memory: it may own memory itself.
+    pub(crate) fn settle_parts(&mut self, results: &[VarId], roots: &[(ExprId, Option<VarId>)]) {
+        for (expr, target) in roots {
+            let expr = self.peel(*expr);
+            if matches!(self.exprs[expr].kind, ExprKind::Struct(_))
+                && target.is_some_and(|id| self.variables[id].heap)
+            {
+                self.owning.insert(expr);
+            }
+        }
+        let mut moved = Vec::new();
+        for expr in 0..self.exprs.len() {
+            let ExprKind::Struct(literal) = &self.exprs[expr].kind else { continue };
+            if !self.owns(expr) {
+                continue;
+            }
+            for (_, value) in &literal.fields {
+                if let ExprKind::Read(place) = &self.exprs[self.peel(*value)].kind
+                    && place.projections.is_empty()
+                    && results.contains(&place.base)
+                    && self.uses(place.base) == 1
+                {
+                    moved.push(place.base);
+                }
+            }
+        }
+        moved.into_iter().for_each(|id| self.variables[id].heap = true);
+    }
+
+    /// Finds the locals that a function returns, alone or as parts of a struct or a tuple.
+    pub(crate) fn settle_returned(&mut self, output: &Type, results: &[VarId]) {
+        let Some(value) = self.blocks[BODY].value.filter(|_| self.returned.is_empty()) else { return };
+        let value = self.peel(value);
+        let local = |program: &Self, expr: ExprId| match &program.exprs[program.peel(expr)].kind {
+            ExprKind::Read(place)
+                if place.projections.is_empty()
+                    && program.variables[place.base].origin == Origin::Local
+                    && program.variables[place.base].block == BODY =>
+            {
+                Some(place.base)
+            }
+            _ => None,
+        };
+        let returned: Vec<_> = match (&self.exprs[value].kind, output) {
+            (ExprKind::Struct(literal), _) if self.owns(value) => {
+                let fields = literal.fields.iter().filter_map(|(member, value)| {
+                    let id = local(self, *value).filter(|id| self.variables[*id].heap)?;
+                    Some(Returned { id, part: Some(member.clone()), ty: None })
+                });
+                fields.collect()
+            }
+            (ExprKind::Tuple(elements), Type::Tuple(types)) => {
+                let elements =
+                    elements.iter().zip(&types.elems).enumerate().filter_map(|(i, (value, ty))| {
+                        let id = local(self, *value)?;
+                        let result = results.contains(&id)
+                            && self.uses(id) == 1
+                            && names_other_type(ty, &self.kind_of_type(ty));
+                        let owns = self.variables[id].heap || owned_type(ty) || result;
+                        let part = Some(syn::Member::from(i));
+                        owns.then(|| Returned { id, part, ty: Some(Box::new(ty.clone())) })
+                    });
+                elements.collect()
+            }
+            (ExprKind::Read(_), ty) if names_other_type(ty, &self.kind_of_type(ty)) => {
+                let owns =
+                    |id: &VarId| self.variables[*id].heap || results.contains(id) && self.is_changed(*id);
+                let id = local(self, value).filter(owns);
+                id.map(|id| Returned { id, part: None, ty: None }).into_iter().collect()
+            }
+            _ => Vec::new(),
+        };
+        for Returned { id, .. } in &returned {
+            self.variables[*id].heap = true;
+        }
+        self.returned = returned;
+    }
+
+    /// The parts of a tuple that a call has returned are vectors, perhaps, if something of `parts` is done to them, or nothing.
+    pub(crate) fn settle_tuple(&mut self, ids: &[VarId], parts: &[VarId]) {
+        let unknown =
+            |id: &VarId| self.variables[*id].kind == Kind::Unknown && self.variables[*id].zero.is_none();
+        let memory = |id: &VarId| {
+            unknown(id) && (self.variables[*id].heap || parts.contains(id) || self.uses(*id) == 0)
+        };
+        let found: Vec<_> = ids.iter().copied().filter(memory).collect();
+        found.into_iter().for_each(|id| self.variables[id].memory = true);
+    }
+
+    /// Something is done to the local or to a part of it, beside returning it.
+    fn is_changed(&self, id: VarId) -> bool {
+        let parts = self.exprs.iter().filter(|e| match &e.kind {
+            ExprKind::Read(place) | ExprKind::Borrow { place, .. } => place.base == id,
+            _ => false,
+        });
+        let statements = self.blocks.iter().flat_map(|block| &block.statements);
+        let assigned =
+            |s: &Statement| matches!(&s.kind, StatementKind::Assign(assign) if assign.place.base == id);
+        self.uses(id) == 1 && (parts.count() > 1 || statements.into_iter().any(assigned))
+    }
+}
+
+/// A struct that owns memory stands where it is moved, and has all of its fields.
+pub(crate) fn report(
+    program: &Program,
+    id: ExprId,
+    literal: &StructLiteral,
+    allowed: bool,
+    errors: &mut Errors,
+) {
+    let syntax = &program.exprs[id].syntax;
+    let moves_active = program.moved_in(id).into_iter().any(|(_, id)| program.variables[id].active);
+    if !program.exprs[id].active && !moves_active {
+        return;
+    }
+    if literal.variant().is_some() {
+        errors.push(
+            syntax,
+            "an enum that owns vectors is not differentiable: use a struct, or return the vector by itself",
+        );
+    } else if literal.rest.is_some() {
+        errors.push(
+            syntax,
+            "a struct that owns vectors is made differentiably with all of its fields: write them out instead of `..`",
+        );
+    } else if !allowed {
+        errors.push(
+            syntax,
+            "a struct that owns vectors is not differentiable within an expression: bind it with `let` first",
+        );
+    }
+    for (_, value) in &literal.fields {
+        let kind = &program.exprs[program.peel(*value)].kind;
+        let block = matches!(
+            kind,
+            ExprKind::If { .. } | ExprKind::Match(_) | ExprKind::Block(_) | ExprKind::Struct(_)
+        );
+        if block && program.owns(*value) {
+            errors.push(
+                &program.exprs[*value].syntax,
+                "this field owns memory: bind it with `let` first, so that the struct is made of variables and calls",
+            );
+        }
+    }
+}
+
+/// Fields that own memory stay where they are.
+pub(crate) fn report_fields(program: &Program, errors: &mut Errors) {
+    let by_part = |id: VarId| {
+        program.exprs.iter().any(|e| match &e.kind {
+            ExprKind::Borrow { place, .. } => place.base == id,
+            ExprKind::Read(place) => {
+                place.base == id && matches!(place.projections.first(), Some(Projection::Index(_)))
+            }
+            _ => false,
+        })
+    };
+    for statement in program.blocks.iter().flat_map(|block| &block.statements) {
+        let StatementKind::Let(Let { variables, init: Some(init), tuple: false, .. }) = &statement.kind
+        else {
+            continue;
+        };
+        let ([Some(id)], ExprKind::Read(place)) = (&variables[..], &program.exprs[program.peel(*init)].kind)
+        else {
+            continue;
+        };
+        let base = &program.variables[place.base];
+        let field = matches!(place.projections.last(), Some(Projection::Field(_)));
+        let owns = !base.by_reference() && (base.heap || program.results.contains(&place.base));
+        let unknown = matches!(program.variables[*id].kind, Kind::Unknown | Kind::Sequence(_));
+        if field && owns && unknown && base.active && by_part(*id) {
+            errors.push(
+                &program.exprs[*init].syntax,
+                "a field that owns memory is not moved out of a struct differentiably yet: borrow it, as `&s.x`, or `clone` it",
+            );
+        }
+    }
+}
+
+impl Reverse<'_> {
+    /// Takes a struct apart that owns memory: `d` is its gradient and `value` the struct, both of which are owned. If it may be the
+    /// copy of what the function returned, it goes to the slot of these.
+    pub(crate) fn take_apart(
+        &mut self,
+        literal: &StructLiteral,
+        d: &Cotangent,
+        value: &TokenStream,
+        copy: Option<&Ident>,
+        at: &At,
+    ) {
+        let program = self.program;
+        for (member, field) in &literal.fields {
+            let Some(id) = program.moves(*field).filter(|id| program.variables[*id].active) else { continue };
+            let (name, shadow) = (&program.variables[id].unique, &program.variables[id].shadow);
+            let level = self.level_of(program.variables[id].block);
+            match copy {
+                Some(_) => {
+                    let spare = self.spare(id);
+                    self.emit(quote!(let mut #name = #spare.part(&#value.#member);));
+                }
+                None => self.emit(quote!(let mut #name = #value.#member;)),
+            }
+            let zero = self.shadow_from_pool(id);
+            self.emit(quote!(let mut #shadow = #zero; ::core::mem::swap(&mut #shadow, &mut #d.#member);));
+            self.levels[level].declared.insert(id);
+            self.lent.insert(id);
+        }
+        if let Some(slot) = copy {
+            self.emit(quote!(#slot.give(#value);));
+        }
+        self.pull_fields(literal, d, at);
+    }
+
+    /// The slot for what a local holds that comes out of the copy of a struct.
+    fn spare(&mut self, id: VarId) -> Ident {
+        if let Some(slot) = self.spares.get(&id) {
+            return slot.clone();
+        }
+        let slot = self.slot("spares", quote!(__pb::Spares::new()));
+        self.spares.insert(id, slot.clone());
+        slot
+    }
+
+    /// The slot to which a local's vector goes in the end, if it may be out of a copy.
+    pub(crate) fn spare_of(&self, id: VarId) -> Option<Ident> {
+        let pool = |id: VarId| self.program.variables[id].pool;
+        self.spares
+            .iter()
+            .filter(|(other, _)| pool(**other) == pool(id))
+            .min_by_key(|(id, _)| **id)
+            .map(|(_, slot)| slot.clone())
+    }
+
+    /// Hands the gradients of the fields on to what these are computed from, but for those that are moved.
+    pub(crate) fn pull_fields(&mut self, literal: &StructLiteral, d: &Cotangent, at: &At) {
+        let program = self.program;
+        for (member, field) in &literal.fields {
+            if program.moves(*field).is_none() {
+                let d = Cotangent::atom(quote!(#d.#member));
+                self.pull_part(*field, d, true, at);
+            }
+        }
+    }
+
+    /// Hands `d`, the gradient with respect to a part that is not moved, on; `kept` where it may be an array rather than a view.
+    pub(crate) fn pull_part(&mut self, part: ExprId, d: Cotangent, kept: bool, at: &At) {
+        let part = self.program.peel(part);
+        match &self.program.exprs[part].kind {
+            ExprKind::Vector { elements, len } => self.pull_elements(elements, len.is_some(), &d, at),
+            ExprKind::Call { .. } => self.pull_root(part, Some(Cotangent { owned: kept, ..d }), at),
+            _ => self.pull_root(part, Some(d), at),
+        }
+    }
+
+    /// Undoes `let (q, r) = f(…)`, where some of these own memory.
+    pub(crate) fn undo_results(&mut self, l: &Let, init: ExprId, at: &At) {
+        let ids: Vec<_> =
+            l.variables.iter().flatten().copied().filter(|id| self.program.variables[*id].memory).collect();
+        for &id in &ids {
+            self.declare(id);
+        }
+        let level = self.top();
+        let parts: Vec<_> = l
+            .variables
+            .iter()
+            .map(|id| match id.filter(|id| self.levels[level].declared.contains(id)) {
+                Some(id) => {
+                    let shadow = &self.program.variables[id].shadow;
+                    quote!(#shadow)
+                }
+                None => quote!(__pb::zero()),
+            })
+            .collect();
+        let whole = self.kept.fresh("d");
+        self.emit(quote!(let #whole = (#(#parts,)*);));
+        self.pull_root(init, Some(Cotangent { owned: true, ..Cotangent::atom(quote!(#whole)) }), at);
+        for (i, id) in l.variables.iter().enumerate() {
+            if let Some(id) = id.filter(|id| self.lent.contains(id)) {
+                let (pool, i) = (self.pool(id), syn::Index::from(i));
+                self.emit(quote!(#pool.give(#whole.#i);));
+                if let Some(slot) = self.spares.get(&id) {
+                    let name = &self.program.variables[id].unique;
+                    self.emit(quote!(#slot.give(#name);));
+                }
+            }
+        }
+    }
+}

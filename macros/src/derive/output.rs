@@ -1,0 +1,139 @@
+//! What makes a struct something that functions return, and that is copied.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{Generics, WherePredicate, parse_quote};
+
+use super::{Field, Fields, Item, Role, with};
+
+/// Of a value made of numbers: its gradient is passed by value.
+pub(super) fn of_value(generics: &Generics, ty: &TokenStream) -> TokenStream {
+    let (parameters, _, clause) = generics.split_for_impl();
+    quote! {
+        #[automatically_derived]
+        impl #parameters __pb::Output for #ty #clause {
+            type Cotangent<'pullback> = <Self as __pb::Value>::Tangent;
+            type Gradient = <Self as __pb::Value>::Tangent;
+
+            #[inline(always)]
+            fn empty() -> Self::Gradient {
+                __pb::Tangent::zero()
+            }
+            #[inline(always)]
+            fn prepare(&self, gradient: &mut Self::Gradient) {
+                *gradient = __pb::Tangent::zero();
+            }
+            #[inline(always)]
+            fn lend(gradient: &Self::Gradient) -> Self::Gradient {
+                *gradient
+            }
+            #[inline(always)]
+            fn copy(gradient: &mut Self::Gradient, cotangent: Self::Gradient) {
+                *gradient = cotangent;
+            }
+            fn size(_value: &Self) -> usize {
+                0
+            }
+            fn gradient_size(_gradient: &Self::Gradient) -> usize {
+                0
+            }
+        }
+    }
+}
+
+/// Of a container: the caller keeps the gradient. `own` are the bounds under which it is differentiable.
+pub(super) fn of_container(item: &Item, fields: &Fields, own: &Generics) -> TokenStream {
+    let (name, list) = (item.name, &fields.fields);
+    if item.generics.lifetimes().next().is_some() || list.iter().any(|f| f.borrowed) {
+        return TokenStream::new();
+    }
+    let (parameters, _, clause) = own.split_for_impl();
+    let (_, arguments, _) = item.generics.split_for_impl();
+    let members: Vec<_> = list.iter().map(|f| &f.member).collect();
+    // A derived `clone_from` allocates. Of a field whose type is a parameter it is not known whether it can be cloned.
+    let copy_to = (!list.iter().any(|f| f.generic)).then(|| {
+        quote! {
+            fn copy_to(&self, copy: &mut Self)
+            where
+                // With a lifetime, the bound is checked where the method is called.
+                for<'any> Self: ::core::clone::Clone,
+            {
+                use __pb::CopyAnyField as _;
+                if !(true #(&& __pb::CopyField(&self.#members, &mut copy.#members).copy())*) {
+                    *copy = ::core::clone::Clone::clone(self);
+                }
+            }
+        }
+    });
+    let copied = copied(item, list, own);
+    quote! {
+        #[automatically_derived]
+        impl #parameters __pb::Output for #name #arguments #clause {
+            type Cotangent<'pullback> = <Self as __pb::Differentiable>::View<'pullback>;
+            type Gradient = <Self as __pb::Differentiable>::Gradient;
+
+            fn empty() -> Self::Gradient {
+                <Self as __pb::Differentiable>::empty()
+            }
+            fn prepare(&self, gradient: &mut Self::Gradient) {
+                __pb::Differentiable::prepare(self, gradient);
+            }
+            fn lend(gradient: &Self::Gradient) -> Self::Cotangent<'_> {
+                gradient
+            }
+            fn copy(gradient: &mut Self::Gradient, cotangent: Self::Cotangent<'_>) {
+                <Self as __pb::Differentiable>::copy_gradient(gradient, cotangent);
+            }
+            #copy_to
+            fn size(_value: &Self) -> usize {
+                use __pb::OfAnyField as _;
+                0 #(+ __pb::OfField(&_value.#members).heap_size())*
+            }
+            fn gradient_size(gradient: &Self::Gradient) -> usize {
+                <Self as __pb::Differentiable>::gradient_size(gradient)
+            }
+        }
+        #copied
+    }
+}
+
+/// `clone`, if the struct and its fields have one.
+fn copied(item: &Item, fields: &[Field], own: &Generics) -> TokenStream {
+    let name = item.name;
+    let (_, arguments, _) = item.generics.split_for_impl();
+    let active: Vec<_> = fields.iter().filter(|f| f.role == Role::Active).collect();
+    if active.iter().any(|f| f.boxed) {
+        return TokenStream::new();
+    }
+    let (members, types): (Vec<_>, Vec<_>) = active.iter().map(|f| (&f.member, &f.ty)).unzip();
+    // With a lifetime, the bounds are checked where the struct is cloned.
+    let mut bounds: Vec<WherePredicate> =
+        vec![parse_quote!(for<'any> #name #arguments: ::core::clone::Clone)];
+    bounds.extend(
+        types.iter().map(|ty| -> WherePredicate { parse_quote!(for<'any> #ty: __pb::mutation::CopyPart) }),
+    );
+    let generics = with(own, bounds);
+    let (parameters, _, clause) = generics.split_for_impl();
+    let statics = item.generics.type_params().map(|p| -> WherePredicate {
+        let name = &p.ident;
+        parse_quote!(#name: 'static)
+    });
+    let of_statics = with(&generics, statics);
+    let clause_static = &of_statics.where_clause;
+    quote! {
+        #[automatically_derived]
+        impl #parameters __pb::mutation::CopyItem for #name #arguments #clause_static {
+            fn hand_all_back(shadows: Self::Shadows<'_>, d: Self::Views<'_>) {
+                for (shadow, d) in shadows.iter().zip(d) {
+                    <Self as __pb::mutation::Copyable>::hand_back(*shadow, d);
+                }
+            }
+        }
+        #[automatically_derived]
+        impl #parameters __pb::mutation::Copyable for #name #arguments #clause {
+            fn hand_back(_shadow: Self::Shadow<'_>, _d: <Self as __pb::Output>::Cotangent<'_>) {
+                #(<#types as __pb::mutation::CopyPart>::hand_part_back(_shadow.#members, &_d.#members);)*
+            }
+        }
+    }
+}
