@@ -14,6 +14,7 @@ use crate::control::Landing;
 use crate::destructure::destructured;
 use crate::errors::Errors;
 use crate::escape::{escapes, is_panic};
+use crate::iterators::SOURCES;
 use crate::iterators::consumers::Chain;
 use crate::iterators::item::Item;
 use crate::iterators::source::is_zero;
@@ -632,10 +633,14 @@ impl<'e> Parser<'e> {
         if let Some(place) = self.place(&call.receiver)
             && matches!(self.program.kind_of_place(&place), Kind::Sequence(_))
         {
-            let why = format!(
-                "method `{}` of an array has no rule yet: write a loop, or pass the array to a function that has one",
-                call.method
-            );
+            let why = match call.method.to_string() {
+                method if SOURCES.contains(&&*method) => {
+                    "an iterator is differentiable where something consumes it: put its consumer behind it, or write a loop".into()
+                }
+                method => format!(
+                    "method `{method}` of an array has no rule yet: write a loop, or pass the array to a function that has one"
+                ),
+            };
             let pure = self.is_pure(expr);
             return self.constant(expr, pure, Some(&why));
         }

@@ -31,6 +31,12 @@ fn option(x: &[f64]) -> f64 {
 }
 
 #[differentiable]
+fn named(x: &[f64]) -> f64 {
+    let squares = x.iter().map(|x| x * x);
+    squares.sum()
+}
+
+#[differentiable]
 fn collection(x: &[f64]) -> f64 {
     let sorted: std::collections::VecDeque<f64> = x.iter().copied().collect();
     sorted[0]

@@ -21,7 +21,8 @@ use crate::parse::{Binding, Parser};
 use crate::program::Kind;
 use crate::rename::{Occurrences, Substitute, path};
 
-const SOURCES: &[&str] =
+/// Methods that begin a chain.
+pub(crate) const SOURCES: &[&str] =
     &["iter", "iter_mut", "into_iter", "windows", "chunks", "chunks_exact", "chunks_mut", "chunks_exact_mut"];
 
 const LOOP: &str = "write a loop";
