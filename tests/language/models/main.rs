@@ -22,6 +22,7 @@ mod finance;
 mod learning;
 mod mechanics;
 mod numerics;
+mod programs;
 mod recursive;
 mod rows;
 mod statistics;
