@@ -48,7 +48,7 @@ pub(crate) fn imports() -> TokenStream {
         use __pb::foreign::*;
         use __pb::{
             OptionRules as _, OtherOperands as _, Rule as _, ScalarOperands as _, ScalarRules as _, SettledReceiver as _, SinCosRule as _,
-            Source as _, Stateful as _, UnsettledReceiver as _,
+            Source as _, Stateful as _, Try as _, UnsettledReceiver as _,
         };
     }
 }

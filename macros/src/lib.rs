@@ -46,6 +46,7 @@ mod methods;
 mod mutation;
 mod normal;
 mod operators;
+mod options;
 mod order;
 mod overloads;
 mod overwriting;

@@ -528,6 +528,7 @@ impl<'e> Parser<'e> {
             }
             Syn::Range(_) => self.inert_expr(expr),
             Syn::Return(_) | Syn::Break(_) | Syn::Continue(_) => self.exit(expr),
+            Syn::Try(tried) if let Some(mapped) = self.mapped_try(tried) => self.expr(&mapped),
             Syn::Try(tried) => {
                 let tried = self.expr(&tried.expr);
                 self.add(expr, ExprKind::Try(tried))
@@ -624,7 +625,7 @@ impl<'e> Parser<'e> {
         if inert_method(&call.method.to_string()) {
             return self.inert_expr(expr);
         }
-        if let Some(branch) = self.then(call) {
+        if let Some(branch) = self.then(call).or_else(|| self.mapped_option(call)) {
             return self.expr(&branch);
         }
         if let Some(mutation) = self.mutating_method(expr, call) {

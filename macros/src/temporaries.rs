@@ -81,7 +81,7 @@ impl Parser<'_> {
 }
 
 /// How names may start that occur nowhere in `text`.
-fn unused_start(text: &str) -> String {
+pub(crate) fn unused_start(text: &str) -> String {
     let free = (0..).map(|n| format!("temporary{n}")).find(|start| !text.contains(start.as_str()));
     free.expect("there are enough numbers")
 }

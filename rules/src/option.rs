@@ -29,6 +29,10 @@ pub trait Try {
     type Stop;
     /// Goes on with the value, or stops.
     fn branch(self) -> ControlFlow<Self::Stop, Self::Value>;
+    /// The value, if there is one.
+    fn maybe(&self) -> Option<Self::Value>
+    where
+        Self::Value: Clone;
 }
 
 impl<T> Try for Option<T> {
@@ -41,6 +45,13 @@ impl<T> Try for Option<T> {
             None => ControlFlow::Break(None),
         }
     }
+    #[inline(always)]
+    fn maybe(&self) -> Option<T>
+    where
+        T: Clone,
+    {
+        self.clone()
+    }
 }
 
 impl<T, E> Try for Result<T, E> {
@@ -52,6 +63,13 @@ impl<T, E> Try for Result<T, E> {
             Ok(value) => ControlFlow::Continue(value),
             Err(error) => ControlFlow::Break(Err(error)),
         }
+    }
+    #[inline(always)]
+    fn maybe(&self) -> Option<T>
+    where
+        T: Clone,
+    {
+        self.as_ref().ok().cloned()
     }
 }
 
@@ -89,6 +107,16 @@ pub trait OptionRules: Try + Sized
 where
     Self::Value: Value,
 {
+    /// Of `maybe`.
+    #[inline(always)]
+    fn maybe_pullback(
+        &self,
+        _value: impl FnOnce() -> Option<Self::Value>,
+        d: <Self::Value as Value>::Tangent,
+    ) -> <Self::Value as Value>::Tangent {
+        d
+    }
+
     /// Of `unwrap`.
     #[inline(always)]
     fn unwrap_pullback(

@@ -42,6 +42,7 @@ mod nested;
 mod objects;
 mod odds;
 mod operators;
+mod options;
 mod order;
 mod ordered;
 mod overwriting;

@@ -137,6 +137,12 @@ fn with_default(x: &[f64], #[constant] threshold: f64) -> f64 {
     found.unwrap_or(0.0) * x[0] + x[0].powi(2)
 }
 
+#[differentiable(dual)]
+fn mapped(x: &[f64], #[constant] threshold: f64) -> f64 {
+    let product = first_above(x, threshold).map(|v| v * v * x[0]).unwrap_or(x[0] * x[0]);
+    product * first_above(x, threshold).map_or(1.0, |v| v.sin())
+}
+
 #[test]
 fn vectors() {
     check_pushforward(from_roots::rule, [(vec![0.5, -1.2, 2.0],), (vec![],)]);
@@ -163,4 +169,5 @@ fn arrays_and_tuples() {
     check_second_order(of_tuples::rule, [((0.3, 0.7), 2.0), ((-1.0, 0.4), 0.5)]);
     check_pushforward(first_above::rule, [(vec![0.5, 1.0, 2.0], 0.7)]);
     check_second_order(with_default::rule, [(vec![0.5, 1.0, 2.0], 0.7), (vec![0.5], 0.7)]);
+    check_second_order(mapped::rule, [(vec![0.5, 1.0, 2.0], 0.7), (vec![0.5], 0.7)]);
 }

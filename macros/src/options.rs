@@ -1,0 +1,103 @@
+//! Methods of `Option` and `Result` that take a function, as what they are: a `match`, or a call of the function with what is there.
+
+use quote::ToTokens;
+use syn::{Expr as Syn, ExprMethodCall, Ident, Pat, Stmt, parse_quote};
+
+use crate::escape::escapes;
+use crate::parse::Parser;
+use crate::program::Program;
+use crate::temporaries::unused_start;
+
+impl Parser<'_> {
+    /// `option.map(f).unwrap_or(other)`, `option.map_or(other, f)`, `option.map(f).unwrap()`, `option.unwrap_or_else(f)` and the like.
+    pub(crate) fn mapped_option(&self, call: &ExprMethodCall) -> Option<Syn> {
+        if !self.suspects.any(call) {
+            return None;
+        }
+        let args: Vec<&Syn> = call.args.iter().collect();
+        let (option, mut functions) = mapped(&call.receiver);
+        let names = unused_start(&call.to_token_stream().to_string());
+        match (call.method.to_string().as_str(), &args[..]) {
+            ("map_or", [other, f]) if self.is_pure(other) => {
+                functions.push(f);
+                eager(&names, option, &functions, other)
+            }
+            ("unwrap_or", [other]) if !functions.is_empty() && self.is_pure(other) => {
+                eager(&names, option, &functions, other)
+            }
+            ("unwrap_or_default", []) if !functions.is_empty() => {
+                eager(&names, option, &functions, &parse_quote!(::core::default::Default::default()))
+            }
+            ("unwrap_or_else", [Syn::Closure(other)]) => {
+                // What takes an error has no gradient of it.
+                let ignores = other.inputs.iter().all(|input| matches!(input, Pat::Wild(_)));
+                if ignores && !escapes(&other.body) {
+                    either(&names, option, &functions, &other.body)
+                } else {
+                    None
+                }
+            }
+            ("unwrap" | "expect", _) if !functions.is_empty() => {
+                let method = &call.method;
+                applied(&functions, parse_quote!(#option.#method(#(#args),*)))
+            }
+            _ => None,
+        }
+    }
+
+    /// `option.map(f)?`
+    pub(crate) fn mapped_try(&self, tried: &syn::ExprTry) -> Option<Syn> {
+        let (option, functions) = mapped(&tried.expr);
+        if functions.is_empty() || !self.suspects.any(&tried.expr) {
+            return None;
+        }
+        applied(&functions, parse_quote!(#option?))
+    }
+}
+
+/// What the functions make of what is there, or `other`, with variables whose names nobody else uses: they begin with `names`.
+fn either(names: &str, option: &Syn, functions: &[&Syn], other: &Syn) -> Option<Syn> {
+    let (whole, there) = (name(names, "option"), name(names, "there"));
+    let value = applied(functions, parse_quote!(#there))?;
+    Some(parse_quote!({
+        let #whole = #option;
+        match #whole.maybe() { Some(#there) => #value, None => #other }
+    }))
+}
+
+/// The same for an `other` that is evaluated in either case.
+fn eager(names: &str, option: &Syn, functions: &[&Syn], other: &Syn) -> Option<Syn> {
+    let default = name(names, "other");
+    let value = either(names, option, functions, &parse_quote!(#default))?;
+    Some(parse_quote!({ let #default = #other; #value }))
+}
+
+fn name(start: &str, role: &str) -> Ident {
+    Program::fresh(&format!("{start}_{role}"))
+}
+
+/// What `map` is called on, and with which functions, in order.
+fn mapped(mut option: &Syn) -> (&Syn, Vec<&Syn>) {
+    let mut functions = Vec::new();
+    while let Syn::MethodCall(call) = option
+        && call.method == "map"
+        && call.args.len() == 1
+    {
+        functions.insert(0, &call.args[0]);
+        option = &call.receiver;
+    }
+    (option, functions)
+}
+
+/// The functions, one after the other, of `value`: if they are closures that nothing leaves, or paths.
+fn applied(functions: &[&Syn], value: Syn) -> Option<Syn> {
+    functions.iter().try_fold(value, |value, f| match f {
+        Syn::Closure(closure) if closure.inputs.len() == 1 && !escapes(&closure.body) => {
+            let (input, body) = (&closure.inputs[0], &closure.body);
+            let bound: Stmt = parse_quote!(let #input = #value;);
+            Some(parse_quote!({ #bound #body }))
+        }
+        Syn::Path(path) => Some(parse_quote!(#path(#value))),
+        _ => None,
+    })
+}

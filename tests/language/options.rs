@@ -1,0 +1,111 @@
+//! Methods of `Option` and `Result` that take functions.
+
+use pullback::prelude::*;
+use pullback::testing::CheckRule;
+
+#[differentiable]
+fn ratio(a: f64, b: f64) -> Option<f64> {
+    if b.abs() < 0.25 { None } else { Some(a / b) }
+}
+
+#[differentiable]
+fn logarithm(x: f64) -> Result<f64, String> {
+    if x > 0.0 { Ok(x.ln()) } else { Err("no logarithm".into()) }
+}
+
+#[differentiable]
+fn square(x: f64) -> f64 {
+    x * x
+}
+
+/// Both with the value and without it, whose places `other` and `y` take.
+#[differentiable]
+fn of_calls(x: f64, y: f64, other: f64) -> f64 {
+    let a = ratio(x, y).map(|v| v * v * x).unwrap_or(other * x);
+    let b = ratio(y, x).map_or(other, |v: f64| v.sin() + a);
+    let c = logarithm(y).map(f64::sin).map(square).unwrap_or(b * y);
+    let d = ratio(a, b).map(|v| v * other).unwrap_or_default();
+    a + 2.0 * b * c + d
+}
+
+#[differentiable]
+fn otherwise(x: f64, y: f64) -> f64 {
+    let a = ratio(x, y).unwrap_or_else(|| x * x + y);
+    let b = logarithm(x).unwrap_or_else(|_| y * a);
+    let c = logarithm(y).map(|v| v * b).unwrap_or_else(|_| {
+        let t = x + b;
+        t * t
+    });
+    a * b + c
+}
+
+#[differentiable]
+fn or_left(x: f64, y: f64) -> Option<f64> {
+    let a = ratio(x, y).map(|v| v * y)?;
+    let b = ratio(a, x).map(|v| v + 1.0).map(|v| v * x)?;
+    Some(a * b)
+}
+
+#[differentiable]
+fn or_nothing(x: f64, y: f64) -> f64 {
+    or_left(x, y).map_or(x * y, |v| v * v)
+}
+
+#[differentiable]
+fn as_expected(x: f64, y: f64) -> f64 {
+    let a = ratio(x, y).map(|v| v * y + 1.0).unwrap();
+    let b = ratio(y, x).map(square).expect("large");
+    a * b
+}
+
+/// An option that carries no gradient, of which the function makes something that does.
+#[differentiable]
+fn of_indices(x: &[f64], wanted: &[usize]) -> f64 {
+    let mut sum = 0.0;
+    for &w in wanted {
+        let found = (0..x.len()).find(|i| i * i == w);
+        sum += found.map(|i| x[i] * x[i]).unwrap_or(x[0]) * x[x.len() - 1];
+        sum *= found.map_or(1.5, |i| i as f64);
+    }
+    sum
+}
+
+/// Of parameters, of parts of structures, and of pairs; in loops.
+#[differentiable]
+fn of_values(start: Option<f64>, x: &[f64], k: f64) -> f64 {
+    let mut level = start.map(|v| v * k).unwrap_or(k);
+    for i in 0..x.len() {
+        let step = if x[i] > 0.0 { Some((x[i], level)) } else { None };
+        level += step.map(|(a, b)| a * b.cos()).unwrap_or(0.1 * k);
+    }
+    level
+}
+
+#[test]
+fn calls() {
+    // With all of the values, and with each of them missing.
+    for (x, y) in [(0.7, 0.9), (0.7, 0.1), (0.1, 0.8), (0.6, -0.5)] {
+        CheckRule::new(of_calls::rule).input((x, y, 0.3)).input((1.1, 1.4, -0.6)).run();
+        CheckRule::new(otherwise::rule).input((x, y)).input((-0.8, 0.7)).run();
+        CheckRule::new(or_nothing::rule).input((x, y)).input((1.1, 1.4)).run();
+    }
+    CheckRule::new(as_expected::rule).input((0.7, 0.9)).input((1.7, -0.9)).run();
+}
+
+#[test]
+fn values() {
+    CheckRule::new(of_indices::rule)
+        .input((vec![0.3, 0.9, -0.4], vec![4, 7, 1]))
+        .input((vec![0.3], vec![]))
+        .run();
+    CheckRule::new(of_values::rule)
+        .input((Some(0.4), vec![0.3, -0.9, 0.4], 0.8))
+        .input((Some(-0.7), vec![-0.2, 0.6], 1.2))
+        .run();
+}
+
+#[test]
+#[should_panic(expected = "large")]
+fn what_is_missing() {
+    as_expected::gradient().value_and_gradient(0.1, 0.8);
+}
