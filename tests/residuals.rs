@@ -239,7 +239,7 @@ fn of_recurrences() {
     // The value, and which way it went.
     assert_eq!(per_iteration!(branching_recurrence: |x| branching_recurrence::args(x, 0.7)), 16.0);
     assert_eq!(per_iteration!(runge_kutta: |x| runge_kutta::args(x, 0.7)), 16.0);
-    assert_eq!(per_iteration!(search: |x| search::args(x, 0.7)), 16.0);
+    assert_eq!(per_iteration!(search: |x| search::args(x, 0.7)), 8.0);
     // Of each of four.
     assert_eq!(per_iteration!(nested: |x| nested::args(x)), 32.0);
 }

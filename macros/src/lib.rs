@@ -12,6 +12,7 @@ mod calls;
 mod checkpoint;
 mod closures;
 mod control;
+mod counts;
 mod derive;
 mod destructure;
 mod differentiable;

@@ -7,6 +7,7 @@ use quote::quote;
 use syn::Ident;
 
 use crate::checkpoint::{Checkpoints, Segmented};
+use crate::counts::Count;
 use crate::errors::Errors;
 use crate::gather::{Code, Hoisted};
 use crate::kept::{Item, Kept};
@@ -38,6 +39,8 @@ pub(crate) struct Level {
     pub(crate) rows: Rows,
     /// What the loop may sweep through.
     pub(crate) swept: Vec<Swept>,
+    /// The integers that it counts.
+    pub(crate) counts: Vec<Count>,
 }
 
 /// Something that lasts from call to call: a field of the rule's state.
@@ -117,6 +120,15 @@ pub(crate) struct Fused {
     pub(crate) after: TokenStream,
     /// What the reverse pass had asked the block to keep by then.
     pub(crate) kept: usize,
+}
+
+/// An iteration of a `for` loop, undone.
+struct Undone {
+    body: TokenStream,
+    stencil: Stencil,
+    hoisted: Hoisted,
+    /// What stands before the loop so that it counts back.
+    counting: TokenStream,
 }
 
 /// A gradient on its way: an expression, and how tightly it binds.
@@ -332,6 +344,7 @@ impl<'p> Reverse<'p> {
             counter: None,
             rows: Rows::default(),
             swept: Vec::new(),
+            counts: Vec::new(),
         });
     }
 
@@ -617,7 +630,8 @@ impl<'p> Reverse<'p> {
             return;
         }
         let at = &statement.before;
-        let (body, stencil, hoisted) = self.undo_iteration(f, at);
+        let counts = if f.strategy.is_none() { self.counts(f.body, statement) } else { Vec::new() };
+        let Undone { body, stencil, hoisted, counting } = self.undo_iteration(f, at, counts);
         if body.is_empty() && self.kept.is_empty(f.body) {
             let Hoisted { before, after } = hoisted;
             return self.emit(quote!(#before #after));
@@ -646,7 +660,7 @@ impl<'p> Reverse<'p> {
             None => quote!(_),
         };
         let bounds = syn::parse2::<syn::ExprRange>(range.clone()).ok().filter(|_| !early);
-        let ascending = bounds.is_some() && self.in_any_order(f, at);
+        let ascending = bounds.is_some() && counting.is_empty() && self.in_any_order(f, at);
         let fresh = self.set_by(&stencil, f.body, bounds.as_ref(), &[&hoisted.before, &body]);
         let moves = self.finish(stencil, f, bounds.as_ref(), ascending, &fresh);
         let range = match bounds {
@@ -670,11 +684,14 @@ impl<'p> Reverse<'p> {
                 (quote!((#pattern, #residual)), quote!(#stack.#unwind(#range)))
             }
         };
-        self.emit(quote!(#reach #before #sums for #pattern in #range { #body #within } #after #totals));
+        self.emit(
+            quote!(#counting #reach #before #sums for #pattern in #range { #body #within } #after #totals),
+        );
     }
 
     fn undo_fused(&mut self, f: &For, at: &At) {
-        let (body, stencil, hoisted) = self.undo_iteration(f, at);
+        // What happens at once has no need to count back.
+        let Undone { body, stencil, hoisted, .. } = self.undo_iteration(f, at, Vec::new());
         let level = self.top();
         let kept = self.kept.items(at.block).len();
         let range = if self.replayable(f.range, at, level) {
@@ -698,7 +715,7 @@ impl<'p> Reverse<'p> {
     }
 
     /// One iteration of a loop, undone; what it adds to elements near the index is gathered.
-    fn undo_iteration(&mut self, f: &For, at: &At) -> (TokenStream, Stencil, Hoisted) {
+    fn undo_iteration(&mut self, f: &For, at: &At, counts: Vec<Count>) -> Undone {
         let (rows, swept) = (self.rows(f, at), self.swept_by(f, at));
         self.open(f.body, true);
         // The stencil of a loop that goes on from checkpoints would have to be carried across these.
@@ -706,12 +723,14 @@ impl<'p> Reverse<'p> {
             self.program.counter(f).filter(|_| f.strategy.is_none());
         self.levels.last_mut().expect("just opened").rows = rows;
         self.levels.last_mut().expect("just opened").swept = swept;
+        self.levels.last_mut().expect("just opened").counts = counts;
         self.levels.last_mut().expect("just opened").counter =
             f.index.map(|index| (index, f.range, at.clone()));
         self.undo_block(f.body, None);
         let facts = self.facts();
         let level = self.levels.last_mut().expect("opened above");
         let (stencil, rows) = (std::mem::take(&mut level.stencil), std::mem::take(&mut level.rows));
+        let counts = std::mem::take(&mut level.counts);
         let mut hoisted = match f.strategy {
             None => level.out.hoist(self.program, &mut self.kept, &facts, at),
             Some(_) => Hoisted::default(),
@@ -721,7 +740,7 @@ impl<'p> Reverse<'p> {
         let (before, after) = self.bring_back(f, at);
         hoisted.before.extend(before);
         hoisted.after.extend(after);
-        (body, stencil, hoisted)
+        Undone { body, stencil, hoisted, counting: self.counting(counts) }
     }
 
     fn finish(
@@ -739,9 +758,13 @@ impl<'p> Reverse<'p> {
     }
 
     fn undo_while(&mut self, w: &While, statement: &Statement) {
+        let counts = if w.strategy.is_none() { self.counts(w.body, statement) } else { Vec::new() };
         self.open(w.body, true);
+        self.levels.last_mut().expect("just opened").counts = counts;
         self.undo_block(w.body, None);
+        let counts = std::mem::take(&mut self.levels.last_mut().expect("opened above").counts);
         let body = self.close();
+        let counting = self.counting(counts);
         if body.is_empty() && self.kept.is_empty(w.body) {
             return;
         }
@@ -751,7 +774,7 @@ impl<'p> Reverse<'p> {
         }
         let count = self.kept.keep(statement.before.block, Item::Count(statement.id), "count");
         let pop = self.pop(w.body, statement.id);
-        self.emit(quote!(for _ in 0..#count { #pop #body }));
+        self.emit(quote!(#counting for _ in 0..#count { #pop #body }));
     }
 
     /// Takes the residual of one iteration off the loop's stack.

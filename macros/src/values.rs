@@ -214,6 +214,9 @@ impl Reverse<'_> {
         match &program.definitions[def] {
             Definition::Given { variable } => program.variables[*variable].unique.clone(),
             Definition::Entry { variable, block } => {
+                if let Some(name) = self.counted(def, *variable) {
+                    return name;
+                }
                 let name = format!("{}_in", program.variables[*variable].unique);
                 self.kept.keep(*block, Item::Definition(def), &name)
             }

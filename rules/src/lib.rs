@@ -11,6 +11,7 @@ pub mod blas;
 mod call;
 mod callable;
 mod checkpointed;
+mod counted;
 #[cfg(feature = "cuda")]
 pub mod cuda;
 mod derived;
@@ -101,6 +102,7 @@ pub mod __private {
         Callable, Callback, Called, Derivative, Either, Forward, Lent, Pullback, primal, read_only,
     };
     pub use crate::checkpointed::checkpointed;
+    pub use crate::counted::{counted, iterations, since};
     pub use crate::derived::{OF_LOOPS, Stateful, derived};
     pub use crate::dispatch::Dispatched;
     pub use crate::dual::{

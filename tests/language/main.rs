@@ -24,6 +24,7 @@ mod columns;
 mod constants;
 mod containers;
 mod corners;
+mod counts;
 mod defaults;
 mod differences;
 mod exits;
