@@ -34,12 +34,20 @@ pub(crate) fn fuse(program: &Program, reverse: &Reverse) -> Option<Both> {
     if !program.returned.is_empty() || program.annotated {
         return None;
     }
-    // Loops within loops, as far as they go.
-    let mut loops = Vec::new();
-    let mut block = BODY;
-    while let Some((index, f)) = last_loop(program, block) {
+    let loops = sinking_loop(program, reverse).into_iter().chain(last_loop(program, BODY));
+    loops
+        .into_iter()
+        .find_map(|outer| fuse_from(program, reverse, outer))
+        .or_else(|| last_call(program, reverse))
+}
+
+/// The same, for a loop of the function's and loops within loops, as far as they go.
+fn fuse_from(program: &Program, reverse: &Reverse, outer: (usize, &For)) -> Option<Both> {
+    let (mut loops, mut block, mut next) = (Vec::new(), BODY, Some(outer));
+    while let Some((index, f)) = next {
         loops.push((block, index));
         block = f.body;
+        next = last_loop(program, block);
     }
     while !loops.is_empty() {
         let (fused, prefix) = reverse.fusing(&loops);
@@ -53,7 +61,7 @@ pub(crate) fn fuse(program: &Program, reverse: &Reverse) -> Option<Both> {
         }
         loops.pop();
     }
-    last_call(program, reverse)
+    None
 }
 
 /// The same for a function that ends with a call, if that call is all that matters to the reverse pass: its rule may have a way
@@ -109,6 +117,28 @@ fn last_loop(program: &Program, block: BlockId) -> Option<(usize, &For)> {
     }
 }
 
+/// The last loop of the function that keeps something and can as well come last, if that is not where it stands.
+fn sinking_loop<'p>(program: &'p Program, reverse: &Reverse) -> Option<(usize, &'p For)> {
+    let statements = &program.blocks[BODY].statements;
+    let found = statements.iter().enumerate().rev().find_map(|(index, statement)| match &statement.kind {
+        StatementKind::For(f) if program.nested(f.body).iter().any(|b| !reverse.kept.is_empty(*b)) => {
+            Some((index, f))
+        }
+        _ => None,
+    });
+    found.filter(|(index, f)| {
+        follows(program, BODY, *index)
+            && separable(program, f.body)
+            && program.sinks(&statements[*index], &statements[index + 1..])
+    })
+}
+
+/// Statements that matter follow the one with this number.
+fn follows(program: &Program, block: BlockId, index: usize) -> bool {
+    let statements = &program.blocks[block].statements;
+    statements[index + 1..].iter().any(|s| !matches!(s.kind, StatementKind::Opaque(_)))
+}
+
 fn both(program: &Program, fused: &Reverse, loops: &[(BlockId, usize)], prefix: &TokenStream) -> TokenStream {
     let parameters = names(program);
     let mut forward = Forward::new(program, fused);
@@ -134,12 +164,16 @@ fn within(
     let statements = &program.blocks[block].statements;
     let StatementKind::For(f) = &statements[index].kind else { unreachable!("chosen above") };
     let parts = &fused.fused[&block];
-    let before = forward.range(block, 0..index);
+    let mut before = forward.range(block, 0..index);
+    let sinks = follows(program, block, index);
+    if sinks {
+        before.extend(forward.range(block, index + 1..statements.len()));
+    }
     let iteration = match &loops[1..] {
         [] => forward.iteration(f.body),
         inner => within(program, fused, forward, inner),
     };
-    let after = forward.range(block, index + 1..statements.len());
+    let after = if sinks { TokenStream::new() } else { forward.range(block, index + 1..statements.len()) };
     let locals = locals(program, fused, block);
     // The block with a loop in it has given its locals their names before that loop.
     let inner = if loops.len() > 1 { TokenStream::new() } else { self::locals(program, fused, f.body) };
@@ -176,7 +210,7 @@ impl Reverse<'_> {
         }
         let defines = |s: &Statement| s.defines.contains(&def);
         match self.fuse.get(block) {
-            Some(index) => program.blocks[*block].statements[..*index].iter().any(defines),
+            Some(index) => first(program, *block, *index).any(defines),
             // The iteration has come to its end.
             None => self.fuse.iter().any(|(outer, index)| {
                 matches!(&program.blocks[*outer].statements[*index].kind, StatementKind::For(f) if f.body == *block)
@@ -224,8 +258,7 @@ fn available(program: &Program, fused: &Reverse, (block, index): (BlockId, usize
     if fused.kept.items(block).iter().any(|(item, _)| heap(item)) {
         return false;
     }
-    let defined: Vec<_> =
-        program.blocks[block].statements[..index].iter().flat_map(|s| s.defines.iter().copied()).collect();
+    let defined: Vec<_> = first(program, block, index).flat_map(|s| s.defines.iter().copied()).collect();
     fused.kept.items(block)[..kept].iter().all(|(item, _)| match item {
         // Copied, so that both passes can have it.
         Item::Definition(def) => {
@@ -236,8 +269,16 @@ fn available(program: &Program, fused: &Reverse, (block, index): (BlockId, usize
             let variable = &program.variables[*id];
             variable.zero.is_some() && !program.shadowed(*id)
         }
+        Item::Last(statement) => first(program, block, index).any(|s| s.id == *statement),
         _ => false,
     })
+}
+
+/// The statements of a block that are through before the loop with this number.
+fn first(program: &Program, block: BlockId, index: usize) -> impl Iterator<Item = &Statement> {
+    let statements = &program.blocks[block].statements;
+    let after = if follows(program, block, index) { &statements[index + 1..] } else { &[] };
+    statements[..index].iter().chain(after)
 }
 
 /// The names that the reverse pass uses for what the forward pass leaves in a block's locals.

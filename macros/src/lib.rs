@@ -66,6 +66,7 @@ mod runs;
 mod scalar;
 mod shadows;
 mod signature;
+mod sinking;
 mod slices;
 mod sorting;
 mod statements;

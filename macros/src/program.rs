@@ -634,28 +634,7 @@ impl Program {
     /// The expressions that stand directly in the statements of `block`, and its value.
     pub(crate) fn roots(&self, block: BlockId) -> Vec<ExprId> {
         let block = &self.blocks[block];
-        let mut roots = Vec::new();
-        for statement in &block.statements {
-            match &statement.kind {
-                StatementKind::Let(l) => roots.extend(l.init),
-                StatementKind::Assign(a) => {
-                    roots.extend(a.place.indices());
-                    roots.push(a.value);
-                }
-                StatementKind::Expr(e, _) => roots.push(*e),
-                StatementKind::For(f) => {
-                    roots.push(f.range);
-                    roots.extend(f.strategy.and_then(Strategy::operand));
-                }
-                StatementKind::While(w) => {
-                    roots.push(w.cond);
-                    roots.extend(w.strategy.and_then(Strategy::operand));
-                }
-                StatementKind::Opaque(_) => {}
-            }
-        }
-        roots.extend(block.value);
-        roots
+        block.statements.iter().flat_map(Statement::roots).chain(block.value).collect()
     }
 
     /// `block` and all blocks in it.
@@ -742,6 +721,24 @@ impl Program {
         let variable = &self.variables[id];
         let scope = self.scope_of(variable.block);
         self.variables[id + 1..].iter().any(|v| v.name == variable.name && self.scope_of(v.block) == scope)
+    }
+}
+
+impl Statement {
+    /// The expressions that stand directly in it.
+    pub(crate) fn roots(&self) -> Vec<ExprId> {
+        match &self.kind {
+            StatementKind::Let(l) => l.init.into_iter().collect(),
+            StatementKind::Assign(a) => a.place.indices().chain([a.value]).collect(),
+            StatementKind::Expr(e, _) => vec![*e],
+            StatementKind::For(f) => {
+                [f.range].into_iter().chain(f.strategy.and_then(Strategy::operand)).collect()
+            }
+            StatementKind::While(w) => {
+                [w.cond].into_iter().chain(w.strategy.and_then(Strategy::operand)).collect()
+            }
+            StatementKind::Opaque(_) => Vec::new(),
+        }
     }
 }
 

@@ -58,6 +58,7 @@ mod returned;
 mod scalars;
 mod scratch;
 mod shapes;
+mod sinking;
 mod sorting;
 mod structs;
 mod sweeps;

@@ -1,0 +1,156 @@
+//! A loop that can as well stand behind the statements which follow it.
+
+use std::collections::HashSet;
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::ToTokens;
+
+use crate::program::*;
+
+/// All that some statements consist of.
+#[derive(Default)]
+struct Extent<'p> {
+    statements: Vec<&'p Statement>,
+    exprs: Vec<ExprId>,
+    blocks: Vec<BlockId>,
+}
+
+impl Program {
+    /// Nothing is different if `rest`, which follows `first`, comes before it, nor if all that `rest` has written to memory is
+    /// undone by the end.
+    pub(crate) fn sinks(&self, first: &Statement, rest: &[Statement]) -> bool {
+        let (above, below) = (self.extent(std::slice::from_ref(first)), self.extent(rest));
+        let (written, mentioned) = (self.written_in(&below), self.mentioned_in(&below));
+        let lasting = |id: &VarId| {
+            let variable = &self.variables[*id];
+            variable.memory && !below.blocks.contains(&variable.block)
+        };
+        // Neither takes it away from the other.
+        let stays = |id: &VarId| {
+            let variable = &self.variables[*id];
+            let number = !variable.memory && matches!(variable.kind, Kind::Float | Kind::Inert);
+            variable.by_reference() || number || variable.zero.is_some() && !variable.heap
+        };
+        let looked_at = self.mentioned_in(&above);
+        let mut bound = HashSet::new();
+        for statement in rest {
+            if let StatementKind::Let(l) = &statement.kind {
+                idents(l.syntax.pat.to_token_stream(), &mut bound);
+            }
+        }
+        for keyword in ["mut", "ref"] {
+            bound.remove(keyword);
+        }
+        !written.iter().any(lasting)
+            && !(self.has_effects(&above) && self.has_effects(&below))
+            && written.is_disjoint(&looked_at)
+            && mentioned.is_disjoint(&self.written_in(&above))
+            && mentioned.intersection(&looked_at).all(stays)
+            && bound.is_disjoint(&self.idents_in(&above))
+    }
+
+    fn extent<'p>(&'p self, statements: &'p [Statement]) -> Extent<'p> {
+        let mut extent = Extent::default();
+        self.extend(&mut extent, statements, None);
+        extent
+    }
+
+    fn extend<'p>(&'p self, extent: &mut Extent<'p>, statements: &'p [Statement], value: Option<ExprId>) {
+        let roots = statements.iter().flat_map(Statement::roots).chain(value);
+        let exprs: Vec<_> = roots.flat_map(|root| self.tree(root)).collect();
+        let mut blocks: Vec<_> = exprs.iter().flat_map(|e| self.blocks_of(*e)).collect();
+        blocks.extend(statements.iter().filter_map(|statement| match &statement.kind {
+            StatementKind::For(f) => Some(f.body),
+            StatementKind::While(w) => Some(w.body),
+            _ => None,
+        }));
+        extent.statements.extend(statements);
+        extent.exprs.extend(exprs);
+        for block in blocks {
+            extent.blocks.push(block);
+            let block = &self.blocks[block];
+            self.extend(extent, &block.statements, block.value);
+        }
+    }
+
+    /// Constant code may do something that code elsewhere can notice.
+    fn has_effects(&self, extent: &Extent<'_>) -> bool {
+        let impure =
+            |e: &ExprId| matches!(&self.exprs[*e].kind, ExprKind::Constant(constant) if !constant.pure);
+        let called =
+            |e: &ExprId| matches!(&self.exprs[*e].kind, ExprKind::Call { .. } | ExprKind::Callback(_));
+        let opaque = |s: &&Statement| matches!(&s.kind, StatementKind::Opaque(_));
+        extent.exprs.iter().any(|e| impure(e) || called(e)) || extent.statements.iter().any(opaque)
+    }
+
+    fn written_in(&self, extent: &Extent<'_>) -> HashSet<VarId> {
+        let mut written = HashSet::new();
+        for statement in &extent.statements {
+            match &statement.kind {
+                StatementKind::Assign(assign) => _ = written.insert(assign.place.base),
+                StatementKind::Opaque(opaque) => written.extend(self.disturbed(opaque)),
+                _ => {}
+            }
+        }
+        written.extend(extent.exprs.iter().filter_map(|e| match &self.exprs[*e].kind {
+            ExprKind::Borrow { place, unique: true } => Some(place.base),
+            _ => None,
+        }));
+        written
+    }
+
+    fn mentioned_in(&self, extent: &Extent<'_>) -> HashSet<VarId> {
+        let mut mentioned = self.written_in(extent);
+        let bases =
+            |aliases: &[(syn::Ident, Place)]| aliases.iter().map(|(_, place)| place.base).collect::<Vec<_>>();
+        for e in &extent.exprs {
+            match &self.exprs[*e].kind {
+                ExprKind::Read(place) | ExprKind::Borrow { place, .. } => _ = mentioned.insert(place.base),
+                ExprKind::Callback(Callback::Parameter(id)) => _ = mentioned.insert(*id),
+                ExprKind::Constant(constant) => {
+                    mentioned.extend(&constant.mentions);
+                    mentioned.extend(bases(&constant.aliases));
+                }
+                _ => {}
+            }
+        }
+        for statement in &extent.statements {
+            match &statement.kind {
+                StatementKind::Opaque(opaque) => {
+                    mentioned.extend(&opaque.mentions);
+                    mentioned.extend(bases(&opaque.aliases));
+                }
+                StatementKind::Let(l) => mentioned.extend(bases(&l.aliases)),
+                _ => {}
+            }
+        }
+        mentioned
+    }
+
+    /// The names in the text.
+    fn idents_in(&self, extent: &Extent<'_>) -> HashSet<String> {
+        let mut found = HashSet::new();
+        for statement in &extent.statements {
+            match &statement.kind {
+                StatementKind::Let(l) => idents(l.syntax.to_token_stream(), &mut found),
+                StatementKind::Assign(assign) => idents(assign.syntax.to_token_stream(), &mut found),
+                StatementKind::Opaque(opaque) => idents(opaque.syntax.to_token_stream(), &mut found),
+                _ => {}
+            }
+        }
+        for e in &extent.exprs {
+            idents(self.exprs[*e].syntax.to_token_stream(), &mut found);
+        }
+        found
+    }
+}
+
+fn idents(tokens: TokenStream, found: &mut HashSet<String>) {
+    for token in tokens {
+        match token {
+            TokenTree::Ident(ident) => _ = found.insert(ident.to_string()),
+            TokenTree::Group(group) => idents(group.stream(), found),
+            _ => {}
+        }
+    }
+}
