@@ -9,12 +9,14 @@ use std::collections::HashSet;
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::Ident;
 
 use crate::calls::Callee;
 use crate::forward::Forward;
 use crate::kept::Item;
 use crate::program::*;
 use crate::reverse::Reverse;
+use crate::values::replace;
 
 /// Both passes as one.
 pub(crate) struct Both {
@@ -142,9 +144,11 @@ fn follows(program: &Program, block: BlockId, index: usize) -> bool {
 fn both(program: &Program, fused: &Reverse, loops: &[(BlockId, usize)], prefix: &TokenStream) -> TokenStream {
     let parameters = names(program);
     let mut forward = Forward::new(program, fused);
-    let statements = within(program, fused, &mut forward, loops);
+    let vectors = vectors(program, fused, loops);
+    let statements = within(program, fused, &mut forward, loops, &vectors);
     let value = forward.result(BODY);
     let result = Program::fresh("value");
+    let prefix = replace(prefix.clone(), &vectors);
     quote! {
         #parameters
         #statements
@@ -159,6 +163,7 @@ fn within(
     fused: &Reverse,
     forward: &mut Forward<'_>,
     loops: &[(BlockId, usize)],
+    vectors: &[(Ident, TokenStream)],
 ) -> TokenStream {
     let (block, index) = loops[0];
     let statements = &program.blocks[block].statements;
@@ -171,18 +176,20 @@ fn within(
     }
     let iteration = match &loops[1..] {
         [] => forward.iteration(f.body),
-        inner => within(program, fused, forward, inner),
+        inner => within(program, fused, forward, inner, vectors),
     };
     let after = if sinks { TokenStream::new() } else { forward.range(block, index + 1..statements.len()) };
-    let locals = locals(program, fused, block);
+    let locals = locals(program, fused, block, vectors);
     // The block with a loop in it has given its locals their names before that loop.
-    let inner = if loops.len() > 1 { TokenStream::new() } else { self::locals(program, fused, f.body) };
+    let inner =
+        if loops.len() > 1 { TokenStream::new() } else { self::locals(program, fused, f.body, vectors) };
     let index = f.index.map(|id| {
         let variable = &program.variables[id];
         let (unique, name) = (&variable.unique, &variable.name);
         quote!(let #unique = #name;)
     });
-    let (suffix, backward, closing) = (&parts.suffix, &parts.body, &parts.after);
+    let [suffix, backward, closing] =
+        [&parts.suffix, &parts.body, &parts.after].map(|tokens| replace(tokens.clone(), vectors));
     let (pattern, range) = (&f.pattern, &program.exprs[f.range].syntax);
     quote! {
         #before
@@ -254,8 +261,9 @@ pub(crate) fn read_in(program: &Program, blocks: &[BlockId], variables: &[VarId]
 
 /// What the reverse pass asks for before and within the loop is known by then.
 fn available(program: &Program, fused: &Reverse, (block, index): (BlockId, usize), kept: usize) -> bool {
-    let heap = |item: &Item| matches!(item, Item::Final(id) if program.variables[*id].heap);
-    if fused.kept.items(block).iter().any(|(item, _)| heap(item)) {
+    // Both passes have the vector itself, by the user's name.
+    let out_of_sight = |item: &Item| matches!(item, Item::Final(id) if program.variables[*id].heap && !in_sight(program, *id));
+    if fused.kept.items(block).iter().any(|(item, _)| out_of_sight(item)) {
         return false;
     }
     let defined: Vec<_> = first(program, block, index).flat_map(|s| s.defines.iter().copied()).collect();
@@ -267,11 +275,38 @@ fn available(program: &Program, fused: &Reverse, (block, index): (BlockId, usize
         }
         Item::Final(id) => {
             let variable = &program.variables[*id];
-            variable.zero.is_some() && !program.shadowed(*id)
+            (variable.zero.is_some() || variable.heap) && !program.shadowed(*id)
         }
         Item::Last(statement) => first(program, block, index).any(|s| s.id == *statement),
         _ => false,
     })
+}
+
+/// The name of the vector stands for it wherever its block is left, or one within.
+fn in_sight(program: &Program, id: VarId) -> bool {
+    let variable = &program.variables[id];
+    let mut within = program.nested(variable.block).into_iter();
+    let hides = |block: BlockId| {
+        program
+            .variables
+            .iter()
+            .enumerate()
+            .any(|(other, v)| other != id && v.block == block && v.name == variable.name)
+    };
+    !variable.moved && !within.any(hides)
+}
+
+/// The names of the reverse pass for vectors of these blocks, and the user's.
+fn vectors(program: &Program, fused: &Reverse, loops: &[(BlockId, usize)]) -> Vec<(Ident, TokenStream)> {
+    let items = loops.iter().flat_map(|(block, _)| fused.kept.items(*block));
+    let vectors = items.filter_map(|(item, kept)| match item {
+        Item::Final(id) if program.variables[*id].heap => {
+            let name = &program.variables[*id].name;
+            Some((kept.clone(), quote!(#name)))
+        }
+        _ => None,
+    });
+    vectors.collect()
 }
 
 /// The statements of a block that are through before the loop with this number.
@@ -281,14 +316,21 @@ fn first(program: &Program, block: BlockId, index: usize) -> impl Iterator<Item 
     statements[..index].iter().chain(after)
 }
 
-/// The names that the reverse pass uses for what the forward pass leaves in a block's locals.
-fn locals(program: &Program, fused: &Reverse, block: BlockId) -> TokenStream {
+/// The names that the reverse pass uses for what the forward pass leaves in a block's locals, `vectors` aside.
+fn locals(
+    program: &Program,
+    fused: &Reverse,
+    block: BlockId,
+    vectors: &[(Ident, TokenStream)],
+) -> TokenStream {
     fused
         .kept
         .items(block)
         .iter()
         .filter_map(|(item, kept)| match item {
-            Item::Final(id) if !program.shadowed(*id) => {
+            Item::Final(id)
+                if !program.shadowed(*id) && !vectors.iter().any(|(vector, _)| vector == kept) =>
+            {
                 let name = &program.variables[*id].name;
                 Some(quote!(let mut #kept = #name;))
             }

@@ -98,12 +98,27 @@ impl Reverse<'_> {
             return quote!(|| #value);
         }
         let level = self.top();
-        if self.free(operand, at, level) {
+        if self.free(operand, at, level) || self.is_float_variable(operand) {
             let text = self.text(operand, at, level);
             return quote!(|| #text);
         }
         let name = self.kept.keep(at.block, item, "operand");
         quote!(#name)
+    }
+
+    /// What would be kept of it is a number in any case.
+    fn is_float_variable(&self, expr: ExprId) -> bool {
+        let program = self.program;
+        match &program.exprs[expr].kind {
+            ExprKind::Read(place) => {
+                let variable = &program.variables[place.base];
+                place.projections.is_empty()
+                    && variable.kind == Kind::Float
+                    && !variable.memory
+                    && !variable.by_reference()
+            }
+            _ => false,
+        }
     }
 
     pub(crate) fn pull_negation(&mut self, expr: ExprId, operand: ExprId, d: &Cotangent, at: &At) {

@@ -93,10 +93,9 @@ pub fn objective(
         sum_of_q += log_determinant;
     }
 
-    let mut count = 0;
+    let n = x.iter().map(|points| points.ncols()).sum::<usize>() as f64;
     let mut likelihood = 0.0;
     for points in x {
-        count += points.ncols();
         likelihood += log_likelihood(&factors, &log_weights, points);
     }
 
@@ -111,7 +110,6 @@ pub fn objective(
     for c in 0..k {
         weights += alpha[c].exp();
     }
-    let n = count as f64;
     likelihood - n * weights.ln() - 0.5 * prior.gamma * prior.gamma * squares
         + prior.m as f64 * sum_of_q
         + k as f64 * prior.log_factor(d)
