@@ -52,35 +52,37 @@ fn main() {
 
 fn measure(case: &Case, peer: Option<PathBuf>) {
     let make = evals::find(case.eval).expect("the inputs are of evals");
-    let mut primal = make(case.primal, &case.input).expect("there is a primal");
-    let mut derivative = make(case.derivative, &case.input).expect("there is a derivative");
-    primal.run();
+    let function = |name| make(name, &case.input).expect("the function takes the input");
+    let mut primal = case.primal.map(function);
+    let mut derivative = function(case.derivative);
+    if let Some(primal) = &mut primal {
+        primal.run();
+    }
     let (first, peak) = memory::peak_in(|| time(&mut *derivative));
     derivative.run();
     let allocations = memory::allocations_in(|| derivative.run());
-    let (ours, ours_primal) = rounds(&mut *primal, &mut *derivative);
-    let ratio = ours / ours_primal;
+    let [ours_primal, ours] = shortest([primal.as_mut(), Some(&mut derivative)]);
     let mut input = case.input.clone();
     input["min_runs"] = json!(3);
     input["min_seconds"] = json!(time_for_each().as_secs_f64() / 2.0);
     let asked = |function, own: &dyn Task| {
         let answer = peer::run(peer.as_deref()?, &input, function)?;
-        compare(case, &own.output(), &answer.output);
+        compare(case, &own.output(), &answer.output, 1e-4);
         answer.times.into_iter().reduce(f64::min)
     };
-    let their_primal = asked(case.primal, &*primal);
+    let their_primal = case.primal.zip(primal).and_then(|(name, primal)| asked(name, &*primal));
     let theirs = asked(case.derivative, &*derivative);
-    let shown = |time: Option<f64>| time.map_or("–".to_owned(), show);
     println!(
-        "| {} | {} | {} | {} | {ratio:.2} | {} | {} | {} | {} | {} | {allocations} |",
+        "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {allocations} |",
         case.eval,
         case.size,
-        show(ours_primal),
-        show(ours),
+        time_or_none(ours_primal),
+        time_or_none(ours),
+        ratio(ours, ours_primal),
         show(first),
-        shown(their_primal),
-        shown(theirs),
-        theirs.map_or("–".to_owned(), |theirs| format!("{:.2}", theirs / ours)),
+        time_or_none(their_primal),
+        time_or_none(theirs),
+        ratio(theirs, ours),
         bytes(peak),
     );
 }
@@ -91,33 +93,47 @@ fn time(task: &mut dyn Task) -> f64 {
     start.elapsed().as_secs_f64() * 1e9
 }
 
-/// The times of the derivative and of the primal: of rounds that take turns the shortest, which other programs disturb least.
-fn rounds(primal: &mut dyn Task, derivative: &mut dyn Task) -> (f64, f64) {
-    let (mut p, mut d) = (f64::INFINITY, f64::INFINITY);
+/// The times of some tasks: of rounds that take turns the shortest, which other programs disturb least.
+fn shortest<const N: usize>(mut tasks: [Option<&mut Box<dyn Task>>; N]) -> [Option<f64>; N] {
+    let mut times = [None; N];
     let (start, enough) = (Instant::now(), time_for_each());
     for round in 0.. {
         if round >= 3 && start.elapsed() > enough {
             break;
         }
-        p = p.min(time(primal));
-        d = d.min(time(derivative));
+        for (shortest, task) in times.iter_mut().zip(&mut tasks) {
+            if let Some(task) = task {
+                let time = time(&mut ***task);
+                *shortest = Some(shortest.map_or(time, |shortest: f64| shortest.min(time)));
+            }
+        }
     }
-    (d, p)
+    times
 }
 
-/// Panics unless two outputs agree by the eval's measure.
-fn compare(case: &Case, ours: &Value, theirs: &Value) {
+/// Panics unless two outputs agree by the evals' measure, with a given tolerance.
+fn compare(case: &Case, ours: &Value, theirs: &Value, tolerance: f64) {
     match (ours, theirs) {
-        (Value::Array(a), Value::Array(b)) => a.iter().zip(b).for_each(|(a, b)| compare(case, a, b)),
+        (Value::Array(a), Value::Array(b)) => {
+            a.iter().zip(b).for_each(|(a, b)| compare(case, a, b, tolerance))
+        }
         (Value::Object(a), Value::Object(b)) => {
-            a.iter().for_each(|(name, a)| compare(case, a, &b[name]));
+            a.iter().for_each(|(name, a)| compare(case, a, &b[name], tolerance));
         }
         _ => {
             let (a, b) = (ours.as_f64().expect("a number"), theirs.as_f64().expect("a number"));
-            let close = (a - b).abs() <= 1e-4 * (a.abs() + b.abs()).max(1.0);
+            let close = (a - b).abs() <= tolerance * (a.abs() + b.abs()).max(1.0);
             assert!(close, "{} {}: {a} instead of {b}", case.eval, case.size);
         }
     }
+}
+
+fn time_or_none(nanoseconds: Option<f64>) -> String {
+    nanoseconds.map_or("–".to_owned(), show)
+}
+
+fn ratio(time: Option<f64>, unit: Option<f64>) -> String {
+    time.zip(unit).map_or("–".to_owned(), |(time, unit)| format!("{:.2}", time / unit))
 }
 
 fn show(nanoseconds: f64) -> String {
