@@ -1,4 +1,4 @@
-//! Measures all evals: primal and derivative, in rounds that take turns, and beside them the derivative by a peer.
+//! Measures all evals: primal and derivative, in rounds that take turns with the derivative by hand, and beside them a peer.
 //!
 //! ```text
 //! cargo bench -p gradbench [-- [--large] [--peer FOLDER] [EVAL]…]
@@ -6,6 +6,7 @@
 //!
 //! `--peer` names a folder with GradBench's hand-written programs, by the names of the evals.
 
+mod by_hand;
 mod inputs;
 mod memory;
 mod peer;
@@ -22,10 +23,14 @@ use inputs::Case;
 #[global_allocator]
 static METER: memory::Meter = memory::Meter;
 
-/// How long each case is measured, the peer as well; a test only sees to it that everything runs.
+/// Whether times matter; a test only sees to it that everything runs.
+fn measures() -> bool {
+    std::env::args().any(|argument| argument == "--bench")
+}
+
+/// How long each case is measured, the peer as well.
 fn time_for_each() -> Duration {
-    let measures = std::env::args().any(|argument| argument == "--bench");
-    if measures { Duration::from_millis(400) } else { Duration::ZERO }
+    if measures() { Duration::from_millis(400) } else { Duration::ZERO }
 }
 
 fn main() {
@@ -40,9 +45,9 @@ fn main() {
         }
     }
     println!(
-        "| eval | size | primal | derivative | ratio | first run | peer's primal | peer's derivative | peer/ours | memory | allocations |"
+        "| eval | size | primal | derivative | ratio | first run | derived/hand-written | peer's primal | peer's derivative | peer/ours | memory | allocations |"
     );
-    println!("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+    println!("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
     for case in inputs::cases(large) {
         if chosen.is_empty() || chosen.iter().any(|name| name == case.eval) {
             measure(&case, folder.as_ref().map(|folder| folder.join(case.eval)));
@@ -61,7 +66,13 @@ fn measure(case: &Case, peer: Option<PathBuf>) {
     let (first, peak) = memory::peak_in(|| time(&mut *derivative));
     derivative.run();
     let allocations = memory::allocations_in(|| derivative.run());
-    let [ours_primal, ours] = shortest([primal.as_mut(), Some(&mut derivative)]);
+    let mut by_hand = by_hand::task(case.eval, &case.input);
+    if let Some(by_hand) = &mut by_hand {
+        by_hand.run();
+        by_hand::agree(case.eval, &derivative.output(), &by_hand.output());
+    }
+    let [ours_primal, ours, hand_written] =
+        shortest([primal.as_mut(), Some(&mut derivative), by_hand.as_mut()]);
     let mut input = case.input.clone();
     input["min_runs"] = json!(3);
     input["min_seconds"] = json!(time_for_each().as_secs_f64() / 2.0);
@@ -73,13 +84,14 @@ fn measure(case: &Case, peer: Option<PathBuf>) {
     let their_primal = case.primal.zip(primal).and_then(|(name, primal)| asked(name, &*primal));
     let theirs = asked(case.derivative, &*derivative);
     println!(
-        "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {allocations} |",
+        "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {allocations} |",
         case.eval,
         case.size,
         time_or_none(ours_primal),
         time_or_none(ours),
         ratio(ours, ours_primal),
         show(first),
+        ratio(ours, hand_written),
         time_or_none(their_primal),
         time_or_none(theirs),
         ratio(theirs, ours),
@@ -97,8 +109,9 @@ fn time(task: &mut dyn Task) -> f64 {
 fn shortest<const N: usize>(mut tasks: [Option<&mut Box<dyn Task>>; N]) -> [Option<f64>; N] {
     let mut times = [None; N];
     let (start, enough) = (Instant::now(), time_for_each());
+    let fewest = if measures() { 3 } else { 1 };
     for round in 0.. {
-        if round >= 3 && start.elapsed() > enough {
+        if round >= fewest && start.elapsed() > enough {
             break;
         }
         for (shortest, task) in times.iter_mut().zip(&mut tasks) {
