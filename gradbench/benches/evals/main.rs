@@ -78,7 +78,7 @@ fn measure(case: &Case, peer: Option<PathBuf>) {
     input["min_seconds"] = json!(time_for_each().as_secs_f64() / 2.0);
     let asked = |function, own: &dyn Task| {
         let answer = peer::run(peer.as_deref()?, &input, function)?;
-        compare(case, &own.output(), &answer.output, 1e-4);
+        compare(case, &own.output(), &answer.output);
         answer.times.into_iter().reduce(f64::min)
     };
     let their_primal = case.primal.zip(primal).and_then(|(name, primal)| asked(name, &*primal));
@@ -124,18 +124,16 @@ fn shortest<const N: usize>(mut tasks: [Option<&mut Box<dyn Task>>; N]) -> [Opti
     times
 }
 
-/// Panics unless two outputs agree by the evals' measure, with a given tolerance.
-fn compare(case: &Case, ours: &Value, theirs: &Value, tolerance: f64) {
+/// Panics unless two outputs agree by the eval's measure.
+fn compare(case: &Case, ours: &Value, theirs: &Value) {
     match (ours, theirs) {
-        (Value::Array(a), Value::Array(b)) => {
-            a.iter().zip(b).for_each(|(a, b)| compare(case, a, b, tolerance))
-        }
+        (Value::Array(a), Value::Array(b)) => a.iter().zip(b).for_each(|(a, b)| compare(case, a, b)),
         (Value::Object(a), Value::Object(b)) => {
-            a.iter().for_each(|(name, a)| compare(case, a, &b[name], tolerance));
+            a.iter().for_each(|(name, a)| compare(case, a, &b[name]));
         }
         _ => {
             let (a, b) = (ours.as_f64().expect("a number"), theirs.as_f64().expect("a number"));
-            let close = (a - b).abs() <= tolerance * (a.abs() + b.abs()).max(1.0);
+            let close = (a - b).abs() <= 1e-4 * (a.abs() + b.abs()).max(1.0);
             assert!(close, "{} {}: {a} instead of {b}", case.eval, case.size);
         }
     }

@@ -4,8 +4,8 @@ use gradbench::input;
 use gradbench::task::{self, Task};
 use serde_json::Value;
 
-/// Writes the gradient to `d` and returns the value.
-fn gradient(x: &[f64], d: &mut [f64]) -> f64 {
+/// Writes the gradient to `d`.
+fn gradient(x: &[f64], d: &mut [f64]) {
     let top = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let mut sum = 0.0;
     for (d, x) in d.iter_mut().zip(x) {
@@ -16,12 +16,9 @@ fn gradient(x: &[f64], d: &mut [f64]) -> f64 {
     for d in d {
         *d *= inverse;
     }
-    top + sum.ln()
 }
 
 pub(super) fn task(input: &Value) -> Result<Box<dyn Task>, String> {
     let x = input::vector(input, "x")?;
-    Ok(task::vector(x.len(), move |d| {
-        std::hint::black_box(gradient(&x, d));
-    }))
+    Ok(task::vector(x.len(), move |d| gradient(&x, d)))
 }

@@ -1,5 +1,5 @@
 //! Derivatives by hand, one file for each eval that has one: reverse mode as a person writes it in plain Rust, of the same
-//! formulas as the primal.
+//! formulas as the primal. They compute what the eval asks for, which is no value.
 
 mod ba;
 mod gmm;
