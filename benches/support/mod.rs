@@ -1,8 +1,10 @@
 //! Compares contenders: one Criterion group for each case, and at the end one table whose ratios come from a single run.
 //!
 //! On a busy machine two timings that were taken a second apart cannot be divided. So the table is measured in rounds: each
-//! round times all contenders of a case one after the other, and a ratio is the median of the rounds' ratios.
+//! round times all contenders of a case one after the other, and a ratio is the median of the rounds' ratios. With `--instructions`
+//! there is a table of instructions instead.
 
+mod instructions;
 mod rounds;
 
 use criterion::Criterion;
@@ -20,9 +22,17 @@ pub(crate) struct Comparison {
     timed: bool,
     /// Nothing but the table.
     ratios: bool,
+    /// Whether this counts instructions, or is counted.
+    instructions: Option<Counting>,
     /// Part of the names of the cases to be run.
     chosen: Option<String>,
     rows: Vec<Row>,
+}
+
+#[derive(Clone, Copy)]
+enum Counting {
+    Asked,
+    Counted,
 }
 
 struct Row {
@@ -39,17 +49,30 @@ impl Comparison {
     pub(crate) fn new() -> Self {
         let given = |name| std::env::args().any(|argument| argument == name);
         let ratios = given("--ratios");
-        // Criterion does not know this argument.
-        let criterion =
-            if ratios { Criterion::default() } else { Criterion::default().configure_from_args() };
+        let instructions = if given(instructions::ASKED) {
+            Some(Counting::Asked)
+        } else {
+            given(instructions::COUNTED).then_some(Counting::Counted)
+        };
+        // Criterion does not know these arguments.
+        let criterion = match ratios || instructions.is_some() {
+            true => Criterion::default(),
+            false => Criterion::default().configure_from_args(),
+        };
         let chosen = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-        Comparison { criterion, timed: ratios || given("--bench"), ratios, chosen, rows: Vec::new() }
+        let timed = ratios || given("--bench");
+        Comparison { criterion, timed, ratios, instructions, chosen, rows: Vec::new() }
     }
 
     /// Measures the contenders of one case; one of them is the [`PRIMAL`].
     pub(crate) fn case(&mut self, case: &'static str, mut contenders: Vec<Contender<'_>>) {
         if self.chosen.as_ref().is_some_and(|part| !case.contains(part)) {
             return;
+        }
+        match self.instructions {
+            Some(Counting::Asked) => return,
+            Some(Counting::Counted) => return instructions::count(case, &mut contenders),
+            None => {}
         }
         if !self.ratios {
             let mut group = self.criterion.benchmark_group(case);
@@ -65,6 +88,11 @@ impl Comparison {
 
     /// Prints the table.
     pub(crate) fn finish(self) {
+        match self.instructions {
+            Some(Counting::Asked) => return instructions::report(self.chosen.as_deref()),
+            Some(Counting::Counted) => return,
+            None => {}
+        }
         self.criterion.final_summary();
         if !self.timed {
             return;

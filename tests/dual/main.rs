@@ -6,7 +6,6 @@ mod argmin;
 #[allow(clippy::all, reason = "functions as users write them")]
 mod corpus;
 mod generic;
-mod gradbench;
 mod nested;
 mod plain;
 mod sparse;

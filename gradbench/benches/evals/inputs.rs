@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 /// One input of an eval.
 pub(crate) struct Case {
     pub(crate) eval: &'static str,
-    pub(crate) primal: &'static str,
+    /// The function without derivatives; `None` if the eval asks for none.
+    pub(crate) primal: Option<&'static str>,
     pub(crate) derivative: &'static str,
     pub(crate) size: String,
     pub(crate) input: Value,
@@ -43,8 +44,9 @@ impl Random {
 pub(crate) fn cases(large: bool) -> Vec<Case> {
     let mut random = Random(42);
     let mut cases = Vec::new();
-    let mut add =
-        |eval, primal, derivative, size, input| cases.push(Case { eval, primal, derivative, size, input });
+    let mut add = |eval, primal, derivative, size, input| {
+        cases.push(Case { eval, primal: Some(primal), derivative, size, input });
+    };
     for n in sizes(&[16, 1024, 4096], &[16392], large) {
         let input = json!({ "x": random.vector(128), "n": n });
         add("llsq", "primal", "gradient", format!("n = {n}"), input);
@@ -103,6 +105,12 @@ pub(crate) fn cases(large: bool) -> Vec<Case> {
             "x": [7.2, 0.0011, 3.0], "w": 0.417, "feat": [271.8, 834.2],
         });
         add("ba", "objective", "jacobian", format!("p = {p}"), input);
+    }
+    for (eval, input) in [("particle", json!({ "w": 0.0 })), ("saddle", json!({ "start": [1.0, 1.0] }))] {
+        for modes in ["rr", "rf", "fr", "ff"] {
+            let (size, input) = (modes.to_owned(), input.clone());
+            cases.push(Case { eval, primal: None, derivative: modes, size, input });
+        }
     }
     cases
 }

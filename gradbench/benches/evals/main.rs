@@ -1,4 +1,4 @@
-//! Measures all evals: primal and derivative, in rounds that take turns, and beside them the derivative by a peer.
+//! Measures all evals: primal and derivative, in rounds that take turns with the derivative by hand, and beside them a peer.
 //!
 //! ```text
 //! cargo bench -p gradbench [-- [--large] [--peer FOLDER] [EVAL]…]
@@ -6,6 +6,7 @@
 //!
 //! `--peer` names a folder with GradBench's hand-written programs, by the names of the evals.
 
+mod by_hand;
 mod inputs;
 mod memory;
 mod peer;
@@ -22,10 +23,14 @@ use inputs::Case;
 #[global_allocator]
 static METER: memory::Meter = memory::Meter;
 
-/// How long each case is measured, the peer as well; a test only sees to it that everything runs.
+/// Whether times matter; a test only sees to it that everything runs.
+fn measures() -> bool {
+    std::env::args().any(|argument| argument == "--bench")
+}
+
+/// How long each case is measured, the peer as well.
 fn time_for_each() -> Duration {
-    let measures = std::env::args().any(|argument| argument == "--bench");
-    if measures { Duration::from_millis(400) } else { Duration::ZERO }
+    if measures() { Duration::from_millis(400) } else { Duration::ZERO }
 }
 
 fn main() {
@@ -40,9 +45,9 @@ fn main() {
         }
     }
     println!(
-        "| eval | size | primal | derivative | ratio | first run | peer's primal | peer's derivative | peer/ours | memory | allocations |"
+        "| eval | size | primal | derivative | ratio | first run | derived/hand-written | peer's primal | peer's derivative | peer/ours | memory | allocations |"
     );
-    println!("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+    println!("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
     for case in inputs::cases(large) {
         if chosen.is_empty() || chosen.iter().any(|name| name == case.eval) {
             measure(&case, folder.as_ref().map(|folder| folder.join(case.eval)));
@@ -52,14 +57,22 @@ fn main() {
 
 fn measure(case: &Case, peer: Option<PathBuf>) {
     let make = evals::find(case.eval).expect("the inputs are of evals");
-    let mut primal = make(case.primal, &case.input).expect("there is a primal");
-    let mut derivative = make(case.derivative, &case.input).expect("there is a derivative");
-    primal.run();
+    let function = |name| make(name, &case.input).expect("the function takes the input");
+    let mut primal = case.primal.map(function);
+    let mut derivative = function(case.derivative);
+    if let Some(primal) = &mut primal {
+        primal.run();
+    }
     let (first, peak) = memory::peak_in(|| time(&mut *derivative));
     derivative.run();
     let allocations = memory::allocations_in(|| derivative.run());
-    let (ours, ours_primal) = rounds(&mut *primal, &mut *derivative);
-    let ratio = ours / ours_primal;
+    let mut by_hand = by_hand::task(case.eval, &case.input);
+    if let Some(by_hand) = &mut by_hand {
+        by_hand.run();
+        by_hand::agree(case.eval, &derivative.output(), &by_hand.output());
+    }
+    let [ours_primal, ours, hand_written] =
+        shortest([primal.as_mut(), Some(&mut derivative), by_hand.as_mut()]);
     let mut input = case.input.clone();
     input["min_runs"] = json!(3);
     input["min_seconds"] = json!(time_for_each().as_secs_f64() / 2.0);
@@ -68,19 +81,20 @@ fn measure(case: &Case, peer: Option<PathBuf>) {
         compare(case, &own.output(), &answer.output);
         answer.times.into_iter().reduce(f64::min)
     };
-    let their_primal = asked(case.primal, &*primal);
+    let their_primal = case.primal.zip(primal).and_then(|(name, primal)| asked(name, &*primal));
     let theirs = asked(case.derivative, &*derivative);
-    let shown = |time: Option<f64>| time.map_or("–".to_owned(), show);
     println!(
-        "| {} | {} | {} | {} | {ratio:.2} | {} | {} | {} | {} | {} | {allocations} |",
+        "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {allocations} |",
         case.eval,
         case.size,
-        show(ours_primal),
-        show(ours),
+        time_or_none(ours_primal),
+        time_or_none(ours),
+        ratio(ours, ours_primal),
         show(first),
-        shown(their_primal),
-        shown(theirs),
-        theirs.map_or("–".to_owned(), |theirs| format!("{:.2}", theirs / ours)),
+        ratio(ours, hand_written),
+        time_or_none(their_primal),
+        time_or_none(theirs),
+        ratio(theirs, ours),
         bytes(peak),
     );
 }
@@ -91,18 +105,23 @@ fn time(task: &mut dyn Task) -> f64 {
     start.elapsed().as_secs_f64() * 1e9
 }
 
-/// The times of the derivative and of the primal: of rounds that take turns the shortest, which other programs disturb least.
-fn rounds(primal: &mut dyn Task, derivative: &mut dyn Task) -> (f64, f64) {
-    let (mut p, mut d) = (f64::INFINITY, f64::INFINITY);
+/// The times of some tasks: of rounds that take turns the shortest, which other programs disturb least.
+fn shortest<const N: usize>(mut tasks: [Option<&mut Box<dyn Task>>; N]) -> [Option<f64>; N] {
+    let mut times = [None; N];
     let (start, enough) = (Instant::now(), time_for_each());
+    let fewest = if measures() { 3 } else { 1 };
     for round in 0.. {
-        if round >= 3 && start.elapsed() > enough {
+        if round >= fewest && start.elapsed() > enough {
             break;
         }
-        p = p.min(time(primal));
-        d = d.min(time(derivative));
+        for (shortest, task) in times.iter_mut().zip(&mut tasks) {
+            if let Some(task) = task {
+                let time = time(&mut ***task);
+                *shortest = Some(shortest.map_or(time, |shortest: f64| shortest.min(time)));
+            }
+        }
     }
-    (d, p)
+    times
 }
 
 /// Panics unless two outputs agree by the eval's measure.
@@ -118,6 +137,14 @@ fn compare(case: &Case, ours: &Value, theirs: &Value) {
             assert!(close, "{} {}: {a} instead of {b}", case.eval, case.size);
         }
     }
+}
+
+fn time_or_none(nanoseconds: Option<f64>) -> String {
+    nanoseconds.map_or("–".to_owned(), show)
+}
+
+fn ratio(time: Option<f64>, unit: Option<f64>) -> String {
+    time.zip(unit).map_or("–".to_owned(), |(time, unit)| format!("{:.2}", time / unit))
 }
 
 fn show(nanoseconds: f64) -> String {

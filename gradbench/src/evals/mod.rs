@@ -10,6 +10,8 @@ pub mod llsq;
 pub mod lse;
 pub mod lstm;
 pub mod ode;
+pub mod particle;
+pub mod saddle;
 
 use serde_json::Value;
 
@@ -30,6 +32,8 @@ pub const EVALS: &[(&str, Make)] = &[
     ("lse", lse::task),
     ("lstm", lstm::task),
     ("ode", ode::task),
+    ("particle", particle::task),
+    ("saddle", saddle::task),
 ];
 
 /// The eval of that name.
@@ -49,6 +53,12 @@ pub(crate) mod tests {
 
     /// Runs `function` on the samples of that name, twice each, and compares.
     pub(crate) fn check(eval: &str, function: &str) {
+        // Some samples are exact where the eval asks for a numerical solution.
+        check_with(eval, function, |a, b| 5e-6 * (a.abs() + b.abs()).max(1.0));
+    }
+
+    /// The same, where outputs may differ by as much as `tolerance`, which takes both.
+    pub(crate) fn check_with(eval: &str, function: &str, tolerance: fn(f64, f64) -> f64) {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("samples");
         let read = |name: String| -> Option<Value> {
             let text = std::fs::read_to_string(folder.join(name)).ok()?;
@@ -64,26 +74,25 @@ pub(crate) mod tests {
             let mut task = make(function, &input).expect("a sample is an input");
             for _ in 0..2 {
                 task.run();
-                compare(&task.output(), &expected);
+                compare(&task.output(), &expected, tolerance);
             }
         }
         assert!(count > 0, "there are samples of {eval} {name}");
     }
 
-    fn compare(actual: &Value, expected: &Value) {
+    fn compare(actual: &Value, expected: &Value, tolerance: fn(f64, f64) -> f64) {
         match (actual, expected) {
             (Value::Array(a), Value::Array(b)) => {
                 assert_eq!(a.len(), b.len());
-                a.iter().zip(b).for_each(|(a, b)| compare(a, b));
+                a.iter().zip(b).for_each(|(a, b)| compare(a, b, tolerance));
             }
             (Value::Object(a), Value::Object(b)) => {
                 assert!(a.keys().eq(b.keys()), "{:?}, {:?}", a.keys(), b.keys());
-                a.values().zip(b.values()).for_each(|(a, b)| compare(a, b));
+                a.values().zip(b.values()).for_each(|(a, b)| compare(a, b, tolerance));
             }
             (Value::Number(a), Value::Number(b)) => {
                 let (a, b) = (a.as_f64().unwrap(), b.as_f64().unwrap());
-                // Some samples are exact where the eval asks for a numerical solution.
-                assert!((a - b).abs() <= 5e-6 * (a.abs() + b.abs()).max(1.0), "{a} instead of {b}");
+                assert!((a - b).abs() <= tolerance(a, b), "{a} instead of {b}");
             }
             _ => panic!("{actual} instead of {expected}"),
         }
