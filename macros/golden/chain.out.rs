@@ -7,39 +7,54 @@ __pb::derived::<
 >(
         (__pb::Fresh::new(),),
         |(fresh,), (x,)| {
-            let mut total = -0.0;
-            for i in 0..x.len() {
-                let v = &x[i];
-                total += v * v;
-            }
-            (total, ())
+            __pb::apart1(
+                x,
+                |x| {
+                    let mut total = -0.0;
+                    for i in 0..x.len() {
+                        let v = &x[i];
+                        total += v * v;
+                    }
+                    (total, ())
+                },
+            )
         },
         |(fresh,), (), (x,), (d_x,), d| {
-            let mut d_total = d;
-            let set = fresh.get();
-            d_x.clear_around(set, 0..x.len());
-            for i in 0..x.len() {
-                let mut sum = 2.0 * d_total * x[i];
-                d_x.put(set, |d| &d[i], sum);
-            }
-            (__pb::zero(),)
+            __pb::apart1(
+                x,
+                |x| {
+                    let mut d_total = d;
+                    let set = fresh.get();
+                    d_x.clear_around(set, 0..x.len());
+                    for i in 0..x.len() {
+                        let mut sum = 2.0 * d_total * x[i];
+                        d_x.put(set, |d| &d[i], sum);
+                    }
+                    (__pb::zero(),)
+                },
+            )
         },
     )
     .fused(|(fresh,), (x,), (d_x,), d| {
-        let x = x;
-        let mut total = -0.0;
-        let mut d_total = d;
-        let set = fresh.get();
-        d_x.clear_around(set, 0..x.len());
-        for i in 0..x.len() {
-            let i = i;
-            let v = &x[i];
-            total += v * v;
-            let mut sum = 2.0 * d_total * x[i];
-            d_x.put(set, |d| &d[i], sum);
-        }
-        let value = total;
-        (value, { (__pb::zero(),) })
+        __pb::apart1(
+            x,
+            |x| {
+                let x = x;
+                let mut total = -0.0;
+                let mut d_total = d;
+                let set = fresh.get();
+                d_x.clear_around(set, 0..x.len());
+                for i in 0..x.len() {
+                    let i = i;
+                    let v = &x[i];
+                    total += v * v;
+                    let mut sum = 2.0 * d_total * x[i];
+                    d_x.put(set, |d| &d[i], sum);
+                }
+                let value = total;
+                (value, { (__pb::zero(),) })
+            },
+        )
     })
     .overwriting(|(fresh,), parameter| match parameter {
         0usize => fresh.overwrite(),

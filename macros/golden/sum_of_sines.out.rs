@@ -7,37 +7,52 @@ __pb::derived::<
 >(
         (__pb::Fresh::new(),),
         |(fresh,), (x,)| {
-            let mut total = 0.0;
-            for i in 0..x.len() {
-                total += x[i].sin();
-            }
-            (total, ())
+            __pb::apart1(
+                x,
+                |x| {
+                    let mut total = 0.0;
+                    for i in 0..x.len() {
+                        total += x[i].sin();
+                    }
+                    (total, ())
+                },
+            )
         },
         |(fresh,), (), (x,), (d_x,), d| {
-            let mut d_total = d;
-            let set = fresh.get();
-            d_x.clear_around(set, 0..x.len());
-            for i in 0..x.len() {
-                let mut sum = x[i].sin_pullback(|| x[i].sin(), d_total);
-                d_x.put(set, |d| &d[i], sum);
-            }
-            (__pb::zero(),)
+            __pb::apart1(
+                x,
+                |x| {
+                    let mut d_total = d;
+                    let set = fresh.get();
+                    d_x.clear_around(set, 0..x.len());
+                    for i in 0..x.len() {
+                        let mut sum = x[i].sin_pullback(|| x[i].sin(), d_total);
+                        d_x.put(set, |d| &d[i], sum);
+                    }
+                    (__pb::zero(),)
+                },
+            )
         },
     )
     .fused(|(fresh,), (x,), (d_x,), d| {
-        let x = x;
-        let mut total = 0.0;
-        let mut d_total = d;
-        let set = fresh.get();
-        d_x.clear_around(set, 0..x.len());
-        for i in 0..x.len() {
-            let i = i;
-            total += x[i].sin();
-            let mut sum = x[i].sin_pullback(|| x[i].sin(), d_total);
-            d_x.put(set, |d| &d[i], sum);
-        }
-        let value = total;
-        (value, { (__pb::zero(),) })
+        __pb::apart1(
+            x,
+            |x| {
+                let x = x;
+                let mut total = 0.0;
+                let mut d_total = d;
+                let set = fresh.get();
+                d_x.clear_around(set, 0..x.len());
+                for i in 0..x.len() {
+                    let i = i;
+                    total += x[i].sin();
+                    let mut sum = x[i].sin_pullback(|| x[i].sin(), d_total);
+                    d_x.put(set, |d| &d[i], sum);
+                }
+                let value = total;
+                (value, { (__pb::zero(),) })
+            },
+        )
     })
     .overwriting(|(fresh,), parameter| match parameter {
         0usize => fresh.overwrite(),

@@ -1,7 +1,8 @@
 //! `#[differentiable]`: parse → analyse → expand.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{format_ident, quote};
+use syn::Ident;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::visit_mut::VisitMut;
@@ -233,6 +234,8 @@ pub(crate) fn rule(signature: &Signature, program: &mut Program) -> syn::Result<
         let closure = parameter.callable.as_ref()?.closure(unique);
         Some(quote!(let #name = #closure;))
     });
+    let forward = apart(program, |variable| &variable.name, forward);
+    let pullback = apart(program, |variable| &variable.unique, pullback);
     let inits: Vec<_> = reverse.slots.iter().map(|slot| slot.init.clone()).collect();
     let names: Vec<_> = reverse
         .slots
@@ -249,8 +252,10 @@ pub(crate) fn rule(signature: &Signature, program: &mut Program) -> syn::Result<
         let parameter = quote_name("parameter");
         quote!(.overwriting(|#slots, #parameter| match #parameter { #arms _ => false }))
     });
-    let both = both
-        .map(|Both { body, .. }| quote!(.fused(|#slots, (#(#primal,)*), (#(#shadows,)*), #seed| { #body })));
+    let both = both.map(|Both { body, .. }| {
+        let body = apart(program, |variable| &variable.name, body);
+        quote!(.fused(|#slots, (#(#primal,)*), (#(#shadows,)*), #seed| { #body }))
+    });
     let imports = reverse.imports.iter().map(|(path, alias)| quote!(use #path as #alias;));
     let ty = signature.ty();
     Ok(quote! {
@@ -262,6 +267,18 @@ pub(crate) fn rule(signature: &Signature, program: &mut Program) -> syn::Result<
         )
         #both
         #overwriting
+    })
+}
+
+/// `body` as a closure of the parameters that are references, called with these: to the optimiser they then are what they are to the
+/// function.
+fn apart(program: &Program, name: impl Fn(&Variable) -> &Ident, body: TokenStream) -> TokenStream {
+    let variables = program.parameters.iter().flatten().map(|id| &program.variables[*id]);
+    let references = variables.filter(|v| matches!(v.origin, Origin::Shared | Origin::Unique));
+    let names: Vec<_> = references.map(name).collect();
+    names.chunks(6).fold(body, |body, names| {
+        let apart = format_ident!("apart{}", names.len());
+        quote!(__pb::#apart(#(#names,)* |#(#names),*| { #body }))
     })
 }
 

@@ -6,6 +6,7 @@ extern crate self as pullback;
 
 mod activation;
 mod again;
+mod apart;
 mod arrays;
 pub mod blas;
 mod call;
@@ -93,6 +94,7 @@ pub mod __private {
     pub use crate::again::{
         Again, AtOnce, BothPasses, CalledInOnePass, DualFn, GivenFn, Lacking, call_of, function_of, lacking,
     };
+    pub use crate::apart::{apart1, apart2, apart3, apart4, apart5, apart6};
     pub use crate::arrays::functions as arrays;
     pub use crate::call::{
         Call, HasRule, OfReceiver, Reads, Recursive, SettledReceiver, UnsettledReceiver, WritesToReceiver,
