@@ -21,26 +21,64 @@ pub fn cost(#[constant] points: &[f64], centroids: &[f64], dimension: usize) -> 
 
 /// Which of the centroids is nearest to each of the points.
 fn nearest<T: Float>(points: &[f64], centroids: &[T], dimension: usize) -> Vec<usize> {
-    let count = centroids.len() / dimension;
-    // By coordinates, so that the distances to several centroids are computed at a time.
-    let mut coordinates = vec![0.0; centroids.len()];
-    for (j, centroid) in centroids.chunks_exact(dimension).enumerate() {
-        for (i, &x) in centroid.iter().enumerate() {
-            coordinates[i * count + j] = x.to_f64();
+    let mut groups = Groups::new(centroids.len() / dimension, dimension);
+    groups.fill(centroids);
+    points.chunks_exact(dimension).map(|point| groups.nearest(point)).collect()
+}
+
+/// How many centroids are compared at a time.
+const LANES: usize = 8;
+
+/// Centroids by coordinates, in groups; the last group is filled up by some that are infinitely far away.
+pub struct Groups {
+    coordinates: Vec<[f64; LANES]>,
+    dimension: usize,
+    /// Of a point to all of them.
+    distances: Vec<[f64; LANES]>,
+}
+
+impl Groups {
+    /// Room for so many centroids.
+    pub fn new(count: usize, dimension: usize) -> Self {
+        let groups = count.div_ceil(LANES);
+        Groups {
+            coordinates: vec![[f64::INFINITY; LANES]; groups * dimension],
+            dimension,
+            distances: vec![[0.0; LANES]; groups],
         }
     }
-    let mut distances = vec![0.0; count];
-    let mut of_point = |point: &[f64]| {
-        distances.fill(0.0);
-        for (&x, coordinates) in point.iter().zip(coordinates.chunks_exact(count)) {
-            for (distance, c) in distances.iter_mut().zip(coordinates) {
-                *distance += (x - c) * (x - c);
+
+    /// Puts the centroids in.
+    pub fn fill<T: Float>(&mut self, centroids: &[T]) {
+        for (j, centroid) in centroids.chunks_exact(self.dimension).enumerate() {
+            for (i, x) in centroid.iter().enumerate() {
+                self.coordinates[j / LANES * self.dimension + i][j % LANES] = x.to_f64();
             }
         }
-        let least = distances.iter().copied().fold(f64::INFINITY, f64::min);
-        distances.iter().position(|&distance| distance == least).unwrap_or(0)
-    };
-    points.chunks_exact(dimension).map(&mut of_point).collect()
+    }
+
+    /// Which of them is nearest, the first one if it is several.
+    pub fn nearest(&mut self, point: &[f64]) -> usize {
+        let groups = self.coordinates.chunks_exact(self.dimension);
+        for (distances, coordinates) in self.distances.iter_mut().zip(groups) {
+            let mut sums = [0.0; LANES];
+            for (x, coordinates) in point.iter().zip(coordinates) {
+                for lane in 0..LANES {
+                    let difference = x - coordinates[lane];
+                    sums[lane] += difference * difference;
+                }
+            }
+            *distances = sums;
+        }
+        let mut least = [f64::INFINITY; LANES];
+        for distances in &self.distances {
+            for lane in 0..LANES {
+                least[lane] = if distances[lane] < least[lane] { distances[lane] } else { least[lane] };
+            }
+        }
+        let least = least.into_iter().fold(f64::INFINITY, f64::min);
+        self.distances.as_flattened().iter().position(|&distance| distance == least).unwrap_or(0)
+    }
 }
 
 /// The functions of this eval.
