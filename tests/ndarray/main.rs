@@ -4,6 +4,7 @@
 
 use pullback::testing::CountingAllocator;
 
+mod elementary;
 mod layouts;
 mod memory;
 mod networks;

@@ -278,11 +278,39 @@ impl Lower<'_, '_> {
                         Takes::Number => self.value_of(operand).to_token_stream(),
                         Takes::Inert => operand.to_token_stream(),
                         Takes::Function => function_of(self.parser, operand, element.as_ref(), by_reference),
+                        Takes::Method => self.of_each(operand, element.as_ref()),
                     })
                     .collect();
                 self.call(function, &args)
             }
         }
+    }
+
+    /// A method of each element as a closure.
+    fn of_each(&mut self, method: &Expr, element: Option<&syn::Type>) -> TokenStream {
+        let Expr::Call(syn::ExprCall { func: method, args, .. }) = method else {
+            unreachable!("as the operation has it")
+        };
+        let args: Vec<_> = args.iter().map(|arg| self.once(arg)).collect();
+        let entry = self.parser.parts.fresh("entry");
+        let element = element.map_or(quote!(_), ToTokens::to_token_stream);
+        match matches!(&**method, Expr::Path(path) if path.path.is_ident("pow2")) {
+            true => quote!(|#entry: #element| #entry * #entry),
+            false => quote!(|#entry: #element| #entry.#method(#(#args),*)),
+        }
+    }
+
+    /// What is evaluated once for all elements.
+    fn once(&mut self, value: &Expr) -> Expr {
+        if matches!(value, Expr::Lit(_))
+            || matches!(value, Expr::Unary(unary) if matches!(&*unary.expr, Expr::Lit(_)))
+        {
+            return value.clone();
+        }
+        let mut value = value.clone();
+        self.visit_expr_mut(&mut value);
+        let part = self.bind(&value);
+        parse_quote!(#part)
     }
 
     /// A number out of arrays.

@@ -19,7 +19,50 @@ pub(super) enum Takes {
     Inert,
     /// A closure, or the path of a function.
     Function,
+    /// A method of each element, as `powi(2)`.
+    Method,
 }
+
+/// Methods of arrays that are methods of their elements, with the number of their arguments.
+const EACH: &[(&str, usize)] = &[
+    ("exp", 0),
+    ("exp2", 0),
+    ("exp_m1", 0),
+    ("ln", 0),
+    ("ln_1p", 0),
+    ("log", 1),
+    ("log2", 0),
+    ("log10", 0),
+    ("sqrt", 0),
+    ("cbrt", 0),
+    ("recip", 0),
+    ("powi", 1),
+    ("powf", 1),
+    ("pow2", 0),
+    ("hypot", 1),
+    ("sin", 0),
+    ("cos", 0),
+    ("tan", 0),
+    ("asin", 0),
+    ("acos", 0),
+    ("atan", 0),
+    ("sinh", 0),
+    ("cosh", 0),
+    ("tanh", 0),
+    ("asinh", 0),
+    ("acosh", 0),
+    ("atanh", 0),
+    ("to_degrees", 0),
+    ("to_radians", 0),
+    ("abs", 0),
+    ("signum", 0),
+    ("clamp", 2),
+    ("floor", 0),
+    ("ceil", 0),
+    ("round", 0),
+    ("trunc", 0),
+    ("fract", 0),
+];
 
 /// Something that computes an array, as a call of one of our functions.
 pub(super) struct Operation {
@@ -56,6 +99,10 @@ impl Operation {
                 ("copy", vec![(Array, parse_quote!(#receiver.view().insert_axis(#axis)))])
             }
             ("sum_axis", 1) => ("sum_axis", vec![receiver(), (Inert, arg(0))]),
+            (name, arity) if EACH.contains(&(name, arity)) => {
+                let (method, args) = (&call.method, &call.args);
+                ("mapv", vec![receiver(), (Method, parse_quote!(#method(#args)))])
+            }
             ("select", 2) => ("select", vec![receiver(), (Inert, arg(0)), (Inert, arg(1))]),
             ("unwrap", 0) | ("expect", 1) => return Operation::of_result(&call.receiver),
             _ => return None,
