@@ -1,7 +1,8 @@
 //! Sums, means, deviations; loops over rows; arrays that are made, put together and reshaped.
 
 use ndarray::{
-    Array, Array1, Array2, Array3, ArrayView1, Axis, NewAxis, Zip, array, azip, concatenate, s, stack,
+    Array, Array1, Array2, Array3, ArrayView1, Axis, NewAxis, ShapeBuilder, Zip, array, azip, concatenate, s,
+    stack,
 };
 use pullback::prelude::*;
 use pullback::testing::{CheckRule, check_rule};
@@ -19,6 +20,30 @@ fn axes(x: &Array2<f64>, w: &Array1<f64>) -> f64 {
     let columns = x.sum_axis(Axis(0));
     let rows = x.mean_axis(Axis(1)).unwrap();
     columns.dot(w) + (&rows * &rows).sum() + x.t().sum_axis(Axis(0)).dot(&rows)
+}
+
+/// Along any axis, of the layouts that decide in which order is multiplied.
+#[differentiable]
+fn along(x: &Array3<f64>, k: usize, ddof: f64) -> f64 {
+    let products = x.product_axis(Axis(k));
+    let variances = x.var_axis(Axis(k), ddof) * x.std_axis(Axis(k), 1.0);
+    let turned = x.t().product_axis(Axis(k)).sum() + x.t().std_axis(Axis(k), ddof * 0.5).sum();
+    (&products * &variances).sum() + turned
+}
+
+#[differentiable]
+fn along_single(x: &Array2<f32>, ddof: f32) -> f32 {
+    (x.var_axis(Axis(0), ddof) * x.product_axis(Axis(0))).sum() + x.std_axis(Axis(1), 0.0).sum()
+}
+
+#[differentiable]
+fn deviations(x: &Array2<f64>) -> f64 {
+    x.std_axis(Axis(1), 0.0).sum()
+}
+
+#[differentiable]
+fn products(x: &Array2<f64>) -> f64 {
+    x.product_axis(Axis(0)).sum()
 }
 
 #[differentiable]
@@ -141,6 +166,52 @@ fn sums() {
         standardised::rule,
         [(matrix(4, 3, 0.8), vector(3, 0.3)), (matrix(3, 1, 0.8), vector(1, 0.3))],
     );
+}
+
+#[test]
+fn along_axes() {
+    let cube = |a, b, c, start: f64| {
+        Array3::from_shape_fn((a, b, c), |(i, j, k)| start + ((i + 2 * j + 5 * k) as f64).sin())
+    };
+    let columns = |x: Array3<f64>| {
+        let mut y = Array3::zeros(x.raw_dim().f());
+        y.assign(&x);
+        y
+    };
+    let gaps = |x: Array3<f64>| {
+        let (a, b, c) = x.dim();
+        let mut y = Array3::zeros((2 * a, b, 3 * c)).slice_move(s![..;2, ..;-1, ..;-3]);
+        y.assign(&x);
+        y
+    };
+    for k in 0..3 {
+        check_rule(
+            along::rule,
+            [
+                (cube(2, 3, 4, 0.3), k, 0.125),
+                (columns(cube(3, 2, 3, 0.4)), k, 1.0),
+                (gaps(cube(2, 4, 2, 0.7)), k, 0.5),
+                (cube(2, 2, 2, 1.7), k, 0.25),
+            ],
+        );
+    }
+    let x = matrix(3, 2, 0.8);
+    check_rule(along_single::rule, [(x.mapv(|x| x as f32), 0.5), (x.t().mapv(|x| x as f32), 0.75)]);
+}
+
+/// Where nothing may be divided by.
+#[test]
+fn zeros_along_axes() {
+    let mut g = products::gradient();
+    let x = array![[0.0, 0.0, 2.0], [3.0, 0.0, 4.0], [5.0, 7.0, 6.0]];
+    let (value, d) = g.value_and_gradient(&x);
+    assert_eq!(value, 48.0);
+    assert_eq!(d.x, &array![[15.0, 0.0, 24.0], [0.0, 0.0, 12.0], [0.0, 0.0, 8.0]]);
+    let mut g = deviations::gradient();
+    let (value, d) = g.value_and_gradient(&array![[2.0, 2.0], [1.0, 3.0]]);
+    assert_eq!((value, d.x), (1.0, &array![[0.0, 0.0], [-0.5, 0.5]]));
+    let (value, d) = g.value_and_gradient(&Array2::zeros((0, 2)));
+    assert_eq!((value, d.x.len()), (0.0, 0));
 }
 
 #[test]

@@ -99,6 +99,9 @@ impl Operation {
                 ("copy", vec![(Array, parse_quote!(#receiver.view().insert_axis(#axis)))])
             }
             ("sum_axis", 1) => ("sum_axis", vec![receiver(), (Inert, arg(0))]),
+            ("product_axis", 1) => ("product_axis", vec![receiver(), (Inert, arg(0))]),
+            ("var_axis", 2) => ("var_axis", vec![receiver(), (Inert, arg(0)), (Number, arg(1))]),
+            ("std_axis", 2) => ("std_axis", vec![receiver(), (Inert, arg(0)), (Number, arg(1))]),
             (name, arity) if EACH.contains(&(name, arity)) => {
                 let (method, args) = (&call.method, &call.args);
                 ("mapv", vec![receiver(), (Method, parse_quote!(#method(#args)))])
@@ -263,7 +266,7 @@ pub(super) fn shape_of_call(function: &str, operands: &[Option<Shape>]) -> Optio
         "scaled_add" | "mapv_inplace" | "fill" => None,
         name if name.ends_with("_assign") => None,
         "mapv" | "copy" | "duplicate" | "negate" | "negate_left" | "select" => operands.first()?.clone(),
-        "sum_axis" | "mean_axis" => {
+        "sum_axis" | "mean_axis" | "product_axis" | "var_axis" | "std_axis" => {
             let shape = operands.first()?.clone()?;
             let rank = shape.rank.and_then(|rank| rank.checked_sub(1));
             Some(shape.with(rank))
