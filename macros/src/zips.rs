@@ -2,7 +2,7 @@
 
 use syn::{Expr, ExprClosure, Ident, Pat, Stmt, Token, parse_quote};
 
-use crate::iterators::item::{Code, Item};
+use crate::iterators::item::Item;
 use crate::parse::Parser;
 
 /// What is gone through.
@@ -36,13 +36,20 @@ struct Zipped {
 }
 
 impl Zipped {
-    fn of(expr: &Expr) -> Option<Zipped> {
+    fn of(parser: &Parser, expr: &Expr) -> Option<Zipped> {
         match expr {
             Expr::MethodCall(call) => match (call.method.to_string().as_str(), call.args.len()) {
                 ("for_each", 1) => {
                     let Expr::Closure(closure) = &call.args[0] else { return None };
-                    let producers = chain(&call.receiver)?;
+                    let producers = chain(&call.receiver).or_else(|| {
+                        parser.shape_of(&call.receiver).map(|_| vec![Producer::of(&call.receiver)])
+                    })?;
                     Some(Zipped { producers, closure: closure.clone(), broadcast: false })
+                }
+                ("map_inplace", 1) => {
+                    let Expr::Closure(closure) = &call.args[0] else { return None };
+                    let array = Producer { array: (*call.receiver).clone(), unique: true };
+                    Some(Zipped { producers: vec![array], closure: closure.clone(), broadcast: false })
                 }
                 ("zip_mut_with", 2) => {
                     let Expr::Closure(closure) = &call.args[1] else { return None };
@@ -109,9 +116,9 @@ impl Parser<'_> {
     /// The loops that do what `stmt` does, if it goes through arrays together.
     pub(crate) fn zipped(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
         let zipped = match stmt {
-            Stmt::Expr(expr, _) => Zipped::of(expr)?,
+            Stmt::Expr(expr, _) => Zipped::of(self, expr)?,
             Stmt::Macro(mac) => {
-                Zipped::of(&Expr::Macro(syn::ExprMacro { attrs: Vec::new(), mac: mac.mac.clone() }))?
+                Zipped::of(self, &Expr::Macro(syn::ExprMacro { attrs: Vec::new(), mac: mac.mac.clone() }))?
             }
             _ => return None,
         };
@@ -144,12 +151,8 @@ impl Parser<'_> {
                 self.errors.push(stmt, "an array is not broadcast to one with fewer dimensions");
             }
         }
-        let mut body = Vec::new();
-        let inner = &closure.body;
-        let mut code = Code::of(&parse_quote!(#inner));
-        for (((array, rank), producer), pattern) in
-            arrays.iter().zip(&ranks).zip(&producers).zip(&closure.inputs)
-        {
+        let mut items = Vec::new();
+        for ((array, rank), producer) in arrays.iter().zip(&ranks).zip(&producers) {
             let skipped = ranks[0].saturating_sub(*rank);
             let position = |(axis, index): (usize, &Ident)| -> Expr {
                 if producer.unique || !broadcast {
@@ -165,10 +168,11 @@ impl Parser<'_> {
                 [one] => parse_quote!(#array[#one]),
                 many => parse_quote!(#array[[#(#many),*]]),
             };
-            self.bind_item(pattern, Item::Place { place, unique: producer.unique }, &mut code, &mut body);
+            items.push(Item::Place { place, unique: producer.unique });
         }
-        body.extend(code.statements);
-        body.extend(code.value.map(|value| Stmt::Expr(value, Some(Default::default()))));
+        let mut body = Vec::new();
+        let value = self.inlined(&closure, items, &mut body);
+        body.extend(value.map(|value| Stmt::Expr(value, Some(Default::default()))));
         let first = &arrays[0];
         let nested = indices.iter().enumerate().rev().fold(body, |body, (axis, index)| {
             let axis = proc_macro2::Literal::usize_unsuffixed(axis);
@@ -179,7 +183,7 @@ impl Parser<'_> {
     }
 
     /// A name for what is computed.
-    fn zipped_array(&mut self, array: &Expr, unique: bool, out: &mut Vec<Stmt>) -> Expr {
+    pub(crate) fn zipped_array(&mut self, array: &Expr, unique: bool, out: &mut Vec<Stmt>) -> Expr {
         match array {
             Expr::Path(_) => array.clone(),
             Expr::Paren(paren) => self.zipped_array(&paren.expr, unique, out),

@@ -407,7 +407,10 @@ macro_rules! ndarray {
             type View<'a> = &'a Array<T, D>;
 
             fn empty() -> Array<T, D> {
-                Array::from_shape_vec(D::zeros(D::NDIM.unwrap_or(0)), Vec::new()).expect("no elements")
+                // An array without dimensions has an element even so.
+                let (shape, mut elements) = (D::zeros(D::NDIM.unwrap_or(0)), Vec::new());
+                zeros(&mut elements, shape.size());
+                Array::from_shape_vec(shape, elements).expect("no elements, or one")
             }
             fn prepare(&self, gradient: &mut Array<T, D>) {
                 if gradient.raw_dim() == self.raw_dim() {

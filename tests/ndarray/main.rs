@@ -4,6 +4,7 @@
 
 use pullback::testing::CountingAllocator;
 
+mod closures;
 mod elementary;
 mod layouts;
 mod memory;

@@ -36,6 +36,14 @@ fn along_single(x: &Array2<f32>, ddof: f32) -> f32 {
     (x.var_axis(Axis(0), ddof) * x.product_axis(Axis(0))).sum() + x.std_axis(Axis(1), 0.0).sum()
 }
 
+/// To arrays without dimensions.
+#[differentiable]
+fn to_one(v: &Array1<f64>) -> f64 {
+    let sum = v.sum_axis(Axis(0));
+    let product = v.product_axis(Axis(0)) * v.var_axis(Axis(0), 0.5);
+    (sum * product).sum()
+}
+
 #[differentiable]
 fn deviations(x: &Array2<f64>) -> f64 {
     x.std_axis(Axis(1), 0.0).sum()
@@ -195,6 +203,7 @@ fn along_axes() {
             ],
         );
     }
+    check_rule(to_one::rule, [(vector(3, 0.8),), (vector(2, 0.7),)]);
     let x = matrix(3, 2, 0.8);
     check_rule(along_single::rule, [(x.mapv(|x| x as f32), 0.5), (x.t().mapv(|x| x as f32), 0.75)]);
 }

@@ -8,6 +8,7 @@
 //!
 //! A view, such as `x.row(i)` or `x.t()`, is a part of a place: what is done to `x` is done to its shadow.
 
+mod loops;
 mod operation;
 mod shape;
 
@@ -22,7 +23,7 @@ use crate::matrices::operator;
 use crate::parse::{Binding, Parser};
 use crate::program::*;
 use crate::suspects::Suspects;
-use operation::{Operation, Takes, function_of};
+use operation::{Operation, Takes, function_of, is_by_columns};
 pub(crate) use shape::{Shape, is_axis, is_pure_slice, is_written, written};
 
 /// The name of the function, if it is one of ours.
@@ -233,6 +234,9 @@ impl Lower<'_, '_> {
 
     /// The operation `expr` as a call, or what else it is.
     fn value_of(&mut self, expr: &Expr) -> Expr {
+        if let Some(made) = self.looped(expr) {
+            return made;
+        }
         match expr {
             Expr::Paren(paren) => self.value_of(&paren.expr),
             Expr::Group(group) => self.value_of(&group.expr),
@@ -470,6 +474,10 @@ impl VisitMut for Lower<'_, '_> {
             let value = self.value_of(expr);
             let part = self.bind(&value);
             *expr = parse_quote!(#part);
+            return;
+        }
+        if let Some(made) = self.looped(expr) {
+            *expr = made;
             return;
         }
         if let Expr::MethodCall(call) = expr

@@ -196,9 +196,7 @@ impl Operation {
             ("from_elem", 2) => call.args[1].clone(),
             _ => return None,
         };
-        // Column by column, ndarray makes it.
-        if matches!(&call.args[0], Expr::MethodCall(shape) if shape.method == "f" || shape.method == "set_f")
-        {
+        if is_by_columns(&call.args[0]) {
             return None;
         }
         Some(Operation {
@@ -242,6 +240,11 @@ impl Operation {
             None => shape,
         })
     }
+}
+
+/// `(m, n).f()`: column by column, ndarray makes the array.
+pub(super) fn is_by_columns(shape: &Expr) -> bool {
+    matches!(shape, Expr::MethodCall(shape) if shape.method == "f" || shape.method == "set_f")
 }
 
 /// The shape of the value of one of our functions.

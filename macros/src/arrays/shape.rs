@@ -294,7 +294,10 @@ impl Parser<'_> {
                     (one, other) => one.or(other),
                 }
             }
-            Expr::MethodCall(call) => self.viewed(call).or_else(|| Operation::of(expr)?.shape(self, expr)),
+            Expr::MethodCall(call) => self
+                .viewed(call)
+                .or_else(|| Operation::of(expr)?.shape(self, expr))
+                .or_else(|| self.shape_of_made(expr)),
             Expr::Macro(_) => Operation::of(expr)?.shape(self, expr),
             Expr::Call(call) => {
                 let Expr::Path(path) = &*call.func else { return None };

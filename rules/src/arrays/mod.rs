@@ -23,6 +23,7 @@ mod construct;
 mod maps;
 mod operation;
 mod operators;
+mod order;
 mod products;
 mod reductions;
 mod shapes;
@@ -40,6 +41,7 @@ pub mod functions {
         add, add_left, add_right, div, div_left, div_right, mul, mul_left, mul_right, rem, rem_left,
         rem_right, sub, sub_left, sub_right,
     };
+    pub use super::order::order;
     pub use super::products::{dot, dot as inner};
     pub use super::reductions::{mean, product, std_dev, sum, var};
     pub use super::shapes::{join, reshape, select};
