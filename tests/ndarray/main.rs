@@ -10,6 +10,7 @@ mod layouts;
 mod memory;
 mod networks;
 mod operators;
+mod products;
 mod reductions;
 mod views;
 
