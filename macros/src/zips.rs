@@ -33,6 +33,8 @@ struct Zipped {
     closure: ExprClosure,
     /// The first array tells the shape, to which the others are broadcast.
     broadcast: bool,
+    /// The closure takes the indices first.
+    indexed: bool,
 }
 
 impl Zipped {
@@ -41,56 +43,64 @@ impl Zipped {
             Expr::MethodCall(call) => match (call.method.to_string().as_str(), call.args.len()) {
                 ("for_each", 1) => {
                     let Expr::Closure(closure) = &call.args[0] else { return None };
-                    let producers = chain(&call.receiver).or_else(|| {
-                        parser.shape_of(&call.receiver).map(|_| vec![Producer::of(&call.receiver)])
+                    let (producers, indexed) = chain(&call.receiver).or_else(|| {
+                        parser.shape_of(&call.receiver).map(|_| (vec![Producer::of(&call.receiver)], false))
                     })?;
-                    Some(Zipped { producers, closure: closure.clone(), broadcast: false })
+                    Some(Zipped { producers, closure: closure.clone(), broadcast: false, indexed })
                 }
                 ("map_inplace", 1) => {
                     let Expr::Closure(closure) = &call.args[0] else { return None };
                     let array = Producer { array: (*call.receiver).clone(), unique: true };
-                    Some(Zipped { producers: vec![array], closure: closure.clone(), broadcast: false })
+                    Some(Zipped {
+                        producers: vec![array],
+                        closure: closure.clone(),
+                        broadcast: false,
+                        indexed: false,
+                    })
                 }
                 ("zip_mut_with", 2) => {
                     let Expr::Closure(closure) = &call.args[1] else { return None };
                     let first = Producer { array: (*call.receiver).clone(), unique: true };
                     let producers = vec![first, Producer::of(&call.args[0])];
-                    Some(Zipped { producers, closure: closure.clone(), broadcast: true })
+                    Some(Zipped { producers, closure: closure.clone(), broadcast: true, indexed: false })
                 }
                 _ => None,
             },
             Expr::Macro(mac) if mac.mac.path.segments.last().is_some_and(|last| last.ident == "azip") => {
-                let Azip { producers, patterns, body } = mac.mac.parse_body().ok()?;
+                let Azip { producers, patterns, indexed, body } = mac.mac.parse_body().ok()?;
                 let closure: ExprClosure = parse_quote!(|#(#patterns),*| #body);
-                Some(Zipped { producers, closure, broadcast: false })
+                Some(Zipped { producers, closure, broadcast: false, indexed })
             }
             _ => None,
         }
     }
 }
 
-/// `Zip::from(a).and(b)`
-fn chain(expr: &Expr) -> Option<Vec<Producer>> {
+/// `Zip::from(a).and(b)`, or `indexed(a)`: then there are indices, too.
+fn chain(expr: &Expr) -> Option<(Vec<Producer>, bool)> {
     match expr {
         Expr::Call(call) => {
             let Expr::Path(path) = &*call.func else { return None };
             let names: Vec<_> =
                 path.path.segments.iter().rev().take(2).map(|s| s.ident.to_string()).collect();
-            (names == ["from", "Zip"] && call.args.len() == 1).then(|| vec![Producer::of(&call.args[0])])
+            let indexed = names == ["indexed", "Zip"];
+            let zips = indexed || names == ["from", "Zip"];
+            (zips && call.args.len() == 1).then(|| (vec![Producer::of(&call.args[0])], indexed))
         }
         Expr::MethodCall(call) if call.method == "and" && call.args.len() == 1 => {
-            let mut producers = chain(&call.receiver)?;
+            let (mut producers, indexed) = chain(&call.receiver)?;
             producers.push(Producer::of(&call.args[0]));
-            Some(producers)
+            Some((producers, indexed))
         }
         _ => None,
     }
 }
 
-/// `azip!((a in &mut x, &b in &y) *a += b)`
+/// `azip!((a in &mut x, &b in &y) *a += b)`, with the indices where `index (i, j)` stands first
 struct Azip {
     producers: Vec<Producer>,
     patterns: Vec<Pat>,
+    indexed: bool,
     body: Expr,
 }
 
@@ -99,6 +109,13 @@ impl syn::parse::Parse for Azip {
         let list;
         syn::parenthesized!(list in input);
         let (mut producers, mut patterns) = (Vec::new(), Vec::new());
+        let names_indices = list.fork().parse::<Ident>().is_ok_and(|first| first == "index");
+        let indexed = names_indices && !list.peek2(Token![in]);
+        if indexed {
+            list.parse::<Ident>()?;
+            patterns.push(Pat::parse_single(&list)?);
+            list.parse::<Option<Token![,]>>()?;
+        }
         while !list.is_empty() {
             patterns.push(Pat::parse_single(&list)?);
             list.parse::<Token![in]>()?;
@@ -108,7 +125,7 @@ impl syn::parse::Parse for Azip {
         input.parse::<Option<Token![=>]>>()?;
         let body = input.parse()?;
         input.parse::<Option<Token![;]>>()?;
-        Ok(Azip { producers, patterns, body })
+        Ok(Azip { producers, patterns, indexed, body })
     }
 }
 
@@ -122,8 +139,8 @@ impl Parser<'_> {
             }
             _ => return None,
         };
-        let Zipped { producers, closure, broadcast } = zipped;
-        if !self.suspects.any(stmt) || producers.len() != closure.inputs.len() {
+        let Zipped { producers, closure, broadcast, indexed } = zipped;
+        if !self.suspects.any(stmt) || producers.len() + usize::from(indexed) != closure.inputs.len() {
             return None;
         }
         let shapes: Vec<_> = producers.iter().map(|producer| self.shape_of(&producer.array)).collect();
@@ -152,6 +169,10 @@ impl Parser<'_> {
             }
         }
         let mut items = Vec::new();
+        if indexed {
+            let mut at: Vec<_> = indices.iter().map(|i| Item::Value(parse_quote!(#i))).collect();
+            items.push(if at.len() == 1 { at.remove(0) } else { Item::Tuple(at) });
+        }
         for ((array, rank), producer) in arrays.iter().zip(&ranks).zip(&producers) {
             let skipped = ranks[0].saturating_sub(*rank);
             let position = |(axis, index): (usize, &Ident)| -> Expr {

@@ -155,6 +155,70 @@ fn zipped(a: &Array2<f64>, b: &Array2<f64>, v: &Array1<f64>, s: f64) -> f64 {
     (&y * a).sum() + z.sum()
 }
 
+#[differentiable]
+fn indexed(x: &Array2<f64>, v: &Array1<f64>) -> f64 {
+    let mut y = Array2::<f64>::zeros(x.raw_dim());
+    Zip::indexed(&mut y).and(x).for_each(|(i, j), y, &x| *y = x * v[j] + (i as f64) * x * x);
+    let mut z = v.clone();
+    azip!((index i, z in &mut z) *z *= (i + 1) as f64);
+    azip!((index (i, j), y in &mut y, &x in x) {
+        if i == j {
+            *y += x * v[i];
+        }
+    });
+    (&y * x).sum() + z.dot(v)
+}
+
+#[differentiable]
+fn turned(x: &Array3<f64>, w: &Array3<f64>) -> f64 {
+    let view = x.view().permuted_axes([2, 0, 1]);
+    let owned = (x * 2.0).permuted_axes([2, 0, 1]);
+    let again = owned.clone().permuted_axes((1, 2, 0));
+    (&view * w).sum() + (&owned * &view).sum() + (&again * x).sum() + again.index_axis(Axis(0), 1).sum()
+}
+
+#[differentiable]
+fn of_vectors(x: &[f64], n: usize, s: f64) -> f64 {
+    let list = vec![s, x[0] * s, x[1]];
+    let line = Array1::from_vec(list);
+    let other = Array1::from(x.to_vec());
+    let mut grown = Vec::new();
+    for i in 0..2 * n {
+        grown.push(x[i % x.len()] * s);
+    }
+    let grid = Array2::from_shape_vec((2, n), grown).unwrap();
+    let plane = Array2::from_shape_vec((1, 3), vec![s, 2.0, x[0]]).expect("as many");
+    line.dot(&line) + other.sum() * grid.row(1).sum() + (&grid * &grid).sum() + plane.dot(&line).sum()
+}
+
+#[differentiable]
+fn of_singles(x: &[f32]) -> f32 {
+    let line = Array1::from_vec(x.to_vec());
+    let square = Array2::from_shape_vec((2, 2), vec![x[0], x[1], x[1], x[0] * x[1]]).unwrap();
+    line.sum() * square.dot(&square).sum()
+}
+
+#[test]
+fn indices_and_vectors() {
+    check_rule(
+        indexed::rule,
+        [
+            (matrix(3, 3, 0.1), vector(3, 0.4)),
+            (matrix(2, 4, 0.1), vector(4, 0.4)),
+            (matrix(1, 1, 0.1), vector(1, 0.4)),
+        ],
+    );
+    let cube = |a, b, c, start: f64| {
+        Array3::from_shape_fn((a, b, c), |(i, j, k)| start + ((i + 2 * j + 5 * k) as f64).sin())
+    };
+    check_rule(
+        turned::rule,
+        [(cube(2, 3, 4, 0.3), cube(4, 2, 3, 0.9)), (cube(2, 1, 2, 0.3), cube(2, 2, 1, 0.9))],
+    );
+    check_rule(of_vectors::rule, [(vec![0.3, 0.7, 0.2], 2, 0.6), (vec![0.3, 0.7], 3, 0.6)]);
+    check_rule(of_singles::rule, [(vec![0.3, 0.7],)]);
+}
+
 #[test]
 fn sums() {
     check_rule(numbers::rule, [(matrix(2, 3, 0.8), vector(4, 0.3)), (matrix(3, 3, 0.8), vector(9, 0.3))]);

@@ -282,10 +282,25 @@ impl Lower<'_, '_> {
                         Takes::Number => self.value_of(operand).to_token_stream(),
                         Takes::Inert => operand.to_token_stream(),
                         Takes::Function => function_of(self.parser, operand, element.as_ref(), by_reference),
+                        Takes::List => self.list(operand),
                         Takes::Method => self.of_each(operand, element.as_ref()),
                     })
                     .collect();
                 self.call(function, &args)
+            }
+        }
+    }
+
+    /// A vector and its like, as a slice.
+    fn list(&mut self, list: &Expr) -> TokenStream {
+        match list {
+            Expr::Reference(reference) => self.list(&reference.expr),
+            Expr::Path(_) => quote!(&#list[..]),
+            list => {
+                let mut list = list.clone();
+                self.visit_expr_mut(&mut list);
+                let part = self.bind(&list);
+                quote!(&#part[..])
             }
         }
     }

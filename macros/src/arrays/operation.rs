@@ -21,6 +21,8 @@ pub(super) enum Takes {
     Function,
     /// A method of each element, as `powi(2)`.
     Method,
+    /// A slice, an array or a vector.
+    List,
 }
 
 /// Methods of arrays that are methods of their elements, with the number of their arguments.
@@ -98,6 +100,11 @@ impl Operation {
                 let (receiver, axis) = (&call.receiver, arg(0));
                 ("copy", vec![(Array, parse_quote!(#receiver.view().insert_axis(#axis)))])
             }
+            // What is owned keeps its memory, and so its layout.
+            ("permuted_axes", 1) => {
+                let (receiver, axes) = (&call.receiver, arg(0));
+                ("duplicate", vec![(Array, parse_quote!(#receiver.view().permuted_axes(#axes)))])
+            }
             ("sum_axis", 1) => ("sum_axis", vec![receiver(), (Inert, arg(0))]),
             ("product_axis", 1) => ("product_axis", vec![receiver(), (Inert, arg(0))]),
             ("var_axis", 2) => ("var_axis", vec![receiver(), (Inert, arg(0)), (Number, arg(1))]),
@@ -132,6 +139,11 @@ impl Operation {
             Expr::Call(call) => {
                 let Expr::Path(path) = &*call.func else { return None };
                 let name = &path.path.segments.last()?.ident;
+                if name == "from_shape_vec" && call.args.len() == 2 && !is_by_columns(&call.args[0]) {
+                    Shape::of_segment(path.path.segments.iter().rev().nth(1)?)?;
+                    let operands = vec![(List, call.args[1].clone()), (Inert, call.args[0].clone())];
+                    return Some(Operation { function: "shaped", operands });
+                }
                 let (axis, list) = match (call.args.first()?, call.args.get(1)?) {
                     (axis, Expr::Reference(reference)) => (axis, &*reference.expr),
                     _ => return None,
@@ -183,6 +195,10 @@ impl Operation {
             return Operation::of_join(&Expr::Call(call.clone()));
         }
         let shape = Shape::of_segment(owner)?;
+        if (name.ident == "from_vec" || name.ident == "from") && call.args.len() == 1 && shape.rank == Some(1)
+        {
+            return Some(Operation { function: "line", operands: vec![(List, call.args[0].clone())] });
+        }
         let number = |value: TokenStream| -> Option<Expr> {
             match &shape.element {
                 None => Some(parse_quote!(#value)),
@@ -267,6 +283,7 @@ pub(super) fn shape_of_call(function: &str, operands: &[Option<Shape>]) -> Optio
         }
         name if NUMBERS.contains(&name) => None,
         "scaled_add" | "mapv_inplace" | "fill" => None,
+        "line" => Some(Shape { rank: Some(1), element: None }),
         name if name.ends_with("_assign") => None,
         "mapv" | "copy" | "duplicate" | "negate" | "negate_left" | "select" => operands.first()?.clone(),
         "sum_axis" | "mean_axis" | "product_axis" | "var_axis" | "std_axis" => {

@@ -109,6 +109,7 @@ const VIEWS: &[(&str, usize)] = &[
     ("slice", 1),
     ("slice_axis", 2),
     ("insert_axis", 1),
+    ("permuted_axes", 1),
     ("broadcast", 1),
     ("unwrap", 0),
     ("expect", 1),
@@ -226,8 +227,8 @@ impl Parser<'_> {
             _ if name == "unwrap" || name == "expect" => return None,
             _ => false,
         };
-        // It takes a view, not an array.
-        if name == "insert_axis" && !of_view {
+        // These take a view, not an array.
+        if (name == "insert_axis" || name == "permuted_axes") && !of_view {
             return None;
         }
         let shape = self.shape_of(&call.receiver)?;
@@ -337,6 +338,7 @@ impl Parser<'_> {
         };
         match name {
             "from_elem" => Some(Shape { rank: rank_of(&call.args[0]), element: None }),
+            "shaped" => Some(Shape { rank: rank_of(&call.args[1]), element: None }),
             "listed" => {
                 let (mut rank, mut list) = (0, &call.args[0]);
                 while let Expr::Array(array) = list {

@@ -35,7 +35,7 @@ mod variances;
 pub mod functions {
     pub use super::assign::*;
     pub use super::axes::{mean_axis, product_axis, sum_axis};
-    pub use super::construct::{from_elem, listed};
+    pub use super::construct::{from_elem, line, listed, shaped};
     pub use super::maps::{mapv, mapv_inplace};
     pub use super::operators::{
         add, add_left, add_right, div, div_left, div_right, mul, mul_left, mul_right, rem, rem_left,
