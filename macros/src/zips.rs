@@ -6,12 +6,18 @@ use crate::iterators::item::Item;
 use crate::parse::Parser;
 
 /// What is gone through.
-struct Producer {
-    array: Expr,
+pub(crate) struct Producer {
+    pub(crate) array: Expr,
     unique: bool,
 }
 
 impl Producer {
+    /// Its elements are written to.
+    pub(crate) fn is_written(&self) -> bool {
+        self.unique
+            || matches!(&self.array, Expr::MethodCall(call) if call.method.to_string().ends_with("_mut"))
+    }
+
     /// `&a`, `&mut a`, or the name of a reference or view.
     fn of(expr: &Expr) -> Producer {
         match expr {
@@ -23,6 +29,25 @@ impl Producer {
                 Producer { array: (*call.receiver).clone(), unique: true }
             }
             expr => Producer { array: expr.clone(), unique: false },
+        }
+    }
+}
+
+/// The rows of an array, or what else views are gone through.
+struct Rows {
+    of: Expr,
+    view: Ident,
+    axis: Option<Expr>,
+    unique: bool,
+}
+
+impl Rows {
+    /// How many there are of `array`.
+    fn len(&self, array: &Expr) -> Expr {
+        match &self.axis {
+            Some(axis) => parse_quote!(#array.len_of(#axis)),
+            None if self.view.to_string().starts_with("row") => parse_quote!(#array.nrows()),
+            None => parse_quote!(#array.ncols()),
         }
     }
 }
@@ -66,8 +91,8 @@ impl Zipped {
                 }
                 _ => None,
             },
-            Expr::Macro(mac) if mac.mac.path.segments.last().is_some_and(|last| last.ident == "azip") => {
-                let Azip { producers, patterns, indexed, body } = mac.mac.parse_body().ok()?;
+            Expr::Macro(mac) => {
+                let Azip { producers, patterns, indexed, body } = Azip::of(&mac.mac)?;
                 let closure: ExprClosure = parse_quote!(|#(#patterns),*| #body);
                 Some(Zipped { producers, closure, broadcast: false, indexed })
             }
@@ -77,7 +102,7 @@ impl Zipped {
 }
 
 /// `Zip::from(a).and(b)`, or `indexed(a)`: then there are indices, too.
-fn chain(expr: &Expr) -> Option<(Vec<Producer>, bool)> {
+pub(crate) fn chain(expr: &Expr) -> Option<(Vec<Producer>, bool)> {
     match expr {
         Expr::Call(call) => {
             let Expr::Path(path) = &*call.func else { return None };
@@ -97,11 +122,18 @@ fn chain(expr: &Expr) -> Option<(Vec<Producer>, bool)> {
 }
 
 /// `azip!((a in &mut x, &b in &y) *a += b)`, with the indices where `index (i, j)` stands first
-struct Azip {
-    producers: Vec<Producer>,
-    patterns: Vec<Pat>,
+pub(crate) struct Azip {
+    pub(crate) producers: Vec<Producer>,
+    pub(crate) patterns: Vec<Pat>,
     indexed: bool,
-    body: Expr,
+    pub(crate) body: Expr,
+}
+
+impl Azip {
+    pub(crate) fn of(mac: &syn::Macro) -> Option<Azip> {
+        let is_one = mac.path.segments.last().is_some_and(|last| last.ident == "azip");
+        mac.parse_body().ok().filter(|_| is_one)
+    }
 }
 
 impl syn::parse::Parse for Azip {
@@ -130,6 +162,13 @@ impl syn::parse::Parse for Azip {
 }
 
 impl Parser<'_> {
+    fn rows(&self, producer: &Expr) -> Option<Rows> {
+        let Expr::MethodCall(call) = producer else { return None };
+        let (view, axis) = self.views(call)?;
+        let unique = call.method.to_string().ends_with("_mut");
+        Some(Rows { of: (*call.receiver).clone(), view, axis, unique })
+    }
+
     /// The loops that do what `stmt` does, if it goes through arrays together.
     pub(crate) fn zipped(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
         let zipped = match stmt {
@@ -143,8 +182,12 @@ impl Parser<'_> {
         if !self.suspects.any(stmt) || producers.len() + usize::from(indexed) != closure.inputs.len() {
             return None;
         }
-        let shapes: Vec<_> = producers.iter().map(|producer| self.shape_of(&producer.array)).collect();
-        let ranks: Option<Vec<_>> = shapes.iter().map(|shape| shape.as_ref()?.rank).collect();
+        let rows: Vec<_> = producers.iter().map(|producer| self.rows(&producer.array)).collect();
+        let rank = |(producer, rows): (&Producer, &Option<Rows>)| match rows {
+            Some(_) => Some(1),
+            None => self.shape_of(&producer.array)?.rank,
+        };
+        let ranks: Option<Vec<_>> = producers.iter().zip(&rows).map(rank).collect();
         let Some(ranks) = ranks.filter(|ranks| broadcast || ranks.iter().all(|rank| *rank == ranks[0]))
         else {
             let why = "how many dimensions these arrays have is not to be seen here: bind each with `let` first, with its type, such as \
@@ -155,11 +198,30 @@ impl Parser<'_> {
         let mut out = Vec::new();
         let arrays: Vec<Expr> = producers
             .iter()
-            .map(|producer| self.zipped_array(&producer.array, producer.unique, &mut out))
+            .zip(&rows)
+            .map(|(producer, rows)| match rows {
+                Some(rows) => self.zipped_array(&rows.of, rows.unique, &mut out),
+                None => self.zipped_array(&producer.array, producer.unique, &mut out),
+            })
             .collect();
         let indices: Vec<Ident> = (0..ranks[0]).map(|_| self.names.fresh("i")).collect();
-        for (array, rank) in arrays.iter().zip(&ranks).skip(1) {
+        let lengths: Vec<Expr> = match &rows[0] {
+            Some(rows) => vec![rows.len(&arrays[0])],
+            None => (0..ranks[0])
+                .map(|axis| {
+                    let (first, axis) = (&arrays[0], proc_macro2::Literal::usize_unsuffixed(axis));
+                    parse_quote!(#first.shape()[#axis])
+                })
+                .collect(),
+        };
+        for ((array, rank), rows_of) in arrays.iter().zip(&ranks).zip(&rows).skip(1) {
             let first = &arrays[0];
+            if rows_of.is_some() || rows[0].is_some() {
+                let len = rows_of.as_ref().map_or_else(|| parse_quote!(#array.len()), |rows| rows.len(array));
+                let first = &lengths[0];
+                out.push(parse_quote!(assert!(#len == #first, "the arrays have different shapes");));
+                continue;
+            }
             out.push(match broadcast {
                 true => parse_quote!(assert!(#array.broadcast(#first.raw_dim()).is_some(), "the arrays have different shapes");),
                 false => parse_quote!(assert!(#array.shape() == #first.shape(), "the arrays have different shapes");),
@@ -173,7 +235,12 @@ impl Parser<'_> {
             let mut at: Vec<_> = indices.iter().map(|i| Item::Value(parse_quote!(#i))).collect();
             items.push(if at.len() == 1 { at.remove(0) } else { Item::Tuple(at) });
         }
-        for ((array, rank), producer) in arrays.iter().zip(&ranks).zip(&producers) {
+        for (((array, rank), producer), rows) in arrays.iter().zip(&ranks).zip(&producers).zip(&rows) {
+            if let Some(Rows { view, axis, .. }) = rows {
+                let (axis, index) = (axis.iter(), &indices[0]);
+                items.push(Item::Value(parse_quote!(#array.#view(#(#axis,)* #index))));
+                continue;
+            }
             let skipped = ranks[0].saturating_sub(*rank);
             let position = |(axis, index): (usize, &Ident)| -> Expr {
                 if producer.unique || !broadcast {
@@ -194,11 +261,11 @@ impl Parser<'_> {
         let mut body = Vec::new();
         let value = self.inlined(&closure, items, &mut body);
         body.extend(value.map(|value| Stmt::Expr(value, Some(Default::default()))));
-        let first = &arrays[0];
-        let nested = indices.iter().enumerate().rev().fold(body, |body, (axis, index)| {
-            let axis = proc_macro2::Literal::usize_unsuffixed(axis);
-            vec![parse_quote!(for #index in 0..#first.shape()[#axis] { #(#body)* })]
-        });
+        let nested = indices
+            .iter()
+            .zip(lengths)
+            .rev()
+            .fold(body, |body, (index, len)| vec![parse_quote!(for #index in 0..#len { #(#body)* })]);
         out.extend(nested);
         Some(out)
     }

@@ -155,6 +155,14 @@ impl<'a, C, const N: usize> From<Shadow<&'a [C; N]>> for Shadow<&'a [C]> {
     }
 }
 
+impl<'a, T> From<Shadow<&'a MathCell<T>>> for Shadow<&'a Cell<T>> {
+    /// An element of ndarray's as a number.
+    #[inline(always)]
+    fn from(shadow: Shadow<&'a MathCell<T>>) -> Self {
+        Shadow(shadow.0.map(|cell| &**cell))
+    }
+}
+
 impl<'a, T: Element> From<&'a mut [T]> for Shadow<&'a [T::Cells]> {
     /// A gradient that the author of a rule keeps.
     #[inline(always)]

@@ -169,6 +169,21 @@ fn indexed(x: &Array2<f64>, v: &Array1<f64>) -> f64 {
     (&y * x).sum() + z.dot(v)
 }
 
+/// Rows and the like beside elements.
+#[differentiable]
+fn by_rows(x: &Array2<f64>, w: &Array1<f64>) -> f64 {
+    let mut norms = Array1::<f64>::zeros(x.nrows());
+    Zip::from(&mut norms).and(x.rows()).for_each(|n, row| *n = row.dot(w) + row.dot(&row));
+    let mut y = x.clone();
+    Zip::from(y.rows_mut()).and(&norms).for_each(|mut row, n| row *= *n);
+    let mut sums = Array1::<f64>::zeros(x.ncols());
+    azip!((total in &mut sums, column in y.columns(), part in x.axis_iter(Axis(1)), &w in w) {
+        *total += column.sum() * part[0] * w;
+    });
+    Zip::indexed(y.outer_iter_mut()).for_each(|i, mut row| row *= (i + 1) as f64);
+    (&y * x).sum() + sums.sum()
+}
+
 #[differentiable]
 fn turned(x: &Array3<f64>, w: &Array3<f64>) -> f64 {
     let view = x.view().permuted_axes([2, 0, 1]);
@@ -214,6 +229,14 @@ fn indices_and_vectors() {
     check_rule(
         turned::rule,
         [(cube(2, 3, 4, 0.3), cube(4, 2, 3, 0.9)), (cube(2, 1, 2, 0.3), cube(2, 2, 1, 0.9))],
+    );
+    check_rule(
+        by_rows::rule,
+        [
+            (matrix(3, 2, 0.1), vector(2, 0.4)),
+            (matrix(2, 4, 0.1), vector(4, 0.4)),
+            (matrix(1, 1, 0.1), vector(1, 0.4)),
+        ],
     );
     check_rule(of_vectors::rule, [(vec![0.3, 0.7, 0.2], 2, 0.6), (vec![0.3, 0.7], 3, 0.6)]);
     check_rule(of_singles::rule, [(vec![0.3, 0.7],)]);

@@ -134,7 +134,7 @@ impl Lower<'_, '_> {
         let (made, closure) = self.parser.made(expr)?;
         Some(match made {
             Made::FromIndices { shape, rank, element } => {
-                self.from_indices(&shape, Shape { rank: Some(rank), element }, &closure)
+                self.over_indices(&shape, Shape { rank: Some(rank), element }, &closure)
             }
             Made::OfLanes(lanes) => self.of_lanes(&lanes, None, &closure),
             Made::Folded(lanes, init) => {
@@ -144,7 +144,7 @@ impl Lower<'_, '_> {
         })
     }
 
-    fn from_indices(&mut self, shape: &Expr, made: Shape, closure: &ExprClosure) -> Expr {
+    fn over_indices(&mut self, shape: &Expr, made: Shape, closure: &ExprClosure) -> Expr {
         let rank = made.rank.expect("as found before");
         let out = self.new_array(made, shape);
         let indices: Vec<_> = (0..rank).map(|_| self.parser.names.fresh("i")).collect();
