@@ -116,10 +116,8 @@ macro_rules! variances {
             fn forward(kept: &mut Memory<T>, (x, axis, ddof): Args<'_, Self>) -> Array<T, D::Smaller> {
                 let mut y = kept.spare.array(x.raw_dim().remove_axis(axis), false);
                 variances(x, axis, ddof, &mut kept.means, &mut y);
-                y.map_inplace(|y| {
-                    let $v = *y;
-                    *y = $root;
-                });
+                let of_variance = |$v: T| $root;
+                y.map_inplace(|y| *y = of_variance(*y));
                 y
             }
             fn pullback<'a>(

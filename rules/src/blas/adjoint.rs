@@ -68,9 +68,9 @@ pub(super) unsafe fn of_product<T: MatrixScalar>(
 /// What the rule of C ← α·X·Y + β·C keeps.
 #[derive(Default)]
 pub(super) struct Update<T: MatrixScalar> {
-    old_c: Saved<T>,
+    pub(super) old_c: Saved<T>,
     /// Of X or of Y, whichever is smaller: what the gradient for α is a by-product of.
-    product: Vec<T>,
+    pub(super) product: Vec<T>,
     /// For the products that give Ẋ and Ẏ.
     plans: [SmallPlan<T>; 2],
 }

@@ -218,7 +218,7 @@ mod tests {
             let (mut da, mut db) = (Array2::zeros((2, 3)), Array2::zeros((3, 2)));
             frame.forward(Trans::No, Trans::No, 2.0, &a, &b, beta, &mut c);
             assert_eq!(c, Array2::from_elem((2, 2), 6.0 + 7.0 * beta));
-            assert_eq!(frame.old_c.capacity() == 0, no_beta && no_c);
+            assert_eq!(frame.update.old_c.capacity() == 0, no_beta && no_c);
             let gradients = frame.pullback(
                 Trans::No,
                 Trans::No,
@@ -229,7 +229,7 @@ mod tests {
                 DualMut { value: &mut c, shadow: Shadow::new(dc.cell_view()) },
             );
             assert_eq!(gradients, (if no_alpha { 0.0 } else { 12.0 }, if no_beta { 0.0 } else { 28.0 }));
-            assert_eq!(frame.product.capacity() == 0, no_alpha);
+            assert_eq!(frame.update.product.capacity() == 0, no_alpha);
             assert!(no_c || c == Array2::from_elem((2, 2), 7.0));
             assert_eq!((da, db), (Array2::from_elem((2, 3), 4.0), Array2::from_elem((3, 2), 4.0)));
             assert_eq!(dc, Array2::from_elem((2, 2), beta));
