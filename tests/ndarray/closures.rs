@@ -173,3 +173,45 @@ fn changed() {
         [(x, vector(3, 0.4), 0.7), (by_columns, vector(2, 0.7), 0.7), (gaps, vector(5, 0.4), 0.7)],
     );
 }
+
+/// One within another, in loops and branches, beside names that generated code might want.
+#[differentiable]
+fn nested(x: &Array2<f64>, w: &Array1<f64>, n: usize) -> f64 {
+    let (lane, made, k, total) = (w[0], w.sum(), 2.0, 0.5);
+    let mut h = x.clone();
+    let mut result = 0.0;
+    for i in 0..n {
+        let scale = h.fold(total, |total, x| total + x * x * lane);
+        let rows = h.map_axis(Axis(1), |lane| {
+            let k = lane.fold(made, |made, x| made * 0.5 + x);
+            if k > 100.0 {
+                return lane[0];
+            }
+            k * scale.sqrt() + i as f64
+        });
+        let outer = Array2::from_shape_fn(x.raw_dim(), |(i, j)| {
+            let part = rows[i] * w[j % w.len()];
+            part.sin() + h[[i, j]] * k
+        });
+        h = if scale > 1.0 { (&outer * 0.1).tanh() } else { outer.exp().recip() };
+        h.accumulate_axis_inplace(Axis(i % 2), |before, x| *x += before * lane);
+        if h.fold(0.0, |a, x| a + x) > 0.0 {
+            h.map_inplace(|x| *x *= lane + i as f64);
+        }
+        result += h.fold_axis(Axis(0), scale, |a, x| a * 0.2 + x.powi(2)).powi(i as i32 + 1).sum();
+    }
+    result
+}
+
+#[test]
+fn one_within_another() {
+    check_rule(
+        nested::rule,
+        [
+            (matrix(3, 2, 0.1), vector(2, 0.3), 3),
+            (matrix(2, 3, 0.1), vector(1, 0.4), 2),
+            (matrix(1, 1, 0.1), vector(3, 0.4), 1),
+            (matrix(2, 2, 0.1), vector(2, 0.4), 0),
+        ],
+    );
+}
