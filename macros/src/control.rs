@@ -58,8 +58,12 @@ impl Parser<'_> {
                 stmt = made;
                 self.program.blocks[self.block].rewritten = true;
             }
-            if let Some(parts) =
-                self.zipped(&stmt).or_else(|| self.rewrite(&stmt)).or_else(|| self.lowered(&stmt))
+            if let Some(parts) = self
+                .zipped(&stmt)
+                .or_else(|| self.accumulated(&stmt))
+                .or_else(|| self.folded(&stmt))
+                .or_else(|| self.rewrite(&stmt))
+                .or_else(|| self.lowered(&stmt))
             {
                 self.program.blocks[self.block].rewritten = true;
                 self.put_back(parts, &mut stmts);

@@ -16,6 +16,7 @@ use crate::purity::without_shapes;
 use crate::rename::bound;
 use crate::signature::{Passing, Signature};
 use crate::statements::referent;
+use crate::zips::{Azip, Producer, chain};
 
 #[derive(Default)]
 pub(crate) struct Suspects(HashSet<String>);
@@ -142,7 +143,25 @@ fn parameters(expr: &Expr) -> Vec<Ident> {
     }
 }
 
+/// The variables of which a `Zip` may write to elements.
+fn written(producers: &[Producer]) -> Vec<Ident> {
+    let written = producers.iter().filter(|producer| producer.is_written());
+    written.filter_map(|producer| base(&producer.array)).cloned().collect()
+}
+
 impl<'ast> Visit<'ast> for Flows {
+    fn visit_macro(&mut self, mac: &'ast syn::Macro) {
+        if let Some(Azip { producers, patterns, body, .. }) = Azip::of(mac) {
+            let names = patterns.iter().flat_map(bound).chain(written(&producers)).collect();
+            self.add(&mac.tokens, names);
+            // What the body binds.
+            let mut inner = Flows { unique: std::mem::take(&mut self.unique), ..Flows::default() };
+            inner.visit_expr(&body);
+            self.unique = inner.unique;
+            self.found.append(&mut inner.found);
+        }
+    }
+
     fn visit_local(&mut self, local: &'ast syn::Local) {
         let without = matches!(&local.pat, Pat::Type(typed) if inert(&kind_of_type(&typed.ty)));
         if let (Some(init), false) = (&local.init, without) {
@@ -174,6 +193,9 @@ impl<'ast> Visit<'ast> for Flows {
                 self.bind(&m.expr, names);
             }
             Expr::MethodCall(call) => {
+                if let Some((producers, _)) = chain(&call.receiver) {
+                    self.add(call, written(&producers));
+                }
                 self.add(call, call.args.iter().flat_map(parameters).collect());
                 self.add(&call.args, base(&call.receiver).into_iter().cloned().collect());
                 let functions =

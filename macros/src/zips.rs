@@ -2,16 +2,22 @@
 
 use syn::{Expr, ExprClosure, Ident, Pat, Stmt, Token, parse_quote};
 
-use crate::iterators::item::{Code, Item};
+use crate::iterators::item::Item;
 use crate::parse::Parser;
 
 /// What is gone through.
-struct Producer {
-    array: Expr,
+pub(crate) struct Producer {
+    pub(crate) array: Expr,
     unique: bool,
 }
 
 impl Producer {
+    /// Its elements are written to.
+    pub(crate) fn is_written(&self) -> bool {
+        self.unique
+            || matches!(&self.array, Expr::MethodCall(call) if call.method.to_string().ends_with("_mut"))
+    }
+
     /// `&a`, `&mut a`, or the name of a reference or view.
     fn of(expr: &Expr) -> Producer {
         match expr {
@@ -27,64 +33,107 @@ impl Producer {
     }
 }
 
+/// The rows of an array, or what else views are gone through.
+struct Rows {
+    of: Expr,
+    view: Ident,
+    axis: Option<Expr>,
+    unique: bool,
+}
+
+impl Rows {
+    /// How many there are of `array`.
+    fn len(&self, array: &Expr) -> Expr {
+        match &self.axis {
+            Some(axis) => parse_quote!(#array.len_of(#axis)),
+            None if self.view.to_string().starts_with("row") => parse_quote!(#array.nrows()),
+            None => parse_quote!(#array.ncols()),
+        }
+    }
+}
+
 /// The closure and what it is called with.
 struct Zipped {
     producers: Vec<Producer>,
     closure: ExprClosure,
     /// The first array tells the shape, to which the others are broadcast.
     broadcast: bool,
+    /// The closure takes the indices first.
+    indexed: bool,
 }
 
 impl Zipped {
-    fn of(expr: &Expr) -> Option<Zipped> {
+    fn of(parser: &Parser, expr: &Expr) -> Option<Zipped> {
         match expr {
             Expr::MethodCall(call) => match (call.method.to_string().as_str(), call.args.len()) {
                 ("for_each", 1) => {
                     let Expr::Closure(closure) = &call.args[0] else { return None };
-                    let producers = chain(&call.receiver)?;
-                    Some(Zipped { producers, closure: closure.clone(), broadcast: false })
+                    let (producers, indexed) = chain(&call.receiver).or_else(|| {
+                        parser.shape_of(&call.receiver).map(|_| (vec![Producer::of(&call.receiver)], false))
+                    })?;
+                    Some(Zipped { producers, closure: closure.clone(), broadcast: false, indexed })
+                }
+                ("map_inplace", 1) => {
+                    let Expr::Closure(closure) = &call.args[0] else { return None };
+                    let array = Producer { array: (*call.receiver).clone(), unique: true };
+                    Some(Zipped {
+                        producers: vec![array],
+                        closure: closure.clone(),
+                        broadcast: false,
+                        indexed: false,
+                    })
                 }
                 ("zip_mut_with", 2) => {
                     let Expr::Closure(closure) = &call.args[1] else { return None };
                     let first = Producer { array: (*call.receiver).clone(), unique: true };
                     let producers = vec![first, Producer::of(&call.args[0])];
-                    Some(Zipped { producers, closure: closure.clone(), broadcast: true })
+                    Some(Zipped { producers, closure: closure.clone(), broadcast: true, indexed: false })
                 }
                 _ => None,
             },
-            Expr::Macro(mac) if mac.mac.path.segments.last().is_some_and(|last| last.ident == "azip") => {
-                let Azip { producers, patterns, body } = mac.mac.parse_body().ok()?;
+            Expr::Macro(mac) => {
+                let Azip { producers, patterns, indexed, body } = Azip::of(&mac.mac)?;
                 let closure: ExprClosure = parse_quote!(|#(#patterns),*| #body);
-                Some(Zipped { producers, closure, broadcast: false })
+                Some(Zipped { producers, closure, broadcast: false, indexed })
             }
             _ => None,
         }
     }
 }
 
-/// `Zip::from(a).and(b)`
-fn chain(expr: &Expr) -> Option<Vec<Producer>> {
+/// `Zip::from(a).and(b)`, or `indexed(a)`: then there are indices, too.
+pub(crate) fn chain(expr: &Expr) -> Option<(Vec<Producer>, bool)> {
     match expr {
         Expr::Call(call) => {
             let Expr::Path(path) = &*call.func else { return None };
             let names: Vec<_> =
                 path.path.segments.iter().rev().take(2).map(|s| s.ident.to_string()).collect();
-            (names == ["from", "Zip"] && call.args.len() == 1).then(|| vec![Producer::of(&call.args[0])])
+            let indexed = names == ["indexed", "Zip"];
+            let zips = indexed || names == ["from", "Zip"];
+            (zips && call.args.len() == 1).then(|| (vec![Producer::of(&call.args[0])], indexed))
         }
         Expr::MethodCall(call) if call.method == "and" && call.args.len() == 1 => {
-            let mut producers = chain(&call.receiver)?;
+            let (mut producers, indexed) = chain(&call.receiver)?;
             producers.push(Producer::of(&call.args[0]));
-            Some(producers)
+            Some((producers, indexed))
         }
         _ => None,
     }
 }
 
-/// `azip!((a in &mut x, &b in &y) *a += b)`
-struct Azip {
-    producers: Vec<Producer>,
-    patterns: Vec<Pat>,
-    body: Expr,
+/// `azip!((a in &mut x, &b in &y) *a += b)`, with the indices where `index (i, j)` stands first
+pub(crate) struct Azip {
+    pub(crate) producers: Vec<Producer>,
+    pub(crate) patterns: Vec<Pat>,
+    indexed: bool,
+    pub(crate) body: Expr,
+}
+
+impl Azip {
+    pub(crate) fn of(mac: &syn::Macro) -> Option<Azip> {
+        let is_one = mac.path.segments.last().is_some_and(|last| last.ident == "azip");
+        mac.parse_body().ok().filter(|_| is_one)
+    }
 }
 
 impl syn::parse::Parse for Azip {
@@ -92,6 +141,13 @@ impl syn::parse::Parse for Azip {
         let list;
         syn::parenthesized!(list in input);
         let (mut producers, mut patterns) = (Vec::new(), Vec::new());
+        let names_indices = list.fork().parse::<Ident>().is_ok_and(|first| first == "index");
+        let indexed = names_indices && !list.peek2(Token![in]);
+        if indexed {
+            list.parse::<Ident>()?;
+            patterns.push(Pat::parse_single(&list)?);
+            list.parse::<Option<Token![,]>>()?;
+        }
         while !list.is_empty() {
             patterns.push(Pat::parse_single(&list)?);
             list.parse::<Token![in]>()?;
@@ -101,26 +157,37 @@ impl syn::parse::Parse for Azip {
         input.parse::<Option<Token![=>]>>()?;
         let body = input.parse()?;
         input.parse::<Option<Token![;]>>()?;
-        Ok(Azip { producers, patterns, body })
+        Ok(Azip { producers, patterns, indexed, body })
     }
 }
 
 impl Parser<'_> {
+    fn rows(&self, producer: &Expr) -> Option<Rows> {
+        let Expr::MethodCall(call) = producer else { return None };
+        let (view, axis) = self.views(call)?;
+        let unique = call.method.to_string().ends_with("_mut");
+        Some(Rows { of: (*call.receiver).clone(), view, axis, unique })
+    }
+
     /// The loops that do what `stmt` does, if it goes through arrays together.
     pub(crate) fn zipped(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
         let zipped = match stmt {
-            Stmt::Expr(expr, _) => Zipped::of(expr)?,
+            Stmt::Expr(expr, _) => Zipped::of(self, expr)?,
             Stmt::Macro(mac) => {
-                Zipped::of(&Expr::Macro(syn::ExprMacro { attrs: Vec::new(), mac: mac.mac.clone() }))?
+                Zipped::of(self, &Expr::Macro(syn::ExprMacro { attrs: Vec::new(), mac: mac.mac.clone() }))?
             }
             _ => return None,
         };
-        let Zipped { producers, closure, broadcast } = zipped;
-        if !self.suspects.any(stmt) || producers.len() != closure.inputs.len() {
+        let Zipped { producers, closure, broadcast, indexed } = zipped;
+        if !self.suspects.any(stmt) || producers.len() + usize::from(indexed) != closure.inputs.len() {
             return None;
         }
-        let shapes: Vec<_> = producers.iter().map(|producer| self.shape_of(&producer.array)).collect();
-        let ranks: Option<Vec<_>> = shapes.iter().map(|shape| shape.as_ref()?.rank).collect();
+        let rows: Vec<_> = producers.iter().map(|producer| self.rows(&producer.array)).collect();
+        let rank = |(producer, rows): (&Producer, &Option<Rows>)| match rows {
+            Some(_) => Some(1),
+            None => self.shape_of(&producer.array)?.rank,
+        };
+        let ranks: Option<Vec<_>> = producers.iter().zip(&rows).map(rank).collect();
         let Some(ranks) = ranks.filter(|ranks| broadcast || ranks.iter().all(|rank| *rank == ranks[0]))
         else {
             let why = "how many dimensions these arrays have is not to be seen here: bind each with `let` first, with its type, such as \
@@ -131,11 +198,30 @@ impl Parser<'_> {
         let mut out = Vec::new();
         let arrays: Vec<Expr> = producers
             .iter()
-            .map(|producer| self.zipped_array(&producer.array, producer.unique, &mut out))
+            .zip(&rows)
+            .map(|(producer, rows)| match rows {
+                Some(rows) => self.zipped_array(&rows.of, rows.unique, &mut out),
+                None => self.zipped_array(&producer.array, producer.unique, &mut out),
+            })
             .collect();
         let indices: Vec<Ident> = (0..ranks[0]).map(|_| self.names.fresh("i")).collect();
-        for (array, rank) in arrays.iter().zip(&ranks).skip(1) {
+        let lengths: Vec<Expr> = match &rows[0] {
+            Some(rows) => vec![rows.len(&arrays[0])],
+            None => (0..ranks[0])
+                .map(|axis| {
+                    let (first, axis) = (&arrays[0], proc_macro2::Literal::usize_unsuffixed(axis));
+                    parse_quote!(#first.shape()[#axis])
+                })
+                .collect(),
+        };
+        for ((array, rank), rows_of) in arrays.iter().zip(&ranks).zip(&rows).skip(1) {
             let first = &arrays[0];
+            if rows_of.is_some() || rows[0].is_some() {
+                let len = rows_of.as_ref().map_or_else(|| parse_quote!(#array.len()), |rows| rows.len(array));
+                let first = &lengths[0];
+                out.push(parse_quote!(assert!(#len == #first, "the arrays have different shapes");));
+                continue;
+            }
             out.push(match broadcast {
                 true => parse_quote!(assert!(#array.broadcast(#first.raw_dim()).is_some(), "the arrays have different shapes");),
                 false => parse_quote!(assert!(#array.shape() == #first.shape(), "the arrays have different shapes");),
@@ -144,12 +230,17 @@ impl Parser<'_> {
                 self.errors.push(stmt, "an array is not broadcast to one with fewer dimensions");
             }
         }
-        let mut body = Vec::new();
-        let inner = &closure.body;
-        let mut code = Code::of(&parse_quote!(#inner));
-        for (((array, rank), producer), pattern) in
-            arrays.iter().zip(&ranks).zip(&producers).zip(&closure.inputs)
-        {
+        let mut items = Vec::new();
+        if indexed {
+            let mut at: Vec<_> = indices.iter().map(|i| Item::Value(parse_quote!(#i))).collect();
+            items.push(if at.len() == 1 { at.remove(0) } else { Item::Tuple(at) });
+        }
+        for (((array, rank), producer), rows) in arrays.iter().zip(&ranks).zip(&producers).zip(&rows) {
+            if let Some(Rows { view, axis, .. }) = rows {
+                let (axis, index) = (axis.iter(), &indices[0]);
+                items.push(Item::Value(parse_quote!(#array.#view(#(#axis,)* #index))));
+                continue;
+            }
             let skipped = ranks[0].saturating_sub(*rank);
             let position = |(axis, index): (usize, &Ident)| -> Expr {
                 if producer.unique || !broadcast {
@@ -165,21 +256,22 @@ impl Parser<'_> {
                 [one] => parse_quote!(#array[#one]),
                 many => parse_quote!(#array[[#(#many),*]]),
             };
-            self.bind_item(pattern, Item::Place { place, unique: producer.unique }, &mut code, &mut body);
+            items.push(Item::Place { place, unique: producer.unique });
         }
-        body.extend(code.statements);
-        body.extend(code.value.map(|value| Stmt::Expr(value, Some(Default::default()))));
-        let first = &arrays[0];
-        let nested = indices.iter().enumerate().rev().fold(body, |body, (axis, index)| {
-            let axis = proc_macro2::Literal::usize_unsuffixed(axis);
-            vec![parse_quote!(for #index in 0..#first.shape()[#axis] { #(#body)* })]
-        });
+        let mut body = Vec::new();
+        let value = self.inlined(&closure, items, &mut body);
+        body.extend(value.map(|value| Stmt::Expr(value, Some(Default::default()))));
+        let nested = indices
+            .iter()
+            .zip(lengths)
+            .rev()
+            .fold(body, |body, (index, len)| vec![parse_quote!(for #index in 0..#len { #(#body)* })]);
         out.extend(nested);
         Some(out)
     }
 
     /// A name for what is computed.
-    fn zipped_array(&mut self, array: &Expr, unique: bool, out: &mut Vec<Stmt>) -> Expr {
+    pub(crate) fn zipped_array(&mut self, array: &Expr, unique: bool, out: &mut Vec<Stmt>) -> Expr {
         match array {
             Expr::Path(_) => array.clone(),
             Expr::Paren(paren) => self.zipped_array(&paren.expr, unique, out),

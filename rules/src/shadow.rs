@@ -155,6 +155,14 @@ impl<'a, C, const N: usize> From<Shadow<&'a [C; N]>> for Shadow<&'a [C]> {
     }
 }
 
+impl<'a, T> From<Shadow<&'a MathCell<T>>> for Shadow<&'a Cell<T>> {
+    /// An element of ndarray's as a number.
+    #[inline(always)]
+    fn from(shadow: Shadow<&'a MathCell<T>>) -> Self {
+        Shadow(shadow.0.map(|cell| &**cell))
+    }
+}
+
 impl<'a, T: Element> From<&'a mut [T]> for Shadow<&'a [T::Cells]> {
     /// A gradient that the author of a rule keeps.
     #[inline(always)]
@@ -407,7 +415,10 @@ macro_rules! ndarray {
             type View<'a> = &'a Array<T, D>;
 
             fn empty() -> Array<T, D> {
-                Array::from_shape_vec(D::zeros(D::NDIM.unwrap_or(0)), Vec::new()).expect("no elements")
+                // An array without dimensions has an element even so.
+                let (shape, mut elements) = (D::zeros(D::NDIM.unwrap_or(0)), Vec::new());
+                zeros(&mut elements, shape.size());
+                Array::from_shape_vec(shape, elements).expect("no elements, or one")
             }
             fn prepare(&self, gradient: &mut Array<T, D>) {
                 if gradient.raw_dim() == self.raw_dim() {

@@ -59,6 +59,15 @@ fn first_calls() {
         ("inv", buffers(linalg::inv::rule(), 1, (&a,), &y)),
         ("det", buffers(linalg::det::rule(), 0, (&a,), &1.0)),
         ("logdet", buffers(linalg::logdet::rule(), 0, (&a,), &1.0)),
+        (
+            "lu_into",
+            buffers(
+                linalg::lu_into::rule().forgoing(0).forgoing(1).forgoing(2),
+                0,
+                (&mut y.clone(), &mut u, &mut r, &a),
+                &(),
+            ),
+        ),
         ("qr_into", buffers(linalg::qr_into::rule().forgoing(0).forgoing(1), 0, (&mut u, &mut r, &a), &())),
         ("lstsq", buffers(linalg::lstsq::rule(), 1, (&a, &b), &b)),
         (

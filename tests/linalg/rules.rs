@@ -173,6 +173,38 @@ fn qr() {
 }
 
 #[test]
+fn lu() {
+    let filled = |a: &Array2<f64>, with| Array2::from_elem(a.dim(), with);
+    let inputs = ones("lu_into").into_iter().map(|a| (filled(&a, 7.0), filled(&a, -3.0), filled(&a, 2.0), a));
+    let inputs = inputs.collect::<Vec<_>>();
+    let zeros = Array2::zeros((2, 2));
+    CheckRule::new(linalg::lu_into::<f64>::rule)
+        .tolerance(DOUBLE)
+        .allocating(0)
+        .inputs(inputs.clone())
+        .panicking((zeros.clone(), zeros.clone(), zeros.clone(), Array2::zeros((3, 2))))
+        .panicking((zeros.clone(), zeros.clone(), Array2::zeros((2, 1)), Array2::eye(2)))
+        .panicking((zeros.clone(), zeros.clone(), zeros.clone(), Array2::ones((2, 2))))
+        .run();
+    CheckRule::new(linalg::lu_into::<f32>::rule)
+        .tolerance(SINGLE)
+        .allocating(0)
+        .inputs(inputs.iter().map(|(p, l, u, a)| (single(p), single(l), single(u), single(a))))
+        .run();
+    for (mut p, mut l, mut u, a) in inputs {
+        linalg::lu_into(&mut p, &mut l, &mut u, &a);
+        assert!((p.dot(&l).dot(&u) - &a).iter().all(|x| x.abs() < 1e-13));
+        assert!(p.iter().all(|&x| x == 0.0 || x == 1.0) && p.dot(&p.t()) == Array2::<f64>::eye(a.nrows()));
+        assert!(l.indexed_iter().all(|((i, j), &x)| if i > j {
+            x.abs() <= 1.0
+        } else {
+            x == f64::from(i == j)
+        }));
+        assert!(u.indexed_iter().all(|((i, j), &x)| i <= j || x == 0.0));
+    }
+}
+
+#[test]
 fn eigh() {
     let inputs = ones("eigh_into").into_iter().map(|a| (Array1::zeros(a.nrows()), a.clone() * 0.0, a));
     let inputs = inputs.collect::<Vec<_>>();

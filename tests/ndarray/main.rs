@@ -4,10 +4,13 @@
 
 use pullback::testing::CountingAllocator;
 
+mod closures;
+mod elementary;
 mod layouts;
 mod memory;
 mod networks;
 mod operators;
+mod products;
 mod reductions;
 mod views;
 

@@ -172,3 +172,22 @@ fn control_flow() {
         ],
     );
 }
+
+/// Numbers that are elements of arrays.
+#[differentiable]
+fn by_elements(a: &Array2<f64>, v: &Array1<f64>) -> f64 {
+    let mut x = a * v[0];
+    for i in 0..x.nrows() {
+        let mut row = x.row_mut(i);
+        row *= v[i % v.len()];
+        row += v[0];
+    }
+    let y = &x / v[v.len() - 1] + a[[0, 0]];
+    x.fill(v[0]);
+    (x * y).sum()
+}
+
+#[test]
+fn elements_as_numbers() {
+    check_rule(by_elements::rule, [(matrix(3, 2, 0.1), vector(2, 0.4)), (matrix(1, 1, 0.1), vector(1, 0.4))]);
+}

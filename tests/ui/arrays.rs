@@ -1,6 +1,6 @@
 //! What is not to be had of whole arrays.
 
-use ndarray::{Array1, Array2, Axis};
+use ndarray::{Array1, Array2, Array3, Axis};
 use pullback::prelude::*;
 
 #[differentiable]
@@ -22,14 +22,14 @@ fn replaced(x: &mut Array1<f64>) -> f64 {
 }
 
 #[differentiable]
-fn folded(x: &Array1<f64>) -> f64 {
-    x.fold(0.0, |sum, x| sum + x)
+fn differences(x: &Array1<f64>) -> f64 {
+    x.diff(1, Axis(0)).sum()
 }
 
+/// In which layout the results are depends on the array.
 #[differentiable]
-fn cumulative(x: &Array1<f64>) -> f64 {
-    let y = x.cumprod(Axis(0));
-    y[0]
+fn lanes(x: &Array3<f64>) -> f64 {
+    x.map_axis(Axis(0), |lane| lane.sum()).sum()
 }
 
 #[differentiable]

@@ -8,6 +8,7 @@
 //!
 //! A view, such as `x.row(i)` or `x.t()`, is a part of a place: what is done to `x` is done to its shadow.
 
+mod loops;
 mod operation;
 mod shape;
 
@@ -22,7 +23,7 @@ use crate::matrices::operator;
 use crate::parse::{Binding, Parser};
 use crate::program::*;
 use crate::suspects::Suspects;
-use operation::{Operation, Takes, function_of};
+use operation::{Operation, Takes, function_of, is_by_columns};
 pub(crate) use shape::{Shape, is_axis, is_pure_slice, is_written, written};
 
 /// The name of the function, if it is one of ours.
@@ -233,6 +234,9 @@ impl Lower<'_, '_> {
 
     /// The operation `expr` as a call, or what else it is.
     fn value_of(&mut self, expr: &Expr) -> Expr {
+        if let Some(made) = self.looped(expr) {
+            return made;
+        }
         match expr {
             Expr::Paren(paren) => self.value_of(&paren.expr),
             Expr::Group(group) => self.value_of(&group.expr),
@@ -278,11 +282,54 @@ impl Lower<'_, '_> {
                         Takes::Number => self.value_of(operand).to_token_stream(),
                         Takes::Inert => operand.to_token_stream(),
                         Takes::Function => function_of(self.parser, operand, element.as_ref(), by_reference),
+                        Takes::List => self.list(operand),
+                        Takes::Method => self.of_each(operand, element.as_ref()),
                     })
                     .collect();
                 self.call(function, &args)
             }
         }
+    }
+
+    /// A vector and its like, as a slice.
+    fn list(&mut self, list: &Expr) -> TokenStream {
+        match list {
+            Expr::Reference(reference) => self.list(&reference.expr),
+            Expr::Path(_) => quote!(&#list[..]),
+            list => {
+                let mut list = list.clone();
+                self.visit_expr_mut(&mut list);
+                let part = self.bind(&list);
+                quote!(&#part[..])
+            }
+        }
+    }
+
+    /// A method of each element as a closure.
+    fn of_each(&mut self, method: &Expr, element: Option<&syn::Type>) -> TokenStream {
+        let Expr::Call(syn::ExprCall { func: method, args, .. }) = method else {
+            unreachable!("as the operation has it")
+        };
+        let args: Vec<_> = args.iter().map(|arg| self.once(arg)).collect();
+        let entry = self.parser.parts.fresh("entry");
+        let element = element.map_or(quote!(_), ToTokens::to_token_stream);
+        match matches!(&**method, Expr::Path(path) if path.path.is_ident("pow2")) {
+            true => quote!(|#entry: #element| #entry * #entry),
+            false => quote!(|#entry: #element| #entry.#method(#(#args),*)),
+        }
+    }
+
+    /// What is evaluated once for all elements.
+    fn once(&mut self, value: &Expr) -> Expr {
+        if matches!(value, Expr::Lit(_))
+            || matches!(value, Expr::Unary(unary) if matches!(&*unary.expr, Expr::Lit(_)))
+        {
+            return value.clone();
+        }
+        let mut value = value.clone();
+        self.visit_expr_mut(&mut value);
+        let part = self.bind(&value);
+        parse_quote!(#part)
     }
 
     /// A number out of arrays.
@@ -442,6 +489,10 @@ impl VisitMut for Lower<'_, '_> {
             let value = self.value_of(expr);
             let part = self.bind(&value);
             *expr = parse_quote!(#part);
+            return;
+        }
+        if let Some(made) = self.looped(expr) {
+            *expr = made;
             return;
         }
         if let Expr::MethodCall(call) = expr

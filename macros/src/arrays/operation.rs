@@ -19,7 +19,52 @@ pub(super) enum Takes {
     Inert,
     /// A closure, or the path of a function.
     Function,
+    /// A method of each element, as `powi(2)`.
+    Method,
+    /// A slice, an array or a vector.
+    List,
 }
+
+/// Methods of arrays that are methods of their elements, with the number of their arguments.
+const EACH: &[(&str, usize)] = &[
+    ("exp", 0),
+    ("exp2", 0),
+    ("exp_m1", 0),
+    ("ln", 0),
+    ("ln_1p", 0),
+    ("log", 1),
+    ("log2", 0),
+    ("log10", 0),
+    ("sqrt", 0),
+    ("cbrt", 0),
+    ("recip", 0),
+    ("powi", 1),
+    ("powf", 1),
+    ("pow2", 0),
+    ("hypot", 1),
+    ("sin", 0),
+    ("cos", 0),
+    ("tan", 0),
+    ("asin", 0),
+    ("acos", 0),
+    ("atan", 0),
+    ("sinh", 0),
+    ("cosh", 0),
+    ("tanh", 0),
+    ("asinh", 0),
+    ("acosh", 0),
+    ("atanh", 0),
+    ("to_degrees", 0),
+    ("to_radians", 0),
+    ("abs", 0),
+    ("signum", 0),
+    ("clamp", 2),
+    ("floor", 0),
+    ("ceil", 0),
+    ("round", 0),
+    ("trunc", 0),
+    ("fract", 0),
+];
 
 /// Something that computes an array, as a call of one of our functions.
 pub(super) struct Operation {
@@ -55,7 +100,19 @@ impl Operation {
                 let (receiver, axis) = (&call.receiver, arg(0));
                 ("copy", vec![(Array, parse_quote!(#receiver.view().insert_axis(#axis)))])
             }
+            // What is owned keeps its memory, and so its layout.
+            ("permuted_axes", 1) => {
+                let (receiver, axes) = (&call.receiver, arg(0));
+                ("duplicate", vec![(Array, parse_quote!(#receiver.view().permuted_axes(#axes)))])
+            }
             ("sum_axis", 1) => ("sum_axis", vec![receiver(), (Inert, arg(0))]),
+            ("product_axis", 1) => ("product_axis", vec![receiver(), (Inert, arg(0))]),
+            ("var_axis", 2) => ("var_axis", vec![receiver(), (Inert, arg(0)), (Number, arg(1))]),
+            ("std_axis", 2) => ("std_axis", vec![receiver(), (Inert, arg(0)), (Number, arg(1))]),
+            (name, arity) if EACH.contains(&(name, arity)) => {
+                let (method, args) = (&call.method, &call.args);
+                ("mapv", vec![receiver(), (Method, parse_quote!(#method(#args)))])
+            }
             ("select", 2) => ("select", vec![receiver(), (Inert, arg(0)), (Inert, arg(1))]),
             ("unwrap", 0) | ("expect", 1) => return Operation::of_result(&call.receiver),
             _ => return None,
@@ -82,6 +139,11 @@ impl Operation {
             Expr::Call(call) => {
                 let Expr::Path(path) = &*call.func else { return None };
                 let name = &path.path.segments.last()?.ident;
+                if name == "from_shape_vec" && call.args.len() == 2 && !is_by_columns(&call.args[0]) {
+                    Shape::of_segment(path.path.segments.iter().rev().nth(1)?)?;
+                    let operands = vec![(List, call.args[1].clone()), (Inert, call.args[0].clone())];
+                    return Some(Operation { function: "shaped", operands });
+                }
                 let (axis, list) = match (call.args.first()?, call.args.get(1)?) {
                     (axis, Expr::Reference(reference)) => (axis, &*reference.expr),
                     _ => return None,
@@ -133,6 +195,10 @@ impl Operation {
             return Operation::of_join(&Expr::Call(call.clone()));
         }
         let shape = Shape::of_segment(owner)?;
+        if (name.ident == "from_vec" || name.ident == "from") && call.args.len() == 1 && shape.rank == Some(1)
+        {
+            return Some(Operation { function: "line", operands: vec![(List, call.args[0].clone())] });
+        }
         let number = |value: TokenStream| -> Option<Expr> {
             match &shape.element {
                 None => Some(parse_quote!(#value)),
@@ -146,9 +212,7 @@ impl Operation {
             ("from_elem", 2) => call.args[1].clone(),
             _ => return None,
         };
-        // Column by column, ndarray makes it.
-        if matches!(&call.args[0], Expr::MethodCall(shape) if shape.method == "f" || shape.method == "set_f")
-        {
+        if is_by_columns(&call.args[0]) {
             return None;
         }
         Some(Operation {
@@ -194,6 +258,11 @@ impl Operation {
     }
 }
 
+/// `(m, n).f()`: column by column, ndarray makes the array.
+pub(super) fn is_by_columns(shape: &Expr) -> bool {
+    matches!(shape, Expr::MethodCall(shape) if shape.method == "f" || shape.method == "set_f")
+}
+
 /// The shape of the value of one of our functions.
 pub(super) fn shape_of_call(function: &str, operands: &[Option<Shape>]) -> Option<Shape> {
     match function {
@@ -214,9 +283,10 @@ pub(super) fn shape_of_call(function: &str, operands: &[Option<Shape>]) -> Optio
         }
         name if NUMBERS.contains(&name) => None,
         "scaled_add" | "mapv_inplace" | "fill" => None,
+        "line" => Some(Shape { rank: Some(1), element: None }),
         name if name.ends_with("_assign") => None,
         "mapv" | "copy" | "duplicate" | "negate" | "negate_left" | "select" => operands.first()?.clone(),
-        "sum_axis" | "mean_axis" => {
+        "sum_axis" | "mean_axis" | "product_axis" | "var_axis" | "std_axis" => {
             let shape = operands.first()?.clone()?;
             let rank = shape.rank.and_then(|rank| rank.checked_sub(1));
             Some(shape.with(rank))

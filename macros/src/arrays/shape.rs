@@ -109,6 +109,7 @@ const VIEWS: &[(&str, usize)] = &[
     ("slice", 1),
     ("slice_axis", 2),
     ("insert_axis", 1),
+    ("permuted_axes", 1),
     ("broadcast", 1),
     ("unwrap", 0),
     ("expect", 1),
@@ -226,8 +227,8 @@ impl Parser<'_> {
             _ if name == "unwrap" || name == "expect" => return None,
             _ => false,
         };
-        // It takes a view, not an array.
-        if name == "insert_axis" && !of_view {
+        // These take a view, not an array.
+        if (name == "insert_axis" || name == "permuted_axes") && !of_view {
             return None;
         }
         let shape = self.shape_of(&call.receiver)?;
@@ -294,7 +295,10 @@ impl Parser<'_> {
                     (one, other) => one.or(other),
                 }
             }
-            Expr::MethodCall(call) => self.viewed(call).or_else(|| Operation::of(expr)?.shape(self, expr)),
+            Expr::MethodCall(call) => self
+                .viewed(call)
+                .or_else(|| Operation::of(expr)?.shape(self, expr))
+                .or_else(|| self.shape_of_made(expr)),
             Expr::Macro(_) => Operation::of(expr)?.shape(self, expr),
             Expr::Call(call) => {
                 let Expr::Path(path) = &*call.func else { return None };
@@ -334,6 +338,7 @@ impl Parser<'_> {
         };
         match name {
             "from_elem" => Some(Shape { rank: rank_of(&call.args[0]), element: None }),
+            "shaped" => Some(Shape { rank: rank_of(&call.args[1]), element: None }),
             "listed" => {
                 let (mut rank, mut list) = (0, &call.args[0]);
                 while let Expr::Array(array) = list {

@@ -180,7 +180,7 @@ impl<'e> Parser<'e> {
     }
 
     /// The rows of an array, or what else views it is gone through by: the method for each of them, and the axis.
-    fn views(&self, call: &ExprMethodCall) -> Option<(Ident, Option<Expr>)> {
+    pub(crate) fn views(&self, call: &ExprMethodCall) -> Option<(Ident, Option<Expr>)> {
         let method = call.method.to_string();
         let (name, suffix) = match method.strip_suffix("_mut") {
             Some(name) => (name, "_mut"),

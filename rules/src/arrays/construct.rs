@@ -1,11 +1,14 @@
-//! Arrays made of numbers: `from_elem`, `zeros`, `ones`, `array!`.
+//! Arrays made of numbers: `from_elem`, `zeros`, `ones`, `array!`, `from_vec`, `from_shape_vec`.
+
+use std::cell::Cell;
 
 use ndarray::{Array, IntoDimension, Ix1, Ix2};
 
 use super::operation::{Operation, operation};
 use super::spare::Spare;
 use super::{Entry, Rank};
-use crate::function::{Args, ConstVal, Cotangent, Gradients, Shadows, Val};
+use crate::function::{Args, ConstVal, Cotangent, Gradients, Ref, Shadows, Val};
+use crate::shadow::Accumulate;
 use crate::tangent::Value;
 
 operation! {
@@ -97,6 +100,70 @@ impl<L: Listed> Operation for listed<L> {
         (entries,)
     }
     fn reclaim(spare: &mut Spare<L::Entry>, y: Array<L::Entry, L::Rank>) {
+        spare.reclaim(y);
+    }
+}
+
+operation! {
+    /// `Array1::from_vec(x)`: *ẋ = ẏ*
+    line<T: (Entry)>(x: Ref<[T]> as &'a [T]) -> Array<T, Ix1>;
+}
+
+operation! {
+    /// `Array::from_shape_vec(shape, x).unwrap()`: the elements in the order of their indices, *ẋ = ẏ*
+    shaped<T: (Entry), S: (IntoDimension<Dim: Rank> + Copy + 'static)>(
+        x: Ref<[T]> as &'a [T],
+        shape: ConstVal<S> as S
+    ) -> Array<T, S::Dim>;
+}
+
+fn filled<T: Entry, D: Rank>(spare: &mut Spare<T>, x: &[T], shape: D) -> Array<T, D> {
+    assert_eq!(Some(x.len()), shape.size_checked(), "{} numbers are no array of shape {shape:?}", x.len());
+    let mut y = spare.array(shape, false);
+    y.iter_mut().zip(x).for_each(|(y, x)| *y = *x);
+    y
+}
+
+fn add_elements<T: Entry, D: Rank>(dx: Option<&[Cell<T>]>, d: &Array<T, D>) {
+    dx.into_iter().flatten().zip(d).for_each(|(dx, d)| dx.accumulate(*d));
+}
+
+impl<T: Entry> Operation for line<T> {
+    type Kept = Spare<T>;
+
+    fn forward(spare: &mut Spare<T>, (x,): Args<'_, Self>) -> Array<T, Ix1> {
+        filled(spare, x, Ix1(x.len()))
+    }
+    fn pullback<'a>(
+        _: &mut Spare<T>,
+        _: Args<'a, Self>,
+        (dx,): Shadows<'a, Self>,
+        d: Cotangent<'_, Self>,
+    ) -> Gradients<Self> {
+        add_elements(dx.get(), d);
+        ((),)
+    }
+    fn reclaim(spare: &mut Spare<T>, y: Array<T, Ix1>) {
+        spare.reclaim(y);
+    }
+}
+
+impl<T: Entry, S: IntoDimension<Dim: Rank> + Copy + 'static> Operation for shaped<T, S> {
+    type Kept = Spare<T>;
+
+    fn forward(spare: &mut Spare<T>, (x, shape): Args<'_, Self>) -> Array<T, S::Dim> {
+        filled(spare, x, shape.into_dimension())
+    }
+    fn pullback<'a>(
+        _: &mut Spare<T>,
+        _: Args<'a, Self>,
+        (dx, _): Shadows<'a, Self>,
+        d: Cotangent<'_, Self>,
+    ) -> Gradients<Self> {
+        add_elements(dx.get(), d);
+        ((), ())
+    }
+    fn reclaim(spare: &mut Spare<T>, y: Array<T, S::Dim>) {
         spare.reclaim(y);
     }
 }

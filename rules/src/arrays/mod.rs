@@ -23,32 +23,38 @@ mod construct;
 mod maps;
 mod operation;
 mod operators;
+mod order;
 mod products;
 mod reductions;
 mod shapes;
 mod spare;
 mod unary;
+mod variances;
 
 /// What derived code calls.
 pub mod functions {
     pub use super::assign::*;
-    pub use super::axes::{mean_axis, sum_axis};
-    pub use super::construct::{from_elem, listed};
+    pub use super::axes::{mean_axis, product_axis, sum_axis};
+    pub use super::construct::{from_elem, line, listed, shaped};
     pub use super::maps::{mapv, mapv_inplace};
     pub use super::operators::{
         add, add_left, add_right, div, div_left, div_right, mul, mul_left, mul_right, rem, rem_left,
         rem_right, sub, sub_left, sub_right,
     };
+    pub use super::order::order;
     pub use super::products::{dot, dot as inner};
     pub use super::reductions::{mean, product, std_dev, sum, var};
     pub use super::shapes::{join, reshape, select};
     pub use super::unary::{copy, duplicate, negate, negate_left};
+    pub use super::variances::{std_axis, var_axis};
 }
 
 /// What arrays consist of: `f32` or `f64`.
 pub trait Entry: Scalar + MatrixScalar + NdFloat + Element<Cells = Cell<Self>> {
     /// `n as Self`
     fn count(n: usize) -> Self;
+    /// *self·factor + term*, rounded once.
+    fn fused(self, factor: Self, term: Self) -> Self;
     /// ndarray's `var`.
     fn variance<D: Dimension>(x: &ArrayRef<Self, D>, ddof: Self) -> Self;
 }
@@ -59,6 +65,10 @@ macro_rules! entries {
             #[inline(always)]
             fn count(n: usize) -> $T {
                 n as $T
+            }
+            #[inline(always)]
+            fn fused(self, factor: $T, term: $T) -> $T {
+                self.mul_add(factor, term)
             }
             fn variance<D: Dimension>(x: &ArrayRef<$T, D>, ddof: $T) -> $T {
                 x.var(ddof)

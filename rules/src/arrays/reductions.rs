@@ -58,7 +58,7 @@ fn add_to_all<T: Entry, D: Rank>(cells: &ArrayCells<'_, T, D>, d: T) {
 }
 
 /// Where elements are zero nothing is divided by them.
-fn pull_product<T: Entry, D: Rank>(x: &ArrayRef<T, D>, cells: &ArrayCells<'_, T, D>, d: T) {
+pub(super) fn pull_product<T: Entry, D: Rank>(x: &ArrayRef<T, D>, cells: &ArrayCells<'_, T, D>, d: T) {
     let zeros = x.iter().filter(|x| **x == T::ZERO).count();
     let others = x.iter().filter(|x| **x != T::ZERO).fold(T::ONE, |product, &x| product * x);
     Zip::from(cells).and(x).for_each(|cell, &x| match (zeros, x == T::ZERO) {

@@ -3,13 +3,17 @@
 //! All functions here are unsafe for the same reason: operands are valid and fit; no shadow overlaps a primal, and that of
 //! something mutable overlaps neither itself nor another one.
 
-use super::backend::{MatrixScalar, SmallPlan, accumulate, multiply};
+use super::backend::{MatrixScalar, SmallPlan, accumulate, multiply, restore, scale};
 use super::byproduct::{through, through_sum};
+use super::elementwise::inner;
 use super::operand::Operand;
 use super::options::{Diag, Side, Trans, Uplo};
 use super::triangular::{
     Triangle, accumulate_symmetric, gradient_of_symmetric, gradient_of_triangle, product, solve,
 };
+
+use crate::heap::heap_size;
+use crate::saved::Saved;
 
 /// A factor α, and whether nobody asks for its gradient.
 #[derive(Clone, Copy)]
@@ -59,6 +63,56 @@ pub(super) unsafe fn of_product<T: MatrixScalar>(
         }
     }
     dalpha
+}
+
+/// What the rule of C ← α·X·Y + β·C keeps.
+#[derive(Default)]
+pub(super) struct Update<T: MatrixScalar> {
+    pub(super) old_c: Saved<T>,
+    /// Of X or of Y, whichever is smaller: what the gradient for α is a by-product of.
+    pub(super) product: Vec<T>,
+    /// For the products that give Ẋ and Ẏ.
+    plans: [SmallPlan<T>; 2],
+}
+
+heap_size! { [T: MatrixScalar] Update<T> { old_c, product } }
+
+impl<T: MatrixScalar> Update<T> {
+    /// Nobody needs C as it was before.
+    pub(super) fn forgo(&mut self) {
+        self.old_c.forgo();
+    }
+
+    /// Where to copy C. The gradient for β reads it, whatever β is.
+    pub(super) fn place(&mut self, beta_is_constant: bool, len: usize) -> Option<&mut [T]> {
+        place(&mut self.old_c, beta_is_constant, len)
+    }
+
+    /// Brings C back, adds to the gradients of X and Y, makes that of C the one of the old C, and returns those of α and β.
+    ///
+    /// # Safety
+    /// See the module. C is valid for writes and does not overlap itself. The shadows of X and Y may be the same cells.
+    pub(super) unsafe fn pull(
+        &mut self,
+        [alpha, beta]: [Factor<T>; 2],
+        x: Read<'_, T>,
+        y: Read<'_, T>,
+        c: Operand<'_, T>,
+        dc: Option<Operand<'_, T>>,
+    ) -> (T, T) {
+        let [plan_x, plan_y] = &mut self.plans;
+        // SAFETY: as the caller guarantees.
+        unsafe {
+            if let Some(old_c) = self.old_c.take() {
+                restore(c, old_c);
+            }
+            let Some(dc) = dc else { return (T::ZERO, T::ZERO) };
+            let dbeta = if beta.is_constant { T::ZERO } else { inner(dc, c) };
+            let dalpha = of_product(&mut self.product, [plan_x, plan_y], alpha, x, y, dc);
+            scale(beta.value, dc);
+            (dalpha, dbeta)
+        }
+    }
 }
 
 /// C = α·S·X + …, for a symmetric matrix with the lower triangle L: adds to the gradients of L and X, and returns that of α.

@@ -10,6 +10,7 @@ pub mod cases;
 #[cfg(feature = "openblas")]
 mod cblas;
 mod elementwise;
+mod general;
 mod leaf;
 mod level1;
 mod level2;
@@ -29,6 +30,8 @@ mod triangular;
 mod vectorised;
 
 pub use backend::{MatrixScalar, set_threads};
+#[doc(no_inline)]
+pub use general::{general_mat_mul, general_mat_vec_mul};
 pub use level1::movement::{copy, rot, swap};
 pub use level1::reductions::{asum, dot, iamax, nrm2};
 pub use level1::updates::{axpy, scal};

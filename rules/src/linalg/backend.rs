@@ -66,6 +66,11 @@ impl<T: Real> Lu<T> {
         self.odd = info.transposition_count % 2 == 1;
     }
 
+    /// Row i of *P·A* is this row of *A*.
+    pub(super) fn rows(&self) -> &[usize] {
+        &self.rows
+    }
+
     /// The first pivot that is zero.
     pub(super) fn zero_pivot(&self) -> Option<usize> {
         (0..self.factors.rows()).find(|&i| self.factors.column(i)[i] == T::ZERO)

@@ -44,6 +44,7 @@ pub fn all() -> impl Iterator<Item = &'static Case> {
     let families = [
         super::positive_definite::CASES,
         super::general::CASES,
+        super::lu::CASES,
         super::triangular::CASES,
         super::orthogonal::CASES,
         super::symmetric::CASES,

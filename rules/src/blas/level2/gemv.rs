@@ -3,13 +3,11 @@
 use ndarray::{Array1, Array2, ArrayRef1, ArrayRef2};
 
 use crate::activation::{Dual, DualMut};
-use crate::blas::adjoint::{Factor, of_product, place};
-use crate::blas::backend::{MatrixScalar, SmallPlan, keep, multiply, restore, scale};
+use crate::blas::adjoint::{Factor, Update};
+use crate::blas::backend::{MatrixScalar, SmallPlan, keep, multiply};
 use crate::blas::cases::{Allocates, Case, LAYOUTS, Layout, Random};
-use crate::blas::elementwise::inner;
 use crate::blas::operand::Operand;
 use crate::blas::options::Trans;
-use crate::saved::Saved;
 
 /// *y ← α·op(A)·x + β·y*, for *op(A)* m×n, *x* of length n and *y* of length m; the `gemv` of BLAS.
 ///
@@ -83,25 +81,22 @@ fn mismatch((m, n): (usize, usize), x: usize, y: usize) -> ! {
 ))]
 struct Gemv<T: MatrixScalar> {
     #[rule(restores = y)]
-    old_y: Saved<T>,
+    update: Update<T>,
     #[rule(constant = alpha)]
     alpha_is_constant: bool,
     #[rule(constant = beta)]
     beta_is_constant: bool,
-    /// What the gradient for α is a by-product of.
-    product: Vec<T>,
-    /// For the products that give y, Ȧ and ẋ.
-    plans: [SmallPlan<T>; 3],
+    /// For the product that gives y.
+    plan: SmallPlan<T>,
 }
 
 impl<T: MatrixScalar> Default for Gemv<T> {
     fn default() -> Self {
         Gemv {
-            old_y: Saved::default(),
+            update: Update::default(),
             alpha_is_constant: false,
             beta_is_constant: false,
-            product: Vec::new(),
-            plans: Default::default(),
+            plan: SmallPlan::default(),
         }
     }
 }
@@ -116,11 +111,11 @@ impl<T: MatrixScalar> Gemv<T> {
         beta: T,
         y: &mut ArrayRef1<T>,
     ) {
-        if let Some(place) = place(&mut self.old_y, self.beta_is_constant, y.len()) {
+        if let Some(place) = self.update.place(self.beta_is_constant, y.len()) {
             // SAFETY: the buffer is nobody else's.
             unsafe { keep(Operand::read_vector(y), place) }
         }
-        run(&mut self.plans[0], trans, alpha, a, x, beta, y);
+        run(&mut self.plan, trans, alpha, a, x, beta, y);
     }
 
     fn pullback(
@@ -132,27 +127,17 @@ impl<T: MatrixScalar> Gemv<T> {
         beta: T,
         y: DualMut<'_, ArrayRef1<T>>,
     ) -> (T, T) {
-        let op_a = (
+        let a = (
             trans.operand(Operand::read(a.value)),
             a.shadow.get().map(|da| trans.operand(Operand::cells(da))),
         );
         let x = (Operand::read_vector(x.value), x.shadow.get().map(Operand::vector_cells));
         let alpha = Factor { value: alpha, is_constant: self.alpha_is_constant };
-        let [_, plan_a, plan_x] = &mut self.plans;
-        // SAFETY: no shadow overlaps a primal, and the shadow of y none of the others.
-        unsafe {
-            if let Some(old_y) = self.old_y.take() {
-                restore(Operand::write_vector(y.value), old_y);
-            }
-            let Some(dy) = y.shadow.get().map(Operand::vector_cells) else { return (T::ZERO, T::ZERO) };
-            let dbeta = match self.beta_is_constant {
-                true => T::ZERO,
-                false => inner(dy, Operand::read_vector(y.value)),
-            };
-            let dalpha = of_product(&mut self.product, [plan_a, plan_x], alpha, op_a, x, dy);
-            scale(beta, dy);
-            (dalpha, dbeta)
-        }
+        let beta = Factor { value: beta, is_constant: self.beta_is_constant };
+        let (y, dy) = (Operand::write_vector(y.value), y.shadow.get().map(Operand::vector_cells));
+        // SAFETY: `y` is borrowed uniquely and, being mutable, does not overlap itself; no shadow overlaps a primal, and the shadow
+        // of y none of the others.
+        unsafe { self.update.pull([alpha, beta], a, x, y, dy) }
     }
 }
 

@@ -3,13 +3,11 @@
 use ndarray::{Array2, ArrayRef2};
 
 use crate::activation::{Dual, DualMut};
-use crate::blas::adjoint::{Factor, of_product, place};
-use crate::blas::backend::{MatrixScalar, SmallPlan, multiply, restore, scale};
+use crate::blas::adjoint::{Factor, Update};
+use crate::blas::backend::{MatrixScalar, SmallPlan, multiply};
 use crate::blas::cases::{Allocates, Case, LAYOUTS, Layout, Random};
-use crate::blas::elementwise::inner;
 use crate::blas::operand::Operand;
 use crate::blas::options::Trans;
-use crate::saved::Saved;
 
 /// *C ← α·op(A)·op(B) + β·C*, for *op(A)* m×k, *op(B)* k×n and *C* m×n; the `gemm` of BLAS.
 ///
@@ -92,25 +90,22 @@ fn mismatch(c: (usize, usize), a: (usize, usize), b: (usize, usize)) -> ! {
 ))]
 struct Gemm<T: MatrixScalar> {
     #[rule(restores = c)]
-    old_c: Saved<T>,
+    update: Update<T>,
     #[rule(constant = alpha)]
     alpha_is_constant: bool,
     #[rule(constant = beta)]
     beta_is_constant: bool,
-    /// Ċ·op(B)ᵀ or op(A)ᵀ·Ċ, whichever is smaller.
-    product: Vec<T>,
-    /// For the products that give C, Ȧ and Ḃ.
-    plans: [SmallPlan<T>; 3],
+    /// For the product that gives C.
+    plan: SmallPlan<T>,
 }
 
 impl<T: MatrixScalar> Default for Gemm<T> {
     fn default() -> Self {
         Gemm {
-            old_c: Saved::default(),
+            update: Update::default(),
             alpha_is_constant: false,
             beta_is_constant: false,
-            product: Vec::new(),
-            plans: Default::default(),
+            plan: SmallPlan::default(),
         }
     }
 }
@@ -128,9 +123,8 @@ impl<T: MatrixScalar> Gemm<T> {
         beta: T,
         c: &mut ArrayRef2<T>,
     ) {
-        // The gradient for β reads the old C, whatever β is.
-        let keep = place(&mut self.old_c, self.beta_is_constant, c.len());
-        run(&mut self.plans[0], trans_a, trans_b, alpha, a, b, beta, c, keep);
+        let keep = self.update.place(self.beta_is_constant, c.len());
+        run(&mut self.plan, trans_a, trans_b, alpha, a, b, beta, c, keep);
     }
 
     #[allow(clippy::too_many_arguments, reason = "those of gemm")]
@@ -144,29 +138,15 @@ impl<T: MatrixScalar> Gemm<T> {
         beta: T,
         c: DualMut<'_, ArrayRef2<T>>,
     ) -> (T, T) {
-        if let Some(old_c) = self.old_c.take() {
-            // SAFETY: `c` is borrowed uniquely and, being mutable, does not overlap itself.
-            unsafe { restore(Operand::write(c.value), old_c) }
-        }
-        let Some(dc) = c.shadow.get() else { return (T::ZERO, T::ZERO) };
-        let dc = Operand::cells(dc);
-        let dbeta = match self.beta_is_constant {
-            true => T::ZERO,
-            // SAFETY: the shadow of C overlaps no primal.
-            false => unsafe { inner(dc, Operand::read(c.value)) },
-        };
-
-        let (x, y) = (trans_a.operand(Operand::read(a.value)), trans_b.operand(Operand::read(b.value)));
-        let da = a.shadow.get().map(|da| trans_a.operand(Operand::cells(da)));
-        let db = b.shadow.get().map(|db| trans_b.operand(Operand::cells(db)));
-        let [_, plan_a, plan_b] = &mut self.plans;
+        let (da, db) = (a.shadow.get().map(Operand::cells), b.shadow.get().map(Operand::cells));
+        let a = (trans_a.operand(Operand::read(a.value)), da.map(|da| trans_a.operand(da)));
+        let b = (trans_b.operand(Operand::read(b.value)), db.map(|db| trans_b.operand(db)));
         let alpha = Factor { value: alpha, is_constant: self.alpha_is_constant };
-        // SAFETY: no shadow overlaps a primal, and the shadow of C none of the others.
-        unsafe {
-            let dalpha = of_product(&mut self.product, [plan_a, plan_b], alpha, (x, da), (y, db), dc);
-            scale(beta, dc);
-            (dalpha, dbeta)
-        }
+        let beta = Factor { value: beta, is_constant: self.beta_is_constant };
+        let (c, dc) = (Operand::write(c.value), c.shadow.get().map(Operand::cells));
+        // SAFETY: `c` is borrowed uniquely and, being mutable, does not overlap itself; no shadow overlaps a primal, and the shadow
+        // of C none of the others.
+        unsafe { self.update.pull([alpha, beta], a, b, c, dc) }
     }
 }
 
@@ -238,7 +218,7 @@ mod tests {
             let (mut da, mut db) = (Array2::zeros((2, 3)), Array2::zeros((3, 2)));
             frame.forward(Trans::No, Trans::No, 2.0, &a, &b, beta, &mut c);
             assert_eq!(c, Array2::from_elem((2, 2), 6.0 + 7.0 * beta));
-            assert_eq!(frame.old_c.capacity() == 0, no_beta && no_c);
+            assert_eq!(frame.update.old_c.capacity() == 0, no_beta && no_c);
             let gradients = frame.pullback(
                 Trans::No,
                 Trans::No,
@@ -249,7 +229,7 @@ mod tests {
                 DualMut { value: &mut c, shadow: Shadow::new(dc.cell_view()) },
             );
             assert_eq!(gradients, (if no_alpha { 0.0 } else { 12.0 }, if no_beta { 0.0 } else { 28.0 }));
-            assert_eq!(frame.product.capacity() == 0, no_alpha);
+            assert_eq!(frame.update.product.capacity() == 0, no_alpha);
             assert!(no_c || c == Array2::from_elem((2, 2), 7.0));
             assert_eq!((da, db), (Array2::from_elem((2, 3), 4.0), Array2::from_elem((3, 2), 4.0)));
             assert_eq!(dc, Array2::from_elem((2, 2), beta));

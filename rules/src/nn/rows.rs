@@ -1,8 +1,7 @@
-//! What neural networks do to the rows of an array, in one or two passes over memory.
+//! What is done to the rows of an array, in one or two passes over memory.
 //!
-//! A row is all elements along the axis that a call names. The result *y* is written in place, the pullback brings back what it
-//! held. Of each row the forward keeps the one or two numbers that reductions gave; nothing else is kept. Nothing is
-//! allocated from the second call on.
+//! A row is all elements along the axis that a call names. Of each row the forward keeps the one or two numbers that reductions gave;
+//! nothing else is kept.
 
 use pullback_macros::fused;
 

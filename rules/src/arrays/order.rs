@@ -1,0 +1,89 @@
+//! The order in which ndarray visits all elements of an array where it says that the order is arbitrary.
+
+/// That order for an array of this shape with these strides: as the elements lie in memory if there are no gaps, otherwise along the axis
+/// with the smallest stride first, which changes places with the last one.
+///
+/// For each axis four numbers *a*, *n*, *f*, *s*: the `k`th element is at the index *f + s·(k/a mod n)*.
+pub fn order<const D: usize>(shape: &[usize], strides: &[isize]) -> [[isize; 4]; D] {
+    let span = |axis: usize| strides[axis].unsigned_abs();
+    let long = |axis: &usize| shape[*axis] > 1;
+    let mut nearest_first: [usize; D] = std::array::from_fn(|i| D - 1 - i);
+    nearest_first.sort_unstable_by_key(|axis| long(axis).then(|| span(*axis)));
+    let mut side_by_side = 1;
+    let contiguous = nearest_first.iter().filter(|axis| long(axis)).all(|axis| {
+        let fits = span(*axis) == side_by_side;
+        side_by_side *= shape[*axis];
+        fits
+    });
+    if !contiguous {
+        nearest_first = std::array::from_fn(|i| D - 1 - i);
+        let nearest = match D {
+            2 => [1, 0].into_iter().filter(long).min_by_key(|axis| span(*axis)),
+            _ => (0..D).filter(long).min_by_key(|axis| span(*axis)),
+        };
+        if let Some(nearest) = nearest {
+            nearest_first.swap(0, D - 1 - nearest);
+        }
+    }
+    let (mut order, mut visited) = ([[0; 4]; D], 1);
+    for axis in nearest_first {
+        let len = shape[axis].cast_signed();
+        let backwards = contiguous && strides[axis] < 0;
+        order[axis] = [visited, len, if backwards { len - 1 } else { 0 }, if backwards { -1 } else { 1 }];
+        visited *= len;
+    }
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array3, ArrayView, Axis, Dimension, s};
+
+    use super::order;
+
+    fn check<D: Dimension, const N: usize>(x: ArrayView<'_, usize, D>) {
+        let order = order::<N>(x.shape(), x.strides());
+        let visited = x.fold(Vec::new(), |mut visited, x| {
+            visited.push(*x);
+            visited
+        });
+        let at = |k: usize| {
+            let mut index = D::zeros(N);
+            for (axis, [every, len, first, step]) in order.into_iter().enumerate() {
+                index[axis] = (first + k as isize / every % len * step) as usize;
+            }
+            index
+        };
+        let expected: Vec<_> = (0..x.len()).map(|k| x[at(k)]).collect();
+        assert_eq!(visited, expected, "{:?} {:?}", x.shape(), x.strides());
+    }
+
+    /// Every order of the axes, with and without gaps, forwards and backwards.
+    #[test]
+    fn as_ndarray_visits() {
+        for shape in [(3, 4, 5), (1, 4, 3), (2, 1, 2), (3, 3, 1), (1, 1, 1), (0, 2, 3)] {
+            let (a, b, c) = shape;
+            let whole = Array3::from_shape_fn((2 * a, b, 2 * c), |(i, j, k)| i * 1000 + j * 100 + k);
+            let full = Array3::from_shape_fn(shape, |(i, j, k)| i * 1000 + j * 100 + k);
+            let gaps = whole.slice(s![..a, .., ..;2]);
+            let thick = whole.slice(s![..;2, .., ..c]);
+            for view in [full.view(), gaps, thick] {
+                for axes in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
+                    for turned in 0..8 {
+                        let mut view = view.permuted_axes(axes);
+                        (0..3).filter(|i| turned >> i & 1 == 1).for_each(|i| view.invert_axis(Axis(i)));
+                        check::<_, 3>(view);
+                        for axis in (0..3).filter(|axis| view.shape()[*axis] > 0) {
+                            let part = view.index_axis(Axis(axis), 0);
+                            check::<_, 2>(part);
+                            if part.nrows() > 0 {
+                                check::<_, 1>(part.row(0));
+                                check::<_, 2>(part.row(0).broadcast((2, part.ncols())).expect("rows"));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! What neural networks do to arrays: to each element, to rows, and to all of an array at the end.
+//!
+//! All are [fused](pullback_macros::fused): one or two passes over memory, in vector instructions, for `f32` and `f64` and all layouts;
+//! operands are broadcast. A result *y* is written in place, the pullback brings back what it held. Losses return a number. Nothing is
+//! allocated from the second call on.
+
+mod activations;
+mod losses;
+mod rows;
+
+pub use activations::{
+    elu, gelu, glu, hard_sigmoid, hard_swish, leaky_relu, mish, relu, selu, silu, softplus, softsign, swiglu,
+};
+pub use losses::{
+    binary_cross_entropy, binary_cross_entropy_with_logits, huber, kl_divergence, mean_absolute_error,
+    mean_squared_error, smooth_l1,
+};
+pub use rows::{cross_entropy, layer_norm, log_softmax, log_sum_exp, rms_norm, softmax};
