@@ -147,9 +147,7 @@ impl Parser<'_> {
 
     fn lift_call(&mut self, expr: &mut Expr, out: &mut Vec<Stmt>) -> bool {
         let Expr::Call(call) = expr else { return false };
-        let constant =
-            |path: &syn::ExprPath| path.path.segments.last().is_some_and(|s| s.ident == "constant");
-        if matches!(&*call.func, Expr::Path(path) if constant(path)) {
+        if is_held_constant(call) {
             return false;
         }
         let lifted = self.lift_all(&mut call.args, out);
@@ -271,4 +269,9 @@ pub(crate) fn is_unit(expr: &Expr) -> bool {
         Expr::Paren(paren) => is_unit(&paren.expr),
         _ => false,
     }
+}
+
+/// `constant(e)`, where *e* stays as it is.
+pub(crate) fn is_held_constant(call: &syn::ExprCall) -> bool {
+    matches!(&*call.func, Expr::Path(path) if path.path.segments.last().is_some_and(|s| s.ident == "constant"))
 }

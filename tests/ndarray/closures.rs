@@ -215,3 +215,22 @@ fn one_within_another() {
         ],
     );
 }
+
+/// What `constant` holds is computed as written, and is not taken apart.
+#[differentiable]
+fn held(x: &Array2<f64>) -> f64 {
+    let top = constant(x.fold_axis(Axis(0), f64::NEG_INFINITY, |top, &x| top.max(x)));
+    let scale = constant((x * x).sum());
+    let shifted = x - &top;
+    (&shifted * &shifted).sum() / scale
+}
+
+#[test]
+fn held_constants() {
+    let x = ndarray::array![[0.3, -0.9], [1.4, 0.2]];
+    let mut g = held::gradient();
+    let (value, d) = g.value_and_gradient(&x);
+    assert_eq!(value, held(&x));
+    let (top, scale) = (ndarray::array![1.4, 0.2], (&x * &x).sum());
+    assert!((2.0 * (&x - &top) / scale - d.x).iter().all(|error| error.abs() < 1e-15));
+}

@@ -18,6 +18,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Ident, Stmt, UnOp, parse_quote};
 
 use crate::kind::{inert, kind_of_type};
+use crate::lift::is_held_constant;
 use crate::lowering::Lowering;
 use crate::matrices::operator;
 use crate::parse::{Binding, Parser};
@@ -234,6 +235,9 @@ impl Lower<'_, '_> {
 
     /// The operation `expr` as a call, or what else it is.
     fn value_of(&mut self, expr: &Expr) -> Expr {
+        if matches!(expr, Expr::Call(call) if is_held_constant(call)) {
+            return expr.clone();
+        }
         if let Some(made) = self.looped(expr) {
             return made;
         }
@@ -504,6 +508,7 @@ impl VisitMut for Lower<'_, '_> {
             return;
         }
         match expr {
+            Expr::Call(call) if is_held_constant(call) => {}
             // Parsed on their own, or emitted as they are.
             Expr::If(_)
             | Expr::Match(_)
