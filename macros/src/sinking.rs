@@ -41,8 +41,10 @@ impl Program {
         for keyword in ["mut", "ref"] {
             bound.remove(keyword);
         }
+        if self.has_effects(&above) && self.has_effects(&below) {
+            return false;
+        }
         !written.iter().any(lasting)
-            && !(self.has_effects(&above) && self.has_effects(&below))
             && written.is_disjoint(&looked_at)
             && mentioned.is_disjoint(&self.written_in(&above))
             && mentioned.intersection(&looked_at).all(stays)
