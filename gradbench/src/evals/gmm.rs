@@ -18,9 +18,9 @@ fused! {
         sum(x.ln() + a)
     }
 
-    /// *w − ½·Σ yᵢ²*
-    fn log_density(y, w: T; axis) {
-        w - 0.5 * sum(y * y)
+    /// *w − ½·Σ xᵢ²*
+    fn log_density(x, w: T; axis) {
+        w - 0.5 * sum(x * x)
     }
 }
 
