@@ -18,9 +18,9 @@ fused! {
         sum(x.ln() + a)
     }
 
-    /// *w − ½·Σ xᵢ²*
-    fn log_density(x, w: T; axis) {
-        w - 0.5 * sum(x * x)
+    /// *w − ½·x*
+    fn log_density(x, w: T) {
+        w - 0.5 * x
     }
 }
 
@@ -125,7 +125,8 @@ fn log_likelihood(factors: &Array2<f64>, log_weights: &[f64], #[constant] x: &Ar
     for c in 0..k {
         let mut y = Array2::<f64>::zeros((d, n));
         mul_into(&mut y, &factors.slice(s![c * d..(c + 1) * d, ..]), x);
-        log_density(&mut terms.slice_mut(s![c..c + 1, ..]), &y, log_weights[c], Axis(0));
+        let squares = (&y * &y).sum_axis(Axis(0));
+        log_density(&mut terms.row_mut(c), &squares, log_weights[c]);
     }
     let top = constant(terms.fold_axis(Axis(0), f64::NEG_INFINITY, |top, &term| top.max(term)));
     let mut e = Array2::<f64>::zeros((k, n));
