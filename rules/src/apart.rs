@@ -4,8 +4,8 @@ macro_rules! apart {
     ($($name:ident($($ty:ident $value:ident),*))*) => {$(
         /// Calls `body` with these arguments.
         ///
-        /// What a parameter refers to is written by nobody else, or not by others at all, and the compiler tells the optimiser so. It does
-        /// not of the parts of a tuple, in which the arguments of a rule come.
+        /// Nobody writes to what a `&` refers to, and nobody but its holder touches what a `&mut` refers to. The compiler tells the optimiser
+        /// so of parameters, but not of the parts of a tuple, in which the arguments of a rule come.
         #[inline(always)]
         pub fn $name<$($ty,)* R>($($value: $ty,)* body: impl FnOnce($($ty),*) -> R) -> R {
             body($($value),*)
