@@ -12,9 +12,11 @@ use crate::task::{self, Task};
 pub fn cost(#[constant] points: &[f64], centroids: &[f64], dimension: usize) -> f64 {
     let chosen = constant(nearest(points, centroids, dimension));
     let mut total = 0.0;
-    for i in 0..points.len() {
-        let difference = points[i] - centroids[chosen[i / dimension] * dimension + i % dimension];
-        total += difference * difference;
+    for p in 0..chosen.len() {
+        for i in 0..dimension {
+            let difference = points[p * dimension + i] - centroids[chosen[p] * dimension + i];
+            total += difference * difference;
+        }
     }
     total
 }
