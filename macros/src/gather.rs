@@ -227,7 +227,8 @@ pub(crate) fn mentions(tokens: &TokenStream, names: &HashSet<String>) -> bool {
     })
 }
 
-fn idents(tokens: &TokenStream, found: &mut HashSet<String>) {
+/// Puts the names in `tokens` among those found.
+pub(crate) fn idents(tokens: &TokenStream, found: &mut HashSet<String>) {
     for token in tokens.clone() {
         match token {
             TokenTree::Ident(ident) => _ = found.insert(ident.to_string()),

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 
+use crate::gather::idents;
 use crate::program::*;
 
 /// All that some statements consist of.
@@ -35,13 +35,17 @@ impl Program {
         let mut bound = HashSet::new();
         for statement in rest {
             if let StatementKind::Let(l) = &statement.kind {
-                idents(l.syntax.pat.to_token_stream(), &mut bound);
+                idents(&l.syntax.pat.to_token_stream(), &mut bound);
             }
         }
         for keyword in ["mut", "ref"] {
             bound.remove(keyword);
         }
-        if self.has_effects(&above) && self.has_effects(&below) {
+        // What constant code may change it may also change by other names.
+        let changeable = |id: &VarId| self.variables[*id].disturbed || self.variables[*id].unrestored;
+        if mentioned.iter().chain(&looked_at).any(changeable)
+            || self.has_effects(&above) && self.has_effects(&below)
+        {
             return false;
         }
         !written.iter().any(lasting)
@@ -134,25 +138,15 @@ impl Program {
         let mut found = HashSet::new();
         for statement in &extent.statements {
             match &statement.kind {
-                StatementKind::Let(l) => idents(l.syntax.to_token_stream(), &mut found),
-                StatementKind::Assign(assign) => idents(assign.syntax.to_token_stream(), &mut found),
-                StatementKind::Opaque(opaque) => idents(opaque.syntax.to_token_stream(), &mut found),
+                StatementKind::Let(l) => idents(&l.syntax.to_token_stream(), &mut found),
+                StatementKind::Assign(assign) => idents(&assign.syntax.to_token_stream(), &mut found),
+                StatementKind::Opaque(opaque) => idents(&opaque.syntax.to_token_stream(), &mut found),
                 _ => {}
             }
         }
         for e in &extent.exprs {
-            idents(self.exprs[*e].syntax.to_token_stream(), &mut found);
+            idents(&self.exprs[*e].syntax.to_token_stream(), &mut found);
         }
         found
-    }
-}
-
-fn idents(tokens: TokenStream, found: &mut HashSet<String>) {
-    for token in tokens {
-        match token {
-            TokenTree::Ident(ident) => _ = found.insert(ident.to_string()),
-            TokenTree::Group(group) => idents(group.stream(), found),
-            _ => {}
-        }
     }
 }

@@ -132,6 +132,28 @@ fn drawn(x: &[f64], k: f64, #[constant] seed: u64) -> f64 {
     total + other
 }
 
+fn count_up(count: &mut usize) -> f64 {
+    *count += 1;
+    *count as f64
+}
+
+/// What follows reads what constant code in the loop has changed.
+#[differentiable]
+fn counted_by_others(x: &[f64], k: f64) -> f64 {
+    let mut count = 0;
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        let mut y = x[i] * count_up(&mut count);
+        for _ in 0..2 {
+            y = y * y + k;
+        }
+        total += y;
+    }
+    let calls = count as f64;
+    let scaled = k * calls;
+    total + scaled
+}
+
 /// Two such loops, of which one can be the last.
 #[differentiable]
 fn two_of_them(x: &[f64], k: f64) -> f64 {
@@ -189,6 +211,7 @@ fn behind_what_follows() {
         CheckRule::new(written_afterwards::rule).input((x(n), k)).input((x(1), 0.3)).run();
         CheckRule::new(array_of_its_own::rule).input((x(n), k)).input((x(1), 0.3)).run();
         CheckRule::new(drawn::rule).input((x(n), k, 7)).input((x(1), 0.3, 9)).run();
+        CheckRule::new(counted_by_others::rule).input((x(n), k)).input((x(1), 0.3)).run();
         CheckRule::new(two_of_them::rule).input((x(n), k)).input((x(1), 0.3)).run();
         CheckRule::new(carried_away::rule).input((x(n), k)).input((x(1), 0.3)).run();
     }
