@@ -45,8 +45,17 @@ pub(super) struct Kernels<T> {
 pub(super) struct Gradients<T> {
     /// Ȧ += Ċ·Bᵀ, given Ċ, B, Ȧ.
     pub(super) of_a: unsafe fn(&Size, Rows<T>, Rows<T>, Rows<T>),
-    /// Ḃ += Aᵀ·Ċ, given A, Ċ, Ḃ.
-    pub(super) of_b: unsafe fn(&Size, Rows<T>, Rows<T>, Rows<T>),
+    /// Ḃ += Aᵀ·Ċ and Ċ ← 0, given A, Ċ, Ḃ; and something else is copied.
+    pub(super) of_b: GradientOfB<T>,
+}
+
+type GradientOfB<T> = unsafe fn(&Size, Rows<T>, Rows<T>, Rows<T>, Copied<T>);
+
+/// Adjacent elements that are copied while other things are computed.
+pub(super) struct Copied<T> {
+    pub(super) from: *const T,
+    pub(super) to: *mut T,
+    pub(super) len: usize,
 }
 
 /// Sizes and strides of a matrix.
@@ -130,13 +139,12 @@ impl<T: MatrixScalar> Planned<T> {
     /// Brings back what [`product`](Planned::product) has kept, if that is what was planned.
     #[inline(always)]
     pub(super) fn restore(&self, c: &mut ArrayRef2<T>, kept: &[T]) -> bool {
-        let Some(Chosen { kernels, .. }) = &self.chosen else { return false };
-        let ((rows, columns), strides) = form(c);
-        if strides != [columns.cast_signed(), 1] || kept.len() != rows * columns {
+        let (Some(Chosen { kernels, .. }), Some(Copied { from, to, len })) = (&self.chosen, copied(c, kept))
+        else {
             return false;
-        }
+        };
         // SAFETY: both have as many elements, all of them adjacent, and C is borrowed uniquely.
-        unsafe { (kernels.copy)(kept.as_ptr(), c.as_mut_ptr(), kept.len()) }
+        unsafe { (kernels.copy)(from, to, len) }
         true
     }
 
@@ -164,27 +172,32 @@ impl<T: MatrixScalar> Planned<T> {
         true
     }
 
-    /// Ḃ += Aᵀ·Ċ, if there is a kernel for that.
+    /// Ḃ += Aᵀ·Ċ, Ċ ← 0, and C becomes what was kept, if anything was; if there is a kernel for all of that.
     ///
     /// # Safety
-    /// The operands are valid for their lifetimes, `db` for writes, and does not overlap the others.
+    /// The operands are valid for their lifetimes, `dc` and `db` for writes; these overlap neither each other nor the others.
     #[inline(always)]
     pub(super) unsafe fn gradient_of_b(
         &self,
         a: Operand<'_, T>,
         dc: Operand<'_, T>,
         db: Operand<'_, T>,
+        c: &mut ArrayRef2<T>,
+        kept: &[T],
     ) -> bool {
         let Some(Chosen { size, kernels: Kernels { gradients: Some(kernels), .. }, .. }) = &self.chosen
         else {
             return false;
         };
         let &Size { m, n, k } = size;
-        let (Some(a), Some(dc), Some(db)) = (rows(a, m, k), rows(dc, m, n), rows(db, k, n)) else {
+        let (Some(a), Some(dc), Some(db), Some(copied)) =
+            (rows(a, m, k), rows(dc, m, n), rows(db, k, n), copied(c, kept))
+        else {
             return false;
         };
-        // SAFETY: the kernel was chosen for these shapes; the rest is up to the caller.
-        unsafe { (kernels.of_b)(size, a, dc, db) }
+        // SAFETY: the kernel was chosen for these shapes; what was kept has as many elements as C, all of them adjacent, and C
+        // is borrowed uniquely; the rest is up to the caller.
+        unsafe { (kernels.of_b)(size, a, dc, db, copied) }
         true
     }
 
@@ -212,6 +225,14 @@ fn rows<T>(of: Operand<'_, T>, rows: usize, columns: usize) -> Option<Rows<T>> {
         && of.column_stride == 1
         && of.row_stride >= columns.cast_signed();
     fits.then_some((of.pointer, of.row_stride))
+}
+
+/// C becomes what was kept, if its elements are adjacent; if nothing was kept, nothing is copied.
+#[inline(always)]
+fn copied<T>(c: &mut ArrayRef2<T>, kept: &[T]) -> Option<Copied<T>> {
+    let ((rows, columns), strides) = form(c);
+    let fits = strides == [columns.cast_signed(), 1] && kept.len() == rows * columns;
+    (fits || kept.is_empty()).then(|| Copied { from: kept.as_ptr(), to: c.as_mut_ptr(), len: kept.len() })
 }
 
 #[inline(always)]

@@ -114,33 +114,32 @@ impl<T: MatrixScalar> MulInto<T> {
         b: Dual<'_, ArrayRef2<T>>,
     ) {
         let MulInto { old_c, planned, plans: [_, plan_a, plan_b], overwrites_a, overwrites_b } = self;
-        let mut restore = || {
-            if let Some(old_c) = old_c.take()
-                && !planned.restore(c.value, old_c)
-            {
-                restore_any(c.value, old_c);
-            }
-        };
-        let Some(dc) = c.shadow.get().map(Operand::cells) else { return restore() };
+        // Nothing, where it was forgone.
+        let old_c = old_c.take().unwrap_or_default();
+        let dc = c.shadow.get().map(Operand::cells);
         let (a, da, b, db) = (Operand::read(a.value), a.shadow.get(), Operand::read(b.value), b.shadow.get());
         // SAFETY: no shadow overlaps a primal, and the shadow of C none of the others. Those of A and B may be the same
         // cells, and are updated one after the other.
         unsafe {
-            if let Some(da) = da.map(Operand::cells) {
+            if let (Some(dc), Some(da)) = (dc, da.map(Operand::cells)) {
                 let begun = !*overwrites_a || planned.clear(da);
                 if !(begun && planned.gradient_of_a(dc, b, da)) {
                     accumulate_any(plan_a, dc, b.t(), *overwrites_a, da);
                 }
             }
-            // The processor does this while it still multiplies.
-            restore();
-            if let Some(db) = db.map(Operand::cells) {
+            if let (Some(dc), Some(db)) = (dc, db.map(Operand::cells)) {
                 let begun = !*overwrites_b || planned.clear(db);
-                if !(begun && planned.gradient_of_b(a, dc, db)) {
-                    accumulate_any(plan_b, a.t(), dc, *overwrites_b, db);
+                if begun && planned.gradient_of_b(a, dc, db, c.value, old_c) {
+                    return;
                 }
+                accumulate_any(plan_b, a.t(), dc, *overwrites_b, db);
             }
-            if !planned.clear(dc) {
+            if !old_c.is_empty() && !planned.restore(c.value, old_c) {
+                restore_any(c.value, old_c);
+            }
+            if let Some(dc) = dc
+                && !planned.clear(dc)
+            {
                 scale(T::ZERO, dc);
             }
         }

@@ -278,16 +278,6 @@ unsafe fn kernel<L: Lanes, const R: usize, const N: usize, const PARTIAL: bool>(
                 }
             };
         }
-        if let Some(keep) = keep {
-            // The multiplications do not wait for this.
-            let keep = Operand::packed(keep.as_ptr(), c.rows, c.columns);
-            let (mut from, mut to) = (c.at(i, j).cast_const(), keep.at(i, j));
-            for _ in 0..N {
-                (0..R).for_each(|r| store(to, r, load(from, r)));
-                from = from.wrapping_offset(c.column_stride);
-                to = to.wrapping_offset(keep.column_stride);
-            }
-        }
         let (alphas, betas) = (L::splat(alpha), L::splat(beta));
         let plain = alpha == L::Scalar::ONE;
         if plain && beta == L::Scalar::ONE {
@@ -299,18 +289,38 @@ unsafe fn kernel<L: Lanes, const R: usize, const N: usize, const PARTIAL: bool>(
         let mut groups: [*const L::Scalar; 4] = std::array::from_fn(|group| {
             b.pointer.wrapping_offset((j + 4 * group) as isize * step).cast_const()
         });
-        for _ in 0..product.a.columns {
-            let x: [L::Vector; R] = std::array::from_fn(|r| load(left, r));
-            for (sums, group) in sums.chunks_mut(4).zip(&mut groups) {
-                for (sums, offset) in sums.iter_mut().zip([0, step, 2 * step, 3 * step]) {
-                    let y = L::splat(*group.wrapping_offset(offset));
-                    for (sum, &x) in sums.iter_mut().zip(&x) {
-                        *sum = L::mul_add(x, y, *sum);
+        let mut steps = product.a.columns;
+        macro_rules! step {
+            () => {
+                let x: [L::Vector; R] = std::array::from_fn(|r| load(left, r));
+                for (sums, group) in sums.chunks_mut(4).zip(&mut groups) {
+                    for (sums, offset) in sums.iter_mut().zip([0, step, 2 * step, 3 * step]) {
+                        let y = L::splat(*group.wrapping_offset(offset));
+                        for (sum, &x) in sums.iter_mut().zip(&x) {
+                            *sum = L::mul_add(x, y, *sum);
+                        }
                     }
+                    *group = opaque(group.wrapping_offset(b.row_stride));
                 }
-                *group = opaque(group.wrapping_offset(b.row_stride));
+                left = left.wrapping_offset(a.1);
+            };
+        }
+        if let Some(keep) = keep {
+            // One column at a time, such that the multiplications do not wait for this.
+            let keep = Operand::packed(keep.as_ptr(), c.rows, c.columns);
+            let (mut from, mut to) = (c.at(i, j).cast_const(), keep.at(i, j));
+            for _ in 0..N {
+                (0..R).for_each(|r| store(to, r, load(from, r)));
+                from = from.wrapping_offset(c.column_stride);
+                to = to.wrapping_offset(keep.column_stride);
+                if steps > 0 {
+                    steps -= 1;
+                    step!();
+                }
             }
-            left = left.wrapping_offset(a.1);
+        }
+        for _ in 0..steps {
+            step!();
         }
         // For each way to use the old C a loop of its own.
         if plain && (beta == L::Scalar::ZERO || beta == L::Scalar::ONE) {
@@ -413,6 +423,7 @@ unsafe fn pack<L: Lanes>(from: Operand<'_, L::Scalar>, to: Operand<'_, L::Scalar
 mod tests {
     use super::*;
     use crate::blas::backend::SmallPlan;
+    use crate::blas::planned::Copied;
     use ndarray::{Array2, ShapeBuilder};
 
     const SINGLE_TILES: [(usize, usize, usize); 9] = [
@@ -477,7 +488,7 @@ mod tests {
         }
     }
 
-    /// Ȧ and Ḃ in matrices with gaps, in which nothing may change.
+    /// Ȧ, Ḃ and Ċ in matrices with gaps, in which nothing may change; and copies of more and less than there are steps.
     fn check_gradients<T: MatrixScalar + From<u8> + std::fmt::Debug>(gradients: GradientsOf<T>) {
         for (m, n, k) in
             (1..40).map(|i| (i, (7 * i) % 23 + 1, (5 * i) % 35 + 1)).chain([(16, 8, 32), (4, 16, 64)])
@@ -487,12 +498,15 @@ mod tests {
                     T::from(((3 * i + 5 * j + salt) % 8) as u8)
                 })
             };
-            let (a, b, dc) = (matrix(m, k, 1), matrix(k, n, 2), matrix(m, n, 3));
+            let (a, b, mut dc) = (matrix(m, k, 1), matrix(k, n, 2), matrix(m, n, 3));
             let (mut da, mut db) = (matrix(m, k, 4), matrix(k, n, 5));
-            let (mut expected_da, mut expected_db) = (da.clone(), db.clone());
+            let (mut expected_da, mut expected_db, mut expected_dc) = (da.clone(), db.clone(), dc.clone());
+            let old: Vec<_> = (0..100 * (m % 4)).map(|i| T::from((i % 8) as u8)).collect();
+            let mut restored = vec![T::ZERO; old.len()];
             for (i, j, l) in ndarray::indices((m, n, k)) {
                 expected_da[[i, l]] += dc[[i, j]] * b[[l, j]];
                 expected_db[[l, j]] += a[[i, l]] * dc[[i, j]];
+                expected_dc[[i, j]] = T::ZERO;
             }
             let size = Size { m, n, k };
             let kernels = gradients(size);
@@ -501,10 +515,13 @@ mod tests {
             // SAFETY: the caller has asked whether there are the instructions.
             unsafe {
                 (kernels.of_a)(&size, rows(&dc), rows(&b), shadow(&mut da));
-                (kernels.of_b)(&size, rows(&a), rows(&dc), shadow(&mut db));
+                let copied = Copied { from: old.as_ptr(), to: restored.as_mut_ptr(), len: old.len() };
+                (kernels.of_b)(&size, rows(&a), shadow(&mut dc), shadow(&mut db), copied);
             }
             assert_eq!(da, expected_da, "{m}×{n}×{k}");
             assert_eq!(db, expected_db, "{m}×{n}×{k}");
+            assert_eq!(dc, expected_dc, "{m}×{n}×{k}");
+            assert_eq!(restored, old, "{m}×{n}×{k}");
         }
     }
 
