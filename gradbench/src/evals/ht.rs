@@ -199,19 +199,53 @@ fn objective(problem: &Problem, errors: &mut Vec<[f64; 3]>) {
     }
 }
 
-/// The gradient objects.
+/// What a point is compared with, where of all transforms only those of the bones that move it are given: a gradient with respect to
+/// these is as short as they are few.
+struct Moved<T> {
+    bones: Vec<usize>,
+    target: T,
+}
+
+impl<const N: usize> Moved<[Vertex; N]> {
+    fn new(vertices: &[Vertex; N]) -> Self {
+        let mut bones: Vec<usize> = vertices.iter().flat_map(|vertex| &vertex.bones).copied().collect();
+        bones.sort_unstable();
+        bones.dedup();
+        let mut target = vertices.clone();
+        for bone in target.iter_mut().flat_map(|vertex| &mut vertex.bones) {
+            *bone = bones.iter().position(|other| other == bone).expect("it is listed");
+        }
+        Moved { bones, target }
+    }
+}
+
+/// The gradient objects, and what of the problem is prepared for them.
 struct Jacobian {
     transforms: transforms,
     off_vertex: off_vertex,
     off_triangle: off_triangle,
+    vertices: Vec<Moved<[Vertex; 1]>>,
+    triangles: Vec<Moved<[Vertex; 3]>>,
+    /// The transforms of the bones that move one point.
+    few: Vec<Affine>,
 }
 
 impl Jacobian {
-    fn new() -> Self {
+    fn new(problem: &Problem) -> Self {
+        let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
+        match &problem.with {
+            Correspondences::Vertices(list) => {
+                vertices.extend(list.iter().map(|vertex| Moved::new(std::array::from_ref(vertex))));
+            }
+            Correspondences::Triangles(list, _) => triangles.extend(list.iter().map(Moved::new)),
+        }
         Jacobian {
             transforms: transforms::jacobian(),
             off_vertex: off_vertex::pullback(),
             off_triangle: off_triangle::pullback(),
+            vertices,
+            triangles,
+            few: Vec::new(),
         }
     }
 
@@ -219,43 +253,51 @@ impl Jacobian {
     fn compute(&mut self, problem: &Problem, rows: &mut Vec<f64>) {
         let (transforms, of_transforms) =
             self.transforms.value_and_jacobian(&problem.theta, &problem.skeleton);
+        let (of_transforms, _) = of_transforms.to_slice().expect("its rows are adjacent").as_chunks();
+        let few = &mut self.few;
         rows.clear();
         for (n, point) in problem.points.iter().enumerate() {
+            let bones = match &problem.with {
+                Correspondences::Vertices(_) => &self.vertices[n].bones,
+                Correspondences::Triangles(..) => &self.triangles[n].bones,
+            };
+            few.clear();
+            few.extend(bones.iter().map(|&bone| transforms[bone]));
             for row in 0..3 {
                 let mut seed = [0.0; 3];
                 seed[row] = 1.0;
-                let d_transforms = match &problem.with {
-                    Correspondences::Vertices(vertices) => {
-                        self.off_vertex
-                            .value_and_pullback(&transforms, &vertices[n], point, seed)
-                            .1
-                            .transforms
+                let d_few = match &problem.with {
+                    Correspondences::Vertices(_) => {
+                        let [vertex] = &self.vertices[n].target;
+                        self.off_vertex.value_and_pullback(few, vertex, point, seed).1.transforms
                     }
-                    Correspondences::Triangles(triangles, us) => {
-                        let (_, d) = self.off_triangle.value_and_pullback(
-                            &transforms,
-                            us[n],
-                            &triangles[n],
-                            point,
-                            seed,
-                        );
+                    Correspondences::Triangles(_, us) => {
+                        let corners = &self.triangles[n].target;
+                        let (_, d) = self.off_triangle.value_and_pullback(few, us[n], corners, point, seed);
                         rows.extend(d.u);
                         d.transforms
                     }
                 };
-                let mut d_theta = [0.0; PARAMETERS];
-                let entries = d_transforms.as_flattened().as_flattened();
-                for (&d, of_entry) in entries.iter().zip(of_transforms.rows()) {
-                    if d != 0.0 {
-                        for (sum, of_entry) in d_theta.iter_mut().zip(of_entry) {
-                            *sum += d * of_entry;
-                        }
-                    }
-                }
-                rows.extend(d_theta);
+                rows.extend(product(d_few, bones, of_transforms));
             }
         }
     }
+}
+
+/// A gradient with respect to the transforms of some bones, times the Jacobian of all of them.
+fn product(d: &[Affine], bones: &[usize], of_transforms: &[[f64; PARAMETERS]]) -> [f64; PARAMETERS] {
+    let mut sums = [0.0; PARAMETERS];
+    for (d, &bone) in d.iter().zip(bones) {
+        let entries = d.as_flattened();
+        for (&d, of_entry) in entries.iter().zip(&of_transforms[entries.len() * bone..]) {
+            if d != 0.0 {
+                for (sum, of_entry) in sums.iter_mut().zip(of_entry) {
+                    *sum += d * of_entry;
+                }
+            }
+        }
+    }
+    sums
 }
 
 impl Problem {
@@ -353,7 +395,7 @@ pub fn task(function: &str, input: &Value) -> Result<Box<dyn Task>, String> {
                 Correspondences::Vertices(_) => PARAMETERS,
                 Correspondences::Triangles(..) => PARAMETERS + 2,
             };
-            let mut jacobian = Jacobian::new();
+            let mut jacobian = Jacobian::new(&problem);
             let run = move |rows: &mut Vec<f64>| jacobian.compute(&problem, rows);
             Ok(task::task(Vec::new(), run, move |rows: &Vec<f64>| task::rows(rows, columns)))
         }
