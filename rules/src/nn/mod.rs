@@ -5,12 +5,17 @@
 //! allocated from the second call on.
 
 mod activations;
+#[doc(hidden)]
+pub mod cases;
+mod convolution;
 mod losses;
 mod rows;
+mod windows;
 
 pub use activations::{
     elu, gelu, glu, hard_sigmoid, hard_swish, leaky_relu, mish, relu, selu, silu, softplus, softsign, swiglu,
 };
+pub use convolution::{Convolution, conv1d, conv2d};
 pub use losses::{
     binary_cross_entropy, binary_cross_entropy_with_logits, huber, kl_divergence, mean_absolute_error,
     mean_squared_error, smooth_l1,

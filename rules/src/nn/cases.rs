@@ -1,0 +1,13 @@
+//! On what the rules that are not fused are tested: each file ends with its own cases.
+
+pub(super) use crate::blas::cases::{LAYOUTS, Random};
+
+pub use super::convolution::{conv1d_case as conv1d, conv2d_case as conv2d};
+
+/// A function, by the tuples of arguments that it is called with.
+pub struct Case<I> {
+    /// Every option and every layout that an owned array can have.
+    pub inputs: Vec<I>,
+    /// Arguments that do not fit.
+    pub panicking: Vec<I>,
+}

@@ -1,0 +1,11 @@
+//! Functions of neural networks.
+#![allow(missing_docs)]
+
+mod convolution;
+mod elements;
+mod rules;
+
+use pullback::testing::CountingAllocator;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
