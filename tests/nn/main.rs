@@ -3,6 +3,7 @@
 
 mod convolution;
 mod elements;
+mod pooling;
 mod rules;
 
 use pullback::testing::CountingAllocator;

@@ -20,4 +20,5 @@ macro_rules! checks {
 }
 checks! {
     conv1d conv2d
+    avg_pool1d avg_pool2d max_pool1d max_pool2d
 }

@@ -3,6 +3,10 @@
 pub(super) use crate::blas::cases::{LAYOUTS, Random};
 
 pub use super::convolution::{conv1d_case as conv1d, conv2d_case as conv2d};
+pub use super::pooling::{
+    pool1d_case as avg_pool1d, pool1d_case as max_pool1d, pool2d_case as avg_pool2d,
+    pool2d_case as max_pool2d,
+};
 
 /// A function, by the tuples of arguments that it is called with.
 pub struct Case<I> {

@@ -75,6 +75,13 @@ impl Slide {
         (start..end, (start * self.stride + ahead).saturating_sub(self.padding))
     }
 
+    /// The elements of the image that the window covers at this place, if those of the window are adjacent.
+    pub(super) fn covers(&self, place: usize) -> Range<usize> {
+        let start = place * self.stride;
+        let unpadded = |padded: usize| padded.saturating_sub(self.padding).min(self.input);
+        unpadded(start)..unpadded(start + self.window)
+    }
+
     /// Of a line of the image what one element of the window meets at `count` places, the first of which meets `first`.
     fn met<'a, S>(&self, line: ArrayView1<'a, S>, first: usize, count: usize) -> ArrayView1<'a, S> {
         let end = if count == 0 { first } else { first + (count - 1) * self.stride + 1 };
