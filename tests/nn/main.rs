@@ -3,6 +3,7 @@
 
 mod convolution;
 mod elements;
+mod norms;
 mod pooling;
 mod rules;
 

@@ -1,5 +1,6 @@
 //! The rules that are not fused keep the contract of rules, on the cases that their files end with.
 
+use ndarray::{Ix2, Ix4};
 use pullback::nn::{self, cases};
 use pullback::testing::{CheckRule, InputOf, TestFunction};
 use pullback::{Rule, nn::cases::Case};
@@ -21,4 +22,18 @@ macro_rules! checks {
 checks! {
     conv1d conv2d
     avg_pool1d avg_pool2d max_pool1d max_pool2d
+}
+
+#[test]
+fn norms() {
+    let (features, planes) = cases::batch_norm();
+    check(nn::batch_norm::<f64, Ix2>::rule, features);
+    check(nn::batch_norm::<f64, Ix4>::rule, planes);
+    check(nn::batch_norm::<f32, Ix4>::rule, cases::batch_norm().1);
+    check(nn::batch_norm_inference::<f64, Ix4>::rule, cases::batch_norm_inference());
+    check(nn::batch_norm_inference::<f32, Ix4>::rule, cases::batch_norm_inference());
+    let (features, planes) = cases::group_norm();
+    check(nn::group_norm::<f64, Ix2>::rule, features);
+    check(nn::group_norm::<f64, Ix4>::rule, planes);
+    check(nn::group_norm::<f32, Ix4>::rule, cases::group_norm().1);
 }

@@ -3,6 +3,10 @@
 pub(super) use crate::blas::cases::{LAYOUTS, Random};
 
 pub use super::convolution::{conv1d_case as conv1d, conv2d_case as conv2d};
+pub use super::norms::batch::{
+    batch_norm_case as batch_norm, batch_norm_inference_case as batch_norm_inference,
+};
+pub use super::norms::group::group_norm_case as group_norm;
 pub use super::pooling::{
     pool1d_case as avg_pool1d, pool1d_case as max_pool1d, pool2d_case as avg_pool2d,
     pool2d_case as max_pool2d,

@@ -9,6 +9,7 @@ mod activations;
 pub mod cases;
 mod convolution;
 mod losses;
+mod norms;
 mod pooling;
 mod rows;
 mod windows;
@@ -21,5 +22,8 @@ pub use losses::{
     binary_cross_entropy, binary_cross_entropy_with_logits, huber, kl_divergence, mean_absolute_error,
     mean_squared_error, smooth_l1,
 };
+pub use norms::Channels;
+pub use norms::batch::{batch_norm, batch_norm_inference};
+pub use norms::group::group_norm;
 pub use pooling::{Pooling, avg_pool1d, avg_pool2d, max_pool1d, max_pool2d};
 pub use rows::{cross_entropy, layer_norm, log_softmax, log_sum_exp, rms_norm, softmax};
