@@ -3,6 +3,7 @@
 
 mod convolution;
 mod elements;
+mod noise;
 mod norms;
 mod pooling;
 mod rules;

@@ -25,6 +25,12 @@ checks! {
 }
 
 #[test]
+fn dropout() {
+    check(nn::dropout::<f64, Ix2>::rule, cases::dropout());
+    check(nn::dropout::<f32, Ix2>::rule, cases::dropout());
+}
+
+#[test]
 fn norms() {
     let (features, planes) = cases::batch_norm();
     check(nn::batch_norm::<f64, Ix2>::rule, features);

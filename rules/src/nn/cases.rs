@@ -3,6 +3,7 @@
 pub(super) use crate::blas::cases::{LAYOUTS, Random};
 
 pub use super::convolution::{conv1d_case as conv1d, conv2d_case as conv2d};
+pub use super::noise::dropout_case as dropout;
 pub use super::norms::batch::{
     batch_norm_case as batch_norm, batch_norm_inference_case as batch_norm_inference,
 };

@@ -9,6 +9,7 @@ mod activations;
 pub mod cases;
 mod convolution;
 mod losses;
+mod noise;
 mod norms;
 mod pooling;
 mod rows;
@@ -22,6 +23,7 @@ pub use losses::{
     binary_cross_entropy, binary_cross_entropy_with_logits, huber, kl_divergence, mean_absolute_error,
     mean_squared_error, smooth_l1,
 };
+pub use noise::dropout;
 pub use norms::Channels;
 pub use norms::batch::{batch_norm, batch_norm_inference};
 pub use norms::group::group_norm;
