@@ -1,6 +1,7 @@
 //! Functions of neural networks.
 #![allow(missing_docs)]
 
+mod classes;
 mod convolution;
 mod elements;
 mod noise;

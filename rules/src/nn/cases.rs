@@ -2,7 +2,12 @@
 
 pub(super) use crate::blas::cases::{LAYOUTS, Random};
 
+pub use super::classification::{
+    negative_log_likelihood_case as negative_log_likelihood,
+    sparse_cross_entropy_case as sparse_cross_entropy,
+};
 pub use super::convolution::{conv1d_case as conv1d, conv2d_case as conv2d};
+pub use super::lookup::embedding_case as embedding;
 pub use super::noise::dropout_case as dropout;
 pub use super::norms::batch::{
     batch_norm_case as batch_norm, batch_norm_inference_case as batch_norm_inference,

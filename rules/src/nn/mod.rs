@@ -7,7 +7,9 @@
 mod activations;
 #[doc(hidden)]
 pub mod cases;
+mod classification;
 mod convolution;
+mod lookup;
 mod losses;
 mod noise;
 mod norms;
@@ -18,7 +20,9 @@ mod windows;
 pub use activations::{
     elu, gelu, glu, hard_sigmoid, hard_swish, leaky_relu, mish, relu, selu, silu, softplus, softsign, swiglu,
 };
+pub use classification::{negative_log_likelihood, sparse_cross_entropy};
 pub use convolution::{Convolution, conv1d, conv2d};
+pub use lookup::embedding;
 pub use losses::{
     binary_cross_entropy, binary_cross_entropy_with_logits, huber, kl_divergence, mean_absolute_error,
     mean_squared_error, smooth_l1,
