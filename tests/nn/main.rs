@@ -1,6 +1,7 @@
 //! Functions of neural networks.
 #![allow(missing_docs)]
 
+mod attention;
 mod classes;
 mod convolution;
 mod elements;

@@ -23,6 +23,7 @@ checks! {
     conv1d conv2d
     avg_pool1d avg_pool2d max_pool1d max_pool2d
     embedding negative_log_likelihood sparse_cross_entropy
+    attention
 }
 
 #[test]

@@ -7,6 +7,7 @@ pub use super::classification::{
     sparse_cross_entropy_case as sparse_cross_entropy,
 };
 pub use super::convolution::{conv1d_case as conv1d, conv2d_case as conv2d};
+pub use super::heads::attention_case as attention;
 pub use super::lookup::embedding_case as embedding;
 pub use super::noise::dropout_case as dropout;
 pub use super::norms::batch::{

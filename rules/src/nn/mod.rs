@@ -9,6 +9,7 @@ mod activations;
 pub mod cases;
 mod classification;
 mod convolution;
+mod heads;
 mod lookup;
 mod losses;
 mod noise;
@@ -22,6 +23,7 @@ pub use activations::{
 };
 pub use classification::{negative_log_likelihood, sparse_cross_entropy};
 pub use convolution::{Convolution, conv1d, conv2d};
+pub use heads::{Mask, attention};
 pub use lookup::embedding;
 pub use losses::{
     binary_cross_entropy, binary_cross_entropy_with_logits, huber, kl_divergence, mean_absolute_error,
