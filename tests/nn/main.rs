@@ -8,6 +8,7 @@ mod elements;
 mod noise;
 mod norms;
 mod pooling;
+mod recurrent;
 mod rules;
 
 use pullback::testing::CountingAllocator;

@@ -15,6 +15,7 @@ mod losses;
 mod noise;
 mod norms;
 mod pooling;
+mod recurrent;
 mod rows;
 mod windows;
 
@@ -34,4 +35,5 @@ pub use norms::Channels;
 pub use norms::batch::{batch_norm, batch_norm_inference};
 pub use norms::group::group_norm;
 pub use pooling::{Pooling, avg_pool1d, avg_pool2d, max_pool1d, max_pool2d};
+pub use recurrent::{gru, lstm_output, lstm_state};
 pub use rows::{cross_entropy, layer_norm, log_softmax, log_sum_exp, rms_norm, softmax};
