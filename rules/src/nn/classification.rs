@@ -230,6 +230,7 @@ pub fn negative_log_likelihood_case<T: Real>() -> Case<(Array2<T>, Array1<T>, Ve
 }
 
 /// What `sparse_cross_entropy` is tested on.
+#[allow(clippy::type_complexity, reason = "the arguments of sparse_cross_entropy")]
 pub fn sparse_cross_entropy_case<T: Real>() -> Case<(Array2<T>, Array1<T>, T, Vec<usize>)> {
     let random = &mut Random::new();
     let with = |smoothing: f64| {

@@ -1,8 +1,11 @@
-//! What neural networks do to arrays: to each element, to rows, and to all of an array at the end.
+//! What neural networks do to arrays: to each element, to rows, to windows of images, to channels; and to all of an array at the end.
 //!
-//! All are [fused](pullback_macros::fused): one or two passes over memory, in vector instructions, for `f32` and `f64` and all layouts;
-//! operands are broadcast. A result *y* is written in place, the pullback brings back what it held. Losses return a number. Nothing is
-//! allocated from the second call on.
+//! A result *y* is written in place, the pullback brings back what it held. Losses return a number. All functions are for `f32` and `f64` and all
+//! layouts. Nothing is allocated from the second call on.
+//!
+//! What is done to each element, or to rows, and most losses are [fused](pullback_macros::fused): one or two passes over memory, in vector
+//! instructions; operands are broadcast. The others keep their memory in the rule. A function without its rule makes it anew each time:
+//! convolutions, norms of channels and attention.
 
 mod activations;
 #[doc(hidden)]

@@ -91,6 +91,7 @@ impl<T: Real, D: Rank> Dropout<T, D> {
 }
 
 /// What `dropout` is tested on. No random number is so near to the rate that differences would find it on the other side.
+#[allow(clippy::type_complexity, reason = "the arguments of dropout")]
 pub fn dropout_case<T: Real>() -> Case<(Array2<T>, Array2<T>, T, u64, u64)> {
     let random = &mut Random::new();
     let shapes = [(3, 5), (1, 1), (0, 4), (4, 3), (7, 2)];

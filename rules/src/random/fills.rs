@@ -69,7 +69,7 @@ impl<T: Real, D: Rank> Uniform<T, D> {
 /// use ndarray::{Array2, array};
 /// use pullback_rules::random;
 ///
-/// let mut y = Array2::zeros((10_000, 2));
+/// let mut y = Array2::<f64>::zeros((10_000, 2));
 /// random::normal(&mut y, &array![1.0, -3.0], &array![0.5], 42, 0);
 /// assert!((y.column(1).mean().unwrap() + 3.0).abs() < 0.02 && (y.column(0).std(1.0) - 0.5_f64).abs() < 0.02);
 /// ```

@@ -337,6 +337,7 @@ fn arguments<T: Real, D: Channels>(
 }
 
 /// What `batch_norm` is tested on, for features and for planes.
+#[allow(clippy::type_complexity, reason = "two lists of arguments")]
 pub fn batch_norm_case<T: Real>() -> (Case<BatchNormArguments<T, Ix2>>, Case<BatchNormArguments<T, Ix4>>) {
     let random = &mut Random::new();
     let features = [Ix2(5, 3), Ix2(2, 1), Ix2(3, 0), Ix2(7, 4)];

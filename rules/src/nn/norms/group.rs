@@ -187,6 +187,7 @@ fn arguments<T: Real, D: Channels>(
 }
 
 /// What `group_norm` is tested on, for features and for planes.
+#[allow(clippy::type_complexity, reason = "two lists of arguments")]
 pub fn group_norm_case<T: Real>() -> (Case<Arguments<T, Ix2>>, Case<Arguments<T, Ix4>>) {
     let random = &mut Random::new();
     let features = [(Ix2(3, 6), 2), (Ix2(1, 1), 1), (Ix2(0, 4), 2), (Ix2(2, 5), 1)];
