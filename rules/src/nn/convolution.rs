@@ -231,7 +231,9 @@ macro_rules! convolution {
             bias: &ArrayRef1<T>,
             options: Convolution<$N>,
         ) {
-            $Rule::default().compute(y, x, kernel, bias, options);
+            let mut rule = $Rule::default();
+            rule.old.forgo();
+            rule.forward(y, x, kernel, bias, options);
         }
 
         #[derive(Default, pullback_macros::Rule)]
@@ -249,20 +251,6 @@ macro_rules! convolution {
         }
 
         impl<T: Real> $Rule<T> {
-            fn compute(
-                &mut self,
-                y: &mut ArrayRef<T, $D>,
-                x: &ArrayRef<T, $D>,
-                kernel: &ArrayRef<T, $D>,
-                bias: &ArrayRef1<T>,
-                options: Convolution<$N>,
-            ) {
-                let (mut y, x) = (Images::planes(y.view_mut()), Images::planes(x.view()));
-                let kernel = Images::planes(kernel.view());
-                let sizes = Sizes::new(stringify!($name), y.shape(), x.shape(), kernel.shape(), bias.len(), options);
-                self.workspace.forward(&sizes, &mut y, &x, &kernel, bias);
-            }
-
             fn forward(
                 &mut self,
                 y: &mut ArrayRef<T, $D>,
@@ -272,7 +260,10 @@ macro_rules! convolution {
                 options: Convolution<$N>,
             ) {
                 self.old.save_to_restore(y);
-                self.compute(y, x, kernel, bias, options);
+                let (mut y, x) = (Images::planes(y.view_mut()), Images::planes(x.view()));
+                let kernel = Images::planes(kernel.view());
+                let sizes = Sizes::new(stringify!($name), y.shape(), x.shape(), kernel.shape(), bias.len(), options);
+                self.workspace.forward(&sizes, &mut y, &x, &kernel, bias);
             }
 
             fn pullback(

@@ -257,7 +257,9 @@ pub fn attention<T: Real>(
     scale: T,
     mask: Mask,
 ) {
-    Attention::default().compute(y, q, k, v, scale, mask);
+    let mut rule = Attention::default();
+    rule.old.forgo();
+    rule.forward(y, q, k, v, scale, mask);
 }
 
 #[derive(Default, pullback_macros::Rule)]
@@ -280,7 +282,7 @@ struct Attention<T: Real> {
 }
 
 impl<T: Real> Attention<T> {
-    fn compute(
+    fn forward(
         &mut self,
         y: &mut ArrayRef4<T>,
         q: &ArrayRef4<T>,
@@ -289,6 +291,7 @@ impl<T: Real> Attention<T> {
         scale: T,
         mask: Mask,
     ) {
+        self.old.save_to_restore(y);
         let of = Scores::new(y.shape(), q.shape(), k.shape(), v.shape(), mask);
         self.normalisers.clear();
         self.normalisers.reserve(q.len() / q.dim().3.max(1));
@@ -300,19 +303,6 @@ impl<T: Real> Attention<T> {
                 self.block.forward(of, queries, all, scale, y, &mut self.normalisers);
             }
         }
-    }
-
-    fn forward(
-        &mut self,
-        y: &mut ArrayRef4<T>,
-        q: &ArrayRef4<T>,
-        k: &ArrayRef4<T>,
-        v: &ArrayRef4<T>,
-        scale: T,
-        mask: Mask,
-    ) {
-        self.old.save_to_restore(y);
-        self.compute(y, q, k, v, scale, mask);
     }
 
     fn pullback(

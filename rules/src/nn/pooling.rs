@@ -169,7 +169,9 @@ macro_rules! pooling {
     ($(#[$doc:meta])* fn $name:ident = $Rule:ident; $kernel:ident, $N:literal, $D:ty) => {
         $(#[$doc])*
         pub fn $name<T: Real>(y: &mut ArrayRef<T, $D>, x: &ArrayRef<T, $D>, options: Pooling<$N>) {
-            $Rule::default().compute(y, x, options);
+            let mut rule = $Rule::default();
+            rule.old.forgo();
+            rule.forward(y, x, options);
         }
 
         #[derive(Default, pullback_macros::Rule)]
@@ -185,15 +187,11 @@ macro_rules! pooling {
         }
 
         impl<T: Real> $Rule<T> {
-            fn compute(&mut self, y: &mut ArrayRef<T, $D>, x: &ArrayRef<T, $D>, options: Pooling<$N>) {
+            fn forward(&mut self, y: &mut ArrayRef<T, $D>, x: &ArrayRef<T, $D>, options: Pooling<$N>) {
+                self.old.save_to_restore(y);
                 let (mut y, x) = (Images::planes(y.view_mut()), Images::planes(x.view()));
                 let slides = slides(stringify!($name), y.shape(), x.shape(), options);
                 self.kernel.forward(stringify!($name), slides, &mut y, &x);
-            }
-
-            fn forward(&mut self, y: &mut ArrayRef<T, $D>, x: &ArrayRef<T, $D>, options: Pooling<$N>) {
-                self.old.save_to_restore(y);
-                self.compute(y, x, options);
             }
 
             fn pullback(

@@ -50,7 +50,9 @@ pub fn batch_norm<T: Real, D: Channels>(
     momentum: T,
     epsilon: T,
 ) {
-    BatchNorm::default().compute(y, x, gain, bias, running_mean, running_variance, momentum, epsilon);
+    let mut rule = BatchNorm::default();
+    rule.old.forgo();
+    rule.forward(y, x, gain, bias, running_mean, running_variance, momentum, epsilon);
 }
 
 #[derive(pullback_macros::Rule)]
@@ -93,7 +95,7 @@ fn unbiased<T: Real>(n: usize) -> T {
 
 impl<T: Real, D: Channels> BatchNorm<T, D> {
     #[allow(clippy::too_many_arguments, reason = "those of the function")]
-    fn compute(
+    fn forward(
         &mut self,
         y: &mut ArrayRef<T, D>,
         x: &ArrayRef<T, D>,
@@ -104,6 +106,9 @@ impl<T: Real, D: Channels> BatchNorm<T, D> {
         momentum: T,
         epsilon: T,
     ) {
+        self.old.save_to_restore(y);
+        self.old_mean.save(running_mean);
+        self.old_variance.save(running_variance);
         let channels = channels_of("batch_norm", y, x);
         let (gain, bias) =
             (of_each_channel("batch_norm", gain, channels), of_each_channel("batch_norm", bias, channels));
@@ -130,24 +135,6 @@ impl<T: Real, D: Channels> BatchNorm<T, D> {
             blend(&mut running_mean[c], moments.mean);
             blend(&mut running_variance[c], moments.variance * unbiased::<T>(n));
         }
-    }
-
-    #[allow(clippy::too_many_arguments, reason = "those of the function")]
-    fn forward(
-        &mut self,
-        y: &mut ArrayRef<T, D>,
-        x: &ArrayRef<T, D>,
-        gain: &ArrayRef1<T>,
-        bias: &ArrayRef1<T>,
-        running_mean: &mut ArrayRef1<T>,
-        running_variance: &mut ArrayRef1<T>,
-        momentum: T,
-        epsilon: T,
-    ) {
-        self.old.save_to_restore(y);
-        self.old_mean.save(running_mean);
-        self.old_variance.save(running_variance);
-        self.compute(y, x, gain, bias, running_mean, running_variance, momentum, epsilon);
     }
 
     #[allow(clippy::too_many_arguments, reason = "those of the function")]

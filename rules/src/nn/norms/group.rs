@@ -46,7 +46,9 @@ pub fn group_norm<T: Real, D: Channels>(
     groups: usize,
     epsilon: T,
 ) {
-    GroupNorm::default().compute(y, x, gain, bias, groups, epsilon);
+    let mut rule = GroupNorm::default();
+    rule.old.forgo();
+    rule.forward(y, x, gain, bias, groups, epsilon);
 }
 
 #[derive(pullback_macros::Rule)]
@@ -83,7 +85,7 @@ fn channels_of_groups<T, D: Channels>(
 }
 
 impl<T: Real, D: Channels> GroupNorm<T, D> {
-    fn compute(
+    fn forward(
         &mut self,
         y: &mut ArrayRef<T, D>,
         x: &ArrayRef<T, D>,
@@ -92,6 +94,7 @@ impl<T: Real, D: Channels> GroupNorm<T, D> {
         groups: usize,
         epsilon: T,
     ) {
+        self.old.save_to_restore(y);
         let channels = channels_of("group_norm", y, x);
         let (gain, bias) =
             (of_each_channel("group_norm", gain, channels), of_each_channel("group_norm", bias, channels));
@@ -113,19 +116,6 @@ impl<T: Real, D: Channels> GroupNorm<T, D> {
                 }
             }
         }
-    }
-
-    fn forward(
-        &mut self,
-        y: &mut ArrayRef<T, D>,
-        x: &ArrayRef<T, D>,
-        gain: &ArrayRef1<T>,
-        bias: &ArrayRef1<T>,
-        groups: usize,
-        epsilon: T,
-    ) {
-        self.old.save_to_restore(y);
-        self.compute(y, x, gain, bias, groups, epsilon);
     }
 
     fn pullback(
