@@ -190,9 +190,12 @@ impl<T: Real> Workspace<T> {
         dbias: Option<ArrayCells<'_, T, Ix1>>,
     ) {
         let (kernels, mut unfolded, mut output, gradients) = self.begin(sizes, kernel);
-        gradients.clear();
-        gradients.resize(kernel.len(), T::ZERO);
-        let mut dkernels = ArrayViewMut3::from_shape(sizes.matrices(), gradients).expect(ROOM);
+        // The shadow may have any layout, and be broadcast: all products are added up before.
+        let mut dkernel = dkernel.map(|cells| {
+            gradients.clear();
+            gradients.resize(kernel.len(), T::ZERO);
+            (cells, ArrayViewMut3::from_shape(sizes.matrices(), gradients).expect(ROOM))
+        });
         let channels = kernel.dim().0;
         let dbias =
             dbias.as_ref().map(|d| d.broadcast(channels).expect("a shadow has the shape of its array"));
@@ -204,10 +207,10 @@ impl<T: Real> Workspace<T> {
                     let dbias = dbias.slice(s![sizes.output(group)]);
                     Zip::from(dbias).and(output.rows()).for_each(|cell, d| cell.accumulate(d.iter().sum()));
                 }
-                if dkernel.is_some() {
+                if let Some((_, gradients)) = &mut dkernel {
                     unfold(x.slice(s![sizes.input(group), .., ..]), sizes.slides, &mut unfolded);
-                    let mut dkernel = dkernels.index_axis_mut(Axis(0), group);
-                    gemm(Trans::No, Trans::Yes, T::ONE, &output, &unfolded, T::ONE, &mut dkernel);
+                    let mut gradient = gradients.index_axis_mut(Axis(0), group);
+                    gemm(Trans::No, Trans::Yes, T::ONE, &output, &unfolded, T::ONE, &mut gradient);
                 }
                 if let Some(dx) = &dx {
                     gemm(Trans::Yes, Trans::No, T::ONE, &kernel, &output, T::ZERO, &mut unfolded);
@@ -215,8 +218,8 @@ impl<T: Real> Workspace<T> {
                 }
             }
         }
-        if let Some(dkernel) = dkernel {
-            dkernel.iter().zip(dkernels).for_each(|(cell, d)| cell.accumulate(*d));
+        if let Some((cells, gradients)) = dkernel {
+            cells.iter().zip(gradients).for_each(|(cell, d)| cell.accumulate(*d));
         }
     }
 }
@@ -342,15 +345,16 @@ convolution! {
 
 /// Sizes that go up and down: batch, channels in each group in and out, groups, and height and width of image and kernel; and how the
 /// kernel moves.
-const VARIANTS: [([usize; 8], Convolution<2>); 7] = [
+const VARIANTS: [([usize; 8], Convolution<2>); 8] = [
     ([2, 2, 3, 1, 4, 5, 2, 3], Convolution { stride: [1, 1], padding: [0, 0], dilation: [1, 1], groups: 1 }),
     ([1, 1, 1, 1, 1, 1, 1, 1], Convolution { stride: [1, 1], padding: [0, 0], dilation: [1, 1], groups: 1 }),
     ([2, 1, 2, 3, 6, 5, 3, 2], Convolution { stride: [2, 3], padding: [1, 2], dilation: [1, 2], groups: 3 }),
     ([0, 2, 1, 1, 3, 3, 2, 2], Convolution { stride: [1, 1], padding: [0, 0], dilation: [1, 1], groups: 1 }),
     ([1, 2, 1, 2, 3, 7, 2, 3], Convolution { stride: [1, 2], padding: [2, 3], dilation: [3, 1], groups: 2 }),
-    // There is no place for the kernel, and there are no channels.
+    // There is no place for the kernel; there are no channels, in the image or in the result.
     ([1, 1, 2, 1, 2, 2, 3, 3], Convolution { stride: [1, 1], padding: [0, 0], dilation: [1, 1], groups: 1 }),
     ([2, 0, 2, 1, 3, 3, 2, 2], Convolution { stride: [1, 1], padding: [0, 0], dilation: [1, 1], groups: 1 }),
+    ([1, 2, 0, 1, 3, 3, 2, 2], Convolution { stride: [1, 1], padding: [0, 0], dilation: [1, 1], groups: 1 }),
 ];
 
 /// How many places there are along an axis.
