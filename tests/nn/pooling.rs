@@ -2,7 +2,7 @@
 
 use ndarray::{Array4, array, s};
 use pullback::nn::{Pooling, avg_pool2d, cases, max_pool1d, max_pool2d};
-use pullback::{Ignored, Rule, Shadow, differentiable};
+use pullback::{Ignored, Rule, Shadow, differentiable, nn};
 
 /// What the window holds at a place.
 fn window(x: &Array4<f64>, [n, c, i, j]: [usize; 4], of: Pooling<2>) -> Vec<f64> {
@@ -58,38 +58,34 @@ fn nothing_but_padding() {
     max_pool1d(&mut array![[[0.0, 0.0, 0.0, 0.0]]], &array![[[1.0]]], options);
 }
 
-/// One line in the place of a plane, and of all channels.
-#[test]
-fn views() {
-    let line = Array4::from_shape_fn((1, 1, 1, 6), |(.., i)| ((3 * i) % 5) as f64);
-    let planes = line.broadcast((1, 2, 4, 6)).expect("a view");
-    let options = Pooling::new([2, 3]);
-    let mut rules = (avg_pool2d::<f64>::rule(), max_pool2d::<f64>::rule());
-    let (mut room, mut droom) = (Array4::from_elem((1, 2, 4, 2), 7.0), Array4::from_elem((1, 2, 4, 2), 0.5));
-    let mut of_line = [Array4::zeros(line.raw_dim()), Array4::zeros(line.raw_dim())];
-    let [of_average, of_maximum] = &mut of_line;
-    for (rule, dline) in [(0, of_average), (1, of_maximum)] {
-        let dplanes = dline.cell_view();
-        let shadows = |part| {
-            (Shadow::new(part), Shadow::new(dplanes.broadcast((1, 2, 4, 6)).expect("a view")), Ignored)
-        };
-        droom.fill(0.5);
-        let cells = droom.cell_view();
-        let part = cells.slice(s![.., .., ..;2, ..]);
-        let mut y = room.slice_mut(s![.., .., ..;2, ..]);
-        if rule == 0 {
-            rules.0.forward((&mut y, &planes, options));
-            rules.0.pullback((), (&mut y, &planes, options), shadows(part), ());
-        } else {
-            rules.1.forward((&mut y, &planes, options));
-            rules.1.pullback((), (&mut y, &planes, options), shadows(part), ());
+/// The gradient for a line that is all rows of all channels, where every other row of the result's array is another's.
+macro_rules! of_line {
+    ($pool:ident, $line:expr) => {{
+        let (shape, options) = ((1, 2, 4, 6), Pooling::new([2, 3]));
+        let planes = $line.broadcast(shape).expect("a view");
+        let (mut room, mut droom) = (Array4::from_elem((1, 2, 4, 2), 7.0), Array4::from_elem((1, 2, 4, 2), 0.5));
+        let mut dline = Array4::zeros($line.raw_dim());
+        let mut rule = nn::$pool::<f64>::rule();
+        {
+            let (cells, dplanes) = (droom.cell_view(), dline.cell_view());
+            let dy = Shadow::new(cells.slice(s![.., .., ..;2, ..]));
+            let dplanes = Shadow::new(dplanes.broadcast(shape).expect("a view"));
+            let mut y = room.slice_mut(s![.., .., ..;2, ..]);
+            rule.forward((&mut y, &planes, options));
+            rule.pullback((), (&mut y, &planes, options), (dy, dplanes, Ignored), ());
         }
+        assert!(room.iter().all(|&y| y == 7.0));
         assert!(droom.slice(s![.., .., ..;2, ..]).iter().all(|&d| d == 0.0));
         assert!(droom.slice(s![.., .., 1..;2, ..]).iter().all(|&d| d == 0.5));
-    }
-    assert!(room.iter().all(|&y| y == 7.0));
-    // Of 2 channels 2 rows of places; 2 rows in each window.
-    assert!(of_line[0].iter().all(|d| (d - 0.5 * 4.0 * 2.0 / 6.0).abs() < 1e-14));
-    // The line is 0, 3, 1, 4, 2, 0.
-    assert_eq!(of_line[1], array![[[[0.0, 2.0, 0.0, 2.0, 0.0, 0.0]]]]);
+        dline
+    }};
+}
+
+#[test]
+fn views() {
+    let line = array![[[[0.0, 3.0, 1.0, 4.0, 2.0, 0.0]]]];
+    // Two channels, each with two rows of windows with two rows.
+    let of_average = of_line!(avg_pool2d, line);
+    assert!(of_average.iter().all(|d| (d - 0.5 * 4.0 * 2.0 / 6.0).abs() < 1e-14));
+    assert_eq!(of_line!(max_pool2d, line), array![[[[0.0, 2.0, 0.0, 2.0, 0.0, 0.0]]]]);
 }
