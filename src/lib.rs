@@ -33,7 +33,7 @@
 //!   [`#[derive(Rule)]`](derive@Rule), tested by [`testing`].
 //! * [Functions that take functions](guide::higher_order): roots, fixed points, minima and differential equations in [`solve`].
 //! * [How it works](guide::how_it_works): from a function to its reverse pass, and what holds on the way.
-//! * [Fused functions](guide::fused) of arrays, by [`fused!`]; those of [neural networks](nn).
+//! * [Fused functions](guide::fused) of arrays, by [`fused!`]; functions of [neural networks](nn), and [random numbers](random).
 //! * [CUDA devices](guide::cuda): the same functions on the arrays of a GPU.
 //! * [Solvers of other crates](guide::interoperability), to which [`interop`] hands functions.
 //! * [The catalogue](guide::catalogue) of the rules that there are: matrix products [`mul_into()`] and [`gemm()`], all of [`blas`] and

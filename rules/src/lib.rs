@@ -40,6 +40,7 @@ mod operators;
 mod option;
 mod output;
 mod permutation;
+pub mod random;
 mod rows;
 mod rule;
 mod saved;

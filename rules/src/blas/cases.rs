@@ -1,6 +1,6 @@
 //! What tests and benchmarks call the rules on. The file of each function ends with its own [`Case`].
 
-use ndarray::{Array, Array1, Array2, Array3, Axis, Dimension, ShapeBuilder, s};
+use ndarray::{Array, Array1, Array2, Array3, Axis, Dimension, IntoDimension, ShapeBuilder, Slice, s};
 
 use super::backend::MatrixScalar;
 use super::options::Uplo;
@@ -113,19 +113,32 @@ impl Random {
         matrix
     }
 
-    /// Matrices, one behind the other.
-    pub fn matrices<T: MatrixScalar>(&mut self, shape: [usize; 3], layout: Layout) -> Array3<T> {
-        let [count, rows, columns] = shape;
-        let mut matrices = match layout {
+    /// An array with at least one axis.
+    pub fn array<T: MatrixScalar, D: Dimension>(&mut self, shape: D, layout: Layout) -> Array<T, D> {
+        let last = shape.ndim() - 1;
+        let mut array = match layout {
             Layout::F => zeros(shape.f()),
-            Layout::Gaps => zeros([2 * count, rows, 3 * columns]).slice_move(s![..;2, .., ..;3]),
+            Layout::Gaps => {
+                let mut room = shape;
+                room[0] *= 2;
+                room[last] *= 3;
+                let mut array = zeros(room);
+                array.slice_axis_inplace(Axis(0), Slice::new(0, None, 2));
+                array.slice_axis_inplace(Axis(last), Slice::new(0, None, 3));
+                array
+            }
             _ => zeros(shape),
         };
         if layout == Layout::Reversed {
-            (0..3).for_each(|axis| matrices.invert_axis(Axis(axis)));
+            (0..=last).for_each(|axis| array.invert_axis(Axis(axis)));
         }
-        matrices.map_inplace(|x| *x = self.number());
-        matrices
+        array.map_inplace(|x| *x = self.number());
+        array
+    }
+
+    /// Matrices, one behind the other.
+    pub fn matrices<T: MatrixScalar>(&mut self, shape: [usize; 3], layout: Layout) -> Array3<T> {
+        self.array(shape.into_dimension(), layout)
     }
 
     /// A square matrix of which only one triangle may be looked at: elsewhere there are numbers that spoil everything.

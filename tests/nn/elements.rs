@@ -1,14 +1,10 @@
-//! Functions of neural networks: each element, and losses.
-#![allow(missing_docs)]
+//! Functions of each element, and losses.
 
 use ndarray::{Array1, Array2, ArrayRef1, Axis, Ix1, Ix2, ShapeBuilder, array};
-use pullback::testing::{CountingAllocator, check_rule};
+use pullback::testing::check_rule;
 use pullback::{differentiable, nn};
 
-#[global_allocator]
-static ALLOCATOR: CountingAllocator = CountingAllocator;
-
-fn grid(n: usize, m: usize, start: f64) -> Array2<f64> {
+pub(crate) fn grid(n: usize, m: usize, start: f64) -> Array2<f64> {
     Array2::from_shape_fn((n, m), |(i, j)| start + 2.5 * (0.7 * i as f64 + 0.31 * j as f64 + 0.3).sin())
 }
 
@@ -17,7 +13,7 @@ fn shares(n: usize, m: usize) -> Array2<f64> {
     grid(n, m, 0.0).mapv(|x| 0.5 + 0.19 * x)
 }
 
-fn by_columns(x: Array2<f64>) -> Array2<f64> {
+pub(crate) fn by_columns(x: Array2<f64>) -> Array2<f64> {
     let mut turned = Array2::zeros(x.raw_dim().f());
     turned.assign(&x);
     turned

@@ -1,0 +1,47 @@
+//! The rules that are not fused keep the contract of rules, on the cases that their files end with.
+
+use ndarray::{Ix2, Ix4};
+use pullback::nn::{self, cases};
+use pullback::testing::{CheckRule, InputOf, TestFunction};
+use pullback::{Rule, nn::cases::Case};
+
+fn check<R: Rule<Function: TestFunction>>(rule: impl Fn() -> R, case: Case<InputOf<R>>) {
+    let check = CheckRule::new(rule).allocating(0).inputs(case.inputs);
+    case.panicking.into_iter().fold(check, CheckRule::panicking).run();
+}
+
+macro_rules! checks {
+    ($($name:ident)*) => {$(
+        #[test]
+        fn $name() {
+            check(nn::$name::<f64>::rule, cases::$name());
+            check(nn::$name::<f32>::rule, cases::$name());
+        }
+    )*};
+}
+checks! {
+    conv1d conv2d
+    avg_pool1d avg_pool2d max_pool1d max_pool2d
+    embedding negative_log_likelihood sparse_cross_entropy
+    attention
+}
+
+#[test]
+fn dropout() {
+    check(nn::dropout::<f64, Ix2>::rule, cases::dropout());
+    check(nn::dropout::<f32, Ix2>::rule, cases::dropout());
+}
+
+#[test]
+fn norms() {
+    let (features, planes) = cases::batch_norm();
+    check(nn::batch_norm::<f64, Ix2>::rule, features);
+    check(nn::batch_norm::<f64, Ix4>::rule, planes);
+    check(nn::batch_norm::<f32, Ix4>::rule, cases::batch_norm().1);
+    check(nn::batch_norm_inference::<f64, Ix4>::rule, cases::batch_norm_inference());
+    check(nn::batch_norm_inference::<f32, Ix4>::rule, cases::batch_norm_inference());
+    let (features, planes) = cases::group_norm();
+    check(nn::group_norm::<f64, Ix2>::rule, features);
+    check(nn::group_norm::<f64, Ix4>::rule, planes);
+    check(nn::group_norm::<f32, Ix4>::rule, cases::group_norm().1);
+}
