@@ -332,7 +332,7 @@ impl Signature {
                 #[doc = #jacobian]
                 #[allow(clippy::too_many_arguments)]
                 pub fn value_and_jacobian(&mut self, #(#typed),*) -> (#output, __pb::ndarray::ArrayView2<'_, f64>) {
-                    self.extras.get::<__pb::Jacobian<Self>>().run(&mut self.driver, (#(#passed,)*))
+                    self.extras.get::<__pb::Jacobian<Self>>().run((#(#passed,)*))
                 }
 
                 #sparse_jacobian

@@ -39,7 +39,7 @@ pub(super) fn sparse_jacobian(
             #(#typed,)*
             #colouring: &__pb::JacobianColouring,
         ) -> (#output, __pb::ndarray::ArrayView1<'_, f64>) {
-            self.extras.get::<__pb::SparseJacobian<Self>>().run(&mut self.driver, (#(#passed,)*), #colouring)
+            self.extras.get::<__pb::SparseJacobian<Self>>().run((#(#passed,)*), #colouring)
         }
     }
 }
