@@ -132,7 +132,9 @@ impl<F: Liftable<WIDTH> + HasRows> SparseJacobian<F> {
         F::load(rows, &args);
         for first in (0..colours.count).step_by(LANES) {
             let last = colours.count.min(first + LANES);
-            let unit = |row| std::array::from_fn(|k| if colours.of[row] == first + k { 1.0 } else { 0.0 });
+            let unit = |row| {
+                std::array::from_fn(|k| if colours.of.get(row) == Some(&(first + k)) { 1.0 } else { 0.0 })
+            };
             let mut column = 0;
             let mut entries: [_; LANES] =
                 std::array::from_fn(|k| groups.of_colour((first + k).min(last - 1)).iter().peekable());
@@ -150,7 +152,12 @@ impl<F: Liftable<WIDTH> + HasRows> SparseJacobian<F> {
                     column += 1;
                 }
             };
-            F::pull_rows(rows, F::Parameters::reborrow(&mut args), unit, put);
+            let pulled = F::pull_rows(rows, F::Parameters::reborrow(&mut args), unit, put);
+            assert!(
+                pulled.is_some(),
+                "`{}`: a part of the value is missing, which has a gradient but no row: by rows a sparse Jacobian needs all of it",
+                F::NAME
+            );
             let astray = |row: &usize| strays.get(colours.of[*row].wrapping_sub(first)).is_some_and(|&k| k);
             suspects.extend((0..colours.of.len()).filter(astray));
         }

@@ -2,6 +2,7 @@
 
 use ndarray::Array2;
 use pullback::prelude::*;
+use pullback::sparse::JacobianColouring;
 use pullback::testing::{allocations_in, check_pushforward};
 
 /// A path that depends on its values, and keeps many of them for the way back.
@@ -125,6 +126,15 @@ fn missing_values_have_no_rows() {
             }
         }
     }
+}
+
+#[test]
+#[should_panic(expected = "`root_and_sum`: a part of the value is missing")]
+fn missing_values_have_no_sparse_rows() {
+    let (mut j, x) = (root_and_sum::jacobian(), vec![-1.0; 40]);
+    let colouring = JacobianColouring::new(j.jacobian_pattern(&x));
+    assert!(!colouring.is_by_columns());
+    j.value_and_sparse_jacobian(&x, &colouring);
 }
 
 #[test]
