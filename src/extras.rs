@@ -1,6 +1,6 @@
 //! What a gradient object keeps for its other methods, made on the first use of each.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 
 /// An object that is kept.
 pub trait Extra: Any + Send {
@@ -10,7 +10,7 @@ pub trait Extra: Any + Send {
 
 /// Objects of different types, one of each.
 #[derive(Default)]
-pub struct Extras(Vec<Box<dyn Extra>>);
+pub struct Extras(Vec<(TypeId, Box<dyn Extra>)>);
 
 impl Extras {
     /// Nothing yet.
@@ -20,13 +20,17 @@ impl Extras {
 
     /// The one of type `X`.
     pub fn get<X: Extra + Default>(&mut self) -> &mut X {
-        let found = self.0.iter().position(|extra| (&**extra as &dyn Any).is::<X>());
-        let index = found.unwrap_or_else(|| {
-            self.0.push(Box::<X>::default());
-            self.0.len() - 1
-        });
-        let extra: &mut dyn Any = &mut *self.0[index];
+        let id = TypeId::of::<X>();
+        let found = self.0.iter().position(|extra| extra.0 == id);
+        let index = found.unwrap_or_else(|| self.add(id, Box::<X>::default));
+        let extra: &mut dyn Any = &mut *self.0[index].1;
         extra.downcast_mut().expect("looked for by its type")
+    }
+
+    #[cold]
+    fn add<X: Extra>(&mut self, id: TypeId, make: fn() -> Box<X>) -> usize {
+        self.0.push((id, make()));
+        self.0.len() - 1
     }
 
     /// Gives back all memory.
@@ -36,7 +40,7 @@ impl Extras {
 
     /// The bytes of the heap that are held.
     pub fn memory(&self) -> usize {
-        let held: usize = self.0.iter().map(|extra| size_of_val(&**extra) + extra.memory()).sum();
-        self.0.capacity() * size_of::<Box<dyn Extra>>() + held
+        let held: usize = self.0.iter().map(|(_, extra)| size_of_val(&**extra) + extra.memory()).sum();
+        self.0.capacity() * size_of::<(TypeId, Box<dyn Extra>)>() + held
     }
 }

@@ -2,16 +2,20 @@
 
 use pullback_rules::{Args, Buffers, Cotangent, Function, Gradients, Output, Parameters, Rule, Scalar};
 
-/// A rule behind a name: its residual stays inside, so that the type of a gradient object can be written down. This costs
-/// one indirect call for a whole gradient.
-pub(crate) trait Erased<F: Function>: Send {
-    /// Runs both passes from the seed of a gradient: where that is compiled for itself, multiplications by one vanish.
-    fn run_scalar(&mut self, args: Args<'_, F>, buffers: &mut Buffers<F>) -> (F::Output, Gradients<F>);
+/// What is asked of any rule behind a name.
+pub(crate) trait Kept: Send {
     /// The parameters, as bits, whose shadows the rule overwrites.
     fn overwrite(&mut self) -> u32;
     fn reset(&mut self);
     fn shrink(&mut self);
     fn memory(&self) -> usize;
+}
+
+/// A rule behind a name: its residual stays inside, so that the type of a gradient object can be written down. This costs
+/// one indirect call for a whole gradient.
+pub(crate) trait Erased<F: Function>: Kept {
+    /// Runs both passes from the seed of a gradient: where that is compiled for itself, multiplications by one vanish.
+    fn run_scalar(&mut self, args: Args<'_, F>, buffers: &mut Buffers<F>) -> (F::Output, Gradients<F>);
 }
 
 /// The same for any seed.
@@ -39,8 +43,12 @@ impl<F: Function, R: Rule<Function = F>> Erased<F> for R {
     fn run_scalar(&mut self, mut args: Args<'_, F>, buffers: &mut Buffers<F>) -> (F::Output, Gradients<F>) {
         both(self, &mut args, buffers, F::Output::seed().expect("`gradient` asks for a scalar output"))
     }
+}
+
+impl<R: Rule> Kept for R {
     fn overwrite(&mut self) -> u32 {
-        (0..F::Parameters::COUNT).fold(0, |bits, p| bits | u32::from(Rule::overwrite(self, p)) << p)
+        let parameters = <R::Function as Function>::Parameters::COUNT;
+        (0..parameters).fold(0, |bits, p| bits | u32::from(Rule::overwrite(self, p)) << p)
     }
     fn reset(&mut self) {
         pullback_rules::State::reset(self);
@@ -85,28 +93,36 @@ impl<F: Function> Runner<F> {
 }
 
 impl<F: Function, R: Erased<F> + ?Sized> Runner<F, R> {
-    fn boxed(mut rule: Box<R>) -> Self {
-        let overwritten = rule.overwrite();
-        Runner { rule, buffers: F::Parameters::buffers(), overwritten, interrupted: false }
-    }
-
     /// See [`Driver::gradient`].
     #[inline]
     pub(crate) fn gradient(&mut self, args: Args<'_, F>) -> (F::Output, Gradients<F>, &mut Buffers<F>)
     where
         F::Output: ScalarOutput,
     {
-        self.prepare(&args);
-        let (value, gradients) = self.rule.run_scalar(args, &mut self.buffers);
-        self.interrupted = false;
-        (value, gradients, &mut self.buffers)
+        self.run(args, |rule, args, buffers| rule.run_scalar(args, buffers))
+    }
+}
+
+impl<F: Function, R: Kept + ?Sized> Runner<F, R> {
+    pub(crate) fn boxed(mut rule: Box<R>) -> Self {
+        let overwritten = rule.overwrite();
+        Runner { rule, buffers: F::Parameters::buffers(), overwritten, interrupted: false }
     }
 
-    fn prepare(&mut self, args: &Args<'_, F>) {
+    /// Prepares shadows for `args`, and lets `passes` run both passes.
+    #[inline]
+    pub(crate) fn run<'a>(
+        &mut self,
+        args: Args<'a, F>,
+        passes: impl FnOnce(&mut R, Args<'a, F>, &mut Buffers<F>) -> (F::Output, Gradients<F>),
+    ) -> (F::Output, Gradients<F>, &mut Buffers<F>) {
         if std::mem::replace(&mut self.interrupted, true) {
             self.rule.reset();
         }
-        F::Parameters::prepare_to_overwrite(&mut self.buffers, args, self.overwritten);
+        F::Parameters::prepare_to_overwrite(&mut self.buffers, &args, self.overwritten);
+        let (value, gradients) = passes(&mut self.rule, args, &mut self.buffers);
+        self.interrupted = false;
+        (value, gradients, &mut self.buffers)
     }
 
     /// The bytes of the heap that are held.
@@ -152,12 +168,10 @@ impl<F: Function> Driver<F> {
         seed: Cotangent<'_, F>,
         seeds: impl FnOnce(&mut Buffers<F>),
     ) -> (F::Output, Gradients<F>, &mut Buffers<F>) {
-        let Driver(runner) = self;
-        runner.prepare(&args);
-        seeds(&mut runner.buffers);
-        let (value, gradients) = runner.rule.run(args, &mut runner.buffers, seed);
-        runner.interrupted = false;
-        (value, gradients, &mut runner.buffers)
+        self.0.run(args, |rule, args, buffers| {
+            seeds(buffers);
+            rule.run(args, buffers, seed)
+        })
     }
 
     /// Gives back all memory.

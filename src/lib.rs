@@ -67,6 +67,7 @@ mod lifted;
 mod matrix;
 mod nested;
 mod pushforward;
+mod rows;
 
 pub mod guide;
 pub mod interop;
@@ -103,6 +104,7 @@ pub mod __private {
         DirectionRule, GradientRule, OfDirection, OfGradient, derivative_of, gradient_of,
     };
     pub use crate::pushforward::{OutputTangent, Pushforward};
+    pub use crate::rows::HasRows;
     pub use crate::sparse::hessian::SparseHessian;
     pub use crate::sparse::jacobian::SparseJacobian;
     pub use crate::sparse::{HessianColouring, JacobianColouring, Pattern};

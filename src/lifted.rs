@@ -1,27 +1,27 @@
 //! The arguments of a function in dual numbers, and the directions in which it is differentiated.
 
 use pullback_rules::__private::{DualNumber, LiftParameters, Liftable, Numbers};
-use pullback_rules::{Args, Function, HeapSize, Parameters};
+use pullback_rules::{Args, Float, Function, HeapSize, Parameters};
 
 /// A visitor of coordinates, one by one, as one of coordinates that lie side by side.
 pub(crate) fn each<S>(mut visitor: impl FnMut(&mut S)) -> impl FnMut(&mut [S]) {
     move |run| run.iter_mut().for_each(&mut visitor)
 }
 
-/// The arguments of `F` in the dual numbers of a function with `N` directions at a time.
-pub(crate) struct Lifted<F: Liftable<N>, const N: usize> {
-    stores: <F::Parameters as LiftParameters<N>>::Stores,
+/// The arguments of `F` in dual numbers with components `T` and `N` directions.
+pub(crate) struct Lifted<F: Liftable<N, T>, const N: usize, T: Float = f64> {
+    stores: <F::Parameters as LiftParameters<N, T>>::Stores,
     /// A direction: one number for each coordinate of the active arguments.
     direction: Vec<f64>,
 }
 
-impl<F: Liftable<N>, const N: usize> Default for Lifted<F, N> {
+impl<F: Liftable<N, T>, const N: usize, T: Float> Default for Lifted<F, N, T> {
     fn default() -> Self {
         Lifted { stores: Default::default(), direction: Vec::new() }
     }
 }
 
-impl<F: Liftable<N>, const N: usize> Lifted<F, N> {
+impl<F: Liftable<N, T>, const N: usize, T: Float> Lifted<F, N, T> {
     /// The bytes of the heap that it owns.
     pub(crate) fn memory(&self) -> usize {
         F::Parameters::stores_size(&self.stores) + self.direction.heap_size()
@@ -39,6 +39,45 @@ impl<F: Liftable<N>, const N: usize> Lifted<F, N> {
         count
     }
 
+    /// Runs the function, which leaves `args` as they are. What it makes is to be [visited](Self::visit_made).
+    pub(crate) fn run(&mut self, mut args: Args<'_, F>) -> <F::Dual as Function>::Output {
+        let output = <F::Dual as Function>::primal(self.lend(F::Parameters::reborrow(&mut args)));
+        self.restore(&mut args);
+        output
+    }
+
+    /// Visits what the function has made: its value, and what it has written to its `&mut` arguments.
+    pub(crate) fn visit_made(
+        &mut self,
+        output: &mut <F::Dual as Function>::Output,
+        visitor: &mut impl FnMut(&mut DualNumber<T, N>),
+    ) {
+        output.visit(visitor);
+        self.visit_outputs(visitor);
+    }
+
+    /// The arguments of the function of dual numbers.
+    pub(crate) fn lend<'a>(&'a mut self, args: Args<'a, F>) -> Args<'a, F::Dual> {
+        F::Parameters::lend(&mut self.stores, args)
+    }
+
+    /// Brings what the function has written back to its `&mut` arguments.
+    pub(crate) fn unload(&self, args: &mut Args<'_, F>) {
+        F::Parameters::unload(args, &self.stores);
+    }
+
+    /// Brings `&mut` arguments back that the function of dual numbers has as they are.
+    pub(crate) fn restore(&self, args: &mut Args<'_, F>) {
+        F::Parameters::restore(args, &self.stores);
+    }
+
+    /// Visits what the function has written to its `&mut` arguments.
+    pub(crate) fn visit_outputs(&mut self, visitor: &mut impl FnMut(&mut DualNumber<T, N>)) {
+        F::Parameters::visit_outputs(&mut self.stores, &mut each(visitor));
+    }
+}
+
+impl<F: Liftable<N>, const N: usize> Lifted<F, N> {
     /// Sets the first derivative of each coordinate to what `direct` appends to a list.
     ///
     /// # Panics
@@ -77,42 +116,5 @@ impl<F: Liftable<N>, const N: usize> Lifted<F, N> {
     /// Sets the derivatives of each coordinate to those with respect to the coordinates from number `first` on.
     pub(crate) fn direct_along(&mut self, first: usize) {
         self.direct_each(|index| std::array::from_fn(|k| if index == first + k { 1.0 } else { 0.0 }));
-    }
-
-    /// Runs the function, which leaves `args` as they are. What it makes is to be [visited](Self::visit_made).
-    pub(crate) fn run(&mut self, mut args: Args<'_, F>) -> <F::Dual as Function>::Output {
-        let output = <F::Dual as Function>::primal(self.lend(F::Parameters::reborrow(&mut args)));
-        self.restore(&mut args);
-        output
-    }
-
-    /// Visits what the function has made: its value, and what it has written to its `&mut` arguments.
-    pub(crate) fn visit_made(
-        &mut self,
-        output: &mut <F::Dual as Function>::Output,
-        visitor: &mut impl FnMut(&mut DualNumber<f64, N>),
-    ) {
-        output.visit(visitor);
-        self.visit_outputs(visitor);
-    }
-
-    /// The arguments of the function of dual numbers.
-    pub(crate) fn lend<'a>(&'a mut self, args: Args<'a, F>) -> Args<'a, F::Dual> {
-        F::Parameters::lend(&mut self.stores, args)
-    }
-
-    /// Brings what the function has written back to its `&mut` arguments.
-    pub(crate) fn unload(&self, args: &mut Args<'_, F>) {
-        F::Parameters::unload(args, &self.stores);
-    }
-
-    /// Brings `&mut` arguments back that the function of dual numbers has as they are.
-    pub(crate) fn restore(&self, args: &mut Args<'_, F>) {
-        F::Parameters::restore(args, &self.stores);
-    }
-
-    /// Visits what the function has written to its `&mut` arguments.
-    pub(crate) fn visit_outputs(&mut self, visitor: &mut impl FnMut(&mut DualNumber<f64, N>)) {
-        F::Parameters::visit_outputs(&mut self.stores, &mut each(visitor));
     }
 }

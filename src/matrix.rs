@@ -1,35 +1,60 @@
 //! A matrix that is computed anew in each call.
 
-use ndarray::ArrayView2;
-use pullback_rules::HeapSize;
+use ndarray::{Array2, ArrayView2};
 
 /// A matrix that keeps its memory when its size changes.
 #[derive(Default)]
 pub(crate) struct Matrix {
-    entries: Vec<f64>,
-    shape: (usize, usize),
+    entries: Array2<f64>,
+    /// How many entries there is memory for.
+    capacity: usize,
 }
 
 impl Matrix {
     /// Sets the size. The entries are what they happen to be.
+    #[inline]
     pub(crate) fn resize(&mut self, rows: usize, columns: usize) {
-        self.shape = (rows, columns);
-        self.entries.resize(rows * columns, 0.0);
+        if self.entries.dim() != (rows, columns) {
+            self.reshape(rows, columns);
+        }
+    }
+
+    #[cold]
+    fn reshape(&mut self, rows: usize, columns: usize) {
+        let mut entries = std::mem::take(&mut self.entries).into_raw_vec_and_offset().0;
+        entries.resize(rows * columns, 0.0);
+        self.capacity = entries.capacity();
+        self.entries = Array2::from_shape_vec((rows, columns), entries).expect("as long as the shape tells");
+    }
+
+    /// `N` rows, from number `first` on.
+    #[inline]
+    pub(crate) fn rows_from<const N: usize>(&mut self, first: usize) -> [&mut [f64]; N] {
+        let columns = self.entries.ncols();
+        let mut rest = &mut self.entries()[first * columns..];
+        std::array::from_fn(|_| rest.split_off_mut(..columns).expect("a row"))
     }
 
     /// The row number `index`.
+    #[inline]
     pub(crate) fn row(&mut self, index: usize) -> &mut [f64] {
-        let columns = self.shape.1;
-        &mut self.entries[index * columns..(index + 1) * columns]
+        let [row] = self.rows_from(index);
+        row
+    }
+
+    #[inline]
+    fn entries(&mut self) -> &mut [f64] {
+        self.entries.as_slice_mut().expect("made of a vector")
     }
 
     /// The bytes of the heap that it owns.
     pub(crate) fn memory(&self) -> usize {
-        self.entries.heap_size()
+        self.capacity * size_of::<f64>()
     }
 
     /// All of it.
+    #[inline]
     pub(crate) fn view(&self) -> ArrayView2<'_, f64> {
-        ArrayView2::from_shape(self.shape, &self.entries).expect("as long as the shape tells")
+        self.entries.view()
     }
 }

@@ -74,8 +74,8 @@ impl Callee {
             Callee::Function(path) | Callee::Itself(path) => quote!(#path(#(#args),*)),
             Callee::Gradient(path, name) => quote!(#path::#name(#(#args),*)),
             Callee::OnDuals(path) => {
-                let (call, width) = (on_duals(self.name().span()), crate::dual::width());
-                quote!(#path::#call::<#width>(#(#args),*))
+                let (call, of_numbers) = (on_duals(self.name().span()), crate::dual::arguments());
+                quote!(#path::#call::<#of_numbers>(#(#args),*))
             }
             Callee::Associated(path) => quote!(#path(#(#args),*)),
             Callee::Parameter(_, name) => quote!(#name(#(#args),*)),
@@ -96,8 +96,8 @@ impl Callee {
                 quote!(#path::#of(#(#args),*))
             }
             Callee::OnDuals(path) => {
-                let width = crate::dual::width();
-                quote!(#path::args_on_duals::<#width>(#(#args),*))
+                let of_numbers = crate::dual::arguments();
+                quote!(#path::args_on_duals::<#of_numbers>(#(#args),*))
             }
             Callee::Parameter(..) => quote!((#(#args,)*)),
             Callee::Associated(path) => {

@@ -117,6 +117,7 @@ pub(crate) fn expand(mut function: syn::ItemFn, options: Options) -> syn::Result
         true => Some(signature.itself_on_duals()),
         false => None,
     };
+    let as_callee = signature.itself_as_callee();
     let (item, impls, driver) = (signature.item(), signature.function(), signature.driver());
     let (allowed, imports) = (allowed(), imports());
     Ok(quote! {
@@ -140,6 +141,8 @@ pub(crate) fn expand(mut function: syn::ItemFn, options: Options) -> syn::Result
             }
 
             #has_rule
+
+            #as_callee
 
             #on_duals
 

@@ -292,8 +292,8 @@ impl Reverse<'_> {
                 quote_spanned!(last.span()=> #callee::#rule())
             }
             (Callee::OnDuals(path), _) => {
-                let (callee, width) = (self.callee(expr, path), crate::dual::width());
-                quote_spanned!(last.span()=> #callee::rule_on_duals::<#width>())
+                let (callee, of_numbers) = (self.callee(expr, path), crate::dual::arguments());
+                quote_spanned!(last.span()=> #callee::rule_on_duals::<#of_numbers>())
             }
             (Callee::Itself(path), _) => quote_spanned!(last.span()=> __pb::Recursive::<#path>::new()),
             _ => quote!(__pb::rule_of()),

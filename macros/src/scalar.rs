@@ -254,9 +254,14 @@ impl Parse for Method {
 }
 
 impl Method {
+    /// The name of the pullback.
+    fn pullback(&self) -> Ident {
+        format_ident!("{}_pullback", self.name)
+    }
+
     /// The signature of the pullback.
     fn signature(&self) -> TokenStream {
-        let pullback = format_ident!("{}_pullback", self.name);
+        let pullback = self.pullback();
         let operands = self.operands.iter().map(|(name, ty)| match ty {
             Some(ty) => quote!(#name: #ty),
             None => quote!(#name: Self),
@@ -294,6 +299,60 @@ impl Method {
             quote!((d * (#first), #(#rest),*))
         };
         quote!(let #receiver = self; #output #value)
+    }
+
+    /// The body of the pullback for dual numbers. Without directions it is the component's.
+    fn body_of_dual(&self, rules: &Ident, lift: &TokenStream) -> TokenStream {
+        let (body, pullback) = (self.body(Some(lift)), self.pullback());
+        let operands = self.operands.iter().map(|(name, ty)| match ty {
+            Some(_) => quote!(#name),
+            None => quote!(#name.value),
+        });
+        let whole = |partial: &Ident| quote!(DualNumber { value: #partial, tangent: d.tangent });
+        let (pattern, result) = self.results(whole);
+        quote! {
+            if N == 0 {
+                let #pattern = #rules::#pullback(self.value, #(#operands,)* || y().value, d.value);
+                return #result;
+            }
+            #body
+        }
+    }
+
+    /// The body of the pullback for lanes: the derivative is that of `f64`.
+    fn of_lanes(&self, rules: &Ident) -> TokenStream {
+        let pullback = self.pullback();
+        let operands = self.operands.iter().map(|(name, ty)| match ty {
+            Some(_) => quote!(#name),
+            None => quote!(#name.value()),
+        });
+        let (pattern, result) = self.results(|partial| quote!(d.times(#partial)));
+        quote! {
+            let #pattern = #rules::#pullback(self.value(), #(#operands,)* || y().value(), 1.0);
+            #result
+        }
+    }
+
+    /// A pattern for what a pullback returns, and that with `change` applied to each gradient.
+    fn results(&self, change: impl Fn(&Ident) -> TokenStream) -> (TokenStream, TokenStream) {
+        let first = format_ident!("first", span = Span::mixed_site());
+        let changed = change(&first);
+        if self.operands.is_empty() {
+            return (quote!(#first), changed);
+        }
+        let rest: Vec<_> = self
+            .operands
+            .iter()
+            .map(|(name, ty)| {
+                let name = format_ident!("d_{name}", span = Span::mixed_site());
+                match ty {
+                    Some(_) => (quote!(()), quote!(())),
+                    None => (quote!(#name), change(&name)),
+                }
+            })
+            .collect();
+        let (names, rest): (Vec<_>, Vec<_>) = rest.into_iter().unzip();
+        (quote!((#first, #(#names),*)), quote!((#changed, #(#rest),*)))
     }
 
     /// The partial derivatives, with `lift` around what is a number of another type where the two do not mix.
@@ -337,6 +396,7 @@ impl Method {
                 #(let #duals: Self = #active.into(); let #active = #duals.value;)*
                 let #receiver = self.value;
                 let #y = #receiver.#name(#(#passed),*);
+                if N == 0 { return DualNumber { value: #y, tangent: self.tangent }; }
                 #product
                 self.chain(#y, #first) #(.plus_tangent_of(#duals.chain(#y, #rest)))*
             }
@@ -416,9 +476,9 @@ impl VisitMut for Mixed<'_> {
     }
 }
 
-/// The type of dual numbers, which gets the methods themselves as well.
-fn is_dual(ty: &Type) -> bool {
-    matches!(ty, Type::Path(path) if path.path.is_ident("DualNumber"))
+/// The type of dual numbers gets the methods themselves as well, that of lanes has its pullbacks from `f64`.
+fn is(ty: &Type, name: &str) -> bool {
+    matches!(ty, Type::Path(path) if path.path.is_ident(name))
 }
 
 impl ScalarMethods {
@@ -426,7 +486,8 @@ impl ScalarMethods {
         let ScalarMethods { attributes, vis, name, types, methods } = self;
         let types = types.iter();
         let signatures: Vec<_> = methods.iter().map(Method::signature).collect();
-        let (numbers, duals): (Vec<_>, Vec<_>) = types.partition(|ty| !is_dual(ty));
+        let (duals, numbers): (Vec<_>, Vec<_>) = types.partition(|ty| is(ty, "DualNumber"));
+        let (lanes, numbers): (Vec<_>, Vec<_>) = numbers.into_iter().partition(|ty| is(ty, "Lanes"));
         let bodies: Vec<_> = methods.iter().map(|method| method.body(None)).collect();
         let documented = methods.iter().zip(&signatures).map(|(method, signature)| {
             let attributes = &method.attributes;
@@ -446,7 +507,7 @@ impl ScalarMethods {
         });
         let of_duals = duals.first().map(|ty| {
             let lift = quote!(<Self as Float>::from_f64);
-            let bodies = methods.iter().map(|method| method.body(Some(&lift)));
+            let bodies = methods.iter().map(|method| method.body_of_dual(&name, &lift));
             let methods = methods.iter().map(Method::of_dual);
             quote! {
                 impl<T: Float, const N: usize> #ty<T, N> {
@@ -462,6 +523,17 @@ impl ScalarMethods {
                 }
             }
         });
+        let of_lanes = lanes.first().map(|ty| {
+            let bodies = methods.iter().map(|method| method.of_lanes(&name));
+            quote! {
+                impl<const K: usize> #name for #ty<K> {
+                    #(
+                        #[inline(always)]
+                        #signatures { #bodies }
+                    )*
+                }
+            }
+        });
         quote! {
             #(#attributes)*
             #vis trait #name: Sized {
@@ -469,6 +541,7 @@ impl ScalarMethods {
             }
             #(#implementations)*
             #of_duals
+            #of_lanes
         }
     }
 }

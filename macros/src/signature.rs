@@ -237,7 +237,6 @@ impl Signature {
             None => quote!(#x),
         });
         let with_closures = self.with_closures();
-        let on_duals = self.itself_as_callee();
         quote! {
             impl #declared __pb::Function for #name #types #clause {
                 type Parameters = (#(#modes,)*);
@@ -257,8 +256,6 @@ impl Signature {
                     (#(#names,)*)
                 }
             }
-
-            #on_duals
 
             #with_closures
         }

@@ -4,7 +4,7 @@ use std::fmt::{Debug, Display, LowerExp};
 use std::iter::{Product, Sum};
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign};
 
-use crate::dual::DualNumber;
+use crate::dual::{DualNumber, Laned, Lanes};
 use crate::scalar::{ScalarRules, SinCosRule};
 
 /// `f32` and `f64`, as derived code sees them: `#[differentiable]` adds this bound to type parameters that stand for a
@@ -115,6 +115,7 @@ macro_rules! float {
         }
 
         float!(@dual [$($constant)*] $($method($($arg: $of),*) -> $output;)*);
+        float!(@lanes [$($constant)*] $($method($($arg: $of),*) -> $output;)*);
         float!(@impl f32 [$($constant)*] $($method($($arg: $of),*) -> $output;)*);
         float!(@impl f64 [$($constant)*] $($method($($arg: $of),*) -> $output;)*);
     };
@@ -151,6 +152,42 @@ macro_rules! float {
                 fn $method(self, $($arg: $of),*) -> $output {
                     // The inherent method.
                     DualNumber::$method(self, $($arg),*)
+                }
+            )*
+        }
+    };
+    (@lanes [$($constant:ident)*] $($method:ident($($arg:ident: $of:ty),*) -> $output:ty;)*) => {
+        impl<const K: usize> Float for Lanes<K> {
+            $(const $constant: Self = Self::splat(std::f64::consts::$constant);)*
+            const NOUGHT: Self = Self::splat(0.0);
+            const EPSILON: Self = Self::splat(f64::EPSILON);
+            const INFINITY: Self = Self::splat(f64::INFINITY);
+            const NEG_INFINITY: Self = Self::splat(f64::NEG_INFINITY);
+            const NAN: Self = Self::splat(f64::NAN);
+            const MAX: Self = Self::splat(f64::MAX);
+            const MIN: Self = Self::splat(f64::MIN);
+            const MIN_POSITIVE: Self = Self::splat(f64::MIN_POSITIVE);
+
+            #[inline(always)]
+            fn zero() -> Self {
+                Self::splat(0.0)
+            }
+            #[inline(always)]
+            fn one() -> Self {
+                Self::splat(1.0)
+            }
+            #[inline(always)]
+            fn from_f64(value: f64) -> Self {
+                Self::splat(value)
+            }
+            #[inline(always)]
+            fn to_f64(self) -> f64 {
+                self.value()
+            }
+            $(
+                #[inline(always)]
+                fn $method(self, $($arg: $of),*) -> $output {
+                    Laned::laned(f64::$method(self.value(), $($arg.plain()),*))
                 }
             )*
         }

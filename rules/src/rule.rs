@@ -16,6 +16,7 @@ use crate::state::State;
 /// * The value of `forward` equals the primal's bit for bit.
 /// * `pullback` gets the same arguments as the matching `forward`, in the state in which that forward left them. It brings
 ///   every `&mut` argument back to what it held before, unless that was [forgone](Rule::forgo).
+/// * `pullback` is linear in the cotangents. Nothing is asked of these but arithmetic, and whether they are zero: they may hold several seeds.
 /// * `pullback` *adds* to the shadows of `&` arguments. The shadow of a `&mut` argument holds the cotangent of its
 ///   value at exit, and the pullback replaces that with the gradient with respect to its value at entry.
 /// * Calls nest like brackets: `forward` may be called again before `pullback`, and each `pullback` undoes the latest

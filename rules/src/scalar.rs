@@ -6,14 +6,14 @@
 
 use pullback_macros::scalar_methods;
 
-use crate::dual::DualNumber;
+use crate::dual::{DualNumber, Lanes};
 use crate::float::Float;
 use crate::tangent::{Tangent, Value};
 
 scalar_methods! {
     /// Pullbacks of the numeric methods of the standard library's floats: `x.sin_pullback(y, d)` is the gradient with
     /// respect to `x` when `d` is the one with respect to `x.sin()`; `y` computes that output, should the formula need it.
-    pub trait ScalarRules for f32, f64, DualNumber {
+    pub trait ScalarRules for f32, f64, DualNumber, Lanes {
         // Powers and roots.
         recip(x) = y => -y * y;
         sqrt(x) = y => 0.5 / y;

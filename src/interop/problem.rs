@@ -153,8 +153,8 @@ impl<'d, F: Solvable> Problem<'d, F> {
     where
         F: HasJacobian,
     {
-        self.at(x, |args, driver, extras| {
-            let (mut value, jacobian) = F::jacobian(extras.get(), driver, args);
+        self.at(x, |args, _, extras| {
+            let (mut value, jacobian) = F::jacobian(extras.get(), args);
             list(&mut value, residuals);
             show(jacobian)
         })

@@ -2,16 +2,16 @@
 //! function, the compiler takes one for the other.
 
 use ndarray::ArrayView2;
-use pullback_rules::__private::{LiftParameters, Liftable, Numbers};
+use pullback_rules::__private::{LiftParameters, Liftable};
 use pullback_rules::{Args, Function};
 
 use super::problem::Solvable;
 use crate::extras::Extra;
-use crate::gradient::{Driver, ScalarOutput};
+use crate::gradient::ScalarOutput;
 use crate::hessian::{self, Hessian, Products};
 use crate::jacobian::{self, Jacobian};
 use crate::lifted::each;
-use crate::pushforward::OutputTangent;
+use crate::rows::HasRows;
 
 /// A function that has a Jacobian: `#[differentiable(dual)]`.
 #[diagnostic::on_unimplemented(
@@ -26,23 +26,15 @@ pub trait HasJacobian: Solvable {
     #[doc(hidden)]
     fn jacobian<'j>(
         jacobian: &'j mut Self::Jacobian,
-        driver: &mut Driver<Self>,
         args: Args<'_, Self>,
     ) -> (Self::Output, ArrayView2<'j, f64>);
 }
 
-impl<F: Solvable + Liftable<{ jacobian::WIDTH }>> HasJacobian for F
-where
-    OutputTangent<F>: Numbers<f64>,
-{
+impl<F: Solvable + Liftable<{ jacobian::WIDTH }> + HasRows> HasJacobian for F {
     type Jacobian = Jacobian<F>;
 
-    fn jacobian<'j>(
-        jacobian: &'j mut Jacobian<F>,
-        driver: &mut Driver<F>,
-        args: Args<'_, F>,
-    ) -> (F::Output, ArrayView2<'j, f64>) {
-        jacobian.run(driver, args)
+    fn jacobian<'j>(jacobian: &'j mut Jacobian<F>, args: Args<'_, F>) -> (F::Output, ArrayView2<'j, f64>) {
+        jacobian.run(args)
     }
 }
 

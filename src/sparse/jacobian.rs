@@ -1,9 +1,9 @@
 //! Sparse Jacobians.
 
 use ndarray::ArrayView1;
-use pullback_rules::__private::{Lift, LiftParameters, Liftable, Numbers};
+use pullback_rules::__private::{Lift, Liftable};
 use pullback_rules::linalg::Pattern;
-use pullback_rules::{Args, Function, HeapSize, Output, Parameters};
+use pullback_rules::{Args, Function, HeapSize, Parameters};
 
 use super::check::{Product, confirm, weight};
 use super::colouring::Colours;
@@ -11,39 +11,34 @@ use super::detect::detect;
 use super::plan::{Compression, Groups, JacobianColouring};
 use super::run::Run;
 use crate::extras::Extra;
-use crate::gradient::Driver;
 use crate::jacobian::WIDTH;
-use crate::lifted::{Lifted, each};
-use crate::pushforward::OutputTangent;
+use crate::lifted::Lifted;
+use crate::rows::{HasRows, LANES, Number};
 
 /// What sparse Jacobians of `F` keep from call to call.
-pub struct SparseJacobian<F: Liftable<WIDTH>> {
+pub struct SparseJacobian<F: Liftable<WIDTH> + HasRows> {
     lifted: Lifted<F, WIDTH>,
+    rows: F::Rows,
     values: Vec<f64>,
     /// The product with a full vector.
     whole: Vec<f64>,
-    /// The gradient with respect to the output, for rows.
-    seed: OutputTangent<F>,
     /// Rows that seem to have entries outside of the pattern.
     suspects: Vec<usize>,
 }
 
-impl<F: Liftable<WIDTH>> Default for SparseJacobian<F> {
+impl<F: Liftable<WIDTH> + HasRows> Default for SparseJacobian<F> {
     fn default() -> Self {
         SparseJacobian {
             lifted: Lifted::default(),
+            rows: F::Rows::default(),
             values: Vec::new(),
             whole: Vec::new(),
-            seed: F::Output::empty(),
             suspects: Vec::new(),
         }
     }
 }
 
-impl<F: Liftable<WIDTH>> SparseJacobian<F>
-where
-    OutputTangent<F>: Numbers<f64>,
-{
+impl<F: Liftable<WIDTH> + HasRows> SparseJacobian<F> {
     /// The pattern of the Jacobian.
     pub fn pattern(&mut self, mut args: Args<'_, F>) -> Pattern {
         let lifted = &mut self.lifted;
@@ -56,10 +51,9 @@ where
         })
     }
 
-    /// The value and the entries of the Jacobian. `driver` computes rows.
+    /// The value and the entries of the Jacobian.
     pub fn run<'s>(
         &'s mut self,
-        driver: &mut Driver<F>,
         mut args: Args<'_, F>,
         colouring: &JacobianColouring,
     ) -> (F::Output, ArrayView1<'s, f64>) {
@@ -76,7 +70,7 @@ where
             }
             Compression::Rows(groups) => {
                 let value = self.product(pattern, F::Parameters::reborrow(&mut args));
-                self.by_rows(pattern, groups, &value, driver, F::Parameters::reborrow(&mut args));
+                self.by_rows(pattern, groups, F::Parameters::reborrow(&mut args));
                 value
             }
         };
@@ -131,44 +125,41 @@ where
         F::Output::lower(&output)
     }
 
-    /// All entries, by rows of one colour at a time.
-    fn by_rows(
-        &mut self,
-        pattern: &Pattern,
-        groups: &Groups,
-        value: &F::Output,
-        driver: &mut Driver<F>,
-        mut args: Args<'_, F>,
-    ) {
-        let SparseJacobian { values, whole, seed, suspects, .. } = self;
-        let rows = &groups.rows;
-        value.prepare(seed);
-        for colour in 0..rows.count {
-            let mut index = 0;
-            let mut unit = |d: &mut f64| {
-                *d = if rows.of[index] == colour { 1.0 } else { 0.0 };
-                index += 1;
+    /// All entries, by rows of some colours at a time.
+    fn by_rows(&mut self, pattern: &Pattern, groups: &Groups, mut args: Args<'_, F>) {
+        let SparseJacobian { rows, values, whole, suspects, .. } = self;
+        let colours = &groups.rows;
+        F::load(rows, &args);
+        for first in (0..colours.count).step_by(LANES) {
+            let last = colours.count.min(first + LANES);
+            let unit = |row| {
+                std::array::from_fn(|k| if colours.of.get(row) == Some(&(first + k)) { 1.0 } else { 0.0 })
             };
-            seed.visit(&mut unit);
-            let (_, mut gradients, buffers) =
-                driver.pullback(F::Parameters::reborrow(&mut args), F::Output::lend(seed), |buffers| {
-                    F::Parameters::visit_written(buffers, &mut each(&mut unit))
-                });
-            let (mut column, mut strays) = (0, false);
-            let mut entries = groups.of_colour(colour).iter().peekable();
-            let put = |d: &mut f64| {
-                if let Some(&(_, entry)) = entries.next_if(|entry| entry.0 == column) {
-                    values[entry] = *d;
-                } else if d.abs() > 0.0 {
-                    // One of these rows.
-                    strays = true;
+            let mut column = 0;
+            let mut entries: [_; LANES] =
+                std::array::from_fn(|k| groups.of_colour((first + k).min(last - 1)).iter().peekable());
+            let mut strays = [false; LANES];
+            let put = |gradients: &[Number]| {
+                for gradient in gradients {
+                    for (k, d) in gradient.value().0.into_iter().enumerate().take(last - first) {
+                        if let Some(&(_, entry)) = entries[k].next_if(|entry| entry.0 == column) {
+                            values[entry] = d;
+                        } else if d.abs() > 0.0 {
+                            // One of these rows.
+                            strays[k] = true;
+                        }
+                    }
+                    column += 1;
                 }
-                column += 1;
             };
-            F::Parameters::visit_gradient(&mut gradients, buffers, &mut each(put));
-            if strays {
-                suspects.extend((0..rows.of.len()).filter(|&row| rows.of[row] == colour));
-            }
+            let pulled = F::pull_rows(rows, F::Parameters::reborrow(&mut args), unit, put);
+            assert!(
+                pulled.is_some(),
+                "`{}`: a part of the value is missing, which has a gradient but no row: by rows a sparse Jacobian needs all of it",
+                F::NAME
+            );
+            let astray = |row: &usize| strays.get(colours.of[*row].wrapping_sub(first)).is_some_and(|&k| k);
+            suspects.extend((0..colours.of.len()).filter(astray));
         }
         for (row, &whole) in whole.iter().enumerate() {
             if !Product::of(pattern.row(row), &values[pattern.starts()[row]..]).agrees(whole) {
@@ -187,9 +178,9 @@ fn same_rows<F: Function>(pattern: &Pattern, outputs: usize) {
     );
 }
 
-impl<F: Liftable<WIDTH>> Extra for SparseJacobian<F> {
+impl<F: Liftable<WIDTH> + HasRows> Extra for SparseJacobian<F> {
     fn memory(&self) -> usize {
         let numbers = self.values.heap_size() + self.whole.heap_size() + self.suspects.heap_size();
-        self.lifted.memory() + numbers + F::Output::gradient_size(&self.seed)
+        self.lifted.memory() + F::rows_memory(&self.rows) + numbers
     }
 }

@@ -3,6 +3,7 @@
 use pullback_rules::linalg::Pattern;
 
 use super::colouring::{Colours, of_columns, star};
+use crate::rows::LANES;
 use crate::{hessian, jacobian};
 
 /// How a sparse Jacobian is computed: its pattern, and which of its columns, or rows, are computed together.
@@ -60,9 +61,14 @@ fn forward_runs(colours: usize) -> usize {
     (colours + 1).div_ceil(jacobian::WIDTH)
 }
 
+/// How many runs give the rows of so many colours: in reverse mode, and one in forward mode, for a product to check them by.
+fn reverse_runs(colours: usize) -> usize {
+    1 + colours.div_ceil(LANES)
+}
+
 impl JacobianColouring {
-    /// Colours columns or rows, whichever takes less time: eight colours of columns come by one run in forward mode, one colour of rows by one in
-    /// reverse mode.
+    /// Colours columns or rows, whichever takes less time: eight colours of columns come by one run in forward mode, two colours of rows by one in
+    /// reverse mode, or four where the program is compiled for a processor with AVX.
     ///
     /// # Panics
     /// If a row of the pattern does not ascend, or has two entries in one place.
@@ -73,19 +79,19 @@ impl JacobianColouring {
             |pattern: &Pattern| (0..pattern.rows()).map(|i| pattern.row(i).len()).max().unwrap_or(0);
         // All entries of a row are of different colours, so that the longest one tells how many there are at least. The run in forward mode
         // that computes the value is needed in any case.
-        let (by_columns, by_rows) = (forward_runs(longest(&pattern)), 1 + longest(&transposed));
+        let (by_columns, by_rows) = (forward_runs(longest(&pattern)), reverse_runs(longest(&transposed)));
         let columns = || of_columns(&pattern, &transposed);
         let rows = || of_columns(&transposed, &pattern);
         let compression = if by_columns <= by_rows {
             let columns = columns();
             let runs = forward_runs(columns.count);
-            match (by_rows < runs).then(rows).filter(|rows| 1 + rows.count < runs) {
+            match (by_rows < runs).then(rows).filter(|rows| reverse_runs(rows.count) < runs) {
                 Some(rows) => Compression::Rows(Groups::new(&pattern, rows)),
                 None => Compression::Columns(columns),
             }
         } else {
             let rows = rows();
-            let runs = 1 + rows.count;
+            let runs = reverse_runs(rows.count);
             match (by_columns <= runs).then(columns).filter(|columns| forward_runs(columns.count) <= runs) {
                 Some(columns) => Compression::Columns(columns),
                 None => Compression::Rows(Groups::new(&pattern, rows)),
@@ -116,7 +122,7 @@ impl JacobianColouring {
     pub fn runs(&self) -> usize {
         match &self.compression {
             Compression::Columns(columns) => forward_runs(columns.count),
-            Compression::Rows(groups) => 1 + groups.rows.count,
+            Compression::Rows(groups) => reverse_runs(groups.rows.count),
         }
     }
 }

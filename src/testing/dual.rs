@@ -16,6 +16,7 @@ use crate::gradient::Driver;
 use crate::hessian::{Hessian, Products};
 use crate::jacobian::Jacobian;
 use crate::pushforward::Pushforward;
+use crate::rows::{HasRows, LANES};
 use crate::sparse::hessian::SparseHessian;
 use crate::sparse::jacobian::SparseJacobian;
 use crate::sparse::{HessianColouring, JacobianColouring};
@@ -23,12 +24,16 @@ use crate::{Args, Buffers, Function, Gradients, Output, Rule};
 
 /// A [`TestFunction`] that runs on dual numbers, as `#[differentiable(dual)]` functions do.
 pub trait TestDual:
-    TestFunction<Output: Output<Gradient: Numbers<f64>>> + Liftable<1> + Liftable<4> + Liftable<8>
+    TestFunction<Output: Output<Gradient: Numbers<f64>>> + Liftable<1> + Liftable<4> + Liftable<8> + HasRows
 {
 }
 
 impl<F> TestDual for F where
-    F: TestFunction<Output: Output<Gradient: Numbers<f64>>> + Liftable<1> + Liftable<4> + Liftable<8>
+    F: TestFunction<Output: Output<Gradient: Numbers<f64>>>
+        + Liftable<1>
+        + Liftable<4>
+        + Liftable<8>
+        + HasRows
 {
 }
 
@@ -225,10 +230,10 @@ fn flat<F: TestFunction>(mut gradients: Gradients<F>, buffers: &mut Buffers<F>) 
 
 /// The objects under test, which last from input to input.
 struct FirstOrder<F: TestDual> {
-    /// That of the Jacobian, and one to compare with.
+    /// To compare with.
     driver: Driver<F>,
-    rows: Driver<F>,
     jacobian: Jacobian<F>,
+    rows: Jacobian<F>,
     sparse: SparseJacobian<F>,
     pushforward: Pushforward<F>,
 }
@@ -237,21 +242,20 @@ impl<F: TestDual> FirstOrder<F> {
     fn new<R: Rule<Function = F> + 'static>(rule: impl Fn() -> R) -> Self {
         FirstOrder {
             driver: Driver::new(rule()),
-            rows: Driver::new(rule()),
             jacobian: Jacobian::default(),
+            rows: Jacobian::default(),
             sparse: SparseJacobian::default(),
             pushforward: Pushforward::default(),
         }
     }
 
     fn check(&mut self, case: &Case<F>, later: bool) {
-        let FirstOrder { driver, rows, jacobian, sparse, pushforward } = self;
+        let FirstOrder { driver, jacobian, rows, sparse, pushforward } = self;
         // A result that owns memory comes in dual numbers, too, and with its derivative.
         let once = if case.result.len() == 1 { case.allocations } else { 3 * case.allocations };
 
         let mut args = case.input.clone();
-        let ((mut value, matrix), allocations) =
-            allocations_in(|| jacobian.run(driver, lend::<F>(&mut args)));
+        let ((mut value, matrix), allocations) = allocations_in(|| jacobian.run(lend::<F>(&mut args)));
         case.same("the value with the Jacobian", &case.result, &numbers(&mut value));
         case.untouched("the Jacobian", &mut args);
         if matrix.dim() != (case.outputs, case.point.len()) {
@@ -261,12 +265,26 @@ impl<F: TestDual> FirstOrder<F> {
             let runs = case.point.len().div_ceil(8).max(1) + case.outputs;
             case.allocates("the Jacobian", allocations, runs * once);
         }
-        rows_agree(case, rows, &value, matrix);
+        rows_agree(case, driver, &value, matrix);
+
+        let mut args = case.input.clone();
+        let (by_rows, allocations) = allocations_in(|| rows.by_rows(lend::<F>(&mut args)));
+        case.untouched("the Jacobian by rows", &mut args);
+        if let Some(mut value) = by_rows {
+            case.same("the value with the Jacobian by rows", &case.result, &numbers(&mut value));
+            for (i, (row, expected)) in rows.view().rows().into_iter().zip(matrix.rows()).enumerate() {
+                case.close(&format!("row {i} of the Jacobian by rows"), &expected.to_vec(), &row.to_vec());
+            }
+            if later {
+                let runs = case.outputs.div_ceil(LANES).max(1);
+                case.allocates("the Jacobian by rows", allocations, runs * once);
+            }
+        }
 
         let colouring = JacobianColouring::new(sparse.pattern(lend::<F>(&mut case.input.clone())));
         let mut args = case.input.clone();
         let ((mut value, entries), allocations) =
-            allocations_in(|| sparse.run(driver, lend::<F>(&mut args), &colouring));
+            allocations_in(|| sparse.run(lend::<F>(&mut args), &colouring));
         case.same("the value with the sparse Jacobian", &case.result, &numbers(&mut value));
         case.untouched("the sparse Jacobian", &mut args);
         for (i, row) in colouring.pattern().dense(&entries).rows().into_iter().enumerate() {

@@ -175,8 +175,9 @@ fn grids_with_results_in_arguments() {
 #[test]
 fn few_rows_go_by_reverse_mode() {
     let colouring = jacobian!(moments(&points(100)));
-    assert_eq!((colouring.colours(), colouring.is_by_columns(), colouring.runs()), (3, false, 4));
-    let colouring = jacobian!(moments(&points(20)));
+    let runs = if cfg!(target_feature = "avx") { 2 } else { 3 };
+    assert_eq!((colouring.colours(), colouring.is_by_columns(), colouring.runs()), (3, false, runs));
+    let colouring = jacobian!(moments(&points(10)));
     assert!(colouring.is_by_columns());
     // Both a full row and a full column.
     let colouring = jacobian!(arrow(&points(30)));
@@ -220,14 +221,14 @@ fn wrong_patterns_are_noticed() {
     g.value_and_sparse_jacobian(&[2.0, 2.0, 3.0, 4.0], &colouring);
 
     // One entry less, in a colour that its row has already, or in another one, by columns and by rows.
-    for n in [20, 100] {
+    for n in [10, 100] {
         let x = points(n);
         let mut g = moments::jacobian();
         let full = g.jacobian_pattern(&x);
         for missing in [(0, 0), (1, 7), (0, n - 1)] {
             let kept = full.iter().map(|(i, j, _)| (i, j)).filter(|&entry| entry != missing);
             let colouring = JacobianColouring::new(Pattern::of_entries((3, n), kept));
-            assert_eq!(colouring.is_by_columns(), n == 20);
+            assert_eq!(colouring.is_by_columns(), n == 10);
             let text = message(|| {
                 g.value_and_sparse_jacobian(&x, &colouring);
             });

@@ -11,7 +11,7 @@ use crate::task::{self, Task};
 pub type Camera = [f64; 11];
 
 /// *x* turned around the axis *r* by the angle *|r|*: Rodrigues' formula.
-#[differentiable]
+#[differentiable(dual)]
 fn rotated(r: [f64; 3], x: [f64; 3]) -> [f64; 3] {
     let square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2];
     if square == 0.0 {
@@ -31,15 +31,15 @@ fn rotated(r: [f64; 3], x: [f64; 3]) -> [f64; 3] {
     ]
 }
 
-#[differentiable]
+#[differentiable(dual)]
 fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 
 /// By how much the camera's view of `point` misses `feature`, times the weight.
-#[differentiable]
+#[differentiable(dual)]
 pub fn reprojection_error(
-    camera: &Camera,
+    camera: &[f64; 11],
     point: &[f64; 3],
     weight: f64,
     #[constant] feature: &[f64; 2],
@@ -126,10 +126,13 @@ impl Sparse {
         self.rows.push(0);
     }
 
-    fn row<const N: usize>(&mut self, columns: &[usize; N], values: &[f64; N]) {
-        self.columns.extend_from_slice(columns);
+    /// Adds rows that have entries in the same columns.
+    fn rows(&mut self, columns: &[usize], values: &[f64]) {
         self.values.extend_from_slice(values);
-        self.rows.push(self.columns.len());
+        for _ in 0..values.len() / columns.len() {
+            self.columns.extend_from_slice(columns);
+            self.rows.push(self.columns.len());
+        }
     }
 }
 
@@ -149,20 +152,13 @@ pub fn jacobian(
             11..14 => 11 * n + 3 * point + j - 11,
             _ => 11 * n + 3 * m + i,
         });
-        for seed in [[1.0, 0.0], [0.0, 1.0]] {
-            let (camera, point) = (&problem.cameras[camera], &problem.points[point]);
-            let (_, d) = reprojection.value_and_pullback(camera, point, w, feature, seed);
-            let values: [f64; 15] = std::array::from_fn(|j| match j {
-                0..11 => d.camera[j],
-                11..14 => d.point[j - 11],
-                _ => d.weight,
-            });
-            result.row(&columns, &values);
-        }
+        let (camera, point) = (&problem.cameras[camera], &problem.points[point]);
+        let (_, rows) = reprojection.value_and_jacobian(camera, point, w, feature);
+        result.rows(&columns, rows.as_slice().expect("row by row"));
     }
     for (i, &w) in problem.weights.iter().enumerate() {
         let (_, d) = weight.value_and_gradient(w);
-        result.row(&[11 * n + 3 * m + i], &[d.weight]);
+        result.rows(&[11 * n + 3 * m + i], &[d.weight]);
     }
 }
 
@@ -180,7 +176,7 @@ pub fn task(function: &str, input: &Value) -> Result<Box<dyn Task>, String> {
             }))
         }
         "jacobian" => {
-            let (mut reprojection, mut weight) = (reprojection_error::pullback(), weight_error::gradient());
+            let (mut reprojection, mut weight) = (reprojection_error::jacobian(), weight_error::gradient());
             let run = move |result: &mut Sparse| jacobian(&problem, &mut reprojection, &mut weight, result);
             Ok(task::task(Sparse::default(), run, |result| {
                 json!({

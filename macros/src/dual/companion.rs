@@ -7,7 +7,7 @@ use syn::{Ident, ReturnType, Type};
 
 use crate::calls::on_duals;
 use crate::differentiable::{analysed, rule};
-use crate::dual::{Retype, lifting, number, width};
+use crate::dual::{Retype, arguments, component, lifting, number, parameters, width};
 use crate::errors::Errors;
 use crate::forward::primal;
 use crate::signature::{Parameter, Passing, Signature};
@@ -21,9 +21,9 @@ pub(crate) fn companion(signature: &Signature, function: &syn::ItemFn) -> syn::R
     let name = format_ident!("{}{ON_DUALS}", signature.name, span = signature.name.span());
     let (mut sig, mut body) = (function.sig.clone(), (*function.block).clone());
     CallsItself { name: &signature.name, by: &name }.visit_block_mut(&mut body);
-    let number = number();
-    let width = width();
+    let (number, component, width) = (number(), component(), width());
     sig.ident = name;
+    sig.generics.params.push(syn::parse_quote!(#component: ::pullback::__private::Float));
     sig.generics.params.push(syn::parse_quote!(const #width: usize));
     for (input, parameter) in sig.inputs.iter_mut().zip(&signature.parameters) {
         if let (syn::FnArg::Typed(typed), false) = (input, parameter.constant) {
@@ -39,7 +39,9 @@ pub(crate) fn companion(signature: &Signature, function: &syn::ItemFn) -> syn::R
             typed.attrs.push(syn::parse_quote!(#[constant]));
         }
     }
-    let dual = Signature::parse(&signature.vis, &mut attributes, &mut errors);
+    let mut dual = Signature::parse(&signature.vis, &mut attributes, &mut errors);
+    // No value is a mere component.
+    dual.generics.scalars.clear();
     let (mut program, items) = analysed(&dual, &body, &mut errors)?;
     lifting::lift(&mut program, &dual, &mut errors);
     errors.finish()?;
@@ -76,9 +78,8 @@ pub(crate) fn companion(signature: &Signature, function: &syn::ItemFn) -> syn::R
         })
         .collect();
     let call = on_duals(Span::call_site());
-    let arguments = signature.generics.names();
-    let arguments = quote!(<#(#arguments,)* #width>);
-    let inner = &items;
+    let (parameters, arguments, own_arguments) = (parameters(), arguments(), signature.generics.names());
+    let (inner, types) = (&items, dual.generics.types());
     Ok(quote! {
         #sig {
             #(#inner)*
@@ -86,7 +87,9 @@ pub(crate) fn companion(signature: &Signature, function: &syn::ItemFn) -> syn::R
         }
 
         #[allow(non_camel_case_types)]
-        #vis struct #dual_name #declared #clause {}
+        #vis struct #dual_name #declared #clause {
+            marker: ::core::marker::PhantomData<fn() -> #types>,
+        }
 
         #function
 
@@ -103,7 +106,7 @@ pub(crate) fn companion(signature: &Signature, function: &syn::ItemFn) -> syn::R
             }
         }
 
-        impl #declared __pb::HasDual<f64, #width> for #own #own_types #clause {
+        impl #declared __pb::HasDual<#arguments> for #own #own_types #clause {
             type Dual = #ty;
         }
 
@@ -111,20 +114,20 @@ pub(crate) fn companion(signature: &Signature, function: &syn::ItemFn) -> syn::R
             /// The function of dual numbers.
             #[doc(hidden)]
             #[inline]
-            pub fn #call<const #width: usize>(#(#written),*) -> #output {
-                #dual_name::#arguments(#(#given),*)
+            pub fn #call<#parameters>(#(#written),*) -> #output {
+                #dual_name::<#(#own_arguments,)* #arguments>(#(#given),*)
             }
 
             /// The arguments of a call of that.
             #[doc(hidden)]
             #[inline(always)]
-            pub fn args_on_duals<'a, const #width: usize>(#(#lent),*) -> __pb::Args<'a, #ty> {
+            pub fn args_on_duals<'a, #parameters>(#(#lent),*) -> __pb::Args<'a, #ty> {
                 (#(#given,)*)
             }
 
             /// Its rule.
             #[doc(hidden)]
-            pub fn rule_on_duals<const #width: usize>() -> impl __pb::Rule<Function = #ty> {
+            pub fn rule_on_duals<#parameters>() -> impl __pb::Rule<Function = #ty> {
                 <#ty>::rule()
             }
         }

@@ -193,10 +193,10 @@ impl Program {
         if !self.lifted.contains(&expr) {
             return tokens;
         }
-        let width = crate::dual::width();
+        let arguments = crate::dual::arguments();
         match self.kind_of(expr) {
             Kind::Float => crate::dual::constant(&tokens),
-            _ => quote!(__pb::Lift::<f64, #width>::lift(&(#tokens))),
+            _ => quote!(__pb::Lift::<#arguments>::lift(&(#tokens))),
         }
     }
 
@@ -353,7 +353,7 @@ impl Values {
 impl VisitMut for Values {
     fn visit_expr_mut(&mut self, expr: &mut Syn) {
         match expr {
-            Syn::Path(_) if self.kind(expr) == Kind::Float => *expr = syn::parse_quote!(#expr.value()),
+            Syn::Path(_) if self.kind(expr) == Kind::Float => *expr = syn::parse_quote!(#expr.to_f64()),
             Syn::Unary(unary) if self.kind(expr_of(unary)) == Kind::Float => {
                 if matches!(unary.op, syn::UnOp::Deref(_)) {
                     *expr = (*unary.expr).clone();
@@ -365,7 +365,7 @@ impl VisitMut for Values {
                 let number = self.kind(&Syn::Index(index.clone())) == Kind::Float;
                 self.visit_expr_mut(&mut index.index);
                 if number {
-                    *expr = syn::parse_quote!(#expr.value());
+                    *expr = syn::parse_quote!(#expr.to_f64());
                 } else {
                     syn::visit_mut::visit_expr_mut(self, expr);
                 }

@@ -23,16 +23,33 @@ pub(crate) fn width() -> Ident {
     Ident::new("__N", Span::mixed_site())
 }
 
+/// The type of a dual number's components, as a generic parameter.
+pub(crate) fn component() -> Ident {
+    Ident::new("__T", Span::mixed_site())
+}
+
+/// Both, as arguments of what has these parameters.
+pub(crate) fn arguments() -> TokenStream {
+    let (component, width) = (component(), width());
+    quote!(#component, #width)
+}
+
+/// Both, as parameters.
+pub(crate) fn parameters() -> TokenStream {
+    let (component, width) = (component(), width());
+    quote!(#component: ::pullback::__private::Float, const #width: usize)
+}
+
 /// The type of the dual numbers that take the place of floats.
 pub(crate) fn number() -> Type {
-    let width = width();
-    syn::parse_quote!(::pullback::__private::DualNumber<f64, #width>)
+    let arguments = arguments();
+    syn::parse_quote!(::pullback::__private::DualNumber<#arguments>)
 }
 
 /// A dual number with the value `value` and no derivatives.
 pub(crate) fn constant(value: &TokenStream) -> TokenStream {
-    let width = width();
-    quote!(__pb::DualNumber::<f64, #width>::constant(#value))
+    let arguments = arguments();
+    quote!(__pb::DualNumber::<#arguments>::constant(#value))
 }
 
 /// Replaces a type by its name.
@@ -104,7 +121,7 @@ impl Signature {
         {
             return TokenStream::new();
         }
-        let ((declared, types, clause), width) = (self.generics.split(), width());
+        let ((declared, types, clause), of_numbers) = (self.generics.split(), parameters());
         let (name, names, lent, output) = (&self.name, self.names(), self.lent(0), &self.output);
         let written = names.iter().zip(&self.parameters).map(|(name, parameter)| {
             let ty = &parameter.syntax;
@@ -115,18 +132,18 @@ impl Signature {
             impl #declared #name #types #clause {
                 #[doc(hidden)]
                 #[inline(always)]
-                pub fn #call<const #width: usize>(#(#written),*) -> #output {
+                pub fn #call<#of_numbers>(#(#written),*) -> #output {
                     #primal(#(#names),*)
                 }
 
                 #[doc(hidden)]
                 #[inline(always)]
-                pub fn args_on_duals<'a, const #width: usize>(#(#lent),*) -> __pb::Args<'a, Self> {
+                pub fn args_on_duals<'a, #of_numbers>(#(#lent),*) -> __pb::Args<'a, Self> {
                     (#(#names,)*)
                 }
 
                 #[doc(hidden)]
-                pub fn rule_on_duals<const #width: usize>() -> impl __pb::Rule<Function = Self> {
+                pub fn rule_on_duals<#of_numbers>() -> impl __pb::Rule<Function = Self> {
                     <Self as __pb::HasRule>::make_rule()
                 }
             }
@@ -136,13 +153,12 @@ impl Signature {
     /// For a function that is generic over a float: its counterpart in dual numbers is itself at another type.
     pub(crate) fn itself_on_duals(&self) -> TokenStream {
         let Some(float) = self.float() else { return TokenStream::new() };
-        let (component, width) = (Ident::new("__T", Span::mixed_site()), width());
-        let number: Type = syn::parse_quote!(__pb::DualNumber<#component, #width>);
+        let (number, parameters, arguments) = (number(), parameters(), arguments());
         let (of_floats, of_duals) = (self.at(&syn::parse_quote!(f64)), self.at(&number));
         let constants = self.generics.constants();
         let clause = self.generics.clause_at(&float, &number);
         quote! {
-            impl<#component: __pb::Float, const #width: usize, #(#constants),*> __pb::HasDual<#component, #width> for #of_floats
+            impl<#parameters, #(#constants),*> __pb::HasDual<#arguments> for #of_floats
             #clause
             {
                 type Dual = #of_duals;
@@ -316,7 +332,7 @@ impl Signature {
                 #[doc = #jacobian]
                 #[allow(clippy::too_many_arguments)]
                 pub fn value_and_jacobian(&mut self, #(#typed),*) -> (#output, __pb::ndarray::ArrayView2<'_, f64>) {
-                    self.extras.get::<__pb::Jacobian<Self>>().run(&mut self.driver, (#(#passed,)*))
+                    self.extras.get::<__pb::Jacobian<Self>>().run((#(#passed,)*))
                 }
 
                 #sparse_jacobian

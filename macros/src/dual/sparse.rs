@@ -22,7 +22,7 @@ pub(super) fn sparse_jacobian(
     );
     let jacobian = format!(
         "The value of `{name}`, and the entries of its Jacobian in the places of the pattern that `colouring` has. `&mut` arguments are \
-         restored.\n\n# Panics\nIf the Jacobian has other dimensions than the pattern, or entries outside of it."
+         restored.\n\n# Panics\nIf the Jacobian has other dimensions than the pattern, or entries outside of it; by rows, if a part of the value is missing, as in `None`."
     );
     let colouring = colouring();
     quote! {
@@ -39,7 +39,7 @@ pub(super) fn sparse_jacobian(
             #(#typed,)*
             #colouring: &__pb::JacobianColouring,
         ) -> (#output, __pb::ndarray::ArrayView1<'_, f64>) {
-            self.extras.get::<__pb::SparseJacobian<Self>>().run(&mut self.driver, (#(#passed,)*), #colouring)
+            self.extras.get::<__pb::SparseJacobian<Self>>().run((#(#passed,)*), #colouring)
         }
     }
 }

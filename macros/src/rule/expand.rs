@@ -184,24 +184,24 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
 
     // It is called with dual numbers as it is, if its type parameters can be such.
     let on_duals = signature.generics.type_params().next().map(|_| {
-        let (call, width) = (crate::calls::on_duals(here), crate::dual::width());
+        let (call, of_numbers) = (crate::calls::on_duals(here), crate::dual::parameters());
         quote! {
             #[doc(hidden)]
             #[inline(always)]
             #[allow(clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity)]
-            pub fn #call<'a, const #width: usize>(#(#public_names: #types),*) -> #output {
+            pub fn #call<'a, #of_numbers>(#(#public_names: #types),*) -> #output {
                 <Self as #private::Function>::primal((#(#public_names,)*))
             }
 
             #[doc(hidden)]
             #[inline(always)]
             #[allow(clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity)]
-            pub fn args_on_duals<'a, const #width: usize>(#(#public_names: #types),*) -> #private::Args<'a, Self> {
+            pub fn args_on_duals<'a, #of_numbers>(#(#public_names: #types),*) -> #private::Args<'a, Self> {
                 (#(#public_names,)*)
             }
 
             #[doc(hidden)]
-            pub fn rule_on_duals<const #width: usize>() -> impl #private::Rule<Function = Self, Residual = ()> {
+            pub fn rule_on_duals<#of_numbers>() -> impl #private::Rule<Function = Self, Residual = ()> {
                 Self::rule()
             }
         }

@@ -7,6 +7,7 @@
 
 mod cast;
 mod contribute;
+mod lanes;
 mod lift;
 mod number;
 mod numbers;
@@ -15,13 +16,17 @@ mod parameter;
 
 pub use cast::Cast;
 pub use contribute::{Contribute, ContributeParameter, ContributeParameters};
+pub(crate) use lanes::Laned;
+pub use lanes::Lanes;
 pub use lift::{Lift, LiftRef};
 pub use number::{DualNumber, by_seed};
 pub use numbers::{Direction, Numbers};
 pub use parameter::{LiftParameter, LiftParameters};
 
 use crate::call::HasRule;
+use crate::float::Float;
 use crate::function::Function;
+use crate::output::Output;
 
 /// A function that can be run on dual numbers.
 #[diagnostic::on_unimplemented(
@@ -34,34 +39,38 @@ pub trait HasDual<T, const N: usize>: Function {
     type Dual: HasRule;
 }
 
-/// A function whose arguments and output there are in dual numbers with `N` directions, too.
+/// A function whose arguments and output there are in dual numbers with components `T` and `N` directions, too.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not run on dual numbers",
     label = "forward mode and second derivatives need that",
     note = "mark the function `#[differentiable(dual)]`, or make it generic over a `Float`; its parameters and its output consist of \
             `f64`, or of structs that are generic over a `Float`"
 )]
-pub trait Liftable<const N: usize>:
-    Function<Parameters: LiftParameters<N>, Output: Lift<f64, N, Dual: Numbers<DualNumber<f64, N>>>>
-    + HasDual<
-        f64,
+pub trait Liftable<const N: usize, T: Float = f64>:
+    Function<
+        Parameters: LiftParameters<N, T>,
+        Output: Lift<T, N, Dual: Numbers<DualNumber<T, N>> + Output<Gradient: Numbers<DualNumber<T, N>>>>,
+    > + HasDual<
+        T,
         N,
         Dual: Function<
-            Parameters = <Self::Parameters as LiftParameters<N>>::Dual,
-            Output = <Self::Output as Lift<f64, N>>::Dual,
+            Parameters = <Self::Parameters as LiftParameters<N, T>>::Dual,
+            Output = <Self::Output as Lift<T, N>>::Dual,
         >,
     >
 {
 }
 
-impl<F, const N: usize> Liftable<N> for F where
-    F: Function<Parameters: LiftParameters<N>, Output: Lift<f64, N, Dual: Numbers<DualNumber<f64, N>>>>
-        + HasDual<
-            f64,
+impl<F, const N: usize, T: Float> Liftable<N, T> for F where
+    F: Function<
+            Parameters: LiftParameters<N, T>,
+            Output: Lift<T, N, Dual: Numbers<DualNumber<T, N>> + Output<Gradient: Numbers<DualNumber<T, N>>>>,
+        > + HasDual<
+            T,
             N,
             Dual: Function<
-                Parameters = <F::Parameters as LiftParameters<N>>::Dual,
-                Output = <F::Output as Lift<f64, N>>::Dual,
+                Parameters = <F::Parameters as LiftParameters<N, T>>::Dual,
+                Output = <F::Output as Lift<T, N>>::Dual,
             >,
         >
 {

@@ -97,6 +97,12 @@ impl<T: Float, const N: usize> DualNumber<T, N> {
         self
     }
 
+    /// *x* without what it carries along, whatever it consists of.
+    #[inline(always)]
+    pub fn to_f64(self) -> f64 {
+        self.value.to_f64()
+    }
+
     /// The sine and the cosine.
     #[inline(always)]
     pub fn sin_cos(self) -> (Self, Self) {

@@ -4,12 +4,14 @@ use crate::dual::lift::{Lift, LiftRef};
 use crate::dual::number::DualNumber;
 use crate::dual::numbers::Numbers;
 use crate::entries::Entry;
+use crate::float::Float;
 use crate::function::{ConstMut, ConstRef, ConstVal, Held, Mut, Parameter, Parameters, Ref, Val, for_tuples};
 use crate::shadow::Differentiable;
 use crate::tangent::{Tangent, Value};
 
-/// A parameter whose argument may be made of dual numbers with `N` directions. Visitors get coordinates that lie side by side together.
-pub trait LiftParameter<const N: usize>: Parameter {
+/// A parameter whose argument may be made of dual numbers with components `T` and `N` directions. Visitors get coordinates that lie side
+/// by side together.
+pub trait LiftParameter<const N: usize, T = f64>: Parameter {
     /// How the function of dual numbers takes it.
     type Dual: Parameter;
     /// Where the argument in dual numbers lives, from call to call.
@@ -30,12 +32,17 @@ pub trait LiftParameter<const N: usize>: Parameter {
         0
     }
     /// Visits the coordinates of an active argument.
-    fn visit_duals<F: FnMut(&mut [DualNumber<f64, N>])>(store: &mut Self::Store, visitor: &mut F);
+    fn visit_duals<F: FnMut(&mut [DualNumber<T, N>])>(store: &mut Self::Store, visitor: &mut F);
     /// The same, of an active `&mut` argument.
-    fn visit_outputs<F: FnMut(&mut [DualNumber<f64, N>])>(store: &mut Self::Store, visitor: &mut F);
+    fn visit_outputs<F: FnMut(&mut [DualNumber<T, N>])>(store: &mut Self::Store, visitor: &mut F);
     /// Visits the coordinates of its gradient in dual numbers.
-    fn visit_dual_gradient<F: FnMut(&mut [DualNumber<f64, N>])>(
+    fn visit_dual_gradient<F: FnMut(&mut [DualNumber<T, N>])>(
         gradient: &mut <Self::Dual as Parameter>::Gradient,
+        buffer: &mut <Self::Dual as Parameter>::Buffer,
+        visitor: &mut F,
+    );
+    /// The same, of an active `&mut` argument.
+    fn visit_dual_written<F: FnMut(&mut [DualNumber<T, N>])>(
         buffer: &mut <Self::Dual as Parameter>::Buffer,
         visitor: &mut F,
     );
@@ -49,10 +56,10 @@ pub trait LiftParameter<const N: usize>: Parameter {
     fn visit_written<F: FnMut(&mut [f64])>(buffer: &mut Self::Buffer, visitor: &mut F);
 }
 
-impl<A, const N: usize> LiftParameter<N> for Val<A>
+impl<A, T: Float, const N: usize> LiftParameter<N, T> for Val<A>
 where
     A: Value<Tangent: Numbers<f64>> + Copy + 'static,
-    A: Lift<f64, N, Dual: Value<Tangent: Numbers<DualNumber<f64, N>>> + Numbers<DualNumber<f64, N>> + Copy>,
+    A: Lift<T, N, Dual: Value<Tangent: Numbers<DualNumber<T, N>>> + Numbers<DualNumber<T, N>> + Copy>,
 {
     type Dual = Val<A::Dual>;
     type Store = Option<A::Dual>;
@@ -68,19 +75,21 @@ where
     #[inline]
     fn unload(_arg: &mut A, _store: &Self::Store) {}
     #[inline]
-    fn visit_duals<F: FnMut(&mut [DualNumber<f64, N>])>(store: &mut Self::Store, visitor: &mut F) {
+    fn visit_duals<F: FnMut(&mut [DualNumber<T, N>])>(store: &mut Self::Store, visitor: &mut F) {
         store.visit_runs(visitor);
     }
     #[inline]
-    fn visit_outputs<F: FnMut(&mut [DualNumber<f64, N>])>(_store: &mut Self::Store, _visitor: &mut F) {}
+    fn visit_outputs<F: FnMut(&mut [DualNumber<T, N>])>(_store: &mut Self::Store, _visitor: &mut F) {}
     #[inline]
-    fn visit_dual_gradient<F: FnMut(&mut [DualNumber<f64, N>])>(
+    fn visit_dual_gradient<F: FnMut(&mut [DualNumber<T, N>])>(
         gradient: &mut <A::Dual as Value>::Tangent,
         (): &mut (),
         visitor: &mut F,
     ) {
         gradient.visit_runs(visitor);
     }
+    #[inline]
+    fn visit_dual_written<F: FnMut(&mut [DualNumber<T, N>])>((): &mut (), _visitor: &mut F) {}
     #[inline]
     fn visit_gradient<F: FnMut(&mut [f64])>(gradient: &mut A::Tangent, (): &mut (), visitor: &mut F) {
         gradient.visit_runs(visitor);
@@ -91,14 +100,14 @@ where
 
 macro_rules! by_reference {
     ($Mode:ident, $unload:expr, $outputs:expr) => {
-        impl<A, const N: usize> LiftParameter<N> for $Mode<A>
+        impl<A, T: Float, const N: usize> LiftParameter<N, T> for $Mode<A>
         where
             A: Differentiable<Gradient: Numbers<f64>> + ?Sized + 'static,
             A: LiftRef<
-                    f64,
+                    T,
                     N,
-                    Dual: Differentiable<Gradient: Numbers<DualNumber<f64, N>>>
-                              + Numbers<DualNumber<f64, N>>
+                    Dual: Differentiable<Gradient: Numbers<DualNumber<T, N>>>
+                              + Numbers<DualNumber<T, N>>
                               + 'static,
                 >,
         {
@@ -126,22 +135,31 @@ macro_rules! by_reference {
                 A::store_size(store)
             }
             #[inline]
-            fn visit_duals<F: FnMut(&mut [DualNumber<f64, N>])>(store: &mut Self::Store, visitor: &mut F) {
+            fn visit_duals<F: FnMut(&mut [DualNumber<T, N>])>(store: &mut Self::Store, visitor: &mut F) {
                 A::lend(store).visit_runs(visitor);
             }
             #[inline]
-            fn visit_outputs<F: FnMut(&mut [DualNumber<f64, N>])>(store: &mut Self::Store, visitor: &mut F) {
+            fn visit_outputs<F: FnMut(&mut [DualNumber<T, N>])>(store: &mut Self::Store, visitor: &mut F) {
                 if $outputs {
                     A::lend(store).visit_runs(visitor);
                 }
             }
             #[inline]
-            fn visit_dual_gradient<F: FnMut(&mut [DualNumber<f64, N>])>(
+            fn visit_dual_gradient<F: FnMut(&mut [DualNumber<T, N>])>(
                 (): &mut (),
                 buffer: &mut <A::Dual as Differentiable>::Gradient,
                 visitor: &mut F,
             ) {
                 buffer.visit_runs(visitor);
+            }
+            #[inline]
+            fn visit_dual_written<F: FnMut(&mut [DualNumber<T, N>])>(
+                buffer: &mut <A::Dual as Differentiable>::Gradient,
+                visitor: &mut F,
+            ) {
+                if $outputs {
+                    buffer.visit_runs(visitor);
+                }
             }
             #[inline]
             fn visit_gradient<F: FnMut(&mut [f64])>((): &mut (), buffer: &mut A::Gradient, visitor: &mut F) {
@@ -162,7 +180,7 @@ by_reference!(Mut, |arg, store| A::unload(arg, store), true);
 /// What carries no gradient is passed as it is.
 macro_rules! passed {
     ([$($generics:tt)*] $Mode:ident<$A:ident>, $Store:ty, load: $load:expr, restore: $restore:expr $(, size: $size:expr)?) => {
-        impl<$($generics)*, const N: usize> LiftParameter<N> for $Mode<$A> {
+        impl<$($generics)*, T: Float, const N: usize> LiftParameter<N, T> for $Mode<$A> {
             type Dual = Self;
             type Store = $Store;
 
@@ -189,16 +207,18 @@ macro_rules! passed {
                 }
             )?
             #[inline]
-            fn visit_duals<F: FnMut(&mut [DualNumber<f64, N>])>(_store: &mut Self::Store, _visitor: &mut F) {}
+            fn visit_duals<F: FnMut(&mut [DualNumber<T, N>])>(_store: &mut Self::Store, _visitor: &mut F) {}
             #[inline]
-            fn visit_outputs<F: FnMut(&mut [DualNumber<f64, N>])>(_store: &mut Self::Store, _visitor: &mut F) {}
+            fn visit_outputs<F: FnMut(&mut [DualNumber<T, N>])>(_store: &mut Self::Store, _visitor: &mut F) {}
             #[inline]
-            fn visit_dual_gradient<F: FnMut(&mut [DualNumber<f64, N>])>(
+            fn visit_dual_gradient<F: FnMut(&mut [DualNumber<T, N>])>(
                 _gradient: &mut Self::Gradient,
                 _buffer: &mut Self::Buffer,
                 _visitor: &mut F,
             ) {
             }
+            #[inline]
+            fn visit_dual_written<F: FnMut(&mut [DualNumber<T, N>])>(_buffer: &mut Self::Buffer, _visitor: &mut F) {}
             #[inline]
             fn visit_gradient<F: FnMut(&mut [f64])>(
                 _gradient: &mut Self::Gradient,
@@ -225,7 +245,7 @@ passed! {
 }
 
 /// A tuple of [`LiftParameter`]s.
-pub trait LiftParameters<const N: usize>: Parameters {
+pub trait LiftParameters<const N: usize, T = f64>: Parameters {
     /// See [`LiftParameter::Dual`].
     type Dual: Parameters;
     /// See [`LiftParameter::Store`].
@@ -242,12 +262,17 @@ pub trait LiftParameters<const N: usize>: Parameters {
     /// See [`LiftParameter::store_size`].
     fn stores_size(stores: &Self::Stores) -> usize;
     /// See [`LiftParameter::visit_duals`].
-    fn visit_duals<F: FnMut(&mut [DualNumber<f64, N>])>(stores: &mut Self::Stores, visitor: &mut F);
+    fn visit_duals<F: FnMut(&mut [DualNumber<T, N>])>(stores: &mut Self::Stores, visitor: &mut F);
     /// See [`LiftParameter::visit_outputs`].
-    fn visit_outputs<F: FnMut(&mut [DualNumber<f64, N>])>(stores: &mut Self::Stores, visitor: &mut F);
+    fn visit_outputs<F: FnMut(&mut [DualNumber<T, N>])>(stores: &mut Self::Stores, visitor: &mut F);
     /// See [`LiftParameter::visit_dual_gradient`].
-    fn visit_dual_gradient<F: FnMut(&mut [DualNumber<f64, N>])>(
+    fn visit_dual_gradient<F: FnMut(&mut [DualNumber<T, N>])>(
         gradients: &mut <Self::Dual as Parameters>::Gradients,
+        buffers: &mut <Self::Dual as Parameters>::Buffers,
+        visitor: &mut F,
+    );
+    /// See [`LiftParameter::visit_dual_written`].
+    fn visit_dual_written<F: FnMut(&mut [DualNumber<T, N>])>(
         buffers: &mut <Self::Dual as Parameters>::Buffers,
         visitor: &mut F,
     );
@@ -265,7 +290,7 @@ pub trait LiftParameters<const N: usize>: Parameters {
 
 macro_rules! parameters {
     ($($P:ident $i:tt),*) => {
-        impl<const WIDTH: usize, $($P: LiftParameter<WIDTH>),*> LiftParameters<WIDTH> for ($($P,)*) {
+        impl<const WIDTH: usize, Component: Float, $($P: LiftParameter<WIDTH, Component>),*> LiftParameters<WIDTH, Component> for ($($P,)*) {
             type Dual = ($($P::Dual,)*);
             type Stores = Nested<($(Nested<$P::Store>,)*)>;
 
@@ -285,18 +310,24 @@ macro_rules! parameters {
             fn stores_size(_stores: &Self::Stores) -> usize {
                 0 $(+ $P::store_size(&_stores.0.$i.0))*
             }
-            fn visit_duals<Visitor: FnMut(&mut [DualNumber<f64, WIDTH>])>(_stores: &mut Self::Stores, _visitor: &mut Visitor) {
+            fn visit_duals<Visitor: FnMut(&mut [DualNumber<Component, WIDTH>])>(_stores: &mut Self::Stores, _visitor: &mut Visitor) {
                 $($P::visit_duals(&mut _stores.0.$i.0, _visitor);)*
             }
-            fn visit_outputs<Visitor: FnMut(&mut [DualNumber<f64, WIDTH>])>(_stores: &mut Self::Stores, _visitor: &mut Visitor) {
+            fn visit_outputs<Visitor: FnMut(&mut [DualNumber<Component, WIDTH>])>(_stores: &mut Self::Stores, _visitor: &mut Visitor) {
                 $($P::visit_outputs(&mut _stores.0.$i.0, _visitor);)*
             }
-            fn visit_dual_gradient<Visitor: FnMut(&mut [DualNumber<f64, WIDTH>])>(
+            fn visit_dual_gradient<Visitor: FnMut(&mut [DualNumber<Component, WIDTH>])>(
                 _gradients: &mut <Self::Dual as Parameters>::Gradients,
                 _buffers: &mut <Self::Dual as Parameters>::Buffers,
                 _visitor: &mut Visitor,
             ) {
                 $($P::visit_dual_gradient(&mut _gradients.$i, &mut _buffers.$i, _visitor);)*
+            }
+            fn visit_dual_written<Visitor: FnMut(&mut [DualNumber<Component, WIDTH>])>(
+                _buffers: &mut <Self::Dual as Parameters>::Buffers,
+                _visitor: &mut Visitor,
+            ) {
+                $($P::visit_dual_written(&mut _buffers.$i, _visitor);)*
             }
             #[allow(clippy::unused_unit, reason = "the empty list")]
             fn zeros() -> Self::Gradients {

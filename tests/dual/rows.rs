@@ -1,0 +1,167 @@
+//! Jacobians by rows: several seeds, pulled back at once.
+
+use ndarray::Array2;
+use pullback::prelude::*;
+use pullback::sparse::JacobianColouring;
+use pullback::testing::{allocations_in, check_pushforward};
+
+/// A path that depends on its values, and keeps many of them for the way back.
+#[differentiable(dual)]
+fn wander(x: &[f64], steps: usize) -> [f64; 5] {
+    let mut y = [0.0; 5];
+    let mut s = 0.5;
+    for i in 0..steps {
+        let k = i % x.len();
+        s = if s > 0.0 { (s * x[k]).sin() - 0.25 } else { s * s + x[k].abs().sqrt() };
+        y[i % 5] += s * x[(i + 1) % x.len()] / (1.0 + s * s);
+    }
+    y[4] = y[4] % 0.3 + y[0].max(y[1]).powi(3).mul_add(x[0], y[2].atan2(1.5));
+    y
+}
+
+/// Sums that leave their parts behind.
+#[differentiable(dual)]
+fn partial_sums(x: &[f64], scale: f64, sums: &mut [f64]) -> f64 {
+    let mut total = sums[0];
+    for i in 0..x.len() {
+        total += scale * x[i].exp() * sums[i % sums.len()];
+        sums[i % sums.len()] = total;
+    }
+    total
+}
+
+/// The first numbers, each times all numbers.
+#[differentiable(dual)]
+fn heads(x: &[f64], n: usize) -> Vec<f64> {
+    let mut y = vec![0.0; n];
+    for i in 0..n {
+        for j in 0..x.len() {
+            y[i] += x[i] * x[j].cos();
+        }
+    }
+    y
+}
+
+#[differentiable(dual)]
+fn root_and_sum(x: &[f64]) -> (Option<f64>, f64) {
+    let mut sum = 0.0;
+    for i in 0..x.len() {
+        sum += x[i] * x[i] * x[i];
+    }
+    let root = if sum > 0.0 { Some(sum.sqrt()) } else { None };
+    (root, 2.0 * sum)
+}
+
+fn points(n: usize) -> Vec<f64> {
+    (0..n).map(|i| (1.7 * i as f64).sin() + 0.1).collect()
+}
+
+/// Whether all entries are the same to the bit.
+fn same(a: &Array2<f64>, b: &Array2<f64>) -> bool {
+    a.dim() == b.dim() && a.iter().zip(b).all(|(a, b)| a.to_bits() == b.to_bits())
+}
+
+/// The matrix with these rows.
+fn matrix(rows: Vec<Vec<f64>>) -> Array2<f64> {
+    let shape = (rows.len(), rows[0].len());
+    Array2::from_shape_vec(shape, rows.concat()).expect("rows of one length")
+}
+
+#[test]
+fn rows_are_pullbacks_of_unit_seeds() {
+    let (mut j, mut p) = (wander::jacobian(), wander::pullback());
+    for (n, steps) in [(40, 100), (70, 33), (40, 0), (41, 400)] {
+        let x = points(n);
+        let unit = |i: usize| std::array::from_fn(|k| f64::from(k == i));
+        let rows = matrix((0..5).map(|i| p.value_and_pullback(&x, steps, unit(i)).1.x.to_vec()).collect());
+        for _ in 0..2 {
+            let (value, jacobian) = j.value_and_jacobian(&x, steps);
+            assert_eq!(value.map(f64::to_bits), wander(&x, steps).map(f64::to_bits));
+            assert!(same(&jacobian.to_owned(), &rows), "{n} numbers, {steps} steps");
+        }
+    }
+}
+
+#[test]
+fn what_is_left_in_arguments_has_rows() {
+    let (mut j, mut p) = (partial_sums::jacobian(), partial_sums::pullback());
+    for (n, m) in [(50, 3), (50, 2), (80, 6), (50, 3)] {
+        let (x, mut sums) = (points(n), points(m));
+        let before = sums.clone();
+        let mut row = |i: usize| {
+            let of_sums: Vec<_> = (0..m).map(|k| f64::from(k + 1 == i)).collect();
+            let (_, d) = p.value_and_pullback(&x, 0.7, &mut sums, f64::from(i == 0), &of_sums);
+            [d.x, &[d.scale], d.sums].concat()
+        };
+        let rows = matrix((0..=m).map(&mut row).collect());
+        for _ in 0..2 {
+            let (value, jacobian) = j.value_and_jacobian(&x, 0.7, &mut sums);
+            assert!(same(&jacobian.to_owned(), &rows), "{n} numbers, {m} sums");
+            assert_eq!(sums, before);
+            assert_eq!(value, partial_sums(&x, 0.7, &mut before.clone()));
+        }
+    }
+}
+
+#[test]
+fn every_number_of_rows() {
+    check_pushforward(heads::rule, [0, 1, 2, 3, 4, 5, 7, 1].map(|m| (points(90), m)));
+    check_pushforward(partial_sums::rule, [1, 2, 5].map(|m| (points(60), 0.5, points(m))));
+}
+
+/// A value that is missing has no row, though it has a gradient.
+#[test]
+fn missing_values_have_no_rows() {
+    let mut j = root_and_sum::jacobian();
+    for sign in [1.0, -1.0, -1.0, 1.0, 1.0] {
+        let x: Vec<_> = (1..=40).map(|i| sign * f64::from(i)).collect();
+        let ((root, sum), jacobian) = j.value_and_jacobian(&x);
+        assert_eq!((root, sum), root_and_sum(&x));
+        let mut rows: Vec<_> = root.into_iter().map(|root| 1.5 / root).collect();
+        rows.push(6.0);
+        assert_eq!(jacobian.nrows(), rows.len());
+        for (factor, row) in rows.iter().zip(jacobian.rows()) {
+            for (d, x) in row.iter().zip(&x) {
+                assert!((d - factor * x * x).abs() <= 1e-12 * d.abs(), "{d} at {x}");
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "`root_and_sum`: a part of the value is missing")]
+fn missing_values_have_no_sparse_rows() {
+    let (mut j, x) = (root_and_sum::jacobian(), vec![-1.0; 40]);
+    let colouring = JacobianColouring::new(j.jacobian_pattern(&x));
+    assert!(!colouring.is_by_columns());
+    j.value_and_sparse_jacobian(&x, &colouring);
+}
+
+#[test]
+fn later_calls_do_not_allocate() {
+    let (x, mut sums) = (points(60), points(3));
+    let mut j = partial_sums::jacobian();
+    let first = j.value_and_jacobian(&x, 0.7, &mut sums).1.to_owned();
+    let held = j.memory();
+    let numbers = (x.len() + 1 + sums.len()) * size_of::<f64>();
+    // Arguments, gradients and rows.
+    assert!(held > 4 * numbers, "{held} bytes");
+    for _ in 0..3 {
+        let (again, allocations) = allocations_in(|| j.value_and_jacobian(&x, 0.7, &mut sums).1[[3, 7]]);
+        assert_eq!((again, allocations), (first[[3, 7]], 0));
+        assert_eq!(j.memory(), held);
+    }
+    j.shrink();
+    assert!(j.memory() < held);
+    assert!(same(&j.value_and_jacobian(&x, 0.7, &mut sums).1.to_owned(), &first));
+}
+
+#[test]
+fn a_panic_leaves_no_trace() {
+    let x = points(60);
+    let mut j = heads::jacobian();
+    let first = j.value_and_jacobian(&x, 3).1.to_owned();
+    let call = std::panic::AssertUnwindSafe(|| drop(j.value_and_jacobian(&x[..2], 3)));
+    assert!(std::panic::catch_unwind(call).is_err());
+    assert!(same(&j.value_and_jacobian(&x, 3).1.to_owned(), &first));
+}
