@@ -257,10 +257,7 @@ fn inside(pattern: &Pat) -> Option<&Pat> {
 fn arms(m: &syn::ExprMatch) -> Option<Parted<'_>> {
     let (with, without): (Vec<_>, Vec<_>) = m.arms.iter().partition(|arm| inside(&arm.pat).is_some());
     let [arm] = with[..] else { return None };
-    let error = |arm: &'_ syn::Arm| match &arm.pat {
-        Pat::TupleStruct(whole) if whole.path.is_ident("Err") && whole.elems.len() == 1 => true,
-        _ => false,
-    };
+    let error = |arm: &syn::Arm| matches!(&arm.pat, Pat::TupleStruct(whole) if whole.path.is_ident("Err") && whole.elems.len() == 1);
     let nothing = |pattern: &Pat| match pattern {
         Pat::Ident(name) => name.ident == "None",
         Pat::TupleStruct(whole) => {
