@@ -82,6 +82,20 @@ fn replaced_in_a_branch(x: &[f64], k: f64) -> f64 {
     a[0] * a[1]
 }
 
+/// What has been moved out gets a new vector.
+#[differentiable]
+fn refilled(x: &[f64], k: f64, n: usize) -> f64 {
+    let mut old = vec![k];
+    let mut new = x.to_vec();
+    for _ in 0..n {
+        new[0] *= k;
+        old = new;
+        new = vec![k, old[0] * x[0]];
+        new[1] *= old[0];
+    }
+    old[0] * new[1]
+}
+
 fn inputs() -> [(Vec<f64>, f64); 2] {
     [(vec![0.5, 0.7], 0.3), (vec![0.5, 0.7, -0.2], 0.4)]
 }
@@ -98,4 +112,8 @@ fn as_values() {
 fn out_of_enclosing_blocks() {
     check_rule(pushed_in_a_branch::rule, inputs());
     check_rule(replaced_in_a_branch::rule, inputs());
+    check_rule(
+        refilled::rule,
+        [(vec![0.5, 0.7], 0.3, 2), (vec![0.5, 0.7, -0.2], 0.4, 3), (vec![0.5, 0.7], 0.3, 0)],
+    );
 }

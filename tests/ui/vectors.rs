@@ -28,18 +28,6 @@ fn moved_into_a_tuple(x: f64) -> f64 {
 }
 
 #[differentiable]
-fn refilled(x: f64, n: usize) -> f64 {
-    let mut old = vec![x];
-    let mut new = vec![x];
-    for _ in 0..n {
-        new[0] *= x;
-        old = new;
-        new = vec![1.0];
-    }
-    old[0]
-}
-
-#[differentiable]
 fn pop_within_an_expression(x: f64) -> f64 {
     let mut stack = vec![x, x];
     2.0 * stack.pop().unwrap()
