@@ -151,6 +151,10 @@ impl Program {
                     });
                 elements.collect()
             }
+            (ExprKind::Wrap(_, args), _) => {
+                let id = local(self, args[0]).filter(|id| self.variables[*id].heap || self.landing.is_some());
+                id.map(|id| Returned { id, part: None, ty: None }).into_iter().collect()
+            }
             (ExprKind::Read(_), ty) if names_other_type(ty, &self.kind_of_type(ty)) => {
                 let owns =
                     |id: &VarId| self.variables[*id].heap || results.contains(id) && self.is_changed(*id);
@@ -312,6 +316,9 @@ impl Reverse<'_> {
 
     /// The slot to which a local's vector goes in the end, if it may be out of a copy.
     pub(crate) fn spare_of(&self, id: VarId) -> Option<Ident> {
+        if let Some(whole) = self.program.variables[id].row_of {
+            return self.row_spares(whole);
+        }
         let pool = |id: VarId| self.program.variables[id].pool;
         self.spares
             .iter()

@@ -44,7 +44,7 @@ impl Parser<'_> {
             self.keep_captured(&mut stmt, &mut stmts);
             let last = stmts.is_empty();
             if let Stmt::Local(local) = &stmt
-                && let Some(parts) = self.let_there(local)
+                && let Some(parts) = self.let_there(local).or_else(|| self.let_inside(local, &stmts))
             {
                 self.program.blocks[self.block].rewritten = true;
                 self.put_back(parts, &mut stmts);
@@ -63,6 +63,7 @@ impl Parser<'_> {
                 .or_else(|| self.accumulated(&stmt))
                 .or_else(|| self.folded(&stmt))
                 .or_else(|| self.rewrite(&stmt))
+                .or_else(|| self.moving(&stmt, last))
                 .or_else(|| self.lowered(&stmt))
             {
                 self.program.blocks[self.block].rewritten = true;
@@ -90,7 +91,7 @@ impl Parser<'_> {
             }
             if let Some(kind) = self.statement(&stmt) {
                 self.record(kind);
-                if !last && statement_escapes(&stmt) {
+                if !last && statement_escapes(&stmt) && !self.is_landing(&stmt) {
                     let rest = self.new_block();
                     let value = self.add(&parse_quote!(()), ExprKind::Rest(rest));
                     self.go_on(value, rest);
@@ -220,7 +221,7 @@ impl Parser<'_> {
 
     /// `if`
     pub(crate) fn branch(&mut self, expr: &Syn, branch: &syn::ExprIf) -> ExprId {
-        if let Some(test) = self.if_there(branch) {
+        if let Some(test) = self.if_there(branch).or_else(|| self.if_inside(branch)) {
             return self.expr(&test);
         }
         let otherwise = branch.else_branch.as_ref().map(|(_, otherwise)| &**otherwise);
@@ -276,7 +277,7 @@ impl Parser<'_> {
     }
 
     pub(crate) fn parse_match(&mut self, expr: &Syn, m: &syn::ExprMatch) -> ExprId {
-        if let Some(test) = self.match_there(m) {
+        if let Some(test) = self.match_there(m).or_else(|| self.match_inside(m)) {
             return self.expr(&test);
         }
         let scrutinee = self.scrutinee(&m.expr);

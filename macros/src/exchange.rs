@@ -58,10 +58,12 @@ impl Parser<'_> {
                 *init.expr = self.exchanged(&init.expr, &mut out)?;
             }
             Stmt::Expr(Syn::MethodCall(call), _) if call.method == "push" && call.args.len() == 1 => {
-                call.args[0] = self.exchanged(&call.args[0], &mut out)?;
+                let taken = self.exchanged(&call.args[0], &mut out);
+                call.args[0] = taken.or_else(|| self.taken_row(&call.args[0], &mut out))?;
             }
             Stmt::Expr(Syn::Assign(assign), _) => {
-                if let Some(value) = self.exchanged(&assign.right, &mut out) {
+                let taken = self.exchanged(&assign.right, &mut out);
+                if let Some(value) = taken.or_else(|| self.taken_row(&assign.right, &mut out)) {
                     *assign.right = value;
                 } else if matches!(&*assign.left, Syn::Index(_)) && self.holds_vector(&assign.left) {
                     let (new, value, place) = (self.hidden("row"), &assign.right, &assign.left);

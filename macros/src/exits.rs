@@ -66,9 +66,21 @@ impl Program {
         found
     }
 
-    /// What `return` and `?` in `block` leave: the function, or a closure.
+    /// What `return` and `?` in `block` leave: the function, or a closure, or where the function's results come together.
     pub(crate) fn around(&self, block: BlockId) -> Target {
-        self.closures.get(&block).map_or(Target::Function, |body| Target::Break(*body))
+        let body = self.closures.get(&block).copied().or_else(|| self.landing_block());
+        body.map_or(Target::Function, Target::Break)
+    }
+
+    /// What puts the function's result inside an `Option` or a `Result`, if it is there.
+    pub(crate) fn filling(&self) -> Option<ExprId> {
+        self.landing.as_ref().and(self.blocks[BODY].value)
+    }
+
+    /// The block that the function leaves instead of returning.
+    pub(crate) fn landing_block(&self) -> Option<BlockId> {
+        let landing = self.landing.as_ref()?;
+        self.labels.iter().find(|(_, label)| label.name == landing.label).map(|(block, _)| *block)
     }
 
     /// Something leaves the loop of this body before it is through.

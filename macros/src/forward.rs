@@ -605,7 +605,9 @@ impl<'p> Forward<'p> {
                 program.cast(expr, quote!((#e)), ty)
             }
             ExprKind::Method { receiver, name, args } => {
+                let passes_on = program.passes_on(*receiver, name);
                 let receiver = self.expr(*receiver, block);
+                let receiver = if passes_on { quote!(__pb::checked(#receiver)) } else { receiver };
                 let args: Vec<_> = args.iter().map(|a| self.expr(*a, block)).collect();
                 match self.slopes(expr, args.len(), block) {
                     Some(slopes) => self.sloped(name, receiver, args, slopes),
@@ -638,9 +640,19 @@ impl<'p> Forward<'p> {
                 quote!(#label loop { #count #iteration })
             }
             ExprKind::Try(e) => self.tried(*e, block),
-            ExprKind::Wrap(path, e) => {
+            ExprKind::Wrap(path, args) => {
+                if let (Some(filled), Some(outcome)) =
+                    (self.reverse.kept.name(block, Item::Undo(expr)), args.get(1))
+                {
+                    let outcome = self.expr(*outcome, block);
+                    self.before.extend(quote!(let #filled = __pb::is_filled(&#outcome);));
+                }
+                let args: Vec<_> = args.iter().map(|arg| self.expr(*arg, block)).collect();
+                quote!(#path(#(#args),*))
+            }
+            ExprKind::Split(e) => {
                 let e = self.expr(*e, block);
-                quote!(#path(#e))
+                quote!(__pb::split(#e))
             }
             ExprKind::Rest(_) | ExprKind::Exit { .. } => unreachable!("at the end of a block"),
             ExprKind::Tuple(elements) => {

@@ -284,6 +284,7 @@ impl Program {
             | ExprKind::Struct(_)
             | ExprKind::Exit { .. }
             | ExprKind::Try(_)
+            | ExprKind::Split(_)
             | ExprKind::Callback(_)
             | ExprKind::Wrap(..) => Kind::Unknown,
             ExprKind::If { .. }

@@ -144,12 +144,23 @@ impl Forward<'_> {
     pub(crate) fn tried(&mut self, e: ExprId, block: BlockId) -> TokenStream {
         let tried = self.expr(e, block);
         let (value, stop) = (Program::fresh("value"), Program::fresh("stop"));
-        let (before, residual) = self.unwind(self.function());
-        let returned = self.returned(quote!(__pb::stop(#stop)), residual);
+        let stopped = match (&self.program.landing, self.program.around(block)) {
+            (Some(Landing { label, outcome }), Target::Break(landing))
+                if self.program.landing_block() == Some(landing) =>
+            {
+                let (before, keep) = self.unwind_to(self.frame_of(landing));
+                quote!(#before #keep #outcome = __pb::stop(#stop); break #label)
+            }
+            _ => {
+                let (before, residual) = self.unwind(self.function());
+                let returned = self.returned(quote!(__pb::stop(#stop)), residual);
+                quote!(#before return #returned)
+            }
+        };
         quote! {
             match __pb::Try::branch(#tried) {
                 __pb::ControlFlow::Continue(#value) => #value,
-                __pb::ControlFlow::Break(#stop) => { #before return #returned }
+                __pb::ControlFlow::Break(#stop) => { #stopped }
             }
         }
     }
@@ -266,6 +277,30 @@ impl Forward<'_> {
         self.frames.iter().rposition(function).expect("the outermost frame is the function's")
     }
 
+    /// The frame of `block`, which is among those around.
+    fn frame_of(&self, block: BlockId) -> usize {
+        self.frames
+            .iter()
+            .rposition(|frame| frame.block == block)
+            .expect("the target is among the blocks around")
+    }
+
+    /// Hands over the residuals of all blocks within frame number `to`, and that of its block, which is no function's.
+    fn unwind_to(&mut self, to: usize) -> (TokenStream, Option<TokenStream>) {
+        let (unwound, residual) = self.unwind(to);
+        let keep = match self.frames[to].link {
+            Link::Function => unreachable!("a function returns its residual"),
+            Link::Iteration(statement) => {
+                self.reverse.stacks.get(&statement).map(|stack| quote!(#stack.push(#residual);))
+            }
+            Link::Part((expr, around, arm, count)) => {
+                let residual = taken(arm, count, residual);
+                self.reverse.kept.name(around, Item::Branch(expr)).map(|name| quote!(#name = #residual;))
+            }
+        };
+        (unwound, keep)
+    }
+
     /// `return`, `break` and `continue`.
     fn leave(&mut self, expr: ExprId, target: Target, value: Option<ExprId>, block: BlockId) -> TokenStream {
         let (before, value) = match value {
@@ -277,32 +312,20 @@ impl Forward<'_> {
         };
         let to = match target {
             Target::Function => 0,
-            Target::Break(block) | Target::Continue(block) => self
-                .frames
-                .iter()
-                .rposition(|frame| frame.block == block)
-                .expect("the target is among the blocks around"),
+            Target::Break(block) | Target::Continue(block) => self.frame_of(block),
         };
-        let (unwound, residual) = self.unwind(to);
-        let keep = match self.frames[to].link {
-            Link::Function => {
-                let value = value.unwrap_or(quote!(()));
-                if unwound.is_empty() {
-                    let returned = self.returned(value, residual);
-                    return quote!(#before return #returned;);
-                }
-                let name = Program::fresh("value");
-                let returned = self.returned(&name, residual);
-                return quote!(#before let #name = #value; #unwound return #returned;);
+        if let Link::Function = self.frames[to].link {
+            let (unwound, residual) = self.unwind(to);
+            let value = value.unwrap_or(quote!(()));
+            if unwound.is_empty() {
+                let returned = self.returned(value, residual);
+                return quote!(#before return #returned;);
             }
-            Link::Iteration(statement) => {
-                self.reverse.stacks.get(&statement).map(|stack| quote!(#stack.push(#residual);))
-            }
-            Link::Part((expr, around, arm, count)) => {
-                let residual = taken(arm, count, residual);
-                self.reverse.kept.name(around, Item::Branch(expr)).map(|name| quote!(#name = #residual;))
-            }
-        };
+            let name = Program::fresh("value");
+            let returned = self.returned(&name, residual);
+            return quote!(#before let #name = #value; #unwound return #returned;);
+        }
+        let (unwound, keep) = self.unwind_to(to);
         let jump = match &self.program.exprs[expr].syntax {
             syn::Expr::Break(jump) => {
                 let label = &jump.label;

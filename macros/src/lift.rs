@@ -14,7 +14,8 @@ use crate::rename::{Occurrences, Replace, Substitute, bound, path};
 impl Parser<'_> {
     /// What is to stand in place of a statement; `None` if that stays as it is.
     pub(crate) fn rewrite(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
-        if let Some(out) = self.by_exchange(stmt).or_else(|| self.selected(stmt)) {
+        let dropped = self.dropped_row(stmt);
+        if let Some(out) = dropped.or_else(|| self.by_exchange(stmt)).or_else(|| self.selected(stmt)) {
             return Some(out);
         }
         match stmt {

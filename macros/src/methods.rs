@@ -48,6 +48,25 @@ fn unwraps(name: &str) -> bool {
     ["unwrap", "expect", "unwrap_or", "unwrap_or_default", "maybe"].contains(&name)
 }
 
+/// The methods of `Option` and `Result` that leave the value as it is.
+const PASSING: [&str; 6] = ["unwrap", "expect", "ok", "ok_or", "ok_or_else", "map_err"];
+
+impl Program {
+    /// `f(x).unwrap()`, `f(x).ok_or(error)` and the like: the gradient is that of what the call has returned.
+    pub(crate) fn passes_on(&self, receiver: ExprId, name: &syn::Ident) -> bool {
+        let passing = |name: &syn::Ident| PASSING.iter().any(|known| name == known);
+        passing(name)
+            && match &self.exprs[self.peel(receiver)].kind {
+                ExprKind::Call { .. } | ExprKind::Try(_) => true,
+                ExprKind::Method { receiver, name, .. } => {
+                    let name_of_ours = numeric_method(&name.to_string()) || unwraps(&name.to_string());
+                    !name_of_ours || self.passes_on(*receiver, name)
+                }
+                _ => false,
+            }
+    }
+}
+
 /// A method of an active value that has its rule by its type.
 fn is_call(program: &Program, expr: ExprId) -> bool {
     let node = &program.exprs[expr];
@@ -56,6 +75,7 @@ fn is_call(program: &Program, expr: ExprId) -> bool {
             node.active
                 && !numeric_method(&name.to_string())
                 && !unwraps(&name.to_string())
+                && !program.passes_on(*receiver, name)
                 && program.kind_of(*receiver) != Kind::Float
                 && matches!(node.syntax, syn::Expr::MethodCall(_))
         }

@@ -48,6 +48,8 @@ pub(crate) enum Action {
     Sort,
     /// `std::mem::swap(&mut v, &mut w)` of locals, or of vectors in them
     Exchange,
+    /// What is inside an option is taken out, where there is something: see [`crate::contents`]
+    TakeOut,
 }
 
 impl Action {
@@ -332,13 +334,9 @@ impl Parser<'_> {
         if call.args.len() != arity {
             return None;
         }
-        let of_rows = self.program.is_vector_at(&place).1;
-        let pops_row = action == Action::Pop && matches!(self.program.element_of(&place), Kind::Sequence(_));
-        if pops_row || of_rows && !matches!(action, Action::Push | Action::Swap) {
-            let why = format!(
-                "`{}` of a vector of vectors is not differentiable: let an index change",
-                call.method
-            );
+        if matches!(action, Action::Extend | Action::Resize) && self.program.of_rows(&place) {
+            let why =
+                format!("`{}` of a vector of vectors is not differentiable: `push` row by row", call.method);
             return Some(self.constant(expr, false, Some(&why)));
         }
         let base = place.base;
@@ -389,6 +387,22 @@ impl Program {
     /// The elements are vectors.
     pub(crate) fn has_rows(&self, place: &Place) -> bool {
         matches!(self.kind_of_place(place), Kind::Sequence(element) if matches!(*element, Kind::Sequence(_)))
+    }
+
+    /// It is a vector of vectors, as far as syntax tells.
+    pub(crate) fn of_rows(&self, place: &Place) -> bool {
+        self.is_vector_at(place).1 || matches!(self.element_of(place), Kind::Sequence(_))
+    }
+
+    /// A row is taken out of a vector of vectors, or something else that owns memory.
+    pub(crate) fn takes_out(&self, expr: ExprId) -> bool {
+        match &self.exprs[self.peel(expr)].kind {
+            ExprKind::Mutation { action: Action::TakeOut, .. } => true,
+            ExprKind::Mutation { action: Action::Pop | Action::Remove, args } => {
+                matches!(&self.exprs[args[0]].kind, ExprKind::Borrow { place, .. } if self.of_rows(place))
+            }
+            _ => false,
+        }
     }
 
     /// An element which is a vector itself.
@@ -466,6 +480,7 @@ impl Program {
                 self.owning.contains(&expr) || literal.fields.iter().any(|(_, value)| self.owns(*value))
             }
             ExprKind::Paren(inner) => self.owns(*inner),
+            ExprKind::Mutation { .. } => self.takes_out(expr),
             ExprKind::Read(place) => place.projections.is_empty() && self.variables[place.base].heap,
             ExprKind::Call { function: Callee::Itself(_) | Callee::Parameter(..), .. } => false,
             ExprKind::Call { function, .. } => {

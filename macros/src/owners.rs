@@ -19,6 +19,9 @@ impl Program {
             }
         }
         self.settle_pushed();
+        for id in self.inside.union(&self.emptied).copied().collect::<Vec<_>>() {
+            self.variables[id].heap = true;
+        }
         // Until nothing changes: a vector may be moved several times.
         let roots = self.moving_roots();
         let results = self.results();
@@ -51,7 +54,8 @@ impl Program {
         }
         let roots = self.moving_roots();
         let moves = roots.iter().filter_map(|(expr, target)| Some((self.moves(*expr)?, (*target)?)));
-        let mut moves: Vec<_> = moves.collect();
+        let inside = self.taken_out().filter(|(action, ..)| *action == Action::TakeOut);
+        let mut moves: Vec<_> = moves.chain(inside.map(|(_, whole, part)| (whole, part))).collect();
         let exchanged = self.exprs.iter().filter_map(|expr| {
             let ExprKind::Mutation { action, args } = &expr.kind else { return None };
             let ExprKind::Borrow { place, .. } = &self.exprs[args[0]].kind else { return None };
@@ -87,6 +91,19 @@ impl Program {
         self.settle_rows(&moves);
     }
 
+    /// What something is taken out of, with the locals that get it.
+    fn taken_out(&self) -> impl Iterator<Item = (Action, VarId, VarId)> + '_ {
+        self.moving_roots().into_iter().filter(|(expr, _)| self.takes_out(*expr)).filter_map(
+            |(expr, target)| {
+                let ExprKind::Mutation { action, args } = &self.exprs[self.peel(expr)].kind else {
+                    return None;
+                };
+                let ExprKind::Borrow { place, .. } = &self.exprs[args[0]].kind else { return None };
+                Some((*action, place.base, target?))
+            },
+        )
+    }
+
     /// The locals that start as `Vec::new()`.
     fn made_empty(&self) -> Vec<VarId> {
         let lets = self.blocks.iter().flat_map(|block| &block.statements).filter_map(|s| match &s.kind {
@@ -107,11 +124,12 @@ impl Program {
     /// What is pushed to a vector of vectors is one.
     fn settle_pushed(&mut self) {
         for expr in &self.exprs {
-            if let ExprKind::Mutation { action: Action::Push, args } = &expr.kind
+            if let ExprKind::Mutation { action: action @ (Action::Push | Action::Insert), args } = &expr.kind
+                && let Some(value) = action.value(args)
                 && let (ExprKind::Borrow { place, .. }, ExprKind::Read(row)) =
-                    (&self.exprs[args[0]].kind, &self.exprs[self.peel(args[1])].kind)
+                    (&self.exprs[args[0]].kind, &self.exprs[self.peel(value)].kind)
                 && row.projections.is_empty()
-                && self.pushes_row(place, args[1])
+                && self.pushes_row(place, value)
                 && !inert(&self.variables[row.base].kind)
             {
                 self.variables[row.base].heap |= self.variables[row.base].origin == Origin::Local;
@@ -131,15 +149,29 @@ impl Program {
                 {
                     connected.push((place.base, other.base));
                 }
-                (Action::Push, _) if self.pushes_row(place, args[1]) => {
+                (Action::Push | Action::Insert, _)
+                    if let Some(value) = action.value(args)
+                        && self.pushes_row(place, value) =>
+                {
                     self.grown.insert(place.base);
-                    if let Some(row) = self.moves(args[1])
+                    if let Some(row) = self.moves(value)
                         && let Some(another) = rows.insert(self.variables[row].pool, place.base)
                     {
                         connected.push((place.base, another));
                     }
                 }
+                (Action::Truncate | Action::Clear, _) if self.of_rows(place) => {
+                    self.grown.insert(place.base);
+                }
                 _ => {}
+            }
+        }
+        for (action, whole, row) in self.taken_out().collect::<Vec<_>>() {
+            if action != Action::TakeOut {
+                self.grown.insert(whole);
+                if let Some(another) = rows.insert(self.variables[row].pool, whole) {
+                    connected.push((whole, another));
+                }
             }
         }
         join(&mut self.variables, &connected, |variable| &mut variable.rows);
@@ -205,7 +237,8 @@ impl Program {
             }
             roots.extend(block.value.map(|value| (value, None)));
         }
-        if let Some(ExprKind::Tuple(elements)) = self.blocks[BODY].value.map(|value| &self.exprs[value].kind)
+        if let Some(ExprKind::Tuple(elements) | ExprKind::Wrap(_, elements)) =
+            self.blocks[BODY].value.map(|value| &self.exprs[value].kind)
         {
             roots.extend(elements.iter().map(|value| (*value, None)));
         }

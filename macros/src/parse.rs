@@ -21,6 +21,7 @@ use crate::iterators::source::is_zero;
 use crate::kind::{inert, inert_method, is_slice, kind_of_type, names_other_type, numeric_method};
 use crate::mutation::owned_type;
 use crate::normal::Parts;
+use crate::outcome::inside_type;
 use crate::program::*;
 use crate::purity::without_shapes;
 use crate::rename::Names;
@@ -81,6 +82,8 @@ pub(crate) struct Parser<'e> {
     /// The types of variables, where the syntax tells.
     pub(crate) types: HashMap<VarId, syn::Type>,
 }
+
+pub(crate) const ERROR: &str = "an error carries no gradient: put `constant(…)` around what it is made of";
 
 pub(crate) const CONTROL: &str =
     "this cannot be left differentiably: write an `if`, a `match` or a loop over a range instead";
@@ -151,6 +154,9 @@ impl<'e> Parser<'e> {
             let body = early.as_ref().unwrap_or(body);
             parser.fill_block(&returning_a_local(body));
             parser.settle_returned(body);
+        } else if let Some(ty) = inside_type(&signature.output).filter(owned_type) {
+            let body = parser.returning_inside(body, &signature.output, &ty);
+            parser.fill_block(&body);
         } else {
             parser.fill_block(body);
         }
@@ -697,6 +703,9 @@ impl<'e> Parser<'e> {
                 Some("nothing is known of what is called here: bind a closure with `let`, or take a parameter `impl Fn(…) -> …`"),
             );
         }
+        if let Some(contents) = self.contents(expr, call, function) {
+            return contents;
+        }
         if let Some(mutation) = self.mutating_function(expr, call, function) {
             return mutation;
         }
@@ -708,14 +717,10 @@ impl<'e> Parser<'e> {
         }
         if (last.ident == "Some" || last.ident == "Ok") && path.qself.is_none() && call.args.len() == 1 {
             let inner = self.expr(&call.args[0]);
-            return self.add(expr, ExprKind::Wrap(function.clone(), inner));
+            return self.add(expr, ExprKind::Wrap(function.clone(), vec![inner]));
         }
         if last.ident == "Err" && path.qself.is_none() {
-            return self.constant(
-                expr,
-                true,
-                Some("an error carries no gradient: put `constant(…)` around what it is made of"),
-            );
+            return self.constant(expr, true, Some(ERROR));
         }
         if self.program.of_scalar(function) {
             // `T::max(x, y)` is `x.max(y)`, `T::from(2.0)` a constant.

@@ -32,6 +32,8 @@ pub(crate) struct Program {
     pub(crate) parameters: Vec<Option<VarId>>,
     /// Where the indices in names for places are evaluated: where the name is bound.
     pub(crate) frozen: HashMap<ExprId, At>,
+    /// Where the function's results come together, if it returns an `Option` or a `Result` of a vector.
+    pub(crate) landing: Option<Landing>,
     /// The type parameters that stand for a float.
     pub(crate) scalars: Vec<Ident>,
     /// The function itself.
@@ -69,6 +71,10 @@ pub(crate) struct Program {
     pub(crate) owning: HashSet<ExprId>,
     /// The locals that hold what a call has returned, of which the syntax tells nothing else.
     pub(crate) results: HashSet<VarId>,
+    /// The locals that hold what is inside an `Option` or a `Result`, as an `Option`.
+    pub(crate) inside: HashSet<VarId>,
+    /// The vectors that are moved out of an enclosing block.
+    pub(crate) emptied: HashSet<VarId>,
     /// The vectors that rows are pushed to.
     pub(crate) grown: HashSet<VarId>,
     /// Active values are dual numbers.
@@ -77,6 +83,14 @@ pub(crate) struct Program {
     pub(crate) lifted: HashSet<ExprId>,
     /// Expressions that differ from what the user wrote.
     pub(crate) rewritten: HashSet<ExprId>,
+}
+
+/// The block that a function leaves instead of returning.
+pub(crate) struct Landing {
+    /// Its label.
+    pub(crate) label: syn::Lifetime,
+    /// The variable that tells how the function ended.
+    pub(crate) outcome: Ident,
 }
 
 /// A local that the function returns.
@@ -345,8 +359,10 @@ pub(crate) enum ExprKind {
     },
     /// `e?`
     Try(ExprId),
-    /// `Some(e)`, `Ok(e)`: the gradient is that of what is inside.
-    Wrap(syn::Path, ExprId),
+    /// `Some(e)`, `Ok(e)`: the gradient is that of what is inside, the first argument.
+    Wrap(syn::Path, Vec<ExprId>),
+    /// How an `Option` or a `Result` that may own memory ended, and what is inside, as a pair.
+    Split(ExprId),
     Tuple(Vec<ExprId>),
     /// `Body { x: a, ..rest }`, `Vec2(a, b)`, `Shape::Disc { radius: a }`
     Struct(Box<StructLiteral>),
@@ -392,6 +408,7 @@ impl ExprKind {
                 | ExprKind::Exit { .. }
                 | ExprKind::Callback(_)
                 | ExprKind::Try(_)
+                | ExprKind::Split(_)
         )
     }
 }
@@ -510,6 +527,27 @@ impl Program {
         self.grown.iter().any(|other| self.variables[*other].rows == self.variables[id].rows)
     }
 
+    /// Rows are taken out of the vector `id` as well, or out of one whose rows may change places with its own.
+    pub(crate) fn loses_rows(&self, id: VarId) -> bool {
+        self.exprs.iter().any(|expr| match &expr.kind {
+            ExprKind::Mutation { action, args } => match &self.exprs[args[0]].kind {
+                ExprKind::Borrow { place, .. } => {
+                    let loses = [Action::Pop, Action::Remove, Action::Truncate, Action::Clear];
+                    loses.contains(action)
+                        && self.of_rows(place)
+                        && self.variables[place.base].rows == self.variables[id].rows
+                }
+                _ => false,
+            },
+            _ => false,
+        })
+    }
+
+    /// The variable may have lost what it holds: its shadow owns memory only if there is something left.
+    pub(crate) fn may_be_left(&self, id: VarId) -> bool {
+        self.inside.contains(&id) || self.emptied.contains(&id)
+    }
+
     /// The function returns the variable.
     pub(crate) fn is_returned(&self, id: VarId) -> bool {
         self.returned.iter().any(|returned| returned.id == id)
@@ -567,7 +605,7 @@ impl Program {
             | ExprKind::Cast(e, _)
             | ExprKind::Repeat(e, _)
             | ExprKind::Try(e)
-            | ExprKind::Wrap(_, e) => vec![*e],
+            | ExprKind::Split(e) => vec![*e],
             ExprKind::Exit { value, .. } => value.iter().copied().collect(),
             ExprKind::Match(m) => {
                 std::iter::once(m.scrutinee).chain(m.arms.iter().filter_map(|arm| arm.guard)).collect()
@@ -578,6 +616,7 @@ impl Program {
             }
             ExprKind::Call { args, .. }
             | ExprKind::Mutation { args, .. }
+            | ExprKind::Wrap(_, args)
             | ExprKind::Tuple(args)
             | ExprKind::Array(args) => args.clone(),
             ExprKind::Vector { elements, len } => elements.iter().chain(len).copied().collect(),

@@ -11,6 +11,7 @@ use syn::spanned::Spanned;
 use crate::calls::Callee;
 use crate::kept::Item;
 use crate::kind::inert;
+use crate::parse::ERROR;
 use crate::program::*;
 use crate::reverse::{Cotangent, Reverse, Slot, negate};
 
@@ -141,7 +142,8 @@ impl Reverse<'_> {
                 let seed = (!d.is_nothing()).then(|| d.clone());
                 self.pull_root(*e, seed, at);
             }
-            ExprKind::Wrap(_, e) => self.pull(*e, d, at),
+            ExprKind::Wrap(_, args) => self.pull(args[0], d, at),
+            ExprKind::Split(_) => unreachable!("undone with its `let`"),
             ExprKind::Block(block) => self.pull_block(expr, *block, d, at),
             ExprKind::Mutation { action, args } => self.pull_mutation(expr, *action, args, d, at),
             ExprKind::Vector { .. } => unreachable!("the gradient of a vector is owned"),
@@ -227,6 +229,13 @@ impl Reverse<'_> {
         at: &At,
     ) {
         let program = self.program;
+        if program.passes_on(receiver, name) {
+            if let Some(error) = args.iter().find(|arg| program.exprs[**arg].active) {
+                self.errors.push(&program.exprs[*error].syntax, ERROR);
+            }
+            // It need not be there once more.
+            return self.pull(program.peel(receiver), d, at);
+        }
         let level = self.top();
         let all: Vec<_> = std::iter::once(receiver).chain(args.iter().copied()).collect();
         if let Some(slopes) = self.slopes(expr, &all, at) {

@@ -1,9 +1,12 @@
 //! Functions that return vectors: the value is a local's, since the reverse pass needs a shadow for it.
 
+use proc_macro2::TokenStream;
+use quote::quote;
 use syn::visit_mut::VisitMut;
 use syn::{Expr as Syn, Ident, Lifetime, Pat, Stmt, parse_quote};
 
 use crate::escape::is_left;
+use crate::outcome::Outcome;
 use crate::parse::Parser;
 use crate::program::*;
 use crate::signature::Signature;
@@ -31,13 +34,14 @@ impl Parser<'_> {
 }
 
 impl Parser<'_> {
-    /// Rows that are pushed to what is returned would come back in memory of their own in each call.
+    /// Rows that are pushed to a part of what is returned would come back in memory of their own in each call.
     pub(crate) fn refuse_returned_rows(&mut self, output: &syn::Type) {
-        if self.program.returned.iter().any(|returned| self.program.takes_rows(returned.id)) {
+        let part = |returned: &Returned| returned.part.is_some() && self.program.takes_rows(returned.id);
+        if self.program.returned.iter().any(part) {
             self.errors.push(
                 output,
-                "rows are pushed to the vector that is returned, which is not differentiable yet: make it by \
-                 `vec![vec![0.0; m]; n]` and fill its rows",
+                "rows are pushed to a vector that is returned as a part, which is not differentiable yet: return it by itself, or make \
+                 it by `vec![vec![0.0; m]; n]` and fill its rows",
             );
         }
     }
@@ -85,8 +89,36 @@ impl Parser<'_> {
         if !(found.found || body.stmts.iter().any(splits)) || !crate::mutation::is_array_type(output) {
             return None;
         }
+        let leaving = self.leaving(None);
+        let body = leaving.body(body);
+        let Leaving { returned, label, .. } = &leaving;
+        Some(parse_quote!({
+            let mut #returned: #output = ::core::default::Default::default();
+            #label: #body
+            #returned
+        }))
+    }
+
+    /// Names for what is left, and for what is returned then.
+    pub(crate) fn leaving(&mut self, outcome: Option<Outcome>) -> Leaving {
         let (returned, label) = (self.parts.fresh("returned"), self.parts.fresh("left"));
-        let label = Lifetime { apostrophe: label.span(), ident: label };
+        Leaving { returned, label: Lifetime { apostrophe: label.span(), ident: label }, outcome }
+    }
+}
+
+/// How a function is left that returns a vector at several places.
+pub(crate) struct Leaving {
+    /// The local that gets what is returned.
+    pub(crate) returned: Ident,
+    /// Of the block that is left.
+    pub(crate) label: Lifetime,
+    /// If it returns an `Option` or a `Result`.
+    pub(crate) outcome: Option<Outcome>,
+}
+
+impl Leaving {
+    /// The body, whose every `return` leaves the block that it is.
+    pub(crate) fn body(&self, body: &syn::Block) -> syn::Block {
         let mut body = body.clone();
         if let Some(Stmt::Expr(value, semi @ None)) = body.stmts.last_mut()
             && !is_left(&syn::Block {
@@ -97,21 +129,39 @@ impl Parser<'_> {
             *value = parse_quote!(return #value);
             *semi = Some(Default::default());
         }
-        let mut early =
-            Early { leaving: Some((returned.clone(), label.clone())), names: Vec::new(), found: false };
+        let mut early = Early { leaving: Some(self), names: Vec::new(), found: false };
         early.visit_block_mut(&mut body);
         Mutable(early.names).visit_block_mut(&mut body);
-        let statements = body.stmts;
-        Some(parse_quote!({
-            let mut #returned: #output = ::core::default::Default::default();
-            #label: { #(#statements)* }
-            #returned
-        }))
+        body
+    }
+
+    /// What a `return` of `value` becomes. Variables that are returned by their names go to `names`.
+    fn leave(&self, value: &Syn, names: &mut Vec<Ident>) -> syn::Block {
+        if let Some(outcome) = &self.outcome {
+            return self.leave_with(outcome, value, names);
+        }
+        let (exchange, label) = (self.exchange(value, names), &self.label);
+        parse_quote!({ #exchange break #label; })
+    }
+
+    /// Statements by which the local that is returned gets `value`.
+    pub(crate) fn exchange(&self, value: &Syn, names: &mut Vec<Ident>) -> TokenStream {
+        let returned = &self.returned;
+        match value {
+            Syn::Path(path) if let Some(name) = path.path.get_ident() => {
+                names.push(name.clone());
+                quote!(::core::mem::swap(&mut #returned, &mut #name);)
+            }
+            value => {
+                let early = Ident::new("early", proc_macro2::Span::mixed_site());
+                quote!(let mut #early = #value; ::core::mem::swap(&mut #returned, &mut #early);)
+            }
+        }
     }
 }
 
 /// The `let` takes what follows along.
-fn is_split(local: &syn::Local) -> bool {
+pub(crate) fn is_split(local: &syn::Local) -> bool {
     let pattern = match &local.pat {
         Pat::Type(typed) => &*typed.pat,
         pattern => pattern,
@@ -120,15 +170,15 @@ fn is_split(local: &syn::Local) -> bool {
         || matches!(pattern, Pat::Slice(_) | Pat::TupleStruct(_))
 }
 
-/// Turns each `return` into an exchange and a `break`; without a place to leave for it only looks for one.
-struct Early {
-    leaving: Option<(Ident, Lifetime)>,
+/// Turns each `return` into what leaves a block; without a block to leave it only looks for one.
+struct Early<'l> {
+    leaving: Option<&'l Leaving>,
     /// The variables that are returned by their names.
     names: Vec<Ident>,
     found: bool,
 }
 
-impl VisitMut for Early {
+impl VisitMut for Early<'_> {
     fn visit_block_mut(&mut self, block: &mut syn::Block) {
         for stmt in std::mem::take(&mut block.stmts) {
             match (stmt, &self.leaving) {
@@ -151,24 +201,17 @@ impl VisitMut for Early {
         syn::visit_mut::visit_expr_mut(self, expr);
         let Syn::Return(jump) = &*expr else { return };
         self.found = true;
-        let (Some((returned, label)), Some(value)) = (&self.leaving, &jump.expr) else { return };
-        *expr = match &**value {
-            Syn::Path(path) if let Some(name) = path.path.get_ident() => {
-                self.names.push(name.clone());
-                parse_quote!({ ::core::mem::swap(&mut #returned, &mut #name); break #label; })
-            }
-            value => {
-                let early = Ident::new("early", proc_macro2::Span::mixed_site());
-                parse_quote!({ let mut #early = #value; ::core::mem::swap(&mut #returned, &mut #early); break #label; })
-            }
-        };
+        if let (Some(leaving), Some(value)) = (self.leaving, &jump.expr) {
+            let block = leaving.leave(value, &mut self.names);
+            *expr = parse_quote!(#block);
+        }
     }
     fn visit_expr_closure_mut(&mut self, _: &mut syn::ExprClosure) {}
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }
 
 /// Makes variables of these names mutable.
-struct Mutable(Vec<Ident>);
+pub(crate) struct Mutable(pub(crate) Vec<Ident>);
 
 impl VisitMut for Mutable {
     fn visit_pat_ident_mut(&mut self, pattern: &mut syn::PatIdent) {
@@ -226,6 +269,9 @@ impl VisitMut for Copied<'_> {
             Syn::Return(jump) => jump.expr.iter_mut().for_each(|value| self.copy(value)),
             Syn::MethodCall(call) if call.method == "push" => {
                 call.args.iter_mut().for_each(|arg| self.copy(arg))
+            }
+            Syn::Call(call) if crate::tails::fills(call) => {
+                call.args.iter_mut().for_each(|inside| self.copy(inside))
             }
             _ => {}
         }

@@ -72,6 +72,8 @@ pub(crate) struct Reverse<'p> {
     pub(crate) captured: HashMap<VarId, Ident>,
     /// The slots of copies of what the function returns.
     pub(crate) copies: HashMap<VarId, Ident>,
+    /// The slots of what the rows of such copies are in.
+    pub(crate) row_spares: HashMap<VarId, Ident>,
     /// The slots of what the parts of such copies are in.
     pub(crate) spares: HashMap<VarId, Ident>,
     /// The slots of what is cut off vectors.
@@ -205,6 +207,7 @@ impl<'p> Reverse<'p> {
             lent: HashSet::new(),
             captured: HashMap::new(),
             copies: HashMap::new(),
+            row_spares: HashMap::new(),
             spares: HashMap::new(),
             removed: HashMap::new(),
             named: program
@@ -424,6 +427,8 @@ impl<'p> Reverse<'p> {
             for (variable, element) in l.variables.iter().zip(elements).rev() {
                 self.undo_binding(*variable, *element, at);
             }
+        } else if let ExprKind::Split(whole) = program.exprs[init].kind {
+            self.undo_split(l, whole, at);
         } else if l.tuple {
             if !program.exprs[init].active {
                 return;

@@ -95,9 +95,13 @@ impl Reverse<'_> {
     /// A shadow for what a local holds, full of zeros.
     pub(crate) fn shadow_from_pool(&mut self, id: VarId) -> TokenStream {
         let (pool, name) = (self.pool(id), &self.program.variables[id].unique);
+        if self.program.may_be_left(id) && !self.program.takes_rows(id) {
+            return quote!(#pool.take_rest(&#name));
+        }
         if self.program.takes_rows(id) {
-            let stock = self.pool_of_rows(id);
-            return quote!(#pool.take_rows(&#name, #stock));
+            let (stock, returns_rows) = (self.pool_of_rows(id), self.row_spares(id).is_some());
+            let take = Program::fresh(if returns_rows { "fit_rows" } else { "take_rows" });
+            return quote!(#pool.#take(&#name, #stock));
         }
         quote!(#pool.take(&#name))
     }

@@ -131,6 +131,12 @@ impl Parser<'_> {
                 variable.of_user |= of_user;
             }
         }
+        if let (Some(ExprKind::Split(_)), [outcome, Some(inside)]) =
+            (init.map(|init| &self.program.exprs[init].kind), &variables[..])
+        {
+            outcome.iter().for_each(|id| self.program.variables[*id].constant = true);
+            self.program.inside.insert(*inside);
+        }
         if let (true, Some(ExprKind::Tuple(elements))) = (tuple, init.map(|e| &self.program.exprs[e].kind)) {
             let kinds: Vec<_> =
                 elements.iter().map(|e| (self.program.kind_of(*e), self.program.zero_of(*e))).collect();

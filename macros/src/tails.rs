@@ -6,14 +6,18 @@ use syn::visit_mut::VisitMut;
 use syn::{Block, Expr, Pat, Stmt, Type, parse_quote};
 
 use crate::iterators::collect::element_of_vec;
+use crate::outcome::inside_type;
 use crate::program::Program;
 use crate::suspects::Suspects;
 
-/// `body` with the type behind each `collect` whose value a function returns, if `output` is a vector.
+/// `body` with the type behind each `collect` whose value a function returns, if `output` is a vector, or one in an `Option` or a
+/// `Result`.
 pub(crate) fn with_types(output: &Type, mut body: Block) -> Block {
-    if element_of_vec(output).is_some() {
-        tell_block(&mut body, output);
-        Returns(output).visit_block_mut(&mut body);
+    let inside = inside_type(output);
+    let vector = inside.as_ref().unwrap_or(output);
+    if element_of_vec(vector).is_some() {
+        tell_block(&mut body, vector);
+        Returns(vector).visit_block_mut(&mut body);
     }
     if let (Type::Tuple(types), Some(Stmt::Expr(Expr::Tuple(tuple), None))) = (output, body.stmts.last()) {
         let elements: Vec<_> = tuple.elems.iter().cloned().zip(types.elems.clone()).collect();
@@ -162,6 +166,7 @@ fn tell(value: &mut Expr, ty: &Type) {
         Expr::MethodCall(call) if call.method == "collect" && call.turbofish.is_none() => {
             call.turbofish = Some(parse_quote!(::<#ty>));
         }
+        Expr::Call(call) if fills(call) => call.args.iter_mut().for_each(|inside| tell(inside, ty)),
         Expr::Block(inner) => tell_block(&mut inner.block, ty),
         Expr::Paren(inner) => tell(&mut inner.expr, ty),
         Expr::If(branch) => {
@@ -173,6 +178,11 @@ fn tell(value: &mut Expr, ty: &Type) {
     }
 }
 
+/// `Some(…)` and `Ok(…)`
+pub(crate) fn fills(call: &syn::ExprCall) -> bool {
+    matches!(&*call.func, Expr::Path(path) if path.path.is_ident("Some") || path.path.is_ident("Ok"))
+}
+
 fn tell_block(block: &mut Block, ty: &Type) {
     let Some((Stmt::Expr(value, None), before)) = block.stmts.split_last_mut() else { return };
     tell(value, ty);
@@ -181,6 +191,11 @@ fn tell_block(block: &mut Block, ty: &Type) {
 
 /// Likewise for the variable that `value` is.
 fn tell_variable(before: &mut [Stmt], value: &Expr, ty: &Type) {
+    if let Expr::Call(call) = value
+        && fills(call)
+    {
+        return call.args.iter().for_each(|inside| tell_variable(before, inside, ty));
+    }
     let Expr::Path(path) = value else { return };
     let Some(name) = path.path.get_ident() else { return };
     // The variable's type is that of the value.

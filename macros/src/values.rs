@@ -440,9 +440,9 @@ impl Reverse<'_> {
                 let rest = literal.rest.map(|rest| self.text(rest, at, level));
                 literal.tokens(&values, rest)
             }
-            ExprKind::Wrap(path, e) => {
-                let e = self.text(*e, at, level);
-                quote!(#path(#e))
+            ExprKind::Wrap(path, args) => {
+                let args: Vec<_> = args.iter().map(|arg| self.text(*arg, at, level)).collect();
+                quote!(#path(#(#args),*))
             }
             ExprKind::Call { .. }
             | ExprKind::Mutation { .. }
@@ -452,7 +452,8 @@ impl Reverse<'_> {
             | ExprKind::Rest(_)
             | ExprKind::Exit { .. }
             | ExprKind::Callback(_)
-            | ExprKind::Try(_) => unreachable!("kept above"),
+            | ExprKind::Try(_)
+            | ExprKind::Split(_) => unreachable!("kept above"),
         }
     }
 
@@ -478,6 +479,7 @@ impl Reverse<'_> {
                 | ExprKind::Match(_)
                 | ExprKind::Loop { .. }
                 | ExprKind::Try(_)
+                | ExprKind::Split(_)
         )
     }
 

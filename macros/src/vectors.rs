@@ -27,6 +27,12 @@ pub(crate) struct Moved {
     copy: Option<VarId>,
     /// Where it goes itself once it is of no more use, if it was part of such a copy.
     spare: Option<Ident>,
+    /// What tells whether its shadow came from the pool.
+    filled: Option<Ident>,
+    /// Where the shadows of its rows go, if rows are taken out of it.
+    stock: Option<Ident>,
+    /// It may have been moved out of an enclosing block.
+    left: bool,
 }
 
 impl<'p> Reverse<'p> {
@@ -37,10 +43,12 @@ impl<'p> Reverse<'p> {
         let group = |returned: &&Returned| variables[returned.id].pool == variables[id].pool;
         let copy = self.program.returned.iter().find(group).map(|returned| returned.id);
         let spare = self.spare_of(id);
+        let stock = self.program.loses_rows(id).then(|| self.pool_of_rows(id));
+        let left = self.program.may_be_left(id) && !self.program.takes_rows(id);
         Cotangent {
             tokens: shadow,
             atom: true,
-            moved: Some(Moved { value, pool, copy, spare, present: true }),
+            moved: Some(Moved { value, pool, copy, spare, filled: None, stock, left, present: true }),
             owned: true,
         }
     }
@@ -55,6 +63,22 @@ impl<'p> Reverse<'p> {
             let pool = self.pool(*id);
             let function = program.own.as_ref().map(|own| &own.ty);
             let received = match (part, ty) {
+                (None, _) if program.takes_rows(*id) => {
+                    let (stock, filling) = (self.pool_of_rows(*id), program.filling());
+                    self.present(*id);
+                    let name = &program.variables[*id].unique;
+                    let rows = quote!(__pb::returned_rows(&#name, #pool, #stock, #seed));
+                    match filling.map(|value| self.kept.keep(BODY, Item::Undo(value), "filled")) {
+                        Some(filled) => {
+                            quote!(if #filled { #rows } else { ::core::default::Default::default() })
+                        }
+                        None => rows,
+                    }
+                }
+                (None, _) if let Some(value) = program.filling() => {
+                    let filled = self.kept.keep(BODY, Item::Undo(value), "filled");
+                    quote!(__pb::returned_inside::<#function>(#filled, #pool, #seed))
+                }
                 (None, _) => quote!(__pb::returned::<#function>(#pool, #seed)),
                 (Some(part), Some(ty)) => quote!(__pb::received::<#ty>(#pool, #seed.#part)),
                 (Some(part), None) => quote!(__pb::received_part(#pool, &#seed.#part)),
@@ -81,9 +105,19 @@ impl<'p> Reverse<'p> {
     pub(crate) fn copy(&self) -> TokenStream {
         let copies = self.program.returned.iter().filter_map(|Returned { id, .. }| {
             let (slot, name) = (self.copies.get(id)?, &self.program.variables[*id].unique);
-            Some(quote!(let mut #name = #slot.take();))
+            Some(match self.filled() {
+                Some(filled) => {
+                    quote!(let mut #name = if #filled { #slot.take() } else { ::core::default::Default::default() };)
+                }
+                None => quote!(let mut #name = #slot.take();),
+            })
         });
         copies.collect()
+    }
+
+    /// What tells whether the function returned something inside an `Option` or a `Result`, if it may return nothing.
+    fn filled(&self) -> Option<Ident> {
+        self.kept.name(BODY, Item::Undo(self.program.filling()?))
     }
 
     /// The slot of copies of a local that the function returns.
@@ -91,10 +125,22 @@ impl<'p> Reverse<'p> {
         if let Some(slot) = self.copies.get(&id) {
             return slot.clone();
         }
-        let slot = self.kept.fresh("copies");
-        self.slots.push(Slot { name: slot.clone(), init: quote!(__pb::Copies::new()) });
+        let slot = self.slot("copies", quote!(__pb::Copies::new()));
         self.copies.insert(id, slot.clone());
+        if self.program.takes_rows(id) {
+            let spares = self.slot("row_spares", quote!(__pb::RowSpares::new()));
+            self.row_spares.insert(id, spares);
+        }
         slot
+    }
+
+    /// The slot for the rows of copies, if rows are pushed to `id`, or to what may change places with it.
+    pub(crate) fn row_spares(&self, id: VarId) -> Option<Ident> {
+        let rows = |id: VarId| self.program.variables[id].rows;
+        self.row_spares
+            .iter()
+            .find(|(returned, _)| rows(**returned) == rows(id))
+            .map(|(_, slot)| slot.clone())
     }
 
     /// What the function returns was moved to the local that it is returned from, and goes back there.
@@ -133,6 +179,9 @@ impl<'p> Reverse<'p> {
         if let (Some(moved), false) = (&mut d.moved, present) {
             (moved.copy, moved.spare, moved.present) = (None, None, false);
         }
+        if let (Some(moved), true) = (&mut d.moved, self.program.is_returned(id)) {
+            moved.filled = self.filled();
+        }
         Some(d)
     }
 
@@ -140,8 +189,11 @@ impl<'p> Reverse<'p> {
     fn brings_back(&self, expr: ExprId) -> bool {
         let program = self.program;
         let active = program.moved_in(expr).into_iter().any(|(_, id)| program.variables[id].active);
+        let taken = program.takes_out(expr) && program.exprs[expr].active;
         let blocks = program.blocks_of(program.peel(expr));
-        active || blocks.iter().filter_map(|b| program.blocks[*b].value).any(|value| self.brings_back(value))
+        active
+            || taken
+            || blocks.iter().filter_map(|b| program.blocks[*b].value).any(|value| self.brings_back(value))
     }
 
     /// Undoes `a = vector`.
@@ -193,6 +245,9 @@ impl<'p> Reverse<'p> {
                 }
             }
             ExprKind::Vector { elements, len } => self.pull_elements(elements, len.is_some(), &plain, at),
+            ExprKind::Mutation { action, args } if program.takes_out(expr) => {
+                return self.put_back(*action, args, value, d, at);
+            }
             ExprKind::Struct(literal) => {
                 let copy = moved.copy.map(|returned| self.copies(returned));
                 self.take_apart(literal, &plain, value, copy.as_ref(), at);
@@ -200,17 +255,64 @@ impl<'p> Reverse<'p> {
             }
             _ => self.pull(expr, &plain, at),
         }
-        if let Some(returned) = moved.copy {
-            let slot = self.copies(returned);
-            self.emit(quote!(#slot.give(#value);));
-        } else if let (true, Some(slot)) = (*present, &moved.spare) {
+        if let Some(slot) = self.slot_of(moved) {
             self.emit(quote!(#slot.give(#value);));
         } else if let (true, true, Some(rule)) = (*present, program.is_reclaimed(expr), self.rules.get(&expr))
         {
             let rule = rule.clone();
             self.emit(quote!(#rule.reclaim(#value);));
         }
-        self.emit(quote!(#pool.give(#d);));
+        self.emit(match (&moved.filled, &moved.stock) {
+            (Some(filled), _) => quote!(if #filled { #pool.give(#d); }),
+            (None, Some(stock)) => quote!(#pool.give_rows(#d, #stock);),
+            (None, None) if moved.left => quote!(#pool.give_rest(#d);),
+            (None, None) => quote!(#pool.give(#d);),
+        });
+    }
+
+    /// Puts a vector back that was taken out of an option or of a vector of vectors.
+    fn put_back(&mut self, action: Action, args: &[ExprId], value: &TokenStream, d: &Cotangent, at: &At) {
+        let (whole, shadow) = self.grown(args[0], at);
+        let base = self.place_of(args[0]).base;
+        let undone = match action {
+            Action::TakeOut => quote!(__pb::put_back(&mut #whole, #value, &mut #shadow, #d);),
+            Action::Pop => {
+                let stock = self.pool_of_rows(base);
+                quote!(__pb::unpop_row(&mut #whole, #value, &mut #shadow, #d, #stock);)
+            }
+            _ => {
+                let (index, stock) = (self.value(args[1], at), self.pool_of_rows(base));
+                quote!(__pb::unremove_row(&mut #whole, #index, #value, &mut #shadow, #d, #stock);)
+            }
+        };
+        self.emit(undone);
+        let top = self.top();
+        self.levels[top].current = (*at.versions).clone();
+    }
+
+    /// The slot to which a vector goes that is of no more use.
+    fn slot_of(&mut self, moved: &Moved) -> Option<Ident> {
+        match moved.copy {
+            Some(returned) => Some(self.copies(returned)),
+            None => moved.spare.clone().filter(|_| moved.present),
+        }
+    }
+
+    /// Undoes `let (outcome, mut inside) = split(whole)`.
+    pub(crate) fn undo_split(&mut self, l: &Let, whole: ExprId, at: &At) {
+        let Some(id) = l.variables[1].filter(|id| self.program.variables[*id].active) else {
+            return self.pull_root(whole, None, at);
+        };
+        self.declare(id);
+        let Variable { unique: name, shadow, .. } = &self.program.variables[id];
+        let d = self.moved(id, quote!(#shadow), quote!(#name));
+        let moved = d.moved.clone().expect("just made");
+        self.pull_root(whole, Some(Cotangent { moved: None, ..d }), at);
+        let pool = &moved.pool;
+        self.emit(quote!(#pool.give_rest(#shadow);));
+        if let Some(slot) = self.slot_of(&moved) {
+            self.emit(quote!(#name.into_iter().for_each(|value| #slot.give(value));));
+        }
     }
 
     pub(crate) fn pull_elements(&mut self, elements: &[ExprId], repeated: bool, d: &Cotangent, at: &At) {
@@ -253,15 +355,35 @@ impl<'p> Reverse<'p> {
         let level = self.top();
         let mut handed_on = None;
         match action {
-            Action::Push if program.pushes_row(self.place_of(args[0]), args[1]) => {
+            Action::Push | Action::Insert
+                if let Some(value) = action.value(args)
+                    && program.pushes_row(self.place_of(args[0]), value) =>
+            {
                 let (row, gradient) = (self.kept.fresh("row"), self.kept.fresh("d"));
-                self.emit(quote!(let (mut #row, mut #gradient) = __pb::unpush_row(&mut #v, &mut #shadow);));
+                let undone = match action {
+                    Action::Push => quote!(__pb::unpush_row(&mut #v, &mut #shadow)),
+                    _ => {
+                        let index = self.value(args[1], at);
+                        quote!(__pb::uninsert_row(&mut #v, #index, &mut #shadow))
+                    }
+                };
+                self.emit(quote!(let (mut #row, mut #gradient) = #undone;));
                 self.levels[level].current = (*at.versions).clone();
-                let pool = self.pool_of_rows(self.place_of(args[0]).base);
-                let moved = Moved { value: quote!(#row), pool, copy: None, spare: None, present: true };
+                let base = self.place_of(args[0]).base;
+                let (pool, spare) = (self.pool_of_rows(base), self.row_spares(base));
+                let moved = Moved {
+                    value: quote!(#row),
+                    pool,
+                    copy: None,
+                    spare,
+                    filled: None,
+                    stock: None,
+                    left: false,
+                    present: true,
+                };
                 let tokens = quote!(#gradient);
                 let d = Cotangent { tokens, atom: true, moved: Some(moved), owned: true };
-                return self.pull(args[1], &d, at);
+                return self.pull(value, &d, at);
             }
             Action::Push => {
                 let gradient = self.kept.fresh("d");
@@ -288,15 +410,20 @@ impl<'p> Reverse<'p> {
                 self.emit(quote!(__pb::unextend(&mut #v, #len, &mut #shadow, #from);));
             }
             Action::Truncate | Action::Clear => {
-                let slot = self.cut_off(expr);
-                self.emit(quote!(#slot.undo(&mut #v, &mut #shadow);));
+                let (slot, place) = (self.cut_off(expr), self.place_of(args[0]));
+                if program.of_rows(place) {
+                    let stock = self.pool_of_rows(place.base);
+                    self.emit(quote!(#slot.undo_rows(&mut #v, &mut #shadow, #stock);));
+                } else {
+                    self.emit(quote!(#slot.undo(&mut #v, &mut #shadow);));
+                }
             }
             Action::Resize => {
                 let (slot, gradient) = (self.cut_off(expr), self.kept.fresh("d"));
                 self.emit(quote!(let #gradient = #slot.undo(&mut #v, &mut #shadow);));
                 handed_on = Some((args[2], gradient));
             }
-            Action::Sort => unreachable!("undone elsewhere"),
+            Action::Sort | Action::TakeOut => unreachable!("undone elsewhere"),
             Action::Swap => {
                 let (i, j) = (self.value(args[1], at), self.value(args[2], at));
                 self.emit(quote!(#v.swap(#i, #j); #shadow.swap(#i, #j);));
@@ -365,7 +492,14 @@ impl Forward<'_> {
     pub(crate) fn copy_of_returned(&self) -> TokenStream {
         let copies = self.program.returned.iter().filter_map(|Returned { id, .. }| {
             let (slot, name) = (self.reverse.copies.get(id)?, &self.program.variables[*id].name);
-            Some(quote!(#slot.copy(&#name);))
+            let copy = match self.reverse.row_spares(*id) {
+                Some(spares) => quote!(#slot.copy_rows(&#name, #spares);),
+                None => quote!(#slot.copy(&#name);),
+            };
+            Some(match self.reverse.filled() {
+                Some(filled) => quote!(if #filled { #copy }),
+                None => copy,
+            })
         });
         copies.collect()
     }
@@ -407,7 +541,11 @@ impl Forward<'_> {
         let undo = self.reverse.kept.name(block, Item::Undo(expr));
         let mut tokens = match (self.reverse.removed.get(&expr), undo) {
             (Some(slot), _) if action == Action::Clear => quote!(#slot.truncate(#borrowed, 0)),
-            (Some(slot), _) => quote!(#slot.#method(#borrowed, #(#rest),*)),
+            (Some(slot), _) => {
+                // They may look at the vector.
+                let names: Vec<_> = (0..rest.len()).map(|i| Program::fresh(&format!("a{i}"))).collect();
+                quote!({ let (#(#names,)*) = (#(#rest,)*); #slot.#method(#borrowed, #(#names),*) })
+            }
             (None, Some(len)) if action == Action::Extend => {
                 self.before.extend(quote!(let #len = #v.len();));
                 quote!(#v.#method(#(#rest),*))

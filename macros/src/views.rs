@@ -156,13 +156,10 @@ impl Parser<'_> {
                     paren_token: Default::default(),
                     elems: std::iter::once(local.pat.clone()).collect(),
                 };
-                (
-                    &*tried.expr,
-                    Pat::TupleStruct(some),
-                    parse_quote!({
-                        return None;
-                    }),
-                )
+                (&*tried.expr, Pat::TupleStruct(some), {
+                    let stop = self.stop(parse_quote!(None));
+                    parse_quote!({ #stop })
+                })
             }
             _ => return None,
         };

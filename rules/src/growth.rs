@@ -1,6 +1,7 @@
 //! How the reverse pass undoes what changes the length of a vector: to the vector, and to its shadow.
 
 use crate::heap::HeapSize;
+use crate::local::Pool;
 use crate::rows::Rows;
 use crate::shadow::{Accumulate, Differentiable, Element, Shadow};
 use crate::state::State;
@@ -25,7 +26,39 @@ pub fn unpush<T, G: Tangent>(v: &mut Vec<T>, shadow: &mut Vec<G>) -> G {
 /// Undoes `push` of a row, and returns that with its gradient.
 #[inline]
 pub fn unpush_row<T: Differentiable>(v: &mut Vec<T>, shadow: &mut Rows<T>) -> (T, T::Gradient) {
-    (v.pop().expect("as long as the forward left it"), shadow.pop())
+    uninsert_row(v, v.len() - 1, shadow)
+}
+
+/// Undoes `insert` of a row at `i`, and returns that with its gradient.
+#[inline]
+pub fn uninsert_row<T: Differentiable>(v: &mut Vec<T>, i: usize, shadow: &mut Rows<T>) -> (T, T::Gradient) {
+    (v.remove(i), shadow.remove(i))
+}
+
+/// Undoes `pop`, which returned `row`; `d` is the gradient with respect to that.
+#[inline]
+pub fn unpop_row<T: Differentiable>(
+    v: &mut Vec<T>,
+    row: T,
+    shadow: &mut Rows<T>,
+    d: T::Gradient,
+    stock: &mut Pool<T::Gradient>,
+) {
+    unremove_row(v, v.len(), row, shadow, d, stock);
+}
+
+/// Undoes `remove` at `i`, which returned `row`; `d` is the gradient with respect to that.
+#[inline]
+pub fn unremove_row<T: Differentiable>(
+    v: &mut Vec<T>,
+    i: usize,
+    row: T,
+    shadow: &mut Rows<T>,
+    d: T::Gradient,
+    stock: &mut Pool<T::Gradient>,
+) {
+    v.insert(i, row);
+    shadow.insert(i, d, stock);
 }
 
 /// Undoes `pop`, which returned `popped`; `d` is the gradient with respect to that.
@@ -96,6 +129,19 @@ impl<T> Removed<T> {
         v.extend(self.elements.drain(self.elements.len() - cut..));
         shadow.resize(len, G::zero());
         added
+    }
+
+    /// Undoes the latest cut of rows.
+    #[inline]
+    pub fn undo_rows(&mut self, v: &mut Vec<T>, shadow: &mut Rows<T>, stock: &mut Pool<T::Gradient>)
+    where
+        T: Differentiable,
+    {
+        let (cut, _) = self.cuts.pop().expect("a pullback follows its forward");
+        for row in self.elements.drain(self.elements.len() - cut..) {
+            let zero = stock.take(&row);
+            unpop_row(v, row, shadow, zero, stock);
+        }
     }
 }
 

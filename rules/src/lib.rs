@@ -12,6 +12,7 @@ pub mod blas;
 mod call;
 mod callable;
 mod checkpointed;
+mod contents;
 mod counted;
 #[cfg(feature = "cuda")]
 pub mod cuda;
@@ -105,6 +106,9 @@ pub mod __private {
         Callable, Callback, Called, Derivative, Either, Forward, Lent, Pullback, primal, read_only,
     };
     pub use crate::checkpointed::checkpointed;
+    pub use crate::contents::{
+        Contents, checked, error_of, fill, is_filled, put_back, split, stop_with, take_out,
+    };
     pub use crate::counted::{counted, iterations, since};
     pub use crate::derived::{OF_LOOPS, Stateful, derived};
     pub use crate::dispatch::Dispatched;
@@ -123,7 +127,9 @@ pub mod __private {
     pub mod fused {
         pub use crate::fused::*;
     }
-    pub use crate::growth::{Removed, total, unextend, unpop, unpush, unpush_row};
+    pub use crate::growth::{
+        Removed, total, unextend, uninsert_row, unpop, unpop_row, unpush, unpush_row, unremove_row,
+    };
     pub use crate::heap::{OfAnyField, OfField};
     pub use crate::held::{Constant, accumulate_part, clear_part};
     pub use crate::lend::{Lend, RefLent};
@@ -137,7 +143,8 @@ pub mod __private {
     };
     pub use crate::option::{FromStop, OptionRules, Try, stop};
     pub use crate::output::{
-        Copies, CopyAnyField, CopyField, Output, Spares, lend, received, received_part, returned,
+        Copies, CopyAnyField, CopyField, Output, RowSpares, Spares, lend, received, received_part, returned,
+        returned_inside, returned_rows,
     };
     pub use crate::rows::{Item, Rows};
     pub use crate::rule::Rule;

@@ -47,6 +47,16 @@ impl<G> Pool<G> {
         gradient
     }
 
+    /// Notes what a gradient owns.
+    pub(crate) fn measured(&mut self, measure: fn(&G) -> usize) {
+        self.measure = Some(measure);
+    }
+
+    /// What `gradient` owns, once that has been noted.
+    pub(crate) fn size_of(&self, gradient: &G) -> usize {
+        self.measure.map_or(0, |measure| measure(gradient))
+    }
+
     /// One of the gradients that are there.
     pub(crate) fn pop(&mut self) -> Option<G> {
         self.gradients.pop()
@@ -80,6 +90,30 @@ impl<T: Differentiable> Pool<Rows<T>> {
         let mut gradients = self.gradients.pop().unwrap_or_default();
         gradients.prepare_from(stock, rows);
         gradients
+    }
+
+    /// The same where gradients change places with those of what is returned: which of them has room for so many rows differs.
+    pub fn fit_rows(&mut self, rows: &[T], stock: &mut Pool<T::Gradient>) -> Rows<T> {
+        stock.measure = Some(T::gradient_size);
+        let mut gradients = self.fitting(rows.len());
+        gradients.prepare_from(stock, rows);
+        gradients
+    }
+
+    /// The gradients with least room for at least `len` rows, if there are such, or with most room.
+    pub(crate) fn fitting(&mut self, len: usize) -> Rows<T> {
+        self.measure = Some(Rows::heap_size);
+        let rooms = self.gradients.iter().map(Rows::room).enumerate();
+        let best = rooms
+            .rev()
+            .min_by_key(|(_, room)| if *room >= len { (false, *room) } else { (true, len - room) });
+        best.map(|(i, _)| self.gradients.remove(i)).unwrap_or_default()
+    }
+
+    /// Takes back what [`take_rows`](Pool::take_rows) gave, but for the gradients of the rows: rows that are taken out come before.
+    pub fn give_rows(&mut self, mut rows: Rows<T>, stock: &mut Pool<T::Gradient>) {
+        rows.return_to(stock);
+        self.gradients.push(rows);
     }
 }
 

@@ -7,7 +7,7 @@
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
-use crate::output::output_of_value;
+use crate::output::Output;
 use crate::tangent::{Tangent, Value};
 
 impl<T: Value> Value for Option<T> {
@@ -18,8 +18,48 @@ impl<T: Value, E> Value for Result<T, E> {
     type Tangent = T::Tangent;
 }
 
-output_of_value!([T: Value] Option<T>);
-output_of_value!([T: Value, E] Result<T, E>);
+/// Implements [`Output`] for `$t`, of which `$there` is what `$value` has inside, if there is something.
+macro_rules! output {
+    ([$($generics:tt)*] $t:ty, $value:ident => $there:expr) => {
+        impl<$($generics)*> Output for $t {
+            type Cotangent<'a> = T::Cotangent<'a>;
+            type Gradient = T::Gradient;
+
+            #[inline(always)]
+            fn empty() -> T::Gradient {
+                T::empty()
+            }
+            #[inline(always)]
+            fn prepare(&self, gradient: &mut T::Gradient) {
+                let $value = self;
+                match $there {
+                    Some(there) => there.prepare(gradient),
+                    None => *gradient = T::empty(),
+                }
+            }
+            #[inline(always)]
+            fn lend(gradient: &T::Gradient) -> T::Cotangent<'_> {
+                T::lend(gradient)
+            }
+            #[inline(always)]
+            fn copy(gradient: &mut T::Gradient, cotangent: T::Cotangent<'_>) {
+                T::copy(gradient, cotangent);
+            }
+            #[inline(always)]
+            fn seed() -> Option<T::Cotangent<'static>> {
+                T::seed()
+            }
+            fn size($value: &Self) -> usize {
+                $there.map_or(0, T::size)
+            }
+            fn gradient_size(gradient: &T::Gradient) -> usize {
+                T::gradient_size(gradient)
+            }
+        }
+    };
+}
+output!([T: Output] Option<T>, option => option.as_ref());
+output!([T: Output, E] Result<T, E>, result => result.as_ref().ok());
 
 /// What `?` can be applied to.
 pub trait Try {
@@ -27,8 +67,14 @@ pub trait Try {
     type Value;
     /// What it returns with.
     type Stop;
+    /// The same without the value.
+    type Outcome;
     /// Goes on with the value, or stops.
     fn branch(self) -> ControlFlow<Self::Stop, Self::Value>;
+    /// Whether there is a value.
+    fn is_there(&self) -> bool;
+    /// How it ended, and the value, if there is one.
+    fn split(self) -> (Self::Outcome, Option<Self::Value>);
     /// The value, if there is one.
     fn maybe(&self) -> Option<Self::Value>
     where
@@ -38,6 +84,15 @@ pub trait Try {
 impl<T> Try for Option<T> {
     type Value = T;
     type Stop = Option<Infallible>;
+    type Outcome = Option<()>;
+    #[inline(always)]
+    fn is_there(&self) -> bool {
+        self.is_some()
+    }
+    #[inline(always)]
+    fn split(self) -> (Option<()>, Option<T>) {
+        (self.as_ref().map(|_| ()), self)
+    }
     #[inline(always)]
     fn branch(self) -> ControlFlow<Self::Stop, T> {
         match self {
@@ -57,6 +112,18 @@ impl<T> Try for Option<T> {
 impl<T, E> Try for Result<T, E> {
     type Value = T;
     type Stop = Result<Infallible, E>;
+    type Outcome = Result<(), E>;
+    #[inline(always)]
+    fn is_there(&self) -> bool {
+        self.is_ok()
+    }
+    #[inline(always)]
+    fn split(self) -> (Result<(), E>, Option<T>) {
+        match self {
+            Ok(value) => (Ok(()), Some(value)),
+            Err(error) => (Err(error), None),
+        }
+    }
     #[inline(always)]
     fn branch(self) -> ControlFlow<Self::Stop, T> {
         match self {

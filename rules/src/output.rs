@@ -6,7 +6,7 @@ use crate::float::Scalar;
 use crate::function::{Cotangent, Function, for_tuples};
 use crate::heap::HeapSize;
 use crate::local::Pool;
-use crate::rows::Item;
+use crate::rows::{Item, Rows};
 use crate::rule::Rule;
 use crate::shadow::{Differentiable, Element};
 use crate::state::State;
@@ -197,6 +197,28 @@ pub fn returned<F: Function>(
     gradient
 }
 
+/// The same for a vector of vectors that rows are pushed to: the gradients of its rows come from the `stock` where they go.
+pub fn returned_rows<T: Differentiable>(
+    _rows: &[T],
+    pool: &mut Pool<Rows<T>>,
+    stock: &mut Pool<T::Gradient>,
+    cotangent: &[T::Gradient],
+) -> Rows<T> {
+    let mut gradients = pool.fitting(cotangent.len());
+    gradients.refill(stock, cotangent.len());
+    gradients.copy_from(cotangent);
+    gradients
+}
+
+/// The same for a local that is returned inside an `Option` or a `Result`, if that is `filled`; otherwise it stays empty.
+pub fn returned_inside<F: Function>(
+    filled: bool,
+    pool: &mut Pool<<F::Output as Output>::Gradient>,
+    cotangent: Cotangent<'_, F>,
+) -> <F::Output as Output>::Gradient {
+    if filled { returned::<F>(pool, cotangent) } else { F::Output::empty() }
+}
+
 /// The same for a local that becomes an element of a tuple.
 pub fn received<O: Output>(pool: &mut Pool<O::Gradient>, cotangent: O::Cotangent<'_>) -> O::Gradient {
     let mut gradient = pool.first(O::gradient_size).unwrap_or_else(O::empty);
@@ -290,6 +312,96 @@ impl<T> Copies<T> {
             let last = self.copies.len() - 1;
             self.copies.swap(self.pending.min(last), last);
         }
+    }
+}
+
+impl<T: Output + Clone> Copies<Vec<T>> {
+    /// The same for rows that the pullback takes off one by one: they come back to the `spares`.
+    pub fn copy_rows(&mut self, rows: &[T], spares: &mut RowSpares<T>)
+    where
+        Vec<T>: Output,
+    {
+        self.measure = Some(Vec::size);
+        if self.copies.len() == self.pending {
+            self.copies.push(Vec::with_capacity(rows.len()));
+        }
+        let copy = &mut self.copies[self.pending];
+        while copy.len() > rows.len() {
+            copy.pop().into_iter().for_each(|row| spares.give(row));
+        }
+        for (row, copy) in rows.iter().zip(copy.iter_mut()) {
+            row.copy_to(copy);
+        }
+        let there = copy.len();
+        copy.extend(rows[there..].iter().map(|row| spares.copy(row)));
+        self.pending += 1;
+    }
+}
+
+/// Memory for the rows of such copies.
+pub struct RowSpares<T> {
+    spares: Vec<T>,
+    /// How many rows are in copies.
+    lent: usize,
+    /// What one of them owns.
+    measure: Option<fn(&T) -> usize>,
+}
+
+impl<T> Default for RowSpares<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> RowSpares<T> {
+    /// None yet.
+    pub const fn new() -> Self {
+        RowSpares { spares: Vec::new(), lent: 0, measure: None }
+    }
+
+    fn copy(&mut self, row: &T) -> T
+    where
+        T: Output + Clone,
+    {
+        self.measure = Some(T::size);
+        self.lent += 1;
+        let fits = self.spares.iter().rposition(|spare| T::size(spare) >= T::size(row));
+        let spare = fits.map(|i| self.spares.remove(i)).or_else(|| self.spares.pop());
+        // For each of them to come back.
+        self.spares.reserve(self.lent);
+        match spare {
+            Some(mut copy) => {
+                row.copy_to(&mut copy);
+                copy
+            }
+            None => row.clone(),
+        }
+    }
+
+    /// Takes a row back, or what has come in its place.
+    pub fn give(&mut self, row: T) {
+        // An empty one has been left behind where another was taken.
+        let owns = self.measure.is_some_and(|measure| measure(&row) > 0);
+        if self.lent > 0 && owns {
+            self.lent -= 1;
+            self.spares.push(row);
+        }
+    }
+}
+
+impl<T: Send> State for RowSpares<T> {
+    fn reset(&mut self) {
+        self.lent = 0;
+    }
+    fn shrink(&mut self) {
+        *self = Self::new();
+    }
+    fn pending(&self) -> usize {
+        0
+    }
+    fn memory(&self) -> usize {
+        self.spares.capacity() * size_of::<T>()
+            + self.measure.map_or(0, |measure| self.spares.iter().map(measure).sum())
     }
 }
 

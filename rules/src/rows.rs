@@ -188,18 +188,45 @@ impl<T: Differentiable> Rows<T> {
 
     /// The same, with memory from `stock` where there are too few.
     pub(crate) fn prepare_from(&mut self, stock: &mut Pool<T::Gradient>, items: &[T]) {
-        while self.gradients.len() < items.len()
+        self.refill(stock, items.len());
+        self.prepare(items);
+    }
+
+    /// Takes memory from `stock` as long as there are fewer than `len` gradients.
+    pub(crate) fn refill(&mut self, stock: &mut Pool<T::Gradient>, len: usize) {
+        while self.gradients.len() < len
             && let Some(gradient) = stock.pop()
         {
             self.gradients.push(gradient);
         }
-        self.prepare(items);
     }
 
-    /// Takes the last gradient off.
-    pub(crate) fn pop(&mut self) -> T::Gradient {
-        self.len = self.len.checked_sub(1).expect("a shadow is as long as its vector");
+    /// For how many rows there is room.
+    pub(crate) fn room(&self) -> usize {
+        self.gradients.capacity().min(self.shadows.capacity())
+    }
+
+    /// Gives all gradients to the `stock`, such that they come back in their order.
+    pub(crate) fn return_to(&mut self, stock: &mut Pool<T::Gradient>) {
+        self.len = 0;
+        self.gradients.drain(..).rev().for_each(|gradient| stock.give(gradient));
+    }
+
+    /// Takes a gradient out.
+    pub(crate) fn remove(&mut self, i: usize) -> T::Gradient {
+        self.gradients[i..self.len].rotate_left(1);
+        self.len -= 1;
         self.gradients.swap_remove(self.len)
+    }
+
+    /// Puts a gradient in; the memory that had its place goes to the `stock`.
+    pub(crate) fn insert(&mut self, i: usize, gradient: T::Gradient, stock: &mut Pool<T::Gradient>) {
+        match self.gradients.get_mut(self.len) {
+            Some(spare) => stock.give(std::mem::replace(spare, gradient)),
+            None => self.gradients.push(gradient),
+        }
+        self.len += 1;
+        self.gradients[i..self.len].rotate_right(1);
     }
 
     /// How many bytes of the heap it owns.

@@ -86,6 +86,16 @@ impl<T: Coordinates> Coordinates for Option<T> {
     }
 }
 
+/// Those of the value, if there is one; errors are not looked at.
+impl<T: Coordinates, E> Coordinates for Result<T, E> {
+    fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>)) {
+        visitor(Coordinate::Discrete(u128::from(self.is_ok())));
+        if let Ok(value) = self {
+            value.visit(visitor);
+        }
+    }
+}
+
 impl<T: Coordinates> Coordinates for Vec<T> {
     fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>)) {
         self.as_mut_slice().visit(visitor);

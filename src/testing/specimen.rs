@@ -226,7 +226,8 @@ impl<'r, P: TestParameters, O: Output<Gradient: Coordinates> + Coordinates> Type
         let mut buffers = P::buffers();
         P::prepare(&mut buffers, &P::lend(&mut arguments));
         P::visit_buffers(&mut buffers, &mut changing(fill));
-        replace(&mut cotangent, &mut |i, _| seed[i]);
+        // An `Option` has a gradient where it has no value.
+        replace(&mut cotangent, &mut |i, _| seed.get(i).copied().unwrap_or(0.0));
 
         let before = CountingAllocator::so_far().allocations;
         let shadows = P::shadows_if(&|parameter| !constant.contains(parameter), &mut buffers);

@@ -77,12 +77,12 @@ fn tuples(x: &[f64]) -> f64 {
 }
 
 #[differentiable]
-fn options(x: &[f64]) -> Option<Vec<f64>> {
+fn options(x: &[f64]) -> Option<State> {
     if x.is_empty() {
         return None;
     }
-    let v = x.to_vec();
-    Some(v)
+    let s = State { x: x.to_vec(), p: vec![x[0]] };
+    Some(s)
 }
 
 fn main() {}

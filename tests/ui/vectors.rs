@@ -7,13 +7,12 @@ fn behind_a_reference(x: &mut Vec<f64>, y: f64) -> f64 {
 }
 
 #[differentiable]
-fn moved_in_a_branch(x: f64) -> f64 {
-    let mut a = vec![x, 1.0];
-    let b = vec![x * x];
-    if x > 0.0 {
-        a = b;
-    }
-    a[0]
+fn leaves_by_break(x: f64) -> f64 {
+    let v = loop {
+        let w = vec![x, 1.0];
+        break w;
+    };
+    v[0]
 }
 
 #[differentiable]
@@ -29,18 +28,6 @@ fn moved_into_a_tuple(x: f64) -> f64 {
 }
 
 #[differentiable]
-fn refilled(x: f64, n: usize) -> f64 {
-    let mut old = vec![x];
-    let mut new = vec![x];
-    for _ in 0..n {
-        new[0] *= x;
-        old = new;
-        new = vec![1.0];
-    }
-    old[0]
-}
-
-#[differentiable]
 fn pop_within_an_expression(x: f64) -> f64 {
     let mut stack = vec![x, x];
     2.0 * stack.pop().unwrap()
@@ -53,17 +40,10 @@ fn open_range(x: &mut [f64]) -> f64 {
 }
 
 #[differentiable]
-fn popped_row(x: f64) -> f64 {
+fn resized_rows(x: f64) -> f64 {
     let mut rows = vec![vec![x], vec![x * x]];
-    let row = rows.pop().unwrap();
-    row[0]
-}
-
-#[differentiable]
-fn rows_cut_off(x: f64) -> f64 {
-    let mut rows = vec![vec![x], vec![x * x]];
-    rows.truncate(1);
-    rows[0][0]
+    rows.resize(4, vec![x]);
+    rows[3][0]
 }
 
 #[differentiable]
@@ -80,12 +60,12 @@ fn by_closure(x: &[f64], k: f64) -> f64 {
 }
 
 #[differentiable]
-fn pushes_what_it_returns(x: &[f64]) -> Vec<Vec<f64>> {
+fn pushes_to_a_part_of_what_it_returns(x: &[f64]) -> (Vec<Vec<f64>>, f64) {
     let mut rows = Vec::new();
     for i in 0..x.len() {
         rows.push(vec![x[i], x[i] * x[i]]);
     }
-    rows
+    (rows, x[0])
 }
 
 fn main() {}

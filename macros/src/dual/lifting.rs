@@ -96,7 +96,8 @@ impl Lifting<'_> {
                 }
             }
             ExprKind::Array(elements) | ExprKind::Tuple(elements) => self.wanted.extend(elements),
-            ExprKind::Repeat(element, _) | ExprKind::Wrap(_, element) => self.wanted.push(*element),
+            ExprKind::Repeat(element, _) => self.wanted.push(*element),
+            ExprKind::Wrap(_, args) => self.wanted.push(args[0]),
             ExprKind::Vector { elements, .. } => self.wanted.extend(elements),
             ExprKind::Struct(literal) => self.wanted.extend(literal.fields.iter().map(|(_, value)| value)),
             ExprKind::Method { receiver, name, args }
@@ -135,9 +136,13 @@ impl Program {
             ExprKind::Tuple(elements) | ExprKind::Array(elements) | ExprKind::Vector { elements, .. } => {
                 elements.clone().into_iter().for_each(|element| self.want(element));
             }
-            ExprKind::Repeat(element, _) | ExprKind::Wrap(_, element) => {
+            ExprKind::Repeat(element, _) => {
                 let element = *element;
                 self.want(element);
+            }
+            ExprKind::Wrap(_, args) => {
+                let inside = args[0];
+                self.want(inside);
             }
             ExprKind::If { .. } | ExprKind::Match(_) | ExprKind::Block(_) | ExprKind::Rest(_) => {
                 let blocks = self.blocks_of(expr);

@@ -1,0 +1,119 @@
+//! Vectors that leave a block as its value, and vectors that are moved out of an enclosing block.
+
+use pullback::prelude::*;
+use pullback::testing::check_rule;
+
+#[differentiable]
+fn scaled(x: &[f64], k: f64) -> Vec<f64> {
+    let mut y = x.to_vec();
+    for v in y.iter_mut() {
+        *v *= k * *v;
+    }
+    y
+}
+
+#[differentiable]
+fn value_of_a_block(x: &[f64], k: f64) -> f64 {
+    let v = {
+        let mut w = vec![k; x.len()];
+        w[0] *= x[0];
+        w.push(x[1]);
+        w
+    };
+    let mut total = 0.0;
+    for (i, a) in v.iter().enumerate() {
+        total += a * a * (i + 1) as f64;
+    }
+    total
+}
+
+#[differentiable]
+fn one_of_two(x: &[f64], k: f64) -> f64 {
+    let a = x.to_vec();
+    let b: Vec<f64> = scaled(x, k);
+    let v = if k > 0.35 { a } else { b };
+    v[0] * v[1] * k
+}
+
+/// One that was there before, and others made for the purpose.
+#[differentiable]
+fn one_of_several(x: &[f64], k: f64, which: usize) -> f64 {
+    let mut a = vec![k, x[0]];
+    a[0] *= x[1];
+    let mut v = match which {
+        0 => a,
+        1 => x.to_vec(),
+        2 => {
+            let mut w = scaled(x, k);
+            w[0] += k;
+            w
+        }
+        _ => vec![k; 2],
+    };
+    v[1] *= v[0];
+    v[0] * v[1]
+}
+
+#[differentiable]
+fn pushed_in_a_branch(x: &[f64], k: f64) -> f64 {
+    let mut rows: Vec<Vec<f64>> = vec![vec![k]];
+    for i in 0..x.len() {
+        let row = vec![x[i] * k, k];
+        if row[0] > 0.0 {
+            rows.push(row);
+        }
+    }
+    let mut total = 0.0;
+    for row in &rows {
+        for v in row {
+            total = 0.5 * total + v * v;
+        }
+    }
+    total
+}
+
+#[differentiable]
+fn replaced_in_a_branch(x: &[f64], k: f64) -> f64 {
+    let mut a = x.to_vec();
+    let b = vec![k * x[0], k];
+    if k > 0.35 {
+        a = b;
+    }
+    a[0] * a[1]
+}
+
+/// What has been moved out gets a new vector.
+#[differentiable]
+fn refilled(x: &[f64], k: f64, n: usize) -> f64 {
+    let mut old = vec![k];
+    let mut new = x.to_vec();
+    for _ in 0..n {
+        new[0] *= k;
+        old = new;
+        new = vec![k, old[0] * x[0]];
+        new[1] *= old[0];
+    }
+    old[0] * new[1]
+}
+
+fn inputs() -> [(Vec<f64>, f64); 2] {
+    [(vec![0.5, 0.7], 0.3), (vec![0.5, 0.7, -0.2], 0.4)]
+}
+
+#[test]
+fn as_values() {
+    check_rule(value_of_a_block::rule, inputs());
+    check_rule(one_of_two::rule, inputs());
+    check_rule(one_of_several::rule, [0, 1, 2, 3].map(|which| (vec![0.5, 0.7], 0.3, which)));
+    check_rule(one_of_several::rule, [(vec![0.5, 0.7, -0.2], 0.4, 1)]);
+}
+
+#[test]
+fn out_of_enclosing_blocks() {
+    check_rule(pushed_in_a_branch::rule, inputs());
+    check_rule(replaced_in_a_branch::rule, inputs());
+    check_rule(
+        refilled::rule,
+        [(vec![0.5, 0.7], 0.3, 2), (vec![0.5, 0.7, -0.2], 0.4, 3), (vec![0.5, 0.7], 0.3, 0)],
+    );
+}
