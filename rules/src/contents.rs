@@ -92,7 +92,7 @@ impl<T, E> Fill<T> for Result<(), E> {
 /// If it has not.
 #[inline(always)]
 pub fn error_of<E>(outcome: Result<(), E>) -> E {
-    outcome.err().expect("asked for where there is one")
+    outcome.expect_err("asked for where there is one")
 }
 
 /// Something that may be moved out of a place, which the reverse pass finds empty then.
