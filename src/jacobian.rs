@@ -23,8 +23,9 @@ pub struct Jacobian<F: Liftable<WIDTH> + HasRows> {
     lifted: Lifted<F, WIDTH>,
     rows: F::Rows,
     jacobian: Matrix,
-    /// What the last call has found to cost less.
-    prefers_rows: bool,
+    /// For how many coordinates of the arguments the last call has found that rows cost less. Other arguments may have been seen before, by
+    /// columns, and memory for their rows would have to be made.
+    rows_for: Option<usize>,
 }
 
 impl<F: Liftable<WIDTH> + HasRows> Default for Jacobian<F> {
@@ -33,7 +34,7 @@ impl<F: Liftable<WIDTH> + HasRows> Default for Jacobian<F> {
             lifted: Lifted::default(),
             rows: F::Rows::default(),
             jacobian: Matrix::default(),
-            prefers_rows: false,
+            rows_for: None,
         }
     }
 }
@@ -41,9 +42,12 @@ impl<F: Liftable<WIDTH> + HasRows> Default for Jacobian<F> {
 impl<F: Liftable<WIDTH> + HasRows> Jacobian<F> {
     /// The value and the Jacobian.
     pub fn run(&mut self, mut args: Args<'_, F>) -> (F::Output, ArrayView2<'_, f64>) {
-        let by_rows = match self.prefers_rows {
-            true => self.by_rows(F::Parameters::reborrow(&mut args)),
-            false => None,
+        self.lifted.load(&args);
+        let by_rows = match self.rows_for {
+            Some(inputs) if inputs == self.lifted.dimension() => {
+                self.by_rows(F::Parameters::reborrow(&mut args))
+            }
+            _ => None,
         };
         let value = by_rows.unwrap_or_else(|| self.by_columns(args));
         (value, self.view())
@@ -58,8 +62,8 @@ impl<F: Liftable<WIDTH> + HasRows> Jacobian<F> {
     /// Computes all rows, and returns the value, unless a part of that is missing which has a gradient.
     #[inline]
     pub(crate) fn by_rows(&mut self, mut args: Args<'_, F>) -> Option<F::Output> {
-        let Jacobian { rows, jacobian, prefers_rows, .. } = self;
-        *prefers_rows = false;
+        let Jacobian { rows, jacobian, rows_for, .. } = self;
+        *rows_for = None;
         let inputs = F::load(rows, &args);
         let mut first = 0;
         loop {
@@ -80,7 +84,7 @@ impl<F: Liftable<WIDTH> + HasRows> Jacobian<F> {
             first += LANES;
             if first >= outputs {
                 jacobian.resize(outputs, inputs);
-                *prefers_rows = rows_cost_less(outputs, inputs);
+                *rows_for = rows_cost_less(outputs, inputs).then_some(inputs);
                 return Some(value);
             }
         }

@@ -14,6 +14,7 @@ use crate::kept::Item;
 use crate::latest::Noted;
 use crate::leave::{Frame, Link};
 use crate::program::*;
+use crate::rename::Occurrences;
 use crate::reverse::Reverse;
 use crate::statements::referent;
 
@@ -26,9 +27,29 @@ pub(crate) struct Forward<'p> {
     pub(crate) frames: Vec<Frame>,
     /// Variables whose name a later one has taken.
     pub(crate) rescued: HashSet<VarId>,
+    /// See [`Rescue::moves`].
+    pub(crate) rescuing: TokenStream,
     /// The function itself is being written: it returns its value alone.
     pub(crate) plain: bool,
     pub(crate) errors: Errors,
+}
+
+/// What keeps locals under other names when theirs are taken.
+#[derive(Default)]
+pub(crate) struct Rescue {
+    pub(crate) before: TokenStream,
+    /// Behind the new value, where that is made of the old one.
+    pub(crate) moves: TokenStream,
+    pub(crate) variables: Vec<VarId>,
+}
+
+/// `value`, and these `moves` behind it.
+pub(crate) fn followed_by(moves: &TokenStream, value: TokenStream) -> TokenStream {
+    if moves.is_empty() {
+        return value;
+    }
+    let name = Program::fresh("value");
+    quote!({ let #name = #value; #moves #name })
 }
 
 /// Writes the body of the forward closure.
@@ -68,6 +89,7 @@ impl<'p> Forward<'p> {
             before: TokenStream::new(),
             frames: vec![Frame { block: BODY, link: Link::Function }],
             rescued: HashSet::new(),
+            rescuing: TokenStream::new(),
             plain: false,
             errors: Errors::default(),
         }
@@ -147,8 +169,12 @@ impl<'p> Forward<'p> {
     pub(crate) fn range(&mut self, id: BlockId, range: Range<usize>) -> TokenStream {
         let mut out = TokenStream::new();
         for statement in &self.program.blocks[id].statements[range] {
-            out.extend(self.rescue(id, statement));
+            let rescue = self.rescue(id, statement);
+            out.extend(rescue.before);
+            self.rescuing = rescue.moves;
             let tokens = self.statement(statement);
+            self.rescuing = TokenStream::new();
+            self.rescued.extend(rescue.variables);
             out.extend(std::mem::take(&mut self.before));
             out.extend(tokens);
             for &def in &statement.defines {
@@ -166,15 +192,16 @@ impl<'p> Forward<'p> {
     }
 
     /// Keeps a local under another name before a `let` takes its own.
-    fn rescue(&mut self, block: BlockId, statement: &Statement) -> TokenStream {
-        let StatementKind::Let(l) = &statement.kind else { return TokenStream::new() };
+    fn rescue(&self, block: BlockId, statement: &Statement) -> Rescue {
+        let StatementKind::Let(l) = &statement.kind else { return Rescue::default() };
         let new: Vec<_> = l.variables.iter().flatten().copied().collect();
-        self.rescue_from(block, &new)
+        self.rescue_from(block, &new, l.syntax.init.as_ref().map(|init| &init.expr))
     }
 
-    /// Likewise for what takes these names in the scope of `block`.
-    pub(crate) fn rescue_from(&mut self, block: BlockId, new: &[VarId]) -> TokenStream {
-        let mut out = TokenStream::new();
+    /// Likewise for what takes these names in the scope of `block`, and has such a value.
+    pub(crate) fn rescue_from(&self, block: BlockId, new: &[VarId], value: impl ToTokens) -> Rescue {
+        let mut rescue = Rescue::default();
+        let read = Occurrences::of(value);
         let scope = self.program.scope_of(block);
         for &new in new {
             let name = &self.program.variables[new].name;
@@ -182,13 +209,19 @@ impl<'p> Forward<'p> {
             let old = self.program.variables[..new].iter().rposition(same);
             if let Some(old) = old
                 && self.reverse.kept.name(self.program.variables[old].block, Item::Final(old)).is_some()
-                && self.rescued.insert(old)
+                && !self.rescued.contains(&old)
             {
                 let unique = &self.program.variables[old].unique;
-                out.extend(quote!(let #unique = #name;));
+                if read.count(name) > 0 {
+                    rescue.before.extend(quote!(let #unique;));
+                    rescue.moves.extend(quote!(#unique = #name;));
+                } else {
+                    rescue.before.extend(quote!(let #unique = #name;));
+                }
+                rescue.variables.push(old);
             }
         }
-        out
+        rescue
     }
 
     fn capture(&self, block: BlockId, variable: VarId, def: DefId) -> TokenStream {
@@ -276,6 +309,7 @@ impl<'p> Forward<'p> {
     }
 
     fn local(&mut self, l: &Let, block: BlockId) -> TokenStream {
+        let moves = std::mem::take(&mut self.rescuing);
         if let ([(_, place), ..], Some(init)) = (&l.aliases[..], &l.syntax.init)
             && place.indices().any(|index| self.touched(index, block))
         {
@@ -289,22 +323,30 @@ impl<'p> Forward<'p> {
                 }
                 reference => self.place(reference, &place.projections, block),
             };
+            let value = followed_by(&moves, value);
             return quote!(let #pattern = #value;);
         }
         let Some(init) = l.init else { return l.syntax.to_token_stream() };
         if !self.touched(init, block) {
-            return l.syntax.to_token_stream();
+            let mut syntax = l.syntax.clone();
+            if let (Some(init), false) = (&mut syntax.init, moves.is_empty()) {
+                *init.expr = syn::Expr::Verbatim(followed_by(&moves, init.expr.to_token_stream()));
+            }
+            return syntax.to_token_stream();
         }
         let pattern = &l.syntax.pat;
         let root = self.program.peel(init);
         match (self.rule_call(root, block), pattern) {
             (Some((call, residual)), syn::Pat::Type(typed)) => {
-                let (pattern, ty) = (&typed.pat, &typed.ty);
+                let (pattern, ty, call) = (&typed.pat, &typed.ty, followed_by(&moves, call));
                 quote!(let (#pattern, #residual): (#ty, _) = #call;)
             }
-            (Some((call, residual)), pattern) => quote!(let (#pattern, #residual) = #call;),
+            (Some((call, residual)), pattern) => {
+                let call = followed_by(&moves, call);
+                quote!(let (#pattern, #residual) = #call;)
+            }
             (None, pattern) => {
-                let init = self.root(init, block);
+                let init = followed_by(&moves, self.root(init, block));
                 quote!(let #pattern = #init;)
             }
         }

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 
 use crate::arms::taken;
-use crate::forward::Forward;
+use crate::forward::{Forward, Rescue, followed_by};
 use crate::kept::{Item, group};
 use crate::program::*;
 
@@ -187,10 +187,12 @@ impl Forward<'_> {
             }
             ExprKind::Match(m) if program.goes_on(expr) => {
                 let new: Vec<_> = m.arms[0].bindings.iter().map(|binding| binding.variable).collect();
-                let rescued = self.rescue_from(block, &new);
+                let Rescue { before: rescued, moves, variables } =
+                    self.rescue_from(block, &new, &program.exprs[m.scrutinee].syntax);
                 let outer = std::mem::take(&mut self.before);
-                let scrutinee = self.expr(m.scrutinee, block);
+                let scrutinee = followed_by(&moves, self.expr(m.scrutinee, block));
                 let declared = std::mem::replace(&mut self.before, outer);
+                self.rescued.extend(variables);
                 let pattern = &m.arms[0].pattern;
                 let count = m.arms.len();
                 let otherwise = m.arms.get(1).map(|arm| {

@@ -55,6 +55,41 @@ fn one_of_several(x: &[f64], k: f64, which: usize) -> f64 {
 }
 
 #[differentiable]
+fn positive(x: &[f64]) -> Option<Vec<f64>> {
+    if x[0] < 0.0 {
+        return None;
+    }
+    let y = scaled(x, 0.5);
+    Some(y)
+}
+
+/// Each vector is made of the last one, under the same name.
+#[differentiable]
+fn under_one_name(x: &[f64], k: f64) -> f64 {
+    let mut h = x.to_vec();
+    h[0] *= h[1];
+    let h = scaled(&h, k);
+    let mut h = scaled(&h, k);
+    h[1] *= h[0];
+    let first = h[0] * 2.0;
+    let h: Vec<f64> = h.iter().map(|t| t.sin()).collect();
+    let Some(sines) = positive(&h) else { return first };
+    let total: f64 = sines.iter().map(|t| t * t).sum();
+    let h = h.len();
+    total * h as f64 + first
+}
+
+/// Likewise, where making one may fail.
+#[differentiable]
+fn under_one_name_or_none(x: &[f64], k: f64) -> Option<f64> {
+    let mut h = scaled(x, k);
+    h[1] *= k;
+    let h = positive(&h)?;
+    let h = positive(&h)?;
+    Some(h.iter().product())
+}
+
+#[differentiable]
 fn pushed_in_a_branch(x: &[f64], k: f64) -> f64 {
     let mut rows: Vec<Vec<f64>> = vec![vec![k]];
     for i in 0..x.len() {
@@ -116,4 +151,11 @@ fn out_of_enclosing_blocks() {
         refilled::rule,
         [(vec![0.5, 0.7], 0.3, 2), (vec![0.5, 0.7, -0.2], 0.4, 3), (vec![0.5, 0.7], 0.3, 0)],
     );
+}
+
+#[test]
+fn names_that_are_taken_again() {
+    let inputs = [(vec![0.3, 0.4], 0.7), (vec![-1.0, 0.2], 1.2), (vec![0.9, 1.3, -0.4], -0.3)];
+    check_rule(under_one_name::rule, inputs.clone());
+    check_rule(under_one_name_or_none::rule, inputs);
 }

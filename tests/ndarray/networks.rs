@@ -20,6 +20,16 @@ fn loss(w1: &Array2<f64>, b1: &Array1<f64>, w2: &Array2<f64>, x: &Array2<f64>, y
     (&r * &r).sum() / x.nrows() as f64
 }
 
+/// Each array is made of the last one, under the same name.
+#[differentiable]
+fn under_one_name(x: &Array1<f64>) -> f64 {
+    let mut h = Array1::<f64>::zeros(x.len());
+    pullback::nn::relu(&mut h, x);
+    let h = h.mapv(f64::tanh);
+    let h = h.mapv(|t| t * t + 1.0);
+    (&h * x).sum()
+}
+
 #[derive(Differentiable)]
 struct Layer {
     weights: Array2<f64>,
@@ -134,4 +144,9 @@ fn two_layers() {
             (matrix(2, 3, 0.1), vector(3, 0.2), matrix(3, 1, -0.3), matrix(1, 2, 0.4), matrix(1, 1, 0.9)),
         ],
     );
+}
+
+#[test]
+fn names_that_are_taken_again() {
+    check_rule(under_one_name::rule, [(vector(3, 0.1),), (vector(5, -0.2),)]);
 }
