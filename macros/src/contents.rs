@@ -161,17 +161,20 @@ impl Parser<'_> {
         call: &syn::ExprCall,
         function: &syn::Path,
     ) -> Option<ExprId> {
-        let ours = function.leading_colon.is_some() && function.segments.iter().nth(1)?.ident == "__private";
-        match function.segments.last()?.ident.to_string().as_str() {
-            "split" if ours => {
+        let [_, module, name] = &function.segments.iter().collect::<Vec<_>>()[..] else { return None };
+        if function.leading_colon.is_none() || module.ident != "__private" {
+            return None;
+        }
+        match name.ident.to_string().as_str() {
+            "split" => {
                 let whole = self.expr(&call.args[0]);
                 Some(self.add(expr, ExprKind::Split(whole)))
             }
-            "fill" if ours => {
+            "fill" => {
                 let args = call.args.iter().map(|arg| self.expr(arg)).collect();
                 Some(self.add(expr, ExprKind::Wrap(function.clone(), args)))
             }
-            "take_out" if ours => {
+            "take_out" => {
                 let args = vec![self.expr(&call.args[0])];
                 Some(self.add(expr, ExprKind::Mutation { action: Action::TakeOut, args }))
             }

@@ -59,7 +59,8 @@ fn positive(x: &[f64]) -> Option<Vec<f64>> {
     if x[0] < 0.0 {
         return None;
     }
-    let y = scaled(x, 0.5);
+    let mut y = x.to_vec();
+    y[0] *= y[1];
     Some(y)
 }
 
