@@ -212,6 +212,7 @@ unsafe fn gradient_of_b<L: Lanes, const K: usize, const V: usize, const N: usize
     db: Rows<L::Scalar>,
     mut copied: Copied<L::Scalar>,
 ) {
+    const { assert!(WHOLE || V == 1, "what is left over is computed by single vectors") }
     for j in (0..n).step_by(V * K) {
         let width = n - j;
         let dc = (at(dc, 0, j), dc.1);
