@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 
-use ndarray::ArrayRef2;
+use ndarray::{ArrayRef2, ArrayView2, MathCell};
 
 use super::backend::{MatrixScalar, Product, SmallPlan};
 use super::operand::Operand;
@@ -15,9 +15,6 @@ pub(super) struct Size {
     pub(super) k: usize,
 }
 
-/// A matrix with adjacent elements in each row: where it begins and how far its rows are apart.
-pub(super) type Rows<T> = (*mut T, isize);
-
 /// The kernels for one size, which the machine has the instructions for.
 pub(super) struct Kernels<T> {
     /// Computes a canonical product of the sizes and strides that this was chosen for.
@@ -25,6 +22,7 @@ pub(super) struct Kernels<T> {
     /// # Safety
     /// As for `MatMul::run`.
     pub(super) product: unsafe fn(&Product<'_, T>),
+    /// For matrices all of whose elements are adjacent.
     pub(super) gradients: Option<Gradients<T>>,
     /// Copies adjacent elements, as many as the last argument says.
     ///
@@ -41,15 +39,13 @@ pub(super) struct Kernels<T> {
 /// Both are for the size that they were chosen for.
 ///
 /// # Safety
-/// The matrices are valid, the last one for writes; it does not overlap itself or the others.
+/// The matrices are valid, all elements of each are adjacent, and the shadows overlap neither each other nor what is read.
 pub(super) struct Gradients<T> {
     /// Ȧ += Ċ·Bᵀ, given Ċ, B, Ȧ.
-    pub(super) of_a: unsafe fn(&Size, Rows<T>, Rows<T>, Rows<T>),
+    pub(super) of_a: unsafe fn(&Size, *const T, *const T, *mut T),
     /// Ḃ += Aᵀ·Ċ and Ċ ← 0, given A, Ċ, Ḃ; and something else is copied.
-    pub(super) of_b: GradientOfB<T>,
+    pub(super) of_b: unsafe fn(&Size, *const T, *mut T, *mut T, Copied<T>),
 }
-
-type GradientOfB<T> = unsafe fn(&Size, Rows<T>, Rows<T>, Rows<T>, Copied<T>);
 
 /// Adjacent elements that are copied while other things are computed.
 pub(super) struct Copied<T> {
@@ -59,7 +55,7 @@ pub(super) struct Copied<T> {
 }
 
 /// Sizes and strides of a matrix.
-type Form = ((usize, usize), [isize; 2]);
+type Form = [isize; 4];
 
 /// The kernels for a small product C ← A·B whose matrices have adjacent elements in each row, as ndarray's have by default.
 pub(super) struct Planned<T: 'static> {
@@ -80,7 +76,7 @@ unsafe impl<T: Send> Send for Chosen<T> {}
 
 impl<T> Default for Planned<T> {
     fn default() -> Self {
-        Planned { forms: [((0, 0), [0; 2]); 3], chosen: None }
+        Planned { forms: [[0; 4]; 3], chosen: None }
     }
 }
 
@@ -96,7 +92,7 @@ impl<T: MatrixScalar> Planned<T> {
         keep: Option<&mut [T]>,
     ) -> bool {
         let Some(Chosen { kernels, product, .. }) = &mut self.chosen else { return false };
-        if self.forms != [form(c), form(a), form(b)] {
+        if !self.forms.iter().zip([form(c), form(a), form(b)]).all(|(planned, form)| same(planned, form)) {
             return false;
         }
         assert!(keep.as_ref().is_none_or(|keep| keep.len() == c.len()), "room for C");
@@ -114,12 +110,11 @@ impl<T: MatrixScalar> Planned<T> {
     #[inline(never)]
     pub(super) fn plan(&mut self, c: &mut ArrayRef2<T>, a: &ArrayRef2<T>, b: &ArrayRef2<T>) {
         self.forms = [form(c), form(a), form(b)];
-        let [((m, n), c_strides), ((_, k), a_strides), (_, b_strides)] = self.forms;
-        let adjacent =
-            [c_strides, a_strides, b_strides].iter().all(|&[rows, columns]| columns == 1 && rows > 0);
         self.chosen = None;
+        let size @ Size { m, n, k } = Size { m: c.nrows(), n: c.ncols(), k: a.ncols() };
+        let adjacent = self.forms.iter().all(|&[.., rows, columns]| columns == 1 && rows > 0);
         // With a single row or column a stride means nothing, and there is little to gain.
-        if adjacent && m > 1 && n > 1 && k > 0 && c_strides[0] > 1 {
+        if adjacent && m > 1 && n > 1 && k > 0 && c.strides()[0] > 1 {
             // Cᵀ ← Bᵀ·Aᵀ, which is canonical.
             let product = Product {
                 alpha: T::ONE,
@@ -130,113 +125,97 @@ impl<T: MatrixScalar> Planned<T> {
                 keep: None,
             };
             if SmallPlan::direct(&product) {
-                self.chosen =
-                    T::kernels(&product).map(|kernels| Chosen { size: Size { m, n, k }, kernels, product });
+                self.chosen = T::kernels(&product).map(|kernels| Chosen { size, kernels, product });
             }
         }
+        let dense = self.forms.iter().all(|&[_, columns, row_stride, _]| row_stride == columns);
+        if let (false, Some(chosen)) = (dense, &mut self.chosen) {
+            chosen.kernels.gradients = None;
+        }
     }
 
-    /// Brings back what [`product`](Planned::product) has kept, if that is what was planned.
+    /// Brings back what [`product`](Planned::product) has kept, if that is what was planned and anything was kept.
     #[inline(always)]
     pub(super) fn restore(&self, c: &mut ArrayRef2<T>, kept: &[T]) -> bool {
-        let (Some(Chosen { kernels, .. }), Some(Copied { from, to, len })) = (&self.chosen, copied(c, kept))
-        else {
-            return false;
-        };
-        // SAFETY: both have as many elements, all of them adjacent, and C is borrowed uniquely.
-        unsafe { (kernels.copy)(from, to, len) }
-        true
-    }
-
-    /// Ȧ += Ċ·Bᵀ, if there is a kernel for that.
-    ///
-    /// # Safety
-    /// The operands are valid for their lifetimes, `da` for writes, and does not overlap the others.
-    #[inline(always)]
-    pub(super) unsafe fn gradient_of_a(
-        &self,
-        dc: Operand<'_, T>,
-        b: Operand<'_, T>,
-        da: Operand<'_, T>,
-    ) -> bool {
-        let Some(Chosen { size, kernels: Kernels { gradients: Some(kernels), .. }, .. }) = &self.chosen
-        else {
-            return false;
-        };
-        let &Size { m, n, k } = size;
-        let (Some(dc), Some(b), Some(da)) = (rows(dc, m, n), rows(b, k, n), rows(da, m, k)) else {
-            return false;
-        };
-        // SAFETY: the kernel was chosen for these shapes; the rest is up to the caller.
-        unsafe { (kernels.of_a)(size, dc, b, da) }
-        true
-    }
-
-    /// Ḃ += Aᵀ·Ċ, Ċ ← 0, and C becomes what was kept, if anything was; if there is a kernel for all of that.
-    ///
-    /// # Safety
-    /// The operands are valid for their lifetimes, `dc` and `db` for writes; these overlap neither each other nor the others.
-    #[inline(always)]
-    pub(super) unsafe fn gradient_of_b(
-        &self,
-        a: Operand<'_, T>,
-        dc: Operand<'_, T>,
-        db: Operand<'_, T>,
-        c: &mut ArrayRef2<T>,
-        kept: &[T],
-    ) -> bool {
-        let Some(Chosen { size, kernels: Kernels { gradients: Some(kernels), .. }, .. }) = &self.chosen
-        else {
-            return false;
-        };
-        let &Size { m, n, k } = size;
-        let (Some(a), Some(dc), Some(db), Some(copied)) =
-            (rows(a, m, k), rows(dc, m, n), rows(db, k, n), copied(c, kept))
-        else {
-            return false;
-        };
-        // SAFETY: the kernel was chosen for these shapes; what was kept has as many elements as C, all of them adjacent, and C
-        // is borrowed uniquely; the rest is up to the caller.
-        unsafe { (kernels.of_b)(size, a, dc, db, copied) }
-        true
-    }
-
-    /// Ċ ← 0, if there is a kernel for that.
-    ///
-    /// # Safety
-    /// The operand is valid for writes.
-    #[inline(always)]
-    pub(super) unsafe fn clear(&self, dc: Operand<'_, T>) -> bool {
         let Some(Chosen { kernels, .. }) = &self.chosen else { return false };
-        if dc.column_stride != 1 || dc.row_stride != dc.columns.cast_signed() {
+        let [rows, columns, row_stride, column_stride] = form(c);
+        if row_stride != columns || column_stride != 1 || kept.len().cast_signed() != rows * columns {
             return false;
         }
-        // SAFETY: all elements are adjacent.
-        unsafe { (kernels.clear)(dc.pointer, dc.rows * dc.columns) }
+        // SAFETY: both have as many elements, all of them adjacent, and C is borrowed uniquely.
+        unsafe { (kernels.copy)(kept.as_ptr(), c.as_mut_ptr(), kept.len()) }
+        true
+    }
+
+    /// Ȧ += Ċ·Bᵀ and Ḃ += Aᵀ·Ċ, or = instead of += where it is said that a shadow is overwritten, each of them if there is a
+    /// shadow; then Ċ ← 0, and C becomes what was kept, if anything was. All of that, or nothing if there are no kernels for it.
+    ///
+    /// # Safety
+    /// Shadows overlap no primal, and Ċ not the others. Ȧ and Ḃ may be the same cells.
+    #[inline(always)]
+    pub(super) unsafe fn gradients(
+        &self,
+        (c, dc): (&mut ArrayRef2<T>, Cells<'_, T>),
+        (a, da, overwrites_a): (&ArrayRef2<T>, Option<Cells<'_, T>>, bool),
+        (b, db, overwrites_b): (&ArrayRef2<T>, Option<Cells<'_, T>>, bool),
+        kept: &[T],
+    ) -> bool {
+        let Some(Chosen { size, kernels, .. }) = &self.chosen else { return false };
+        let Some(Gradients { of_a, of_b }) = &kernels.gradients else { return false };
+        let size @ &Size { m, n, k } = size;
+        let [form_c, form_a, form_b] = &self.forms;
+        let fit = same(form_c, form(c))
+            && same(form_c, form(&dc))
+            && same(form_a, form(a))
+            && same(form_b, form(b))
+            && da.is_none_or(|da| same(form_a, form(&da)))
+            && db.is_none_or(|db| same(form_b, form(&db)))
+            && (kept.is_empty() || kept.len() == m * n);
+        if !fit {
+            return false;
+        }
+        let (a, b, dc) = (a.as_ptr(), b.as_ptr(), pointer(dc));
+        let copied = Copied { from: kept.as_ptr(), to: c.as_mut_ptr(), len: kept.len() };
+        // SAFETY: the kernels were chosen for matrices of these forms, all of whose elements are adjacent; what was kept has as
+        // many as C, which is borrowed uniquely. The rest is up to the caller.
+        unsafe {
+            if let Some(da) = da.map(pointer) {
+                if overwrites_a {
+                    (kernels.clear)(da, m * k);
+                }
+                of_a(size, dc, b, da);
+            }
+            if let Some(db) = db.map(pointer) {
+                if overwrites_b {
+                    (kernels.clear)(db, k * n);
+                }
+                of_b(size, a, dc, db, copied);
+            } else {
+                (kernels.copy)(copied.from, copied.to, copied.len);
+                (kernels.clear)(dc, m * n);
+            }
+        }
         true
     }
 }
 
-/// A matrix that has this shape, adjacent elements in each row and no element in two rows.
+/// The cells of a shadow.
+type Cells<'a, T> = ArrayView2<'a, MathCell<T>>;
+
 #[inline(always)]
-fn rows<T>(of: Operand<'_, T>, rows: usize, columns: usize) -> Option<Rows<T>> {
-    let fits = of.rows == rows
-        && of.columns == columns
-        && of.column_stride == 1
-        && of.row_stride >= columns.cast_signed();
-    fits.then_some((of.pointer, of.row_stride))
+fn pointer<T>(cells: Cells<'_, T>) -> *mut T {
+    // A `MathCell` is a transparent `Cell`, which is a transparent `UnsafeCell`.
+    cells.as_ptr().cast_mut().cast()
 }
 
-/// C becomes what was kept, if its elements are adjacent; if nothing was kept, nothing is copied.
 #[inline(always)]
-fn copied<T>(c: &mut ArrayRef2<T>, kept: &[T]) -> Option<Copied<T>> {
-    let ((rows, columns), strides) = form(c);
-    let fits = strides == [columns.cast_signed(), 1] && kept.len() == rows * columns;
-    (fits || kept.is_empty()).then(|| Copied { from: kept.as_ptr(), to: c.as_mut_ptr(), len: kept.len() })
+fn same(planned: &Form, form: Form) -> bool {
+    // Without branches, which are more work than the rest of the comparison.
+    planned.iter().zip(form).fold(0, |differences, (planned, here)| differences | (planned ^ here)) == 0
 }
 
 #[inline(always)]
 fn form<T>(matrix: &ArrayRef2<T>) -> Form {
-    let strides = matrix.strides();
-    (matrix.dim(), [strides[0], strides[1]])
+    let ((rows, columns), strides) = (matrix.dim(), matrix.strides());
+    [rows.cast_signed(), columns.cast_signed(), strides[0], strides[1]]
 }

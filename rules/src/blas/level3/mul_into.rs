@@ -116,32 +116,23 @@ impl<T: MatrixScalar> MulInto<T> {
         let MulInto { old_c, planned, plans: [_, plan_a, plan_b], overwrites_a, overwrites_b } = self;
         // Nothing, where it was forgone.
         let old_c = old_c.take().unwrap_or_default();
-        let dc = c.shadow.get().map(Operand::cells);
-        let (a, da, b, db) = (Operand::read(a.value), a.shadow.get(), Operand::read(b.value), b.shadow.get());
         // SAFETY: no shadow overlaps a primal, and the shadow of C none of the others. Those of A and B may be the same
         // cells, and are updated one after the other.
         unsafe {
-            if let (Some(dc), Some(da)) = (dc, da.map(Operand::cells)) {
-                let begun = !*overwrites_a || planned.clear(da);
-                if !(begun && planned.gradient_of_a(dc, b, da)) {
-                    accumulate_any(plan_a, dc, b.t(), *overwrites_a, da);
-                }
-            }
-            if let (Some(dc), Some(db)) = (dc, db.map(Operand::cells)) {
-                let begun = !*overwrites_b || planned.clear(db);
-                if begun && planned.gradient_of_b(a, dc, db, c.value, old_c) {
+            if let Some(dc) = c.shadow.get() {
+                let (da, db) = (a.shadow.get(), b.shadow.get());
+                let (of_a, of_b) = ((a.value, da, *overwrites_a), (b.value, db, *overwrites_b));
+                if planned.gradients((c.value, dc), of_a, of_b, old_c) {
                     return;
                 }
-                accumulate_any(plan_b, a.t(), dc, *overwrites_b, db);
+                let (a, b, dc) = (Operand::read(a.value), Operand::read(b.value), Operand::cells(dc));
+                let da = da.map(|da| (Operand::cells(da), *overwrites_a));
+                let db = db.map(|db| (Operand::cells(db), *overwrites_b));
+                add_gradients([plan_a, plan_b], [a, b, dc], da, db);
             }
-            if !old_c.is_empty() && !planned.restore(c.value, old_c) {
-                restore_any(c.value, old_c);
-            }
-            if let Some(dc) = dc
-                && !planned.clear(dc)
-            {
-                scale(T::ZERO, dc);
-            }
+        }
+        if !old_c.is_empty() && !planned.restore(c.value, old_c) {
+            restore_any(c.value, old_c);
         }
     }
 }
@@ -152,12 +143,34 @@ fn restore_any<T: MatrixScalar>(c: &mut ArrayRef2<T>, old_c: &[T]) {
     unsafe { restore(Operand::write(c), old_c) }
 }
 
+/// *Ȧ += Ċ·Bᵀ*, *Ḃ += Aᵀ·Ċ*, *Ċ ← 0* for A, B and Ċ of any layout; and whether the gradients replace what a shadow holds.
+///
+/// # Safety
+/// As for [`Planned::gradients`].
+#[inline(never)]
+unsafe fn add_gradients<T: MatrixScalar>(
+    [plan_a, plan_b]: [&mut SmallPlan<T>; 2],
+    [a, b, dc]: [Operand<'_, T>; 3],
+    da: Option<(Operand<'_, T>, bool)>,
+    db: Option<(Operand<'_, T>, bool)>,
+) {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        if let Some((da, overwrites)) = da {
+            add(plan_a, dc, b.t(), overwrites, da);
+        }
+        if let Some((db, overwrites)) = db {
+            add(plan_b, a.t(), dc, overwrites, db);
+        }
+        scale(T::ZERO, dc);
+    }
+}
+
 /// *C += A·B* or *C ← A·B* for a shadow *C*.
 ///
 /// # Safety
 /// As for [`accumulate`].
-#[inline(never)]
-unsafe fn accumulate_any<T: MatrixScalar>(
+unsafe fn add<T: MatrixScalar>(
     plan: &mut SmallPlan<T>,
     a: Operand<'_, T>,
     b: Operand<'_, T>,

@@ -1,4 +1,4 @@
-//! The gradients of a small product C ← A·B, for matrices whose elements of a row are adjacent.
+//! The gradients of a small product C ← A·B, for matrices whose elements are adjacent.
 //!
 //! *Ḃ += Aᵀ·Ċ* adds multiples of the rows of *Ċ* to the rows of *Ḃ*. *Ȧ += Ċ·Bᵀ* adds multiples of the rows of *Bᵀ* to the
 //! rows of *Ȧ*: a block of *B* is transposed in registers and stays there while all of *Ċ* passes by, so that nothing is
@@ -10,7 +10,7 @@
 use super::lanes::{Avx2F32, Avx2F64, Avx512F64, Lanes, Square};
 use super::{copy, opaque};
 use crate::blas::backend::sealed::Sealed as _;
-use crate::blas::planned::{Copied, Gradients, Rows, Size};
+use crate::blas::planned::{Copied, Gradients, Size};
 
 macro_rules! gradients {
     (
@@ -21,16 +21,16 @@ macro_rules! gradients {
         /// The kernels for products of this size.
         pub(super) fn $name(Size { m, n, k }: Size) -> Gradients<$T> {
             #[target_feature(enable = $features)]
-            unsafe fn of_a<const WHOLE: bool>(size: &Size, dc: Rows<$T>, b: Rows<$T>, da: Rows<$T>) {
+            unsafe fn of_a<const WHOLE: bool>(size: &Size, dc: *const $T, b: *const $T, da: *mut $T) {
                 // SAFETY: as the caller guarantees.
                 unsafe { gradient_of_a::<$Lanes, $lanes, $vectors, $a_rows, WHOLE>(size, dc, b, da) }
             }
             #[target_feature(enable = $features)]
             unsafe fn of_b<const V: usize, const N: usize, const WHOLE: bool>(
                 size: &Size,
-                a: Rows<$T>,
-                dc: Rows<$T>,
-                db: Rows<$T>,
+                a: *const $T,
+                dc: *mut $T,
+                db: *mut $T,
                 copied: Copied<$T>,
             ) {
                 // SAFETY: as the caller guarantees.
@@ -54,9 +54,12 @@ macro_rules! gradients {
         }
     };
 }
-gradients!(avx512_f64, f64, "avx512f,avx2,fma", Avx512F64, 8, a: 4 x 2, b: 8 x 2 or 16 x 1);
+gradients!(avx512_f64, f64, "avx512f,avx2,fma", Avx512F64, 8, a: 4 x 1, b: 8 x 2 or 8 x 1);
 gradients!(avx2_f64, f64, "avx2,fma", Avx2F64, 4, a: 2 x 2, b: 4 x 2 or 8 x 1);
 gradients!(avx2_f32, f32, "avx2,fma", Avx2F32, 8, a: 4 x 1, b: 4 x 2 or 8 x 1);
+
+/// A matrix with adjacent elements in each row: where it begins and how far its rows are apart.
+type Rows<T> = (*mut T, isize);
 
 /// Row i from column j on.
 #[inline(always)]
@@ -88,10 +91,11 @@ unsafe fn store<L: Lanes>(to: *mut L::Scalar, x: L::Vector, whole: bool, len: us
 #[inline(always)]
 unsafe fn gradient_of_a<L: Square<K>, const K: usize, const R: usize, const I: usize, const WHOLE: bool>(
     &Size { m, n, k }: &Size,
-    dc: Rows<L::Scalar>,
-    b: Rows<L::Scalar>,
-    da: Rows<L::Scalar>,
+    dc: *const L::Scalar,
+    b: *const L::Scalar,
+    da: *mut L::Scalar,
 ) {
+    let (dc, b, da) = ((dc.cast_mut(), n as isize), (b.cast_mut(), n as isize), (da, k as isize));
     for j in (0..n).step_by(K) {
         let width = K.min(n - j);
         let dc = (at(dc, 0, j), dc.1);
@@ -207,11 +211,12 @@ unsafe fn tile_of_a<L: Square<K>, const K: usize, const R: usize, const I: usize
 #[inline(always)]
 unsafe fn gradient_of_b<L: Lanes, const K: usize, const V: usize, const N: usize, const WHOLE: bool>(
     &Size { m, n, k }: &Size,
-    a: Rows<L::Scalar>,
-    dc: Rows<L::Scalar>,
-    db: Rows<L::Scalar>,
+    a: *const L::Scalar,
+    dc: *mut L::Scalar,
+    db: *mut L::Scalar,
     mut copied: Copied<L::Scalar>,
 ) {
+    let (a, dc, db) = ((a.cast_mut(), k as isize), (dc, n as isize), (db, n as isize));
     const { assert!(WHOLE || V == 1, "what is left over is computed by single vectors") }
     for j in (0..n).step_by(V * K) {
         let width = n - j;
@@ -263,12 +268,14 @@ unsafe fn rows_of_b<L: Lanes, const V: usize, const N: usize, const FULL: bool>(
                 *sum = load::<L>(at(db, l, v * L::LEN), FULL, width);
             }
         }
+        // In registers.
+        let Copied { mut from, mut to, mut len } = *copied;
         for _ in 0..m {
-            if copied.len >= L::LEN {
-                L::store(copied.to, L::load(copied.from));
-                copied.from = copied.from.wrapping_add(L::LEN);
-                copied.to = copied.to.wrapping_add(L::LEN);
-                copied.len -= L::LEN;
+            if len >= L::LEN {
+                L::store(to, L::load(from));
+                from = from.wrapping_add(L::LEN);
+                to = to.wrapping_add(L::LEN);
+                len -= L::LEN;
             }
             let x: [L::Vector; V] = std::array::from_fn(|v| load::<L>(at(dc, 0, v * L::LEN), FULL, width));
             if last {
@@ -283,6 +290,7 @@ unsafe fn rows_of_b<L: Lanes, const V: usize, const N: usize, const FULL: bool>(
             a.0 = opaque(at(a, 1, 0)).cast_mut();
             dc.0 = at(dc, 1, 0);
         }
+        *copied = Copied { from, to, len };
         for (l, sums) in sums.iter().enumerate() {
             for (v, sum) in sums.iter().enumerate() {
                 store::<L>(at(db, l, v * L::LEN), *sum, FULL, width);
