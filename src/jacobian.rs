@@ -23,9 +23,15 @@ pub struct Jacobian<F: Liftable<WIDTH> + HasRows> {
     lifted: Lifted<F, WIDTH>,
     rows: F::Rows,
     jacobian: Matrix,
-    /// For how many coordinates of the arguments the last call has found that rows cost less. Other arguments may have been seen before, by
-    /// columns, and memory for their rows would have to be made.
-    rows_for: Option<usize>,
+    /// The size of the Jacobian for which the last call has found that rows cost less. Arguments with other numbers of coordinates may have
+    /// been seen before, by columns, and memory for their rows would have to be made.
+    rows_for: Option<Size>,
+}
+
+#[derive(Clone, Copy)]
+struct Size {
+    outputs: usize,
+    inputs: usize,
 }
 
 impl<F: Liftable<WIDTH> + HasRows> Default for Jacobian<F> {
@@ -42,14 +48,8 @@ impl<F: Liftable<WIDTH> + HasRows> Default for Jacobian<F> {
 impl<F: Liftable<WIDTH> + HasRows> Jacobian<F> {
     /// The value and the Jacobian.
     pub fn run(&mut self, mut args: Args<'_, F>) -> (F::Output, ArrayView2<'_, f64>) {
-        self.lifted.load(&args);
-        let by_rows = match self.rows_for {
-            Some(inputs) if inputs == self.lifted.dimension() => {
-                self.by_rows(F::Parameters::reborrow(&mut args))
-            }
-            _ => None,
-        };
-        let value = by_rows.unwrap_or_else(|| self.by_columns(args));
+        let again = self.by_rows_again(F::Parameters::reborrow(&mut args));
+        let value = again.unwrap_or_else(|| self.by_columns(args));
         (value, self.view())
     }
 
@@ -61,30 +61,50 @@ impl<F: Liftable<WIDTH> + HasRows> Jacobian<F> {
 
     /// Computes all rows, and returns the value, unless a part of that is missing which has a gradient.
     #[inline]
-    pub(crate) fn by_rows(&mut self, mut args: Args<'_, F>) -> Option<F::Output> {
+    pub(crate) fn by_rows(&mut self, args: Args<'_, F>) -> Option<F::Output> {
+        let inputs = F::load(&mut self.rows, &args);
+        self.loaded_rows(args, Size { outputs: LANES, inputs })
+    }
+
+    /// The same where the last call has found that rows cost less, and not with other arguments than such.
+    #[inline]
+    fn by_rows_again(&mut self, args: Args<'_, F>) -> Option<F::Output> {
+        let size = self.rows_for?;
+        let inputs = F::load(&mut self.rows, &args);
+        (inputs == size.inputs).then(|| self.loaded_rows(args, size))?
+    }
+
+    /// Computes all rows, of which there will be about as many as `outputs` says. How many there are shows afterwards.
+    #[inline]
+    fn loaded_rows(
+        &mut self,
+        mut args: Args<'_, F>,
+        Size { mut outputs, inputs }: Size,
+    ) -> Option<F::Output> {
         let Jacobian { rows, jacobian, rows_for, .. } = self;
         *rows_for = None;
-        let inputs = F::load(rows, &args);
         let mut first = 0;
         loop {
-            // How many rows there are is known afterwards.
-            jacobian.resize(first + LANES, inputs);
+            jacobian.resize(outputs, inputs);
             let mut block = jacobian.rows_from::<LANES>(first);
             let unit = |output| std::array::from_fn(|k| if output == first + k { 1.0 } else { 0.0 });
+            let mut column = 0;
             let put = |gradients: &[Number]| {
-                let entries = gradients.len();
-                let mut rows = block.each_mut().map(|row| row.split_off_mut(..entries).expect("a part"));
-                for (column, d) in gradients.iter().enumerate() {
-                    for (row, d) in rows.iter_mut().zip(d.value().0) {
-                        row[column] = d;
+                for d in gradients {
+                    for (row, d) in block.iter_mut().zip(d.value().0) {
+                        if let Some(entry) = row.get_mut(column) {
+                            *entry = d;
+                        }
                     }
+                    column += 1;
                 }
             };
-            let (value, outputs) = F::pull_rows(rows, F::Parameters::reborrow(&mut args), unit, put)?;
-            first += LANES;
+            let (value, found) = F::pull_rows(rows, F::Parameters::reborrow(&mut args), unit, put)?;
+            first = outputs.min(first + LANES);
+            outputs = found;
             if first >= outputs {
                 jacobian.resize(outputs, inputs);
-                *rows_for = rows_cost_less(outputs, inputs).then_some(inputs);
+                *rows_for = rows_cost_less(outputs, inputs).then_some(Size { outputs, inputs });
                 return Some(value);
             }
         }

@@ -27,12 +27,12 @@ impl Matrix {
         self.entries = Array2::from_shape_vec((rows, columns), entries).expect("as long as the shape tells");
     }
 
-    /// `N` rows, from number `first` on.
+    /// `N` rows, from number `first` on; those that are not there are empty.
     #[inline]
     pub(crate) fn rows_from<const N: usize>(&mut self, first: usize) -> [&mut [f64]; N] {
         let columns = self.entries.ncols();
         let mut rest = &mut self.entries()[first * columns..];
-        std::array::from_fn(|_| rest.split_off_mut(..columns).expect("a row"))
+        std::array::from_fn(|_| rest.split_off_mut(..columns).unwrap_or_default())
     }
 
     /// The row number `index`.

@@ -11,8 +11,9 @@ use crate::gradient::{Kept, Runner};
 use crate::lifted::{Lifted, each};
 use crate::pushforward::OutputTangent;
 
-/// How many seeds are pulled back at once: as many as a register of the processor holds numbers.
-pub(crate) const LANES: usize = if cfg!(target_feature = "avx") { 4 } else { 2 };
+/// How many seeds are pulled back at once: as many as a register holds numbers in any 64-bit processor. With four, where there are registers
+/// for that, values move through memory so much that one run takes longer than two runs with two.
+pub(crate) const LANES: usize = 2;
 
 /// What a reverse pass with several seeds is made of: values are the same in all lanes, gradients have a lane for each seed.
 pub(crate) type Number = DualNumber<Lanes<LANES>, 0>;
