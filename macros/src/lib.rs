@@ -125,6 +125,7 @@ use proc_macro::TokenStream;
 /// | | |
 /// |---|---|
 /// | `g.value_and_pushforward(args…, directions…)` | the value, and its derivative along a direction: one for each active parameter |
+/// | `g.value_and_pushforwards(args…, directions…)` | the same along several directions, by one run: an array for each active parameter |
 /// | `g.value_and_jacobian(args…)` | the value, and the Jacobian |
 /// | `g.value_gradient_and_hvp(args…, directions…)` | if the output is one `f64`: the value, the gradient, and the product of the Hessian with a direction |
 /// | `g.value_gradient_and_hessian(args…)` | likewise with the Hessian |

@@ -64,6 +64,12 @@ impl Signature {
                 }
             }
             directed.push(mode);
+            if p.passing == Passing::Shared {
+                appended.push(quote! {
+                    let (given, size) = (args.#to.len(), args.#from.len());
+                    assert!(given == size, "`{}`: a direction has {given} elements, and its argument has {size}", #label);
+                });
+            }
             appended.push(quote!(__pb::Direction::append_to(&args.#to, flat);));
             directions.push(direction);
         }
