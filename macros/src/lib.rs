@@ -172,6 +172,16 @@ pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream 
     }
     let function = match syn::parse::<syn::ItemFn>(item.clone()) {
         Ok(function) => function,
+        Err(_) if recursive && syn::parse::<syn::ItemImpl>(item.clone()).is_ok() => {
+            let error = syn::Error::new(
+                proc_macro2::Span::call_site(),
+                "`dual` and `recursive` are for free functions: leave them out here, mark a method that calls itself by way of others \
+                 `#[pullback(recursive)]`, and write what is to run on dual numbers as a function",
+            )
+            .into_compile_error();
+            let plain = syn::parse::<syn::ItemImpl>(item).map(impls::plain).expect("parsed before");
+            return quote::quote!(#plain #error).into();
+        }
         Err(_) => {
             let item = proc_macro2::TokenStream::from(item);
             let error = syn::Error::new_spanned(

@@ -8,7 +8,7 @@ mod seed;
 mod sparse;
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::visit_mut::VisitMut;
 use syn::{GenericParam, Ident, Type};
 
@@ -87,6 +87,20 @@ impl Signature {
                 &parameter.syntax,
                 "a function that takes functions does not run on dual numbers yet: leave out `dual`",
             );
+        }
+        let of_singles = |ty: &Type| {
+            retyped(ty, "f32", &number()).to_token_stream().to_string() != ty.to_token_stream().to_string()
+        };
+        let active = self.active().map(|(_, p)| &p.ty).chain([&self.output]);
+        for ty in active.filter(|ty| of_singles(ty)) {
+            errors.push(
+                ty,
+                "functions that run on dual numbers are of `f64`, or generic over a `Float`: write one of these, or leave out `dual`",
+            );
+        }
+        if self.callables().next().is_some() {
+            // Their types are parameters, too.
+            return;
         }
         let others = self.generics.type_names().filter(|name| !self.generics.scalars.contains(name));
         if let Some(name) = others.into_iter().next().or(self.generics.scalars.get(1)) {
