@@ -32,6 +32,11 @@ fn of_another_type<T: Float, A>(x: T, #[constant] _a: &[A]) -> T {
 }
 
 #[differentiable(dual)]
+fn with_a_generic_constant<T: Float>(x: &[T], #[constant] k: T, #[constant] table: &[T]) -> T {
+    x[0] * k * table[0]
+}
+
+#[differentiable(dual)]
 fn passes_a_closure(x: f64) -> f64 {
     pullback::solve::zero(|y| y * y - x, 0.0, 1.0, 1e-12)
 }

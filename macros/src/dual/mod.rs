@@ -2,6 +2,7 @@
 
 pub(crate) mod companion;
 mod direction;
+mod floats;
 mod gradient;
 pub(crate) mod lifting;
 mod seed;
@@ -88,15 +89,27 @@ impl Signature {
                 "a function that takes functions does not run on dual numbers yet: leave out `dual`",
             );
         }
-        let of_singles = |ty: &Type| {
-            retyped(ty, "f32", &number()).to_token_stream().to_string() != ty.to_token_stream().to_string()
+        let mentions = |ty: &Type, name: &str| {
+            retyped(ty, name, &number()).to_token_stream().to_string() != ty.to_token_stream().to_string()
         };
         let active = self.active().map(|(_, p)| &p.ty).chain([&self.output]);
-        for ty in active.filter(|ty| of_singles(ty)) {
+        for ty in active.filter(|ty| mentions(ty, "f32")) {
             errors.push(
                 ty,
                 "functions that run on dual numbers are of `f64`, or generic over a `Float`: write one of these, or leave out `dual`",
             );
+        }
+        if let Some(float) = self.float() {
+            let constants = self.parameters.iter().filter(|p| p.constant && mentions(&p.ty, &float));
+            for parameter in constants {
+                errors.push(
+                    &parameter.syntax,
+                    format!(
+                        "to run on dual numbers a function has constants of `f64`: write that in the place of `{float}`, and \
+                         `{float}::from_f64(…)` where they are used"
+                    ),
+                );
+            }
         }
         if self.callables().next().is_some() {
             // Their types are parameters, too.
@@ -355,7 +368,8 @@ impl Signature {
              those of its `&mut` arguments behind; a column for each number that the active arguments consist of. `&mut` \
              arguments are restored."
         );
-        let functions = [self.gradient_as_function(), self.derivative_as_function()];
+        let (of_floats, beside) = self.of_floats();
+        let functions = [of_floats.gradient_as_function(&beside), of_floats.derivative_as_function(&beside)];
         let sparse_jacobian = sparse_jacobian(name, &typed, &passed, &output);
         quote! {
             #struct_of_tangents
