@@ -153,7 +153,7 @@ fn chain<T: Float, const N: usize>(x: [T; N], stiffness: T) -> T {
     let mut total = stiffness * stiffness;
     for i in 1..N {
         let d = x[i] - x[i - 1];
-        total = total + stiffness * d.powi(4) * x[0];
+        total += stiffness * d.powi(4) * x[0];
     }
     total
 }
