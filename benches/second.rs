@@ -1,4 +1,5 @@
 //! Second derivatives: how long a product of the Hessian with a direction takes, over the gradient. It is to be no more than three.
+//! With `--instructions` both are counted instead.
 
 #[allow(dead_code, reason = "other programs print another table")]
 mod support;
@@ -7,6 +8,7 @@ use std::f64::consts::{E, TAU};
 use std::hint::black_box;
 
 use pullback::prelude::*;
+use support::instructions::{self, Counting};
 use support::{Contender, PRIMAL, Times, contender};
 
 /// Rosenbrock's function, chained.
@@ -102,6 +104,11 @@ fn pendulum(x: &[f64], steps: usize) -> f64 {
 
 /// Prints a row of the table: the primal, a pushforward, the gradient, a product of the Hessian, the Hessian.
 fn row(name: &str, coordinates: usize, contenders: &mut [Contender<'_>]) {
+    match Counting::given() {
+        Some(Counting::Asked) => return,
+        Some(Counting::Counted) => return instructions::count(name, contenders),
+        None => {}
+    }
     // Otherwise everything is called, to see that it works.
     let timed = std::env::args().any(|argument| argument == "--bench");
     let times = Times::of(contenders, if timed { 301 } else { 1 });
@@ -141,10 +148,13 @@ macro_rules! case {
 }
 
 fn main() {
-    println!(
-        "| | coordinates | primal, ns | pushforward, × primal | gradient, × primal | product, × gradient | Hessian, × gradient | allocations \
-         |\n|---|--:|--:|--:|--:|--:|--:|--:|"
-    );
+    let counting = Counting::given();
+    if counting.is_none() {
+        println!(
+            "| | coordinates | primal, ns | pushforward, × primal | gradient, × primal | product, × gradient | Hessian, × gradient | allocations \
+             |\n|---|--:|--:|--:|--:|--:|--:|--:|"
+        );
+    }
     let x: Vec<f64> = (0..100).map(|i| (0.7 * i as f64).sin()).collect();
     case!(100, rosenbrock(x));
     case!(100, ackley(x));
@@ -159,4 +169,7 @@ fn main() {
     case!(60, lennard_jones(atoms, 0.9, 1.2));
     let start = vec![1.0, 0.1, 9.81, 0.2];
     case!(4, pendulum(start, 200));
+    if let Some(Counting::Asked) = counting {
+        instructions::report(None);
+    }
 }

@@ -40,25 +40,26 @@ where
 {
     /// The value; the gradient goes to `flat`.
     pub(crate) fn run(&mut self, args: Args<'_, F>) -> F::Output {
-        let mut flat = std::mem::take(&mut self.flat);
+        let Second { lifted, runner, flat } = self;
         flat.clear();
-        let value = self.run_with(args, |run| flat.extend_from_slice(run));
-        self.flat = flat;
-        value
+        run::<F, N>(lifted, runner, args, |run| flat.extend_from_slice(run))
     }
+}
 
-    /// The value; `visitor` gets the gradient.
-    #[inline]
-    fn run_with(
-        &mut self,
-        mut args: Args<'_, F>,
-        mut visitor: impl FnMut(&mut [DualNumber<f64, N>]),
-    ) -> F::Output {
-        let args = self.lifted.lend(F::Parameters::reborrow(&mut args));
-        let (value, mut gradients, buffers) = self.runner.gradient(args);
-        F::Parameters::visit_dual_gradient(&mut gradients, buffers, &mut visitor);
-        F::Output::lower(&value)
-    }
+/// The value; `visitor` gets the gradient.
+#[inline]
+fn run<F: Liftable<N>, const N: usize>(
+    lifted: &mut Lifted<F, N>,
+    runner: &mut Runner<F::Dual>,
+    mut args: Args<'_, F>,
+    mut visitor: impl FnMut(&mut [DualNumber<f64, N>]),
+) -> F::Output
+where
+    <F::Dual as Function>::Output: ScalarOutput,
+{
+    let (value, mut gradients, buffers) = runner.gradient(lifted.lend(F::Parameters::reborrow(&mut args)));
+    F::Parameters::visit_dual_gradient(&mut gradients, buffers, &mut visitor);
+    F::Output::lower(&value)
 }
 
 /// Where a gradient, or a product of the Hessian with a direction, is shown from: what comes by value, and the buffers of the rest.
@@ -69,26 +70,43 @@ pub type Shown<'b, F> = (Gradients<F>, &'b mut Buffers<F>);
 pub(crate) fn fill<'b, F: Liftable<N>, D, const N: usize>(
     buffers: &'b mut Buffers<F>,
     args: &Args<'_, F>,
-    mut gradient: &[D],
+    gradient: &[D],
     part: impl Fn(&D) -> f64,
 ) -> Shown<'b, F> {
-    let mut gradients = F::Parameters::zeros();
+    let mut shown = zeros::<F, N>(buffers, args);
+    put::<F, D, N>(&mut shown, gradient, part);
+    shown
+}
+
+/// Gives `buffers` the shapes of `args`; what is in them does not matter.
+#[inline]
+fn zeros<'b, F: Liftable<N>, const N: usize>(
+    buffers: &'b mut Buffers<F>,
+    args: &Args<'_, F>,
+) -> Shown<'b, F> {
     F::Parameters::prepare_to_overwrite(buffers, args, u32::MAX);
-    F::Parameters::visit_gradient(&mut gradients, buffers, &mut |run| {
+    (F::Parameters::zeros(), buffers)
+}
+
+/// Sets each coordinate to what `part` makes of its entry in `gradient`.
+#[inline]
+fn put<F: Liftable<N>, D, const N: usize>(
+    (gradients, buffers): &mut Shown<'_, F>,
+    mut gradient: &[D],
+    part: impl Fn(&D) -> f64,
+) {
+    F::Parameters::visit_gradient(gradients, buffers, &mut |run| {
         let (own, rest) = gradient.split_at(run.len());
         for (d, entry) in run.iter_mut().zip(own) {
             *d = part(entry);
         }
         gradient = rest;
     });
-    (gradients, buffers)
 }
 
 /// What products of the Hessian of `F` with directions keep from call to call.
 pub struct Products<F: Liftable<1>> {
     second: Second<F, 1>,
-    /// Values and derivatives of the gradient, one after the other.
-    flat: [Vec<f64>; 2],
     gradient: Buffers<F>,
     product: Buffers<F>,
 }
@@ -96,12 +114,7 @@ pub struct Products<F: Liftable<1>> {
 impl<F: Liftable<1>> Default for Products<F> {
     fn default() -> Self {
         let buffers = F::Parameters::buffers;
-        Products {
-            second: Second::default(),
-            flat: Default::default(),
-            gradient: buffers(),
-            product: buffers(),
-        }
+        Products { second: Second::default(), gradient: buffers(), product: buffers() }
     }
 }
 
@@ -109,33 +122,46 @@ impl<F: Liftable<1>> Products<F>
 where
     <F::Dual as Function>::Output: ScalarOutput,
 {
-    /// The value, the gradient, and the product of the Hessian with the direction that `direct` appends to a list.
+    /// The value, the gradient, and the product of the Hessian with the direction that `direct` sets.
     pub fn run(
         &mut self,
         args: Args<'_, F>,
-        direct: impl FnOnce(&mut Vec<f64>),
+        direct: impl FnOnce(&mut Lifted<F, 1>),
     ) -> (F::Output, Shown<'_, F>, Shown<'_, F>) {
-        self.run_scaled(args, 1.0, direct)
+        self.run_scaled(args, |d| d, direct)
     }
 
-    /// The same, with `factor` times both derivatives.
+    /// The same, with what `scale` makes of both derivatives.
+    #[inline]
     pub(crate) fn run_scaled(
         &mut self,
         mut args: Args<'_, F>,
-        factor: f64,
-        direct: impl FnOnce(&mut Vec<f64>),
+        scale: impl Fn(f64) -> f64,
+        direct: impl FnOnce(&mut Lifted<F, 1>),
     ) -> (F::Output, Shown<'_, F>, Shown<'_, F>) {
-        let Products { second, flat, gradient, product } = self;
-        second.lifted.load(&args);
-        second.lifted.direct(direct);
-        flat.iter_mut().for_each(Vec::clear);
-        let [values, tangents] = flat;
-        let value = second.run_with(F::Parameters::reborrow(&mut args), |run| {
-            values.extend(run.iter().map(|d| factor * d.value()));
-            tangents.extend(run.iter().map(|d| factor * d.tangent()[0]));
+        let Products { second: Second { lifted, runner, flat }, gradient, product } = self;
+        lifted.load(&args);
+        direct(lifted);
+        let mut gradient = zeros::<F, 1>(gradient, &args);
+        let mut product = zeros::<F, 1>(product, &args);
+        let dimension = lifted.dimension();
+        flat.clear();
+        let mut found = dimension == 0;
+        let value = run::<F, 1>(lifted, runner, F::Parameters::reborrow(&mut args), |run| {
+            // What lies in one piece is not copied.
+            let whole = if run.len() == dimension {
+                run
+            } else {
+                flat.extend_from_slice(run);
+                &flat[..]
+            };
+            if whole.len() == dimension {
+                put::<F, _, 1>(&mut gradient, whole, |d| scale(d.value()));
+                put::<F, _, 1>(&mut product, whole, |d| scale(d.tangent()[0]));
+                found = true;
+            }
         });
-        let gradient = fill::<F, _, 1>(gradient, &args, values, |d| *d);
-        let product = fill::<F, _, 1>(product, &args, tangents, |d| *d);
+        assert!(found, "a gradient has the coordinates of its arguments");
         (value, gradient, product)
     }
 }
@@ -187,7 +213,6 @@ impl<F: Liftable<WIDTH>> Extra for Hessian<F> {
 impl<F: Liftable<1>> Extra for Products<F> {
     fn memory(&self) -> usize {
         let buffers = [&self.gradient, &self.product].map(F::Parameters::buffers_size);
-        let flat = self.flat.iter().map(HeapSize::heap_size);
-        self.second.memory() + buffers.into_iter().chain(flat).sum::<usize>()
+        self.second.memory() + buffers.into_iter().sum::<usize>()
     }
 }

@@ -42,7 +42,7 @@
 //! # Features
 //! None is on by default.
 //!
-//! * `argmin`, `basin`, `diffsol`, `levenberg-marquardt`: functions for the solvers of these crates, see [the
+//! * `argmin`, `argmin-nalgebra`, `basin`, `diffsol`, `levenberg-marquardt`: functions for the solvers of these crates, see [the
 //!   guide](guide::interoperability).
 //! * `cuda`: arrays on CUDA devices, see [the guide](guide::cuda). It builds without CUDA.
 //! * `fft`: discrete Fourier transforms in [`linalg`].

@@ -1,6 +1,6 @@
 //! The arguments of a function in dual numbers, and the directions in which it is differentiated.
 
-use pullback_rules::__private::{DualNumber, LiftParameters, Liftable, Numbers};
+use pullback_rules::__private::{Direction, DualNumber, LiftParameters, Liftable, Numbers};
 use pullback_rules::{Args, Float, Function, HeapSize, Parameters};
 
 /// A visitor of coordinates, one by one, as one of coordinates that lie side by side.
@@ -9,22 +9,22 @@ pub(crate) fn each<S>(mut visitor: impl FnMut(&mut S)) -> impl FnMut(&mut [S]) {
 }
 
 /// The arguments of `F` in dual numbers with components `T` and `N` directions.
-pub(crate) struct Lifted<F: Liftable<N, T>, const N: usize, T: Float = f64> {
+pub struct Lifted<F: Liftable<N, T>, const N: usize, T: Float = f64> {
     stores: <F::Parameters as LiftParameters<N, T>>::Stores,
-    /// A direction: one number for each coordinate of the active arguments.
-    direction: Vec<f64>,
+    /// A direction, or the part of one that does not lie in one piece.
+    flat: Vec<f64>,
 }
 
 impl<F: Liftable<N, T>, const N: usize, T: Float> Default for Lifted<F, N, T> {
     fn default() -> Self {
-        Lifted { stores: Default::default(), direction: Vec::new() }
+        Lifted { stores: Default::default(), flat: Vec::new() }
     }
 }
 
 impl<F: Liftable<N, T>, const N: usize, T: Float> Lifted<F, N, T> {
     /// The bytes of the heap that it owns.
     pub(crate) fn memory(&self) -> usize {
-        F::Parameters::stores_size(&self.stores) + self.direction.heap_size()
+        F::Parameters::stores_size(&self.stores) + self.flat.heap_size()
     }
 
     /// Takes over the values of the arguments. Their derivatives are to be set.
@@ -78,29 +78,37 @@ impl<F: Liftable<N, T>, const N: usize, T: Float> Lifted<F, N, T> {
 }
 
 impl<F: Liftable<N>, const N: usize> Lifted<F, N> {
-    /// Sets the first derivative of each coordinate to what `direct` appends to a list.
+    /// Sets the derivatives in the direction number `k`, which consists of one for each argument.
     ///
     /// # Panics
-    /// If that is not one number for each coordinate.
-    pub(crate) fn direct(&mut self, direct: impl FnOnce(&mut Vec<f64>)) {
-        self.direction.clear();
-        direct(&mut self.direction);
-        let (given, needed) = (self.direction.len(), self.dimension());
+    /// If one has another size than its argument.
+    #[inline]
+    pub fn direct(&mut self, k: usize, directions: &[&dyn Direction]) {
+        F::Parameters::direct(&mut self.stores, k, directions, &mut self.flat, F::NAME);
+    }
+
+    /// Sets the derivatives in the direction number `k` to what `append` appends to a list: a number for each coordinate.
+    ///
+    /// # Panics
+    /// If that are more or fewer.
+    #[inline]
+    pub(crate) fn direct_flat(&mut self, k: usize, append: impl FnOnce(&mut Vec<f64>)) {
+        let Lifted { stores, flat } = self;
+        flat.clear();
+        append(flat);
+        let mut components = flat.iter();
+        let mut missing = 0;
+        let visitor = |x: &mut DualNumber<f64, N>| match components.next() {
+            Some(component) => x.set_part(k, *component),
+            None => missing += 1,
+        };
+        F::Parameters::visit_duals(stores, &mut each(visitor));
+        let (given, needed) = (flat.len(), flat.len() - components.len() + missing);
         assert!(
             given == needed,
             "`{}`: the direction has {given} components, and the active arguments have {needed}",
             F::NAME
         );
-        let mut components = &self.direction[..];
-        F::Parameters::visit_duals(&mut self.stores, &mut |run| {
-            let (own, rest) = components.split_at(run.len());
-            for (x, component) in run.iter_mut().zip(own) {
-                let mut tangent = [0.0; N];
-                tangent[0] = *component;
-                x.set_tangent(tangent);
-            }
-            components = rest;
-        });
     }
 
     /// Sets the derivatives of each coordinate to what `tangent` says, which gets its number.

@@ -85,7 +85,9 @@ impl<G: OfGradient> Rule for GradientRule<G> {
     ) -> Gradients<G> {
         let products = self.products.get_or_insert_with(Box::default);
         let args = <G::Parameters as Parameters>::reborrow(&mut args);
-        let (_, _, (gradients, buffers)) = products.run(args, |flat| G::append(seed, flat));
+        let (_, _, (gradients, buffers)) = products.run(args, |lifted| {
+            lifted.direct_flat(0, |flat| G::append(seed, flat));
+        });
         <G::Parameters as ContributeParameters>::contribute(shadows, buffers);
         gradients
     }
@@ -111,7 +113,9 @@ pub trait OfDirection: Function<Output = f64> {
 pub fn derivative_of<G: OfDirection>(args: Args<'_, G>) -> f64 {
     let mut direction = Vec::new();
     G::append(&args, &mut direction);
-    Pushforward::<G::Of>::default().run(G::args(args), |flat| flat.append(&mut direction)).1
+    Pushforward::<G::Of>::default()
+        .run(G::args(args), |lifted| lifted.direct_flat(0, |flat| flat.append(&mut direction)))
+        .1[0]
 }
 
 /// The rule of a derivative along a direction. Nothing has to be kept for its pullback, which gets the same arguments.
@@ -158,7 +162,9 @@ impl<G: OfDirection> Rule for DirectionRule<G> {
         let DirectionRule { pushforward, direction, .. } = self;
         direction.clear();
         G::append(&args, direction);
-        let (_, derivative, _) = pushforward.run(G::args(args), |flat| flat.extend_from_slice(direction));
+        let (_, [derivative], _) = pushforward.run(G::args(args), |lifted| {
+            lifted.direct_flat(0, |flat| flat.extend_from_slice(direction));
+        });
         (derivative, ())
     }
 
@@ -173,8 +179,13 @@ impl<G: OfDirection> Rule for DirectionRule<G> {
         direction.clear();
         G::append(&args, direction);
         let products = products.get_or_insert_with(Box::default);
-        let (_, gradient, product) =
-            products.run_scaled(G::args(args), seed, |flat| flat.extend_from_slice(direction));
+        let (_, gradient, product) = products.run_scaled(
+            G::args(args),
+            |d| seed * d,
+            |lifted| {
+                lifted.direct_flat(0, |flat| flat.extend_from_slice(direction));
+            },
+        );
         G::gradients(shadows, product, gradient)
     }
 }

@@ -268,6 +268,7 @@ fn second_derivatives() {
     holds!(rosenbrock, |g| exactly(g.value_gradient_and_hessian(&x).2));
     holds!(rosenbrock, |g| exactly(g.value_and_jacobian(&x).1));
     holds!(rosenbrock, |g| exactly(&[g.value_and_pushforward(&x, &x).1]));
+    holds!(rosenbrock, |g| exactly(&g.value_and_pushforwards(&x, [&x, &x[..]]).1));
     let (jacobian, hessian) = {
         let mut g = rosenbrock::hessian();
         (JacobianColouring::new(g.jacobian_pattern(&x)), HessianColouring::new(g.hessian_pattern(&x)))

@@ -9,8 +9,24 @@ use std::process::{Command, Stdio};
 use super::rounds::{Contender, HAND_WRITTEN, PRIMAL};
 
 /// Part of a program's command line: whether it is to count instructions, or runs under Callgrind.
-pub(crate) const ASKED: &str = "--instructions";
-pub(crate) const COUNTED: &str = "--counted";
+const ASKED: &str = "--instructions";
+const COUNTED: &str = "--counted";
+
+/// What a program has to do with instructions.
+#[derive(Clone, Copy)]
+pub(crate) enum Counting {
+    Asked,
+    Counted,
+}
+
+impl Counting {
+    /// What the command line tells.
+    pub(crate) fn given() -> Option<Self> {
+        let given = |name| std::env::args().any(|argument| argument == name);
+        let counted = given(COUNTED).then_some(Counting::Counted);
+        if given(ASKED) { Some(Counting::Asked) } else { counted }
+    }
+}
 
 /// What Callgrind looks at, and writes a file for whenever it returns.
 #[inline(never)]

@@ -4,10 +4,11 @@
 //! round times all contenders of a case one after the other, and a ratio is the median of the rounds' ratios. With `--instructions`
 //! there is a table of instructions instead.
 
-mod instructions;
+pub(crate) mod instructions;
 mod rounds;
 
 use criterion::Criterion;
+use instructions::Counting;
 pub(crate) use rounds::{Contender, HAND_WRITTEN, PRIMAL, Times, contender};
 /// A gradient by hand with every trick.
 #[allow(dead_code, reason = "not every program has one")]
@@ -29,12 +30,6 @@ pub(crate) struct Comparison {
     rows: Vec<Row>,
 }
 
-#[derive(Clone, Copy)]
-enum Counting {
-    Asked,
-    Counted,
-}
-
 struct Row {
     case: &'static str,
     contender: &'static str,
@@ -49,11 +44,7 @@ impl Comparison {
     pub(crate) fn new() -> Self {
         let given = |name| std::env::args().any(|argument| argument == name);
         let ratios = given("--ratios");
-        let instructions = if given(instructions::ASKED) {
-            Some(Counting::Asked)
-        } else {
-            given(instructions::COUNTED).then_some(Counting::Counted)
-        };
+        let instructions = Counting::given();
         // Criterion does not know these arguments.
         let criterion = match ratios || instructions.is_some() {
             true => Criterion::default(),

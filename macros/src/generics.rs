@@ -92,6 +92,13 @@ impl Generics {
         self.syntax.params.iter()
     }
 
+    /// The `const` parameters alone.
+    pub(crate) fn only_constants(&self) -> Self {
+        let mut syntax = syn::Generics::default();
+        syntax.params.extend(self.params().filter(|p| matches!(p, GenericParam::Const(_))).cloned());
+        Generics { syntax, scalars: Vec::new() }
+    }
+
     /// The names of type parameters.
     pub(crate) fn type_names(&self) -> impl Iterator<Item = &Ident> {
         self.syntax.type_params().map(|p| &p.ident)

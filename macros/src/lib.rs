@@ -125,6 +125,7 @@ use proc_macro::TokenStream;
 /// | | |
 /// |---|---|
 /// | `g.value_and_pushforward(args…, directions…)` | the value, and its derivative along a direction: one for each active parameter |
+/// | `g.value_and_pushforwards(args…, directions…)` | the same along several directions, by one run: an array for each active parameter |
 /// | `g.value_and_jacobian(args…)` | the value, and the Jacobian |
 /// | `g.value_gradient_and_hvp(args…, directions…)` | if the output is one `f64`: the value, the gradient, and the product of the Hessian with a direction |
 /// | `g.value_gradient_and_hessian(args…)` | likewise with the Hessian |
@@ -171,6 +172,16 @@ pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream 
     }
     let function = match syn::parse::<syn::ItemFn>(item.clone()) {
         Ok(function) => function,
+        Err(_) if recursive && syn::parse::<syn::ItemImpl>(item.clone()).is_ok() => {
+            let error = syn::Error::new(
+                proc_macro2::Span::call_site(),
+                "`dual` and `recursive` are for free functions: leave them out here, mark a method that calls itself by way of others \
+                 `#[pullback(recursive)]`, and write what is to run on dual numbers as a function",
+            )
+            .into_compile_error();
+            let plain = syn::parse::<syn::ItemImpl>(item).map(impls::plain).expect("parsed before");
+            return quote::quote!(#plain #error).into();
+        }
         Err(_) => {
             let item = proc_macro2::TokenStream::from(item);
             let error = syn::Error::new_spanned(

@@ -9,6 +9,8 @@ use crate::parse::Parser;
 pub(crate) struct Producer {
     pub(crate) array: Expr,
     unique: bool,
+    /// It is broadcast to the shape of the first.
+    stretched: bool,
 }
 
 impl Producer {
@@ -18,17 +20,20 @@ impl Producer {
             || matches!(&self.array, Expr::MethodCall(call) if call.method.to_string().ends_with("_mut"))
     }
 
+    fn written(array: &Expr) -> Producer {
+        Producer { array: array.clone(), unique: true, stretched: false }
+    }
+
     /// `&a`, `&mut a`, or the name of a reference or view.
     fn of(expr: &Expr) -> Producer {
         match expr {
             Expr::Reference(reference) => {
-                Producer { array: (*reference.expr).clone(), unique: reference.mutability.is_some() }
+                let unique = reference.mutability.is_some();
+                Producer { array: (*reference.expr).clone(), unique, stretched: false }
             }
             Expr::Paren(paren) => Producer::of(&paren.expr),
-            Expr::MethodCall(call) if call.method == "view_mut" => {
-                Producer { array: (*call.receiver).clone(), unique: true }
-            }
-            expr => Producer { array: expr.clone(), unique: false },
+            Expr::MethodCall(call) if call.method == "view_mut" => Producer::written(&call.receiver),
+            expr => Producer { array: expr.clone(), unique: false, stretched: false },
         }
     }
 }
@@ -56,8 +61,6 @@ impl Rows {
 struct Zipped {
     producers: Vec<Producer>,
     closure: ExprClosure,
-    /// The first array tells the shape, to which the others are broadcast.
-    broadcast: bool,
     /// The closure takes the indices first.
     indexed: bool,
 }
@@ -71,30 +74,25 @@ impl Zipped {
                     let (producers, indexed) = chain(&call.receiver).or_else(|| {
                         parser.shape_of(&call.receiver).map(|_| (vec![Producer::of(&call.receiver)], false))
                     })?;
-                    Some(Zipped { producers, closure: closure.clone(), broadcast: false, indexed })
+                    Some(Zipped { producers, closure: closure.clone(), indexed })
                 }
                 ("map_inplace", 1) => {
                     let Expr::Closure(closure) = &call.args[0] else { return None };
-                    let array = Producer { array: (*call.receiver).clone(), unique: true };
-                    Some(Zipped {
-                        producers: vec![array],
-                        closure: closure.clone(),
-                        broadcast: false,
-                        indexed: false,
-                    })
+                    let array = Producer::written(&call.receiver);
+                    Some(Zipped { producers: vec![array], closure: closure.clone(), indexed: false })
                 }
                 ("zip_mut_with", 2) => {
                     let Expr::Closure(closure) = &call.args[1] else { return None };
-                    let first = Producer { array: (*call.receiver).clone(), unique: true };
-                    let producers = vec![first, Producer::of(&call.args[0])];
-                    Some(Zipped { producers, closure: closure.clone(), broadcast: true, indexed: false })
+                    let first = Producer::written(&call.receiver);
+                    let producers = vec![first, Producer { stretched: true, ..Producer::of(&call.args[0]) }];
+                    Some(Zipped { producers, closure: closure.clone(), indexed: false })
                 }
                 _ => None,
             },
             Expr::Macro(mac) => {
                 let Azip { producers, patterns, indexed, body } = Azip::of(&mac.mac)?;
                 let closure: ExprClosure = parse_quote!(|#(#patterns),*| #body);
-                Some(Zipped { producers, closure, broadcast: false, indexed })
+                Some(Zipped { producers, closure, indexed })
             }
             _ => None,
         }
@@ -112,9 +110,13 @@ pub(crate) fn chain(expr: &Expr) -> Option<(Vec<Producer>, bool)> {
             let zips = indexed || names == ["from", "Zip"];
             (zips && call.args.len() == 1).then(|| (vec![Producer::of(&call.args[0])], indexed))
         }
-        Expr::MethodCall(call) if call.method == "and" && call.args.len() == 1 => {
+        Expr::MethodCall(call) if call.args.len() == 1 => {
+            let stretched = call.method == "and_broadcast";
+            if !stretched && call.method != "and" {
+                return None;
+            }
             let (mut producers, indexed) = chain(&call.receiver)?;
-            producers.push(Producer::of(&call.args[0]));
+            producers.push(Producer { stretched, ..Producer::of(&call.args[0]) });
             Some((producers, indexed))
         }
         _ => None,
@@ -178,7 +180,7 @@ impl Parser<'_> {
             }
             _ => return None,
         };
-        let Zipped { producers, closure, broadcast, indexed } = zipped;
+        let Zipped { producers, closure, indexed } = zipped;
         if !self.suspects.any(stmt) || producers.len() + usize::from(indexed) != closure.inputs.len() {
             return None;
         }
@@ -188,8 +190,10 @@ impl Parser<'_> {
             None => self.shape_of(&producer.array)?.rank,
         };
         let ranks: Option<Vec<_>> = producers.iter().zip(&rows).map(rank).collect();
-        let Some(ranks) = ranks.filter(|ranks| broadcast || ranks.iter().all(|rank| *rank == ranks[0]))
-        else {
+        let fits = |ranks: &Vec<usize>| {
+            producers.iter().zip(ranks).all(|(producer, rank)| producer.stretched || *rank == ranks[0])
+        };
+        let Some(ranks) = ranks.filter(fits) else {
             let why = "how many dimensions these arrays have is not to be seen here: bind each with `let` first, with its type, such as \
                        `Array2<f64>`, or write a loop over indices";
             self.errors.push(stmt, why);
@@ -214,15 +218,21 @@ impl Parser<'_> {
                 })
                 .collect(),
         };
-        for ((array, rank), rows_of) in arrays.iter().zip(&ranks).zip(&rows).skip(1) {
+        for (((array, rank), rows_of), producer) in
+            arrays.iter().zip(&ranks).zip(&rows).zip(&producers).skip(1)
+        {
             let first = &arrays[0];
+            if producer.stretched && rows[0].is_some() {
+                self.errors
+                    .push(stmt, "nothing is broadcast to rows and the like here: write a loop over them");
+            }
             if rows_of.is_some() || rows[0].is_some() {
                 let len = rows_of.as_ref().map_or_else(|| parse_quote!(#array.len()), |rows| rows.len(array));
                 let first = &lengths[0];
                 out.push(parse_quote!(assert!(#len == #first, "the arrays have different shapes");));
                 continue;
             }
-            out.push(match broadcast {
+            out.push(match producer.stretched {
                 true => parse_quote!(assert!(#array.broadcast(#first.raw_dim()).is_some(), "the arrays have different shapes");),
                 false => parse_quote!(assert!(#array.shape() == #first.shape(), "the arrays have different shapes");),
             });
@@ -243,7 +253,7 @@ impl Parser<'_> {
             }
             let skipped = ranks[0].saturating_sub(*rank);
             let position = |(axis, index): (usize, &Ident)| -> Expr {
-                if producer.unique || !broadcast {
+                if !producer.stretched {
                     return parse_quote!(#index);
                 }
                 // A stretched axis has one element.

@@ -350,7 +350,10 @@ impl<F: Derived> Worker<F> {
     ) {
         let outputs = y.len();
         let args = F::Parameters::args(x, p, t, y);
-        let (_, _, buffers) = self.pushforward.run(args, |flat| F::Parameters::direct(flat, dx, dp, outputs));
+        let (_, _, [buffers]) = self.pushforward.run(args, |lifted| {
+            lifted
+                .direct_flat(0, |flat| <F::Parameters as EquationParameters>::direct(flat, dx, dp, outputs));
+        });
         y.copy_from_slice(<[f64]>::view(F::Parameters::output(buffers)));
     }
 }

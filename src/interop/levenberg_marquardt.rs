@@ -3,6 +3,7 @@
 use levenberg_marquardt::LeastSquaresProblem;
 use nalgebra_0_34::{DMatrix, DVector, Dyn, VecStorage};
 
+use super::nalgebra::matrix;
 use super::{HasJacobian, Problem};
 
 impl<F: HasJacobian> LeastSquaresProblem<f64, Dyn, Dyn> for Problem<'_, F> {
@@ -25,10 +26,6 @@ impl<F: HasJacobian> LeastSquaresProblem<f64, Dyn, Dyn> for Problem<'_, F> {
     }
 
     fn jacobian(&self) -> Option<DMatrix<f64>> {
-        let matrix = |jacobian: ndarray::ArrayView2<'_, f64>| {
-            let (rows, columns) = jacobian.dim();
-            DMatrix::from_row_iterator(rows, columns, jacobian.iter().copied())
-        };
         Some(self.residuals_and_jacobian(self.point(), &mut Vec::new(), matrix))
     }
 }

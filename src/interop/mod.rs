@@ -5,17 +5,23 @@
 
 #[cfg(feature = "argmin")]
 mod argmin;
+#[cfg(feature = "argmin-nalgebra")]
+mod argmin_nalgebra;
 #[cfg(feature = "basin")]
 mod basin;
 #[cfg(feature = "diffsol")]
 pub mod diffsol;
 #[cfg(feature = "levenberg-marquardt")]
 mod levenberg_marquardt;
+#[cfg(any(feature = "argmin-nalgebra", feature = "levenberg-marquardt"))]
+mod nalgebra;
 mod point;
 mod pool;
 mod problem;
 mod second_order;
 
+#[cfg(feature = "argmin-nalgebra")]
+pub use argmin_nalgebra::WithNalgebra;
 pub use point::{PointParameter, PointParameters};
 pub use problem::{Problem, Solvable};
 pub use second_order::{HasHessian, HasHessianProduct, HasJacobian};

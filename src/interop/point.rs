@@ -3,7 +3,9 @@
 use std::borrow::{Borrow, BorrowMut};
 
 use pullback_rules::__private::Numbers;
-use pullback_rules::{ConstRef, ConstVal, Differentiable, Held, Parameter, Parameters, Ref, Val, Value};
+use pullback_rules::{
+    ConstRef, ConstVal, Differentiable, Held, Output, Parameter, Parameters, Ref, Val, Value,
+};
 
 /// A [`Parameter`] that gets its argument from a point, or the same in each call if it is constant.
 ///
@@ -35,6 +37,10 @@ pub trait PointParameter: Parameter {
     fn own(arg: &Self::Arg<'_>) -> Self::Owned;
     /// The argument: the copy, or the `given` one.
     fn lend<'a>(owned: &'a Self::Owned, given: &'a Self::Arg<'_>) -> Self::Arg<'a>;
+    /// How many bytes of the heap a copy owns.
+    fn owned_size(_owned: &Self::Owned) -> usize {
+        0
+    }
     /// Visits the coordinates of a copy.
     fn visit<V: FnMut(&mut f64)>(owned: &mut Self::Owned, visitor: &mut V);
     /// Visits those of a gradient, in the same order.
@@ -68,7 +74,7 @@ where
 impl<T> PointParameter for Ref<T>
 where
     T: Differentiable<Gradient: Numbers<f64>>
-        + ToOwned<Owned: BorrowMut<T> + Numbers<f64> + Send>
+        + ToOwned<Owned: BorrowMut<T> + Numbers<f64> + Output + Send>
         + ?Sized
         + 'static,
 {
@@ -79,6 +85,9 @@ where
     }
     fn lend<'a>(owned: &'a T::Owned, _given: &'a &T) -> &'a T {
         owned.borrow()
+    }
+    fn owned_size(owned: &T::Owned) -> usize {
+        T::Owned::size(owned)
     }
     fn visit<V: FnMut(&mut f64)>(owned: &mut T::Owned, visitor: &mut V) {
         owned.visit(visitor);
@@ -120,6 +129,8 @@ pub trait PointParameters: Parameters {
     fn own(args: &Self::Args<'_>) -> Self::Owned;
     /// See [`PointParameter::lend`].
     fn lend<'a>(owned: &'a Self::Owned, given: &'a Self::Args<'_>) -> Self::Args<'a>;
+    /// See [`PointParameter::owned_size`].
+    fn owned_size(owned: &Self::Owned) -> usize;
     /// See [`PointParameter::visit`].
     fn visit<V: FnMut(&mut f64)>(owned: &mut Self::Owned, visitor: &mut V);
     /// See [`PointParameter::visit_gradient`].
@@ -142,6 +153,9 @@ macro_rules! parameters {
             #[allow(clippy::unused_unit, reason = "the empty list")]
             fn lend<'a>(_owned: &'a Self::Owned, _given: &'a Self::Args<'_>) -> Self::Args<'a> {
                 ($($P::lend(&_owned.$i, &_given.$i),)*)
+            }
+            fn owned_size(_owned: &Self::Owned) -> usize {
+                0 $(+ $P::owned_size(&_owned.$i))*
             }
             fn visit<Visitor: FnMut(&mut f64)>(_owned: &mut Self::Owned, _visitor: &mut Visitor) {
                 $($P::visit(&mut _owned.$i, _visitor);)*

@@ -22,6 +22,18 @@ impl<T> Pool<T> {
         result
     }
 
+    /// The bytes of the heap that idle objects take, of which each owns as many as `size` says.
+    pub(super) fn memory(&self, size: impl Fn(&T) -> usize) -> usize {
+        let idle = self.idle();
+        let objects: usize = idle.iter().map(|object| size_of::<T>() + size(object)).sum();
+        idle.capacity() * size_of::<Box<T>>() + objects
+    }
+
+    /// Gives all objects back.
+    pub(super) fn shrink(&mut self) {
+        *self.idle() = Vec::new();
+    }
+
     /// Nobody works while this is locked.
     fn idle(&self) -> MutexGuard<'_, Vec<Box<T>>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)

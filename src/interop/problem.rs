@@ -2,7 +2,7 @@
 
 use ndarray::ArrayView2;
 use pullback_rules::__private::{HasRule, Numbers};
-use pullback_rules::{Args, Function};
+use pullback_rules::{Args, Function, HeapSize};
 
 use super::point::PointParameters;
 use super::pool::Pool;
@@ -92,6 +92,41 @@ impl<'d, F: Solvable> Problem<'d, F> {
     pub fn move_to(&mut self, x: &[f64]) {
         self.check(x);
         self.point.copy_from_slice(x);
+    }
+
+    /// The bytes of the heap that the problem holds: points, and for as many threads as have been at work at the same time a rule, copies of the
+    /// active arguments, and what derivatives are made of. Threads that are at work are not counted.
+    ///
+    /// ```
+    /// use pullback::interop::Problem;
+    /// use pullback::prelude::*;
+    ///
+    /// #[differentiable]
+    /// fn norm(x: &[f64]) -> f64 {
+    ///     x.iter().map(|x| x * x).sum::<f64>().sqrt()
+    /// }
+    ///
+    /// let mut problem = Problem::<norm>::new((&[0.0; 100],));
+    /// let fresh = problem.memory();
+    /// problem.value_and_gradient(&[1.0; 100], &mut [0.0; 100]);
+    /// assert!(problem.memory() >= fresh + 2 * 800);
+    /// problem.shrink();
+    /// assert_eq!(problem.memory(), fresh);
+    /// ```
+    pub fn memory(&self) -> usize {
+        let of_worker = |Worker { owned, driver, extras }: &Worker<F>| {
+            F::Parameters::owned_size(owned) + driver.memory() + extras.memory()
+        };
+        #[cfg(feature = "basin")]
+        let bounds: usize = self.bounds.iter().map(HeapSize::heap_size).sum();
+        #[cfg(not(feature = "basin"))]
+        let bounds = 0;
+        self.point.heap_size() + bounds + self.pool.memory(of_worker)
+    }
+
+    /// Gives back what calls have left for the next.
+    pub fn shrink(&mut self) {
+        self.pool.shrink();
     }
 
     fn check(&self, x: &[f64]) {

@@ -2,7 +2,7 @@
 
 use pullback_rules::linalg::Pattern;
 
-/// A colour for each column of a matrix, counted from 0.
+/// A colour for each column of a matrix, counted from 0, or [`NONE`].
 #[derive(Clone, Debug)]
 pub(super) struct Colours {
     pub(super) of: Vec<usize>,
@@ -10,7 +10,7 @@ pub(super) struct Colours {
 }
 
 /// In the place of a colour.
-const NONE: usize = usize::MAX;
+pub(super) const NONE: usize = usize::MAX;
 
 /// The colours that a column cannot have.
 #[derive(Default)]
@@ -65,6 +65,20 @@ pub(super) fn of_columns(pattern: &Pattern, transposed: &Pattern) -> Colours {
         }
         forbidden.colours(of)
     })
+}
+
+/// The same for some of the columns and what is in some of the rows. Others have no colour.
+pub(super) fn of_some_columns(pattern: &Pattern, columns: &[bool], rows: &[bool]) -> Colours {
+    if !columns.contains(&true) {
+        return Colours { of: vec![NONE; columns.len()], count: 0 };
+    }
+    let entries = pattern.iter().filter(|(i, j, _)| rows[*i] && columns[*j]).map(|(i, j, _)| (i, j));
+    let part = Pattern::of_entries((pattern.rows(), pattern.columns()), entries);
+    let mut colours = of_columns(&part, &part.transposed());
+    for (colour, _) in colours.of.iter_mut().zip(columns).filter(|(_, chosen)| !**chosen) {
+        *colour = NONE;
+    }
+    colours
 }
 
 /// Colours of the columns of a symmetric matrix, or of the vertices of its graph: neighbours differ, and each path of four vertices has three

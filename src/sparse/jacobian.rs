@@ -5,10 +5,10 @@ use pullback_rules::__private::{Lift, Liftable};
 use pullback_rules::linalg::Pattern;
 use pullback_rules::{Args, Function, HeapSize, Parameters};
 
-use super::check::{Product, confirm, weight};
-use super::colouring::Colours;
+use super::check::{Product, confirm};
+use super::colouring::{Colours, NONE};
 use super::detect::detect;
-use super::plan::{Compression, Groups, JacobianColouring};
+use super::plan::{Groups, JacobianColouring};
 use super::run::Run;
 use crate::extras::Extra;
 use crate::jacobian::WIDTH;
@@ -64,16 +64,15 @@ impl<F: Liftable<WIDTH> + HasRows> SparseJacobian<F> {
         let columns = pattern.columns();
         assert!(inputs == columns, "`{}`: a pattern of {columns} columns for {inputs} coordinates", F::NAME);
         self.suspects.clear();
-        let value = match &colouring.compression {
-            Compression::Columns(colours) => {
-                self.by_columns(pattern, colours, F::Parameters::reborrow(&mut args))
+        let value = self.by_columns(pattern, &colouring.columns, F::Parameters::reborrow(&mut args));
+        if !colouring.is_by_columns() {
+            self.by_rows(&colouring.rows, F::Parameters::reborrow(&mut args));
+        }
+        for (row, &whole) in self.whole.iter().enumerate() {
+            if !Product::of(pattern.row(row), &self.values[pattern.starts()[row]..]).agrees(whole) {
+                self.suspects.push(row);
             }
-            Compression::Rows(groups) => {
-                let value = self.product(pattern, F::Parameters::reborrow(&mut args));
-                self.by_rows(pattern, groups, F::Parameters::reborrow(&mut args));
-                value
-            }
-        };
+        }
         if !self.suspects.is_empty() {
             let found = self.pattern(args);
             confirm(F::NAME, "Jacobian", &self.suspects, pattern, &found);
@@ -81,9 +80,10 @@ impl<F: Liftable<WIDTH> + HasRows> SparseJacobian<F> {
         (value, ArrayView1::from(&self.values))
     }
 
-    /// All entries, by columns of one colour at a time.
+    /// The value, columns of some colours at a time, and the product of the Jacobian with weights.
     fn by_columns(&mut self, pattern: &Pattern, colours: &Colours, mut args: Args<'_, F>) -> F::Output {
-        let SparseJacobian { lifted, values, suspects, .. } = self;
+        let SparseJacobian { lifted, values, whole, suspects, .. } = self;
+        whole.clear();
         let mut value = None;
         for run in Run::all(colours) {
             lifted.load(&args);
@@ -95,16 +95,13 @@ impl<F: Liftable<WIDTH> + HasRows> SparseJacobian<F> {
             let mut row = 0;
             lifted.visit_made(&mut output, &mut |y| {
                 let (derivatives, columns) = (y.tangent(), pattern.row(row));
-                let entries = &mut values[pattern.starts()[row]..];
-                for (&column, entry) in columns.iter().zip(&mut *entries) {
+                for (&column, entry) in columns.iter().zip(&mut values[pattern.starts()[row]..]) {
                     if let Some(k) = run.part(column) {
                         *entry = derivatives[k];
                     }
                 }
-                let whole = run.product().map(|k| derivatives[k]);
-                if run.strays(derivatives, columns)
-                    || whole.is_some_and(|whole| !Product::of(columns, entries).agrees(whole))
-                {
+                whole.extend(run.product().map(|k| derivatives[k]));
+                if run.strays(derivatives, columns) {
                     suspects.push(row);
                 }
                 row += 1;
@@ -114,20 +111,9 @@ impl<F: Liftable<WIDTH> + HasRows> SparseJacobian<F> {
         value.expect("run at least once")
     }
 
-    /// The value, and the product of the Jacobian with [`weight`]s.
-    fn product(&mut self, pattern: &Pattern, args: Args<'_, F>) -> F::Output {
-        let SparseJacobian { lifted, whole, .. } = self;
-        lifted.direct_each(|column| std::array::from_fn(|k| if k == 0 { weight(column) } else { 0.0 }));
-        let mut output = lifted.run(args);
-        whole.clear();
-        lifted.visit_made(&mut output, &mut |y| whole.push(y.tangent()[0]));
-        same_rows::<F>(pattern, whole.len());
-        F::Output::lower(&output)
-    }
-
-    /// All entries, by rows of some colours at a time.
-    fn by_rows(&mut self, pattern: &Pattern, groups: &Groups, mut args: Args<'_, F>) {
-        let SparseJacobian { rows, values, whole, suspects, .. } = self;
+    /// Rows of some colours at a time.
+    fn by_rows(&mut self, groups: &Groups, mut args: Args<'_, F>) {
+        let SparseJacobian { rows, values, suspects, .. } = self;
         let colours = &groups.rows;
         F::load(rows, &args);
         for first in (0..colours.count).step_by(LANES) {
@@ -143,7 +129,9 @@ impl<F: Liftable<WIDTH> + HasRows> SparseJacobian<F> {
                 for gradient in gradients {
                     for (k, d) in gradient.value().0.into_iter().enumerate().take(last - first) {
                         if let Some(&(_, entry)) = entries[k].next_if(|entry| entry.0 == column) {
-                            values[entry] = d;
+                            if entry != NONE {
+                                values[entry] = d;
+                            }
                         } else if d.abs() > 0.0 {
                             // One of these rows.
                             strays[k] = true;
@@ -160,11 +148,6 @@ impl<F: Liftable<WIDTH> + HasRows> SparseJacobian<F> {
             );
             let astray = |row: &usize| strays.get(colours.of[*row].wrapping_sub(first)).is_some_and(|&k| k);
             suspects.extend((0..colours.of.len()).filter(astray));
-        }
-        for (row, &whole) in whole.iter().enumerate() {
-            if !Product::of(pattern.row(row), &values[pattern.starts()[row]..]).agrees(whole) {
-                suspects.push(row);
-            }
         }
     }
 }

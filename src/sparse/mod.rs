@@ -38,8 +38,10 @@
 //! assert_eq!((pattern.starts()[1], pattern.row(0), entries[1]), (2, &[0, 1][..], -1.0));
 //! ```
 //!
-//! Either columns have colours, eight of which come by one run in forward mode, or rows, each by one run in reverse mode: whichever takes less
-//! time. A Hessian is symmetric, so that one of two entries that mirror each other is enough, and columns need fewer colours: those of a *star
+//! Either columns have colours, eight of which come by one run in forward mode, or rows, some of which come by one run in reverse mode: whichever
+//! takes less time. A full row would give each column a colour of its own. It is set aside, for reverse mode, and forward mode computes the
+//! others; likewise a full column where rows have colours (Hossain and Steihaug, *Computing a sparse Jacobian matrix by rows and columns*,
+//! 1998). A Hessian is symmetric, so that one of two entries that mirror each other is enough, and columns need fewer colours: those of a *star
 //! colouring* (Coleman and Moré, *Estimation of sparse Hessian matrices and graph coloring problems*, 1984; Gebremedhin, Tarafdar, Manne and
 //! Pothen, *New acyclic and star coloring algorithms with application to computing Hessians*, 2007). They come by products of the Hessian, four
 //! at a time, and entries that mirror each other are the same number.

@@ -2,7 +2,7 @@
 
 use pullback_rules::linalg::Pattern;
 
-use super::colouring::{Colours, of_columns, star};
+use super::colouring::{Colours, NONE, of_some_columns, star};
 use crate::rows::LANES;
 use crate::{hessian, jacobian};
 
@@ -13,24 +13,25 @@ use crate::{hessian, jacobian};
 /// use pullback::sparse::JacobianColouring;
 ///
 /// // A band of three diagonals: each third column has a colour of its own.
-/// let entries = (0..100_usize).flat_map(|i| (i.saturating_sub(1)..(i + 2).min(100)).map(move |j| (i, j)));
-/// let colouring = JacobianColouring::new(Pattern::of_entries((100, 100), entries));
+/// let band = |i: usize| (i.saturating_sub(1)..(i + 2).min(100)).map(move |j| (i, j));
+/// let colouring = JacobianColouring::new(Pattern::of_entries((100, 100), (0..100).flat_map(band)));
 /// assert!(colouring.is_by_columns());
 /// assert_eq!((colouring.colours(), colouring.runs()), (3, 1));
+///
+/// // One row more, which is full: it comes by reverse mode.
+/// let full = (0..100).map(|j| (100, j));
+/// let colouring = JacobianColouring::new(Pattern::of_entries((101, 100), (0..100).flat_map(band).chain(full)));
+/// assert_eq!((colouring.column_colours(), colouring.row_colours(), colouring.runs()), (3, 1, 2));
 /// ```
 ///
 /// It takes a while to find, longer than a Jacobian, and is to be kept. Threads may share it.
 #[derive(Clone, Debug)]
 pub struct JacobianColouring {
     pattern: Pattern,
-    pub(super) compression: Compression,
-}
-
-/// What is computed together.
-#[derive(Clone, Debug)]
-pub(super) enum Compression {
-    Columns(Colours),
-    Rows(Groups),
+    /// What forward mode computes. It goes first: entries of rows that have colours are not right then.
+    pub(super) columns: Colours,
+    /// What reverse mode computes.
+    pub(super) rows: Groups,
 }
 
 /// Rows by their colours.
@@ -38,14 +39,17 @@ pub(super) enum Compression {
 pub(super) struct Groups {
     pub(super) rows: Colours,
     starts: Vec<usize>,
-    /// Column and number of the entries of a colour's rows, in the order of columns.
+    /// Column and number of the entries of a colour's rows, in the order of columns. [`NONE`] stands for those of a column that is set aside.
     entries: Vec<(usize, usize)>,
 }
 
 impl Groups {
-    fn new(pattern: &Pattern, rows: Colours) -> Self {
-        let mut entries: Vec<_> = pattern.iter().map(|(i, j, e)| (rows.of[i], j, e)).collect();
+    fn new(pattern: &Pattern, rows: Colours, columns_aside: impl Fn(usize) -> bool) -> Self {
+        let coloured = pattern.iter().filter(|(i, ..)| rows.of[*i] != NONE);
+        let mut entries: Vec<_> =
+            coloured.map(|(i, j, e)| (rows.of[i], j, if columns_aside(j) { NONE } else { e })).collect();
         entries.sort_unstable();
+        entries.dedup();
         let starts =
             (0..=rows.count).map(|colour| entries.partition_point(|entry| entry.0 < colour)).collect();
         Groups { rows, starts, entries: entries.into_iter().map(|(_, j, e)| (j, e)).collect() }
@@ -56,48 +60,97 @@ impl Groups {
     }
 }
 
-/// How many runs in forward mode give the columns of so many colours, and one product to check them by.
-fn forward_runs(colours: usize) -> usize {
-    (colours + 1).div_ceil(jacobian::WIDTH)
+/// How many runs give columns and rows of so many colours: those in forward mode, with one product to check everything by, and those in reverse
+/// mode.
+fn runs(columns: usize, rows: usize) -> usize {
+    (columns + 1).div_ceil(jacobian::WIDTH) + rows.div_ceil(LANES)
 }
 
-/// How many runs give the rows of so many colours: in reverse mode, and one in forward mode, for a product to check them by.
-fn reverse_runs(colours: usize) -> usize {
-    1 + colours.div_ceil(LANES)
+/// A choice: all is computed by columns or by rows, but for some of the others.
+struct Plan {
+    by_columns: bool,
+    /// How many rows, or columns, are set aside: the longest.
+    aside: usize,
+    /// How many runs it takes at least, if those set aside have nothing in common.
+    runs: usize,
+}
+
+impl Plan {
+    /// With nothing set aside, and with what takes the fewest runs then. All entries of a row are of different colours, so that the longest one
+    /// that is left tells how many there are at least.
+    fn all(lengths: &[usize], by_columns: bool) -> impl Iterator<Item = Plan> {
+        let plan = |aside: usize| {
+            let longest = lengths.get(aside).copied().unwrap_or(0);
+            let runs = if by_columns { runs(longest, aside) } else { runs(aside, longest) };
+            Plan { by_columns, aside, runs }
+        };
+        let best = (1..=lengths.len()).map(plan).min_by_key(|plan| plan.runs);
+        let all = plan(0);
+        let better = best.filter(|best| best.runs < all.runs);
+        std::iter::once(all).chain(better)
+    }
+}
+
+/// The lengths of all rows, the longest first, and the rows in this order.
+fn by_length(pattern: &Pattern) -> (Vec<usize>, Vec<usize>) {
+    let mut order: Vec<_> = (0..pattern.rows()).collect();
+    order.sort_by_key(|&i| std::cmp::Reverse(pattern.row(i).len()));
+    (order.iter().map(|&i| pattern.row(i).len()).collect(), order)
+}
+
+/// Which of `count` are among those `chosen`.
+fn marks(chosen: &[usize], count: usize) -> Vec<bool> {
+    let mut marks = vec![false; count];
+    chosen.iter().for_each(|&i| marks[i] = true);
+    marks
 }
 
 impl JacobianColouring {
     /// Colours columns or rows, whichever takes less time: eight colours of columns come by one run in forward mode, two colours of rows by one in
-    /// reverse mode, or four where the program is compiled for a processor with AVX.
+    /// reverse mode, or four where the program is compiled for a processor with AVX. Rows that are much longer than others are set aside: they
+    /// have colours beside the columns, as have long columns where rows have colours (Hossain and Steihaug, *Computing a sparse Jacobian
+    /// matrix by rows and columns*, 1998).
     ///
     /// # Panics
     /// If a row of the pattern does not ascend, or has two entries in one place.
     pub fn new(pattern: Pattern) -> Self {
         ascending(&pattern);
         let transposed = pattern.transposed();
-        let longest =
-            |pattern: &Pattern| (0..pattern.rows()).map(|i| pattern.row(i).len()).max().unwrap_or(0);
-        // All entries of a row are of different colours, so that the longest one tells how many there are at least. The run in forward mode
-        // that computes the value is needed in any case.
-        let (by_columns, by_rows) = (forward_runs(longest(&pattern)), reverse_runs(longest(&transposed)));
-        let columns = || of_columns(&pattern, &transposed);
-        let rows = || of_columns(&transposed, &pattern);
-        let compression = if by_columns <= by_rows {
-            let columns = columns();
-            let runs = forward_runs(columns.count);
-            match (by_rows < runs).then(rows).filter(|rows| reverse_runs(rows.count) < runs) {
-                Some(rows) => Compression::Rows(Groups::new(&pattern, rows)),
-                None => Compression::Columns(columns),
+        let ((row_lengths, longest_rows), (column_lengths, longest_columns)) =
+            (by_length(&pattern), by_length(&transposed));
+        let mut plans: Vec<_> =
+            Plan::all(&row_lengths, true).chain(Plan::all(&column_lengths, false)).collect();
+        plans.sort_by_key(|plan| (plan.runs, plan.aside));
+        let not = |marks: &[bool]| marks.iter().map(|mark| !mark).collect::<Vec<_>>();
+        let mut best: Option<[Colours; 2]> = None;
+        let taken = |colours: &[Colours; 2]| runs(colours[0].count, colours[1].count);
+        let mut by_columns = true;
+        for plan in plans {
+            if best.as_ref().is_some_and(|best| taken(best) <= plan.runs) {
+                break;
             }
-        } else {
-            let rows = rows();
-            let runs = reverse_runs(rows.count);
-            match (by_columns <= runs).then(columns).filter(|columns| forward_runs(columns.count) <= runs) {
-                Some(columns) => Compression::Columns(columns),
-                None => Compression::Rows(Groups::new(&pattern, rows)),
+            let (columns, rows) = if plan.by_columns {
+                (vec![true; pattern.columns()], marks(&longest_rows[..plan.aside], pattern.rows()))
+            } else {
+                (marks(&longest_columns[..plan.aside], pattern.columns()), vec![true; pattern.rows()])
+            };
+            // Neither sees what the other computes.
+            let (seen_rows, seen_columns) = match plan.by_columns {
+                true => (not(&rows), vec![true; pattern.columns()]),
+                false => (vec![true; pattern.rows()], not(&columns)),
+            };
+            let colours = [
+                of_some_columns(&pattern, &columns, &seen_rows),
+                of_some_columns(&transposed, &rows, &seen_columns),
+            ];
+            if best.as_ref().is_none_or(|best| taken(&colours) < taken(best)) {
+                by_columns = plan.by_columns;
+                best = Some(colours);
             }
-        };
-        JacobianColouring { pattern, compression }
+        }
+        let [columns, rows] = best.expect("there are plans");
+        let rows = Groups::new(&pattern, rows, |j| !by_columns && columns.of[j] != NONE);
+        JacobianColouring { pattern, columns, rows }
     }
 
     /// The pattern.
@@ -105,25 +158,29 @@ impl JacobianColouring {
         &self.pattern
     }
 
-    /// Whether columns have colours, and forward mode computes the Jacobian. Otherwise rows have, and reverse mode does.
+    /// Whether forward mode computes all of the Jacobian. Otherwise rows have colours, and reverse mode computes these.
     pub fn is_by_columns(&self) -> bool {
-        matches!(self.compression, Compression::Columns(_))
+        self.row_colours() == 0
     }
 
-    /// How many colours there are.
+    /// How many colours there are, of columns and of rows.
     pub fn colours(&self) -> usize {
-        match &self.compression {
-            Compression::Columns(columns) => columns.count,
-            Compression::Rows(groups) => groups.rows.count,
-        }
+        self.column_colours() + self.row_colours()
+    }
+
+    /// How many colours columns have, which forward mode computes.
+    pub fn column_colours(&self) -> usize {
+        self.columns.count
+    }
+
+    /// How many colours rows have, which reverse mode computes.
+    pub fn row_colours(&self) -> usize {
+        self.rows.rows.count
     }
 
     /// How often the function is run for one Jacobian, forward and in reverse mode together.
     pub fn runs(&self) -> usize {
-        match &self.compression {
-            Compression::Columns(columns) => forward_runs(columns.count),
-            Compression::Rows(groups) => reverse_runs(groups.rows.count),
-        }
+        runs(self.column_colours(), self.row_colours())
     }
 }
 

@@ -39,8 +39,8 @@ impl<F> TestDual for F where
 
 /// Checks forward mode and Jacobians of a `#[differentiable(dual)]` function, on each of `inputs`:
 ///
-/// * `value_and_jacobian` and `value_and_pushforward` give the value of the primal, bit for bit; the first leaves the arguments alone,
-///   the second leaves in them what the primal leaves there.
+/// * `value_and_jacobian`, `value_and_pushforward` and `value_and_pushforwards` give the value of the primal, bit for bit; the first leaves
+///   the arguments alone, the others leave in them what the primal leaves there.
 /// * Each row of the Jacobian is the gradient that reverse mode computes, and the pushforward in a random direction is the product with
 ///   that.
 /// * The sparse Jacobian, in the places of the pattern that is detected there, is the same matrix.
@@ -236,6 +236,7 @@ struct FirstOrder<F: TestDual> {
     rows: Jacobian<F>,
     sparse: SparseJacobian<F>,
     pushforward: Pushforward<F>,
+    several: Pushforward<F, 4>,
 }
 
 impl<F: TestDual> FirstOrder<F> {
@@ -246,11 +247,12 @@ impl<F: TestDual> FirstOrder<F> {
             rows: Jacobian::default(),
             sparse: SparseJacobian::default(),
             pushforward: Pushforward::default(),
+            several: Pushforward::default(),
         }
     }
 
     fn check(&mut self, case: &Case<F>, later: bool) {
-        let FirstOrder { driver, jacobian, rows, sparse, pushforward } = self;
+        let FirstOrder { driver, jacobian, rows, sparse, pushforward, several } = self;
         // A result that owns memory comes in dual numbers, too, and with its derivative.
         let once = if case.result.len() == 1 { case.allocations } else { 3 * case.allocations };
 
@@ -294,18 +296,39 @@ impl<F: TestDual> FirstOrder<F> {
             case.allocates("the sparse Jacobian", allocations, colouring.runs() * once);
         }
 
-        let mut args = case.input.clone();
-        let ((mut value, mut tangent, buffers), allocations) =
-            allocations_in(|| pushforward.run(lend::<F>(&mut args), |flat| flat.extend(&case.direction)));
-        case.same("the value with the pushforward", &case.result, &numbers(&mut value));
-        case.same("the pushforward, what an argument holds afterwards", &case.left, &all::<F>(&mut args));
+        pushed(case, pushforward, matrix, later);
+        pushed(case, several, matrix, later);
+    }
+}
+
+/// Compares pushforwards in several directions with products of the Jacobian.
+fn pushed<F: TestDual + Liftable<N>, const N: usize>(
+    case: &Case<F>,
+    pushforward: &mut Pushforward<F, N>,
+    jacobian: ArrayView2<'_, f64>,
+    later: bool,
+) {
+    let mut random = Random::new(case.index as u64 + N as u64);
+    let directions: [_; N] = std::array::from_fn(|_| random.weights(case.point.len()));
+    let mut args = case.input.clone();
+    let ((mut value, tangents, buffers), allocations) = allocations_in(|| {
+        pushforward.run(lend::<F>(&mut args), |lifted| {
+            for (k, direction) in directions.iter().enumerate() {
+                lifted.direct_flat(k, |flat| flat.extend(direction));
+            }
+        })
+    });
+    case.same("the value with the pushforward", &case.result, &numbers(&mut value));
+    case.same("the pushforward, what an argument holds afterwards", &case.left, &all::<F>(&mut args));
+    for ((mut tangent, buffers), direction) in tangents.into_iter().zip(buffers).zip(&directions) {
         let mut got = numbers(&mut tangent);
         F::Parameters::visit_buffers(buffers, &mut listing(&mut got, is_written::<F>));
-        let expected = matrix.dot(&aview1(&case.direction)).to_vec();
-        case.close("the pushforward", &expected, &reals(&got));
-        if later {
-            case.allocates("the pushforward", allocations, once);
-        }
+        case.close("the pushforward", &jacobian.dot(&aview1(direction)).to_vec(), &reals(&got));
+    }
+    if later {
+        // A result that owns memory comes in dual numbers, too, and with each derivative.
+        let copies = if case.result.len() == 1 { 1 } else { N + 2 };
+        case.allocates("the pushforward", allocations, copies * case.allocations);
     }
 }
 
@@ -360,8 +383,11 @@ impl<F: TestDual + Function<Output = f64>> SecondOrder<F> {
         let expected = flat::<F>(gradients, buffers);
 
         let mut args = case.input.clone();
-        let ((value, (g, g_buffers), (p, p_buffers)), allocations) =
-            allocations_in(|| products.run(lend::<F>(&mut args), |flat| flat.extend(&case.direction)));
+        let ((value, (g, g_buffers), (p, p_buffers)), allocations) = allocations_in(|| {
+            products.run(lend::<F>(&mut args), |lifted| {
+                lifted.direct_flat(0, |flat| flat.extend(&case.direction))
+            })
+        });
         case.same("the value with the product", &case.result, &[Number::F64(value)]);
         case.untouched("the product", &mut args);
         case.close("the gradient with the product", &expected, &flat::<F>(g, g_buffers));

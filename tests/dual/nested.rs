@@ -146,3 +146,56 @@ fn forward_and_reverse_mode_in_each_other() {
         }
     }
 }
+
+/// Generic over a float, and over how many there are.
+#[differentiable(dual)]
+fn chain<T: Float, const N: usize>(x: [T; N], stiffness: T) -> T {
+    let mut total = stiffness * stiffness;
+    for i in 1..N {
+        let d = x[i] - x[i - 1];
+        total += stiffness * d.powi(4) * x[0];
+    }
+    total
+}
+
+#[differentiable(dual)]
+fn ripple<T: Float>(x: &[T], #[constant] k: f64) -> T {
+    let mut total = T::zero();
+    for i in 0..x.len() {
+        total += x[i].sin() * (T::from_f64(k) + x[0] * x[i]);
+    }
+    total
+}
+
+/// The force on the first link, and how it changes along another one.
+#[differentiable]
+fn force(x: [f64; 3], stiffness: f64) -> f64 {
+    let (of_x, of_stiffness) = chain::grad(x, stiffness);
+    of_x[0] * of_stiffness + chain::along(x, stiffness, [0.0, x[0], 1.0], stiffness)
+}
+
+#[differentiable]
+fn slope(x: &[f64], step: f64) -> f64 {
+    let d = ripple::grad(x, 0.5);
+    let mut total = ripple::along(x, 0.25, x);
+    for i in 0..d.len() {
+        total += d[i] * d[i] * step;
+    }
+    total
+}
+
+#[test]
+fn of_generic_functions() {
+    let x = [0.5, -0.25, 1.0];
+    let mut g = chain::<f64, 3>::gradient();
+    let (_, d) = g.value_and_gradient(x, 0.75);
+    assert_eq!(chain::grad(x, 0.75), (d.x, d.stiffness));
+    let along = chain::along(x, 0.75, [1.0, 0.0, 2.0], -1.0);
+    assert!((along - (d.x[0] + 2.0 * d.x[2] - d.stiffness)).abs() < 1e-14);
+    check_rule(force::rule, [(x, 0.75), ([1.0, 0.5, 0.25], -0.5)]);
+    check_rule(chain::<f64, 2>::grad_rule, [([0.5, 1.0], 0.5)]);
+    CheckRule::new(slope::rule)
+        .inputs([(vec![0.5, -0.25, 0.75], 0.5), (vec![1.5], -0.25)])
+        .allocating(1)
+        .run();
+}

@@ -179,9 +179,58 @@ fn few_rows_go_by_reverse_mode() {
     assert_eq!((colouring.colours(), colouring.is_by_columns(), colouring.runs()), (3, false, runs));
     let colouring = jacobian!(moments(&points(10)));
     assert!(colouring.is_by_columns());
-    // Both a full row and a full column.
-    let colouring = jacobian!(arrow(&points(30)));
-    assert_eq!((colouring.colours(), colouring.runs()), (30, 4));
+}
+
+/// The mean of all numbers, and what blocks of them deviate from it by.
+#[differentiable(dual)]
+fn deviations(x: &[f64], mean: f64, blocks: usize) -> Vec<f64> {
+    let mut y = vec![0.0; blocks];
+    for i in 0..x.len() {
+        let d = x[i] - mean;
+        y[i * blocks / x.len()] += d * d * mean;
+    }
+    y
+}
+
+#[test]
+fn full_rows_and_columns_are_set_aside() {
+    // Both a full row and a full column: the row goes by reverse mode, and all columns but the first together.
+    for n in [30, 300] {
+        let colouring = jacobian!(arrow(&points(n)));
+        assert_eq!((colouring.column_colours(), colouring.row_colours(), colouring.runs()), (2, 1, 2));
+    }
+    // A full column, and rows that have nothing else in common.
+    let colouring = jacobian!(deviations(&points(200), 0.25, 10));
+    assert_eq!((colouring.column_colours(), colouring.row_colours(), colouring.runs()), (1, 1, 2));
+    assert!(!colouring.is_by_columns());
+}
+
+#[test]
+fn wrong_patterns_are_noticed_by_rows_and_columns() {
+    let x = points(20);
+    let mut g = arrow::jacobian();
+    let full = g.jacobian_pattern(&x);
+    for (i, j, _) in full.iter().filter(|(i, j, _)| i % 7 < 2 || j % 7 < 2) {
+        let kept = full.iter().map(|(i, j, _)| (i, j)).filter(|&entry| entry != (i, j));
+        let colouring = JacobianColouring::new(Pattern::of_entries((20, 20), kept));
+        assert!(colouring.column_colours() > 0 && colouring.row_colours() > 0);
+        let text = message(|| {
+            g.value_and_sparse_jacobian(&x, &colouring);
+        });
+        assert!(text.contains(&format!("row {i} of the Jacobian")), "{text}");
+    }
+    let x = points(200);
+    let mut g = deviations::jacobian();
+    let full = g.jacobian_pattern(&x, 0.25, 10);
+    for missing in [(0, 3), (9, 199), (0, 200), (4, 200)] {
+        let kept = full.iter().map(|(i, j, _)| (i, j)).filter(|&entry| entry != missing);
+        let colouring = JacobianColouring::new(Pattern::of_entries((10, 201), kept));
+        assert_eq!((colouring.column_colours(), colouring.row_colours()), (1, 1));
+        let text = message(|| {
+            g.value_and_sparse_jacobian(&x, 0.25, 10, &colouring);
+        });
+        assert!(text.contains("of the Jacobian has entries outside of its pattern"), "{text}");
+    }
 }
 
 #[test]
@@ -374,9 +423,20 @@ fn patterns(square: bool) -> impl Strategy<Value = Pattern> {
     })
 }
 
+/// Some rows and columns are full.
+fn with_full_ones() -> impl Strategy<Value = Pattern> {
+    (1..40_usize, 1..40_usize, 0..5_usize, 0..5_usize).prop_flat_map(|(rows, columns, i, j)| {
+        prop::collection::vec((0..rows, 0..columns), 0..rows).prop_map(move |entries| {
+            let full_rows = (i..rows).step_by(20).flat_map(|i| (0..columns).map(move |j| (i, j)));
+            let full_columns = (j..columns).step_by(20).flat_map(|j| (0..rows).map(move |i| (i, j)));
+            Pattern::of_entries((rows, columns), entries.into_iter().chain(full_rows).chain(full_columns))
+        })
+    })
+}
+
 proptest! {
     #[test]
-    fn any_jacobian(pattern in patterns(false)) {
+    fn any_jacobian(pattern in prop_oneof![patterns(false), with_full_ones()]) {
         let values: Vec<f64> = (0..pattern.entries()).map(|e| 1.0 + e as f64).collect();
         let x = points(pattern.columns());
         let mut g = linear::jacobian();

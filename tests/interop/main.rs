@@ -9,6 +9,8 @@ use pullback::testing::{CountingAllocator, allocations_in};
 
 #[cfg(feature = "argmin")]
 mod argmin;
+#[cfg(feature = "argmin-nalgebra")]
+mod argmin_nalgebra;
 #[cfg(feature = "basin")]
 mod basin;
 #[cfg(feature = "diffsol")]
@@ -142,6 +144,33 @@ fn only_first_calls_allocate() {
     let first = all();
     let (second, allocations) = allocations_in(all);
     assert_eq!((first, allocations), (second, 0));
+}
+
+#[test]
+fn memory_is_what_is_held() {
+    let m = matrix();
+    let start = CountingAllocator::so_far().held();
+    let held = || usize::try_from(CountingAllocator::so_far().held() - start).unwrap();
+    let mut problem = Problem::<mixture>::new((0.7, &DATA, &W, 0.5, [1.1, 0.9], 3, &m));
+    let fresh = problem.memory();
+    assert_eq!(fresh, held());
+    let x = [0.5; 12];
+    let (mut gradient, mut used) = ([0.0; 12], 0);
+    for round in 0..3 {
+        problem.value_and_gradient(&x, &mut gradient);
+        let first = problem.memory();
+        assert_eq!(first, held());
+        problem.value_gradient_and_hessian(&x, &mut gradient, |_| {
+            // One object for each caller at a time.
+            problem.value_and_gradient(&x, &mut [0.0; 12]);
+        });
+        assert!(problem.memory() > first && first > fresh);
+        assert_eq!(problem.memory(), held());
+        assert!(round == 0 || problem.memory() == used);
+        used = problem.memory();
+        problem.shrink();
+        assert_eq!((problem.memory(), held()), (fresh, fresh));
+    }
 }
 
 #[test]

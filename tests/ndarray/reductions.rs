@@ -331,3 +331,36 @@ fn parts() {
         ],
     );
 }
+
+#[differentiable]
+fn stretched(x: &Array2<f64>, row: &Array1<f64>, column: &Array2<f64>, s: f64) -> f64 {
+    let mut y = x.clone();
+    Zip::from(&mut y)
+        .and_broadcast(row)
+        .and_broadcast(column)
+        .for_each(|y, &a, b| *y = y.sin() * a + b * b * s);
+    let mut total = 0.0;
+    Zip::indexed(x)
+        .and(&y)
+        .and_broadcast(row)
+        .for_each(|(i, _), x, y, a| total += x * y * a * (i + 1) as f64);
+    total
+}
+
+#[test]
+fn broadcast_to_the_first() {
+    check_rule(
+        stretched::rule,
+        [
+            (matrix(3, 4, 0.3), vector(4, 0.4), matrix(3, 1, 0.5), 0.7),
+            (matrix(2, 3, 0.3), vector(1, 0.4), matrix(1, 3, 0.5), -0.7),
+            (matrix(1, 1, 0.3), vector(1, 0.4), matrix(1, 1, 0.5), 0.7),
+        ],
+    );
+    let call = || {
+        stretched::gradient()
+            .value_and_gradient(&matrix(3, 4, 0.3), &vector(3, 0.4), &matrix(3, 1, 0.5), 0.7)
+            .0
+    };
+    assert!(std::panic::catch_unwind(call).is_err());
+}

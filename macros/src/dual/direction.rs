@@ -18,8 +18,9 @@ fn is_its_own_gradient(ty: &Type) -> bool {
 }
 
 impl Signature {
-    /// The function, and its rule. There is one where directions can be parameters: values of numbers, or slices of them.
-    pub(super) fn derivative_as_function(&self) -> TokenStream {
+    /// The function, and its rule, for a function of `f64` with the type `of` beside it. There is one where directions can be parameters: values
+    /// of numbers, or slices of them.
+    pub(super) fn derivative_as_function(&self, of: &TokenStream) -> TokenStream {
         let active: Vec<_> = self.active().collect();
         let fits = active.iter().all(|(_, p)| match (p.passing, &p.ty) {
             (Passing::Value, ty) => is_its_own_gradient(ty),
@@ -27,7 +28,7 @@ impl Signature {
             _ => false,
         });
         let scalar = matches!(&self.output, Type::Path(path) if path.path.is_ident("f64"));
-        if !scalar || active.is_empty() || !fits || !self.generics.is_empty() {
+        if !scalar || active.is_empty() || !fits {
             return TokenStream::new();
         }
         let (name, vis) = (&self.name, &self.vis);
@@ -64,6 +65,12 @@ impl Signature {
                 }
             }
             directed.push(mode);
+            if p.passing == Passing::Shared {
+                appended.push(quote! {
+                    let (given, size) = (args.#to.len(), args.#from.len());
+                    assert!(given == size, "`{}`: a direction has {given} elements, and its argument has {size}", #label);
+                });
+            }
             appended.push(quote!(__pb::Direction::append_to(&args.#to, flat);));
             directions.push(direction);
         }
@@ -73,11 +80,12 @@ impl Signature {
              its type. A differentiable function may call it; by itself it computes everything anew, and an object of \
              [`pushforward`](Self::pushforward) does better."
         );
+        let (declared, types, _) = self.generics.split();
         quote! {
             #[allow(non_camel_case_types)]
-            #vis struct #derivative {}
+            #vis struct #derivative #declared {}
 
-            impl __pb::Function for #derivative {
+            impl #declared __pb::Function for #derivative #types {
                 type Parameters = (#(#modes,)* #(#directed,)*);
                 type Output = f64;
                 const NAME: &'static str = #label;
@@ -86,9 +94,9 @@ impl Signature {
                 }
             }
 
-            impl __pb::OfDirection for #derivative {
-                type Of = #name;
-                fn args<'a>(args: __pb::Args<'a, Self>) -> __pb::Args<'a, #name> {
+            impl #declared __pb::OfDirection for #derivative #types {
+                type Of = #of;
+                fn args<'a>(args: __pb::Args<'a, Self>) -> __pb::Args<'a, #of> {
                     (#(args.#indices,)*)
                 }
                 fn append(args: &__pb::Args<'_, Self>, flat: &mut ::std::vec::Vec<f64>) {
@@ -97,39 +105,39 @@ impl Signature {
                 #[allow(unused_variables)]
                 fn gradients<'a>(
                     shadows: __pb::Shadows<'a, Self>,
-                    args: __pb::Shown<'_, #name>,
-                    direction: __pb::Shown<'_, #name>,
+                    args: __pb::Shown<'_, #of>,
+                    direction: __pb::Shown<'_, #of>,
                 ) -> __pb::Gradients<Self> {
                     #(#contributed)*
                     (#(args.0.#indices,)* #(#of_directions,)*)
                 }
             }
 
-            impl __pb::HasRule for #derivative {
+            impl #declared __pb::HasRule for #derivative #types {
                 fn make_rule() -> impl __pb::Rule<Function = Self> + 'static {
                     __pb::DirectionRule::<Self>::new()
                 }
             }
 
-            impl #name {
+            impl #declared #of {
                 #[doc = #doc]
                 #[allow(clippy::too_many_arguments)]
                 pub fn along(#(#typed),*) -> f64 {
-                    <#derivative as __pb::Function>::primal(Self::along_args(#(#names,)* #(#directions),*))
+                    <#derivative #types as __pb::Function>::primal(Self::along_args(#(#names,)* #(#directions),*))
                 }
 
                 /// The arguments of a call of that.
                 #[doc(hidden)]
                 #[inline(always)]
                 #[allow(clippy::too_many_arguments)]
-                pub fn along_args<'a>(#(#lent),*) -> __pb::Args<'a, #derivative> {
+                pub fn along_args<'a>(#(#lent),*) -> __pb::Args<'a, #derivative #types> {
                     (#(#names,)* #(#directions,)*)
                 }
 
                 /// Its rule.
                 #[doc(hidden)]
-                pub fn along_rule() -> impl __pb::Rule<Function = #derivative> {
-                    <#derivative as __pb::HasRule>::make_rule()
+                pub fn along_rule() -> impl __pb::Rule<Function = #derivative #types> {
+                    <#derivative #types as __pb::HasRule>::make_rule()
                 }
             }
         }

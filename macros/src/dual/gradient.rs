@@ -7,13 +7,14 @@ use crate::program::Kind;
 use crate::signature::{Passing, Signature};
 
 impl Signature {
-    /// The function, and its rule. There is one where the gradient can be returned: with respect to values, or to one reference.
-    pub(super) fn gradient_as_function(&self) -> TokenStream {
+    /// The function, and its rule, for a function of `f64` with the type `of` beside it. There is one where the gradient can be returned: with
+    /// respect to values, or to one reference.
+    pub(super) fn gradient_as_function(&self, of: &TokenStream) -> TokenStream {
         let active: Vec<_> = self.active().collect();
         let values = active.iter().all(|(_, p)| p.passing == Passing::Value);
         let reference = matches!(&active[..], [(_, p)] if p.passing == Passing::Shared);
         let scalar = self.generics.kind_of(&self.output) == Kind::Float;
-        if !scalar || active.is_empty() || !(values || reference) || !self.generics.is_empty() {
+        if !scalar || active.is_empty() || !(values || reference) {
             return TokenStream::new();
         }
         let (name, vis) = (&self.name, &self.vis);
@@ -54,12 +55,13 @@ impl Signature {
             "The gradient of [`{name}`](fn@{name}) with respect to its active parameters, a tuple if these are several. A \
              differentiable function may call it; by itself it computes everything anew, and a gradient object does better."
         );
+        let (declared, types, _) = self.generics.split();
         quote! {
             #[allow(non_camel_case_types)]
-            #vis struct #of_gradient {}
+            #vis struct #of_gradient #declared {}
 
-            impl __pb::Function for #of_gradient {
-                type Parameters = <#name as __pb::Function>::Parameters;
+            impl #declared __pb::Function for #of_gradient #types {
+                type Parameters = <#of as __pb::Function>::Parameters;
                 type Output = #output;
                 const NAME: &'static str = #label;
                 fn primal(args: __pb::Args<'_, Self>) -> #output {
@@ -67,9 +69,9 @@ impl Signature {
                 }
             }
 
-            impl __pb::OfGradient for #of_gradient {
-                type Of = #name;
-                fn output(gradients: __pb::Gradients<#name>, buffers: &__pb::Buffers<#name>) -> #output {
+            impl #declared __pb::OfGradient for #of_gradient #types {
+                type Of = #of;
+                fn output(gradients: __pb::Gradients<#of>, buffers: &__pb::Buffers<#of>) -> #output {
                     #made
                 }
                 fn append(seed: __pb::Cotangent<'_, Self>, flat: &mut ::std::vec::Vec<f64>) {
@@ -77,30 +79,30 @@ impl Signature {
                 }
             }
 
-            impl __pb::HasRule for #of_gradient {
+            impl #declared __pb::HasRule for #of_gradient #types {
                 fn make_rule() -> impl __pb::Rule<Function = Self> + 'static {
                     __pb::GradientRule::<Self>::new()
                 }
             }
 
-            impl #name {
+            impl #declared #of {
                 #[doc = #doc]
                 #[allow(clippy::too_many_arguments)]
                 pub fn grad(#(#typed),*) -> #output {
-                    <#of_gradient as __pb::Function>::primal(Self::args(#(#names),*))
+                    <#of_gradient #types as __pb::Function>::primal(Self::args(#(#names),*))
                 }
 
                 /// The arguments of a call of that.
                 #[doc(hidden)]
                 #[inline(always)]
-                pub fn grad_args<'a>(#(#lent),*) -> __pb::Args<'a, #of_gradient> {
+                pub fn grad_args<'a>(#(#lent),*) -> __pb::Args<'a, #of_gradient #types> {
                     Self::args(#(#names),*)
                 }
 
                 /// Its rule.
                 #[doc(hidden)]
-                pub fn grad_rule() -> impl __pb::Rule<Function = #of_gradient> {
-                    <#of_gradient as __pb::HasRule>::make_rule()
+                pub fn grad_rule() -> impl __pb::Rule<Function = #of_gradient #types> {
+                    <#of_gradient #types as __pb::HasRule>::make_rule()
                 }
             }
         }

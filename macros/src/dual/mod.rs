@@ -2,13 +2,14 @@
 
 pub(crate) mod companion;
 mod direction;
+mod floats;
 mod gradient;
 pub(crate) mod lifting;
 mod seed;
 mod sparse;
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::visit_mut::VisitMut;
 use syn::{GenericParam, Ident, Type};
 
@@ -87,6 +88,32 @@ impl Signature {
                 &parameter.syntax,
                 "a function that takes functions does not run on dual numbers yet: leave out `dual`",
             );
+        }
+        let mentions = |ty: &Type, name: &str| {
+            retyped(ty, name, &number()).to_token_stream().to_string() != ty.to_token_stream().to_string()
+        };
+        let active = self.active().map(|(_, p)| &p.ty).chain([&self.output]);
+        for ty in active.filter(|ty| mentions(ty, "f32")) {
+            errors.push(
+                ty,
+                "functions that run on dual numbers are of `f64`, or generic over a `Float`: write one of these, or leave out `dual`",
+            );
+        }
+        if let Some(float) = self.float() {
+            let constants = self.parameters.iter().filter(|p| p.constant && mentions(&p.ty, &float));
+            for parameter in constants {
+                errors.push(
+                    &parameter.syntax,
+                    format!(
+                        "to run on dual numbers a function has constants of `f64`: write that in the place of `{float}`, and \
+                         `{float}::from_f64(…)` where they are used"
+                    ),
+                );
+            }
+        }
+        if self.callables().next().is_some() {
+            // Their types are parameters, too.
+            return;
         }
         let others = self.generics.type_names().filter(|name| !self.generics.scalars.contains(name));
         if let Some(name) = others.into_iter().next().or(self.generics.scalars.get(1)) {
@@ -194,38 +221,51 @@ impl Signature {
             })
             .collect();
         let passed = self.passed(&names);
-        let (mut directions, mut appended) = (Vec::new(), Vec::new());
+        let (mut directions, mut direction_of) = (Vec::new(), vec![quote!(&()); names.len()]);
+        // The same for several at once.
+        let (number, mut each, mut each_of) = (width(), Vec::new(), direction_of.clone());
         let (mut shown, mut written, mut tangents) = (Vec::new(), Vec::new(), Vec::new());
         for (i, p) in self.active() {
             let (field, ty, index) = (&names[i], plain(&p.ty), syn::Index::from(i));
             let direction = format_ident!("d_{}", field, span = Span::mixed_site());
+            let of_direction = match p.passing {
+                Passing::Value => quote!(<#ty as __pb::Value>::Tangent),
+                _ => quote!(<#ty as __pb::Differentiable>::View<'_>),
+            };
+            directions.push(quote!(#direction: #of_direction));
+            each.push(quote!(#direction: [#of_direction; #number]));
             match p.passing {
                 Passing::Value => {
-                    directions.push(quote!(#direction: <#ty as __pb::Value>::Tangent));
                     shown.push(quote!(#field: gradients.#index));
                 }
                 _ => {
-                    directions.push(quote!(#direction: <#ty as __pb::Differentiable>::View<'_>));
                     shown.push(quote!(#field: <#ty as __pb::Differentiable>::view(&buffers.#index)));
                 }
             }
-            appended.push(quote!(__pb::Direction::append_to(&#direction, _flat);));
+            direction_of[i] = quote!(&#direction);
+            each_of[i] = quote!(&#direction[_k]);
             if p.passing == Passing::Unique {
                 let doc = format!("Of what `{field}` holds at the end.");
                 tangents.push(quote!(#[doc = #doc] pub #field: <#ty as __pb::Differentiable>::View<'a>));
                 written.push(quote!(#field: <#ty as __pb::Differentiable>::view(&buffers.#index)));
             }
         }
-        let direct = quote!(|_flat| { #(#appended)* });
+        let direct = quote!(|lifted| lifted.direct(0, &[#(#direction_of),*]));
         let unit = matches!(&output, Type::Tuple(tuple) if tuple.elems.is_empty());
         let (mut types, mut values) = (Vec::new(), Vec::new());
+        let (mut types_of_each, mut values_of_each) = (Vec::new(), Vec::new());
         if !unit {
             types.extend([quote!(#output), quote!(__pb::OutputTangent<Self>)]);
             values.extend([quote!(value), quote!(tangent)]);
+            types_of_each.extend([quote!(#output), quote!([__pb::OutputTangent<Self>; #number])]);
+            values_of_each.extend([quote!(value), quote!(tangents)]);
         }
         let struct_of_tangents = (!written.is_empty()).then(|| {
+            let tangents_of_written = quote!(Tangents { #(#written,)* marker: __pb::PhantomData });
             types.push(quote!(Tangents<'_>));
-            values.push(quote!(Tangents { #(#written,)* marker: __pb::PhantomData }));
+            types_of_each.push(quote!([Tangents<'_>; #number]));
+            values_of_each.push(quote!(buffers.each_ref().map(|buffers| #tangents_of_written)));
+            values.push(tangents_of_written);
             quote! {
                 /// The derivatives of what the `&mut` arguments hold at the end, in fields of their names.
                 #[derive(Clone, Copy, Debug)]
@@ -242,14 +282,33 @@ impl Signature {
              active parameter.\n\n`&mut` arguments hold afterwards what the function leaves there; the derivatives of that are \
              fields of the last result.\n\n# Panics\nIf a direction has another size than its argument."
         );
+        let doc_of_each = format!(
+            "The value of `{name}`, and its derivatives in several directions, of one run: behind the arguments stands an array for each \
+             active parameter, with its part of each direction.\n\n`&mut` arguments hold afterwards what the function leaves there; \
+             the derivatives of that are fields of the last results.\n\n# Panics\nIf a direction has another size than its argument."
+        );
         let pushforward = (constants.is_empty() || written.is_empty()).then(|| {
             quote! {
                 #[doc = #doc]
                 #[allow(clippy::too_many_arguments)]
                 pub fn value_and_pushforward(&mut self, #(#typed,)* #(#directions),*) -> (#(#types),*) {
-                    let (value, tangent, buffers) =
+                    let (value, [tangent], [buffers]) =
                         self.extras.get::<__pb::Pushforward<Self>>().run((#(#passed,)*), #direct);
                     (#(#values),*)
+                }
+
+                #[doc = #doc_of_each]
+                #[allow(clippy::too_many_arguments)]
+                pub fn value_and_pushforwards<const #number: usize>(
+                    &mut self,
+                    #(#typed,)*
+                    #(#each),*
+                ) -> (#(#types_of_each),*) {
+                    let (value, tangents, buffers) = self
+                        .extras
+                        .get::<__pb::Pushforward<Self, #number>>()
+                        .run((#(#passed,)*), |lifted| (0..#number).for_each(|_k| lifted.direct(_k, &[#(#each_of),*])));
+                    (#(#values_of_each),*)
                 }
             }
         });
@@ -309,7 +368,8 @@ impl Signature {
              those of its `&mut` arguments behind; a column for each number that the active arguments consist of. `&mut` \
              arguments are restored."
         );
-        let functions = [self.gradient_as_function(), self.derivative_as_function()];
+        let (of_floats, beside) = self.of_floats();
+        let functions = [of_floats.gradient_as_function(&beside), of_floats.derivative_as_function(&beside)];
         let sparse_jacobian = sparse_jacobian(name, &typed, &passed, &output);
         quote! {
             #struct_of_tangents

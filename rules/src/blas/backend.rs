@@ -14,6 +14,10 @@ use super::operand::Operand;
 use crate::float::Scalar;
 
 /// An element of the matrices that this crate multiplies: `f32` and `f64`.
+#[diagnostic::on_unimplemented(
+    message = "matrices of `{Self}` are not multiplied by rules",
+    note = "products of matrices are for `f32` and `f64`: a function that runs on dual numbers multiplies in loops, or leave out `dual`"
+)]
 pub trait MatrixScalar: sealed::Sealed + Scalar {}
 
 impl MatrixScalar for f32 {}

@@ -195,11 +195,19 @@ fn size<T, const N: usize, A: Lift<T, N>>(dual: &Vec<A::Dual>) -> usize {
     dual.capacity() * size_of::<A::Dual>() + dual.iter().map(A::dual_size).sum::<usize>()
 }
 
+#[inline]
 fn load<T, const N: usize, A: Lift<T, N>>(values: &[A], dual: &mut Vec<A::Dual>) {
-    dual.truncate(values.len());
-    for (value, dual) in values.iter().zip(&mut *dual) {
+    if values.len() != dual.len() {
+        resize(values, dual);
+    }
+    for (value, dual) in values.iter().zip(dual) {
         value.load(dual);
     }
+}
+
+#[cold]
+fn resize<T, const N: usize, A: Lift<T, N>>(values: &[A], dual: &mut Vec<A::Dual>) {
+    dual.truncate(values.len());
     dual.extend(values[dual.len()..].iter().map(A::lift));
 }
 

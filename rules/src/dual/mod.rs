@@ -7,6 +7,7 @@
 
 mod cast;
 mod contribute;
+mod direction;
 mod lanes;
 mod lift;
 mod number;
@@ -16,11 +17,12 @@ mod parameter;
 
 pub use cast::Cast;
 pub use contribute::{Contribute, ContributeParameter, ContributeParameters};
+pub use direction::Direction;
 pub(crate) use lanes::Laned;
 pub use lanes::Lanes;
 pub use lift::{Lift, LiftRef};
 pub use number::{DualNumber, by_seed};
-pub use numbers::{Direction, Numbers};
+pub use numbers::Numbers;
 pub use parameter::{LiftParameter, LiftParameters};
 
 use crate::call::HasRule;

@@ -56,6 +56,12 @@ impl<T: Float, const N: usize> DualNumber<T, N> {
         self.tangent = tangent;
     }
 
+    /// Gives the number another derivative in the direction number `k`.
+    #[inline(always)]
+    pub const fn set_part(&mut self, k: usize, tangent: T) {
+        self.tangent[k] = tangent;
+    }
+
     /// A number that does not depend on anything.
     #[inline(always)]
     pub fn constant(value: f64) -> Self {

@@ -1,6 +1,6 @@
-//! The canonical form of arguments, directions and gradients: their numbers, one after the other.
+//! The canonical form of arguments and gradients: their numbers, one after the other.
 
-use ndarray::{Array, ArrayBase, DataMut, Dimension};
+use ndarray::{ArrayBase, DataMut, Dimension};
 
 use crate::float::Scalar;
 use crate::function::for_tuples;
@@ -122,83 +122,3 @@ macro_rules! tuple {
     };
 }
 for_tuples!(tuple);
-
-/// A direction: read, never written.
-pub trait Direction {
-    /// Appends its coordinates.
-    fn append_to(&self, flat: &mut Vec<f64>);
-    /// Appends those of several directions that lie side by side.
-    fn append_all_to(all: &[Self], flat: &mut Vec<f64>)
-    where
-        Self: Sized,
-    {
-        all.iter().for_each(|one| one.append_to(flat));
-    }
-}
-
-impl Direction for f64 {
-    fn append_to(&self, flat: &mut Vec<f64>) {
-        flat.push(*self);
-    }
-    fn append_all_to(all: &[f64], flat: &mut Vec<f64>) {
-        flat.extend_from_slice(all);
-    }
-}
-
-impl Direction for () {
-    fn append_to(&self, _flat: &mut Vec<f64>) {}
-}
-
-impl<A: Direction> Direction for [A] {
-    fn append_to(&self, flat: &mut Vec<f64>) {
-        A::append_all_to(self, flat);
-    }
-}
-
-impl<A: Direction, const M: usize> Direction for [A; M] {
-    fn append_to(&self, flat: &mut Vec<f64>) {
-        A::append_all_to(self, flat);
-    }
-    fn append_all_to(all: &[Self], flat: &mut Vec<f64>) {
-        A::append_all_to(all.as_flattened(), flat);
-    }
-}
-
-impl<A: Direction> Direction for Vec<A> {
-    fn append_to(&self, flat: &mut Vec<f64>) {
-        self.as_slice().append_to(flat);
-    }
-}
-
-impl<A: Direction + ?Sized> Direction for &A {
-    fn append_to(&self, flat: &mut Vec<f64>) {
-        (**self).append_to(flat);
-    }
-}
-
-impl<A: Differentiable<Gradient: Direction>> Direction for Rows<A> {
-    fn append_to(&self, flat: &mut Vec<f64>) {
-        self[..].append_to(flat);
-    }
-}
-
-impl<A: Direction, D: Dimension> Direction for Array<A, D> {
-    fn append_to(&self, flat: &mut Vec<f64>) {
-        match self.as_slice() {
-            Some(elements) => elements.append_to(flat),
-            None => self.iter().for_each(|element| element.append_to(flat)),
-        }
-    }
-}
-
-macro_rules! direction {
-    () => {};
-    ($($T:ident $i:tt),+) => {
-        impl<$($T: Direction),+> Direction for ($($T,)+) {
-            fn append_to(&self, flat: &mut Vec<f64>) {
-                $(self.$i.append_to(flat);)+
-            }
-        }
-    };
-}
-for_tuples!(direction);

@@ -1,5 +1,6 @@
 //! Arguments on their way to a function of dual numbers, and derivatives on their way back.
 
+use crate::dual::direction::Direction;
 use crate::dual::lift::{Lift, LiftRef};
 use crate::dual::number::DualNumber;
 use crate::dual::numbers::Numbers;
@@ -11,7 +12,7 @@ use crate::tangent::{Tangent, Value};
 
 /// A parameter whose argument may be made of dual numbers with components `T` and `N` directions. Visitors get coordinates that lie side
 /// by side together.
-pub trait LiftParameter<const N: usize, T = f64>: Parameter {
+pub trait LiftParameter<const N: usize, T: Float = f64>: Parameter {
     /// How the function of dual numbers takes it.
     type Dual: Parameter;
     /// Where the argument in dual numbers lives, from call to call.
@@ -33,6 +34,36 @@ pub trait LiftParameter<const N: usize, T = f64>: Parameter {
     }
     /// Visits the coordinates of an active argument.
     fn visit_duals<F: FnMut(&mut [DualNumber<T, N>])>(store: &mut Self::Store, visitor: &mut F);
+    /// Sets the derivatives number `k` of an argument of `function`, by way of `flat` where `direction` does not lie in one piece.
+    ///
+    /// # Panics
+    /// If `direction` has another size.
+    #[inline]
+    fn direct(
+        store: &mut Self::Store,
+        k: usize,
+        direction: &dyn Direction,
+        flat: &mut Vec<f64>,
+        function: &str,
+    ) {
+        let components = direction.as_run().unwrap_or_else(|| {
+            flat.clear();
+            direction.append_to(flat);
+            flat
+        });
+        let (mut rest, mut size) = (components, 0);
+        Self::visit_duals(store, &mut |run| {
+            size += run.len();
+            let (own, others) = rest.split_at(run.len().min(rest.len()));
+            for (x, component) in run.iter_mut().zip(own) {
+                x.set_part(k, T::from_f64(*component));
+            }
+            rest = others;
+        });
+        if components.len() != size {
+            other_size(function, components.len(), size);
+        }
+    }
     /// The same, of an active `&mut` argument.
     fn visit_outputs<F: FnMut(&mut [DualNumber<T, N>])>(store: &mut Self::Store, visitor: &mut F);
     /// Visits the coordinates of its gradient in dual numbers.
@@ -52,8 +83,16 @@ pub trait LiftParameter<const N: usize, T = f64>: Parameter {
         buffer: &mut Self::Buffer,
         visitor: &mut F,
     );
-    /// The same, of an active `&mut` argument.
+    /// Brings the buffer of an active `&mut` argument to its shape; what is in it does not matter.
+    #[inline]
+    fn prepare_written(_buffer: &mut Self::Buffer, _arg: &Self::Arg<'_>) {}
+    /// Visits the coordinates of the gradient of an active `&mut` argument.
     fn visit_written<F: FnMut(&mut [f64])>(buffer: &mut Self::Buffer, visitor: &mut F);
+}
+
+#[cold]
+fn other_size(function: &str, given: usize, size: usize) -> ! {
+    panic!("`{function}`: a direction has {given} components, and its argument has {size}")
 }
 
 impl<A, T: Float, const N: usize> LiftParameter<N, T> for Val<A>
@@ -166,6 +205,12 @@ macro_rules! by_reference {
                 buffer.visit_runs(visitor);
             }
             #[inline]
+            fn prepare_written(buffer: &mut A::Gradient, arg: &Self::Arg<'_>) {
+                if $outputs {
+                    arg.prepare_to_overwrite(buffer);
+                }
+            }
+            #[inline]
             fn visit_written<F: FnMut(&mut [f64])>(buffer: &mut A::Gradient, visitor: &mut F) {
                 if $outputs {
                     buffer.visit_runs(visitor);
@@ -245,7 +290,7 @@ passed! {
 }
 
 /// A tuple of [`LiftParameter`]s.
-pub trait LiftParameters<const N: usize, T = f64>: Parameters {
+pub trait LiftParameters<const N: usize, T: Float = f64>: Parameters {
     /// See [`LiftParameter::Dual`].
     type Dual: Parameters;
     /// See [`LiftParameter::Store`].
@@ -263,6 +308,14 @@ pub trait LiftParameters<const N: usize, T = f64>: Parameters {
     fn stores_size(stores: &Self::Stores) -> usize;
     /// See [`LiftParameter::visit_duals`].
     fn visit_duals<F: FnMut(&mut [DualNumber<T, N>])>(stores: &mut Self::Stores, visitor: &mut F);
+    /// See [`LiftParameter::direct`]: there is a direction for each parameter.
+    fn direct(
+        stores: &mut Self::Stores,
+        k: usize,
+        directions: &[&dyn Direction],
+        flat: &mut Vec<f64>,
+        function: &str,
+    );
     /// See [`LiftParameter::visit_outputs`].
     fn visit_outputs<F: FnMut(&mut [DualNumber<T, N>])>(stores: &mut Self::Stores, visitor: &mut F);
     /// See [`LiftParameter::visit_dual_gradient`].
@@ -284,6 +337,8 @@ pub trait LiftParameters<const N: usize, T = f64>: Parameters {
         buffers: &mut Self::Buffers,
         visitor: &mut F,
     );
+    /// See [`LiftParameter::prepare_written`].
+    fn prepare_written(buffers: &mut Self::Buffers, args: &Self::Args<'_>);
     /// See [`LiftParameter::visit_written`].
     fn visit_written<F: FnMut(&mut [f64])>(buffers: &mut Self::Buffers, visitor: &mut F);
 }
@@ -313,9 +368,20 @@ macro_rules! parameters {
             fn visit_duals<Visitor: FnMut(&mut [DualNumber<Component, WIDTH>])>(_stores: &mut Self::Stores, _visitor: &mut Visitor) {
                 $($P::visit_duals(&mut _stores.0.$i.0, _visitor);)*
             }
+            #[inline]
+            fn direct(
+                _stores: &mut Self::Stores,
+                _k: usize,
+                _directions: &[&dyn Direction],
+                _flat: &mut Vec<f64>,
+                _function: &str,
+            ) {
+                $($P::direct(&mut _stores.0.$i.0, _k, _directions[$i], _flat, _function);)*
+            }
             fn visit_outputs<Visitor: FnMut(&mut [DualNumber<Component, WIDTH>])>(_stores: &mut Self::Stores, _visitor: &mut Visitor) {
                 $($P::visit_outputs(&mut _stores.0.$i.0, _visitor);)*
             }
+            #[inline(always)]
             fn visit_dual_gradient<Visitor: FnMut(&mut [DualNumber<Component, WIDTH>])>(
                 _gradients: &mut <Self::Dual as Parameters>::Gradients,
                 _buffers: &mut <Self::Dual as Parameters>::Buffers,
@@ -339,6 +405,9 @@ macro_rules! parameters {
                 _visitor: &mut Visitor,
             ) {
                 $($P::visit_gradient(&mut _gradients.$i, &mut _buffers.$i, _visitor);)*
+            }
+            fn prepare_written(_buffers: &mut Self::Buffers, _args: &Self::Args<'_>) {
+                $($P::prepare_written(&mut _buffers.$i, &_args.$i);)*
             }
             fn visit_written<Visitor: FnMut(&mut [f64])>(_buffers: &mut Self::Buffers, _visitor: &mut Visitor) {
                 $($P::visit_written(&mut _buffers.$i, _visitor);)*
