@@ -20,7 +20,7 @@ pub(super) trait Driver: Send + Sync {
     /// Starts a kernel with these words as its only argument, a struct.
     fn launch(&self, kernel: Kernel, grid: (u32, u32), block: (u32, u32), words: &[u64])
     -> Result<(), Error>;
-    /// *C ← α·op(A)·op(B) + β·C*, as cuBLAS defines it.
+    /// *Cᵢ ← α·op(Aᵢ)·op(Bᵢ) + β·Cᵢ*, as cuBLAS defines it.
     fn gemm(&self, product: &Gemm) -> Result<(), Error>;
 
     /// Begins to record instead of doing.
@@ -53,4 +53,8 @@ pub(super) struct Gemm {
     /// Where each begins, and how far its columns are apart: *A*, *B* and *C*.
     pub(super) starts: [u64; 3],
     pub(super) leading: [usize; 3],
+    /// How many products there are,
+    pub(super) count: usize,
+    /// and how many elements the matrices are apart that one begins with and the next.
+    pub(super) apart: [usize; 3],
 }

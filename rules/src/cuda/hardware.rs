@@ -201,7 +201,7 @@ impl Driver for Hardware {
     fn gemm(&self, product: &Gemm) -> Result<(), Error> {
         self.bind()?;
         let blas = *self.blas()?.handle();
-        let Gemm { double, transposed, m, n, k, alpha, beta, starts, leading } = *product;
+        let Gemm { double, transposed, m, n, k, alpha, beta, starts, leading, count, apart } = *product;
         let int = |n: usize| {
             i32::try_from(n).map_err(|_| Error::Blas { message: format!("{n} is more than it can count") })
         };
@@ -212,16 +212,28 @@ impl Driver for Hardware {
         let (m, n, k) = (int(m)?, int(n)?, int(k)?);
         let [lda, ldb, ldc] = [int(leading[0])?, int(leading[1])?, int(leading[2])?];
         let [a, b, c] = starts;
+        let count = int(count)?;
+        let [to_a, to_b, to_c] = apart.map(|apart| apart as i64);
         // SAFETY: the matrices are there; the factors are read before the call returns, as the pointer mode is that of the host.
         let done = unsafe {
             if double {
                 let (alpha, beta) = (f64::from_bits(alpha), f64::from_bits(beta));
                 let (a, b, c) = (a as *const f64, b as *const f64, c as *mut f64);
-                cublas::result::dgemm(blas, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc)
+                match count {
+                    1 => cublas::result::dgemm(blas, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc),
+                    _ => cublas::result::dgemm_strided_batched(
+                        blas, ta, tb, m, n, k, &alpha, a, lda, to_a, b, ldb, to_b, &beta, c, ldc, to_c, count,
+                    ),
+                }
             } else {
                 let (alpha, beta) = (f32::from_bits(alpha as u32), f32::from_bits(beta as u32));
                 let (a, b, c) = (a as *const f32, b as *const f32, c as *mut f32);
-                cublas::result::sgemm(blas, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc)
+                match count {
+                    1 => cublas::result::sgemm(blas, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc),
+                    _ => cublas::result::sgemm_strided_batched(
+                        blas, ta, tb, m, n, k, &alpha, a, lda, to_a, b, ldb, to_b, &beta, c, ldc, to_c, count,
+                    ),
+                }
             }
         };
         done.map_err(|error| Error::Blas { message: error.to_string() })

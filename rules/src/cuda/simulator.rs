@@ -257,13 +257,15 @@ impl Driver for Simulated {
         Ok(())
     }
     fn gemm(&self, product: &Gemm) -> Result<(), Error> {
-        let Gemm { double, transposed, m, n, k, alpha, beta, starts, leading } = *product;
+        let Gemm { double, transposed, m, n, k, alpha, beta, starts, leading, count, apart } = *product;
         let [ta, tb] = transposed.map(u64::from);
         let [a, b, c] = starts;
         let [lda, ldb, ldc] = leading.map(|n| n as u64);
         let head = [b'g'.into(), u64::from(double), ta, tb, m as u64, n as u64, k as u64];
         let rest = [alpha, a, lda, b, ldb, beta, c, ldc];
-        self.ask(&[&head[..], &rest].concat(), &[], &mut []);
+        let [to_a, to_b, to_c] = apart.map(|n| n as u64);
+        let stack = [count as u64, to_a, to_b, to_c];
+        self.ask(&[&head[..], &rest, &stack].concat(), &[], &mut []);
         Ok(())
     }
     fn begin_capture(&self) -> Result<(), Error> {

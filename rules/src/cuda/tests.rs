@@ -4,3 +4,4 @@ mod device;
 mod expressions;
 mod fused;
 mod nvrtc;
+mod products;

@@ -3,7 +3,7 @@
 use ndarray::{Array2, Axis, Ix1, Ix2, Ix3, arr0, array, s};
 
 use super::expressions::*;
-use super::fused::waves;
+use super::fused::{shadow, waves};
 use crate::cuda::simulator::{simulate, sources};
 use crate::cuda::{Device, DeviceArray, Error};
 use crate::{Ignored, Rule, Shadow, product};
@@ -89,10 +89,6 @@ fn products_of_matrices() {
         assert_eq!(new_dc, Array2::<f64>::zeros((5, 3)));
         assert_eq!(allocations[0], allocations[2], "the first activation allocates, and no other");
     }
-}
-
-fn shadow<A: crate::Differentiable<Gradient = A>>(array: &mut A) -> Shadow<A::Shadow<'_>> {
-    Shadow::new(A::shadow(array))
 }
 
 /// Two activations are pending at once; buffers belong to the rule.

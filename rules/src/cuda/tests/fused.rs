@@ -18,7 +18,7 @@ pub(super) trait Place<T: Real> {
 
 pub(super) struct OnHost;
 
-fn of<T: Real>(value: T) -> f64 {
+pub(super) fn of<T: Real>(value: T) -> f64 {
     // SAFETY: there are two of them.
     unsafe {
         match size_of::<T>() {
@@ -103,7 +103,7 @@ macro_rules! call {
     (@ignored $x:expr) => { crate::Ignored };
 }
 
-fn shadow<A: Differentiable<Gradient = A>>(array: &mut A) -> Shadow<A::Shadow<'_>> {
+pub(super) fn shadow<A: Differentiable<Gradient = A>>(array: &mut A) -> Shadow<A::Shadow<'_>> {
     Shadow::new(A::shadow(array))
 }
 

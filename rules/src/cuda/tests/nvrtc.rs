@@ -1,6 +1,6 @@
 //! A CUDA compiler takes every kernel.
 
-use super::fused::everything;
+use super::{fused::everything, products};
 use crate::cuda::simulator::{program, sources};
 
 #[test]
@@ -13,6 +13,8 @@ fn nvrtc_compiles_every_kernel() {
     let sources = sources(|device| {
         everything::<f32, _>(device);
         everything::<f64, _>(device);
+        products::on_device::<f32>(device);
+        products::on_device::<f64>(device);
     });
     assert!(sources.len() > 100, "{} kernels", sources.len());
     let options = cudarc::nvrtc::CompileOptions {
