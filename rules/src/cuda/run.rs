@@ -1,9 +1,12 @@
 //! Calls of fused functions with arrays on a device.
 
+use std::collections::HashMap;
+
 use ndarray::Axis;
 
 use super::array::{DeviceRef, bytes_mut, same_bytes};
 use super::device::{Device, Places, Prepared, State};
+use super::driver::Kernel;
 use super::plan::{Launch, Plan, Request, Word};
 use super::source::{Seed, Space};
 use super::{Error, Kept};
@@ -114,15 +117,7 @@ fn run<T: Real, const I: usize, const O: usize>(
         });
         let mut compiled = Vec::new();
         for Launch { source, name, .. } in &plan.launches {
-            let kernel = match kernels.get(name) {
-                Some(kernel) => *kernel,
-                None => {
-                    let kernel = device.driver().kernel(&[super::PRELUDE, source].concat(), name)?;
-                    kernels.insert(name.clone(), kernel);
-                    kernel
-                }
-            };
-            compiled.push(kernel);
+            compiled.push(kernel(device, kernels, name, || source.clone())?);
         }
         plans.insert(key.clone().into_boxed_slice(), Prepared { plan, kernels: compiled });
     }
@@ -163,6 +158,21 @@ fn run<T: Real, const I: usize, const O: usize>(
         }
     }
     Ok(())
+}
+
+/// The kernel `name`, which is compiled if it is asked for the first time.
+pub(super) fn kernel(
+    device: &Device,
+    kernels: &mut HashMap<String, Kernel>,
+    name: &str,
+    source: impl FnOnce() -> String,
+) -> Result<Kernel, Error> {
+    if let Some(kernel) = kernels.get(name) {
+        return Ok(*kernel);
+    }
+    let kernel = device.driver().kernel(&[super::PRELUDE, &source()].concat(), name)?;
+    kernels.insert(name.to_owned(), kernel);
+    Ok(kernel)
 }
 
 fn resolve<T: Real>(

@@ -3,5 +3,6 @@
 mod device;
 mod expressions;
 mod fused;
+mod lookup;
 mod nvrtc;
 mod products;

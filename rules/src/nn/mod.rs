@@ -12,6 +12,8 @@ mod activations;
 pub mod cases;
 mod classification;
 mod convolution;
+mod gather;
+pub mod generic;
 mod heads;
 mod lookup;
 mod losses;

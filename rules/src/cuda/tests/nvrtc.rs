@@ -1,6 +1,6 @@
 //! A CUDA compiler takes every kernel.
 
-use super::{fused::everything, products};
+use super::{fused::everything, lookup, products};
 use crate::cuda::simulator::{program, sources};
 
 #[test]
@@ -15,6 +15,8 @@ fn nvrtc_compiles_every_kernel() {
         everything::<f64, _>(device);
         products::on_device::<f32>(device);
         products::on_device::<f64>(device);
+        lookup::on_device::<f32>(device);
+        lookup::on_device::<f64>(device);
     });
     assert!(sources.len() > 100, "{} kernels", sources.len());
     let options = cudarc::nvrtc::CompileOptions {
