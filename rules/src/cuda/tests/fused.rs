@@ -162,6 +162,19 @@ fn by_rows<T: Real + std::fmt::Debug, P: Place<T>>(place: &P) -> Results {
         run!(layer_norm(Ix2(11, 7), Ix2(11, 7), Ix2(11, 1), Ix2(1, 1); 0.1; axis));
         run!(layer_norm(Ix2(11, 8), Ix2(11, 8), Ix2(11, 8), Ix2(11, 8); 0.1; axis));
     }
+    // Odd lengths, more than a block has threads, and more than one block goes through, along either axis.
+    for (axis, shape, one, along) in [
+        (Axis(1), Ix2(7, 37), Ix2(7, 1), Ix2(1, 37)),
+        (Axis(1), Ix2(3, 1001), Ix2(3, 1), Ix2(1, 1001)),
+        (Axis(1), Ix2(2, 17_001), Ix2(2, 1), Ix2(1, 17_001)),
+        (Axis(0), Ix2(301, 5), Ix2(1, 5), Ix2(301, 1)),
+    ] {
+        run!(log_softmax(shape, shape; ; axis));
+        run!(log_sum_exp(one, shape; ; axis));
+        run!(rms_norm(shape, shape, along; 0.1; axis));
+        run!(layer_norm(shape, shape, along, along; 0.1; axis));
+        run!(cross_entropy(one, shape, shape; ; axis));
+    }
     for axis in [Axis(0), Axis(1), Axis(2)] {
         run!(softmax(Ix3(3, 4, 5), Ix3(3, 4, 5); ; axis));
         run!(layer_norm(Ix3(3, 4, 8), Ix3(3, 4, 8), Ix1(8), Ix3(1, 4, 1); 0.1; axis));
