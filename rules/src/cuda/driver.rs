@@ -1,6 +1,7 @@
 //! What a device is asked to do: by [`hardware`](super::hardware), or in tests by the simulator.
 
 use super::Error;
+use super::staging::Stage;
 
 /// A device with one stream: what it is asked to do happens in that order. Addresses are those of the device.
 pub(super) trait Driver: Send + Sync {
@@ -9,9 +10,22 @@ pub(super) trait Driver: Send + Sync {
     /// Gives memory back, once what was asked for before is done.
     fn free(&self, address: u64);
     fn zero(&self, address: u64, bytes: usize) -> Result<(), Error>;
-    fn upload(&self, address: u64, bytes: &[u8]) -> Result<(), Error>;
-    /// Waits until everything is done.
-    fn download(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error>;
+    /// Memory of the host's for copies of up to so many bytes.
+    fn stage(&self, bytes: usize) -> Result<Stage, Error>;
+    /// Gives it back, once the last copy is done.
+    fn unstage(&self, stage: Stage);
+    /// Copies bytes from there.
+    ///
+    /// # Safety
+    /// As many are there, and nobody writes to them before the copy is [done](Driver::wait); as many are at the address.
+    unsafe fn upload(&self, address: u64, from: &Stage, bytes: usize) -> Result<(), Error>;
+    /// Copies bytes to there.
+    ///
+    /// # Safety
+    /// There is room for as many, which nobody reads or writes before the copy is done; as many are at the address.
+    unsafe fn download(&self, to: &Stage, address: u64, bytes: usize) -> Result<(), Error>;
+    /// Waits until the last copy from or to there is done.
+    fn wait(&self, stage: &Stage) -> Result<(), Error>;
     fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error>;
     fn synchronize(&self) -> Result<(), Error>;
 

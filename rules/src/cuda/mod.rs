@@ -20,6 +20,7 @@ mod run;
 #[doc(hidden)]
 pub mod simulator;
 mod source;
+mod staging;
 #[cfg(test)]
 mod tests;
 
