@@ -87,6 +87,9 @@ macro_rules! call {
     (@run $place:ident, $results:expr, $T:ty, $rule:ident, $function:ident, $y:ident, $a:ident, $s:ident; ($x0:expr, $x1:expr, $x2:expr, $x3:expr); ($($n:expr),*); ($($axis:expr)?)) => {
         call!(@with $place, $results, $T, $rule, $function, $y, $a, $s; (0 1, 1 2, 2 3, 3 4); ($($n),*); ($($axis)?))
     };
+    (@run $place:ident, $results:expr, $T:ty, $rule:ident, $function:ident, $y:ident, $a:ident, $s:ident; ($x0:expr, $x1:expr, $x2:expr, $x3:expr, $x4:expr); ($($n:expr),*); ($($axis:expr)?)) => {
+        call!(@with $place, $results, $T, $rule, $function, $y, $a, $s; (0 1, 1 2, 2 3, 3 4, 4 5); ($($n),*); ($($axis)?))
+    };
     (@with $place:ident, $results:expr, $T:ty, $rule:ident, $function:ident, $y:ident, $a:ident, $s:ident; ($($i:tt $j:tt),*); ($($n:expr),*); ($($axis:expr)?)) => {{
         $rule.forward($function::args(&mut $y, $(&$a.$i,)* $(<$T>::of($n),)* $($axis)?));
         $results.push((concat!(stringify!($function), ": value"), $place.elements(&$y)));
@@ -102,13 +105,14 @@ macro_rules! call {
     }};
     (@ignored $x:expr) => { crate::Ignored };
 }
+pub(super) use call;
 
 pub(super) fn shadow<A: Differentiable<Gradient = A>>(array: &mut A) -> Shadow<A::Shadow<'_>> {
     Shadow::new(A::shadow(array))
 }
 
 /// The numbers in a tuple, as it is written.
-fn numbers(text: &str) -> Vec<f64> {
+pub(super) fn numbers(text: &str) -> Vec<f64> {
     text.split(['(', ')', ',', ' ']).filter_map(|word| word.parse().ok()).collect()
 }
 
