@@ -375,6 +375,11 @@ fn on_a_cuda_device() {
     assert_eq!(allocations[0], allocations[2], "the second call allocates nothing on the device");
     compare_predictions(&predict_on(&device), &predict_on_host());
     check_looked_up(&look_up(&device));
+    // More than is copied at once, of which the device has not fetched all when the next copy is asked for.
+    let large = waves(Ix1(1_234_567), 0.3);
+    let [mut a, b] = [(); 2].map(|()| DeviceArray::from_array(&device, &large).expect("memory"));
+    a.copy_from(&-&large).expect("the same shape");
+    assert!(a.to_array().expect("memory") == -&large && b.to_array().expect("memory") == large);
     let (direct, repeated) = (train(&device, false).expect("memory"), train(&device, true).expect("memory"));
     assert!(repeated[13].1, "it was recorded");
     for (direct, repeated) in direct.iter().zip(&repeated) {

@@ -15,23 +15,23 @@ fn indices(count: usize, rows: usize) -> Vec<usize> {
 }
 
 macro_rules! on {
-    ($name:ident, $place:ty, |$p:ident, $indices:ident, $rows:ident| $make:expr) => {
+    ($name:ident, $place:ty, |$p:ident, $all:ident, $rows:ident| $make:expr) => {
         pub(super) fn $name<T: Real + MatrixScalar>($p: &$place) -> Results {
             let mut results = Results::new();
             for (count, $rows, columns) in
                 [(5, 4, 3), (1, 1, 1), (300, 40, 70), (65, 9, 33), (8, 3, 32), (0, 3, 2), (4, 3, 0)]
             {
-                let $indices = indices(count, $rows);
-                let $indices = $make;
+                let $all = indices(count, $rows);
+                let at = $make;
                 let mut y = $p.array(waves::<T, _>(Ix2(count, columns), 0.1));
                 let table = $p.array(waves::<T, _>(Ix2($rows, columns), 0.2));
                 let mut dy = $p.array(waves::<T, _>(Ix2(count, columns), 0.3));
                 let mut dtable = $p.array(waves::<T, _>(Ix2($rows, columns), 0.4));
                 let mut rule = embedding::rule();
-                rule.forward(embedding::args(&mut y, &table, &$indices));
+                rule.forward(embedding::args(&mut y, &table, &at));
                 results.push(("value", $p.elements(&y)));
                 let shadows = (shadow(&mut dy), shadow(&mut dtable), Ignored);
-                rule.pullback((), embedding::args(&mut y, &table, &$indices), shadows, ());
+                rule.pullback((), embedding::args(&mut y, &table, &at), shadows, ());
                 results.push(("restored", $p.elements(&y)));
                 results.push(("shadow of the table", $p.elements(&dtable)));
                 results.push(("shadow of y", $p.elements(&dy)));
@@ -40,8 +40,8 @@ macro_rules! on {
         }
     };
 }
-on!(on_host, OnHost, |place, indices, rows| indices);
-on!(on_device, Device, |place, indices, rows| DeviceIndices::new(place, &indices, rows).expect("memory"));
+on!(on_host, OnHost, |place, all, rows| all);
+on!(on_device, Device, |place, all, rows| DeviceIndices::new(place, &all, rows).expect("memory"));
 
 #[test]
 fn the_bits_are_those_of_the_host() {
