@@ -90,7 +90,7 @@ pub(crate) fn terms<T: Copy>(a: Stack<'_, T>, b: Stack<'_, T>, c: Stack<'_, T>) 
 /// it is a shadow that is added to.
 #[doc(hidden)]
 pub trait Multiply<T: MatrixScalar>: Memory {
-    /// What one activation keeps: room for a product, and plans.
+    /// What products of one shape keep: room for them, and a plan.
     type Room: Default + Send + HeapSize;
 
     /// *Cᵢ ← α·Aᵢ·Bᵢ + β·Cᵢ*; where *C* has one matrix and the others have several, that becomes *α·Σᵢ Aᵢ·Bᵢ + β·C*. As in BLAS, *A* and *B* are not

@@ -20,14 +20,15 @@ pub(crate) struct Read<'a, T> {
 
 /// What one activation keeps, but for what *C* held.
 pub(crate) struct Update<T: MatrixScalar, M: Multiply<T>> {
-    room: M::Room,
+    /// Of the products that give C, and of those in the gradients of A and B.
+    rooms: [M::Room; 3],
 }
 
-heap_size! { [T: MatrixScalar, M: Multiply<T>] Update<T, M> { room } }
+heap_size! { [T: MatrixScalar, M: Multiply<T>] Update<T, M> { rooms } }
 
 impl<T: MatrixScalar, M: Multiply<T>> Default for Update<T, M> {
     fn default() -> Self {
-        Update { room: Default::default() }
+        Update { rooms: Default::default() }
     }
 }
 
@@ -57,7 +58,7 @@ impl<T: MatrixScalar, M: Multiply<T>> Update<T, M> {
             mismatch(function, [a, b, c].map(Stack::shape));
         }
         // SAFETY: as the caller guarantees.
-        unsafe { memory.multiply(&mut self.room, alpha, a, b, beta, c) }
+        unsafe { memory.multiply(&mut self.rooms[0], alpha, a, b, beta, c) }
     }
 
     /// Adds to the gradients of A and B, makes that of C the one of the old C, and returns those of α and β. `c` is the old C.
@@ -73,7 +74,7 @@ impl<T: MatrixScalar, M: Multiply<T>> Update<T, M> {
         c: Stack<'_, T>,
         dc: Stack<'_, T>,
     ) -> (T, T) {
-        let room = &mut self.room;
+        let [_, room_x, room_y] = &mut self.rooms;
         let [(x, dx), (y, dy)] = [a, b]
             .map(|Read { trans, value, shadow }| (value.op(trans), shadow.map(|shadow| shadow.op(trans))));
         let (of_x, of_y) = ([dc, y.t()], [x.t(), dc]);
@@ -89,7 +90,9 @@ impl<T: MatrixScalar, M: Multiply<T>> Update<T, M> {
             if !beta.is_constant {
                 dbeta = memory.inner(dc, c);
             }
-            for (product, x, dx, through) in [(of_x, x, dx, through_x), (of_y, y, dy, !through_x)] {
+            for (room, product, x, dx, through) in
+                [(room_x, of_x, x, dx, through_x), (room_y, of_y, y, dy, !through_x)]
+            {
                 if through && !alpha.is_constant {
                     dalpha = memory.by_product(room, alpha.value, product, x, dx);
                 } else if let Some(dx) = dx {
