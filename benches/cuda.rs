@@ -1,13 +1,14 @@
-//! Fused functions, matrix products and a network on a CUDA device: `cargo bench --features cuda --bench cuda`. Without a device it
+//! Fused functions, matrix products, rows by their indices, copies and a network on a CUDA device: `cargo bench --features cuda --bench cuda`. Without a device it
 //! says so and does nothing.
 //!
 //! Figures are medians of whole runs, with the device waited for at the end of each. Copies of the same size tell what the card can do.
 
 use std::time::Instant;
 
-use ndarray::{Ix1, Ix2};
-use pullback::cuda::{Device, DeviceArray, Error, Repeated};
-use pullback::{Array, Matrix, differentiable, fused, product};
+use ndarray::{Array1, Ix1, Ix2, Ix3};
+use pullback::cuda::{Device, DeviceArray, DeviceIndices, Error, Repeated};
+use pullback::nn::generic::{Indices, embedding};
+use pullback::{Array, Matrices, Matrix, Trans, differentiable, fused, general_product, product};
 
 fused! {
     fn copied<A>(x) { x }
@@ -25,6 +26,21 @@ fn affine<M: Matrix<f32>>(y: &mut M, x: &M, w: &M, b: &M) {
 #[differentiable]
 fn multiplied<M: Matrix<f32>>(c: &mut M, a: &M, b: &M) {
     product(c, a, b);
+}
+
+#[differentiable]
+fn updated<A, B, C>(c: &mut C, a: &A, b: &B)
+where
+    A: Matrices<f32>,
+    B: Matrices<f32, Memory = A::Memory>,
+    C: Matrices<f32, Memory = A::Memory>,
+{
+    general_product(Trans::No, Trans::No, 1.0, a, b, 0.0, c);
+}
+
+#[differentiable]
+fn looked_up<M: Matrix<f32>, I: Indices<Memory = M::Memory>>(y: &mut M, table: &M, #[constant] words: &I) {
+    embedding(y, table, words);
 }
 
 /// Two layers; what they need room for are the first parameters.
@@ -114,6 +130,79 @@ fn products(device: &Device, n: usize) -> Result<(), Error> {
         1e3 * gradient,
         300.0 * forward / gradient
     );
+    // Nothing but what cuBLAS is asked for: C ← A·B, Ȧ += Ċ·Bᵀ, Ḃ += Aᵀ·Ċ.
+    let (mut da, mut db) = (zeros()?, zeros()?);
+    let calls = median(device, || {
+        general_product(Trans::No, Trans::No, 1.0, &a, &b, 0.0, &mut c);
+        general_product(Trans::No, Trans::Yes, 1.0, &seed, &b, 1.0, &mut da);
+        general_product(Trans::Yes, Trans::No, 1.0, &a, &seed, 1.0, &mut db);
+        Ok(())
+    })?;
+    let mut g = updated::<Matrix32, Matrix32, Matrix32>::pullback();
+    let general = median(device, || {
+        g.value_and_pullback(&mut c, &a, &b, &seed);
+        Ok(())
+    })?;
+    println!(
+        "the same products by themselves {:.3} ms: {:.0} % of the gradient, {:.0} % of that of a general product",
+        1e3 * calls,
+        100.0 * calls / gradient,
+        100.0 * calls / general
+    );
+    Ok(())
+}
+
+/// Many small products with the same weights or with weights of their own, and their gradients.
+fn stacks(device: &Device, count: usize, n: usize) -> Result<(), Error> {
+    let many = || DeviceArray::<f32, Ix3>::zeros(device, (count, n, n));
+    let (mut c, a, b, seed, weights) = (many()?, many()?, many()?, many()?, Matrix32::zeros(device, (n, n))?);
+    let mut own = updated::<DeviceArray<f32, Ix3>, DeviceArray<f32, Ix3>, DeviceArray<f32, Ix3>>::pullback();
+    let mut same = updated::<DeviceArray<f32, Ix3>, Matrix32, DeviceArray<f32, Ix3>>::pullback();
+    let teraflops = |seconds: f64| 6e-12 * count as f64 * (n as f64).powi(3) / seconds;
+    let own = teraflops(median(device, || {
+        own.value_and_pullback(&mut c, &a, &b, &seed);
+        Ok(())
+    })?);
+    let same = teraflops(median(device, || {
+        same.value_and_pullback(&mut c, &a, &weights, &seed);
+        Ok(())
+    })?);
+    println!("{count} products, n = {n}, with gradients: {own:.1} TFLOP/s, with the same weights {same:.1}");
+    Ok(())
+}
+
+/// Rows of a table, and their gradients added up: the words of a text, of which few are most.
+fn lookups(device: &Device, count: usize, rows: usize, columns: usize) -> Result<(), Error> {
+    let zeros = |rows| Matrix32::zeros(device, (rows, columns));
+    let (mut y, table, seed) = (zeros(count)?, zeros(rows)?, zeros(count)?);
+    let words: Vec<usize> =
+        (0..count).map(|i| (rows as f64).powf((i as f64 * 0.618_034).fract()) as usize - 1).collect();
+    let words = DeviceIndices::new(device, &words, rows)?;
+    let mut g = looked_up::<Matrix32, DeviceIndices>::pullback();
+    let forward = median(device, || {
+        embedding(&mut y, &table, &words);
+        Ok(())
+    })?;
+    let both = median(device, || {
+        g.value_and_pullback(&mut y, &table, &words, &seed);
+        Ok(())
+    })?;
+    let gigabytes = 8e-9 * (count * columns) as f64 / forward;
+    println!(
+        "{count} rows of {columns} among {rows}: forward {gigabytes:.0} GB/s, gradient {:.3} ms",
+        1e3 * both
+    );
+    Ok(())
+}
+
+/// Copies from and to the host.
+fn transfers(device: &Device, elements: usize) -> Result<(), Error> {
+    let host = Array1::<f32>::zeros(elements);
+    let mut array = DeviceArray::<f32, Ix1>::zeros(device, elements)?;
+    let gigabytes = |seconds: f64| 4e-9 * elements as f64 / seconds;
+    let there = gigabytes(median(device, || array.copy_from(&host))?);
+    let back = gigabytes(median(device, || array.to_array().map(|_| ()))?);
+    println!("{elements} numbers: {there:.1} GB/s to the device, {back:.1} GB/s back");
     Ok(())
 }
 
@@ -152,6 +241,14 @@ fn main() -> Result<(), Error> {
     bandwidth(&device, if measures { 1 << 27 } else { 1 << 12 })?;
     for n in if measures { &[512, 1024, 4096][..] } else { &[16] } {
         products(&device, *n)?;
+    }
+    for (count, n) in if measures { &[(4096, 32), (256, 256)][..] } else { &[(3, 4)] } {
+        stacks(&device, *count, *n)?;
+    }
+    let (count, rows, columns) = if measures { (1 << 15, 50_000, 1024) } else { (10, 5, 3) };
+    lookups(&device, count, rows, columns)?;
+    for elements in if measures { &[1 << 10, 1 << 20, 1 << 26][..] } else { &[100] } {
+        transfers(&device, *elements)?;
     }
     for (batch, d) in if measures { &[(16, 64), (256, 1024), (256, 4096)][..] } else { &[(2, 8)] } {
         networks(&device, *batch, *d)?;

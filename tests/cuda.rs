@@ -1,10 +1,11 @@
 //! One function on the host, on a simulated device, and on a CUDA device where there is one.
 #![allow(missing_docs)]
 
-use ndarray::{Array1, Array2, Axis, Ix1, Ix2};
+use ndarray::{Array, Array1, Array2, Array3, Axis, Dimension, Ix1, Ix2, Ix3};
 use pullback::cuda::simulator::simulate;
-use pullback::cuda::{Device, DeviceArray, Error, Repeated};
-use pullback::{Array, Matrix, differentiable, fused, product};
+use pullback::cuda::{Device, DeviceArray, DeviceIndices, Error, Repeated};
+use pullback::nn::generic::{Indices, cross_entropy, embedding, rms_norm};
+use pullback::{Array as AnyArray, Matrices, Matrix, Trans, differentiable, fused, general_product, product};
 
 fused! {
     fn bias_tanh<A>(z, b) { (z + b).tanh() }
@@ -27,7 +28,7 @@ fused! {
 /// A network with one hidden layer; what it needs room for are its first parameters.
 #[differentiable]
 #[allow(clippy::too_many_arguments)]
-fn loss<M: Matrix<f64>, V: Array<f64, Memory = M::Memory>>(
+fn loss<M: Matrix<f64>, V: AnyArray<f64, Memory = M::Memory>>(
     z: &mut M,
     h: &mut M,
     y: &mut M,
@@ -46,7 +47,7 @@ fn loss<M: Matrix<f64>, V: Array<f64, Memory = M::Memory>>(
 /// The same, of which the value stays on the device: the losses of all rows.
 #[differentiable]
 #[allow(clippy::too_many_arguments)]
-fn row_losses<M: Matrix<f64>, V: Array<f64, Memory = M::Memory>>(
+fn row_losses<M: Matrix<f64>, V: AnyArray<f64, Memory = M::Memory>>(
     losses: &mut M,
     z: &mut M,
     h: &mut M,
@@ -211,6 +212,157 @@ fn work_that_waits_for_the_device_is_not_recorded() {
     }
 }
 
+/// Words, what is predicted of them, and what a stack of matrices makes of them.
+#[differentiable]
+#[allow(clippy::too_many_arguments)]
+fn predictions<M, S, I>(
+    losses: &mut M,
+    s: &mut S,
+    x: &mut M,
+    y: &mut M,
+    z: &mut M,
+    table: &M,
+    gain: &M,
+    w: &M,
+    stack: &S,
+    scale: f64,
+    keep: f64,
+    #[constant] words: &I,
+    #[constant] targets: &M,
+) where
+    M: Matrix<f64>,
+    S: Matrices<f64, Memory = M::Memory>,
+    I: Indices<Memory = M::Memory>,
+{
+    embedding(x, table, words);
+    rms_norm(y, &*x, gain, 1e-3, Axis(1));
+    general_product(Trans::No, Trans::Yes, 1.0, &*y, w, 0.0, z);
+    cross_entropy(losses, &*z, targets, Axis(1));
+    general_product(Trans::No, Trans::No, scale, stack, &*y, keep, s);
+}
+
+fn waves<D: Dimension>(shape: D, seed: f64) -> Array<f64, D> {
+    let elements = (0..shape.size()).map(|i| (seed + 0.73 * i as f64).sin()).collect();
+    Array::from_shape_vec(shape, elements).expect("as many")
+}
+
+const WORDS: [[usize; 6]; 3] = [[2, 0, 2, 6, 2, 1], [0, 0, 0, 0, 0, 0], [6, 5, 4, 3, 2, 1]];
+
+/// The gradients for all words in turn, where `$two` and `$three` make arrays out of the host's, `$words` indices, and `$out` the host's arrays
+/// out of gradients.
+macro_rules! predict {
+    ($M:ty, $S:ty, $I:ty; $two:expr, $three:expr, $words:expr, $out:expr, $after:expr) => {{
+        let [mut losses, no_losses] = [0.1, 0.11].map(|seed| $two(waves(Ix2(6, 1), seed)));
+        let [mut x, mut y, no_x, no_y] = [0.2, 0.3, 0.4, 0.5].map(|seed| $two(waves(Ix2(6, 4), seed)));
+        let [mut z, targets, no_z] = [0.6, 0.7, 0.75].map(|seed| $two(waves(Ix2(6, 5), seed)));
+        let [mut s, no_s] = [0.8, 0.9].map(|seed| $three(waves(Ix3(2, 3, 4), seed)));
+        let (table, gain, w) =
+            ($two(waves(Ix2(7, 4), 1.1)), $two(waves(Ix2(1, 4), 1.2)), $two(waves(Ix2(5, 4), 1.3)));
+        let stack = $three(waves(Ix3(2, 3, 6), 1.4));
+        let mut g = predictions::<$M, $S, $I>::pullback();
+        WORDS.map(|words| {
+            let words = $words(&words[..]);
+            let ((), d) = g.value_and_pullback(
+                &mut losses,
+                &mut s,
+                &mut x,
+                &mut y,
+                &mut z,
+                &table,
+                &gain,
+                &w,
+                &stack,
+                0.7,
+                0.5,
+                &words,
+                &targets,
+                &no_losses,
+                &no_s,
+                &no_x,
+                &no_y,
+                &no_z,
+            );
+            let elements: Vec<f64> =
+                [$out(d.table), $out(d.gain), $out(d.w), $out(d.s), $out(d.stack)].concat();
+            (elements, [d.scale, d.keep], $after())
+        })
+    }};
+}
+
+type Predicted = [(Vec<f64>, [f64; 2], usize); 3];
+
+fn predict_on_host() -> Predicted {
+    fn out<D: Dimension>(array: &Array<f64, D>) -> Vec<f64> {
+        array.iter().copied().collect()
+    }
+    fn same<X>(array: X) -> X {
+        array
+    }
+    predict!(Array2<f64>, Array3<f64>, Vec<usize>; same, same, |words: &[usize]| words.to_vec(), out, || 0)
+}
+
+fn predict_on(device: &Device) -> Predicted {
+    fn out<D: Dimension + Copy + 'static>(array: &DeviceArray<f64, D>) -> Vec<f64> {
+        array.to_array().expect("memory").into_iter().collect()
+    }
+    predict!(
+        DeviceArray<f64, Ix2>, DeviceArray<f64, Ix3>, DeviceIndices;
+        |array: Array2<f64>| DeviceArray::from_array(device, &array).expect("memory"),
+        |array: Array3<f64>| DeviceArray::from_array(device, &array).expect("memory"),
+        |words: &[usize]| DeviceIndices::new(device, words, 7).expect("memory"),
+        out,
+        || device.allocations()
+    )
+}
+
+fn compare_predictions(found: &Predicted, expected: &Predicted) {
+    for ((elements, factors, _), (expected, expected_factors, _)) in found.iter().zip(expected) {
+        let all = || elements.iter().chain(factors).zip(expected.iter().chain(expected_factors));
+        assert_eq!(elements.len(), expected.len());
+        assert!(all().all(|(a, b)| (a - b).abs() < 1e-12), "{:?}", all().collect::<Vec<_>>());
+    }
+    // But for the indices, of which there are new ones each time.
+    assert_eq!(found[2].2 - found[1].2, 1, "the second call allocates nothing on the device");
+}
+
+#[test]
+fn predictions_on_the_host_and_on_a_device() {
+    let expected = predict_on_host();
+    assert!(expected[0].0 != expected[1].0);
+    for found in simulate(predict_on) {
+        compare_predictions(&found, &expected);
+    }
+}
+
+/// Other words in the same place, each time: the graph looks them up.
+fn look_up(device: &Device) -> Vec<(Array2<f64>, bool)> {
+    let table = DeviceArray::from_array(device, &waves(Ix2(7, 4), 0.1)).expect("memory");
+    let x = DeviceArray::<f64, Ix2>::zeros(device, (6, 4)).expect("memory");
+    let words = DeviceIndices::new(device, &WORDS[0], 7).expect("memory");
+    let mut work =
+        Repeated::new(device, (x, words), |(x, words): &mut (DeviceArray<f64, Ix2>, DeviceIndices)| {
+            embedding(x, &table, words);
+        });
+    let each = (0..6).map(|i| {
+        work.arguments().1.copy_from(&WORDS[i % 3]).expect("as many words");
+        work.run().expect("a device");
+        (work.arguments().0.to_array().expect("memory"), work.is_recorded())
+    });
+    each.collect()
+}
+
+fn check_looked_up(found: &[(Array2<f64>, bool)]) {
+    for (i, (x, recorded)) in found.iter().enumerate() {
+        assert_eq!(*x, waves(Ix2(7, 4), 0.1).select(Axis(0), &WORDS[i % 3]));
+        assert_eq!(*recorded, i >= 2);
+    }
+}
+
+#[test]
+fn a_graph_looks_up_what_is_there() {
+    simulate(look_up).iter().for_each(|found| check_looked_up(found));
+}
+
 /// What has to hold where there is a device.
 #[test]
 fn on_a_cuda_device() {
@@ -221,6 +373,13 @@ fn on_a_cuda_device() {
     let (results, allocations) = on(&device, 7).expect("memory");
     compare(&results, &on_host(7));
     assert_eq!(allocations[0], allocations[2], "the second call allocates nothing on the device");
+    compare_predictions(&predict_on(&device), &predict_on_host());
+    check_looked_up(&look_up(&device));
+    // More than is copied at once, of which the device has not fetched all when the next copy is asked for.
+    let large = waves(Ix1(1_234_567), 0.3);
+    let [mut a, b] = [(); 2].map(|()| DeviceArray::from_array(&device, &large).expect("memory"));
+    a.copy_from(&-&large).expect("the same shape");
+    assert!(a.to_array().expect("memory") == -&large && b.to_array().expect("memory") == large);
     let (direct, repeated) = (train(&device, false).expect("memory"), train(&device, true).expect("memory"));
     assert!(repeated[13].1, "it was recorded");
     for (direct, repeated) in direct.iter().zip(&repeated) {

@@ -31,7 +31,7 @@ mod held;
 mod lend;
 pub mod linalg;
 mod local;
-mod matrix;
+mod matrices;
 #[doc(hidden)]
 pub mod mutation;
 #[cfg(feature = "nalgebra")]
@@ -69,7 +69,7 @@ pub use heap::HeapSize;
 pub use held::Constant;
 pub use lend::{Lend, RefLent};
 pub use local::none;
-pub use matrix::{Matrix, product};
+pub use matrices::{Matrices, Matrix, general_product, product};
 pub use output::Output;
 pub use pullback_macros::Rule;
 pub use rows::{Item, Rows};

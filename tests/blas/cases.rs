@@ -1,5 +1,6 @@
 //! All rules keep the contract of rules, on the cases that their files end with.
 
+use ndarray::{Array2, Array3};
 use pullback::blas::cases::{self, Allocates, Case};
 use pullback::testing::{CheckRule, InputOf, TestFunction, TestParameters, allocations_in};
 use pullback::{Buffers, Function, Parameters, Rule, blas};
@@ -58,4 +59,20 @@ checks! {
     dot nrm2 asum iamax scal axpy copy swap rot
     gemv ger symv syr trmv trsv
     gemm gemm_batched mul_into symm syrk trmm trsm
+}
+
+/// The function for matrices in any memory, and stacks of them, on what those for the host's are tested on.
+macro_rules! general_product {
+    ($($T:ty)*) => {$(
+        let name = "general_product";
+        let rule = pullback::general_product::<$T, Array2<$T>, Array2<$T>, Array2<$T>>::rule;
+        check(rule, Case { name, ..cases::gemm() });
+        let rule = pullback::general_product::<$T, Array3<$T>, Array3<$T>, Array3<$T>>::rule;
+        check(rule, Case { name, ..cases::gemm_batched() });
+    )*};
+}
+
+#[test]
+fn general_product() {
+    general_product!(f64 f32);
 }

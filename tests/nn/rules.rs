@@ -1,6 +1,6 @@
 //! The rules that are not fused keep the contract of rules, on the cases that their files end with.
 
-use ndarray::{Ix2, Ix4};
+use ndarray::{Array2, Ix2, Ix4};
 use pullback::nn::{self, cases};
 use pullback::testing::{CheckRule, InputOf, TestFunction};
 use pullback::{Rule, nn::cases::Case};
@@ -24,6 +24,13 @@ checks! {
     avg_pool1d avg_pool2d max_pool1d max_pool2d
     embedding negative_log_likelihood sparse_cross_entropy
     attention
+}
+
+/// For arrays in any memory, of which the host's is one.
+#[test]
+fn generic() {
+    check(nn::generic::embedding::<f64, Array2<f64>, Vec<usize>>::rule, cases::embedding());
+    check(nn::generic::embedding::<f32, Array2<f32>, Vec<usize>>::rule, cases::embedding());
 }
 
 #[test]

@@ -13,14 +13,8 @@ use super::triangular::{
 };
 
 use crate::heap::heap_size;
+pub(super) use crate::matrices::Factor;
 use crate::saved::Saved;
-
-/// A factor α, and whether nobody asks for its gradient.
-#[derive(Clone, Copy)]
-pub(super) struct Factor<T> {
-    pub(super) value: T,
-    pub(super) is_constant: bool,
-}
 
 /// Something that is read, and its shadow unless it is constant.
 pub(super) type Read<'a, T> = (Operand<'a, T>, Option<Operand<'a, T>>);

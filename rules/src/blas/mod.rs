@@ -26,6 +26,7 @@ pub(crate) mod products;
 mod simd;
 #[cfg(test)]
 mod specimens;
+mod stacks;
 mod triangular;
 mod vectorised;
 

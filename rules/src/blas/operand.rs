@@ -5,6 +5,8 @@ use std::ops::Range;
 
 use ndarray::{ArrayRef1, ArrayRef2, ArrayView1, ArrayView2, MathCell};
 
+use crate::matrices::Stack;
+
 /// A matrix that lives for `'a`, in any layout: either stride may be negative or zero.
 pub(super) struct Operand<'a, T> {
     pub(super) pointer: *mut T,
@@ -86,6 +88,15 @@ impl<'a, T> Operand<'a, T> {
     #[inline(always)]
     pub(super) fn packed(pointer: *mut T, rows: usize, columns: usize) -> Self {
         Self::new(pointer, (rows, columns), &[1, rows as isize])
+    }
+
+    /// Matrix number `i`, or the only one.
+    pub(super) fn of_stack(stack: Stack<'a, T>, i: usize) -> Self
+    where
+        T: Copy,
+    {
+        let (_, rows, columns) = stack.shape();
+        Self::new(stack.start(i), (rows, columns), &stack.place.strides[1..3])
     }
 
     /// The same sizes and strides, for matrices that are not there yet.

@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Error;
-use super::driver::{Driver, Kernel};
+use super::driver::{Driver, Kernel, Recording};
 use super::plan::Plan;
+use super::staging::Staging;
 
 /// A CUDA device with a stream of its own, on which everything happens in the order in which it was asked for. Clones are the same
 /// device.
@@ -32,7 +33,16 @@ struct Inner {
     allocations: AtomicUsize,
     /// How often something was copied from or to the host.
     transfers: AtomicUsize,
+    /// A graph is being recorded: nothing is done at once.
+    recording: AtomicBool,
+    staging: Mutex<Staging>,
     driver: Box<dyn Driver>,
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.staging.get_mut().unwrap_or_else(PoisonError::into_inner).clear(&*self.driver);
+    }
 }
 
 /// What calls share: they take turns.
@@ -123,6 +133,8 @@ impl Device {
             state: Mutex::default(),
             allocations: AtomicUsize::new(0),
             transfers: AtomicUsize::new(0),
+            recording: AtomicBool::new(false),
+            staging: Mutex::default(),
             driver,
         }))
     }
@@ -140,19 +152,44 @@ impl Device {
         Arc::as_ptr(&self.0).addr()
     }
 
+    /// Refuses what a graph cannot do.
+    fn at_once(&self, reason: &'static str) -> Result<(), Error> {
+        match self.0.recording.load(Ordering::Relaxed) {
+            true => Err(Error::Capture { reason }),
+            false => Ok(()),
+        }
+    }
+
     pub(super) fn allocate(&self, bytes: usize) -> Result<u64, Error> {
+        self.at_once("it allocates memory")?;
         self.0.allocations.fetch_add(1, Ordering::Relaxed);
         self.driver().allocate(bytes)
     }
 
-    pub(super) fn upload(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+    fn staging(&self) -> Result<MutexGuard<'_, Staging>, Error> {
+        self.at_once("it copies from or to the host")?;
         self.0.transfers.fetch_add(1, Ordering::Relaxed);
-        self.driver().upload(address, bytes)
+        Ok(self.0.staging.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Copies `bytes`, which are free again when this returns, after all that was asked for before.
+    pub(super) fn upload(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+        self.staging()?.upload(self.driver(), address, bytes)
     }
 
     pub(super) fn download(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
-        self.0.transfers.fetch_add(1, Ordering::Relaxed);
-        self.driver().download(address, bytes)
+        self.staging()?.download(self.driver(), address, bytes)
+    }
+
+    pub(super) fn begin_capture(&self) -> Result<(), Error> {
+        self.driver().begin_capture()?;
+        self.0.recording.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    pub(super) fn end_capture(&self) -> Result<Box<dyn Recording>, Error> {
+        self.0.recording.store(false, Ordering::Relaxed);
+        self.driver().end_capture()
     }
 
     /// What there was so far of what cannot be recorded.

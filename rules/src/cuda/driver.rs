@@ -1,6 +1,7 @@
 //! What a device is asked to do: by [`hardware`](super::hardware), or in tests by the simulator.
 
 use super::Error;
+use super::staging::Stage;
 
 /// A device with one stream: what it is asked to do happens in that order. Addresses are those of the device.
 pub(super) trait Driver: Send + Sync {
@@ -9,9 +10,22 @@ pub(super) trait Driver: Send + Sync {
     /// Gives memory back, once what was asked for before is done.
     fn free(&self, address: u64);
     fn zero(&self, address: u64, bytes: usize) -> Result<(), Error>;
-    fn upload(&self, address: u64, bytes: &[u8]) -> Result<(), Error>;
-    /// Waits until everything is done.
-    fn download(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error>;
+    /// Memory of the host's for copies of up to so many bytes.
+    fn stage(&self, bytes: usize) -> Result<Stage, Error>;
+    /// Gives it back, once the last copy is done.
+    fn unstage(&self, stage: Stage);
+    /// Copies bytes from there.
+    ///
+    /// # Safety
+    /// As many are there, and nobody writes to them before the copy is [done](Driver::wait); as many are at the address.
+    unsafe fn upload(&self, address: u64, from: &Stage, bytes: usize) -> Result<(), Error>;
+    /// Copies bytes to there.
+    ///
+    /// # Safety
+    /// There is room for as many, which nobody reads or writes before the copy is done; as many are at the address.
+    unsafe fn download(&self, to: &Stage, address: u64, bytes: usize) -> Result<(), Error>;
+    /// Waits until the last copy from or to there is done.
+    fn wait(&self, stage: &Stage) -> Result<(), Error>;
     fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error>;
     fn synchronize(&self) -> Result<(), Error>;
 
@@ -20,7 +34,7 @@ pub(super) trait Driver: Send + Sync {
     /// Starts a kernel with these words as its only argument, a struct.
     fn launch(&self, kernel: Kernel, grid: (u32, u32), block: (u32, u32), words: &[u64])
     -> Result<(), Error>;
-    /// *C ← α·op(A)·op(B) + β·C*, as cuBLAS defines it.
+    /// *Cᵢ ← α·op(Aᵢ)·op(Bᵢ) + β·Cᵢ*, as cuBLAS defines it.
     fn gemm(&self, product: &Gemm) -> Result<(), Error>;
 
     /// Begins to record instead of doing.
@@ -53,4 +67,8 @@ pub(super) struct Gemm {
     /// Where each begins, and how far its columns are apart: *A*, *B* and *C*.
     pub(super) starts: [u64; 3],
     pub(super) leading: [usize; 3],
+    /// How many products there are,
+    pub(super) count: usize,
+    /// and how many elements the matrices are apart that one begins with and the next.
+    pub(super) apart: [usize; 3],
 }

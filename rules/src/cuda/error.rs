@@ -44,6 +44,13 @@ pub enum Error {
         /// and what came instead.
         found: Vec<usize>,
     },
+    /// An index that is none.
+    Index {
+        /// It,
+        index: usize,
+        /// and how many rows there are.
+        rows: usize,
+    },
     /// Arrays of different devices.
     OtherDevice,
     /// A recorded gradient cannot be used.
@@ -68,6 +75,7 @@ impl fmt::Display for Error {
                 write!(f, "the kernel {kernel} does not compile: {message}")
             }
             Error::Shape { expected, found } => write!(f, "the shape is {expected:?}, and not {found:?}"),
+            Error::Index { index, rows } => write!(f, "there is no row {index} among {rows}"),
             Error::OtherDevice => write!(f, "the arrays are on different devices"),
             Error::Capture { reason } => write!(f, "no gradient was recorded: {reason}"),
         }

@@ -1,6 +1,7 @@
 //! CUDA itself, by cudarc.
 
 use std::ffi::{CString, c_void};
+use std::ptr::NonNull;
 use std::sync::{Arc, OnceLock};
 
 use cudarc::cublas::{self, CudaBlas};
@@ -10,6 +11,7 @@ use cudarc::nvrtc;
 use super::Error;
 use super::cache::Entry;
 use super::driver::{Driver, Gemm, Kernel, Recording};
+use super::staging::Stage;
 
 /// As much as NVIDIA recommends for Hopper. With memory of its own cuBLAS allocates none, not even while a graph is recorded.
 const BLAS_WORKSPACE: usize = 32 << 20;
@@ -137,18 +139,63 @@ impl Driver for Hardware {
         })
     }
 
-    fn upload(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
+    fn stage(&self, bytes: usize) -> Result<Stage, Error> {
         self.bind()?;
-        // SAFETY: so many bytes are there; `bytes` is borrowed until they have been read.
-        let copied = unsafe { driver::result::memcpy_htod_async(address, bytes, self.stream.cu_stream()) };
-        doing("copy to the device", copied.and_then(|()| self.stream.synchronize()))
+        // SAFETY: the context is bound; nobody takes the contents for anything.
+        let memory = doing("allocate memory of the host", unsafe { driver::result::malloc_host(bytes, 0) })?;
+        let flags = driver::sys::CUevent_flags::CU_EVENT_DISABLE_TIMING;
+        let event = driver::result::event::create(flags).inspect_err(|_| {
+            // SAFETY: it has just been allocated, and is nobody's.
+            let _ = unsafe { driver::result::free_host(memory) };
+        });
+        let event = doing("make an event", event)? as u64;
+        Ok(Stage { memory: NonNull::new(memory.cast()).expect("memory"), event })
     }
 
-    fn download(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
+    fn unstage(&self, stage: Stage) {
+        let done = self.context.bind_to_thread().and_then(|()| {
+            let Stage { memory, event } = stage;
+            // SAFETY: both were made by `stage` and are used no more, as the last copy is done.
+            unsafe {
+                driver::result::event::synchronize(event as driver::sys::CUevent)?;
+                driver::result::event::destroy(event as driver::sys::CUevent)?;
+                driver::result::free_host(memory.as_ptr().cast())
+            }
+        });
+        // There is nobody to tell but whoever synchronises next.
+        self.context.record_err(done);
+    }
+
+    unsafe fn upload(&self, address: u64, from: &Stage, bytes: usize) -> Result<(), Error> {
         self.bind()?;
-        // SAFETY: so many bytes are there; `bytes` is borrowed until they have been written.
-        let copied = unsafe { driver::result::memcpy_dtoh_async(bytes, address, self.stream.cu_stream()) };
-        doing("copy from the device", copied.and_then(|()| self.stream.synchronize()))
+        let stream = self.stream.cu_stream();
+        // SAFETY: as the caller guarantees.
+        let copied = unsafe {
+            let bytes = std::slice::from_raw_parts(from.memory.as_ptr(), bytes);
+            driver::result::memcpy_htod_async(address, bytes, stream)
+                .and_then(|()| driver::result::event::record(from.event as driver::sys::CUevent, stream))
+        };
+        doing("copy to the device", copied)
+    }
+
+    unsafe fn download(&self, to: &Stage, address: u64, bytes: usize) -> Result<(), Error> {
+        self.bind()?;
+        let stream = self.stream.cu_stream();
+        // SAFETY: as the caller guarantees.
+        let copied = unsafe {
+            let bytes = std::slice::from_raw_parts_mut(to.memory.as_ptr(), bytes);
+            driver::result::memcpy_dtoh_async(bytes, address, stream)
+                .and_then(|()| driver::result::event::record(to.event as driver::sys::CUevent, stream))
+        };
+        doing("copy from the device", copied)
+    }
+
+    fn wait(&self, stage: &Stage) -> Result<(), Error> {
+        self.bind()?;
+        // SAFETY: the event is one. If nothing has been recorded there is nothing to wait for.
+        doing("wait for a copy", unsafe {
+            driver::result::event::synchronize(stage.event as driver::sys::CUevent)
+        })
     }
 
     fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
@@ -201,7 +248,7 @@ impl Driver for Hardware {
     fn gemm(&self, product: &Gemm) -> Result<(), Error> {
         self.bind()?;
         let blas = *self.blas()?.handle();
-        let Gemm { double, transposed, m, n, k, alpha, beta, starts, leading } = *product;
+        let Gemm { double, transposed, m, n, k, alpha, beta, starts, leading, count, apart } = *product;
         let int = |n: usize| {
             i32::try_from(n).map_err(|_| Error::Blas { message: format!("{n} is more than it can count") })
         };
@@ -212,16 +259,28 @@ impl Driver for Hardware {
         let (m, n, k) = (int(m)?, int(n)?, int(k)?);
         let [lda, ldb, ldc] = [int(leading[0])?, int(leading[1])?, int(leading[2])?];
         let [a, b, c] = starts;
+        let count = int(count)?;
+        let [to_a, to_b, to_c] = apart.map(|apart| apart as i64);
         // SAFETY: the matrices are there; the factors are read before the call returns, as the pointer mode is that of the host.
         let done = unsafe {
             if double {
                 let (alpha, beta) = (f64::from_bits(alpha), f64::from_bits(beta));
                 let (a, b, c) = (a as *const f64, b as *const f64, c as *mut f64);
-                cublas::result::dgemm(blas, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc)
+                match count {
+                    1 => cublas::result::dgemm(blas, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc),
+                    _ => cublas::result::dgemm_strided_batched(
+                        blas, ta, tb, m, n, k, &alpha, a, lda, to_a, b, ldb, to_b, &beta, c, ldc, to_c, count,
+                    ),
+                }
             } else {
                 let (alpha, beta) = (f32::from_bits(alpha as u32), f32::from_bits(beta as u32));
                 let (a, b, c) = (a as *const f32, b as *const f32, c as *mut f32);
-                cublas::result::sgemm(blas, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc)
+                match count {
+                    1 => cublas::result::sgemm(blas, ta, tb, m, n, k, &alpha, a, lda, b, ldb, &beta, c, ldc),
+                    _ => cublas::result::sgemm_strided_batched(
+                        blas, ta, tb, m, n, k, &alpha, a, lda, to_a, b, ldb, to_b, &beta, c, ldc, to_c, count,
+                    ),
+                }
             }
         };
         done.map_err(|error| Error::Blas { message: error.to_string() })

@@ -12,6 +12,7 @@ mod device;
 mod driver;
 mod error;
 mod hardware;
+mod indices;
 mod matrix;
 mod plan;
 mod repeated;
@@ -19,12 +20,14 @@ mod run;
 #[doc(hidden)]
 pub mod simulator;
 mod source;
+mod staging;
 #[cfg(test)]
 mod tests;
 
 pub use array::{DeviceArray, DeviceRef, DeviceShadow, DeviceView, DeviceViewMut};
 pub use device::Device;
 pub use error::Error;
+pub use indices::DeviceIndices;
 pub use repeated::{Arguments, Repeated};
 
 /// What kernels have in common.

@@ -96,12 +96,15 @@ impl<A: Arguments, F: FnMut(&mut A)> Repeated<A, F> {
             self.records = self.device.obstacles() == before;
             return Ok(());
         }
-        self.device.driver().begin_capture()?;
+        // If it fails, the next run is an ordinary one.
+        self.records = false;
+        self.device.begin_capture()?;
         let recording = Ending(&self.device);
         (self.work)(&mut self.arguments);
         std::mem::forget(recording);
-        let graph = self.device.driver().end_capture()?;
+        let graph = self.device.end_capture()?;
         graph.replay()?;
+        self.records = true;
         self.graph = Some(graph);
         Ok(())
     }
@@ -112,7 +115,7 @@ struct Ending<'a>(&'a Device);
 
 impl Drop for Ending<'_> {
     fn drop(&mut self) {
-        drop(self.0.driver().end_capture());
+        drop(self.0.end_capture());
     }
 }
 

@@ -1,15 +1,18 @@
 //! Calls of fused functions with arrays on a device.
 
+use std::collections::HashMap;
+
 use ndarray::Axis;
 
 use super::array::{DeviceRef, bytes_mut, same_bytes};
 use super::device::{Device, Places, Prepared, State};
+use super::driver::Kernel;
 use super::plan::{Launch, Plan, Request, Word};
 use super::source::{Seed, Space};
 use super::{Error, Kept};
 use crate::fused::layout::{Each, Layout, Shape};
 use crate::fused::operand::{Owner, Place};
-use crate::fused::{FusedKernel, Job, Memory, Numbers, PassText, Rank, Real, Sink, Source, Text};
+use crate::fused::{FusedKernel, Job, Memory, Numbers, PassText, Rank, Real, Reduction, Sink, Source, Text};
 
 /// What a rule does about a device that fails: rules have no errors to return.
 #[cold]
@@ -114,15 +117,7 @@ fn run<T: Real, const I: usize, const O: usize>(
         });
         let mut compiled = Vec::new();
         for Launch { source, name, .. } in &plan.launches {
-            let kernel = match kernels.get(name) {
-                Some(kernel) => *kernel,
-                None => {
-                    let kernel = device.driver().kernel(&[super::PRELUDE, source].concat(), name)?;
-                    kernels.insert(name.clone(), kernel);
-                    kernel
-                }
-            };
-            compiled.push(kernel);
+            compiled.push(kernel(device, kernels, name, || source.clone())?);
         }
         plans.insert(key.clone().into_boxed_slice(), Prepared { plan, kernels: compiled });
     }
@@ -165,6 +160,21 @@ fn run<T: Real, const I: usize, const O: usize>(
     Ok(())
 }
 
+/// The kernel `name`, which is compiled if it is asked for the first time.
+pub(super) fn kernel(
+    device: &Device,
+    kernels: &mut HashMap<String, Kernel>,
+    name: &str,
+    source: impl FnOnce() -> String,
+) -> Result<Kernel, Error> {
+    if let Some(kernel) = kernels.get(name) {
+        return Ok(*kernel);
+    }
+    let kernel = device.driver().kernel(&[super::PRELUDE, &source()].concat(), name)?;
+    kernels.insert(name.to_owned(), kernel);
+    Ok(kernel)
+}
+
 fn resolve<T: Real>(
     word: Word,
     places: &Each<Option<Place<T>>>,
@@ -173,14 +183,8 @@ fn resolve<T: Real>(
     kept: u64,
     total: &dyn Fn(usize) -> u64,
 ) -> u64 {
-    let number = |place: Option<Place<T>>| {
-        let mut bits = [0; 8];
-        // SAFETY: the place is that of a number which the caller lent.
-        let number = [unsafe { *place.expect("a number").start }];
-        let mut number = number;
-        bits[..size_of::<T>()].copy_from_slice(bytes_mut(&mut number));
-        u64::from_le_bytes(bits)
-    };
+    // SAFETY: the place is that of a number which the caller lent.
+    let number = |place: Option<Place<T>>| bits(unsafe { *place.expect("a number").start });
     match word {
         Word::Value(value) => value,
         Word::Array(array) => places[array].map_or(0, |place| place.start.addr() as u64),
@@ -192,6 +196,13 @@ fn resolve<T: Real>(
         Word::Partials => at.partials,
         Word::Total(port) => total(port),
     }
+}
+
+/// The bits of a number, in a word.
+pub(super) fn bits<T: Real>(number: T) -> u64 {
+    let mut word = [0; 8];
+    word[..size_of::<T>()].copy_from_slice(bytes_mut(&mut [number]));
+    u64::from_le_bytes(word)
 }
 
 fn space(layout: &Layout, inputs: usize, outputs: usize) -> Space {
@@ -240,37 +251,64 @@ fn overlap<T: Real>(sinks: &[Option<Place<T>>], wanted: &[bool]) -> bool {
     })
 }
 
+/// A function of elements that is written by hand.
+const fn elements(name: &'static str, numbers: &'static [usize], passes: &'static [PassText; 2]) -> Text {
+    Text { name, slots: 0, numbers, passes, totals: &[] }
+}
+
+/// Nothing comes before the elements of a row.
+const BEFORE: PassText =
+    PassText { reads: &[false; 2], writes: &[false], reductions: &[], elements: "", then: "" };
+
 /// *y ← x*
-static COPY: Text = Text {
-    name: "copy",
-    slots: 0,
-    numbers: &[],
-    passes: &[
-        PassText { reads: &[false], writes: &[false], reductions: &[], elements: "", then: "" },
-        PassText { reads: &[true], writes: &[true], reductions: &[], elements: "y0 = x0;\n", then: "" },
-    ],
-    totals: &[],
-};
+static COPY: Text = elements(
+    "copy",
+    &[],
+    &[BEFORE, PassText { reads: &[true], writes: &[true], elements: "y0 = x0;\n", ..BEFORE }],
+);
 
 /// *y ← s*
-static FILL: Text = Text {
-    name: "fill",
-    slots: 0,
-    numbers: &[0],
+static FILL: Text =
+    elements("fill", &[0], &[BEFORE, PassText { writes: &[true], elements: "y0 = n0;\n", ..BEFORE }]);
+
+/// *y ← s·x*, or *y += s·x*
+static SCALE: Text = elements(
+    "scale",
+    &[0],
+    &[BEFORE, PassText { reads: &[false, true], writes: &[true], elements: "y0 = n0 * x1;\n", ..BEFORE }],
+);
+
+/// *Σ x·y*
+static INNER: Text = Text {
+    name: "inner",
+    slots: 1,
+    numbers: &[],
     passes: &[
-        PassText { reads: &[false], writes: &[false], reductions: &[], elements: "", then: "" },
-        PassText { reads: &[false], writes: &[true], reductions: &[], elements: "y0 = n0;\n", then: "" },
+        PassText { writes: &[], ..BEFORE },
+        PassText {
+            reads: &[true; 2],
+            writes: &[],
+            reductions: &[(Reduction::Sum, 0)],
+            elements: "s0 = x0 * x1;\n",
+            then: "",
+        },
     ],
     totals: &[],
 };
 
-fn write<T: Real>(device: &Device, text: &'static Text, to: Place<T>, from: Source<'_, T>) {
+fn write<T: Real, const I: usize>(
+    device: &Device,
+    text: &'static Text,
+    to: Place<T>,
+    adds: bool,
+    sources: [Source<'_, T>; I],
+) {
     let job = Job {
         name: text.name,
         shape: Shape::of(to.lengths()),
         axis: None::<Axis>,
-        sources: [from],
-        sinks: [Sink::at(Some(to), false)],
+        sources,
+        sinks: [Sink::at(Some(to), adds)],
         numbers: Numbers::Forgotten,
         of_rows: None,
     };
@@ -285,13 +323,34 @@ pub(super) fn copy<T: Real>(device: &Device, to: Place<T>, from: Place<T>) {
         let (to, from) = (to.start.addr() as u64, from.start.addr() as u64);
         device.driver().copy(to, from, bytes).unwrap_or_else(failed);
     } else {
-        write(device, &COPY, to, Source::at(from));
+        write(device, &COPY, to, false, [Source::at(from)]);
     }
 }
 
 /// Makes all elements `value`.
 pub(super) fn fill<T: Real>(device: &Device, place: Place<T>, value: T) {
-    write(device, &FILL, place, Source::number(&value));
+    write(device, &FILL, place, false, [Source::number(&value)]);
+}
+
+/// *y ← s·x*, or *y += s·x* if it `adds`, for arrays of the same shape; *y* may be *x*.
+pub(super) fn scale<T: Real>(device: &Device, y: Place<T>, factor: T, x: Place<T>, adds: bool) {
+    write(device, &SCALE, y, adds, [Source::number(&factor), Source::at(x)]);
+}
+
+/// *Σ x·y* for arrays of the same shape, on the host.
+pub(super) fn inner<T: Real>(device: &Device, x: Place<T>, y: Place<T>) -> T {
+    let mut sum = T::of(0.0);
+    let job = Job {
+        name: INNER.name,
+        shape: Shape::of(x.lengths()),
+        axis: None::<Axis>,
+        sources: [Source::at(x), Source::at(y)],
+        sinks: [],
+        numbers: Numbers::Forgotten,
+        of_rows: Sink::number(&mut sum).place,
+    };
+    run(device, &INNER, 0, job).unwrap_or_else(failed);
+    sum
 }
 
 /// Copies an array of the same shape.

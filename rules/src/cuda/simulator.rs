@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::sync::{Arc, Mutex};
+use std::ptr::NonNull;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::cache::fingerprint;
 use super::driver::{Driver, Gemm, Kernel, Recording};
+use super::staging::Stage;
 use super::{Device, Error, PRELUDE};
 
 /// How often a scenario is run: with threads forwards, backwards, and in a random order.
@@ -32,7 +34,8 @@ pub fn simulate<R>(scenario: impl Fn(&Device) -> R) -> Vec<R> {
                 .stdout(Stdio::piped())
                 .spawn()
                 .expect("the simulator starts");
-            let pipes = Pipes { input: child.stdin.take(), output: child.stdout.take(), child };
+            let pipes =
+                Pipes { input: child.stdin.take(), output: child.stdout.take(), child, copies: Vec::new() };
             let (pipes, kernels) = (Arc::new(Mutex::new(pipes)), kernels.clone());
             let simulated = Simulated { pipes, kernels, recorded: Mutex::default() };
             simulated.ask(&[b's'.into(), schedule], &[], &mut []);
@@ -97,6 +100,18 @@ fn compile(sources: &BTreeMap<String, String>) -> PathBuf {
     stem
 }
 
+/// Memory for a stage, whose event is its size.
+fn stage(bytes: usize) -> Stage {
+    let memory = NonNull::from(Box::leak(vec![0xff; bytes].into_boxed_slice()));
+    Stage { memory: memory.cast(), event: bytes as u64 }
+}
+
+fn unstage(Stage { memory, event }: Stage) {
+    let memory = NonNull::slice_from_raw_parts(memory, event as usize);
+    // SAFETY: that is what `stage` has made.
+    drop(unsafe { Box::from_raw(memory.as_ptr()) });
+}
+
 /// A device that does nothing but note which kernels it is asked for.
 #[derive(Default)]
 struct Collector {
@@ -115,11 +130,21 @@ impl Driver for Collector {
     fn zero(&self, _: u64, _: usize) -> Result<(), Error> {
         Ok(())
     }
-    fn upload(&self, _: u64, _: &[u8]) -> Result<(), Error> {
+    fn stage(&self, bytes: usize) -> Result<Stage, Error> {
+        Ok(stage(bytes))
+    }
+    fn unstage(&self, stage: Stage) {
+        unstage(stage);
+    }
+    unsafe fn upload(&self, _: u64, _: &Stage, _: usize) -> Result<(), Error> {
         Ok(())
     }
-    fn download(&self, _: u64, bytes: &mut [u8]) -> Result<(), Error> {
-        bytes.fill(0);
+    unsafe fn download(&self, to: &Stage, _: u64, bytes: usize) -> Result<(), Error> {
+        // SAFETY: as the caller guarantees.
+        unsafe { to.memory.write_bytes(0, bytes) };
+        Ok(())
+    }
+    fn wait(&self, _: &Stage) -> Result<(), Error> {
         Ok(())
     }
     fn copy(&self, _: u64, _: u64, _: usize) -> Result<(), Error> {
@@ -153,11 +178,24 @@ impl Driver for Collector {
     }
 }
 
+/// A copy to the device, or from there, of so many bytes.
+struct Staged {
+    to_device: bool,
+    address: u64,
+    memory: NonNull<u8>,
+    bytes: usize,
+}
+
+// SAFETY: nobody else uses the memory as long as the copy is not done.
+unsafe impl Send for Staged {}
+
 /// The process, and how to talk to it.
 struct Pipes {
     input: Option<ChildStdin>,
     output: Option<ChildStdout>,
     child: Child,
+    /// What was asked for last: it is done as late as may be.
+    copies: Vec<Staged>,
 }
 
 impl Drop for Pipes {
@@ -174,6 +212,37 @@ impl Pipes {
         input.write_all(message).expect("the simulator has not stopped");
         input.flush().expect("the simulator has not stopped");
     }
+
+    fn ask(&mut self, words: &[u64], bytes: &[u8], answer: &mut [u8]) {
+        self.send(&message(words, bytes));
+        if !answer.is_empty() {
+            let output = self.output.as_mut().expect("it is running");
+            output.read_exact(answer).expect("the simulator has not stopped");
+        }
+    }
+
+    /// Does the copies that were put off,
+    fn catch_up(&mut self) {
+        self.catch_up_to(self.copies.len());
+    }
+
+    /// or the first of them.
+    fn catch_up_to(&mut self, count: usize) {
+        let later = self.copies.split_off(count);
+        for Staged { to_device, address, memory, bytes } in std::mem::replace(&mut self.copies, later) {
+            // SAFETY: who asked for the copy guarantees that so many are there, and that nobody else uses them.
+            let memory = unsafe { std::slice::from_raw_parts_mut(memory.as_ptr(), bytes) };
+            if to_device {
+                self.ask(&[b'u'.into(), address, bytes as u64], memory, &mut []);
+            } else {
+                self.ask(&[b'd'.into(), address, bytes as u64], &[], memory);
+            }
+        }
+    }
+}
+
+fn message(words: &[u64], bytes: &[u8]) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_le_bytes()).chain(bytes.iter().copied()).collect()
 }
 
 struct Simulated {
@@ -190,26 +259,31 @@ struct Recorded {
 
 impl Recording for Recorded {
     fn replay(&self) -> Result<(), Error> {
-        self.pipes.lock().expect("nobody panicked").send(&self.messages);
+        let mut pipes = self.pipes.lock().expect("nobody panicked");
+        pipes.catch_up();
+        pipes.send(&self.messages);
         Ok(())
     }
 }
 
 impl Simulated {
     fn ask(&self, words: &[u64], bytes: &[u8], answer: &mut [u8]) {
-        let mut message: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        message.extend_from_slice(bytes);
         if let Some(recorded) = &mut *self.recorded.lock().expect("nobody panicked") {
             assert!(answer.is_empty(), "nothing is answered while a graph is recorded");
-            recorded.extend(message);
+            recorded.extend(message(words, bytes));
             return;
         }
-        let mut pipes = self.pipes.lock().expect("nobody panicked");
-        pipes.send(&message);
-        if !answer.is_empty() {
-            let output = pipes.output.as_mut().expect("it is running");
-            output.read_exact(answer).expect("the simulator has not stopped");
-        }
+        let mut pipes = self.pipes();
+        pipes.catch_up();
+        pipes.ask(words, bytes, answer);
+    }
+
+    fn pipes(&self) -> MutexGuard<'_, Pipes> {
+        self.pipes.lock().expect("nobody panicked")
+    }
+
+    fn put_off(&self, to_device: bool, address: u64, stage: &Stage, bytes: usize) {
+        self.pipes().copies.push(Staged { to_device, address, memory: stage.memory, bytes });
     }
 }
 
@@ -226,12 +300,27 @@ impl Driver for Simulated {
         self.ask(&[b'z'.into(), address, bytes as u64], &[], &mut []);
         Ok(())
     }
-    fn upload(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
-        self.ask(&[b'u'.into(), address, bytes.len() as u64], bytes, &mut []);
+    fn stage(&self, bytes: usize) -> Result<Stage, Error> {
+        Ok(stage(bytes))
+    }
+    fn unstage(&self, stage: Stage) {
+        self.pipes().catch_up();
+        unstage(stage);
+    }
+    unsafe fn upload(&self, address: u64, from: &Stage, bytes: usize) -> Result<(), Error> {
+        self.put_off(true, address, from, bytes);
         Ok(())
     }
-    fn download(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
-        self.ask(&[b'd'.into(), address, bytes.len() as u64], &[], bytes);
+    unsafe fn download(&self, to: &Stage, address: u64, bytes: usize) -> Result<(), Error> {
+        self.put_off(false, address, to, bytes);
+        Ok(())
+    }
+    fn wait(&self, stage: &Stage) -> Result<(), Error> {
+        // No further than the last copy from or to there: others may be done later still.
+        let mut pipes = self.pipes();
+        if let Some(last) = pipes.copies.iter().rposition(|copy| copy.memory == stage.memory) {
+            pipes.catch_up_to(last + 1);
+        }
         Ok(())
     }
     fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
@@ -239,6 +328,7 @@ impl Driver for Simulated {
         Ok(())
     }
     fn synchronize(&self) -> Result<(), Error> {
+        self.pipes().catch_up();
         Ok(())
     }
     fn kernel(&self, _: &str, name: &str) -> Result<Kernel, Error> {
@@ -257,16 +347,19 @@ impl Driver for Simulated {
         Ok(())
     }
     fn gemm(&self, product: &Gemm) -> Result<(), Error> {
-        let Gemm { double, transposed, m, n, k, alpha, beta, starts, leading } = *product;
+        let Gemm { double, transposed, m, n, k, alpha, beta, starts, leading, count, apart } = *product;
         let [ta, tb] = transposed.map(u64::from);
         let [a, b, c] = starts;
         let [lda, ldb, ldc] = leading.map(|n| n as u64);
         let head = [b'g'.into(), u64::from(double), ta, tb, m as u64, n as u64, k as u64];
         let rest = [alpha, a, lda, b, ldb, beta, c, ldc];
-        self.ask(&[&head[..], &rest].concat(), &[], &mut []);
+        let [to_a, to_b, to_c] = apart.map(|n| n as u64);
+        let stack = [count as u64, to_a, to_b, to_c];
+        self.ask(&[&head[..], &rest, &stack].concat(), &[], &mut []);
         Ok(())
     }
     fn begin_capture(&self) -> Result<(), Error> {
+        self.pipes().catch_up();
         *self.recorded.lock().expect("nobody panicked") = Some(Vec::new());
         Ok(())
     }

@@ -373,10 +373,7 @@ impl Writer<'_> {
         let body = &self.body;
         let hash = super::cache::fingerprint(&[&text, &locals, body]);
         let name = format!("pb_{}_{hash:016x}", self.text.name);
-        let source = format!(
-            "namespace {name}_space {{\n{text}extern \"C\" __global__ void __launch_bounds__({THREADS}) {name}(const Arguments a) \
-             {{\n{locals}{body}}}\n}}\n"
-        );
+        let source = kernel(&name, &text, &format!("{locals}{body}"));
         (source, name, self.fields.into_iter().map(|field| field.word).collect())
     }
 
@@ -401,6 +398,14 @@ impl Writer<'_> {
             line!(self, "__shared__ T shared[{THREADS}];");
         }
     }
+}
+
+/// The text of a kernel whose argument is a struct `Arguments a` among the `declarations`.
+pub(super) fn kernel(name: &str, declarations: &str, body: &str) -> String {
+    format!(
+        "namespace {name}_space {{\n{declarations}extern \"C\" __global__ void __launch_bounds__({THREADS}) {name}(const Arguments a) \
+         {{\n{body}}}\n}}\n"
+    )
 }
 
 /// The offset of an array in which several groups of axes have a part.

@@ -3,4 +3,7 @@
 mod device;
 mod expressions;
 mod fused;
+mod layers;
+mod lookup;
 mod nvrtc;
+mod products;

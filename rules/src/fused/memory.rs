@@ -4,7 +4,7 @@ use ndarray::{Array as Owned, ArrayRef};
 
 use super::call::{Job, clear};
 use super::{Kernel, Rank, Real, Sink, Source};
-use crate::heap::HeapSize;
+use crate::heap::{HeapSize, heap_size};
 use crate::saved::Saved;
 use crate::shadow::{Differentiable, Shadow};
 
@@ -88,6 +88,8 @@ impl<L: Kernel<T, I, O, R> + super::DeviceKernel, T: Real, const I: usize, const
 
 /// What the result of a fused function held before the call.
 pub struct Old<T: Real, A: Array<T> + ?Sized>(A::Copy);
+
+heap_size! { [T: Real, A: Array<T> + ?Sized] Old<T, A> { 0 } }
 
 impl<T: Real, A: Array<T> + ?Sized> Default for Old<T, A> {
     fn default() -> Self {

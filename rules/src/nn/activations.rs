@@ -1,8 +1,8 @@
 //! Functions of each element, for *y* of the shape to which the operands are broadcast.
 
-use pullback_macros::fused;
+use super::generic::fused_and_generic;
 
-fused! {
+fused_and_generic! {
     /// *yᵢ = max(xᵢ, 0)*.
     ///
     /// ```

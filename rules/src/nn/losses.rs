@@ -1,8 +1,8 @@
 //! How far off a prediction is, as one number; and the Kullback-Leibler divergence, one for each row.
 
-use pullback_macros::fused;
+use super::generic::fused_and_generic;
 
-fused! {
+fused_and_generic! {
     /// The mean of *(xᵢ − tᵢ)²*.
     ///
     /// ```

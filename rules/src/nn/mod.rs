@@ -4,7 +4,7 @@
 //! layouts. Nothing is allocated from the second call on.
 //!
 //! What is done to each element, or to rows, and most losses are [fused](pullback_macros::fused): one or two passes over memory, in vector
-//! instructions; operands are broadcast. The others keep their memory in the rule. A function without its rule makes it anew each time:
+//! instructions; operands are broadcast. These, and [`embedding`](fn@generic::embedding), are there for arrays in any memory as well: see [`generic`]. The others keep their memory in the rule. A function without its rule makes it anew each time:
 //! convolutions, norms of channels and attention.
 
 mod activations;
@@ -12,6 +12,8 @@ mod activations;
 pub mod cases;
 mod classification;
 mod convolution;
+mod gather;
+pub mod generic;
 mod heads;
 mod lookup;
 mod losses;

@@ -2,9 +2,9 @@
 //!
 //! The products of a cell are best made together: *[x h]·W + b* with the gates side by side, of which the functions take views.
 
-use pullback_macros::fused;
+use super::generic::fused_and_generic;
 
-fused! {
+fused_and_generic! {
     /// The state of an LSTM cell: *yᵢ = σ(fᵢ)·cᵢ + σ(iᵢ)·tanh gᵢ* for the state *c* before, and what comes to the gates for input *i*, forgetting *f* and
     /// candidate *g*; *σ* is the logistic function. What the cell puts out is [`lstm_output`](fn@lstm_output).
     ///

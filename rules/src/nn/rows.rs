@@ -3,9 +3,9 @@
 //! A row is all elements along the axis that a call names. Of each row the forward keeps the one or two numbers that reductions gave;
 //! nothing else is kept.
 
-use pullback_macros::fused;
+use super::generic::fused_and_generic;
 
-fused! {
+fused_and_generic! {
     /// *yᵢ = exp xᵢ / Σⱼ exp xⱼ* along `axis`, for *y* of the shape of *x*.
     ///
     /// The largest *xⱼ* is subtracted first, so that nothing overflows.

@@ -1,14 +1,14 @@
 //! Many products of matrices at once
 
-use ndarray::{Array3, ArrayRef, ArrayView2, Axis, Ix3};
+use ndarray::{Array3, ArrayRef, Ix3};
 
 use crate::activation::{Dual, DualMut};
-use crate::blas::adjoint::{Factor, of_product, place};
-use crate::blas::backend::{MatrixScalar, SmallPlan, keep, multiply, restore, scale};
+use crate::blas::backend::MatrixScalar;
 use crate::blas::cases::{Allocates, Case, LAYOUTS, Layout, Random};
-use crate::blas::elementwise::inner;
-use crate::blas::operand::Operand;
 use crate::blas::options::Trans;
+use crate::fused::Host;
+use crate::fused::operand::Place;
+use crate::matrices::{Factor, Read, Stack, Update};
 use crate::saved::Saved;
 use crate::shadow::ArrayCells;
 
@@ -47,54 +47,24 @@ pub fn gemm_batched<T: MatrixScalar>(
     beta: T,
     c: &mut ArrayRef3<T>,
 ) {
-    run(&mut SmallPlan::default(), trans_a, trans_b, alpha, a, b, beta, c);
+    GemmBatched::default().run(trans_a, trans_b, alpha, a, b, beta, c);
 }
 
-#[inline(never)]
-#[allow(clippy::too_many_arguments, reason = "those of gemm")]
-fn run<T: MatrixScalar>(
-    plan: &mut SmallPlan<T>,
-    trans_a: Trans,
-    trans_b: Trans,
-    alpha: T,
-    a: &ArrayRef3<T>,
-    b: &ArrayRef3<T>,
-    beta: T,
-    c: &mut ArrayRef3<T>,
-) {
-    let shape = |trans, (count, rows, columns): (usize, usize, usize)| match trans {
-        Trans::No => (count, rows, columns),
-        Trans::Yes => (count, columns, rows),
-    };
-    let (op_a, op_b) = (shape(trans_a, a.dim()), shape(trans_b, b.dim()));
-    let counts_fit = |count| count == 1 || count == c.dim().0;
-    let inner_fits = op_a.2 == op_b.1 && (c.dim().1, c.dim().2) == (op_a.1, op_b.2);
-    if !counts_fit(op_a.0) || !counts_fit(op_b.0) || !inner_fits {
-        mismatch(op_a, op_b, c.dim());
-    }
-    for (i, mut c) in c.outer_iter_mut().enumerate() {
-        let (a, b) = (number(a, i), number(b, i));
-        let (x, y) = (trans_a.operand(Operand::read(&a)), trans_b.operand(Operand::read(&b)));
-        // SAFETY: `c` is borrowed uniquely and, being mutable, does not overlap itself.
-        unsafe { multiply(plan, alpha, x, y, beta, Operand::write(&mut c), None) }
-    }
+fn stack<T: MatrixScalar>(matrices: &ArrayRef3<T>) -> Stack<'_, T> {
+    Stack::new(Place::new(matrices.as_ptr().cast_mut(), matrices.shape(), matrices.strides()))
 }
 
-#[cold]
-#[track_caller]
-fn mismatch(a: (usize, usize, usize), b: (usize, usize, usize), c: (usize, usize, usize)) -> ! {
-    let [a, b, c] = [a, b, c].map(|(count, rows, columns)| format!("{count}×{rows}×{columns}"));
-    panic!("gemm_batched: op(A) is {a} and op(B) is {b} but C is {c}");
+fn stack_to_write<T: MatrixScalar>(matrices: &mut ArrayRef3<T>) -> Stack<'_, T> {
+    Stack::new(Place::new(matrices.as_mut_ptr(), matrices.shape(), matrices.strides()))
 }
 
-/// Matrix number `i`, or the only one.
-fn number<T>(matrices: &ArrayRef3<T>, i: usize) -> ArrayView2<'_, T> {
-    matrices.index_axis(Axis(0), if matrices.dim().0 == 1 { 0 } else { i })
+fn stack_of_cells<T: MatrixScalar>(shadow: ArrayCells<'_, T, Ix3>) -> Stack<'_, T> {
+    // A `MathCell` is a transparent `Cell`, which is a transparent `UnsafeCell`.
+    Stack::new(Place::new(shadow.as_ptr().cast_mut().cast(), shadow.shape(), shadow.strides()))
 }
 
-fn cells<'a, T: MatrixScalar>(shadow: ArrayCells<'a, T, Ix3>, i: usize) -> Operand<'a, T> {
-    let i = if shadow.dim().0 == 1 { 0 } else { i };
-    Operand::cells(shadow.index_axis_move(Axis(0), i))
+fn read<'a, T: MatrixScalar>(trans: Trans, Dual { value, shadow }: Dual<'a, ArrayRef3<T>>) -> Read<'a, T> {
+    Read { trans, value: stack(value), shadow: shadow.get().map(stack_of_cells) }
 }
 
 /// Cᵢ ← α·op(Aᵢ)·op(Bᵢ) + β·Cᵢ
@@ -115,10 +85,7 @@ struct GemmBatched<T: MatrixScalar> {
     alpha_is_constant: bool,
     #[rule(constant = beta)]
     beta_is_constant: bool,
-    /// What the gradient for α is a by-product of.
-    product: Vec<T>,
-    /// For the products that give C, Ȧ and Ḃ.
-    plans: [SmallPlan<T>; 3],
+    update: Update<T, Host>,
 }
 
 impl<T: MatrixScalar> Default for GemmBatched<T> {
@@ -127,13 +94,28 @@ impl<T: MatrixScalar> Default for GemmBatched<T> {
             old_c: Saved::default(),
             alpha_is_constant: false,
             beta_is_constant: false,
-            product: Vec::new(),
-            plans: Default::default(),
+            update: Update::default(),
         }
     }
 }
 
 impl<T: MatrixScalar> GemmBatched<T> {
+    #[allow(clippy::too_many_arguments, reason = "those of gemm")]
+    fn run(
+        &mut self,
+        trans_a: Trans,
+        trans_b: Trans,
+        alpha: T,
+        a: &ArrayRef3<T>,
+        b: &ArrayRef3<T>,
+        beta: T,
+        c: &mut ArrayRef3<T>,
+    ) {
+        let (a, b, c) = ((trans_a, stack(a)), (trans_b, stack(b)), stack_to_write(c));
+        // SAFETY: `c` is borrowed uniquely and, being mutable, does not overlap itself.
+        unsafe { self.update.run("gemm_batched", &Host, alpha, a, b, beta, c) }
+    }
+
     #[allow(clippy::too_many_arguments, reason = "those of gemm")]
     fn forward(
         &mut self,
@@ -145,16 +127,11 @@ impl<T: MatrixScalar> GemmBatched<T> {
         beta: T,
         c: &mut ArrayRef3<T>,
     ) {
-        if let Some(place) = place(&mut self.old_c, self.beta_is_constant, c.len())
-            && !c.is_empty()
-        {
-            let len = c.len() / c.dim().0;
-            for (c, place) in c.outer_iter().zip(place.chunks_exact_mut(len)) {
-                // SAFETY: the buffer is nobody else's.
-                unsafe { keep(Operand::read(&c), place) }
-            }
+        match self.beta_is_constant {
+            true => self.old_c.save_to_restore(c),
+            false => self.old_c.save(c),
         }
-        run(&mut self.plans[0], trans_a, trans_b, alpha, a, b, beta, c);
+        self.run(trans_a, trans_b, alpha, a, b, beta, c);
     }
 
     #[allow(clippy::too_many_arguments, reason = "those of gemm")]
@@ -168,31 +145,13 @@ impl<T: MatrixScalar> GemmBatched<T> {
         beta: T,
         c: DualMut<'_, ArrayRef3<T>>,
     ) -> (T, T) {
-        let factor = Factor { value: alpha, is_constant: self.alpha_is_constant };
-        let (mut dalpha, mut dbeta) = (T::ZERO, T::ZERO);
-        let old_c = self.old_c.take();
-        let len = (c.value.len() / c.value.dim().0.max(1)).max(1);
-        let [_, plan_a, plan_b] = &mut self.plans;
-        for (i, mut c_value) in c.value.outer_iter_mut().enumerate() {
-            let (x, y) = (number(a.value, i), number(b.value, i));
-            let x =
-                (trans_a.operand(Operand::read(&x)), a.shadow.get().map(|da| trans_a.operand(cells(da, i))));
-            let y =
-                (trans_b.operand(Operand::read(&y)), b.shadow.get().map(|db| trans_b.operand(cells(db, i))));
-            // SAFETY: no shadow overlaps a primal, and the shadow of C none of the others.
-            unsafe {
-                if let Some(old_c) = old_c.filter(|_| !c_value.is_empty()) {
-                    restore(Operand::write(&mut c_value), &old_c[i * len..][..len]);
-                }
-                let Some(dc) = c.shadow.get().map(|dc| cells(dc, i)) else { continue };
-                if !self.beta_is_constant {
-                    dbeta += inner(dc, Operand::read(&c_value));
-                }
-                dalpha += of_product(&mut self.product, [&mut *plan_a, &mut *plan_b], factor, x, y, dc);
-                scale(beta, dc);
-            }
-        }
-        (dalpha, dbeta)
+        self.old_c.restore(c.value);
+        let Some(dc) = c.shadow.get() else { return (T::ZERO, T::ZERO) };
+        let alpha = Factor { value: alpha, is_constant: self.alpha_is_constant };
+        let beta = Factor { value: beta, is_constant: self.beta_is_constant };
+        let (a, b) = (read(trans_a, a), read(trans_b, b));
+        // SAFETY: no shadow overlaps a primal, and the shadow of C none of the others.
+        unsafe { self.update.pull(&Host, [alpha, beta], a, b, stack(c.value), stack_of_cells(dc)) }
     }
 }
 

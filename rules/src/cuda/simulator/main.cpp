@@ -13,7 +13,7 @@ static void put(const void *place, size_t bytes) {
     fflush(stdout);
 }
 
-// C <- alpha op(A) op(B) + beta C by columns, as cuBLAS defines it.
+// C <- alpha op(A) op(B) + beta C by columns, as cuBLAS defines it; strided and batched below.
 template <typename T> static void gemm(bool ta, bool tb, long m, long n, long k, T alpha, const T *a, long lda, const T *b, long ldb,
                                        T beta, T *c, long ldc) {
     for (long j = 0; j < n; ++j)
@@ -25,13 +25,14 @@ template <typename T> static void gemm(bool ta, bool tb, long m, long n, long k,
 }
 
 template <typename T> static void gemm() {
-    uint64_t w[13];
+    uint64_t w[17];
     for (uint64_t &word : w) word = get();
     T alpha, beta;
     memcpy(&alpha, &w[5], sizeof(T));
     memcpy(&beta, &w[10], sizeof(T));
-    gemm<T>(w[0], w[1], (long)w[2], (long)w[3], (long)w[4], alpha, (const T *)w[6], (long)w[7], (const T *)w[8], (long)w[9], beta,
-            (T *)w[11], (long)w[12]);
+    for (uint64_t i = 0; i < w[13]; ++i)
+        gemm<T>(w[0], w[1], (long)w[2], (long)w[3], (long)w[4], alpha, (const T *)w[6] + i * w[14], (long)w[7], (const T *)w[8] + i * w[15],
+                (long)w[9], beta, (T *)w[11] + i * w[16], (long)w[12]);
 }
 
 int main() {

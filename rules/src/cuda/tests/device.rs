@@ -3,7 +3,7 @@
 use ndarray::{Array2, Axis, Ix1, Ix2, Ix3, arr0, array, s};
 
 use super::expressions::*;
-use super::fused::waves;
+use super::fused::{shadow, waves};
 use crate::cuda::simulator::{simulate, sources};
 use crate::cuda::{Device, DeviceArray, Error};
 use crate::{Ignored, Rule, Shadow, product};
@@ -57,6 +57,50 @@ fn copies_and_views() {
     }
 }
 
+/// More than stages have room for, and more copies than there are stages, none of which is waited for.
+#[test]
+fn copies_by_way_of_stages() {
+    let large = waves::<f64, _>(Ix1(800_003), 0.3);
+    let small: Vec<_> = (0..5).map(|i| waves::<f32, _>(Ix1(10 + i), i as f64)).collect();
+    let run = |device: &Device| {
+        let mut elements = large.clone();
+        let a = DeviceArray::from_array(device, &elements).expect("memory");
+        // They are free again.
+        elements.fill(0.0);
+        let mut arrays: Vec<_> =
+            small.iter().map(|x| DeviceArray::from_array(device, x).expect("memory")).collect();
+        for (x, array) in small.iter().zip(&mut arrays) {
+            array.copy_from(&(2.0_f32 * x)).expect("the same shape");
+        }
+        let small: Vec<_> = arrays.iter().map(|array| array.to_array().expect("memory")).collect();
+        (a.to_array().expect("memory"), small)
+    };
+    for (large_again, small_again) in simulate(run) {
+        assert!(large_again == large);
+        assert!(small_again.iter().zip(&small).all(|(again, x)| *again == 2.0_f32 * x));
+    }
+}
+
+/// A graph would copy again and again what was there once.
+#[test]
+fn nothing_is_copied_while_a_graph_is_recorded() {
+    let run = |device: &Device| {
+        let mut x = DeviceArray::<f32, Ix1>::zeros(device, 3).expect("memory");
+        device.begin_capture().expect("a device");
+        let refused = [
+            x.copy_from(&array![1.0, 2.0, 3.0]),
+            x.to_array().map(|_| ()),
+            DeviceArray::<f32, Ix1>::zeros(device, 3).map(|_| ()),
+        ];
+        let recorded = device.end_capture().map(|_| ());
+        (refused, recorded, x.copy_from(&array![1.0, 2.0, 3.0]), x.to_array())
+    };
+    for (refused, recorded, copied, x) in simulate(run) {
+        assert!(refused.iter().all(|result| matches!(result, Err(Error::Capture { .. }))), "{refused:?}");
+        assert_eq!((recorded, copied, x), (Ok(()), Ok(()), Ok(array![1.0, 2.0, 3.0])));
+    }
+}
+
 #[test]
 fn products_of_matrices() {
     let (a, b) = (waves::<f64, _>(Ix2(5, 7), 0.1), waves::<f64, _>(Ix2(7, 3), 0.2));
@@ -89,10 +133,6 @@ fn products_of_matrices() {
         assert_eq!(new_dc, Array2::<f64>::zeros((5, 3)));
         assert_eq!(allocations[0], allocations[2], "the first activation allocates, and no other");
     }
-}
-
-fn shadow<A: crate::Differentiable<Gradient = A>>(array: &mut A) -> Shadow<A::Shadow<'_>> {
-    Shadow::new(A::shadow(array))
 }
 
 /// Two activations are pending at once; buffers belong to the rule.

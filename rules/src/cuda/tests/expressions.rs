@@ -2,6 +2,8 @@
 
 use pullback_macros::fused;
 
+pub(super) use crate::nn::generic::{cross_entropy, layer_norm, log_softmax, log_sum_exp, rms_norm, softmax};
+
 fused! {
     pub(super) fn affine_tanh<A>(x, w, b) { (x * w + b).tanh() }
 
@@ -30,21 +32,6 @@ fused! {
         let others = x.abs() + x.signum() + x.floor() + x.erf() + x.erfc() + large.powf(x) + x.powi(3) + large.powi(-2);
         let chosen = x.max(small) + x.min(0.3) + x.clamp(-0.5, 0.25) + x.mul_add(small, 1e-3);
         exponentials + logarithms + circular + inverse + others + chosen
-    }
-
-    pub(super) fn softmax<A>(x; axis) {
-        let e = (x - constant(max(x))).exp();
-        e / sum(e)
-    }
-
-    pub(super) fn layer_norm<A>(x, gain, bias, epsilon: T; axis) {
-        let centred = x - mean(x);
-        centred / (mean(centred * centred) + epsilon).sqrt() * gain + bias
-    }
-
-    pub(super) fn cross_entropy<A>(x, t; axis) {
-        let shifted = x - constant(max(x));
-        sum(shifted.exp()).ln() * sum(t) - sum(t * shifted)
     }
 
     pub(super) fn range<A>(x; axis) { max(x) - min(x) * count() }

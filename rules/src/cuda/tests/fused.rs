@@ -18,7 +18,7 @@ pub(super) trait Place<T: Real> {
 
 pub(super) struct OnHost;
 
-fn of<T: Real>(value: T) -> f64 {
+pub(super) fn of<T: Real>(value: T) -> f64 {
     // SAFETY: there are two of them.
     unsafe {
         match size_of::<T>() {
@@ -87,6 +87,9 @@ macro_rules! call {
     (@run $place:ident, $results:expr, $T:ty, $rule:ident, $function:ident, $y:ident, $a:ident, $s:ident; ($x0:expr, $x1:expr, $x2:expr, $x3:expr); ($($n:expr),*); ($($axis:expr)?)) => {
         call!(@with $place, $results, $T, $rule, $function, $y, $a, $s; (0 1, 1 2, 2 3, 3 4); ($($n),*); ($($axis)?))
     };
+    (@run $place:ident, $results:expr, $T:ty, $rule:ident, $function:ident, $y:ident, $a:ident, $s:ident; ($x0:expr, $x1:expr, $x2:expr, $x3:expr, $x4:expr); ($($n:expr),*); ($($axis:expr)?)) => {
+        call!(@with $place, $results, $T, $rule, $function, $y, $a, $s; (0 1, 1 2, 2 3, 3 4, 4 5); ($($n),*); ($($axis)?))
+    };
     (@with $place:ident, $results:expr, $T:ty, $rule:ident, $function:ident, $y:ident, $a:ident, $s:ident; ($($i:tt $j:tt),*); ($($n:expr),*); ($($axis:expr)?)) => {{
         $rule.forward($function::args(&mut $y, $(&$a.$i,)* $(<$T>::of($n),)* $($axis)?));
         $results.push((concat!(stringify!($function), ": value"), $place.elements(&$y)));
@@ -102,13 +105,14 @@ macro_rules! call {
     }};
     (@ignored $x:expr) => { crate::Ignored };
 }
+pub(super) use call;
 
-fn shadow<A: Differentiable<Gradient = A>>(array: &mut A) -> Shadow<A::Shadow<'_>> {
+pub(super) fn shadow<A: Differentiable<Gradient = A>>(array: &mut A) -> Shadow<A::Shadow<'_>> {
     Shadow::new(A::shadow(array))
 }
 
 /// The numbers in a tuple, as it is written.
-fn numbers(text: &str) -> Vec<f64> {
+pub(super) fn numbers(text: &str) -> Vec<f64> {
     text.split(['(', ')', ',', ' ']).filter_map(|word| word.parse().ok()).collect()
 }
 
@@ -161,6 +165,19 @@ fn by_rows<T: Real + std::fmt::Debug, P: Place<T>>(place: &P) -> Results {
         run!(layer_norm(Ix2(6, 12), Ix2(6, 12), Ix1(12), Ix2(1, 12); 0.1; axis));
         run!(layer_norm(Ix2(11, 7), Ix2(11, 7), Ix2(11, 1), Ix2(1, 1); 0.1; axis));
         run!(layer_norm(Ix2(11, 8), Ix2(11, 8), Ix2(11, 8), Ix2(11, 8); 0.1; axis));
+    }
+    // Odd lengths, more than a block has threads, and more than one block goes through, along either axis.
+    for (axis, shape, one, along) in [
+        (Axis(1), Ix2(7, 37), Ix2(7, 1), Ix2(1, 37)),
+        (Axis(1), Ix2(3, 1001), Ix2(3, 1), Ix2(1, 1001)),
+        (Axis(1), Ix2(2, 17_001), Ix2(2, 1), Ix2(1, 17_001)),
+        (Axis(0), Ix2(301, 5), Ix2(1, 5), Ix2(301, 1)),
+    ] {
+        run!(log_softmax(shape, shape; ; axis));
+        run!(log_sum_exp(one, shape; ; axis));
+        run!(rms_norm(shape, shape, along; 0.1; axis));
+        run!(layer_norm(shape, shape, along, along; 0.1; axis));
+        run!(cross_entropy(one, shape, shape; ; axis));
     }
     for axis in [Axis(0), Axis(1), Axis(2)] {
         run!(softmax(Ix3(3, 4, 5), Ix3(3, 4, 5); ; axis));

@@ -1,6 +1,6 @@
 //! A CUDA compiler takes every kernel.
 
-use super::fused::everything;
+use super::{fused::everything, layers::layers, lookup, products};
 use crate::cuda::simulator::{program, sources};
 
 #[test]
@@ -13,6 +13,12 @@ fn nvrtc_compiles_every_kernel() {
     let sources = sources(|device| {
         everything::<f32, _>(device);
         everything::<f64, _>(device);
+        products::on_device::<f32>(device);
+        products::on_device::<f64>(device);
+        lookup::on_device::<f32>(device);
+        lookup::on_device::<f64>(device);
+        layers::<f32, _>(device);
+        layers::<f64, _>(device);
     });
     assert!(sources.len() > 100, "{} kernels", sources.len());
     let options = cudarc::nvrtc::CompileOptions {

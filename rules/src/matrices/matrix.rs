@@ -2,13 +2,14 @@
 
 use ndarray::Array2;
 
+use super::Matrices;
 use crate::blas::MulInto;
-use crate::fused::{Array, Real};
+use crate::fused::Real;
 use crate::heap::{HeapSize, heap_size};
 use crate::{Dual, DualMut, MatrixScalar, Rule, mul_into};
 
 /// A matrix of `f32` or `f64`, wherever it is: what [`product`](fn@product) multiplies.
-pub trait Matrix<T: Real + MatrixScalar>: Array<T> + Sized {
+pub trait Matrix<T: Real + MatrixScalar>: Matrices<T> + Sized {
     /// One activation of the rule of [`product`](fn@product).
     #[doc(hidden)]
     type Product: Default + Send + HeapSize;
