@@ -87,7 +87,8 @@ impl Parser<'_> {
         let mut closure = closure.clone();
         // Both passes borrow what they need.
         closure.capture = None;
-        let mut verbatim = self.plain(&Syn::Closure(closure.clone()));
+        let verbatim = Syn::Closure(closure.clone());
+        let mut verbatim = self.plain(&verbatim).unwrap_or(verbatim);
         Strip.visit_expr_mut(&mut verbatim);
         let body = self.new_block();
         let outside = self.closure_body.replace(body);

@@ -41,7 +41,7 @@ impl Parser<'_> {
     fn fill_in(&mut self, mut stmts: VecDeque<Stmt>) {
         while let Some(mut stmt) = stmts.pop_front() {
             self.recomputing = annotation::take_mark(&mut stmt);
-            self.keep_captured(&mut stmt, &mut stmts);
+            self.keep_named(&mut stmt, &mut stmts);
             let last = stmts.is_empty();
             if let Stmt::Local(local) = &stmt
                 && let Some(parts) = self.let_there(local).or_else(|| self.let_inside(local, &stmts))

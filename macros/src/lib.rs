@@ -27,6 +27,7 @@ mod exchange;
 mod exits;
 mod formula;
 mod forward;
+mod functions;
 mod fused;
 mod fusion;
 mod gather;
