@@ -243,26 +243,41 @@ impl Parser<'_> {
         more.1
     }
 
+    /// A `let` may make of it another name for a place.
+    fn may_refer(&self, init: &Expr) -> bool {
+        match init {
+            Expr::Reference(_) | Expr::MethodCall(_) => true,
+            Expr::Path(path) => path.path.get_ident().is_some_and(|name| self.is_reference(name)),
+            Expr::Tuple(tuple) => tuple.elems.iter().any(|element| self.may_refer(element)),
+            _ => false,
+        }
+    }
+
     /// A `let` that takes a name which a closure still refers to, or which the variable has that it refers to itself, as in
     /// `let x = &x[1..];`: both get along if the new one is called otherwise.
     pub(crate) fn keep_named(&mut self, stmt: &mut Stmt, rest: &mut VecDeque<Stmt>) {
-        let (names, refers) = match stmt {
+        let (names, init) = match stmt {
             Stmt::Local(local) => {
-                (bound(&local.pat), local.init.as_ref().is_some_and(|init| may_refer(&init.expr)))
+                let init = local.init.as_ref().map(|init| &*init.expr).filter(|init| self.may_refer(init));
+                (bound(&local.pat), init)
             }
-            Stmt::Expr(Expr::ForLoop(f), _) => (bound(&f.pat), false),
+            Stmt::Expr(Expr::ForLoop(f), _) => (bound(&f.pat), None),
             _ => return,
         };
-        let taken = |name: &Ident| {
-            self.is_captured(name)
-                || refers
-                    && self.suspects.contains(name)
-                    && matches!(
-                        self.scopes.last().and_then(|s| s.get(&name.to_string())),
-                        Some(Binding::Variable(_))
-                    )
+        let refers_to = |name: &Ident, init: &Expr| match self
+            .scopes
+            .last()
+            .and_then(|scope| scope.get(&name.to_string()))
+        {
+            Some(Binding::Variable(_)) => true,
+            // The names get their meanings one after the other.
+            _ => names.len() > 1 && Occurrences::of(init).count(name) > 0,
         };
-        let names: Vec<_> = names.into_iter().filter(taken).collect();
+        let taken = |name: &&Ident| {
+            self.is_captured(name)
+                || self.suspects.contains(name) && init.is_some_and(|init| refers_to(name, init))
+        };
+        let names: Vec<_> = names.iter().filter(taken).cloned().collect();
         for name in names {
             // Otherwise it may be an own value after all.
             let before = (!self.is_captured(&name)).then(|| (stmt.clone(), rest.clone()));
@@ -292,15 +307,6 @@ impl Parser<'_> {
                 _ => {}
             }
         }
-    }
-}
-
-/// A `let` may make of it another name for a place.
-fn may_refer(init: &Expr) -> bool {
-    match init {
-        Expr::Reference(_) | Expr::Path(_) | Expr::MethodCall(_) => true,
-        Expr::Tuple(tuple) => tuple.elems.iter().any(may_refer),
-        _ => false,
     }
 }
 
