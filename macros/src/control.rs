@@ -44,7 +44,10 @@ impl Parser<'_> {
             self.keep_named(&mut stmt, &mut stmts);
             let last = stmts.is_empty();
             if let Stmt::Local(local) = &stmt
-                && let Some(parts) = self.let_there(local).or_else(|| self.let_inside(local, &stmts))
+                && let Some(parts) = self
+                    .let_there(local)
+                    .or_else(|| self.let_inside(local, &stmts))
+                    .or_else(|| self.let_left(local))
             {
                 self.program.blocks[self.block].rewritten = true;
                 self.put_back(parts, &mut stmts);

@@ -6,6 +6,7 @@ mod aggregates;
 mod annotation;
 mod arms;
 mod arrays;
+mod breaks;
 mod callable;
 mod callbacks;
 mod calls;

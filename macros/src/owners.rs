@@ -72,6 +72,7 @@ impl Program {
         // What is returned early takes the place of the local that is returned, what is taken leaves an empty vector behind:
         // where the memory for the gradient of one goes, the other is to find it.
         let empty = self.made_empty();
+        self.emptied.extend(&empty);
         let replaced = |id: VarId| self.is_returned(id) || empty.contains(&id);
         let whole = |(one, other): &&(VarId, VarId)| {
             self.exprs.iter().any(|expr| match &expr.kind {

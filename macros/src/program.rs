@@ -73,7 +73,7 @@ pub(crate) struct Program {
     pub(crate) results: HashSet<VarId>,
     /// The locals that hold what is inside an `Option` or a `Result`, as an `Option`.
     pub(crate) inside: HashSet<VarId>,
-    /// The vectors that are moved out of an enclosing block.
+    /// The vectors that are moved out of an enclosing block, and those that start empty.
     pub(crate) emptied: HashSet<VarId>,
     /// The vectors that rows are pushed to.
     pub(crate) grown: HashSet<VarId>,
