@@ -61,11 +61,11 @@ impl Parser<'_> {
             true => parse_quote!(#label: loop #body),
             false => parse_quote!(#label: #body),
         };
-        Some(vec![
-            parse_quote!(let mut #left: #told = ::std::vec::Vec::new();),
-            left_by,
-            parse_quote!(let #pattern = #left;),
-        ])
+        self.push_statement(&parse_quote!(let mut #left: #told = ::std::vec::Vec::new();));
+        if let Some(Binding::Variable(id)) = self.lookup(left) {
+            self.program.emptied.extend([*id]);
+        }
+        Some(vec![left_by, parse_quote!(let #pattern = #left;)])
     }
 
     /// The value is a vector, which may have got its name in `block`.

@@ -40,7 +40,7 @@ impl Parser<'_> {
         }
         match arg {
             Syn::Closure(closure) => Some(self.closure_argument(closure)),
-            Syn::Reference(reference) if reference.mutability.is_none() => {
+            Syn::Reference(reference) => {
                 let inner = match referent(arg) {
                     inner @ (Syn::Closure(_) | Syn::Path(_) | Syn::Paren(_)) => self.callback(inner)?,
                     _ => return None,
