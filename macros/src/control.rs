@@ -44,6 +44,12 @@ impl Parser<'_> {
             self.keep_named(&mut stmt, &mut stmts);
             let last = stmts.is_empty();
             if let Stmt::Local(local) = &stmt
+                && let Some(referring) = self.field_let(local, &stmts)
+            {
+                self.program.blocks[self.block].rewritten = true;
+                stmt = referring;
+            }
+            if let Stmt::Local(local) = &stmt
                 && let Some(parts) = self
                     .let_there(local)
                     .or_else(|| self.let_inside(local, &stmts))

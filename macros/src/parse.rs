@@ -743,7 +743,8 @@ impl<'e> Parser<'e> {
             return self.add(expr, ExprKind::Wrap(function.clone(), vec![inner]));
         }
         if last.ident == "Err" && path.qself.is_none() {
-            return self.constant(expr, true, Some(ERROR));
+            let text = matches!(call.args.first(), Some(Syn::Macro(m)) if m.mac.path.is_ident("format"));
+            return self.constant(expr, !text, Some(ERROR).filter(|_| !text));
         }
         if self.program.of_scalar(function) {
             // `T::max(x, y)` is `x.max(y)`, `T::from(2.0)` a constant.
