@@ -37,6 +37,9 @@ impl<'e> Parser<'e> {
         if !self.suspects.any(f) {
             return None;
         }
+        if let Some(counted) = self.without_end(f) {
+            return Some(Ok(counted));
+        }
         let mut out = Vec::new();
         let flow = match self.flow(&f.expr, &mut out) {
             Ok(Some(flow)) => flow,
@@ -79,6 +82,27 @@ impl<'e> Parser<'e> {
             inner.label = f.label.clone().or(inner.label.take());
         }
         Ok(out)
+    }
+
+    /// `for i in start..`, which only what is in the loop can end.
+    fn without_end(&mut self, f: &syn::ExprForLoop) -> Option<Vec<Stmt>> {
+        let mut range = &*f.expr;
+        while let Expr::Paren(paren) = range {
+            range = &paren.expr;
+        }
+        let Expr::Range(syn::ExprRange { start: Some(start), end: None, .. }) = range else { return None };
+        let (attrs, label, pattern, body) = (&f.attrs, &f.label, &f.pat, &f.body.stmts);
+        let next = self.names.fresh("next");
+        Some(vec![
+            parse_quote!(let mut #next = #start;),
+            parse_quote! {
+                #(#attrs)* #label while true {
+                    let #pattern = #next;
+                    #next += 1;
+                    #(#body)*
+                }
+            },
+        ])
     }
 
     /// The loop with other names in the pattern in place of those that occur in what it goes through: each name gets a `let` of its
