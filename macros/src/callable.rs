@@ -22,6 +22,8 @@ pub(crate) struct Callable {
     pub(crate) generic: Ident,
     /// The parameter is a reference, which may be a `&mut`.
     referred: Option<bool>,
+    /// It is declared as one that may change something.
+    pub(crate) changing: bool,
     /// What it is called with.
     pub(crate) inputs: Vec<Parameter>,
     pub(crate) output: Type,
@@ -127,6 +129,7 @@ impl Callable {
         if !["Fn", "FnMut", "FnOnce"].iter().any(|known| found.name == known) {
             errors.push(ty, "a differentiable function takes functions as `impl Fn(…) -> …`");
         }
+        let changing = found.name != "Fn" || referred == Some(true);
         let generic = named.clone().unwrap_or_else(|| type_of(name, syntax));
         let inputs =
             found.arguments.inputs.iter().map(|input| input_of(&input.ty, generics, errors)).collect();
@@ -139,7 +142,7 @@ impl Callable {
                 (**ty).clone()
             }
         };
-        Some(Callable { generic, referred, inputs, output, named: named.is_some() })
+        Some(Callable { generic, referred, changing, inputs, output, named: named.is_some() })
     }
 
     /// It is of a type parameter of the function's own.
