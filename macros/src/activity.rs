@@ -120,6 +120,7 @@ fn propagate(program: &mut Program) -> bool {
 fn is_active(program: &Program, expr: ExprId) -> bool {
     match &program.exprs[expr].kind {
         ExprKind::Constant(_) => false,
+        _ if program.unused.contains(&expr) => false,
         ExprKind::Read(place) | ExprKind::Borrow { place, .. } => {
             program.variables[place.base].active && !inert(&program.kind_of_place(place))
         }

@@ -9,6 +9,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Ident, Type};
 
+use crate::calls::Callee;
 use crate::errors::Errors;
 use crate::kind::names_other_type;
 use crate::mutation::owned_type;
@@ -248,6 +249,23 @@ pub(crate) fn report_fields(program: &Program, errors: &mut Errors) {
             _ => false,
         })
     };
+    // What is an operand is a number, or a struct that is copied, and so is what has methods of the user's.
+    let moving: Vec<_> = program.moving_roots().into_iter().map(|(expr, _)| program.peel(expr)).collect();
+    let whole = |expr: &Expr, id: VarId| match &expr.kind {
+        ExprKind::Read(place) | ExprKind::Borrow { place, .. } => {
+            place.base == id && place.projections.is_empty()
+        }
+        _ => false,
+    };
+    let copied = |id: VarId| {
+        program.exprs.iter().enumerate().any(|(e, expr)| match &expr.kind {
+            ExprKind::Read(_) => whole(expr, id) && !moving.contains(&e),
+            ExprKind::Call { function: Callee::Method(name, _), args } => {
+                !crate::matrices::reads(name) && whole(&program.exprs[args[0]], id)
+            }
+            _ => false,
+        })
+    };
     for statement in program.blocks.iter().flat_map(|block| &block.statements) {
         let StatementKind::Let(Let { variables, init: Some(init), tuple: false, .. }) = &statement.kind
         else {
@@ -261,7 +279,7 @@ pub(crate) fn report_fields(program: &Program, errors: &mut Errors) {
         let field = matches!(place.projections.last(), Some(Projection::Field(_)));
         let owns = !base.by_reference() && (base.heap || program.results.contains(&place.base));
         let unknown = matches!(program.variables[*id].kind, Kind::Unknown | Kind::Sequence(_));
-        if field && owns && unknown && base.active && by_part(*id) {
+        if field && owns && unknown && base.active && by_part(*id) && !copied(*id) {
             errors.push(
                 &program.exprs[*init].syntax,
                 "a field that owns memory is not moved out of a struct differentiably yet: borrow it, as `&s.x`, or `clone` it",

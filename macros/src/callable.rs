@@ -20,8 +20,10 @@ use crate::signature::{Parameter, Passing, Signature};
 pub(crate) struct Callable {
     /// The type parameter that stands for it.
     pub(crate) generic: Ident,
-    /// The parameter is a reference.
-    pub(crate) referred: bool,
+    /// The parameter is a reference, which may be a `&mut`.
+    referred: Option<bool>,
+    /// It is declared as one that may change something.
+    pub(crate) changing: bool,
     /// What it is called with.
     pub(crate) inputs: Vec<Parameter>,
     pub(crate) output: Type,
@@ -123,13 +125,11 @@ impl Callable {
             }
             _ => return None,
         };
-        if found.name != "Fn" || referred == Some(true) {
-            errors.push(
-                ty,
-                "a differentiable function takes functions that change nothing: `impl Fn(…) -> …`, which may write to what it is \
-                 given by `&mut`",
-            );
+        // `FnMut` and `FnOnce` ask for less than `Fn`, which is what it gets.
+        if !["Fn", "FnMut", "FnOnce"].iter().any(|known| found.name == known) {
+            errors.push(ty, "a differentiable function takes functions as `impl Fn(…) -> …`");
         }
+        let changing = found.name != "Fn" || referred == Some(true);
         let generic = named.clone().unwrap_or_else(|| type_of(name, syntax));
         let inputs =
             found.arguments.inputs.iter().map(|input| input_of(&input.ty, generics, errors)).collect();
@@ -142,7 +142,7 @@ impl Callable {
                 (**ty).clone()
             }
         };
-        Some(Callable { generic, referred: referred.is_some(), inputs, output, named: named.is_some() })
+        Some(Callable { generic, referred, changing, inputs, output, named: named.is_some() })
     }
 
     /// It is of a type parameter of the function's own.
@@ -172,7 +172,7 @@ impl Callable {
     pub(crate) fn closure(&self, primal: impl ToTokens) -> TokenStream {
         let names: Vec<_> = (0..self.inputs.len()).map(|i| Program::fresh(&format!("a{i}"))).collect();
         let types = self.inputs.iter().map(|input| &input.syntax);
-        let reference = self.referred.then(|| quote!(&));
+        let reference = self.referred.map(|unique| if unique { quote!(&mut) } else { quote!(&) });
         quote!(#reference move |#(#names: #types),*| #primal((#(#names,)*)))
     }
 }

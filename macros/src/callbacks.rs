@@ -40,7 +40,7 @@ impl Parser<'_> {
         }
         match arg {
             Syn::Closure(closure) => Some(self.closure_argument(closure)),
-            Syn::Reference(reference) if reference.mutability.is_none() => {
+            Syn::Reference(reference) => {
                 let inner = match referent(arg) {
                     inner @ (Syn::Closure(_) | Syn::Path(_) | Syn::Paren(_)) => self.callback(inner)?,
                     _ => return None,
@@ -87,7 +87,8 @@ impl Parser<'_> {
         let mut closure = closure.clone();
         // Both passes borrow what they need.
         closure.capture = None;
-        let mut verbatim = self.plain(&Syn::Closure(closure.clone()));
+        let verbatim = Syn::Closure(closure.clone());
+        let mut verbatim = self.plain(&verbatim).unwrap_or(verbatim);
         Strip.visit_expr_mut(&mut verbatim);
         let body = self.new_block();
         let outside = self.closure_body.replace(body);

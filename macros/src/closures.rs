@@ -319,12 +319,12 @@ impl Parser<'_> {
     }
 
     /// Code without gradient, with calls of closures written out, and with parameters of closures in it that have the names of
-    /// variables renamed.
-    pub(crate) fn plain(&mut self, expr: &Expr) -> Expr {
+    /// variables renamed; `None` if there are none.
+    pub(crate) fn plain(&mut self, expr: &Expr) -> Option<Expr> {
         let mut expr = expr.clone();
-        let mut plain = Plain { parser: self, depth: 0 };
+        let mut plain = Plain { parser: self, depth: 0, changed: false };
         plain.visit_expr_mut(&mut expr);
-        expr
+        plain.changed.then_some(expr)
     }
 }
 
@@ -332,6 +332,7 @@ struct Plain<'p, 'e> {
     parser: &'p mut Parser<'e>,
     /// Closures inlined within each other: they cannot be recursive, but a mistake should not hang the compiler.
     depth: usize,
+    changed: bool,
 }
 
 impl VisitMut for Plain<'_, '_> {
@@ -354,7 +355,15 @@ impl VisitMut for Plain<'_, '_> {
             self.visit_expr_mut(&mut body.body);
             self.depth -= 1;
             *expr = self.parser.verbatim_call(&body, &args);
+            self.changed = true;
             return;
+        }
+        if let Expr::Call(call) = expr
+            && let Some(chosen) = self.parser.chosen(call)
+        {
+            *expr = chosen;
+            self.changed = true;
+            return self.visit_expr_mut(expr);
         }
         if let Expr::Path(_) = expr
             && let Some(closure) = self.parser.closure(expr)
@@ -368,6 +377,7 @@ impl VisitMut for Plain<'_, '_> {
             self.visit_expr_closure_mut(&mut closure);
             self.depth -= 1;
             *expr = Expr::Closure(closure);
+            self.changed = true;
             return;
         }
         syn::visit_mut::visit_expr_mut(self, expr);
@@ -381,6 +391,7 @@ impl VisitMut for Plain<'_, '_> {
                 closure.inputs.iter_mut().for_each(|input| replace.visit_pat_mut(input));
                 replace.visit_expr_mut(&mut closure.body);
                 let left = replace.left;
+                self.changed = true;
                 self.parser.must_replace(&name, !left);
             }
         }

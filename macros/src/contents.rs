@@ -137,7 +137,9 @@ impl Parser<'_> {
             Syn::Call(call) => {
                 let fills =
                     |path: &syn::ExprPath| path.path.segments.last().is_some_and(|last| wraps(&last.ident));
-                self.closure(&call.func).is_none() && !matches!(&*call.func, Syn::Path(path) if fills(path))
+                self.closure(&call.func).is_none()
+                    && !self.chooses(call)
+                    && !matches!(&*call.func, Syn::Path(path) if fills(path))
             }
             Syn::MethodCall(call) => !changes_receiver(&call.method.to_string()),
             _ => false,

@@ -41,10 +41,19 @@ impl Parser<'_> {
     fn fill_in(&mut self, mut stmts: VecDeque<Stmt>) {
         while let Some(mut stmt) = stmts.pop_front() {
             self.recomputing = annotation::take_mark(&mut stmt);
-            self.keep_captured(&mut stmt, &mut stmts);
+            if let Stmt::Local(local) = &stmt
+                && let Some(referring) = self.field_let(local, &stmts)
+            {
+                self.program.blocks[self.block].rewritten = true;
+                stmt = referring;
+            }
+            self.keep_named(&mut stmt, &mut stmts);
             let last = stmts.is_empty();
             if let Stmt::Local(local) = &stmt
-                && let Some(parts) = self.let_there(local).or_else(|| self.let_inside(local, &stmts))
+                && let Some(parts) = self
+                    .let_there(local)
+                    .or_else(|| self.let_inside(local, &stmts))
+                    .or_else(|| self.let_left(local))
             {
                 self.program.blocks[self.block].rewritten = true;
                 self.put_back(parts, &mut stmts);

@@ -65,7 +65,7 @@ impl Destructure {
             };
         }
         if !has_struct(pattern) {
-            return None;
+            return self.field_of_call(local, &init.expr);
         }
         let mut parts = Vec::new();
         let mut statements = Vec::new();
@@ -102,6 +102,14 @@ impl Destructure {
         }
         statements.extend(parts);
         Some(statements)
+    }
+
+    /// `let w = build(x).weights;`
+    fn field_of_call(&mut self, local: &Local, init: &Expr) -> Option<Vec<Stmt>> {
+        let Expr::Field(field) = init else { return None };
+        let Expr::Call(call) = &*field.base else { return None };
+        let (whole, member, pattern) = (self.fresh(), &field.member, &local.pat);
+        Some(vec![parse_quote!(let #whole = #call;), parse_quote!(let #pattern = #whole.#member;)])
     }
 
     fn fresh(&mut self) -> Ident {

@@ -43,8 +43,8 @@ pub(crate) fn report(program: &Program, errors: &mut Errors) {
                     {
                         errors.push(
                             &program.exprs[*arg].syntax,
-                            "a closure that changes what it captures cannot be passed on differentiably: let it return what it \
-                             computes, or write to an argument of type `&mut`",
+                            "a closure that changes what it captures is called differentiably where it is, not passed on: let it return \
+                             what it computes, or write to an argument of type `&mut`",
                         );
                     }
                 }

@@ -4,11 +4,11 @@
 use std::collections::VecDeque;
 
 use syn::visit_mut::VisitMut;
-use syn::{Expr, Pat, Stmt, parse_quote};
+use syn::{Expr, Ident, Pat, Stmt, parse_quote};
 
 use crate::iterators::consumers::{Chain, changes};
 use crate::iterators::item::{Code, Item, never_a_value, operand};
-use crate::parse::{Parser, assign_op};
+use crate::parse::{Binding, Parser, assign_op};
 use crate::rename::{Occurrences, Replace, Substitute, bound, path};
 
 impl Parser<'_> {
@@ -22,6 +22,9 @@ impl Parser<'_> {
             Stmt::Expr(Expr::MethodCall(call), Some(_)) if call.method == "extend" => self.extended(call),
             Stmt::Local(local) => self.rewrite_let(local),
             Stmt::Expr(Expr::ForLoop(f), _) => self.for_over(f)?.ok(),
+            Stmt::Expr(Expr::Call(call), semi) if self.chooses(call) && !is_held_constant(call) => {
+                Some(vec![Stmt::Expr(self.chosen(call)?, *semi)])
+            }
             Stmt::Expr(expr, semi) => {
                 let (mut expr, mut out) = (expr.clone(), Vec::new());
                 let lifted = match &mut expr {
@@ -51,7 +54,7 @@ impl Parser<'_> {
     }
 
     fn rewrite_let(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
-        if let Some(out) = self.closure_let(local) {
+        if let Some(out) = self.closure_let(local).or_else(|| self.function_let(local)) {
             return Some(out);
         }
         if let Some(out) = self.let_parts(local).or_else(|| self.let_slice(local)) {
@@ -72,8 +75,14 @@ impl Parser<'_> {
             None => {}
         }
         let mut expr = (*init.expr).clone();
-        if !self.lift(&mut expr, &mut out) {
-            return None;
+        let chosen = match &expr {
+            Expr::Call(call) if !is_held_constant(call) => self.chosen(call),
+            _ => None,
+        };
+        match chosen {
+            Some(chosen) => expr = chosen,
+            None if self.lift(&mut expr, &mut out) => {}
+            None => return None,
         }
         let mut local = local.clone();
         if let Some(init) = &mut local.init {
@@ -151,6 +160,18 @@ impl Parser<'_> {
         if is_held_constant(call) {
             return false;
         }
+        if let Some(chosen) = self.chosen(call) {
+            *expr = match chosen {
+                Expr::Match(chosen) => {
+                    let name = self.hidden("outcome");
+                    out.push(parse_quote!(let #name = #chosen;));
+                    path(&name)
+                }
+                chosen => chosen,
+            };
+            self.lift(expr, out);
+            return true;
+        }
         let lifted = self.lift_all(&mut call.args, out);
         let Some(closure) = self.closure(&call.func) else { return lifted };
         let Ok(value) = self.inline_call(&closure, call, out) else { return lifted };
@@ -222,14 +243,44 @@ impl Parser<'_> {
         more.1
     }
 
-    /// A `let` that takes a name which a closure still refers to: both get along if the new one is called otherwise.
-    pub(crate) fn keep_captured(&mut self, stmt: &mut Stmt, rest: &mut VecDeque<Stmt>) {
-        let names = match stmt {
-            Stmt::Local(local) => bound(&local.pat),
-            Stmt::Expr(Expr::ForLoop(f), _) => bound(&f.pat),
+    /// A `let` may make of it another name for a place.
+    fn may_refer(&self, init: &Expr) -> bool {
+        match init {
+            Expr::Reference(_) | Expr::MethodCall(_) => true,
+            Expr::Path(path) => path.path.get_ident().is_some_and(|name| self.is_reference(name)),
+            Expr::Tuple(tuple) => tuple.elems.iter().any(|element| self.may_refer(element)),
+            _ => false,
+        }
+    }
+
+    /// A `let` that takes a name which a closure still refers to, or which the variable has that it refers to itself, as in
+    /// `let x = &x[1..];`: both get along if the new one is called otherwise.
+    pub(crate) fn keep_named(&mut self, stmt: &mut Stmt, rest: &mut VecDeque<Stmt>) {
+        let (names, init) = match stmt {
+            Stmt::Local(local) => {
+                let init = local.init.as_ref().map(|init| &*init.expr).filter(|init| self.may_refer(init));
+                (bound(&local.pat), init)
+            }
+            Stmt::Expr(Expr::ForLoop(f), _) => (bound(&f.pat), None),
             _ => return,
         };
-        for name in names.into_iter().filter(|name| self.is_captured(name)).collect::<Vec<_>>() {
+        let refers_to = |name: &Ident, init: &Expr| match self
+            .scopes
+            .last()
+            .and_then(|scope| scope.get(&name.to_string()))
+        {
+            Some(Binding::Variable(_)) => true,
+            // The names get their meanings one after the other.
+            _ => names.len() > 1 && Occurrences::of(init).count(name) > 0,
+        };
+        let taken = |name: &&Ident| {
+            self.is_captured(name)
+                || self.suspects.contains(name) && init.is_some_and(|init| refers_to(name, init))
+        };
+        let names: Vec<_> = names.iter().filter(taken).cloned().collect();
+        for name in names {
+            // Otherwise it may be an own value after all.
+            let before = (!self.is_captured(&name)).then(|| (stmt.clone(), rest.clone()));
             let new = self.names.fresh(&name.to_string());
             if self.suspects.contains(&name) {
                 self.suspects.insert(&new);
@@ -247,11 +298,13 @@ impl Parser<'_> {
                 }
                 _ => {}
             }
-            if replace.left {
-                self.errors.push(
+            match before {
+                Some(before) if replace.left => (*stmt, *rest) = before,
+                None if replace.left => self.errors.push(
                     &name,
                     "a closure refers to an earlier variable of this name: give this one another name",
-                );
+                ),
+                _ => {}
             }
         }
     }

@@ -50,7 +50,7 @@ impl Parser<'_> {
     }
 
     /// Declares a local `mut` that is there already. Tells whether a `let` has made it.
-    fn make_mutable(&mut self, id: VarId) -> bool {
+    pub(crate) fn make_mutable(&mut self, id: VarId) -> bool {
         let Variable { block, name, .. } = &self.program.variables[id];
         let (block, name) = (*block, name.clone());
         let lets = self.program.blocks[block].statements.iter_mut().filter_map(|s| match &mut s.kind {

@@ -1,6 +1,6 @@
 //! Which locals own memory, which lose it, and whose gradients share memory.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::calls::Callee;
 use crate::kind::inert;
@@ -47,6 +47,7 @@ impl Program {
             variable.memory |= variable.heap;
         }
         self.settle_results();
+        self.settle_unused();
         for (expr, _) in self.moving_roots() {
             if let Some(id) = self.moves(expr).filter(|id| !self.is_returned(*id)) {
                 self.variables[id].moved = true;
@@ -211,6 +212,42 @@ impl Program {
                 }
             }
         }
+    }
+
+    /// What a call returns and nobody looks at carries no gradient, whatever it is.
+    fn settle_unused(&mut self) {
+        let mut seen = HashSet::new();
+        for expr in &self.exprs {
+            match &expr.kind {
+                ExprKind::Read(place) | ExprKind::Borrow { place, .. } => _ = seen.insert(place.base),
+                ExprKind::Constant(constant) => seen.extend(&constant.mentions),
+                _ => {}
+            }
+        }
+        let mut unused = Vec::new();
+        for statement in self.blocks.iter().flat_map(|block| &block.statements) {
+            match &statement.kind {
+                StatementKind::Let(l) => {
+                    seen.extend(l.aliases.iter().map(|(_, place)| place.base));
+                    if let ([Some(id)], Some(init), false) = (&l.variables[..], l.init, l.tuple) {
+                        unused.push((*id, init));
+                    }
+                }
+                StatementKind::Assign(assign) => _ = seen.insert(assign.place.base),
+                StatementKind::Opaque(opaque) => seen.extend(&opaque.mentions),
+                _ => {}
+            }
+        }
+        let reads = |e: &ExprId| match &self.exprs[*e].kind {
+            ExprKind::Borrow { unique, .. } => !unique,
+            ExprKind::Read(_) | ExprKind::Constant(_) => true,
+            _ => false,
+        };
+        let called = unused.into_iter().filter(|(id, _)| !seen.contains(id)).filter(|(_, init)| {
+            let call = matches!(self.exprs[*init].kind, ExprKind::Call { .. } | ExprKind::Method { .. });
+            call && self.operands(*init).iter().all(reads)
+        });
+        self.unused = called.map(|(_, init)| init).collect();
     }
 
     /// The expressions whose value may be a vector on its way, and the variable that gets it.

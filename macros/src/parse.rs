@@ -14,6 +14,7 @@ use crate::control::Landing;
 use crate::destructure::destructured;
 use crate::errors::Errors;
 use crate::escape::{escapes, is_panic};
+use crate::functions::{CHOSEN, Choice, is_called};
 use crate::iterators::SOURCES;
 use crate::iterators::consumers::Chain;
 use crate::iterators::item::Item;
@@ -79,6 +80,8 @@ pub(crate) struct Parser<'e> {
     pub(crate) errors: &'e mut Errors,
     pub(crate) names: Names,
     pub(crate) suspects: Suspects,
+    /// The functions whose numbers variables hold.
+    pub(crate) choices: HashMap<VarId, Rc<Choice>>,
     /// The types of variables, where the syntax tells.
     pub(crate) types: HashMap<VarId, syn::Type>,
 }
@@ -111,6 +114,7 @@ impl<'e> Parser<'e> {
             errors,
             names: Names::new(body),
             suspects: Suspects::of(signature, body),
+            choices: HashMap::new(),
             types: HashMap::new(),
         };
         parser.program.blocks.push(Block::default());
@@ -152,7 +156,7 @@ impl<'e> Parser<'e> {
         if owned_type(&signature.output) {
             let early = parser.returning_early(body, &signature.output);
             let body = early.as_ref().unwrap_or(body);
-            parser.fill_block(&returning_a_local(body));
+            parser.fill_block(&returning_a_local(body, &signature.output));
             parser.settle_returned(body);
         } else if let Some(ty) = inside_type(&signature.output).filter(owned_type) {
             let body = parser.returning_inside(body, &signature.output, &ty);
@@ -303,14 +307,21 @@ impl<'e> Parser<'e> {
         self.program.exprs.len() - 1
     }
 
-    /// A closure that is inlined where it is called is nowhere else.
+    /// A closure that is inlined where it is called is nowhere else, nor is a function that a variable chooses.
     pub(crate) fn refuse_closures(&mut self, tokens: TokenStream) {
-        for token in tokens {
+        let tokens: Vec<_> = tokens.into_iter().collect();
+        for (i, token) in tokens.iter().enumerate() {
             match token {
                 TokenTree::Group(group) => self.refuse_closures(group.stream()),
-                TokenTree::Ident(ident) if matches!(self.lookup(&ident), Some(Binding::Closure(_))) => {
-                    self.errors.push(ident, ESCAPES);
-                }
+                TokenTree::Ident(ident) => match self.lookup(ident) {
+                    Some(Binding::Closure(_)) => self.errors.push(ident, ESCAPES),
+                    Some(Binding::Variable(id))
+                        if self.choices.contains_key(id) && is_called(&tokens[i + 1..]) =>
+                    {
+                        self.errors.push(ident, CHOSEN);
+                    }
+                    _ => {}
+                },
                 _ => {}
             }
         }
@@ -336,9 +347,18 @@ impl<'e> Parser<'e> {
 
     /// An expression of a type that carries no gradient, whatever it looks at.
     pub(crate) fn inert_expr(&mut self, syntax: &Syn) -> ExprId {
-        let syntax = &self.plain(syntax);
-        let pure = self.is_pure(syntax);
-        self.constant(syntax, pure, None)
+        self.plain_constant(syntax, None)
+    }
+
+    fn plain_constant(&mut self, syntax: &Syn, why: Option<&str>) -> ExprId {
+        let plain = self.plain(syntax);
+        let syntax = plain.as_ref().unwrap_or(syntax);
+        let pure = why.is_none() && self.is_pure(syntax);
+        let id = self.constant(syntax, pure, why);
+        if plain.is_some() {
+            self.program.rewritten.insert(id);
+        }
+        id
     }
 
     pub(crate) fn place(&mut self, expr: &Syn) -> Option<Place> {
@@ -548,7 +568,7 @@ impl<'e> Parser<'e> {
                 self.constant(expr, false, None)
             }
             Syn::Closure(_) => {
-                self.constant(expr, false, Some("a closure over active values is bound by `let`, or passed to an adapter or to a free function with a rule: do that, or write a function"))
+                self.plain_constant(expr, Some("a closure over active values is bound by `let`, or passed to an adapter or to a free function with a rule: do that, or write a function"))
             }
             Syn::Macro(m) if is_panic(&m.mac) => {
                 let constant =
@@ -673,6 +693,9 @@ impl<'e> Parser<'e> {
     }
 
     fn call(&mut self, expr: &Syn, call: &syn::ExprCall) -> ExprId {
+        if let Some(chosen) = self.chosen(call) {
+            return self.expr(&chosen);
+        }
         if let Some(id) = self.function_parameter(&call.func) {
             if let Some(block) = self.with_named_temporaries(call) {
                 return self.expr(&block);
@@ -685,7 +708,7 @@ impl<'e> Parser<'e> {
             return self.constant(
                 expr,
                 false,
-                Some("only functions called by their name are differentiable"),
+                Some("only functions called by their name are differentiable, and elements of arrays of functions: bind this one with `let`"),
             );
         };
         if let Some(closure) = self.closure(&call.func) {
@@ -700,7 +723,7 @@ impl<'e> Parser<'e> {
             return self.constant(
                 expr,
                 false,
-                Some("nothing is known of what is called here: bind a closure with `let`, or take a parameter `impl Fn(…) -> …`"),
+                Some("nothing is known of what is called here: bind a closure or a function with `let`, or take a parameter `impl Fn(…) -> …`"),
             );
         }
         if let Some(contents) = self.contents(expr, call, function) {
@@ -720,7 +743,8 @@ impl<'e> Parser<'e> {
             return self.add(expr, ExprKind::Wrap(function.clone(), vec![inner]));
         }
         if last.ident == "Err" && path.qself.is_none() {
-            return self.constant(expr, true, Some(ERROR));
+            let text = matches!(call.args.first(), Some(Syn::Macro(m)) if m.mac.path.is_ident("format"));
+            return self.constant(expr, !text, Some(ERROR).filter(|_| !text));
         }
         if self.program.of_scalar(function) {
             // `T::max(x, y)` is `x.max(y)`, `T::from(2.0)` a constant.

@@ -73,7 +73,7 @@ pub(crate) struct Program {
     pub(crate) results: HashSet<VarId>,
     /// The locals that hold what is inside an `Option` or a `Result`, as an `Option`.
     pub(crate) inside: HashSet<VarId>,
-    /// The vectors that are moved out of an enclosing block.
+    /// The vectors that are moved out of an enclosing block, or that get one that leaves it.
     pub(crate) emptied: HashSet<VarId>,
     /// The vectors that rows are pushed to.
     pub(crate) grown: HashSet<VarId>,
@@ -81,6 +81,8 @@ pub(crate) struct Program {
     pub(crate) dual: bool,
     /// Constants that come to where dual numbers are.
     pub(crate) lifted: HashSet<ExprId>,
+    /// Calls for the sake of nothing: what they return is never looked at.
+    pub(crate) unused: HashSet<ExprId>,
     /// Expressions that differ from what the user wrote.
     pub(crate) rewritten: HashSet<ExprId>,
 }

@@ -48,7 +48,7 @@ impl Parser<'_> {
 }
 
 /// The body of a function that returns a vector: its value is a local's, since the reverse pass needs a shadow for it.
-pub(crate) fn returning_a_local(body: &syn::Block) -> syn::Block {
+pub(crate) fn returning_a_local(body: &syn::Block, output: &syn::Type) -> syn::Block {
     let mut body = body.clone();
     if let Some(Stmt::Expr(value, None)) = body.stmts.pop_if(|last| matches!(last, Stmt::Expr(_, None))) {
         let name = Ident::new("returned", proc_macro2::Span::call_site());
@@ -60,7 +60,8 @@ pub(crate) fn returning_a_local(body: &syn::Block) -> syn::Block {
             }
             value => value.clone(),
         };
-        body.stmts.push(parse_quote!(let #name = #value;));
+        let ty = matches!(value, Syn::Loop(_)).then(|| quote!(: #output));
+        body.stmts.push(parse_quote!(let #name #ty = #value;));
         body.stmts.push(Stmt::Expr(parse_quote!(#name), None));
     }
     body
@@ -136,7 +137,7 @@ impl Leaving {
     }
 
     /// What a `return` of `value` becomes. Variables that are returned by their names go to `names`.
-    fn leave(&self, value: &Syn, names: &mut Vec<Ident>) -> syn::Block {
+    pub(crate) fn leave(&self, value: &Syn, names: &mut Vec<Ident>) -> syn::Block {
         if let Some(outcome) = &self.outcome {
             return self.leave_with(outcome, value, names);
         }

@@ -102,6 +102,13 @@ impl Flows {
             .push(Flow { from: mentioned(from.into_token_stream()), to: to.iter().map(text).collect() });
     }
 
+    /// Where one of `names` is called, it is one of the functions that are mentioned in `of`.
+    fn call(&mut self, names: &[Ident], of: &Expr) {
+        let mut to: Vec<_> = mentioned(of.to_token_stream()).iter().map(|name| format!("{name}()")).collect();
+        to.extend(names.iter().map(text));
+        self.found.push(Flow { from: names.iter().map(|name| format!("{name}()")).collect(), to });
+    }
+
     /// The names of a pattern stand for what `expr` is, and where they may be written through for what it refers to.
     fn bind(&mut self, expr: &Expr, names: Vec<Ident>) {
         if unique(expr.to_token_stream()) {
@@ -166,6 +173,7 @@ impl<'ast> Visit<'ast> for Flows {
         let without = matches!(&local.pat, Pat::Type(typed) if inert(&kind_of_type(&typed.ty)));
         if let (Some(init), false) = (&local.init, without) {
             self.bind(&init.expr, bound(&local.pat));
+            self.call(&bound(&local.pat), &init.expr);
             if let Expr::Closure(closure) = referent(&init.expr) {
                 // Its parameters are what it is called with: the name stands for all of that.
                 let names = bound(&local.pat);
@@ -186,7 +194,10 @@ impl<'ast> Visit<'ast> for Flows {
             Expr::Binary(binary) if assign_op(&binary.op).is_some() => {
                 self.add(&binary.right, base(&binary.left).into_iter().cloned().collect());
             }
-            Expr::ForLoop(f) => self.bind(&f.expr, bound(&f.pat)),
+            Expr::ForLoop(f) => {
+                self.bind(&f.expr, bound(&f.pat));
+                self.call(&bound(&f.pat), &f.expr);
+            }
             Expr::Let(l) => self.bind(&l.expr, bound(&l.pat)),
             Expr::Match(m) => {
                 let names = m.arms.iter().flat_map(|arm| bound(&arm.pat)).collect();
@@ -196,7 +207,9 @@ impl<'ast> Visit<'ast> for Flows {
                 if let Some((producers, _)) = chain(&call.receiver) {
                     self.add(call, written(&producers));
                 }
-                self.add(call, call.args.iter().flat_map(parameters).collect());
+                let names: Vec<_> = call.args.iter().flat_map(parameters).collect();
+                self.call(&names, expr);
+                self.add(call, names);
                 self.add(&call.args, base(&call.receiver).into_iter().cloned().collect());
                 let functions =
                     call.args.iter().filter_map(base).map(|name| format!("{}()", text(name))).collect();
@@ -214,9 +227,7 @@ impl<'ast> Visit<'ast> for Flows {
                 let functions =
                     call.args.iter().filter_map(base).map(|name| format!("{}()", text(name))).collect();
                 self.found.push(Flow { from: mentioned(call.args.to_token_stream()), to: functions });
-                if let Expr::Path(path) = &*call.func
-                    && let Some(name) = path.path.get_ident()
-                {
+                if let Some(name) = base(&call.func) {
                     let from = mentioned(call.args.to_token_stream());
                     self.found.push(Flow { from, to: vec![format!("{name}()")] });
                 }

@@ -127,7 +127,7 @@ fn takes_statements(value: &Expr) -> bool {
     }
 }
 
-fn makes_vector(value: &Expr) -> bool {
+pub(crate) fn makes_vector(value: &Expr) -> bool {
     match value {
         Expr::Macro(mac) => mac.mac.path.is_ident("vec"),
         Expr::MethodCall(call) if call.method == "to_vec" => true,

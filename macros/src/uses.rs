@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 
 use syn::visit::{self, Visit};
-use syn::{Expr as Syn, Ident, Pat, Stmt};
+use syn::{Expr as Syn, Ident, Pat, Stmt, parse_quote};
 
 use crate::iterators::SOURCES;
 use crate::kind::{changes_receiver, inert_method};
-use crate::parse::Parser;
+use crate::parse::{Binding, Parser};
+use crate::program::Origin;
 
 impl Parser<'_> {
     /// The pattern is a name, and what is done with that in `scope` is done to vectors.
@@ -16,11 +17,48 @@ impl Parser<'_> {
         if !is_name(pattern) {
             return false;
         }
-        let vectors = self.program.vectors.iter().map(|id| self.program.variables[*id].name.to_string());
-        let mut uses =
-            Uses { name: &ident.ident, vectors: vectors.collect(), all: 0, of_vectors: 0, moves: 0 };
-        scope.into_iter().for_each(|stmt| uses.visit_stmt(stmt));
+        let uses = self.uses(&ident.ident, scope);
         uses.of_vectors > 0 && uses.of_vectors + uses.moves == uses.all
+    }
+
+    fn uses<'n, 's>(&self, name: &'n Ident, scope: impl IntoIterator<Item = &'s Stmt>) -> Uses<'n> {
+        let vectors = self.program.vectors.iter().map(|id| self.program.variables[*id].name.to_string());
+        let vectors = vectors.collect();
+        let mut uses = Uses { name, vectors, all: 0, of_vectors: 0, moves: 0, whole: 0 };
+        scope.into_iter().for_each(|stmt| uses.visit_stmt(stmt));
+        uses
+    }
+
+    /// `let w = model.weights;` as `let w = &model.weights;`, where neither changes and `w` is nothing but looked at in `scope`: to the
+    /// reverse pass the struct stays in one piece.
+    pub(crate) fn field_let<'s>(
+        &self,
+        local: &syn::Local,
+        scope: impl IntoIterator<Item = &'s Stmt>,
+    ) -> Option<Stmt> {
+        let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
+        let Pat::Ident(name) = &local.pat else { return None };
+        if name.mutability.is_some() || !is_name(&local.pat) || !self.suspects.contains(&name.ident) {
+            return None;
+        }
+        let Some(Binding::Variable(id)) = self.lookup(root_of_field(&init.expr)?) else { return None };
+        let variable = &self.program.variables[*id];
+        let uses = self.uses(&name.ident, scope);
+        let looked_at = uses.of_vectors > 0 && uses.of_vectors == uses.all && uses.whole == 0;
+        if variable.origin != Origin::Local || variable.mutable || !looked_at {
+            return None;
+        }
+        let field = &init.expr;
+        Some(parse_quote!(let #name = &#field;))
+    }
+}
+
+/// The variable of which `expr` is a field.
+fn root_of_field(expr: &Syn) -> Option<&Ident> {
+    let Syn::Field(field) = expr else { return None };
+    match &*field.base {
+        Syn::Path(path) => path.path.get_ident(),
+        base => root_of_field(base),
     }
 }
 
@@ -36,6 +74,8 @@ struct Uses<'n> {
     all: usize,
     of_vectors: usize,
     moves: usize,
+    /// Its elements are taken by value.
+    whole: usize,
 }
 
 impl Uses<'_> {
@@ -73,6 +113,7 @@ impl<'ast> Visit<'ast> for Uses<'_> {
     }
     fn visit_expr_for_loop(&mut self, f: &'ast syn::ExprForLoop) {
         self.note(&f.expr);
+        self.whole += usize::from(self.is(&f.expr));
         visit::visit_expr_for_loop(self, f);
     }
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
@@ -80,6 +121,7 @@ impl<'ast> Visit<'ast> for Uses<'_> {
         if inert_method(&name) || changes_receiver(&name) || SOURCES.contains(&name.as_str()) {
             self.note(&call.receiver);
         }
+        self.whole += usize::from(name == "into_iter" && self.is(&call.receiver));
         if name == "push" {
             call.args.iter().for_each(|arg| self.note(arg));
         }

@@ -22,6 +22,9 @@ pub struct Pool<G> {
     measure: Option<fn(&G) -> usize>,
 }
 
+/// Among how many gradients [`Pool::take`] chooses, so that it takes no time where there are thousands.
+const RECENT: usize = 8;
+
 impl<G> Default for Pool<G> {
     fn default() -> Self {
         Self::new()
@@ -34,11 +37,15 @@ impl<G> Pool<G> {
         Pool { gradients: Vec::new(), measure: None }
     }
 
-    /// A zero gradient of the shape of `value`.
+    /// A zero gradient of the shape of `value`. The gradients of vectors that change places come back in another order than they
+    /// are asked for, so that their sizes tell which one to take.
     pub fn take<T: Differentiable<Gradient = G> + ?Sized>(&mut self, value: &T) -> G {
         let kept = if std::mem::needs_drop::<G>() {
             self.measure = Some(T::gradient_size);
-            self.gradients.pop()
+            match value.gradient_need() {
+                Some(need) if self.gradients.len() > 1 => self.best(need, T::gradient_size, RECENT),
+                _ => self.gradients.pop(),
+            }
         } else {
             None
         };
@@ -55,6 +62,14 @@ impl<G> Pool<G> {
     /// What `gradient` owns, once that has been noted.
     pub(crate) fn size_of(&self, gradient: &G) -> usize {
         self.measure.map_or(0, |measure| measure(gradient))
+    }
+
+    /// Of the last `among` gradients the one with least room that is `need` at least, or else with most.
+    fn best(&mut self, need: usize, room: impl Fn(&G) -> usize, among: usize) -> Option<G> {
+        let first = self.gradients.len().saturating_sub(among);
+        let rooms = self.gradients[first..].iter().map(room).enumerate();
+        let best = rooms.rev().min_by_key(|(_, room)| (*room < need, room.abs_diff(need)));
+        best.map(|(i, _)| self.gradients.remove(first + i))
     }
 
     /// One of the gradients that are there.
@@ -103,11 +118,7 @@ impl<T: Differentiable> Pool<Rows<T>> {
     /// The gradients with least room for at least `len` rows, if there are such, or with most room.
     pub(crate) fn fitting(&mut self, len: usize) -> Rows<T> {
         self.measure = Some(Rows::heap_size);
-        let rooms = self.gradients.iter().map(Rows::room).enumerate();
-        let best = rooms
-            .rev()
-            .min_by_key(|(_, room)| if *room >= len { (false, *room) } else { (true, len - room) });
-        best.map(|(i, _)| self.gradients.remove(i)).unwrap_or_default()
+        self.best(len, Rows::room, usize::MAX).unwrap_or_default()
     }
 
     /// Takes back what [`take_rows`](Pool::take_rows) gave, but for the gradients of the rows: rows that are taken out come before.

@@ -43,6 +43,11 @@ pub trait Item: Sized {
     fn views(gradients: &Self::Gradients) -> Self::Views<'_>;
     /// See [`Differentiable::gradient_size`].
     fn gradients_size(gradients: &Self::Gradients) -> usize;
+    /// See [`Differentiable::gradient_need`].
+    #[inline]
+    fn gradients_need(_items: &[Self]) -> Option<usize> {
+        None
+    }
     /// Sets `gradients`, already of the right shape, to `seeds`.
     fn seed_all(gradients: &mut Self::Gradients, seeds: Self::Views<'_>);
     /// See [`Differentiable::copy_gradient`].
@@ -93,6 +98,10 @@ impl<T: Value<Tangent: Element>> Item for T {
         gradients.heap_size()
     }
     #[inline]
+    fn gradients_need(items: &[T]) -> Option<usize> {
+        Some(items.len() * size_of::<T::Tangent>())
+    }
+    #[inline]
     fn seed_all(gradients: &mut Vec<T::Tangent>, seeds: &[T::Tangent]) {
         gradients.copy_from_slice(seeds);
     }
@@ -140,6 +149,10 @@ macro_rules! slice {
             }
             fn gradient_size(gradient: &T::Gradients) -> usize {
                 T::gradients_size(gradient)
+            }
+            #[inline]
+            fn gradient_need(&self) -> Option<usize> {
+                T::gradients_need(self)
             }
             #[inline]
             fn seed(gradient: &mut T::Gradients, seed: T::Views<'_>) {

@@ -56,6 +56,11 @@ pub trait Differentiable {
     fn view(gradient: &Self::Gradient) -> Self::View<'_>;
     /// How many bytes of the heap `gradient` owns.
     fn gradient_size(gradient: &Self::Gradient) -> usize;
+    /// How many bytes of the heap a gradient needs to take the shape of `self`, if that is one piece of memory.
+    #[inline]
+    fn gradient_need(&self) -> Option<usize> {
+        None
+    }
     /// Sets `gradient`, already of the right shape, to `seed`.
     ///
     /// # Panics
@@ -454,6 +459,9 @@ macro_rules! ndarray {
             }
             fn gradient_size(gradient: &Array<T, D>) -> usize {
                 gradient.heap_size()
+            }
+            fn gradient_need(&self) -> Option<usize> {
+                Some(self.len() * size_of::<T>())
             }
             fn seed(gradient: &mut Array<T, D>, seed: &Array<T, D>) {
                 assert_eq!(gradient.shape(), seed.shape(), "the seed has another shape than the argument");

@@ -6,7 +6,7 @@ use crate::output::{Output, output_of_value};
 
 /// A type whose values a differentiable function may pass or return by value.
 ///
-/// Integers, `bool`, `char` and `()` are values without gradient: their tangent is `()` and vanishes.
+/// Integers, `bool`, `char`, `&str` and `()` are values without gradient: their tangent is `()` and vanishes.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` carries no gradient when passed by value",
     label = "not a number, nor an array or tuple of numbers",
@@ -65,7 +65,7 @@ macro_rules! inert {
         output_of_value!([] $t);
     )*};
 }
-inert!(bool, char, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize);
+inert!(bool, char, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize, &'static str);
 
 impl<T: Value, const N: usize> Value for [T; N] {
     type Tangent = [T::Tangent; N];

@@ -442,3 +442,86 @@ fn pushed(x: &[f64]) -> f64 {
 fn as_elements() {
     check_rule(pushed::rule, [(vec![0.7, 1.3],), (vec![0.4, -0.3, 0.2],)]);
 }
+
+#[derive(Differentiable, Clone)]
+struct Line {
+    weights: Vec<f64>,
+    bias: f64,
+}
+
+#[differentiable]
+fn fitted(x: &[f64]) -> Line {
+    let weights: Vec<f64> = x.iter().map(|v| v * v).collect();
+    let bias = x[0] * x[1];
+    Line { weights, bias }
+}
+
+#[differentiable]
+fn length(v: &[f64]) -> f64 {
+    v.iter().map(|v| v * v).sum::<f64>().sqrt()
+}
+
+/// The fields become locals, by patterns and by their names.
+#[differentiable]
+fn taken_apart(x: &[f64]) -> f64 {
+    let Line { weights, bias } = fitted(x);
+    let mut total = weights[0] * bias + length(&weights);
+    let line = fitted(&x[1..]);
+    let Line { weights: w, .. } = line;
+    for v in &w {
+        total += v * bias;
+    }
+    let line = Line { weights: x.to_vec(), bias: x[1] };
+    let weights = line.weights;
+    let last = fitted(x).weights;
+    total * weights.iter().sum::<f64>() * line.bias + last[last.len() - 1]
+}
+
+#[derive(Differentiable, Clone, Copy)]
+struct Point {
+    x: f64,
+    y: f64,
+}
+
+#[differentiable]
+impl Point {
+    fn along(self, other: &Point) -> f64 {
+        self.x * other.x + self.y * other.y
+    }
+}
+
+#[derive(Differentiable, Clone, Copy)]
+struct Segment {
+    start: Point,
+    end: Point,
+}
+
+#[differentiable]
+fn between(x: f64, y: f64) -> Segment {
+    Segment { start: Point { x, y }, end: Point { x: y * y, y: x } }
+}
+
+/// Of plain structs they are copies.
+#[differentiable]
+fn plain_parts(x: f64, y: f64) -> f64 {
+    let Segment { start, end } = between(x, y);
+    let along = start.along(&end);
+    along * end.along(&start) + end.along(&end)
+}
+
+#[differentiable]
+fn told(x: f64) -> Result<f64, String> {
+    if x > 1.0 {
+        return Err(format!("{x} is too much"));
+    }
+    Ok(x * x)
+}
+
+#[test]
+fn fields_moved_out() {
+    check_rule(taken_apart::rule, [(vec![0.5, 0.7, 0.3],), (vec![0.9, 0.4, 1.2, 0.6],)]);
+    check_rule(plain_parts::rule, [(0.5, 0.7), (-0.3, 1.2)]);
+    check_rule(told::rule, [(0.5,), (0.7,)]);
+    let mut g = told::pullback();
+    assert_eq!(g.value_and_pullback(2.0, 1.0).0, Err("2 is too much".to_string()));
+}

@@ -283,6 +283,62 @@ fn constant_captures(#[constant] k: f64, n: usize, b: f64) -> f64 {
     integrate(|t| k * t.powi(n as i32), 0.0, b, 4)
 }
 
+/// Asks for no more than it needs.
+#[differentiable]
+fn iterated(mut f: impl FnMut(f64) -> f64, x: f64, n: usize) -> f64 {
+    let mut x = x;
+    for _ in 0..n {
+        x = f(x);
+    }
+    while f(x) > 2.0 {
+        x *= 0.5;
+    }
+    x
+}
+
+#[differentiable]
+fn filled<F>(f: &mut F, y: &mut [f64])
+where
+    F: FnMut(usize, &mut f64),
+{
+    for (i, y) in y.iter_mut().enumerate() {
+        f(i, y);
+    }
+}
+
+#[differentiable]
+fn applied<F: FnOnce(&[f64]) -> f64>(f: F, x: &[f64]) -> f64 {
+    2.0 * f(x)
+}
+
+#[differentiable]
+fn of_dynamic(f: &mut dyn FnMut(f64) -> f64, x: f64) -> f64 {
+    f(x) * iterated(&mut *f, x, 2)
+}
+
+#[differentiable]
+fn that_may_change(x: &[f64], k: f64) -> f64 {
+    let mut y = vec![k; x.len()];
+    filled(&mut |i, y: &mut f64| *y *= x[i] * k, &mut y);
+    let mut f = |t: f64| t * k + x[0];
+    let z = iterated(&mut f, x[1], 3) + iterated(square, k, 2);
+    z * applied(|y| y[0] * y[1] * k, &y) + of_dynamic(&mut f, x[0])
+}
+
+#[test]
+fn functions_that_may_change_something() {
+    check_rule(that_may_change::rule, [(vec![0.5, 0.7], 0.6), (vec![0.9, 0.4, 1.2], 1.1)]);
+    let mut g = iterated::<square>::gradient();
+    check_gradient(
+        |x| iterated(square, *x, 2),
+        |x| {
+            let (value, d) = g.value_and_gradient(*x, 2);
+            (value, d.x)
+        },
+        [0.5, 1.3],
+    );
+}
+
 #[test]
 fn integrals() {
     check_rule(area::rule, [(0.7, 2.0, 5), (1.3, 0.4, 2)]);

@@ -726,3 +726,66 @@ fn limited(x: &[f64], low: f64) -> f64 {
 fn numbers_that_are_limited() {
     check_rule(limited::rule, [(vec![0.5, -0.4, 1.2], 0.3), (vec![0.2, -0.4], 0.9), (vec![1.2, 1.4], -0.3)]);
 }
+
+#[differentiable]
+fn called_as_what_it_goes_through(v: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for v in v {
+        total += v * v;
+    }
+    for (i, v) in v.iter().enumerate() {
+        total += v * v * i as f64;
+    }
+    for v in v.chunks(2) {
+        for (k, v) in v.iter().enumerate().rev() {
+            total += v.sin() * k as f64;
+        }
+    }
+    for (i, v) in v.windows(2).enumerate().skip(1) {
+        total += v[0] * v[1] * i as f64;
+    }
+    let mut v = v.to_vec();
+    for (i, v) in v.iter_mut().enumerate() {
+        *v += i as f64 * *v * total;
+    }
+    let v: Vec<f64> = v.iter().map(|v| v * 2.0).collect();
+    let v = v.iter().zip(&v[1..]).map(|(v, w)| v * w).sum::<f64>();
+    v * total
+}
+
+/// Each of the two is called as the other one.
+#[differentiable]
+fn crossed(x: &[f64]) -> f64 {
+    let a = vec![vec![x[0], x[1]], vec![x[2], x[0]]];
+    let b = vec![vec![x[1] * 2.0, x[1]], vec![x[0], x[1]]];
+    let mut total = 0.0;
+    for (a, b) in b.iter().zip(&a) {
+        total += a[0] * b[0].sin() * b[1];
+        for (b, a) in a.iter().zip(b) {
+            total += a * b * b;
+        }
+    }
+    let (a, b) = (&a[0], &b[1]);
+    total + a.iter().zip(b).map(|(b, a)| a * b * b).sum::<f64>()
+}
+
+/// Taken the wrong way round these would compile as well.
+#[differentiable]
+fn crossed_rows(x: &[f64]) -> f64 {
+    let a = vec![vec![vec![x[0], x[1]]], vec![vec![x[2], x[0]]]];
+    let b = vec![vec![vec![x[1] * 2.0, x[1]]], vec![vec![x[0], x[1]]]];
+    let mut total = 0.0;
+    for (a, b) in b.iter().zip(&a) {
+        for (b, a) in a.iter().zip(b) {
+            total += a[0] * b[0].sin() * b[1];
+        }
+    }
+    total
+}
+
+#[test]
+fn names_of_what_is_gone_through() {
+    check_rule(called_as_what_it_goes_through::rule, [(vec![0.5, -0.4, 1.2],), (vec![0.3, 0.9, 0.6, 0.1],)]);
+    check_rule(crossed::rule, [(vec![0.5, -0.4, 1.2],), (vec![0.3, 0.9, 0.6, 0.1],)]);
+    check_rule(crossed_rows::rule, [(vec![0.5, -0.4, 1.2],), (vec![0.3, 0.9, 0.6, 0.1],)]);
+}

@@ -1,7 +1,7 @@
 //! Vectors that leave a block as its value, and vectors that are moved out of an enclosing block.
 
 use pullback::prelude::*;
-use pullback::testing::check_rule;
+use pullback::testing::{check_gradient, check_rule};
 
 #[differentiable]
 fn scaled(x: &[f64], k: f64) -> Vec<f64> {
@@ -159,4 +159,113 @@ fn names_that_are_taken_again() {
     let inputs = [(vec![0.3, 0.4], 0.7), (vec![-1.0, 0.2], 1.2), (vec![0.9, 1.3, -0.4], -0.3)];
     check_rule(under_one_name::rule, inputs.clone());
     check_rule(under_one_name_or_none::rule, inputs);
+}
+
+#[differentiable]
+fn left_by_a_loop(x: &[f64]) -> f64 {
+    let mut v = x.to_vec();
+    let w = loop {
+        let next: Vec<f64> = v.iter().map(|t| t * t).collect();
+        if next[0] < 0.01 {
+            break next;
+        }
+        v = next;
+    };
+    w.iter().sum()
+}
+
+#[differentiable]
+fn left_by_a_block(x: &[f64]) -> f64 {
+    let v = 'found: {
+        for k in 0..x.len() {
+            if x[k] > 0.75 {
+                break 'found x[k..].to_vec();
+            }
+        }
+        vec![x[0] * x[1]]
+    };
+    v[0] * v[0]
+}
+
+/// Either the vector of the round, or that of the one before.
+#[differentiable]
+fn told_by_its_type(x: &[f64]) -> f64 {
+    let mut v = x.to_vec();
+    let mut n = 0;
+    let v: Vec<f64> = loop {
+        let next = scaled(&v, x[1]);
+        n += 1;
+        match n {
+            1 => {}
+            4 => break next,
+            _ => {
+                if next[0] < 0.2 {
+                    break v;
+                }
+            }
+        }
+        v = next;
+    };
+    v[0] * v[1] * v[0]
+}
+
+#[differentiable]
+fn left_by_several(x: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for k in 0..3 {
+        let v = 'outer: loop {
+            let mut w = vec![0.0; 2];
+            for i in 0..x.len() {
+                w[i % 2] += x[i] * (k + i) as f64;
+                if w[0] > 1.0 {
+                    break 'outer w;
+                }
+                if w[1] > 1.1 {
+                    break;
+                }
+            }
+            w[0] += x[0] * x[0];
+            break w;
+        };
+        total += v[0] * v[1];
+    }
+    total
+}
+
+#[differentiable]
+fn returned_by_a_loop(x: &[f64], k: f64) -> Vec<f64> {
+    let mut v = x.to_vec();
+    loop {
+        let next = scaled(&v, k);
+        if next[0] < 0.1 {
+            break next;
+        }
+        v = next;
+    }
+}
+
+#[differentiable]
+fn of_what_a_loop_returned(x: &[f64]) -> f64 {
+    let v = returned_by_a_loop(x, x[1] * 0.9);
+    v[0] * v[1]
+}
+
+#[test]
+fn by_break() {
+    macro_rules! check {
+        ($($f:ident),*) => {$({
+            let inputs = [vec![0.3, 0.8, 0.45], vec![0.7, 0.2, 0.9, 0.55, 0.6], vec![0.62, 0.33]];
+            let mut g = $f::gradient();
+            check_gradient(
+                |x| $f(x),
+                |x| {
+                    let (value, d) = g.value_and_gradient(x);
+                    (value, d.x.to_vec())
+                },
+                inputs.clone(),
+            );
+            check_rule($f::rule, inputs.map(|x| (x,)));
+        })*};
+    }
+    check!(left_by_a_loop, left_by_a_block, told_by_its_type, left_by_several, of_what_a_loop_returned);
 }

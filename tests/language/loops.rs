@@ -301,3 +301,51 @@ fn rows() {
         [(3, 3), (1, 0), (3, 2), (0, 1)].map(|(len, width)| (wave(12), wave(12), u, wave(len), width)),
     );
 }
+
+/// Without an end of its own.
+#[differentiable]
+fn counted_upwards(x: &[f64], k: f64) -> f64 {
+    let mut total = k;
+    'terms: for i in 0.. {
+        for j in i.. {
+            if j >= x.len() {
+                break;
+            }
+            total += x[i] * x[j] * k;
+            if total > 3.0 {
+                break 'terms;
+            }
+        }
+        if i % 2 == 1 {
+            total *= x[i];
+            continue;
+        }
+        if i + 1 >= x.len() {
+            break;
+        }
+        total *= 1.0 - 0.1 * x[i];
+    }
+    total
+}
+
+/// What a table calls its rows carries no gradient.
+#[differentiable]
+fn with_labels(x: &[f64], k: f64) -> f64 {
+    let limits: [(&str, f64); 2] = [("first", x[0] - k), ("last", x[x.len() - 1] * k)];
+    let mut total = 0.0;
+    for (name, limit) in limits.iter() {
+        if *limit > 0.0 && !name.is_empty() {
+            total += limit * limit;
+        }
+    }
+    total
+}
+
+#[test]
+fn without_an_end() {
+    check_rule(
+        counted_upwards::rule,
+        [(vec![0.5, 0.7, 0.4], 0.6), (vec![0.9, 1.4, 1.2, 0.3, 0.5], 0.8), (vec![0.2], 0.3)],
+    );
+    check_rule(with_labels::rule, [(vec![0.5, 0.7, 0.4], 0.4), (vec![0.9, 0.8], 0.3)]);
+}

@@ -30,6 +30,7 @@ mod defaults;
 mod differences;
 mod exits;
 mod fresh;
+mod functions;
 mod fusion;
 mod gathered;
 mod generics;

@@ -419,3 +419,54 @@ fn singled_out() {
     );
     check_rule(picked::rule, [(vec![0.45, -0.4, 0.3, 0.8], 0.7), (vec![0.1, 0.2], 1.2), (vec![], 1.2)]);
 }
+
+/// Each reference has the name of what it refers to.
+#[differentiable]
+fn under_the_same_name(x: &[f64], y: &mut [f64]) -> f64 {
+    let x = &x[1..];
+    let y = &mut y[..2];
+    y[0] *= x[0];
+    y[1] += y[0] * x[1];
+    let mut z = x.to_vec();
+    z[0] *= y[1];
+    let z = &z;
+    let mut total = 0.0;
+    for i in 0..z.len() {
+        let z = &z[i..];
+        let z = z.first().unwrap();
+        total += z * x[i] * y[0] + total * 0.5;
+    }
+    let x = x.last().unwrap();
+    let (z, y) = z.split_at(1);
+    total * x + y[0] * z[0]
+}
+
+/// The first part is called as the whole.
+#[differentiable]
+fn cut_again_and_again(x: &[f64], k: f64) -> f64 {
+    let mut total = k;
+    let (x, rest) = x.split_at(2);
+    total *= x[0] + rest[0];
+    let (rest, x) = rest.split_at(1);
+    for i in 0..x.len() {
+        let (x, rest) = (&x[i..], &rest[..]);
+        total += x[0] * rest[0] * total;
+    }
+    let mut y = [k, total, 0.5];
+    let (y, z) = y.split_at_mut(1);
+    y[0] *= z[0];
+    z[1] += y[0];
+    z[1] * y[0]
+}
+
+#[test]
+fn named_alike() {
+    check_rule(
+        cut_again_and_again::rule,
+        [(vec![0.5, -0.4, 0.3, 0.8], 0.7), (vec![0.1, 0.2, 0.7, 1.2, 0.3], 1.1)],
+    );
+    check_rule(
+        under_the_same_name::rule,
+        [(vec![0.5, -0.4, 0.3], vec![0.8, 0.7]), (vec![0.1, 0.2, 0.7, 1.2], vec![0.3, 0.4, 0.6])],
+    );
+}

@@ -21,8 +21,9 @@ fn field_replaced(x: &[f64]) -> f64 {
 #[differentiable]
 fn field_moved_out(x: &[f64]) -> f64 {
     let s = State { x: x.to_vec(), p: vec![x[0]] };
-    let State { x, p } = s;
-    x[0] * p[0]
+    let mut p = s.p;
+    p.push(x[0]);
+    p[1] * s.x[0]
 }
 
 #[differentiable]

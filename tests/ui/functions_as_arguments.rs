@@ -11,19 +11,6 @@ fn right_hand_side(f: impl Fn(&[f64], &mut [f64]), y: &[f64], dy: &mut [f64]) {
 }
 
 #[differentiable]
-fn takes_a_mutable_closure(mut f: impl FnMut(f64) -> f64, x: f64) -> f64 {
-    f(x)
-}
-
-#[differentiable]
-fn calls_it_once<F>(f: F, x: f64) -> f64
-where
-    F: FnOnce(f64) -> f64,
-{
-    f(x)
-}
-
-#[differentiable]
 fn takes_a_pointer(f: fn(f64) -> f64, x: f64) -> f64 {
     f(x)
 }

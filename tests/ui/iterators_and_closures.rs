@@ -80,9 +80,48 @@ fn in_a_format_string(x: &[f64], v: f64) -> f64 {
 }
 
 #[differentiable]
-fn dynamic(x: f64, y: f64) -> f64 {
-    let scale: Box<dyn Fn(f64) -> f64> = Box::new(|z| z * y);
-    scale(x)
+fn square(x: f64) -> f64 {
+    x * x
+}
+
+#[differentiable]
+fn in_a_tuple(x: f64, y: f64) -> f64 {
+    let named = ("square", square);
+    (named.1)(x) * y
+}
+
+#[differentiable]
+fn chosen_anew(x: f64, y: f64) -> f64 {
+    let mut f: fn(f64) -> f64 = square;
+    if y > 0.0 {
+        f = f64::sin;
+    }
+    f(x)
+}
+
+#[differentiable]
+fn chosen_in_a_macro(x: f64, y: f64) -> f64 {
+    let functions = [square, f64::sin];
+    assert!(functions[1](x) > 0.0);
+    functions[0](x) * y
+}
+
+#[differentiable]
+fn hidden_by_another(x: f64, y: f64) -> f64 {
+    let f = square;
+    let square = |z: f64| z * y;
+    f(x) * square(x)
+}
+
+#[differentiable]
+fn moved_with_its_state(x: f64, y: f64) -> f64 {
+    let mut k = y;
+    let mut f = move |z: f64| {
+        k *= z;
+        k
+    };
+    let mut g = f;
+    f(x) * g(x)
 }
 
 fn main() {}

@@ -11,6 +11,7 @@ pub(crate) mod item;
 pub(crate) mod source;
 
 use quote::ToTokens;
+use syn::visit_mut::VisitMut;
 use syn::{Expr, ExprClosure, ExprMethodCall, Ident, Pat, Stmt, parse_quote};
 
 use crate::closures::{Refused, Site};
@@ -19,7 +20,7 @@ use crate::iterators::item::{Code, Item};
 use crate::iterators::source::{Access, Function, Source, is_zero};
 use crate::parse::{Binding, Parser};
 use crate::program::Kind;
-use crate::rename::{Occurrences, Substitute, path};
+use crate::rename::{Occurrences, Replace, Substitute, bound, path};
 
 /// Methods that begin a chain.
 pub(crate) const SOURCES: &[&str] =
@@ -35,6 +36,9 @@ impl<'e> Parser<'e> {
         }
         if !self.suspects.any(f) {
             return None;
+        }
+        if let Some(counted) = self.without_end(f) {
+            return Some(Ok(counted));
         }
         let mut out = Vec::new();
         let flow = match self.flow(&f.expr, &mut out) {
@@ -62,6 +66,8 @@ impl<'e> Parser<'e> {
             return Err((f.expr.to_token_stream(), why));
         }
         let around = Occurrences::of(f);
+        let apart = self.apart_from_source(f)?;
+        let f = apart.as_ref().unwrap_or(f);
         let mut sink = |parser: &mut Parser<'e>, item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
             let body = &f.body;
             let mut code = Code::of(&parse_quote!(#body));
@@ -76,6 +82,48 @@ impl<'e> Parser<'e> {
             inner.label = f.label.clone().or(inner.label.take());
         }
         Ok(out)
+    }
+
+    /// `for i in start..`, which only what is in the loop can end.
+    fn without_end(&mut self, f: &syn::ExprForLoop) -> Option<Vec<Stmt>> {
+        let mut range = &*f.expr;
+        while let Expr::Paren(paren) = range {
+            range = &paren.expr;
+        }
+        let Expr::Range(syn::ExprRange { start: Some(start), end: None, .. }) = range else { return None };
+        let (attrs, label, pattern, body) = (&f.attrs, &f.label, &f.pat, &f.body.stmts);
+        let next = self.names.fresh("next");
+        Some(vec![
+            parse_quote!(let mut #next = #start;),
+            parse_quote! {
+                #(#attrs)* #label while true {
+                    let #pattern = #next;
+                    #next += 1;
+                    #(#body)*
+                }
+            },
+        ])
+    }
+
+    /// The loop with other names in the pattern in place of those that occur in what it goes through: each name gets a `let` of its
+    /// own, and the one after it may be a part of what the first would hide, as in `for (a, b) in b.iter().zip(a)`.
+    fn apart_from_source(&mut self, f: &syn::ExprForLoop) -> Result<Option<syn::ExprForLoop>, Refused> {
+        let (names, source) = (bound(&f.pat), Occurrences::of(&f.expr));
+        if names.len() < 2 || names.iter().all(|name| source.count(name) == 0) {
+            return Ok(None);
+        }
+        let mut apart = f.clone();
+        for name in names.iter().filter(|name| source.count(name) > 0) {
+            let by = Substitute::Name(self.hidden(&name.to_string()));
+            let mut replace = Replace::new(name, &by);
+            replace.visit_pat_mut(&mut apart.pat);
+            replace.visit_block_mut(&mut apart.body);
+            if replace.left {
+                let why = "this name means two things here: give the variable a name of its own";
+                return Err((name.to_token_stream(), why.into()));
+            }
+        }
+        Ok(Some(apart))
     }
 
     /// The iterator that `expr` is, or that a `for` makes of it; `None` if that is not known.
@@ -587,8 +635,7 @@ impl<'e> Parser<'e> {
     pub(crate) fn renamed(closure: &ExprClosure, name: &Ident, by: Ident) -> ExprClosure {
         let mut closure = closure.clone();
         let by = Substitute::Name(by);
-        let mut replace = crate::rename::Replace::new(name, &by);
-        syn::visit_mut::VisitMut::visit_expr_closure_mut(&mut replace, &mut closure);
+        Replace::new(name, &by).visit_expr_closure_mut(&mut closure);
         closure
     }
 }

@@ -189,6 +189,9 @@ fn parse_parameter(argument: &mut FnArg, generics: &syn::Generics, errors: &mut 
     };
     let function = Callable::parse(name.as_ref(), &argument.ty, generics, &Generics::new(generics), errors);
     if let Some(function) = function {
+        if function.changing {
+            errors.push(&argument.ty, "a rule takes functions that change nothing: `impl Fn(…) -> …`");
+        }
         if function.is_named() {
             errors.push(
                 &argument.ty,

@@ -16,6 +16,7 @@ mod buffers;
 mod by_hand;
 mod chains;
 mod dynamics;
+mod everyday;
 mod exits;
 mod fields;
 mod finance;
