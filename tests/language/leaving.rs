@@ -252,20 +252,6 @@ fn of_what_a_loop_returned(x: &[f64]) -> f64 {
 
 #[test]
 fn by_break() {
-    macro_rules! check {
-        ($($f:ident),*) => {$({
-            let inputs = [vec![0.3, 0.8, 0.45], vec![0.7, 0.2, 0.9, 0.55, 0.6], vec![0.62, 0.33]];
-            let mut g = $f::gradient();
-            check_gradient(
-                |x| $f(x),
-                |x| {
-                    let (value, d) = g.value_and_gradient(x);
-                    (value, d.x.to_vec())
-                },
-                inputs.clone(),
-            );
-            check_rule($f::rule, inputs.map(|x| (x,)));
-        })*};
-    }
-    check!(left_by_a_loop, left_by_a_block, told_by_its_type, left_by_several, of_what_a_loop_returned);
+    let inputs = [vec![0.3, 0.8, 0.45], vec![0.7, 0.2, 0.9, 0.55, 0.6], vec![0.62, 0.33]];
+    check_all!(inputs.clone(); left_by_a_loop, left_by_a_block, told_by_its_type, left_by_several, of_what_a_loop_returned);
 }

@@ -9,6 +9,9 @@
 
 use pullback::testing::CountingAllocator;
 
+#[macro_use]
+mod check_all;
+
 mod aggregates;
 mod annotations;
 mod arrays;

@@ -36,12 +36,6 @@ fn returns_a_reference(f: impl Fn(&[f64]) -> &[f64], x: &[f64]) -> f64 {
 }
 
 #[differentiable]
-fn stores_a_function(f: impl Fn(f64) -> f64, x: f64) -> f64 {
-    let functions = [&f, &f];
-    functions[0](x)
-}
-
-#[differentiable]
 fn changes_what_it_captures(x: f64) -> f64 {
     let mut count = x;
     let y = apply(

@@ -7,15 +7,6 @@ fn behind_a_reference(x: &mut Vec<f64>, y: f64) -> f64 {
 }
 
 #[differentiable]
-fn leaves_by_break(x: f64) -> f64 {
-    let v = loop {
-        let w = vec![x, 1.0];
-        break w;
-    };
-    v[0]
-}
-
-#[differentiable]
 fn within_an_expression(x: f64) -> f64 {
     vec![x, 1.0][0]
 }

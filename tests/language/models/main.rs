@@ -11,6 +11,10 @@
 
 use pullback::testing::CountingAllocator;
 
+#[macro_use]
+#[path = "../check_all.rs"]
+mod check_all;
+
 mod algebra;
 mod buffers;
 mod by_hand;
