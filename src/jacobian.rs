@@ -90,14 +90,14 @@ impl<F: Liftable<WIDTH> + HasRows> Jacobian<F> {
             let unit = |output| std::array::from_fn(|k| if output == first + k { 1.0 } else { 0.0 });
             let mut column = 0;
             let put = |gradients: &[Number]| {
-                for d in gradients {
-                    for (row, d) in block.iter_mut().zip(d.value().0) {
-                        if let Some(entry) = row.get_mut(column) {
-                            *entry = d;
-                        }
+                let columns = column..column + gradients.len();
+                for (k, row) in block.iter_mut().enumerate() {
+                    let entries = row.get_mut(columns.clone()).unwrap_or_default();
+                    for (entry, d) in entries.iter_mut().zip(gradients) {
+                        *entry = d.lane(k);
                     }
-                    column += 1;
                 }
+                column = columns.end;
             };
             let (value, found) = F::pull_rows(rows, F::Parameters::reborrow(&mut args), unit, put)?;
             first = outputs.min(first + LANES);

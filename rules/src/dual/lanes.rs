@@ -5,6 +5,7 @@ use std::fmt::{self, Debug, Display, LowerExp};
 use std::iter::{Product, Sum};
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign};
 
+use crate::dual::DualNumber;
 use crate::float::{Float, Scalar};
 use crate::scalar::SinCosRule;
 
@@ -40,6 +41,14 @@ impl<const K: usize> Lanes<K> {
             *d *= factor;
         }
         self
+    }
+}
+
+impl<const K: usize> DualNumber<Lanes<K>, 0> {
+    /// The gradient with respect to it, for the seed in lane `k`.
+    #[inline(always)]
+    pub fn lane(&self, k: usize) -> f64 {
+        self.value.0[k]
     }
 }
 
