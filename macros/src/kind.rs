@@ -275,7 +275,12 @@ impl Program {
                     kind => kind,
                 }
             }
-            ExprKind::Call { function, .. } => self.kind_of_call(function),
+            ExprKind::Call { function, args } => match self.kind_of_call(function) {
+                Kind::Sequence(_) if self.copies_floats(function, args) => {
+                    Kind::Sequence(Box::new(Kind::Float))
+                }
+                kind => kind,
+            },
             ExprKind::Mutation { action, args } => self.kind_of_mutation(*action, args),
             ExprKind::Vector { elements, .. } => {
                 Kind::Sequence(Box::new(elements.first().map_or(Kind::Unknown, |e| self.kind_of(*e))))

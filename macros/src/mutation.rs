@@ -436,8 +436,7 @@ impl Program {
             }
             Callee::Gradient(..) | Callee::Method(..) => return Kind::Unknown,
         };
-        if function.segments.len() > 3 && function.segments.last().is_some_and(|last| last.ident == "to_vec")
-        {
+        if copies_slice(function) {
             return Kind::Sequence(Box::new(Kind::Unknown));
         }
         let mut segments = function.segments.iter().rev();
@@ -463,6 +462,13 @@ impl Program {
             Kind::Unknown => Kind::Sequence(Box::new(Kind::Unknown)),
             kind => kind,
         }
+    }
+
+    /// `x.to_vec()` where `x` has floats.
+    pub(crate) fn copies_floats(&self, function: &Callee, args: &[ExprId]) -> bool {
+        let copied = args.first().map(|arg| self.kind_of(*arg));
+        matches!(function, Callee::Function(path) if copies_slice(path))
+            && copied == Some(Kind::Sequence(Box::new(Kind::Float)))
     }
 
     pub(crate) fn kind_of_mutation(&self, action: Action, args: &[ExprId]) -> Kind {
@@ -628,4 +634,9 @@ fn inside_vector(program: &Program, inner: ExprId) -> bool {
         .exprs
         .iter()
         .any(|e| matches!(&e.kind, ExprKind::Vector { elements, .. } if elements.contains(&inner)))
+}
+
+/// `x.to_vec()`, as a rule.
+fn copies_slice(function: &syn::Path) -> bool {
+    function.segments.len() > 3 && function.segments.last().is_some_and(|last| last.ident == "to_vec")
 }

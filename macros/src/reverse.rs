@@ -6,6 +6,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Ident;
 
+use crate::blocks::Blocks;
 use crate::checkpoint::{Checkpoints, Segmented};
 use crate::counts::Count;
 use crate::errors::Errors;
@@ -14,7 +15,7 @@ use crate::kept::{Item, Kept};
 use crate::kind::costly_method;
 use crate::program::*;
 use crate::rows::Rows;
-use crate::stencil::{Moves, Stencil};
+use crate::stencil::{Moves, Stencil, ends_of};
 use crate::sweep::{MemoryRead, Swept};
 use crate::vectors::Moved;
 
@@ -110,6 +111,8 @@ pub(crate) struct Reverse<'p> {
     /// of which an earlier run has found that this does not do.
     pub(crate) latest: HashMap<StmtId, Ident>,
     pub(crate) not_latest: HashSet<StmtId>,
+    /// Loops that do not run in blocks, since they keep something.
+    pub(crate) unblocked: HashSet<BlockId>,
 }
 
 /// The reverse pass around a loop whose iterations run forward and backward at once; see [`crate::fusion`].
@@ -131,6 +134,8 @@ struct Undone {
     hoisted: Hoisted,
     /// What stands before the loop so that it counts back.
     counting: TokenStream,
+    /// What stands before each block of a loop that runs in blocks.
+    rows: TokenStream,
 }
 
 /// A gradient on its way: an expression, and how tightly it binds.
@@ -234,6 +239,7 @@ impl<'p> Reverse<'p> {
             sets: HashSet::new(),
             latest: HashMap::new(),
             not_latest: HashSet::new(),
+            unblocked: HashSet::new(),
         }
     }
 
@@ -284,6 +290,7 @@ impl<'p> Reverse<'p> {
         other.removed = self.removed.clone();
         other.fresh = self.fresh.clone();
         other.not_latest = self.not_latest.clone();
+        other.unblocked = self.unblocked.clone();
         other.keeping = self.keeping.clone();
         other.sweep_slots = self.sweep_slots.clone();
         other.unswept = self.unswept.clone();
@@ -298,6 +305,7 @@ impl<'p> Reverse<'p> {
         while run.missed {
             let mut next = self.same();
             (next.unswept, next.not_yet, next.not_latest) = (run.unswept, run.not_yet, run.not_latest);
+            next.unblocked = run.unblocked;
             (run, tokens) = (next, TokenStream::new());
             tokens.extend(run.run());
         }
@@ -636,7 +644,12 @@ impl<'p> Reverse<'p> {
         }
         let at = &statement.before;
         let counts = if f.strategy.is_none() { self.counts(f.body, statement) } else { Vec::new() };
-        let Undone { body, stencil, hoisted, counting } = self.undo_iteration(f, at, counts);
+        let blocks = if counts.is_empty() { self.blocks(f, at) } else { None };
+        let Undone { body, stencil, hoisted, counting, rows } =
+            self.undo_iteration(f, at, counts, blocks.clone());
+        if blocks.is_some() && !self.kept.is_empty(f.body) {
+            self.missed |= self.unblocked.insert(f.body);
+        }
         if body.is_empty() && self.kept.is_empty(f.body) {
             let Hoisted { before, after } = hoisted;
             return self.emit(quote!(#before #after));
@@ -667,6 +680,15 @@ impl<'p> Reverse<'p> {
         let bounds = syn::parse2::<syn::ExprRange>(range.clone()).ok().filter(|_| !early);
         let ascending = bounds.is_some() && counting.is_empty() && self.in_any_order(f, at);
         let fresh = self.set_by(&stencil, f.body, bounds.as_ref(), &[&hoisted.before, &body]);
+        if let (Some(blocks), Some(bounds), Some(index)) = (&blocks, &bounds, f.index) {
+            let bounds = ends_of(bounds).expect("written out");
+            let moves = stencil.finish_blocks(self.program, blocks, bounds, &fresh, &mut self.kept);
+            let Moves { before, within, block, after } = moves;
+            let index = &self.program.variables[index].unique;
+            let whole = blocks.run((index, &range), &rows, &quote!(#body #within), &block);
+            let Hoisted { before: copies, after: back } = hoisted;
+            return self.emit(quote!(#before #copies #whole #after #back));
+        }
         let moves = self.finish(stencil, f, bounds.as_ref(), ascending, &fresh);
         let range = match bounds {
             Some(_) if ascending => range,
@@ -678,7 +700,7 @@ impl<'p> Reverse<'p> {
             None if steps_inclusively(&self.program.exprs[f.range].syntax) => quote!(__pb::backwards(#range)),
             None => quote!(#range.rev()),
         };
-        let Moves { before, within, after } = moves;
+        let Moves { before, within, after, .. } = moves;
         let reach = self.reach(f, at, &body);
         let Hoisted { before: sums, after: totals } = hoisted;
         let (pattern, range) = match self.kept.is_empty(f.body) {
@@ -696,7 +718,7 @@ impl<'p> Reverse<'p> {
 
     fn undo_fused(&mut self, f: &For, at: &At) {
         // What happens at once has no need to count back.
-        let Undone { body, stencil, hoisted, .. } = self.undo_iteration(f, at, Vec::new());
+        let Undone { body, stencil, hoisted, .. } = self.undo_iteration(f, at, Vec::new(), None);
         let level = self.top();
         let kept = self.kept.items(at.block).len();
         let range = if self.replayable(f.range, at, level) {
@@ -706,7 +728,7 @@ impl<'p> Reverse<'p> {
         };
         let bounds = syn::parse2::<syn::ExprRange>(range).ok();
         let fresh = self.set_by(&stencil, f.body, bounds.as_ref(), &[&hoisted.before, &body]);
-        let Moves { before, within, after } = self.finish(stencil, f, bounds.as_ref(), true, &fresh);
+        let Moves { before, within, after, .. } = self.finish(stencil, f, bounds.as_ref(), true, &fresh);
         let facts = self.facts();
         let suffix = std::mem::take(&mut self.levels[level].out).finish(self.program, &mut self.kept, &facts);
         let Hoisted { before: sums, after: totals } = hoisted;
@@ -720,8 +742,9 @@ impl<'p> Reverse<'p> {
     }
 
     /// One iteration of a loop, undone; what it adds to elements near the index is gathered.
-    fn undo_iteration(&mut self, f: &For, at: &At, counts: Vec<Count>) -> Undone {
-        let (rows, swept) = (self.rows(f, at), self.swept_by(f, at));
+    fn undo_iteration(&mut self, f: &For, at: &At, counts: Vec<Count>, blocks: Option<Blocks>) -> Undone {
+        let in_blocks = blocks.is_some();
+        let (rows, swept) = (self.rows(f, at, blocks), self.swept_by(f, at));
         self.open(f.body, true);
         // The stencil of a loop that goes on from checkpoints would have to be carried across these.
         self.levels.last_mut().expect("just opened").index =
@@ -741,11 +764,16 @@ impl<'p> Reverse<'p> {
             Some(_) => Hoisted::default(),
         };
         let body = self.close();
-        self.emit(rows.out);
+        let rows = if in_blocks {
+            rows.out
+        } else {
+            self.emit(rows.out);
+            TokenStream::new()
+        };
         let (before, after) = self.bring_back(f, at);
         hoisted.before.extend(before);
         hoisted.after.extend(after);
-        Undone { body, stencil, hoisted, counting: self.counting(counts) }
+        Undone { body, stencil, hoisted, counting: self.counting(counts), rows }
     }
 
     fn finish(

@@ -1,5 +1,7 @@
 //! Rows of matrices in flat slices: `w[i * n + j]` in a loop over `j`, and parts of slices that have a name.
 //!
+//! Likewise elements at fixed distances from the index, `x[i - 1]`, in a loop that runs in blocks: those of a block are a row.
+//!
 //! That an index is within bounds the forward pass has found out, but the optimiser cannot see it: with a check in each
 //! iteration it cannot use vector instructions. The reverse pass takes the row out before the loop, with one check, and goes
 //! through that.
@@ -8,6 +10,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::Ident;
 
+use crate::blocks::Blocks;
 use crate::iterators::source::is_zero;
 use crate::program::*;
 use crate::reverse::{Level, Reverse};
@@ -19,25 +22,31 @@ pub(crate) struct Rows {
     count: Option<TokenStream>,
     /// Where the loop stands, and what the variables hold there.
     before: At,
+    /// The blocks in which it runs.
+    pub(crate) blocks: Option<Blocks>,
     /// Of the value or of the shadow of a variable: where the row begins, as text, and what it is called.
-    found: Vec<(VarId, bool, String, Ident)>,
-    /// Statements before the loop.
+    found: Vec<(VarId, Holder, String, Ident)>,
+    /// Statements before the loop, or before each block of it.
     pub(crate) out: TokenStream,
 }
 
-/// What holds a row: a value or a shadow.
+/// What holds a row: a value, the cells of a shadow, or a shadow that is a local vector.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holder {
     Value,
     Shadow,
+    Own,
 }
 
 impl Reverse<'_> {
     /// The rows of a loop that stands at `before`: none, but possible ones.
-    pub(crate) fn rows(&mut self, f: &For, before: &At) -> Rows {
+    pub(crate) fn rows(&mut self, f: &For, before: &At, blocks: Option<Blocks>) -> Rows {
         let program = self.program;
         let level = self.top();
-        let mut rows = Rows { before: before.clone(), ..Rows::default() };
+        let mut rows = Rows { before: before.clone(), blocks, ..Rows::default() };
+        if rows.blocks.is_some() {
+            return rows;
+        }
         let simple = f.strategy.is_none() && !program.left_early(f.body);
         let Some(index) = program.counter(f).filter(|_| simple) else {
             return rows;
@@ -75,6 +84,9 @@ impl Reverse<'_> {
         if level == 0 || self.conditional > 0 {
             return None;
         }
+        if let Some(element) = self.element_of_block(place, level, holder) {
+            return Some(element);
+        }
         let Level { block, index, rows, .. } = &self.levels[level];
         let (index, count, before) = ((*index)?, rows.count.clone()?, rows.before.clone());
         let (around, start) = program.row(place, index).filter(|_| at.block == *block)?;
@@ -86,19 +98,24 @@ impl Reverse<'_> {
                 return None;
             }
         }
-        let variable = &program.variables[place.base];
         let part = self.projections(&around.projections, at, level - 1);
         let start = start.map_or(quote!(0), |start| self.text(start, &before, level - 1));
-        let (key, shadow) = (quote!(#part #start).to_string(), holder == Holder::Shadow);
+        let row = self.row_of(place.base, level, holder, Row { part, start, count });
         let name = &program.variables[index].unique;
+        Some((row, quote!(#name)))
+    }
+
+    /// The name of a row, which is taken out before the loop of this level.
+    pub(crate) fn row_of(&mut self, id: VarId, level: usize, holder: Holder, row: Row) -> Ident {
+        let Row { part, start, count } = row;
+        let key = quote!(#part #start).to_string();
         let rows = &mut self.levels[level].rows;
-        if let Some((.., row)) =
-            rows.found.iter().find(|(id, s, k, _)| (*id, *s) == (place.base, shadow) && *k == key)
+        if let Some((.., row)) = rows.found.iter().find(|(i, h, k, _)| (*i, *h) == (id, holder) && *k == key)
         {
-            return Some((row.clone(), quote!(#name)));
+            return row.clone();
         }
-        let (unique, shadow_name) = (&variable.unique, &variable.shadow);
-        let row = self.kept.fresh(&format!("{}_row", if shadow { shadow_name } else { unique }));
+        let Variable { unique, shadow, .. } = &self.program.variables[id];
+        let row = self.kept.fresh(&format!("{}_row", if holder == Holder::Value { unique } else { shadow }));
         let flat = |whole: &Ident| if part.is_empty() { quote!(#whole) } else { quote!(&#whole #part) };
         rows.out.extend(match holder {
             Holder::Value => {
@@ -108,12 +125,20 @@ impl Reverse<'_> {
             Holder::Shadow => {
                 let cells = Program::fresh("d");
                 let flat = flat(&cells);
-                quote!(let #row = #shadow_name.map(|#cells| __pb::row_of(#flat, || #start, #count));)
+                quote!(let #row = #shadow.map(|#cells| __pb::row_of(#flat, || #start, #count));)
             }
+            Holder::Own => quote!(let #row = __pb::row_mut(&mut #shadow, #start, #count);),
         });
-        rows.found.push((place.base, shadow, key, row.clone()));
-        Some((row, quote!(#name)))
+        rows.found.push((id, holder, key, row.clone()));
+        row
     }
+}
+
+/// A row, as text: the part of an array, where it starts there, and its length.
+pub(crate) struct Row {
+    pub(crate) part: TokenStream,
+    pub(crate) start: TokenStream,
+    pub(crate) count: TokenStream,
 }
 
 /// `expr`, evaluated within a loop, is what it would have been before.
@@ -174,7 +199,7 @@ impl Program {
 
 impl Variable {
     /// A slice, an array or a vector behind a shared reference.
-    fn has_rows(&self) -> bool {
+    pub(crate) fn has_rows(&self) -> bool {
         self.origin == Origin::Shared && self.slice
     }
 }

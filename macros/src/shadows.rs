@@ -174,6 +174,12 @@ impl Reverse<'_> {
             out.extend(stencil.gather(place.base, offset, &d.tokens, &mut self.kept));
             return;
         }
+        if self.is_common(place) {
+            self.declare(place.base);
+            let Level { stencil, out, .. } = &mut self.levels[level];
+            out.extend(stencil.gather_common(place.base, &d.tokens, &mut self.kept));
+            return;
+        }
         if let Some((row, index)) = self.element_of_row(place, at, level, Holder::Shadow) {
             let cells = Program::fresh("d");
             return self.emit(quote!(#row.accumulate(|#cells| &#cells[#index], #d);));
@@ -239,8 +245,13 @@ impl Reverse<'_> {
             let shadow = &variable.shadow;
             return Cotangent::atom(quote!(#shadow));
         }
-        let (shadow, rest) = self.held(place, at);
-        let projections = self.projections(rest, at, level);
+        let (shadow, projections) = match self.own_element(place, level) {
+            Some((row, lane)) => (row, quote!([#lane])),
+            None => {
+                let (shadow, rest) = self.held(place, at);
+                (shadow, self.projections(rest, at, level))
+            }
+        };
         let name = self.kept.fresh("d");
         let read = if variable.by_reference() {
             let cells = Program::fresh("d");
@@ -256,8 +267,13 @@ impl Reverse<'_> {
     pub(crate) fn take_shadow(&mut self, place: &Place, at: &At) -> Cotangent {
         let variable = &self.program.variables[place.base];
         let level = self.top();
-        let (shadow, rest) = self.held(place, at);
-        let projections = self.projections_mut(rest, at, level);
+        let (shadow, projections) = match self.own_element(place, level) {
+            Some((row, lane)) => (row, quote!([#lane])),
+            None => {
+                let (shadow, rest) = self.held(place, at);
+                (shadow, self.projections_mut(rest, at, level))
+            }
+        };
         let name = self.kept.fresh("d");
         let taken = if variable.by_reference() {
             let cells = Program::fresh("d");

@@ -10,6 +10,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use syn::Ident;
 
+use crate::blocks::Blocks;
 use crate::kept::Kept;
 use crate::program::*;
 
@@ -17,6 +18,8 @@ use crate::program::*;
 #[derive(Default)]
 pub(crate) struct Stencil {
     gathered: BTreeMap<VarId, BTreeMap<i64, Ident>>,
+    /// To numbers from outside.
+    common: BTreeMap<VarId, Ident>,
 }
 
 /// What a stencil adds to a loop.
@@ -25,11 +28,13 @@ pub(crate) struct Moves {
     pub(crate) before: TokenStream,
     /// At the end of each iteration.
     pub(crate) within: TokenStream,
+    /// At the end of each block.
+    pub(crate) block: TokenStream,
     pub(crate) after: TokenStream,
 }
 
 /// The widest stencil that is carried in registers.
-const WIDEST: i64 = 4;
+pub(crate) const WIDEST: i64 = 4;
 
 impl Program {
     /// The offset of `expr` from the variable `index`: `i`, `i + 1`, `i - 2`.
@@ -70,11 +75,69 @@ impl Stencil {
         quote!(let mut #sum = #d;)
     }
 
+    /// Adds `d` to what goes to the number `id`.
+    pub(crate) fn gather_common(&mut self, id: VarId, d: &TokenStream, kept: &mut Kept) -> TokenStream {
+        if let Some(sum) = self.common.get(&id) {
+            return quote!(#sum += #d;);
+        }
+        let sum = kept.fresh("sum");
+        self.common.insert(id, sum.clone());
+        quote!(let mut #sum = #d;)
+    }
+
     /// The arrays of which a loop through a range writes each element once that it adds to.
     pub(crate) fn written_once(&self) -> Vec<VarId> {
         let once =
             |sums: &BTreeMap<i64, Ident>| matches!(ends(sums), (least, most) if most - least <= WIDEST);
         self.gathered.iter().filter(|(_, sums)| once(sums)).map(|(array, _)| *array).collect()
+    }
+
+    /// Hands the sums on, in a loop through `bounds` that runs in blocks. Elements of arrays in `fresh` are set, if these flags say so.
+    pub(crate) fn finish_blocks(
+        self,
+        program: &Program,
+        blocks: &Blocks,
+        bounds: Bounds<'_>,
+        fresh: &HashMap<VarId, Ident>,
+        kept: &mut Kept,
+    ) -> Moves {
+        let (mut moves, Blocks { first, len, lane }) = (Moves::default(), blocks);
+        let ran = ran(bounds);
+        for (array, sums) in self.gathered {
+            let (shadow, near) = (&program.variables[array].shadow, kept.fresh("near"));
+            let (least, most) = ends(&sums);
+            let width = usize::try_from(most - least + 1).expect("not negative");
+            moves.before.extend(quote!(let mut #near = __pb::Near::<_, #width>::new();));
+            let fresh = match fresh.get(&array) {
+                Some(fresh) => {
+                    let written = reached(bounds, least, most);
+                    moves.before.extend(quote!(#shadow.clear_around(#fresh, #written);));
+                    quote!(#fresh)
+                }
+                None => quote!(false),
+            };
+            for (offset, sum) in &sums {
+                let number = Literal::i64_unsuffixed(offset - least);
+                moves.within.extend(quote!(#near.sums[#number][#lane] = #sum;));
+            }
+            let cells = Program::fresh("d");
+            let row = |start: TokenStream, len: TokenStream| quote!(#shadow.map(|#cells| __pb::row_of(#cells, || #start, #len)));
+            let done = row(shifted(quote!(#first), least), quote!(#len));
+            moves.block.extend(quote!(#near.spread(#done, #fresh, #len);));
+            if width > 1 {
+                let open = width - 1;
+                let rest = row(beside(bounds.1, least), quote!(#open));
+                moves.after.extend(quote!(if #ran { #near.finish(#rest, #fresh); }));
+            }
+        }
+        for (number, sum) in self.common {
+            let (shadow, sums) = (&program.variables[number].shadow, kept.fresh("sums"));
+            let zero = program.zero();
+            moves.before.extend(quote!(let mut #sums = [#zero; __pb::BLOCK];));
+            moves.within.extend(quote!(#sums[#lane] = #sum;));
+            moves.block.extend(quote!(#shadow += __pb::total_of(&#sums, #len);));
+        }
+        moves
     }
 
     /// Hands the sums on, in a loop over `index` that ascends or descends through `range`. Elements of arrays in `fresh` are set,
@@ -101,7 +164,7 @@ impl Stencil {
                 }
             };
             let (least, most) = ends(&sums);
-            let bounds = range.and_then(|r| Some((r.start.as_deref()?, r.end.as_deref()?, &r.limits)));
+            let bounds = range.and_then(ends_of);
             if let (Some(fresh), Some(bounds)) = (fresh, bounds) {
                 let written = reached(bounds, least, most);
                 moves.before.extend(quote!(#shadow.clear_around(#fresh, #written);));
@@ -157,7 +220,12 @@ fn ends(sums: &BTreeMap<i64, Ident>) -> (i64, i64) {
 }
 
 /// A range, of which both ends are written out.
-type Bounds<'a> = (&'a syn::Expr, &'a syn::Expr, &'a syn::RangeLimits);
+pub(crate) type Bounds<'a> = (&'a syn::Expr, &'a syn::Expr, &'a syn::RangeLimits);
+
+/// The range, if its ends are written out.
+pub(crate) fn ends_of(range: &syn::ExprRange) -> Option<Bounds<'_>> {
+    Some((range.start.as_deref()?, range.end.as_deref()?, &range.limits))
+}
 
 /// Whether a loop has iterations.
 fn ran((start, end, limits): Bounds<'_>) -> TokenStream {
@@ -193,7 +261,7 @@ fn beside(bound: &syn::Expr, offset: i64) -> TokenStream {
 }
 
 /// `base + offset`
-fn shifted(base: TokenStream, offset: i64) -> TokenStream {
+pub(crate) fn shifted(base: TokenStream, offset: i64) -> TokenStream {
     let distance = Literal::u64_unsuffixed(offset.unsigned_abs());
     match offset {
         0 => base,

@@ -17,6 +17,7 @@ mod annotations;
 mod arrays;
 mod bindings;
 mod binomial;
+mod blocks;
 mod branches;
 mod buffers;
 mod callables;

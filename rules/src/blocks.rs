@@ -1,0 +1,207 @@
+//! Loops of the reverse pass that run block by block, so that the compiler can use vector instructions.
+//!
+//! Where each iteration contributes to several neighbouring elements, or to a number that all of them have in common, one waits for
+//! another. In blocks, what iterations contribute is put side by side first, and only then added up.
+
+use std::cell::Cell;
+use std::ops::Range;
+
+use crate::shadow::{Accumulate, Shadow};
+use crate::tangent::Tangent;
+
+/// The number of iterations in a block: what they contribute stays in the first level of the cache, and a block is filled by short
+/// loops as well.
+pub const BLOCK: usize = 32;
+
+/// The parts of a range: where each begins, and how long it is.
+#[inline(always)]
+pub fn blocks(range: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
+    let Range { start, end } = range;
+    // The least of both tells the optimiser that a block is no longer than that.
+    (start..end).step_by(BLOCK).map(move |first| (first, (end - first).min(BLOCK)))
+}
+
+/// What the iterations of a block contribute to an array at `W` neighbouring offsets from their index.
+pub struct Near<T, const W: usize> {
+    /// By offset, the least one first, and by iteration.
+    pub sums: [[T; BLOCK]; W],
+    /// What the blocks so far contribute to the first elements of the next one.
+    carry: [T; W],
+}
+
+impl<T: Tangent, const W: usize> Near<T, W>
+where
+    Cell<T>: Accumulate<Tangent = T>,
+{
+    /// Nothing so far.
+    #[inline(always)]
+    #[allow(clippy::new_without_default, reason = "for derived code alone")]
+    pub fn new() -> Self {
+        let zero = T::zero();
+        Near { sums: [[zero; BLOCK]; W], carry: [zero; W] }
+    }
+
+    /// Adds what a block contributes to `elements`, as many as it has iterations and the first ones that they reach, or sets these
+    /// if they are `fresh`. What comes after them has to wait for the next block.
+    #[inline(always)]
+    pub fn spread(&mut self, elements: Shadow<&[Cell<T>]>, fresh: bool, len: usize) {
+        let Some(elements) = elements.get() else { return };
+        let elements = &elements[..len];
+        let inner = (W - 1).min(len);
+        for (k, element) in elements[..inner].iter().enumerate() {
+            put(element, fresh, self.total(k, len));
+        }
+        // With this known, the optimiser leaves no remainder.
+        if len == BLOCK {
+            self.middle(&elements[..BLOCK], fresh, BLOCK)
+        } else {
+            self.middle(elements, fresh, len)
+        }
+        let mut carry = [T::zero(); W];
+        for (k, carry) in carry[..W - 1].iter_mut().enumerate() {
+            *carry = self.total(len + k, len);
+        }
+        self.carry = carry;
+    }
+
+    /// The elements that only iterations of this block reach.
+    #[inline(always)]
+    fn middle(&self, elements: &[Cell<T>], fresh: bool, len: usize) {
+        for k in W - 1..len {
+            let mut total = self.sums[W - 1][k + 1 - W];
+            for offset in (0..W - 1).rev() {
+                total.accumulate(self.sums[offset][k - offset]);
+            }
+            put(&elements[k], fresh, total);
+        }
+    }
+
+    /// What goes to the element number `k` of a block of `len` iterations, the earlier ones first.
+    #[inline(always)]
+    fn total(&self, k: usize, len: usize) -> T {
+        let mut total = if k < W { self.carry[k] } else { T::zero() };
+        for offset in (0..W).rev() {
+            if offset <= k && k - offset < len {
+                total.accumulate(self.sums[offset][k - offset]);
+            }
+        }
+        total
+    }
+
+    /// What is left goes to `elements`, the `W - 1` behind the first ones of all blocks.
+    #[inline(always)]
+    pub fn finish(&self, elements: Shadow<&[Cell<T>]>, fresh: bool) {
+        for (element, carry) in elements.get().into_iter().flatten().zip(&self.carry) {
+            put(element, fresh, *carry);
+        }
+    }
+}
+
+#[inline(always)]
+fn put<T: Tangent>(element: &Cell<T>, fresh: bool, gradient: T)
+where
+    Cell<T>: Accumulate<Tangent = T>,
+{
+    if fresh { element.set(gradient) } else { element.accumulate(gradient) }
+}
+
+/// The sum of what the iterations of a block contribute to one number, in lanes.
+#[inline(always)]
+pub fn total_of<T: Tangent>(sums: &[T; BLOCK], len: usize) -> T {
+    const LANES: usize = 8;
+    let mut lanes = [T::zero(); LANES];
+    let (whole, rest) = sums[..len].as_chunks::<LANES>();
+    for chunk in whole {
+        for (lane, sum) in lanes.iter_mut().zip(chunk) {
+            lane.accumulate(*sum);
+        }
+    }
+    let mut total = T::zero();
+    lanes.iter().chain(rest).for_each(|sum| total.accumulate(*sum));
+    total
+}
+
+/// The part of a vector that a block writes to. Without iterations nobody asks where it starts.
+///
+/// # Panics
+/// If the part is not within the vector.
+#[inline(always)]
+pub fn row_mut<T>(vector: &mut [T], start: usize, len: usize) -> &mut [T] {
+    &mut vector[start..][..len]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shadow::slice_cells;
+
+    /// *Σᵢ* contributions *1000·offset + i* to the elements at *i + offset*, one after the other.
+    fn expected<const W: usize>(range: Range<usize>, start: f64) -> Vec<f64> {
+        let mut expected = vec![start; range.end + W];
+        for i in range {
+            for offset in 0..W {
+                expected[i + offset] += contribution(offset, i);
+            }
+        }
+        expected
+    }
+
+    fn contribution(offset: usize, i: usize) -> f64 {
+        (1000 * offset + i) as f64
+    }
+
+    fn in_blocks<const W: usize>(range: Range<usize>, fresh: bool, start: f64) -> Vec<f64> {
+        let mut elements = vec![start; range.end + W];
+        let all = Shadow::new(slice_cells(&mut elements[..]));
+        let mut near = Near::<f64, W>::new();
+        for (first, len) in blocks(range.clone()) {
+            for lane in 0..len {
+                for offset in 0..W {
+                    near.sums[offset][lane] = contribution(offset, first + lane);
+                }
+            }
+            near.spread(all.map(|d| &d[first..][..len]), fresh, len);
+        }
+        if !range.is_empty() {
+            near.finish(all.map(|d| &d[range.end..][..W - 1]), fresh);
+        }
+        elements
+    }
+
+    #[test]
+    fn each_element_gets_what_its_neighbours_contribute() {
+        for len in [0, 1, 2, 3, 7, BLOCK - 1, BLOCK, BLOCK + 1, BLOCK + 3, 2 * BLOCK, 5 * BLOCK + 2] {
+            let range = 3..3 + len;
+            assert_eq!(in_blocks::<1>(range.clone(), false, 5.0), expected::<1>(range.clone(), 5.0));
+            assert_eq!(in_blocks::<2>(range.clone(), false, 5.0), expected::<2>(range.clone(), 5.0));
+            assert_eq!(in_blocks::<5>(range.clone(), false, 5.0), expected::<5>(range, 5.0));
+        }
+    }
+
+    /// Those that are reached are set, whatever they held, and no others are touched.
+    #[test]
+    fn fresh_elements_are_set() {
+        for len in [1, 2, BLOCK + 1, 3 * BLOCK] {
+            let set = in_blocks::<3>(2..2 + len, true, 5.0);
+            let expected = expected::<3>(2..2 + len, 0.0);
+            let reached = 2..2 + len + 2;
+            assert_eq!(set[reached.clone()], expected[reached.clone()]);
+            assert!(set[..2].iter().chain(&set[reached.end..]).all(|element| *element == 5.0));
+        }
+    }
+
+    #[test]
+    fn of_a_constant_nothing_is_kept() {
+        Near::<f64, 2>::new().spread(Shadow::default(), false, 3);
+        Near::<f64, 2>::new().finish(Shadow::default(), false);
+    }
+
+    #[test]
+    fn totals() {
+        let mut sums = [0.0; BLOCK];
+        sums.iter_mut().enumerate().for_each(|(i, sum)| *sum = i as f64);
+        for len in [0, 1, 7, 8, 9, BLOCK] {
+            assert_eq!(total_of(&sums, len), (0..len).sum::<usize>() as f64);
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Loops whose reverse pass runs in blocks: those that reach neighbouring elements, or a number that all iterations have in common.
+//! Lengths are around multiples of a block's.
+
+use pullback::prelude::*;
+use pullback::testing::{check_gradient, check_rule};
+
+fn wave(n: usize, start: f64) -> Vec<f64> {
+    (0..n).map(|i| (0.7 * i as f64 + start).sin() + 1.2).collect()
+}
+
+/// Up and down, from loops without iterations on.
+fn inputs() -> [Vec<f64>; 8] {
+    let mut start = 0.0;
+    [4, 5, 36, 37, 6, 68, 35, 101].map(|n| {
+        start += 0.4;
+        wave(n, start)
+    })
+}
+
+/// Not the sum of the elements, whose seeds are all the same.
+#[differentiable]
+fn weighted(y: &[f64]) -> f64 {
+    let mut s = 0.0;
+    for (i, y) in y.iter().enumerate() {
+        s += (1.0 + 0.1 * i as f64) * y * y;
+    }
+    s
+}
+
+#[differentiable]
+fn explicit_step(u: &[f64], next: &mut [f64], k: f64) {
+    let n = u.len();
+    for i in 1..n - 1 {
+        next[i] = u[i] + k * (u[i - 1] - 2.0 * u[i] + u[i + 1]);
+    }
+}
+
+/// The heat equation: what one step overwrites the reverse pass brings back.
+#[differentiable]
+fn heat(x: &[f64]) -> f64 {
+    let mut u = x.to_vec();
+    let mut next = x.to_vec();
+    let k = 0.1 * x[0];
+    for _ in 0..4 {
+        explicit_step(&u, &mut next, k);
+        std::mem::swap(&mut u, &mut next);
+    }
+    weighted(&u)
+}
+
+/// Into a vector of its own, adding.
+#[differentiable]
+fn smoothed(x: &[f64]) -> f64 {
+    let mut y = vec![0.5; x.len()];
+    let (near, far) = (x[0] * 0.5, x[1] - x[2]);
+    for i in 2..x.len() - 2 {
+        let sides = near * (x[i - 1] + x[i + 1]);
+        y[i] += sides + far * (x[i - 2] * x[i + 2]) / x[i];
+    }
+    weighted(&y)
+}
+
+/// The number is one of those that all iterations have in common, in several terms; no neighbours.
+#[differentiable]
+fn scaled(x: &[f64]) -> f64 {
+    let scale = x[0] * x[1];
+    let shift = x[2];
+    let mut y = vec![0.0; x.len()];
+    for i in 0..x.len() {
+        let z = scale * x[i] - shift;
+        y[i] = z * z / scale + shift;
+    }
+    weighted(&y)
+}
+
+/// A vector that is returned, and a seed for each of its elements.
+#[differentiable]
+fn differences(x: &[f64]) -> Vec<f64> {
+    let mut d = vec![0.0; x.len() - 1];
+    for i in 1..x.len() {
+        d[i - 1] = (x[i] - x[i - 1]) * (x[i] + 0.5 * x[i - 1]).sqrt();
+    }
+    d
+}
+
+#[differentiable]
+fn rough(x: &[f64]) -> f64 {
+    weighted(&differences(x))
+}
+
+/// The index as a number, numbers of the iteration's own, one of which changes, and a sum of all iterations.
+#[differentiable]
+fn slopes(x: &[f64]) -> f64 {
+    let mut total = x[0];
+    let mut y = x.to_vec();
+    let c = 0.3 * x[1];
+    for i in 0..x.len() - 1 {
+        let t = i as f64 * 0.1;
+        let mut slope = x[i + 1] - x[i];
+        slope *= 1.0 + t * c;
+        slope -= 0.5 * t;
+        total += slope.mul_add(x[i], c) * slope.recip().recip();
+        y[i] -= slope;
+    }
+    total * weighted(&y)
+}
+
+/// Two arrays that reach differently far, one of which is written to elsewhere than at the index.
+#[differentiable]
+fn convolve(x: &[f64], kernel: &[f64]) -> Vec<f64> {
+    let n = x.len();
+    let mut y = vec![0.0; n];
+    for i in 1..n - 3 {
+        y[i + 2] = x[i] * kernel[i] + x[i + 3] * kernel[i - 1] - kernel[i + 1];
+    }
+    y
+}
+
+#[differentiable]
+fn convolved(x: &[f64]) -> f64 {
+    let squares: Vec<f64> = x.iter().map(|x| x * x).collect();
+    weighted(&convolve(x, &squares))
+}
+
+/// One vector twice: what goes to either goes to both.
+#[differentiable]
+fn with_itself(x: &[f64]) -> f64 {
+    weighted(&convolve(x, x))
+}
+
+/// Not in blocks: each element depends on the one before.
+#[differentiable]
+fn recurrence(x: &[f64]) -> f64 {
+    let mut y = x.to_vec();
+    for i in 1..y.len() {
+        y[i] += 0.3 * y[i - 1] * x[i];
+    }
+    weighted(&y)
+}
+
+/// Not in blocks: what is overwritten is read.
+#[differentiable]
+fn squared(x: &[f64]) -> f64 {
+    let mut y = x.to_vec();
+    let c = x[0];
+    for i in 1..y.len() {
+        y[i] = y[i] * y[i] * c + x[i - 1];
+    }
+    weighted(&y)
+}
+
+/// Within other loops, which have their own number of iterations each.
+#[differentiable]
+fn triangle(x: &[f64]) -> f64 {
+    let mut s = 0.0;
+    for level in 1..4 {
+        let c = x[level] * 0.3;
+        let mut y = vec![0.0; x.len()];
+        for i in level..x.len() {
+            y[i] = c * x[i] * x[i - 1] + y.len() as f64;
+        }
+        s += weighted(&y);
+    }
+    s
+}
+
+#[test]
+fn gradients() {
+    check_all!(inputs(); heat, smoothed, scaled, rough, slopes, convolved, with_itself, recurrence, squared, triangle);
+}
+
+#[test]
+fn seeds_for_each_element() {
+    let inputs = inputs();
+    check_rule(differences::rule, inputs.iter().map(|x| (x.clone(),)));
+    let kernels: Vec<Vec<f64>> = inputs.iter().map(|x| wave(x.len(), 2.0)).collect();
+    check_rule(convolve::rule, inputs.iter().zip(&kernels).map(|(x, k)| (x.clone(), k.clone())));
+    check_rule(
+        explicit_step::rule,
+        inputs.iter().zip(&kernels).map(|(x, next)| (x.clone(), next.clone(), 0.2)),
+    );
+}
+
+#[differentiable]
+fn single(x: &[f32; 40], k: f32) -> f32 {
+    let mut s = 0.0;
+    let mut y = [0.0f32; 40];
+    for i in 1..39 {
+        y[i] = k * (x[i + 1] - x[i - 1]);
+    }
+    for y in &y {
+        s += y * y;
+    }
+    s
+}
+
+/// Arrays of numbers of 32 bits.
+#[test]
+fn of_either_float() {
+    let x: [f32; 40] = std::array::from_fn(|i| ((i * i) % 17) as f32 * 0.125);
+    let mut g = single::gradient();
+    let (_, d) = g.value_and_gradient(&x, 0.5);
+    let mut expected = [0.0; 40];
+    let mut k = 0.0;
+    for i in 1..39 {
+        let slope = x[i + 1] - x[i - 1];
+        k += slope * slope;
+        expected[i + 1] += 0.5 * slope;
+        expected[i - 1] -= 0.5 * slope;
+    }
+    assert_eq!((d.x, d.k), (expected, k));
+}
+
+/// Without iterations the ends of a range may be anywhere.
+#[test]
+fn nothing_to_do() {
+    #[differentiable]
+    fn inner(x: &[f64], from: usize, to: usize) -> f64 {
+        let mut y = x.to_vec();
+        let c = x[0];
+        for i in from..to {
+            y[i] = c * (x[i + 1] - x[i - 1]);
+        }
+        weighted(&y)
+    }
+    let mut g = inner::gradient();
+    let x = wave(5, 0.0);
+    for (from, to) in [(0, 0), (9, 9), (3, 1), (9, 2), (1, 4)] {
+        check_gradient(
+            |x| inner(x, from, to),
+            |x| {
+                let (value, d) = g.value_and_gradient(x, from, to);
+                (value, d.x.to_vec())
+            },
+            [x.clone()],
+        );
+    }
+}
