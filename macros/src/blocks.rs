@@ -4,7 +4,8 @@
 //! so none of it in vectors. In blocks, a loop computes what each iteration contributes and puts it side by side, and adds it up
 //! afterwards; both run in vectors, with checks of bounds before them.
 //!
-//! It takes iterations that are formulas: arithmetic on numbers and on elements at fixed distances from the index.
+//! It takes iterations that are formulas: arithmetic on numbers and on elements at fixed distances from the index. Since each block has
+//! to be begun and ended, they have to be long ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +19,9 @@ use crate::reverse::{Level, Reverse};
 use crate::rows::{Holder, Row, same_before};
 use crate::stencil::{WIDEST, shifted};
 use crate::sweep::bounds;
+
+/// The operations that an iteration takes at least for blocks to pay, as measured where vectors have two elements.
+const LEAST_WORK: usize = 24;
 
 /// How a loop runs block by block.
 #[derive(Clone)]
@@ -114,6 +118,10 @@ struct Formula<'p> {
     offsets: BTreeMap<VarId, BTreeSet<i64>>,
     /// The active numbers from outside that it reads.
     common: BTreeSet<VarId>,
+    /// The index is one of arrays, and so a `usize`.
+    indexes: bool,
+    /// Its operations on active numbers.
+    work: usize,
     /// The arrays that it writes to, by what they share memory with, and the distance of the element.
     written: BTreeMap<VarId, i64>,
 }
@@ -126,6 +134,8 @@ impl<'p> Formula<'p> {
             index,
             offsets: BTreeMap::new(),
             common: BTreeSet::new(),
+            indexes: false,
+            work: 0,
             written: BTreeMap::new(),
         };
         let block = &program.blocks[body];
@@ -140,7 +150,9 @@ impl<'p> Formula<'p> {
     fn pays(&self) -> bool {
         let wide = |offsets: &BTreeSet<i64>| offsets.last().zip(offsets.first()).map_or(0, |(m, l)| m - l);
         let widths: Vec<i64> = self.offsets.values().map(wide).collect();
-        widths.iter().all(|width| *width <= WIDEST)
+        self.indexes
+            && self.work >= LEAST_WORK
+            && widths.iter().all(|width| *width <= WIDEST)
             && (widths.iter().any(|width| *width > 0) || !self.common.is_empty())
     }
 
@@ -169,11 +181,17 @@ impl<'p> Formula<'p> {
         }
         let Some(offset) = self.offset(place) else { return false };
         let storage = program.variables[place.base].storage;
+        self.indexes = true;
         sum && program.is_flat(place.base) && *self.written.entry(storage).or_insert(offset) == offset
     }
 
     fn expr(&mut self, e: ExprId) -> bool {
         let program = self.program;
+        let operation = matches!(
+            program.exprs[e].kind,
+            ExprKind::Binary { .. } | ExprKind::Method { .. } | ExprKind::Neg(_)
+        );
+        self.work += usize::from(operation && program.exprs[e].active);
         match &program.exprs[e].kind {
             ExprKind::Constant(constant) => {
                 let number = |id: &VarId| {
@@ -208,6 +226,7 @@ impl<'p> Formula<'p> {
             return true;
         }
         let Some(offset) = self.offset(place) else { return false };
+        self.indexes = true;
         if variable.active {
             self.offsets.entry(place.base).or_default().insert(offset);
         }

@@ -73,3 +73,8 @@ fn last_call() {
 fn kepler() {
     check("kepler");
 }
+
+#[test]
+fn smooth() {
+    check("smooth");
+}

@@ -131,11 +131,11 @@ impl Stencil {
             }
         }
         for (number, sum) in self.common {
-            let (shadow, sums) = (&program.variables[number].shadow, kept.fresh("sums"));
-            let zero = program.zero();
-            moves.before.extend(quote!(let mut #sums = [#zero; __pb::BLOCK];));
-            moves.within.extend(quote!(#sums[#lane] = #sum;));
-            moves.block.extend(quote!(#shadow += __pb::total_of(&#sums, #len);));
+            let (shadow, common) = (&program.variables[number].shadow, kept.fresh("common"));
+            moves.before.extend(quote!(let mut #common = __pb::Common::new();));
+            moves.within.extend(quote!(#common.sums[#lane] = #sum;));
+            moves.block.extend(quote!(#common.gather(#len);));
+            moves.after.extend(quote!(#shadow += #common.total();));
         }
         moves
     }

@@ -48,8 +48,8 @@ where
         let Some(elements) = elements.get() else { return };
         let elements = &elements[..len];
         let inner = (W - 1).min(len);
-        for (k, element) in elements[..inner].iter().enumerate() {
-            put(element, fresh, self.total(k, len));
+        for k in 0..inner {
+            put(&elements[k], fresh, self.total(k, len));
         }
         // With this known, the optimiser leaves no remainder.
         if len == BLOCK {
@@ -58,8 +58,8 @@ where
             self.middle(elements, fresh, len)
         }
         let mut carry = [T::zero(); W];
-        for (k, carry) in carry[..W - 1].iter_mut().enumerate() {
-            *carry = self.total(len + k, len);
+        for k in 0..W - 1 {
+            carry[k] = self.total(len + k, len);
         }
         self.carry = carry;
     }
@@ -105,20 +105,49 @@ where
     if fresh { element.set(gradient) } else { element.accumulate(gradient) }
 }
 
-/// The sum of what the iterations of a block contribute to one number, in lanes.
-#[inline(always)]
-pub fn total_of<T: Tangent>(sums: &[T; BLOCK], len: usize) -> T {
-    const LANES: usize = 8;
-    let mut lanes = [T::zero(); LANES];
-    let (whole, rest) = sums[..len].as_chunks::<LANES>();
-    for chunk in whole {
-        for (lane, sum) in lanes.iter_mut().zip(chunk) {
-            lane.accumulate(*sum);
+/// What the iterations of a loop contribute to a number that they have in common.
+pub struct Common<T> {
+    /// By iteration of the block.
+    pub sums: [T; BLOCK],
+    lanes: [T; LANES],
+    /// What did not fill the lanes.
+    rest: T,
+}
+
+/// How many sums run side by side.
+const LANES: usize = 8;
+
+impl<T: Tangent> Common<T> {
+    /// Nothing so far.
+    #[inline(always)]
+    #[allow(clippy::new_without_default, reason = "for derived code alone")]
+    pub fn new() -> Self {
+        Common { sums: [T::zero(); BLOCK], lanes: [T::zero(); LANES], rest: T::zero() }
+    }
+
+    /// Adds what a block of `len` iterations contributes.
+    #[inline(always)]
+    pub fn gather(&mut self, len: usize) {
+        let whole = len - len % LANES;
+        for first in (0..whole).step_by(LANES) {
+            for lane in 0..LANES {
+                self.lanes[lane].accumulate(self.sums[first + lane]);
+            }
+        }
+        for k in whole..len {
+            self.rest.accumulate(self.sums[k]);
         }
     }
-    let mut total = T::zero();
-    lanes.iter().chain(rest).for_each(|sum| total.accumulate(*sum));
-    total
+
+    /// The sum.
+    #[inline(always)]
+    pub fn total(self) -> T {
+        let mut total = self.rest;
+        for lane in self.lanes {
+            total.accumulate(lane);
+        }
+        total
+    }
 }
 
 /// The part of a vector that a block writes to. Without iterations nobody asks where it starts.
@@ -197,11 +226,16 @@ mod tests {
     }
 
     #[test]
-    fn totals() {
-        let mut sums = [0.0; BLOCK];
-        sums.iter_mut().enumerate().for_each(|(i, sum)| *sum = i as f64);
-        for len in [0, 1, 7, 8, 9, BLOCK] {
-            assert_eq!(total_of(&sums, len), (0..len).sum::<usize>() as f64);
+    fn all_iterations_contribute() {
+        for n in [0, 1, 7, 8, 9, BLOCK, 3 * BLOCK + 9] {
+            let mut common = Common::new();
+            for (first, len) in blocks(0..n) {
+                for lane in 0..len {
+                    common.sums[lane] = (first + lane) as f64;
+                }
+                common.gather(len);
+            }
+            assert_eq!(common.total(), (0..n).sum::<usize>() as f64);
         }
     }
 }

@@ -99,7 +99,7 @@ pub mod __private {
     };
     pub use crate::apart::{apart1, apart2, apart3, apart4, apart5, apart6};
     pub use crate::arrays::functions as arrays;
-    pub use crate::blocks::{BLOCK, Near, blocks, row_mut, total_of};
+    pub use crate::blocks::{Common, Near, blocks, row_mut};
     pub use crate::call::{
         Call, HasRule, OfReceiver, Reads, Recursive, SettledReceiver, UnsettledReceiver, WritesToReceiver,
         forward, forward_reading, pull_at_once, pullback, rule_of,

@@ -1,5 +1,5 @@
 //! Loops whose reverse pass runs in blocks: those that reach neighbouring elements, or a number that all iterations have in common.
-//! Lengths are around multiples of a block's.
+//! Lengths are around multiples of a block's. A polynomial makes formulas long enough for blocks to pay.
 
 use pullback::prelude::*;
 use pullback::testing::{check_gradient, check_rule};
@@ -31,7 +31,11 @@ fn weighted(y: &[f64]) -> f64 {
 fn explicit_step(u: &[f64], next: &mut [f64], k: f64) {
     let n = u.len();
     for i in 1..n - 1 {
-        next[i] = u[i] + k * (u[i - 1] - 2.0 * u[i] + u[i + 1]);
+        let w = u[i] - 1.2;
+        let p = ((((((((0.1 * w + 0.2) * w - 0.3) * w + 0.4) * w - 0.5) * w + 0.1) * w + 0.3) * w - 0.2) * w
+            + 0.1)
+            * w;
+        next[i] = u[i] + k * (u[i - 1] - 2.0 * u[i] + u[i + 1]) + 0.1 * p;
     }
 }
 
@@ -48,14 +52,29 @@ fn heat(x: &[f64]) -> f64 {
     weighted(&u)
 }
 
+/// As short as it is, not in blocks.
+#[differentiable]
+fn short(x: &[f64]) -> f64 {
+    let mut y = vec![0.0; x.len()];
+    let k = 0.1 * x[0];
+    for i in 1..x.len() - 1 {
+        y[i] = x[i] + k * (x[i - 1] - 2.0 * x[i] + x[i + 1]);
+    }
+    weighted(&y)
+}
+
 /// Into a vector of its own, adding.
 #[differentiable]
 fn smoothed(x: &[f64]) -> f64 {
     let mut y = vec![0.5; x.len()];
     let (near, far) = (x[0] * 0.5, x[1] - x[2]);
     for i in 2..x.len() - 2 {
+        let w = x[i] - 1.2;
+        let p = ((((((((0.1 * w + 0.2) * w - 0.3) * w + 0.4) * w - 0.5) * w + 0.1) * w + 0.3) * w - 0.2) * w
+            + 0.1)
+            * w;
         let sides = near * (x[i - 1] + x[i + 1]);
-        y[i] += sides + far * (x[i - 2] * x[i + 2]) / x[i];
+        y[i] += sides + p * x[i + 1] + far * (x[i - 2] * x[i + 2]) / x[i];
     }
     weighted(&y)
 }
@@ -67,7 +86,11 @@ fn scaled(x: &[f64]) -> f64 {
     let shift = x[2];
     let mut y = vec![0.0; x.len()];
     for i in 0..x.len() {
-        let z = scale * x[i] - shift;
+        let w = x[i] - 1.2;
+        let p = ((((((((0.1 * w + 0.2) * w - 0.3) * w + 0.4) * w - 0.5) * w + 0.1) * w + 0.3) * w - 0.2) * w
+            + 0.1)
+            * w;
+        let z = scale * x[i] - shift * p;
         y[i] = z * z / scale + shift;
     }
     weighted(&y)
@@ -78,7 +101,11 @@ fn scaled(x: &[f64]) -> f64 {
 fn differences(x: &[f64]) -> Vec<f64> {
     let mut d = vec![0.0; x.len() - 1];
     for i in 1..x.len() {
-        d[i - 1] = (x[i] - x[i - 1]) * (x[i] + 0.5 * x[i - 1]).sqrt();
+        let w = x[i - 1] - 1.2;
+        let p = ((((((((0.1 * w + 0.2) * w - 0.3) * w + 0.4) * w - 0.5) * w + 0.1) * w + 0.3) * w - 0.2) * w
+            + 0.1)
+            * w;
+        d[i - 1] = p * x[i] + (x[i] - x[i - 1]) * (x[i] + 0.5 * x[i - 1]).sqrt();
     }
     d
 }
@@ -95,8 +122,12 @@ fn slopes(x: &[f64]) -> f64 {
     let mut y = x.to_vec();
     let c = 0.3 * x[1];
     for i in 0..x.len() - 1 {
+        let w = x[i] - 1.2;
+        let p = ((((((((0.1 * w + 0.2) * w - 0.3) * w + 0.4) * w - 0.5) * w + 0.1) * w + 0.3) * w - 0.2) * w
+            + 0.1)
+            * w;
         let t = i as f64 * 0.1;
-        let mut slope = x[i + 1] - x[i];
+        let mut slope = x[i + 1] - x[i] + 0.1 * p;
         slope *= 1.0 + t * c;
         slope -= 0.5 * t;
         total += slope.mul_add(x[i], c) * slope.recip().recip();
@@ -111,7 +142,11 @@ fn convolve(x: &[f64], kernel: &[f64]) -> Vec<f64> {
     let n = x.len();
     let mut y = vec![0.0; n];
     for i in 1..n - 3 {
-        y[i + 2] = x[i] * kernel[i] + x[i + 3] * kernel[i - 1] - kernel[i + 1];
+        let w = x[i + 1] - 1.2;
+        let p = ((((((((0.1 * w + 0.2) * w - 0.3) * w + 0.4) * w - 0.5) * w + 0.1) * w + 0.3) * w - 0.2) * w
+            + 0.1)
+            * w;
+        y[i + 2] = p * kernel[i] + x[i] * kernel[i] + x[i + 3] * kernel[i - 1] - kernel[i + 1];
     }
     y
 }
@@ -133,7 +168,11 @@ fn with_itself(x: &[f64]) -> f64 {
 fn recurrence(x: &[f64]) -> f64 {
     let mut y = x.to_vec();
     for i in 1..y.len() {
-        y[i] += 0.3 * y[i - 1] * x[i];
+        let w = x[i] - 1.2;
+        let p = ((((((((0.1 * w + 0.2) * w - 0.3) * w + 0.4) * w - 0.5) * w + 0.1) * w + 0.3) * w - 0.2) * w
+            + 0.1)
+            * w;
+        y[i] += 0.3 * y[i - 1] * x[i] + 0.1 * p;
     }
     weighted(&y)
 }
@@ -144,7 +183,11 @@ fn squared(x: &[f64]) -> f64 {
     let mut y = x.to_vec();
     let c = x[0];
     for i in 1..y.len() {
-        y[i] = y[i] * y[i] * c + x[i - 1];
+        let w = x[i] - 1.2;
+        let p = ((((((((0.1 * w + 0.2) * w - 0.3) * w + 0.4) * w - 0.5) * w + 0.1) * w + 0.3) * w - 0.2) * w
+            + 0.1)
+            * w;
+        y[i] = y[i] * y[i] * c + x[i - 1] * p;
     }
     weighted(&y)
 }
@@ -157,7 +200,12 @@ fn triangle(x: &[f64]) -> f64 {
         let c = x[level] * 0.3;
         let mut y = vec![0.0; x.len()];
         for i in level..x.len() {
-            y[i] = c * x[i] * x[i - 1] + y.len() as f64;
+            let w = x[i] - 1.2;
+            let p = ((((((((0.1 * w + 0.2) * w - 0.3) * w + 0.4) * w - 0.5) * w + 0.1) * w + 0.3) * w - 0.2)
+                * w
+                + 0.1)
+                * w;
+            y[i] = c * x[i] * x[i - 1] * p + y.len() as f64;
         }
         s += weighted(&y);
     }
@@ -166,7 +214,7 @@ fn triangle(x: &[f64]) -> f64 {
 
 #[test]
 fn gradients() {
-    check_all!(inputs(); heat, smoothed, scaled, rough, slopes, convolved, with_itself, recurrence, squared, triangle);
+    check_all!(inputs(); heat, short, smoothed, scaled, rough, slopes, convolved, with_itself, recurrence, squared, triangle);
 }
 
 #[test]
@@ -186,7 +234,10 @@ fn single(x: &[f32; 40], k: f32) -> f32 {
     let mut s = 0.0;
     let mut y = [0.0f32; 40];
     for i in 1..39 {
-        y[i] = k * (x[i + 1] - x[i - 1]);
+        let slope = x[i + 1] - x[i - 1];
+        let p = ((((0.5 * slope + 0.25) * slope - 0.125) * slope + 0.5) * slope - 0.25) * slope;
+        let q = ((((0.5 * p + 0.25) * p - 0.125) * p + 0.5) * p - 0.25) * p;
+        y[i] = k * slope + q * k;
     }
     for y in &y {
         s += y * y;
@@ -194,21 +245,39 @@ fn single(x: &[f32; 40], k: f32) -> f32 {
     s
 }
 
-/// Arrays of numbers of 32 bits.
+/// Arrays, of numbers of 32 bits: with those of 64, there are no others than small differences.
 #[test]
 fn of_either_float() {
-    let x: [f32; 40] = std::array::from_fn(|i| ((i * i) % 17) as f32 * 0.125);
-    let mut g = single::gradient();
-    let (_, d) = g.value_and_gradient(&x, 0.5);
-    let mut expected = [0.0; 40];
-    let mut k = 0.0;
-    for i in 1..39 {
-        let slope = x[i + 1] - x[i - 1];
-        k += slope * slope;
-        expected[i + 1] += 0.5 * slope;
-        expected[i - 1] -= 0.5 * slope;
+    #[differentiable]
+    fn double(x: &[f64; 40], k: f64) -> f64 {
+        let mut s = 0.0;
+        let mut y = [0.0f64; 40];
+        for i in 1..39 {
+            let slope = x[i + 1] - x[i - 1];
+            let p = ((((0.5 * slope + 0.25) * slope - 0.125) * slope + 0.5) * slope - 0.25) * slope;
+            let q = ((((0.5 * p + 0.25) * p - 0.125) * p + 0.5) * p - 0.25) * p;
+            y[i] = k * slope + q * k;
+        }
+        for y in &y {
+            s += y * y;
+        }
+        s
     }
-    assert_eq!((d.x, d.k), (expected, k));
+    let x: [f32; 40] = std::array::from_fn(|i| ((i * i) % 17) as f32 * 0.0625);
+    let (mut g, mut in_double) = (single::gradient(), double::gradient());
+    let (_, d) = g.value_and_gradient(&x, 0.5);
+    let wide = x.map(f64::from);
+    check_gradient(
+        |x| double(x[..].try_into().unwrap(), 0.5),
+        |x| {
+            let (value, d) = in_double.value_and_gradient(x[..].try_into().unwrap(), 0.5);
+            (value, d.x.to_vec())
+        },
+        [wide.to_vec()],
+    );
+    let (_, expected) = in_double.value_and_gradient(&wide, 0.5);
+    let close = |a: f32, b: f64| (f64::from(a) - b).abs() < 1e-4 * (1.0 + b.abs());
+    assert!(close(d.k, expected.k) && d.x.iter().zip(expected.x).all(|(a, b)| close(*a, b)));
 }
 
 /// Without iterations the ends of a range may be anywhere.
@@ -219,7 +288,12 @@ fn nothing_to_do() {
         let mut y = x.to_vec();
         let c = x[0];
         for i in from..to {
-            y[i] = c * (x[i + 1] - x[i - 1]);
+            let w = x[i] - 1.2;
+            let p = ((((((((0.1 * w + 0.2) * w - 0.3) * w + 0.4) * w - 0.5) * w + 0.1) * w + 0.3) * w - 0.2)
+                * w
+                + 0.1)
+                * w;
+            y[i] = c * (x[i + 1] - x[i - 1]) * p;
         }
         weighted(&y)
     }
