@@ -1,6 +1,6 @@
 //! The rules that are not fused keep the contract of rules, on the cases that their files end with.
 
-use ndarray::{Array2, Ix2, Ix4};
+use ndarray::{Array1, Array2, Ix2, Ix4};
 use pullback::nn::{self, cases};
 use pullback::testing::{CheckRule, InputOf, TestFunction};
 use pullback::{Rule, nn::cases::Case};
@@ -31,6 +31,14 @@ checks! {
 fn generic() {
     check(nn::generic::embedding::<f64, Array2<f64>, Vec<usize>>::rule, cases::embedding());
     check(nn::generic::embedding::<f32, Array2<f32>, Vec<usize>>::rule, cases::embedding());
+}
+
+#[test]
+fn linear() {
+    check(nn::generic::linear::<f64, Array2<f64>, Array1<f64>>::rule, cases::linear());
+    check(nn::generic::linear::<f32, Array2<f32>, Array1<f32>>::rule, cases::linear());
+    check(nn::generic::feed_forward::<f64, Array2<f64>, Array1<f64>>::rule, cases::feed_forward());
+    check(nn::generic::feed_forward::<f32, Array2<f32>, Array1<f32>>::rule, cases::feed_forward());
 }
 
 #[test]

@@ -37,6 +37,9 @@ pub(super) trait Driver: Send + Sync {
     /// *Cᵢ ← α·op(Aᵢ)·op(Bᵢ) + β·Cᵢ*, as cuBLAS defines it.
     fn gemm(&self, product: &Gemm) -> Result<(), Error>;
 
+    /// How a product of that [kind](LtMatmul::kind) is to be computed, or that there is no way.
+    fn plan(&self, product: &LtMatmul) -> Result<Option<Box<dyn Planned>>, Error>;
+
     /// Begins to record instead of doing.
     fn begin_capture(&self) -> Result<(), Error>;
     /// What was asked for since then.
@@ -46,6 +49,11 @@ pub(super) trait Driver: Send + Sync {
 /// A compiled kernel, as its driver knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Kernel(pub(super) u64);
+
+/// A way to compute products of one [kind](LtMatmul::kind), on the device that found it.
+pub(super) trait Planned: Send {
+    fn run(&mut self, product: &LtMatmul) -> Result<(), Error>;
+}
 
 /// What was recorded: a CUDA graph.
 pub(super) trait Recording: Send {
@@ -71,4 +79,31 @@ pub(super) struct Gemm {
     pub(super) count: usize,
     /// and how many elements the matrices are apart that one begins with and the next.
     pub(super) apart: [usize; 3],
+}
+
+/// *D ← e(α·op(A)·op(B) + β·C)*, all of them stored by columns, as cuBLASLt defines it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct LtMatmul {
+    pub(super) gemm: Gemm,
+    /// Where D begins, and how far its columns are apart.
+    pub(super) result: u64,
+    pub(super) leading: usize,
+    pub(super) ending: Ending,
+    /// The vector that is added or written.
+    pub(super) vector: u64,
+    /// Where what a gradient takes is left or found, and how many elements, or bits, its columns are apart.
+    pub(super) aux: u64,
+    pub(super) aux_leading: usize,
+}
+
+/// The epilogue, by cuBLASLt's names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ending {
+    Bias,
+    ReluAuxBias,
+    GeluAuxBias,
+    DreluBgrad,
+    DgeluBgrad,
+    Bgrada,
+    Bgradb,
 }

@@ -3,13 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::cache::fingerprint;
-use super::driver::{Driver, Gemm, Kernel, Recording};
+use super::driver::{Driver, Gemm, Kernel, LtMatmul, Planned, Recording};
 use super::staging::Stage;
 use super::{Device, Error, PRELUDE};
 
@@ -37,7 +38,7 @@ pub fn simulate<R>(scenario: impl Fn(&Device) -> R) -> Vec<R> {
             let pipes =
                 Pipes { input: child.stdin.take(), output: child.stdout.take(), child, copies: Vec::new() };
             let (pipes, kernels) = (Arc::new(Mutex::new(pipes)), kernels.clone());
-            let simulated = Simulated { pipes, kernels, recorded: Mutex::default() };
+            let simulated = Simulated { channel: Channel { pipes, recorded: Arc::default() }, kernels };
             simulated.ask(&[b's'.into(), schedule], &[], &mut []);
             scenario(&Device::with(Box::new(simulated)))
         })
@@ -164,6 +165,15 @@ impl Driver for Collector {
     fn gemm(&self, _: &Gemm) -> Result<(), Error> {
         Ok(())
     }
+    fn plan(&self, _: &LtMatmul) -> Result<Option<Box<dyn Planned>>, Error> {
+        struct Nothing;
+        impl Planned for Nothing {
+            fn run(&mut self, _: &LtMatmul) -> Result<(), Error> {
+                Ok(())
+            }
+        }
+        Ok(Some(Box::new(Nothing)))
+    }
     fn begin_capture(&self) -> Result<(), Error> {
         Ok(())
     }
@@ -246,10 +256,16 @@ fn message(words: &[u64], bytes: &[u8]) -> Vec<u8> {
 }
 
 struct Simulated {
-    pipes: Arc<Mutex<Pipes>>,
+    channel: Channel,
     kernels: Arc<BTreeMap<String, u64>>,
+}
+
+/// Where to what is asked for goes.
+#[derive(Clone)]
+struct Channel {
+    pipes: Arc<Mutex<Pipes>>,
     /// What was asked for since a recording began.
-    recorded: Mutex<Option<Vec<u8>>>,
+    recorded: Arc<Mutex<Option<Vec<u8>>>>,
 }
 
 struct Recorded {
@@ -266,7 +282,7 @@ impl Recording for Recorded {
     }
 }
 
-impl Simulated {
+impl Channel {
     fn ask(&self, words: &[u64], bytes: &[u8], answer: &mut [u8]) {
         if let Some(recorded) = &mut *self.recorded.lock().expect("nobody panicked") {
             assert!(answer.is_empty(), "nothing is answered while a graph is recorded");
@@ -281,9 +297,43 @@ impl Simulated {
     fn pipes(&self) -> MutexGuard<'_, Pipes> {
         self.pipes.lock().expect("nobody panicked")
     }
+}
 
+impl Deref for Simulated {
+    type Target = Channel;
+    fn deref(&self) -> &Channel {
+        &self.channel
+    }
+}
+
+impl Simulated {
     fn put_off(&self, to_device: bool, address: u64, stage: &Stage, bytes: usize) {
         self.pipes().copies.push(Staged { to_device, address, memory: stage.memory, bytes });
+    }
+}
+
+/// The numbers of a product, as the process reads them.
+fn words(product: &Gemm) -> [u64; 13] {
+    let Gemm { transposed, m, n, k, alpha, beta, starts, leading, .. } = *product;
+    let [ta, tb] = transposed.map(u64::from);
+    let [a, b, c] = starts;
+    let [lda, ldb, ldc] = leading.map(|n| n as u64);
+    [ta, tb, m as u64, n as u64, k as u64, alpha, a, lda, b, ldb, beta, c, ldc]
+}
+
+/// The process needs no plan, but for nothing else than this.
+struct Plan {
+    channel: Channel,
+    kind: LtMatmul,
+}
+
+impl Planned for Plan {
+    fn run(&mut self, product: &LtMatmul) -> Result<(), Error> {
+        assert_eq!(product.kind(), self.kind, "a plan is for products of one kind");
+        let LtMatmul { gemm, result, leading, ending, vector, aux, aux_leading } = product;
+        let rest = [*result, *leading as u64, *ending as u64, *vector, *aux, *aux_leading as u64];
+        self.channel.ask(&[&[b'e'.into()], &words(gemm)[..], &rest].concat(), &[], &mut []);
+        Ok(())
     }
 }
 
@@ -347,16 +397,17 @@ impl Driver for Simulated {
         Ok(())
     }
     fn gemm(&self, product: &Gemm) -> Result<(), Error> {
-        let Gemm { double, transposed, m, n, k, alpha, beta, starts, leading, count, apart } = *product;
-        let [ta, tb] = transposed.map(u64::from);
-        let [a, b, c] = starts;
-        let [lda, ldb, ldc] = leading.map(|n| n as u64);
-        let head = [b'g'.into(), u64::from(double), ta, tb, m as u64, n as u64, k as u64];
-        let rest = [alpha, a, lda, b, ldb, beta, c, ldc];
-        let [to_a, to_b, to_c] = apart.map(|n| n as u64);
-        let stack = [count as u64, to_a, to_b, to_c];
-        self.ask(&[&head[..], &rest, &stack].concat(), &[], &mut []);
+        let [to_a, to_b, to_c] = product.apart.map(|n| n as u64);
+        let stack = [product.count as u64, to_a, to_b, to_c];
+        self.ask(
+            &[&[b'g'.into(), u64::from(product.double)], &words(product)[..], &stack].concat(),
+            &[],
+            &mut [],
+        );
         Ok(())
+    }
+    fn plan(&self, product: &LtMatmul) -> Result<Option<Box<dyn Planned>>, Error> {
+        Ok(Some(Box::new(Plan { channel: self.channel.clone(), kind: product.kind() })))
     }
     fn begin_capture(&self) -> Result<(), Error> {
         self.pipes().catch_up();

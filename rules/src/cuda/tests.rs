@@ -4,6 +4,7 @@ mod device;
 mod expressions;
 mod fused;
 mod layers;
+mod linear;
 mod lookup;
 mod nvrtc;
 mod products;

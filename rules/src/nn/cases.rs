@@ -8,6 +8,7 @@ pub use super::classification::{
 };
 pub use super::convolution::{conv1d_case as conv1d, conv2d_case as conv2d};
 pub use super::heads::attention_case as attention;
+pub use super::linear::{feed_forward_case as feed_forward, linear_case as linear};
 pub use super::lookup::embedding_case as embedding;
 pub use super::noise::dropout_case as dropout;
 pub use super::norms::batch::{

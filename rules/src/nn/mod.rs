@@ -15,6 +15,7 @@ mod convolution;
 mod gather;
 pub mod generic;
 mod heads;
+mod linear;
 mod lookup;
 mod losses;
 mod noise;
@@ -25,7 +26,8 @@ mod rows;
 mod windows;
 
 pub use activations::{
-    elu, gelu, glu, hard_sigmoid, hard_swish, leaky_relu, mish, relu, selu, silu, softplus, softsign, swiglu,
+    elu, gelu, gelu_tanh, glu, hard_sigmoid, hard_swish, leaky_relu, mish, relu, selu, silu, softplus,
+    softsign, swiglu,
 };
 pub use classification::{negative_log_likelihood, sparse_cross_entropy};
 pub use convolution::{Convolution, conv1d, conv2d};

@@ -35,6 +35,68 @@ template <typename T> static void gemm() {
                 (long)w[9], beta, (T *)w[11] + i * w[16], (long)w[12]);
 }
 
+// D <- e(A B + beta C) by columns, as cuBLASLt defines its epilogues.
+enum Ending { BIAS, RELU_AUX_BIAS, GELU_AUX_BIAS, DRELU_BGRAD, DGELU_BGRAD, BGRADA, BGRADB };
+
+static float gelu(float x) { return 0.5f * x * (1 + tanhf(0.7978845608f * (x + 0.044715f * x * x * x))); }
+static float gelu_slope(float x) {
+    const float t = tanhf(0.7978845608f * (x + 0.044715f * x * x * x));
+    return 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * 0.7978845608f * (1 + 3 * 0.044715f * x * x);
+}
+
+static void epilogue() {
+    uint64_t w[19];
+    for (uint64_t &word : w) word = get();
+    const bool ta = w[0], tb = w[1];
+    const long m = (long)w[2], n = (long)w[3], k = (long)w[4], lda = (long)w[7], ldb = (long)w[9], ldc = (long)w[12], ldd = (long)w[14];
+    float beta;
+    memcpy(&beta, &w[10], sizeof beta);
+    const float *a = (const float *)w[6], *b = (const float *)w[8], *c = (const float *)w[11];
+    float *d = (float *)w[13], *vector = (float *)w[16], *aux = (float *)w[17];
+    const int ending = (int)w[15];
+    const long ld_aux = (long)w[18];
+    const bool bits = ending == RELU_AUX_BIAS || ending == DRELU_BGRAD;
+    const bool has_aux = bits || ending == GELU_AUX_BIAS || ending == DGELU_BGRAD;
+    if (has_aux && (ld_aux < m || ld_aux % (bits ? 128 : 8) != 0 || w[17] % 16 != 0)) fail("an auxiliary matrix that cuBLASLt refuses");
+    const auto first = [&](long i, long l) { return ta ? a[i * lda + l] : a[l * lda + i]; };
+    const auto second = [&](long l, long j) { return tb ? b[l * ldb + j] : b[j * ldb + l]; };
+    for (long j = 0; j < n; ++j)
+        for (long i = 0; i < m; ++i) {
+            float s = 0;
+            for (long l = 0; l < k; ++l) s += first(i, l) * second(l, j);
+            if (beta != 0) s += beta * c[j * ldc + i];
+            const long bit = j * ld_aux + i;
+            unsigned char *byte = (unsigned char *)aux + bit / 8;
+            const unsigned char mark = (unsigned char)(1 << bit % 8);
+            switch (ending) {
+            case BIAS: s += vector[i]; break;
+            case RELU_AUX_BIAS:
+                s += vector[i];
+                *byte = s > 0 ? *byte | mark : *byte & ~mark;
+                s = s > 0 ? s : 0;
+                break;
+            case GELU_AUX_BIAS:
+                s += vector[i];
+                aux[bit] = s;
+                s = gelu(s);
+                break;
+            case DRELU_BGRAD: s = *byte & mark ? s : 0; break;
+            case DGELU_BGRAD: s *= gelu_slope(aux[bit]); break;
+            }
+            d[j * ldd + i] = s;
+        }
+    const bool sums = ending == DRELU_BGRAD || ending == DGELU_BGRAD;
+    for (long i = 0; (sums || ending == BGRADA) && i < m; ++i) {
+        vector[i] = 0;
+        for (long j = 0; sums && j < n; ++j) vector[i] += d[j * ldd + i];
+        for (long l = 0; !sums && l < k; ++l) vector[i] += first(i, l);
+    }
+    for (long j = 0; ending == BGRADB && j < n; ++j) {
+        vector[j] = 0;
+        for (long l = 0; l < k; ++l) vector[j] += second(l, j);
+    }
+}
+
 int main() {
     for (;;) {
         switch (get()) {
@@ -90,6 +152,7 @@ int main() {
             if (get()) gemm<double>(); else gemm<float>();
             break;
         }
+        case 'e': epilogue(); break;
         default: abort();
         }
     }
