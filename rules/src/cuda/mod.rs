@@ -14,6 +14,7 @@ mod epilogue;
 mod error;
 mod hardware;
 mod indices;
+mod layers;
 mod lt;
 mod matrix;
 mod plan;

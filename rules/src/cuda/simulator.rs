@@ -7,6 +7,7 @@ use std::ops::Deref;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::cache::fingerprint;
@@ -81,7 +82,10 @@ fn compile(sources: &BTreeMap<String, String>) -> PathBuf {
     text.push_str(include_str!("simulator/main.cpp"));
     let stem = std::env::temp_dir().join(format!("pullback-simulator-{:016x}", fingerprint(&[&text])));
     if !stem.exists() {
-        let part = stem.with_extension(format!("{}", std::process::id()));
+        // Tests run side by side, and some take the same kernels.
+        static PARTS: AtomicUsize = AtomicUsize::new(0);
+        let number = PARTS.fetch_add(1, Ordering::Relaxed);
+        let part = stem.with_extension(format!("{}-{number}", std::process::id()));
         let source = part.with_extension("cpp");
         std::fs::write(&source, &text).expect("room for a temporary file");
         let flags = [

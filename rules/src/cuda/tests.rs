@@ -3,6 +3,7 @@
 mod device;
 mod expressions;
 mod fused;
+mod images;
 mod layers;
 mod linear;
 mod lookup;

@@ -2,13 +2,13 @@
 
 pub(super) use crate::blas::cases::{LAYOUTS, Random};
 
+pub use super::anywhere::cases::{feed_forward_case as feed_forward, linear_case as linear};
 pub use super::classification::{
     negative_log_likelihood_case as negative_log_likelihood,
     sparse_cross_entropy_case as sparse_cross_entropy,
 };
 pub use super::convolution::{conv1d_case as conv1d, conv2d_case as conv2d};
 pub use super::heads::attention_case as attention;
-pub use super::linear::{feed_forward_case as feed_forward, linear_case as linear};
 pub use super::lookup::embedding_case as embedding;
 pub use super::noise::dropout_case as dropout;
 pub use super::norms::batch::{

@@ -16,8 +16,8 @@
 //! ```
 
 pub use super::activations::generic::*;
+pub use super::anywhere::*;
 pub use super::gather::{Indices, embedding};
-pub use super::linear::{feed_forward, linear};
 pub use super::losses::generic::*;
 pub use super::recurrent::generic::*;
 pub use super::rows::generic::*;

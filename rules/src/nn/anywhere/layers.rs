@@ -4,12 +4,13 @@ use std::marker::PhantomData;
 
 use ndarray::{Array1, Array2};
 
-use super::cases::{Case, LAYOUTS, Random};
+use super::places::{add, given, read, target as target_of, written};
 use crate::fused::operand::Place;
-use crate::fused::{Along, Array, Memory, Old, Real, Sink, Source};
+use crate::fused::{Along, Array, Memory, Old, Real, Sink};
 use crate::heap::heap_size;
 use crate::matrices::{Activation, Epilogue, Fused, Multiply, Stack};
-use crate::{Dual, DualMut, Matrix, MatrixScalar, Rule, Shadow};
+use crate::nn::cases::{Case, LAYOUTS, Random};
+use crate::{Dual, DualMut, Matrix, MatrixScalar, Rule};
 
 pullback_macros::fused! {
     fn biased<M>(z, b) { z + b }
@@ -28,7 +29,6 @@ pullback_macros::fused! {
 
     fn through_gelu<M>(x) { 0.5 * x * (1.0 + (0.7978845608028654 * (x + 0.044715 * x * x * x)).tanh()) }
 
-    fn spread<M>(x) { x }
 }
 
 /// *Y ← X·W + b*, with *b* added to each row: the layer of a network that is linear. It has one number for each column, or one for all.
@@ -66,15 +66,13 @@ pub fn linear<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memo
 struct Layer<T: MatrixScalar + Real, M: Multiply<T>> {
     rooms: [M::Room; 3],
     sums: M::Kept<T>,
-    /// Nothing is kept there.
-    kept: M::Kept<T>,
 }
 
-heap_size! { [T: MatrixScalar + Real, M: Multiply<T>] Layer<T, M> { rooms, sums, kept } }
+heap_size! { [T: MatrixScalar + Real, M: Multiply<T>] Layer<T, M> { rooms, sums } }
 
 impl<T: MatrixScalar + Real, M: Multiply<T>> Default for Layer<T, M> {
     fn default() -> Self {
-        Layer { rooms: Default::default(), sums: Default::default(), kept: Default::default() }
+        Layer { rooms: Default::default(), sums: Default::default() }
     }
 }
 
@@ -113,7 +111,7 @@ impl<T: MatrixScalar + Real, M: Multiply<T>> Layer<T, M> {
         (w, dw): (Stack<'_, T>, Option<Stack<'_, T>>),
         mut db: Option<Place<T>>,
     ) {
-        let Layer { rooms: [_, for_w, for_x], sums, kept } = self;
+        let Layer { rooms: [_, for_w, for_x], sums } = self;
         // SAFETY: as the caller guarantees; shadows are updated one after the other.
         unsafe {
             if let Some(dw) = dw {
@@ -123,7 +121,7 @@ impl<T: MatrixScalar + Real, M: Multiply<T>> Layer<T, M> {
                     let product = Fused { a: x.t(), b: dy, beta: T::ONE, c: dw, d: dw, epilogue };
                     let both = memory.multiply_at_once(for_w, product);
                     if both {
-                        add(memory, kept, db, vector);
+                        add(memory, db, vector);
                     }
                     both
                 });
@@ -134,7 +132,7 @@ impl<T: MatrixScalar + Real, M: Multiply<T>> Layer<T, M> {
                 }
             }
             if let Some(db) = db {
-                add(memory, kept, db, of(dy));
+                add(memory, db, of(dy));
             }
             if let Some(dx) = dx {
                 memory.multiply(for_x, T::ONE, dy, w.t(), T::ONE, dx);
@@ -148,20 +146,6 @@ fn of<T: Copy>(matrix: Stack<'_, T>) -> Place<T> {
     let Place { start, lengths: [_, rows, columns, ..], strides: [_, down, along, ..], owner, .. } =
         matrix.place;
     Place { owner, ..Place::new(start, &[rows, columns], &[down, along]) }
-}
-
-fn read<'a, T: Real>(place: Place<T>) -> Source<'a, T> {
-    Source::at(place)
-}
-
-fn written<'a, T: Real>(place: Place<T>) -> Sink<'a, T> {
-    Sink::at(Some(place), false)
-}
-
-/// Adds what is at `from` to `to`: its sums, if `to` is broadcast.
-fn add<T: Real, M: Memory>(memory: &M, kept: &mut M::Kept<T>, to: Place<T>, from: Place<T>) {
-    let dy = (read(from), Sink::at(None, true));
-    spread::pullback(memory, Along::All, [read(to)], read(from), dy, [Sink::at(Some(to), true)], kept);
 }
 
 /// # Panics
@@ -202,7 +186,7 @@ impl<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>> Defa
 }
 
 fn target<T: Real + MatrixScalar, M: Matrix<T>>(matrix: &mut M) -> Stack<'_, T> {
-    Stack::new(matrix.sink().place.expect("an array"))
+    Stack::new(target_of(matrix))
 }
 
 fn value<T: Real + MatrixScalar, M: Matrix<T>>(matrix: &M) -> Stack<'_, T> {
@@ -217,10 +201,6 @@ fn dual<'a, T: Real + MatrixScalar, M: Matrix<T>>(
     (value(matrix.value), shadow)
 }
 
-fn vector<T: Real, V: Array<T>>(shadow: Shadow<V::Shadow<'_>>) -> Option<Place<T>> {
-    shadow.get().map(|shadow| V::shadow_source(&shadow).place)
-}
-
 impl<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>> Linear<T, M, V> {
     fn forward(&mut self, y: &mut M, x: &M, w: &M, b: &V) {
         self.old.save(y);
@@ -232,7 +212,7 @@ impl<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>> Line
     fn pullback(&mut self, y: DualMut<'_, M>, x: Dual<'_, M>, w: Dual<'_, M>, b: Dual<'_, V>) {
         self.old.restore(y.value);
         let Some(dy) = y.shadow.get() else { return };
-        let (x, w, db) = (dual::<T, M>(x), dual::<T, M>(w), vector::<T, V>(b.shadow));
+        let (x, w, db) = (dual::<T, M>(x), dual::<T, M>(w), given::<T, V>(b.shadow));
         // SAFETY: no shadow overlaps a primal, and that of y none of the others.
         unsafe { self.layer.pull(&y.value.memory(), Stack::new(M::shadow_source(&dy).place), x, w, db) }
         <M as Array<T>>::clear_shadow(&dy);
@@ -398,8 +378,8 @@ impl<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>> Feed
             let of_dy = dy.as_ref().map(|dy| Stack::new(M::shadow_source(dy).place));
             let of_dh = dh.as_ref().map(|dh| Stack::new(M::shadow_source(dh).place));
             let (w1, w2) = (dual::<T, M>(w1), dual::<T, M>(w2));
-            let (x, db2) = (dual::<T, M>(x), vector::<T, V>(b2.shadow));
-            let b1 = (b1.value.source().place, vector::<T, V>(b1.shadow));
+            let (x, db2) = (dual::<T, M>(x), given::<T, V>(b2.shadow));
+            let b1 = (b1.value.source().place, given::<T, V>(b1.shadow));
             self.pull(&y.value.memory(), of_dy, (value(h.value), of_dh), x, w1, b1, w2, db2, activation);
         }
         self.old_y.restore(y.value);
@@ -443,14 +423,14 @@ impl<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>> Feed
                 if !done {
                     memory.multiply(room, T::ONE, dy, w2.0.t(), beta, total);
                 } else if let Some(db1) = db1.take() {
-                    add(memory, &mut first.kept, db1, sums);
+                    add(memory, db1, sums);
                 }
             } else if dh.is_none() {
                 return;
             }
             if !done {
                 let dh = (read(of(total)), Sink::at(None, true));
-                let (h, to, kept) = (read(of(h)), written(of(dz)), &first.kept);
+                let (h, to, kept) = (read(of(h)), written(of(dz)), &Default::default());
                 match activation {
                     Activation::Relu => through_relu::pullback(memory, Along::All, [h], h, dh, [to], kept),
                     Activation::GeluTanh if *at_once => {
