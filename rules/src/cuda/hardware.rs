@@ -10,7 +10,8 @@ use cudarc::nvrtc;
 
 use super::Error;
 use super::cache::Entry;
-use super::driver::{Driver, Gemm, Kernel, LtMatmul, Planned, Recording};
+use super::cudnn::Cudnn;
+use super::driver::{Convolution, Driver, Gemm, Kernel, LtMatmul, Planned, PlannedConvolution, Recording};
 use super::lt::Lt;
 use super::staging::Stage;
 
@@ -23,6 +24,7 @@ pub(super) struct Hardware {
     stream: Arc<CudaStream>,
     blas: OnceLock<CudaBlas>,
     lt: OnceLock<Option<Arc<Lt>>>,
+    cudnn: OnceLock<Option<Arc<Cudnn>>>,
     /// Of cuBLAS and cuBLASLt, which take turns on the stream.
     workspace: OnceLock<u64>,
 }
@@ -49,6 +51,7 @@ impl Hardware {
             stream,
             blas: OnceLock::new(),
             lt: OnceLock::new(),
+            cudnn: OnceLock::new(),
             workspace: OnceLock::new(),
         })
     }
@@ -314,6 +317,16 @@ impl Driver for Hardware {
         }
         let Some(Some(lt)) = self.lt.get() else { return Ok(None) };
         lt.plan(&self.context, &self.stream, (self.workspace()?, BLAS_WORKSPACE), product)
+    }
+
+    fn plan_convolution(&self, asked: &Convolution) -> Result<Option<Box<dyn PlannedConvolution>>, Error> {
+        self.bind()?;
+        if self.cudnn.get().is_none() {
+            let cudnn = Cudnn::new(&self.stream)?;
+            self.cudnn.get_or_init(|| cudnn);
+        }
+        let Some(Some(cudnn)) = self.cudnn.get() else { return Ok(None) };
+        cudnn.plan(&self.context, asked)
     }
 
     fn begin_capture(&self) -> Result<(), Error> {

@@ -2,16 +2,18 @@
 
 use ndarray::{Ix3, Ix4};
 
-use super::array::{DeviceArray, DeviceRef};
+use super::array::{Backup, DeviceArray, DeviceRef};
 use super::device::{Device, State};
+use super::driver::{Convolution, PlannedConvolution};
 use super::source::THREADS;
-use super::{Error, run, source};
+use super::{Error, convolution, run, source};
 use crate::MatrixScalar;
 use crate::fused::Real;
 use crate::fused::operand::{MOST_AXES, Owner, Place};
+use crate::heap::heap_size;
 use crate::nn::generic::{Images, LayerMemory};
 use crate::nn::windows::Slide;
-use crate::nn::{Pool, Task};
+use crate::nn::{Convolving, Pool, Task};
 
 /// A thread goes from element to element; the value of the element at `n, c, i, j` is `value`.
 struct ElementKernel {
@@ -261,7 +263,49 @@ macro_rules! images {
 }
 images! { DeviceRef DeviceArray }
 
+/// What convolutions of one shape keep.
+#[derive(Default)]
+pub struct ConvolutionPlan {
+    workspace: Backup,
+    planned: Option<Planning>,
+}
+
+struct Planning {
+    device: Device,
+    kind: Convolution,
+    plan: Option<Box<dyn PlannedConvolution>>,
+}
+
+heap_size! { [] ConvolutionPlan { workspace } }
+
 impl LayerMemory for Device {
+    type Plan = ConvolutionPlan;
+
+    #[allow(private_interfaces, reason = "nobody else implements it")]
+    unsafe fn convolve<T: Real + MatrixScalar>(
+        &self,
+        plan: &mut ConvolutionPlan,
+        asked: &Convolving<T>,
+    ) -> bool {
+        let Some(request) = convolution::request(asked) else { return false };
+        let kind = request.kind();
+        let serves = |planning: &Planning| planning.device == *self && planning.kind == kind;
+        if !plan.planned.as_ref().is_some_and(serves) {
+            let found = self.driver().plan_convolution(&request).unwrap_or_else(run::failed);
+            plan.planned = Some(Planning { device: self.clone(), kind, plan: found });
+        }
+        let ConvolutionPlan { workspace, planned: Some(Planning { plan: Some(planned), .. }) } = plan else {
+            return false;
+        };
+        if [asked.x, asked.kernel, asked.y].iter().any(|place| place.owner != Owner::Device(self.identity()))
+        {
+            run::failed(Error::OtherDevice)
+        }
+        let workspace = workspace.room(self, planned.workspace());
+        planned.run(&request, workspace).unwrap_or_else(run::failed);
+        true
+    }
+
     #[allow(private_interfaces, reason = "nobody else implements it")]
     unsafe fn each<T: Real + MatrixScalar>(&self, to: Place<T>, adds: bool, task: Task<T>) {
         start(self, to, adds, task).unwrap_or_else(run::failed);

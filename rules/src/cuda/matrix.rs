@@ -138,6 +138,8 @@ impl<T: Real + MatrixScalar> Multiply<T> for Device {
             return unsafe { self.scale(beta, c) };
         }
         if c.len() > 0 {
+            // Products of several threads take turns: they have a workspace together.
+            let _turn = self.state();
             for request in requests(alpha, a, b, beta, c) {
                 self.driver().gemm(&request).unwrap_or_else(run::failed);
             }
@@ -155,6 +157,7 @@ impl<T: Real + MatrixScalar> Multiply<T> for Device {
             room.planned = Some(Planning { device: self.clone(), kind, plan });
         }
         let Some(Planning { plan: Some(plan), .. }) = &mut room.planned else { return false };
+        let _turn = self.state();
         plan.run(&request).unwrap_or_else(run::failed);
         true
     }

@@ -8,6 +8,8 @@
 
 mod array;
 mod cache;
+mod convolution;
+mod cudnn;
 mod device;
 mod driver;
 mod epilogue;

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::cache::fingerprint;
-use super::driver::{Driver, Gemm, Kernel, LtMatmul, Planned, Recording};
+use super::driver::{Convolution, Driver, Gemm, Kernel, LtMatmul, Planned, PlannedConvolution, Recording};
 use super::staging::Stage;
 use super::{Device, Error, PRELUDE};
 
@@ -84,9 +84,8 @@ fn compile(sources: &BTreeMap<String, String>) -> PathBuf {
     if !stem.exists() {
         // Tests run side by side, and some take the same kernels.
         static PARTS: AtomicUsize = AtomicUsize::new(0);
-        let number = PARTS.fetch_add(1, Ordering::Relaxed);
-        let part = stem.with_extension(format!("{}-{number}", std::process::id()));
-        let source = part.with_extension("cpp");
+        let number = format!("{}-{}", std::process::id(), PARTS.fetch_add(1, Ordering::Relaxed));
+        let (part, source) = (stem.with_extension(&number), stem.with_extension(number + ".cpp"));
         std::fs::write(&source, &text).expect("room for a temporary file");
         let flags = [
             "-std=c++17",
@@ -177,6 +176,10 @@ impl Driver for Collector {
             }
         }
         Ok(Some(Box::new(Nothing)))
+    }
+    fn plan_convolution(&self, _: &Convolution) -> Result<Option<Box<dyn PlannedConvolution>>, Error> {
+        // So that kernels are asked for whether or not there is a way.
+        Ok(None)
     }
     fn begin_capture(&self) -> Result<(), Error> {
         Ok(())
@@ -325,6 +328,32 @@ fn words(product: &Gemm) -> [u64; 13] {
     [ta, tb, m as u64, n as u64, k as u64, alpha, a, lda, b, ldb, beta, c, ldc]
 }
 
+/// For convolutions in single precision: in double precision there is none, so that tests see both ways.
+struct ConvolutionPlan {
+    channel: Channel,
+    kind: Convolution,
+}
+
+impl PlannedConvolution for ConvolutionPlan {
+    fn workspace(&self) -> usize {
+        100
+    }
+    fn run(&mut self, convolution: &Convolution, workspace: u64) -> Result<(), Error> {
+        assert_eq!(convolution.kind(), self.kind, "a plan is for convolutions of one kind");
+        assert!(workspace != 0, "there is memory for it");
+        let Convolution { pass, x, kernel, y, padding, stride, dilation, groups, beta, .. } = *convolution;
+        let mut words = vec![b'v'.into(), pass as u64];
+        for planes in [x, kernel, y] {
+            words.push(planes.address);
+            words.extend(planes.lengths.iter().chain(&planes.strides).map(|n| *n as u64));
+        }
+        words.extend([padding, stride, dilation].as_flattened().iter().map(|n| *n as u64));
+        words.extend([groups as u64, beta]);
+        self.channel.ask(&words, &[], &mut []);
+        Ok(())
+    }
+}
+
 /// The process needs no plan, but for nothing else than this.
 struct Plan {
     channel: Channel,
@@ -412,6 +441,12 @@ impl Driver for Simulated {
     }
     fn plan(&self, product: &LtMatmul) -> Result<Option<Box<dyn Planned>>, Error> {
         Ok(Some(Box::new(Plan { channel: self.channel.clone(), kind: product.kind() })))
+    }
+    fn plan_convolution(&self, asked: &Convolution) -> Result<Option<Box<dyn PlannedConvolution>>, Error> {
+        let plan = || -> Box<dyn PlannedConvolution> {
+            Box::new(ConvolutionPlan { channel: self.channel.clone(), kind: asked.kind() })
+        };
+        Ok((!asked.double).then(plan))
     }
     fn begin_capture(&self) -> Result<(), Error> {
         self.pipes().catch_up();

@@ -30,7 +30,7 @@ pub use activations::{
     softsign, swiglu,
 };
 #[cfg(feature = "cuda")]
-pub(crate) use anywhere::{Pool, Task};
+pub(crate) use anywhere::{Convolving, Pool, Task, Wanted};
 pub use classification::{negative_log_likelihood, sparse_cross_entropy};
 pub use convolution::{Convolution, conv1d, conv2d};
 pub use heads::{Mask, attention};

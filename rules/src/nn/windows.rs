@@ -61,7 +61,7 @@ impl Slide {
     }
 
     /// The element of the image that is met at this place by this element of the window, unless that is padding.
-    pub(super) fn meets(&self, place: usize, element: usize) -> Option<usize> {
+    pub(crate) fn meets(&self, place: usize, element: usize) -> Option<usize> {
         let padded = place * self.stride + element * self.dilation;
         padded.checked_sub(self.padding).filter(|&i| i < self.input)
     }

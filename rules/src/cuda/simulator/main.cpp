@@ -97,6 +97,57 @@ static void epilogue() {
     }
 }
 
+// Cross-correlation and its gradients, as cuDNN defines them.
+struct Planes {
+    float *start;
+    long lengths[4], strides[4];
+    float &at(long a, long b, long c, long d) const { return start[a * strides[0] + b * strides[1] + c * strides[2] + d * strides[3]]; }
+    template <typename F> void each(F f) const {
+        for (long a = 0; a < lengths[0]; ++a)
+            for (long b = 0; b < lengths[1]; ++b)
+                for (long c = 0; c < lengths[2]; ++c)
+                    for (long d = 0; d < lengths[3]; ++d) f(a, b, c, d);
+    }
+};
+
+static Planes planes() {
+    Planes p;
+    p.start = (float *)get();
+    for (long &length : p.lengths) length = (long)get();
+    for (long &stride : p.strides) stride = (long)get();
+    return p;
+}
+
+static void convolution() {
+    enum { FORWARD, BACKWARD_DATA, BACKWARD_FILTER };
+    const uint64_t pass = get();
+    const Planes x = planes(), kernel = planes(), y = planes();
+    long padding[2], stride[2], dilation[2];
+    for (long *two : {padding, stride, dilation}) two[0] = (long)get(), two[1] = (long)get();
+    const long groups = (long)get();
+    const uint64_t bits = get();
+    float beta;
+    memcpy(&beta, &bits, sizeof beta);
+    const Planes &written = pass == FORWARD ? y : pass == BACKWARD_DATA ? x : kernel;
+    written.each([&](long a, long b, long c, long d) {
+        float &to = written.at(a, b, c, d);
+        to = beta == 0 ? 0 : beta * to;
+    });
+    y.each([&](long n, long k, long p, long q) {
+        for (long c = 0; c < kernel.lengths[1]; ++c)
+            for (long r = 0; r < kernel.lengths[2]; ++r)
+                for (long s = 0; s < kernel.lengths[3]; ++s) {
+                    const long i = p * stride[0] + r * dilation[0] - padding[0], j = q * stride[1] + s * dilation[1] - padding[1];
+                    if (i < 0 || j < 0 || i >= x.lengths[2] || j >= x.lengths[3]) continue;
+                    const long group = k / (kernel.lengths[0] / groups);
+                    float &of_x = x.at(n, group * kernel.lengths[1] + c, i, j), &of_kernel = kernel.at(k, c, r, s), &of_y = y.at(n, k, p, q);
+                    if (pass == FORWARD) of_y += of_x * of_kernel;
+                    if (pass == BACKWARD_DATA) of_x += of_y * of_kernel;
+                    if (pass == BACKWARD_FILTER) of_kernel += of_x * of_y;
+                }
+    });
+}
+
 int main() {
     for (;;) {
         switch (get()) {
@@ -153,6 +204,7 @@ int main() {
             break;
         }
         case 'e': epilogue(); break;
+        case 'v': convolution(); break;
         default: abort();
         }
     }

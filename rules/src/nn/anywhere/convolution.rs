@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::Images;
-use super::memory::{LayerMemory, Task};
+use super::memory::{Convolving, LayerMemory, Task, Wanted};
 use super::places::{add, copy, given, of_channels, planes, read, reshaped, shadow, target, written};
 use crate::fused::operand::Place;
 use crate::fused::{Along, Array, Old, Real};
@@ -18,20 +18,23 @@ pullback_macros::fused! {
 }
 
 /// What a convolution works on: of each group *Yᵢ = K·Xᵢ* for all images *i* at once, as [`nn::conv2d`](fn@crate::nn::conv2d) has them one by one.
-struct Workspace<T: Real + MatrixScalar, M: Multiply<T>> {
+struct Workspace<T: Real + MatrixScalar, M: Multiply<T> + LayerMemory> {
     kernel: M::Kept<T>,
     kernel_gradient: M::Kept<T>,
     unfolded: M::Kept<T>,
     output: M::Kept<T>,
     /// Of the products that give *Y*, and the gradients of *K* and *X*.
     rooms: [M::Room; 3],
+    plans: [M::Plan; 3],
 }
 
 heap_size! {
-    [T: Real + MatrixScalar, M: Multiply<T>] Workspace<T, M> { kernel, kernel_gradient, unfolded, output, rooms }
+    [T: Real + MatrixScalar, M: Multiply<T> + LayerMemory] Workspace<T, M> {
+        kernel, kernel_gradient, unfolded, output, rooms, plans
+    }
 }
 
-impl<T: Real + MatrixScalar, M: Multiply<T>> Default for Workspace<T, M> {
+impl<T: Real + MatrixScalar, M: Multiply<T> + LayerMemory> Default for Workspace<T, M> {
     fn default() -> Self {
         Workspace {
             kernel: Default::default(),
@@ -39,6 +42,7 @@ impl<T: Real + MatrixScalar, M: Multiply<T>> Default for Workspace<T, M> {
             unfolded: Default::default(),
             output: Default::default(),
             rooms: Default::default(),
+            plans: Default::default(),
         }
     }
 }
@@ -90,15 +94,20 @@ fn channels<T>(images: Place<T>, range: std::ops::Range<usize>) -> Place<T> {
 }
 
 impl<T: Real + MatrixScalar, M: Multiply<T> + LayerMemory> Workspace<T, M> {
-    /// Takes the kernel and makes room.
-    fn begin(&mut self, memory: &M, sizes: &Sizes, images: usize, kernel: Place<T>) -> Rooms<T> {
+    /// The kernel without gaps.
+    fn packed(&mut self, memory: &M, kernel: Place<T>) -> Place<T> {
         let packed = memory.room(&mut self.kernel, kernel.lengths());
         copy(memory, packed, kernel);
+        packed
+    }
+
+    /// Room for products with a packed kernel.
+    fn rooms(&mut self, memory: &M, sizes: &Sizes, images: usize, kernel: Place<T>) -> Rooms<T> {
         let [down, across] = sizes.slides;
         let unfolded = [images, sizes.inputs, down.window * across.window, sizes.places()];
         let output = [images, sizes.outputs, down.places(), across.places()];
         Rooms {
-            kernel: packed,
+            kernel,
             unfolded: memory.room(&mut self.unfolded, &unfolded),
             output: memory.room(&mut self.output, &output),
         }
@@ -115,8 +124,14 @@ impl<T: Real + MatrixScalar, M: Multiply<T> + LayerMemory> Workspace<T, M> {
         kernel: Place<T>,
         bias: Place<T>,
     ) {
-        let rooms = self.begin(memory, sizes, x.lengths[0], kernel);
-        let bias = of_channels(bias, 4);
+        let (kernel, bias) = (self.packed(memory, kernel), of_channels(bias, 4));
+        let Sizes { slides, groups, .. } = *sizes;
+        let asked = Convolving { wanted: Wanted::Output, x, kernel, y, slides, groups };
+        // SAFETY: as the caller guarantees.
+        if unsafe { memory.convolve(&mut self.plans[0], &asked) } {
+            return biased::forward(memory, Along::All, written(y), [read(y), read(bias)], None);
+        }
+        let rooms = self.rooms(memory, sizes, x.lengths[0], kernel);
         for group in 0..sizes.groups {
             let range = sizes.output(group);
             let bias = if bias.lengths[1] == 1 { bias } else { channels(bias, range.clone()) };
@@ -147,17 +162,33 @@ impl<T: Real + MatrixScalar, M: Multiply<T> + LayerMemory> Workspace<T, M> {
         if let Some(dbias) = dbias {
             add(memory, of_channels(dbias, 4), dy);
         }
-        let rooms = self.begin(memory, sizes, x.lengths[0], kernel);
+        let kernel = self.packed(memory, kernel);
         // The shadow may have any layout: products are added up before.
         let gradients = dkernel.map(|_| memory.room(&mut self.kernel_gradient, kernel.lengths()));
+        let Sizes { slides, groups, .. } = *sizes;
+        let [_, plan_of_kernel, plan_of_x] = &mut self.plans;
+        // What is left for products.
+        let of_kernel = gradients.filter(|kernel| {
+            let asked =
+                Convolving { wanted: Wanted::KernelGradient, x, kernel: *kernel, y: dy, slides, groups };
+            // SAFETY: as the caller guarantees; what is kept is nobody else's.
+            !unsafe { memory.convolve(plan_of_kernel, &asked) }
+        });
+        let dx = dx.filter(|dx| {
+            let asked = Convolving { wanted: Wanted::InputGradient, x: *dx, kernel, y: dy, slides, groups };
+            // SAFETY: as above.
+            !unsafe { memory.convolve(plan_of_x, &asked) }
+        });
+        let left = if of_kernel.is_some() || dx.is_some() { groups } else { 0 };
+        let rooms = (left > 0).then(|| self.rooms(memory, sizes, x.lengths[0], kernel));
         let [_, for_kernel, for_x] = &mut self.rooms;
-        for group in 0..sizes.groups {
+        for (group, rooms) in (0..left).zip(rooms.iter().cycle()) {
             let (k, unfolded, output) =
                 (rooms.kernel(sizes, group), rooms.unfolded(sizes), rooms.output(sizes));
             copy(memory, rooms.output, channels(dy, sizes.output(group)));
             // SAFETY: as the caller guarantees; what is kept is nobody else's.
             unsafe {
-                if let Some(gradients) = gradients {
+                if let Some(gradients) = of_kernel {
                     let image = channels(x, sizes.input(group));
                     memory.each(rooms.unfolded, false, Task::Unfold(image, sizes.slides));
                     let gradient = of_group(gradients, sizes, group);
@@ -180,8 +211,8 @@ macro_rules! convolution {
     ($($name:ident = $Rule:ident: $N:literal;)*) => {$(
         #[doc = concat!("[`nn::", stringify!($name), "`](fn@crate::nn::", stringify!($name), ") for arrays in any memory.")]
         ///
-        /// What the kernel meets in all images is there at once: as many elements as *y* has, times the size of the kernel of one of its channels,
-        /// over the number of groups.
+        /// On a device it is cuDNN's, where that is found. Otherwise what the kernel meets in all images is there at once: for each place as many elements as the
+        /// kernel of one channel has.
         ///
         /// # Gradient
         #[doc = concat!("That of [`nn::", stringify!($name), "`](fn@crate::nn::", stringify!($name), ").")]

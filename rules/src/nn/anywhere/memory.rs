@@ -1,10 +1,10 @@
 //! What a memory does for layers beside products and fused functions.
 
-use crate::MatrixScalar;
 use crate::fused::operand::{MOST_AXES, Place};
 use crate::fused::{Host, Memory, Real};
 use crate::nn::windows::Slide;
 use crate::random::uniforms;
+use crate::{HeapSize, MatrixScalar};
 
 /// A memory in which windows slide over images, and random numbers are made.
 #[doc(hidden)]
@@ -15,6 +15,45 @@ pub trait LayerMemory: Memory {
     /// All places are in this memory, those that are read overlap none that is written, and shapes fit.
     #[allow(private_interfaces, reason = "nobody else implements it")]
     unsafe fn each<T: Real + MatrixScalar>(&self, to: Place<T>, adds: bool, task: Task<T>);
+
+    /// A plan for convolutions of one shape, and memory that it takes.
+    type Plan: Default + Send + HeapSize;
+
+    /// The convolution that is asked for, if this memory has a way of its own. If not, nothing happens, and it returns `false`.
+    ///
+    /// # Safety
+    /// As for [`each`](LayerMemory::each).
+    #[allow(private_interfaces, reason = "nobody else implements it")]
+    unsafe fn convolve<T: Real + MatrixScalar>(
+        &self,
+        _plan: &mut Self::Plan,
+        _asked: &Convolving<T>,
+    ) -> bool {
+        false
+    }
+}
+
+/// A convolution of images.
+#[cfg_attr(not(feature = "cuda"), allow(dead_code, reason = "the host has no way of its own"))]
+pub(crate) struct Convolving<T> {
+    pub(crate) wanted: Wanted,
+    pub(crate) x: Place<T>,
+    /// Packed.
+    pub(crate) kernel: Place<T>,
+    pub(crate) y: Place<T>,
+    pub(crate) slides: [Slide; 2],
+    pub(crate) groups: usize,
+}
+
+/// What is computed of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Wanted {
+    /// *y*
+    Output,
+    /// What is added to the gradient that is in the place of *x*, for that in the place of *y*.
+    InputGradient,
+    /// The gradient in the place of the kernel.
+    KernelGradient,
 }
 
 /// What comes to element *n, c, i, j* of images, or to any element.
@@ -42,6 +81,8 @@ pub(crate) enum Pool {
 }
 
 impl LayerMemory for Host {
+    type Plan = ();
+
     #[allow(private_interfaces, reason = "nobody else implements it")]
     unsafe fn each<T: Real + MatrixScalar>(&self, to: Place<T>, adds: bool, task: Task<T>) {
         let mut random = match task {
@@ -57,7 +98,7 @@ impl LayerMemory for Host {
         };
         let [n, c, i, j, k, l] = to.lengths;
         for at in ndarray::indices((n * c, i * j, k * l)) {
-            let ([nc, ij, kl], of) = (<[usize; 3]>::from([at.0, at.1, at.2]), |place, at| {
+            let ([nc, ij, kl], of) = ([at.0, at.1, at.2], |place, at| {
                 // SAFETY: as the caller guarantees.
                 unsafe { *element::<T>(place, at) }
             });
@@ -109,7 +150,7 @@ fn fold<T: Real>([n, c, i, j, ..]: At, [down, across]: [Slide; 2], of: impl Fn(A
         for b in 0..across.window {
             let Some(place_across) = across.place(j, b) else { continue };
             let p = place_down * across.places() + place_across;
-            total = total + of([n, c, a * across.window + b, p, 0, 0]);
+            total += of([n, c, a * across.window + b, p, 0, 0]);
         }
     }
     total
@@ -132,8 +173,8 @@ fn pooled<T: Real>(
         for b in columns.clone() {
             let x = of([n, c, a, b, 0, 0]);
             match pool {
-                Pool::Mean => value = value + x,
-                Pool::Max if x > value || x != x && value == value => (value, at) = (x, [a, b]),
+                Pool::Mean => value += x,
+                Pool::Max if x > value || is_nan(x) && !is_nan(value) => (value, at) = (x, [a, b]),
                 Pool::Max => {}
             }
         }
@@ -142,6 +183,11 @@ fn pooled<T: Real>(
         Pool::Mean => (value / T::of((down.window * across.window) as f64), at),
         Pool::Max => (value, at),
     }
+}
+
+#[allow(clippy::eq_op, reason = "it is what makes it one")]
+fn is_nan<T: Real>(x: T) -> bool {
+    x != x
 }
 
 fn pull_pool<T: Real>(

@@ -15,7 +15,7 @@ pub use dropped::dropout;
 pub use layers::{feed_forward, linear};
 pub use memory::LayerMemory;
 #[cfg(feature = "cuda")]
-pub(crate) use memory::{Pool, Task};
+pub(crate) use memory::{Convolving, Pool, Task, Wanted};
 pub use norms::{batch_norm, group_norm};
 pub use places::Images;
 pub use pooling::{avg_pool1d, avg_pool2d, max_pool1d, max_pool2d};

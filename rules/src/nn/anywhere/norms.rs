@@ -51,6 +51,7 @@ fn sources<'a, T: Real>([x, gain, bias]: Operands<T>, epsilon: &'a T) -> [Source
     [read(x), read(gain), read(bias), Source::number(epsilon)]
 }
 
+#[allow(clippy::too_many_arguments, reason = "each operand with its shadow")]
 fn pull<'a, T: Real, M: Memory>(
     memory: &M,
     along: Along,
