@@ -5,6 +5,7 @@ use ndarray::{Ix3, Ix4};
 use super::array::{Backup, DeviceArray, DeviceRef};
 use super::device::{Device, State};
 use super::driver::{Convolution, PlannedConvolution};
+use super::planning::Planning;
 use super::source::THREADS;
 use super::{Error, convolution, run, source};
 use crate::MatrixScalar;
@@ -267,13 +268,7 @@ images! { DeviceRef DeviceArray }
 #[derive(Default)]
 pub struct ConvolutionPlan {
     workspace: Backup,
-    planned: Option<Planning>,
-}
-
-struct Planning {
-    device: Device,
-    kind: Convolution,
-    plan: Option<Box<dyn PlannedConvolution>>,
+    plans: Planning<Convolution, dyn PlannedConvolution>,
 }
 
 heap_size! { [] ConvolutionPlan { workspace } }
@@ -288,20 +283,13 @@ impl LayerMemory for Device {
         asked: &Convolving<T>,
     ) -> bool {
         let Some(request) = convolution::request(asked) else { return false };
-        let kind = request.kind();
-        let serves = |planning: &Planning| planning.device == *self && planning.kind == kind;
-        if !plan.planned.as_ref().is_some_and(serves) {
-            let found = self.driver().plan_convolution(&request).unwrap_or_else(run::failed);
-            plan.planned = Some(Planning { device: self.clone(), kind, plan: found });
-        }
-        let ConvolutionPlan { workspace, planned: Some(Planning { plan: Some(planned), .. }) } = plan else {
-            return false;
-        };
+        let find = || self.driver().plan_convolution(&request);
+        let Some(planned) = plan.plans.of(self, request.kind(), find) else { return false };
         if [asked.x, asked.kernel, asked.y].iter().any(|place| place.owner != Owner::Device(self.identity()))
         {
             run::failed(Error::OtherDevice)
         }
-        let workspace = workspace.room(self, planned.workspace());
+        let workspace = plan.workspace.room(self, planned.workspace());
         planned.run(&request, workspace).unwrap_or_else(run::failed);
         true
     }

@@ -5,6 +5,7 @@ use ndarray::{Ix2, Ix3};
 use super::array::{Backup, DeviceArray, DeviceRef};
 use super::device::Device;
 use super::driver::{Gemm, LtMatmul, Planned};
+use super::planning::Planning;
 use super::{epilogue, run};
 use crate::fused::operand::Owner;
 use crate::fused::{Array, Real};
@@ -92,17 +93,11 @@ pub(super) fn columns<T: Real>(stack: Stack<'_, T>) -> Option<usize> {
     ((rows <= 1 || down == 1) && apart >= least).then_some(apart as usize)
 }
 
-/// What products of one shape keep: memory for one, and what cuBLASLt has planned on which device, or that it has nothing.
+/// What products of one shape keep: memory for one, and what cuBLASLt has planned.
 #[derive(Default)]
 pub struct Room {
     memory: Backup,
-    planned: Option<Planning>,
-}
-
-struct Planning {
-    device: Device,
-    kind: LtMatmul,
-    plan: Option<Box<dyn Planned>>,
+    plans: Planning<LtMatmul, dyn Planned>,
 }
 
 heap_size! { [] Room { memory } }
@@ -150,13 +145,8 @@ impl<T: Real + MatrixScalar> Multiply<T> for Device {
     unsafe fn multiply_at_once(&self, room: &mut Room, product: Fused<'_, T>) -> bool {
         let Some(request) = epilogue::request(&product) else { return false };
         self.check([product.a, product.b, product.d]);
-        let kind = request.kind();
-        let serves = |planning: &Planning| planning.device == *self && planning.kind == kind;
-        if !room.planned.as_ref().is_some_and(serves) {
-            let plan = self.driver().plan(&request).unwrap_or_else(run::failed);
-            room.planned = Some(Planning { device: self.clone(), kind, plan });
-        }
-        let Some(Planning { plan: Some(plan), .. }) = &mut room.planned else { return false };
+        let find = || self.driver().plan(&request);
+        let Some(plan) = room.plans.of(self, request.kind(), find) else { return false };
         let _turn = self.state();
         plan.run(&request).unwrap_or_else(run::failed);
         true

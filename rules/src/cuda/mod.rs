@@ -20,6 +20,7 @@ mod layers;
 mod lt;
 mod matrix;
 mod plan;
+mod planning;
 mod repeated;
 mod run;
 #[doc(hidden)]
