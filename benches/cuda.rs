@@ -1,13 +1,15 @@
-//! Fused functions, matrix products, rows by their indices, copies and a network on a CUDA device: `cargo bench --features cuda --bench cuda`. Without a device it
-//! says so and does nothing.
+//! Fused functions, matrix products, rows by their indices, copies and networks on a CUDA device: `cargo bench --features cuda --bench cuda`. Without a device it
+//! says so and does nothing. If `PULLBACK_PEERS` names a Python that has PyTorch, networks are compared with that in the same run.
 //!
 //! Figures are medians of whole runs, with the device waited for at the end of each. Copies of the same size tell what the card can do.
 
+use std::path::Path;
+use std::process::Command;
 use std::time::Instant;
 
 use ndarray::{Array1, Ix1, Ix2, Ix3};
 use pullback::cuda::{Device, DeviceArray, DeviceIndices, Error, Repeated};
-use pullback::nn::generic::{Indices, embedding};
+use pullback::nn::generic::{Activation, Indices, embedding, feed_forward};
 use pullback::{Array, Matrices, Matrix, Trans, differentiable, fused, general_product, product};
 
 fused! {
@@ -16,6 +18,13 @@ fused! {
     fn affine_tanh<A>(x, w, b) { (x * w + b).tanh() }
 
     fn bias_tanh<A>(z, b) { (z + b).tanh() }
+
+    fn bias_gelu<A>(z, b) {
+        let s = z + b;
+        0.5 * s * (1.0 + (0.7978845608028654 * (s + 0.044715 * s * s * s)).tanh())
+    }
+
+    fn biased<A>(z, b) { z + b }
 }
 
 #[differentiable]
@@ -57,6 +66,38 @@ fn network<M: Matrix<f32>, V: Array<f32, Memory = M::Memory>>(
     product(z, x, w1);
     bias_tanh(h, &*z, b1);
     product(y, &*h, w2);
+}
+
+#[differentiable]
+fn fed_forward<M: Matrix<f32>, V: Array<f32, Memory = M::Memory>>(
+    y: &mut M,
+    h: &mut M,
+    x: &M,
+    w1: &M,
+    b1: &V,
+    w2: &M,
+    b2: &V,
+) {
+    feed_forward(y, h, x, w1, b1, w2, b2, Activation::GeluTanh);
+}
+
+/// The same, by products and fused functions.
+#[differentiable]
+#[allow(clippy::too_many_arguments)]
+fn in_turn<M: Matrix<f32>, V: Array<f32, Memory = M::Memory>>(
+    y: &mut M,
+    h: &mut M,
+    z: &mut M,
+    x: &M,
+    w1: &M,
+    b1: &V,
+    w2: &M,
+    b2: &V,
+) {
+    product(z, x, w1);
+    bias_gelu(h, &*z, b1);
+    product(z, &*h, w2);
+    biased(y, &*z, b2);
 }
 
 type Matrix32 = DeviceArray<f32, Ix2>;
@@ -226,6 +267,56 @@ fn networks(device: &Device, batch: usize, d: usize) -> Result<(), Error> {
         1e3 * first,
         1e3 * graph
     );
+    match peers(batch, d) {
+        Ok(times) => {
+            for (name, time) in ["eager", "compiled", "as a graph"].into_iter().zip(times) {
+                println!("    PyTorch {name} {:.4} ms: ours takes {:.2} of that", 1e3 * time, graph / time);
+            }
+        }
+        Err(reason) => println!("    SKIPPED, nothing is compared with PyTorch: {reason}"),
+    }
+    Ok(())
+}
+
+/// The times of the same network in PyTorch, in this run.
+fn peers(batch: usize, d: usize) -> Result<[f64; 3], String> {
+    let python = std::env::var_os("PULLBACK_PEERS").ok_or("PULLBACK_PEERS names no Python that has it")?;
+    // Beside the binary where that is carried to a machine.
+    let scripts = ["benches/cuda_peers.py", "cuda_peers.py"];
+    let script =
+        scripts.into_iter().find(|path| Path::new(path).exists()).ok_or("there is no cuda_peers.py")?;
+    let run = Command::new(python).arg(script).args([batch, d].map(|n| n.to_string())).output();
+    let run = run.map_err(|error| error.to_string())?;
+    if !run.status.success() {
+        return Err(String::from_utf8_lossy(&run.stderr).into_owned());
+    }
+    let text = String::from_utf8_lossy(&run.stdout);
+    let times: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    times.try_into().map_err(|_| format!("it says {text:?}"))
+}
+
+/// Two layers with an activation between them, in one function by epilogues of cuBLASLt and one after the other.
+fn layers(device: &Device, batch: usize, d: usize) -> Result<(), Error> {
+    let zeros = |rows| Matrix32::zeros(device, (rows, d));
+    let (mut y, mut h, mut z, x) = (zeros(batch)?, zeros(batch)?, zeros(batch)?, zeros(batch)?);
+    let (w1, w2, seed) = (zeros(d)?, zeros(d)?, zeros(batch)?);
+    let b = DeviceArray::<f32, Ix1>::zeros(device, d)?;
+    let mut at_once = fed_forward::<Matrix32, DeviceArray<f32, Ix1>>::pullback();
+    let at_once = median(device, || {
+        at_once.value_and_pullback(&mut y, &mut h, &x, &w1, &b, &w2, &b, &seed, &seed);
+        Ok(())
+    })?;
+    let mut apart = in_turn::<Matrix32, DeviceArray<f32, Ix1>>::pullback();
+    let apart = median(device, || {
+        apart.value_and_pullback(&mut y, &mut h, &mut z, &x, &w1, &b, &w2, &b, &seed, &seed, &seed);
+        Ok(())
+    })?;
+    println!(
+        "feed_forward, batch {batch}, d = {d}: {:.4} ms, {:.2} of {:.4} ms for its parts",
+        1e3 * at_once,
+        at_once / apart,
+        1e3 * apart
+    );
     Ok(())
 }
 
@@ -252,6 +343,7 @@ fn main() -> Result<(), Error> {
     }
     for (batch, d) in if measures { &[(16, 64), (256, 1024), (256, 4096)][..] } else { &[(2, 8)] } {
         networks(&device, *batch, *d)?;
+        layers(&device, *batch, *d)?;
     }
     Ok(())
 }

@@ -12,9 +12,11 @@ built() {
 }
 cp "$(built test --release --features cuda --test cuda --no-run)" "$folder/tests"
 cp "$(built bench --features cuda --bench cuda --no-run)" "$folder/bench"
+cp benches/cuda_peers.py "$folder"
 cat >"$folder/run.sh" <<'RUN'
 #!/usr/bin/env bash
-# Tests, tests under compute-sanitizer where that is installed, and measurements.
+# Tests, tests under compute-sanitizer where that is installed, and measurements; beside those of PyTorch if PULLBACK_PEERS names a Python
+# that has it, or if python3 does.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 ./tests --nocapture on_a_cuda_device
@@ -24,6 +26,9 @@ if command -v compute-sanitizer >/dev/null; then
     done
 else
     echo 'SKIPPED: no compute-sanitizer'
+fi
+if [ -z "${PULLBACK_PEERS:-}" ] && python3 -c 'import torch' 2>/dev/null; then
+    export PULLBACK_PEERS=python3
 fi
 ./bench --bench
 RUN

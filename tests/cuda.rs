@@ -1,10 +1,14 @@
 //! One function on the host, on a simulated device, and on a CUDA device where there is one.
 #![allow(missing_docs)]
 
-use ndarray::{Array, Array1, Array2, Array3, Axis, Dimension, Ix1, Ix2, Ix3};
+use ndarray::{Array, Array1, Array2, Array3, Array4, Axis, Dimension, Ix1, Ix2, Ix3, Ix4};
 use pullback::cuda::simulator::simulate;
 use pullback::cuda::{Device, DeviceArray, DeviceIndices, Error, Repeated};
-use pullback::nn::generic::{Indices, cross_entropy, embedding, rms_norm};
+use pullback::nn::generic::{
+    Activation, Images, Indices, attention, batch_norm, conv2d, cross_entropy, dropout, embedding,
+    feed_forward, linear, max_pool2d, rms_norm,
+};
+use pullback::nn::{Convolution, Mask, Pooling};
 use pullback::{Array as AnyArray, Matrices, Matrix, Trans, differentiable, fused, general_product, product};
 
 fused! {
@@ -363,6 +367,207 @@ fn a_graph_looks_up_what_is_there() {
     simulate(look_up).iter().for_each(|found| check_looked_up(found));
 }
 
+/// Images through a convolution, a norm, pooling, heads of attention and dropout; what they need room for are its first parameters.
+#[differentiable]
+#[allow(clippy::too_many_arguments)]
+fn pictures<A, V>(
+    y: &mut A,
+    a: &mut A,
+    p: &mut A,
+    n: &mut A,
+    c: &mut A,
+    mean: &mut V,
+    variance: &mut V,
+    x: &A,
+    kernel: &A,
+    bias: &V,
+    gain: &V,
+    rate: f32,
+) where
+    A: Images<f32, 2>,
+    V: AnyArray<f32, Memory = A::Memory>,
+{
+    let same = Convolution { padding: [1, 1], ..Convolution::default() };
+    conv2d(c, x, kernel, bias, same);
+    batch_norm(n, &*c, gain, bias, mean, variance, 0.1, 1e-5);
+    max_pool2d(p, &*n, Pooling::new([2, 2]));
+    attention(a, &*p, &*p, &*p, 0.5, Mask::Causal);
+    dropout(y, &*a, rate, 42, 7);
+}
+
+/// The gradients with respect to all operands, and how much had been allocated after each of three calls. `$four` and `$one` make arrays out of
+/// the host's, and `$out` the host's out of gradients.
+macro_rules! picture {
+    ($A:ty, $V:ty; $four:expr, $one:expr, $out:expr, $after:expr) => {{
+        let four = |shape: [usize; 4], seed| {
+            $four(waves(Ix4(shape[0], shape[1], shape[2], shape[3]), seed).mapv(|x| x as f32))
+        };
+        let one = |seed| $one(waves(Ix1(3), seed).mapv(|x| x as f32));
+        let (large, small) = ([2, 3, 6, 4], [2, 3, 3, 2]);
+        let (mut y, mut a, mut p) = (four(small, 0.1), four(small, 0.2), four(small, 0.3));
+        let (mut n, mut c, x, kernel) =
+            (four(large, 0.4), four(large, 0.5), four([2, 2, 6, 4], 0.6), four([3, 2, 3, 3], 0.7));
+        let (mut mean, mut variance, bias, gain) = (one(0.8), one(0.9), one(1.1), one(1.2));
+        let seeds =
+            [four(small, 1.3), four(small, 1.4), four(small, 1.5), four(large, 1.6), four(large, 1.7)];
+        let [of_y, of_a, of_p, of_n, of_c] = &seeds;
+        let [of_mean, of_variance] = [one(1.8), one(1.9)];
+        let mut g = pictures::<$A, $V>::pullback();
+        [(); 3].map(|()| {
+            let ((), d) = g.value_and_pullback(
+                &mut y,
+                &mut a,
+                &mut p,
+                &mut n,
+                &mut c,
+                &mut mean,
+                &mut variance,
+                &x,
+                &kernel,
+                &bias,
+                &gain,
+                0.3,
+                of_y,
+                of_a,
+                of_p,
+                of_n,
+                of_c,
+                &of_mean,
+                &of_variance,
+            );
+            let elements =
+                [$out(d.x), $out(d.kernel), $out(d.bias), $out(d.gain), $out(d.mean), vec![d.rate]].concat();
+            (elements, $after())
+        })
+    }};
+}
+
+type Pictured = [(Vec<f32>, usize); 3];
+
+fn pictured_on_host() -> Pictured {
+    fn out<D: Dimension>(array: &Array<f32, D>) -> Vec<f32> {
+        array.iter().copied().collect()
+    }
+    fn same<X>(array: X) -> X {
+        array
+    }
+    picture!(Array4<f32>, Array1<f32>; same, same, out, || 0)
+}
+
+fn pictured_on(device: &Device) -> Pictured {
+    fn out<D: Dimension + Copy + 'static>(array: &DeviceArray<f32, D>) -> Vec<f32> {
+        array.to_array().expect("memory").into_iter().collect()
+    }
+    picture!(
+        DeviceArray<f32, Ix4>, DeviceArray<f32, Ix1>;
+        |array: Array4<f32>| DeviceArray::from_array(device, &array).expect("memory"),
+        |array: Array1<f32>| DeviceArray::from_array(device, &array).expect("memory"),
+        out,
+        || device.allocations()
+    )
+}
+
+fn compare_pictures(found: &Pictured, expected: &Pictured) {
+    for ((found, _), (expected, _)) in found.iter().zip(expected) {
+        assert_eq!(found.len(), expected.len());
+        let close = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-3 * (1.0 + b.abs()));
+        assert!(close, "{found:?} instead of {expected:?}");
+    }
+    assert_eq!(found[1].1, found[2].1, "the second call allocates nothing on the device");
+}
+
+#[test]
+fn pictures_on_the_host_and_on_a_device() {
+    let expected = pictured_on_host();
+    assert!(expected[0].0.iter().all(|x| x.is_finite()) && expected[0].0.iter().any(|x| x.abs() > 0.01));
+    simulate(pictured_on).iter().for_each(|found| compare_pictures(found, &expected));
+}
+
+/// In single precision, with as many columns as the epilogues of cuBLASLt take.
+#[differentiable]
+#[allow(clippy::too_many_arguments)]
+fn layers<M: Matrix<f32>, V: AnyArray<f32, Memory = M::Memory>>(
+    y: &mut M,
+    h: &mut M,
+    z: &mut M,
+    x: &M,
+    w1: &M,
+    b1: &V,
+    w2: &M,
+    b2: &V,
+    smooth: bool,
+) {
+    linear(z, x, w1, b1);
+    if smooth {
+        feed_forward(y, h, &*z, w1, b1, w2, b2, Activation::GeluTanh);
+    } else {
+        feed_forward(y, h, &*z, w1, b1, w2, b2, Activation::Relu);
+    }
+}
+
+macro_rules! layered {
+    ($M:ty, $V:ty; $two:expr, $one:expr, $out:expr) => {{
+        // A row of zeros, and no bias there: what activations are given is exactly zero somewhere.
+        let two = |rows, columns, seed| {
+            let mut matrix = wave((rows, columns), seed).mapv(|x| x as f32);
+            matrix.row_mut(0).fill(0.0);
+            $two(matrix)
+        };
+        let one = |seed| {
+            let mut vector = waves(Ix1(8), seed).mapv(|x| x as f32);
+            vector[0] = 0.0;
+            $one(vector)
+        };
+        let [mut y, mut h, mut z, of_y, of_h, of_z, x] =
+            [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7].map(|seed| two(5, 8, seed));
+        let ([w1, w2], [b1, b2]) = ([0.8, 0.9].map(|seed| two(8, 8, seed)), [1.1, 1.2].map(one));
+        let mut g = layers::<$M, $V>::pullback();
+        [false, true].map(|smooth| {
+            let ((), d) = g.value_and_pullback(
+                &mut y, &mut h, &mut z, &x, &w1, &b1, &w2, &b2, smooth, &of_y, &of_h, &of_z,
+            );
+            [$out(d.x), $out(d.w1), $out(d.b1), $out(d.w2), $out(d.b2)].concat()
+        })
+    }};
+}
+
+fn layered_on_host() -> [Vec<f32>; 2] {
+    fn out<D: Dimension>(array: &Array<f32, D>) -> Vec<f32> {
+        array.iter().copied().collect()
+    }
+    fn same<X>(array: X) -> X {
+        array
+    }
+    layered!(Array2<f32>, Array1<f32>; same, same, out)
+}
+
+fn layered_on(device: &Device) -> [Vec<f32>; 2] {
+    fn out<D: Dimension + Copy + 'static>(array: &DeviceArray<f32, D>) -> Vec<f32> {
+        array.to_array().expect("memory").into_iter().collect()
+    }
+    layered!(
+        DeviceArray<f32, Ix2>, DeviceArray<f32, Ix1>;
+        |array: Array2<f32>| DeviceArray::from_array(device, &array).expect("memory"),
+        |array: Array1<f32>| DeviceArray::from_array(device, &array).expect("memory"),
+        out
+    )
+}
+
+fn compare_layers(found: &[Vec<f32>; 2], expected: &[Vec<f32>; 2]) {
+    for (found, expected) in found.iter().zip(expected) {
+        assert_eq!(found.len(), expected.len());
+        let close = found.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-3 * (1.0 + b.abs()));
+        assert!(close, "{found:?} instead of {expected:?}");
+    }
+}
+
+#[test]
+fn layers_on_the_host_and_on_a_device() {
+    let expected = layered_on_host();
+    assert!(expected[0] != expected[1]);
+    simulate(layered_on).iter().for_each(|found| compare_layers(found, &expected));
+}
+
 /// What has to hold where there is a device.
 #[test]
 fn on_a_cuda_device() {
@@ -375,6 +580,8 @@ fn on_a_cuda_device() {
     assert_eq!(allocations[0], allocations[2], "the second call allocates nothing on the device");
     compare_predictions(&predict_on(&device), &predict_on_host());
     check_looked_up(&look_up(&device));
+    compare_pictures(&pictured_on(&device), &pictured_on_host());
+    compare_layers(&layered_on(&device), &layered_on_host());
     // More than is copied at once, of which the device has not fetched all when the next copy is asked for.
     let large = waves(Ix1(1_234_567), 0.3);
     let [mut a, b] = [(); 2].map(|()| DeviceArray::from_array(&device, &large).expect("memory"));

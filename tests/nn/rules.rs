@@ -1,6 +1,6 @@
 //! The rules that are not fused keep the contract of rules, on the cases that their files end with.
 
-use ndarray::{Array2, Ix2, Ix4};
+use ndarray::{Array1, Array2, Array3, Array4, Ix2, Ix4};
 use pullback::nn::{self, cases};
 use pullback::testing::{CheckRule, InputOf, TestFunction};
 use pullback::{Rule, nn::cases::Case};
@@ -31,6 +31,38 @@ checks! {
 fn generic() {
     check(nn::generic::embedding::<f64, Array2<f64>, Vec<usize>>::rule, cases::embedding());
     check(nn::generic::embedding::<f32, Array2<f32>, Vec<usize>>::rule, cases::embedding());
+}
+
+#[test]
+fn layers_in_any_memory() {
+    use nn::generic::*;
+    check(conv1d::<f64, Array3<f64>, Array1<f64>>::rule, cases::conv1d());
+    check(conv2d::<f64, Array4<f64>, Array1<f64>>::rule, cases::conv2d());
+    check(conv2d::<f32, Array4<f32>, Array1<f32>>::rule, cases::conv2d());
+    check(avg_pool1d::<f64, Array3<f64>>::rule, cases::avg_pool1d());
+    check(max_pool1d::<f64, Array3<f64>>::rule, cases::max_pool1d());
+    check(avg_pool2d::<f32, Array4<f32>>::rule, cases::avg_pool2d());
+    check(max_pool2d::<f64, Array4<f64>>::rule, cases::max_pool2d());
+    check(dropout::<f64, Array2<f64>>::rule, cases::dropout());
+    check(dropout::<f32, Array2<f32>>::rule, cases::dropout());
+    check(attention::<f64, Array4<f64>>::rule, cases::attention());
+    check(attention::<f32, Array4<f32>>::rule, cases::attention());
+    let (features, planes) = cases::batch_norm();
+    check(batch_norm::<f64, Array2<f64>, Array1<f64>>::rule, features);
+    check(batch_norm::<f64, Array4<f64>, Array1<f64>>::rule, planes);
+    check(batch_norm::<f32, Array4<f32>, Array1<f32>>::rule, cases::batch_norm().1);
+    let (features, planes) = cases::group_norm();
+    check(group_norm::<f64, Array2<f64>, Array1<f64>>::rule, features);
+    check(group_norm::<f64, Array4<f64>, Array1<f64>>::rule, planes);
+    check(group_norm::<f32, Array4<f32>, Array1<f32>>::rule, cases::group_norm().1);
+}
+
+#[test]
+fn linear() {
+    check(nn::generic::linear::<f64, Array2<f64>, Array1<f64>>::rule, cases::linear());
+    check(nn::generic::linear::<f32, Array2<f32>, Array1<f32>>::rule, cases::linear());
+    check(nn::generic::feed_forward::<f64, Array2<f64>, Array1<f64>>::rule, cases::feed_forward());
+    check(nn::generic::feed_forward::<f32, Array2<f32>, Array1<f32>>::rule, cases::feed_forward());
 }
 
 #[test]

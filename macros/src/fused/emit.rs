@@ -3,12 +3,13 @@
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::parse::{Fused, Operand};
+use super::parse::{Arrays, Fused, Operand};
 use super::{Kernels, Result};
 
 pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
-    let Fused { attributes, visibility, name, operands, axis, anywhere, .. } = function;
+    let Fused { attributes, visibility, name, operands, axis, arrays, .. } = function;
     let Kernels { result, kept, forward, backward, both } = kernels;
+    let anywhere = *arrays == Arrays::Anywhere;
     // On a device a pullback adds, and follows its forward.
     let both = both.as_ref().filter(|_| !anywhere);
     let private = quote!(::pullback::__private);
@@ -62,8 +63,8 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
     let parameters = quote!(#y_parameter #(#parameters)*);
     let axis_type = quote!(#private::ndarray::Axis);
     let (axis_parameter, axis_name, along) = match axis {
-        true => (Some(quote!(axis: #axis_type,)), Some(quote!(axis,)), quote!(Some(axis))),
-        false => (None, None, quote!(None)),
+        true => (Some(quote!(axis: #axis_type,)), Some(quote!(axis,)), quote!(#fused::Along::One(axis))),
+        false => (None, None, quote!(#fused::Along::All)),
     };
     let constant_axis = axis_parameter.as_ref().map(|axis| quote!(#[constant] #axis));
 
@@ -115,8 +116,8 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
             (false, false) => quote!(#fused::Sink::shadow(#name.shadow, self.#overwrites)),
         }
     });
-    let arrays: Vec<&Ident> = operands.iter().filter(|o| !o.scalar && !anywhere).map(|o| &o.name).collect();
-    let marks: Vec<Ident> = arrays.iter().map(|name| overwrites(name)).collect();
+    let marked: Vec<&Ident> = operands.iter().filter(|o| !o.scalar && !anywhere).map(|o| &o.name).collect();
+    let marks: Vec<Ident> = marked.iter().map(|name| overwrites(name)).collect();
     let (values, sinks) = (quote!(#(#values),*), quote!(#(#sinks),*));
     let of_pullback = match result {
         Result::Elements => quote! {
@@ -208,7 +209,7 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
             #old
             /// What the forward knows of each row.
             kept: <#memory as #fused::Memory>::Kept<T>,
-            #(#[rule(overwrites = #arrays)] #marks: bool,)*
+            #(#[rule(overwrites = #marked)] #marks: bool,)*
             dimensions: ::core::marker::PhantomData<fn(#(#dimensions,)*)>,
         }
 
@@ -250,6 +251,73 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
             }
 
             #together
+        }
+    }
+}
+
+/// The two passes of a function of places.
+pub(super) fn passes(function: &Fused, kernels: &Kernels) -> TokenStream {
+    let Fused { attributes, visibility, name, operands, .. } = function;
+    let Kernels { result, kept, forward, backward, .. } = kernels;
+    let fused = quote!(::pullback::__private::fused);
+    let kept = Literal::usize_unsuffixed(*kept);
+    let count = Literal::usize_unsuffixed(operands.len());
+    let texts = operands.iter().map(|o| Literal::string(&o.name.to_string()));
+    let text = Literal::string(&name.to_string());
+    let (sources, shadows): (Vec<Ident>, Vec<Ident>) = operands
+        .iter()
+        .map(|Operand { name, .. }| (format_ident!("of_{name}"), format_ident!("d_{name}")))
+        .unzip();
+    let (of_forward, of_pullback) = match result {
+        Result::Elements => (
+            quote!(call.elements::<Forward, _, #kept, _>(operands, y, kept)),
+            quote!(call.pull_elements::<Backward, _, #kept, _, _, _>(
+                [#(#sources,)* y, dy.0], [#(#shadows,)* dy.1], kept,
+            )),
+        ),
+        Result::Rows | Result::Number => (
+            quote!(call.rows::<Forward, _, #kept, _>(operands, y, kept)),
+            // Whoever wants the gradient of the value to be zero empties it.
+            quote!(call.pull_rows::<Backward, _, #kept, _>([#(#sources),*], [#(#shadows),*], dy.0, kept)),
+        ),
+    };
+    quote! {
+        #(#attributes)*
+        #[allow(non_camel_case_types)]
+        #visibility struct #name;
+
+        #[allow(dead_code, clippy::approx_constant)]
+        impl #name {
+            const NAMES: [&'static str; #count] = [#(#texts),*];
+
+            /// Writes the value to `y`, and what is known of each row to `kept`.
+            #visibility fn forward<T: #fused::Real, M: #fused::Memory>(
+                memory: &M,
+                along: #fused::Along,
+                y: #fused::Sink<'_, T>,
+                operands: [#fused::Source<'_, T>; #count],
+                kept: ::core::option::Option<&mut M::Kept<T>>,
+            ) {
+                #forward
+                let call = #fused::Call::new(memory.clone(), #text, Self::NAMES, along);
+                #of_forward;
+            }
+
+            /// Adds to the shadows of the operands, for the gradient `dy` as it is read and as it is overwritten.
+            #visibility fn pullback<T: #fused::Real, M: #fused::Memory>(
+                memory: &M,
+                along: #fused::Along,
+                [#(#sources),*]: [#fused::Source<'_, T>; #count],
+                y: #fused::Source<'_, T>,
+                dy: (#fused::Source<'_, T>, #fused::Sink<'_, T>),
+                [#(#shadows),*]: [#fused::Sink<'_, T>; #count],
+                kept: &M::Kept<T>,
+            ) {
+                #backward
+                let _ = &y;
+                let call = #fused::Call::new(memory.clone(), #text, Self::NAMES, along);
+                #of_pullback;
+            }
         }
     }
 }

@@ -16,7 +16,7 @@ use proc_macro2::TokenStream;
 use quote::format_ident;
 
 use self::graph::{Level, Node, NodeId};
-use self::parse::{Functions, Fused};
+use self::parse::{Arrays, Functions, Fused};
 use self::schedule::Schedule;
 
 pub(crate) fn expand(functions: Functions) -> syn::Result<TokenStream> {
@@ -135,6 +135,9 @@ impl Fused {
             backward: kernel("Backward", &backward, &of_numbers, (read_back, added)),
             both,
         };
-        Ok(emit::function(self, &kernels))
+        Ok(match self.arrays {
+            Arrays::Places => emit::passes(self, &kernels),
+            Arrays::Host | Arrays::Anywhere => emit::function(self, &kernels),
+        })
     }
 }

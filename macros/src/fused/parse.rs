@@ -15,11 +15,21 @@ pub(crate) struct Fused {
     pub(crate) visibility: Visibility,
     pub(crate) name: Ident,
     pub(crate) operands: Vec<Operand>,
-    /// `<A>`: its arrays are those of any memory, and not ndarray's alone.
-    pub(crate) anywhere: bool,
+    pub(crate) arrays: Arrays,
     /// Rows run along an axis that each call names, and not through all there is.
     pub(crate) axis: bool,
     pub(crate) body: Block,
+}
+
+/// What a fused function takes arrays as.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Arrays {
+    /// ndarray's.
+    Host,
+    /// `<A>`: those of any memory.
+    Anywhere,
+    /// `<M>`: places in the memory `M`. It has no rule, but the two passes, for rules that are written by hand.
+    Places,
 }
 
 pub(crate) struct Operand {
@@ -47,16 +57,20 @@ impl Parse for Fused {
         let visibility = input.parse()?;
         input.parse::<Token![fn]>()?;
         let name = input.parse()?;
-        let anywhere = input.peek(Token![<]);
-        if anywhere {
+        let mut arrays = Arrays::Host;
+        if input.peek(Token![<]) {
             input.parse::<Token![<]>()?;
             let word: Ident = input.parse()?;
-            if word != "A" {
-                return Err(syn::Error::new(
-                    word.span(),
-                    "between `<` and `>` stands `A`: the function is for arrays of any memory",
-                ));
-            }
+            arrays = match word.to_string().as_str() {
+                "A" => Arrays::Anywhere,
+                "M" => Arrays::Places,
+                _ => {
+                    return Err(syn::Error::new(
+                        word.span(),
+                        "between `<` and `>` stands `A`: the function is for arrays of any memory",
+                    ));
+                }
+            };
             input.parse::<Token![>]>()?;
         }
         let list;
@@ -86,7 +100,7 @@ impl Parse for Fused {
         if operands.is_empty() {
             return Err(syn::Error::new_spanned(&name, "a fused function has operands"));
         }
-        Ok(Fused { attributes, visibility, name, operands, anywhere, axis, body: input.parse()? })
+        Ok(Fused { attributes, visibility, name, operands, arrays, axis, body: input.parse()? })
     }
 }
 

@@ -487,13 +487,7 @@ impl Backup {
     fn packed<T: Real>(&mut self, device: &Device, place: Place<T>) -> Place<T> {
         let count = place.lengths().iter().product::<usize>();
         let start = std::ptr::without_provenance_mut(self.room(device, count * size_of::<T>()) as usize);
-        let mut packed = Place { start, ..place };
-        let mut next = 1;
-        for axis in (0..place.axes).rev() {
-            packed.strides[axis] = next;
-            next *= place.lengths[axis] as isize;
-        }
-        packed
+        Place { owner: place.owner, ..Place::packed(start, place.lengths()) }
     }
 
     fn save<T: Real>(&mut self, device: &Device, place: Place<T>) {

@@ -37,6 +37,15 @@ pub(super) trait Driver: Send + Sync {
     /// *Cᵢ ← α·op(Aᵢ)·op(Bᵢ) + β·Cᵢ*, as cuBLAS defines it.
     fn gemm(&self, product: &Gemm) -> Result<(), Error>;
 
+    /// How a product of that [kind](LtMatmul::kind) is to be computed, or that there is no way.
+    fn plan(&self, product: &LtMatmul) -> Result<Option<Box<dyn Planned>>, Error>;
+
+    /// How a convolution of that [kind](Convolution::kind) is to be computed, or that there is no way.
+    fn plan_convolution(
+        &self,
+        convolution: &Convolution,
+    ) -> Result<Option<Box<dyn PlannedConvolution>>, Error>;
+
     /// Begins to record instead of doing.
     fn begin_capture(&self) -> Result<(), Error>;
     /// What was asked for since then.
@@ -46,6 +55,18 @@ pub(super) trait Driver: Send + Sync {
 /// A compiled kernel, as its driver knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Kernel(pub(super) u64);
+
+/// A way to compute products of one [kind](LtMatmul::kind), on the device that found it.
+pub(super) trait Planned: Send {
+    fn run(&mut self, product: &LtMatmul) -> Result<(), Error>;
+}
+
+/// A way to compute convolutions of one [kind](Convolution::kind), on the device that found it.
+pub(super) trait PlannedConvolution: Send {
+    /// How many bytes of memory it takes.
+    fn workspace(&self) -> usize;
+    fn run(&mut self, convolution: &Convolution, workspace: u64) -> Result<(), Error>;
+}
 
 /// What was recorded: a CUDA graph.
 pub(super) trait Recording: Send {
@@ -71,4 +92,69 @@ pub(super) struct Gemm {
     pub(super) count: usize,
     /// and how many elements the matrices are apart that one begins with and the next.
     pub(super) apart: [usize; 3],
+}
+
+/// *D ← e(α·op(A)·op(B) + β·C)*, all of them stored by columns, as cuBLASLt defines it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct LtMatmul {
+    pub(super) gemm: Gemm,
+    /// Where D begins, and how far its columns are apart.
+    pub(super) result: u64,
+    pub(super) leading: usize,
+    pub(super) ending: Ending,
+    /// The vector that is added or written.
+    pub(super) vector: u64,
+    /// Where what a gradient takes is left or found, and how many elements, or bits, its columns are apart.
+    pub(super) aux: u64,
+    pub(super) aux_leading: usize,
+}
+
+/// The epilogue, by cuBLASLt's names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ending {
+    Bias,
+    ReluAuxBias,
+    GeluAuxBias,
+    DreluBgrad,
+    DgeluBgrad,
+    Bgrada,
+    Bgradb,
+}
+
+/// A convolution, as cuDNN defines cross-correlation.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Convolution {
+    pub(super) double: bool,
+    pub(super) pass: Pass,
+    pub(super) x: Planes,
+    /// Output channels, input channels of one group, height and width; without gaps.
+    pub(super) kernel: Planes,
+    pub(super) y: Planes,
+    /// Down and across.
+    pub(super) padding: [i32; 2],
+    pub(super) stride: [i32; 2],
+    pub(super) dilation: [i32; 2],
+    pub(super) groups: i32,
+    /// The bits of numbers of the elements' type: what is written is *α* times the result plus *β* times what is there.
+    pub(super) alpha: u64,
+    pub(super) beta: u64,
+}
+
+/// Which of the three is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pass {
+    /// *y*
+    Forward,
+    /// The gradient in the place of *x*, of that in the place of *y*,
+    BackwardData,
+    /// or in the place of the kernel.
+    BackwardFilter,
+}
+
+/// Images: batch, channels, height and width.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Planes {
+    pub(super) address: u64,
+    pub(super) lengths: [i32; 4],
+    pub(super) strides: [i32; 4],
 }

@@ -30,6 +30,11 @@ pub enum Error {
         /// What it says.
         message: String,
     },
+    /// cuDNN reports an error.
+    Dnn {
+        /// What it says.
+        message: String,
+    },
     /// A kernel does not compile.
     Compile {
         /// The kernel's name.
@@ -71,6 +76,7 @@ impl fmt::Display for Error {
             }
             Error::Driver { doing, message } => write!(f, "CUDA failed to {doing}: {message}"),
             Error::Blas { message } => write!(f, "cuBLAS failed: {message}"),
+            Error::Dnn { message } => write!(f, "cuDNN failed: {message}"),
             Error::Compile { kernel, message } => {
                 write!(f, "the kernel {kernel} does not compile: {message}")
             }

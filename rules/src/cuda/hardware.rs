@@ -10,7 +10,9 @@ use cudarc::nvrtc;
 
 use super::Error;
 use super::cache::Entry;
-use super::driver::{Driver, Gemm, Kernel, Recording};
+use super::cudnn::Cudnn;
+use super::driver::{Convolution, Driver, Gemm, Kernel, LtMatmul, Planned, PlannedConvolution, Recording};
+use super::lt::Lt;
 use super::staging::Stage;
 
 /// As much as NVIDIA recommends for Hopper. With memory of its own cuBLAS allocates none, not even while a graph is recorded.
@@ -21,9 +23,13 @@ pub(super) struct Hardware {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
     blas: OnceLock<CudaBlas>,
+    lt: OnceLock<Option<Arc<Lt>>>,
+    cudnn: OnceLock<Option<Arc<Cudnn>>>,
+    /// Of cuBLAS and cuBLASLt, which take turns on the stream.
+    workspace: OnceLock<u64>,
 }
 
-fn doing<X>(doing: &'static str, result: Result<X, DriverError>) -> Result<X, Error> {
+pub(super) fn doing<X>(doing: &'static str, result: Result<X, DriverError>) -> Result<X, Error> {
     result.map_err(|error| Error::Driver { doing, message: error.to_string() })
 }
 
@@ -40,7 +46,14 @@ impl Hardware {
         }
         let context = doing("open the device", CudaContext::new(ordinal))?;
         let stream = doing("make a stream", context.new_stream())?;
-        Ok(Hardware { context, stream, blas: OnceLock::new() })
+        Ok(Hardware {
+            context,
+            stream,
+            blas: OnceLock::new(),
+            lt: OnceLock::new(),
+            cudnn: OnceLock::new(),
+            workspace: OnceLock::new(),
+        })
     }
 
     fn bind(&self) -> Result<(), Error> {
@@ -57,14 +70,24 @@ impl Hardware {
         }
         let failed = |error: cublas::result::CublasError| Error::Blas { message: error.to_string() };
         let blas = CudaBlas::new(self.stream.clone()).map_err(failed)?;
-        let workspace = self.allocate(BLAS_WORKSPACE)?;
-        // SAFETY: the memory is the handle's for good.
+        let workspace = self.workspace()?;
+        // SAFETY: the memory is there for good, and whoever else uses it does so on the same stream.
         unsafe {
             cublas::sys::cublasSetWorkspace_v2(*blas.handle(), workspace as *mut c_void, BLAS_WORKSPACE)
         }
         .result()
         .map_err(failed)?;
         Ok(self.blas.get_or_init(|| blas))
+    }
+
+    fn workspace(&self) -> Result<u64, Error> {
+        match self.workspace.get() {
+            Some(workspace) => Ok(*workspace),
+            None => {
+                let workspace = self.allocate(BLAS_WORKSPACE)?;
+                Ok(*self.workspace.get_or_init(|| workspace))
+            }
+        }
     }
 
     /// What NVRTC makes of `source`, which may have been made before.
@@ -284,6 +307,26 @@ impl Driver for Hardware {
             }
         };
         done.map_err(|error| Error::Blas { message: error.to_string() })
+    }
+
+    fn plan(&self, product: &LtMatmul) -> Result<Option<Box<dyn Planned>>, Error> {
+        self.bind()?;
+        if self.lt.get().is_none() {
+            let lt = Lt::new(&self.context)?;
+            self.lt.get_or_init(|| lt);
+        }
+        let Some(Some(lt)) = self.lt.get() else { return Ok(None) };
+        lt.plan(&self.context, &self.stream, (self.workspace()?, BLAS_WORKSPACE), product)
+    }
+
+    fn plan_convolution(&self, asked: &Convolution) -> Result<Option<Box<dyn PlannedConvolution>>, Error> {
+        self.bind()?;
+        if self.cudnn.get().is_none() {
+            let cudnn = Cudnn::new(&self.stream)?;
+            self.cudnn.get_or_init(|| cudnn);
+        }
+        let Some(Some(cudnn)) = self.cudnn.get() else { return Ok(None) };
+        cudnn.plan(&self.context, asked)
     }
 
     fn begin_capture(&self) -> Result<(), Error> {

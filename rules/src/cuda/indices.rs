@@ -10,7 +10,7 @@ use crate::nn::generic::Indices;
 /// Indices of rows on a device, for [`embedding`](fn@crate::nn::generic::embedding).
 ///
 /// They are below a number of rows that is given once for all, so that not even a gradient that is one graph ever reads what is not there. Beside the
-/// indices their order is kept, the positions of each index next to each other: what comes to the same row is added up by one thread in turn.
+/// indices their order is kept, the positions of each index next to each other: what comes to the same row is added up in that order, in parts.
 ///
 /// ```
 /// use pullback_rules::cuda::{Device, DeviceIndices};
@@ -80,8 +80,14 @@ impl DeviceIndices {
         Ok(())
     }
 
-    /// A thread for each element of *y*, 32 next to each other in a row.
-    fn start<T: Real>(&self, kernel: &RowKernel, y: Place<T>, table: Place<T>) -> Result<(), Error> {
+    /// A thread for each column of each of so many rows of *y* at a time, 32 next to each other.
+    fn start<T: Real>(
+        &self,
+        kernels: &[&RowKernel],
+        at_a_time: usize,
+        y: Place<T>,
+        table: Place<T>,
+    ) -> Result<(), Error> {
         let device = self.buffer.device();
         let [rows, columns, ..] = y.lengths;
         if rows == 0 || columns == 0 {
@@ -90,25 +96,31 @@ impl DeviceIndices {
         if [y, table].iter().any(|place| place.owner != Owner::Device(device.identity())) {
             return Err(Error::OtherDevice);
         }
-        let (ty, name) = match size_of::<T>() {
-            4 => ("float", kernel.names[0]),
-            _ => ("double", kernel.names[1]),
-        };
+        let (ty, precision) = if size_of::<T>() == 4 { ("float", 0) } else { ("double", 1) };
         let mut state = device.state();
-        let State { kernels, words, .. } = &mut *state;
-        let compiled = run::kernel(device, kernels, name, || {
-            source::kernel(name, &format!("typedef {ty} T;\n{ARGUMENTS}"), kernel.body)
-        })?;
+        let State { kernels: compiled, words, scratch, .. } = &mut *state;
+        let parts = rows.div_ceil(at_a_time);
+        // What parts leave: two sums each, of which there are none if each row is one.
+        let sums = if at_a_time == 1 { 0 } else { 2 * parts * columns * size_of::<T>() };
+        let sums = scratch.places(device, [0, 0, 0, sums])?.partials;
         words.clear();
         words.extend([y, table].map(|place| place.start.addr() as u64));
-        words.extend([self.buffer.address(), rows as u64, columns as u64]);
+        words.extend([self.buffer.address(), sums, rows as u64, columns as u64]);
         words.extend([y, table].iter().flat_map(|place| &place.strides[..2]).map(|stride| *stride as u64));
         let block = (32, THREADS as u32 / 32);
         let blocks = |length: usize, threads: u32| length.div_ceil(threads as usize);
-        let down = u32::try_from(blocks(rows, block.1)).expect("fewer rows than memory has room for");
+        let down = u32::try_from(blocks(parts, block.1)).expect("fewer rows than memory has room for");
         // The device takes no more along this axis: threads go on to further columns.
         let along = blocks(columns, block.0).min(65535) as u32;
-        device.driver().launch(compiled, (down, along), block, words)
+        for kernel in kernels {
+            let name = kernel.names[precision];
+            let compiled = run::kernel(device, compiled, name, || {
+                let declarations = format!("typedef {ty} T;\nenum {{ PART = {PART} }};\n{ARGUMENTS}");
+                source::kernel(name, &declarations, kernel.body)
+            })?;
+            device.driver().launch(compiled, (down, along), block, words)?;
+        }
+        Ok(())
     }
 }
 
@@ -122,6 +134,7 @@ const ARGUMENTS: &str = "struct Arguments {
     T *y;
     T *table;
     const unsigned long long *indices;
+    T *sums;
     long long rows, columns, y_down, y_along, table_down, table_along;
 };
 ";
@@ -136,23 +149,51 @@ for (long long j = (long long)blockIdx.y * 32 + threadIdx.x; j < a.columns; j +=
 ",
 };
 
-/// Behind the indices stands their order. Where an index comes first in it, the threads add up what belongs to the same row of the table.
+/// Behind the indices stands their order, which is gone through in parts. What comes to a row of the table within one part is added there; of a row
+/// that goes on into other parts each part leaves a sum, for [`JOIN`].
 static SCATTER: RowKernel = RowKernel {
     names: ["pb_scatter_float", "pb_scatter_double"],
     body: "const unsigned long long *const order = a.indices + a.rows;
-const long long first = (long long)blockIdx.x * blockDim.y + threadIdx.y;
+const long long part = (long long)blockIdx.x * blockDim.y + threadIdx.y, first = part * PART;
 if (first >= a.rows) return;
-const unsigned long long index = a.indices[order[first]];
+const long long end = first + PART < a.rows ? first + PART : a.rows;
+for (long long j = (long long)blockIdx.y * 32 + threadIdx.x; j < a.columns; j += (long long)gridDim.y * 32) {
+    for (long long k = first; k < end;) {
+        const unsigned long long index = a.indices[order[k]];
+        const bool before = k == first && k > 0 && a.indices[order[k - 1]] == index;
+        const bool after = end < a.rows && a.indices[order[end]] == index;
+        T *const row = a.table + (long long)index * a.table_down + j * a.table_along;
+        T total = before || after ? (T)0 : *row;
+        for (; k < end && a.indices[order[k]] == index; ++k) total += a.y[(long long)order[k] * a.y_down + j * a.y_along];
+        if (before) a.sums[2 * part * a.columns + j] = total;
+        else if (after) a.sums[(2 * part + 1) * a.columns + j] = total;
+        else *row = total;
+    }
+}
+",
+};
+
+/// Where a row of the table begins that goes on into other parts, the threads add up what these have left.
+static JOIN: RowKernel = RowKernel {
+    names: ["pb_join_float", "pb_join_double"],
+    body: "const unsigned long long *const order = a.indices + a.rows;
+const long long part = (long long)blockIdx.x * blockDim.y + threadIdx.y, first = part * PART;
+long long end = first + PART;
+if (end >= a.rows || a.indices[order[end]] != a.indices[order[end - 1]]) return;
+const unsigned long long index = a.indices[order[end]];
 if (first > 0 && a.indices[order[first - 1]] == index) return;
 T *const row = a.table + (long long)index * a.table_down;
 for (long long j = (long long)blockIdx.y * 32 + threadIdx.x; j < a.columns; j += (long long)gridDim.y * 32) {
-    T total = row[j * a.table_along];
-    for (long long k = first; k < a.rows && a.indices[order[k]] == index; ++k)
-        total += a.y[(long long)order[k] * a.y_down + j * a.y_along];
+    T total = row[j * a.table_along] + a.sums[(2 * part + 1) * a.columns + j];
+    for (long long next = part + 1; next * PART < a.rows && a.indices[order[next * PART]] == index; ++next)
+        total += a.sums[2 * next * a.columns + j];
     row[j * a.table_along] = total;
 }
 ",
 };
+
+/// How many indices make a part: what one thread adds up in turn, before another one adds up the parts.
+const PART: usize = 32;
 
 impl Indices for DeviceIndices {
     type Memory = Device;
@@ -166,11 +207,11 @@ impl Indices for DeviceIndices {
     }
     #[allow(private_interfaces, reason = "nobody else implements it")]
     unsafe fn gather<T: Real>(&self, y: Place<T>, table: Place<T>) {
-        self.start(&GATHER, y, table).unwrap_or_else(run::failed);
+        self.start(&[&GATHER], 1, y, table).unwrap_or_else(run::failed);
     }
     #[allow(private_interfaces, reason = "nobody else implements it")]
     unsafe fn scatter<T: Real>(&self, table: Place<T>, y: Place<T>) {
-        self.start(&SCATTER, y, table).unwrap_or_else(run::failed);
+        self.start(&[&SCATTER, &JOIN], PART, y, table).unwrap_or_else(run::failed);
     }
 }
 

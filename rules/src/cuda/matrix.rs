@@ -4,11 +4,13 @@ use ndarray::{Ix2, Ix3};
 
 use super::array::{Backup, DeviceArray, DeviceRef};
 use super::device::Device;
-use super::driver::Gemm;
-use super::run;
+use super::driver::{Gemm, LtMatmul, Planned};
+use super::planning::Planning;
+use super::{epilogue, run};
 use crate::fused::operand::Owner;
 use crate::fused::{Array, Real};
-use crate::matrices::{Factor, Matrices, Matrix, Multiply, Read, Stack, Update, terms};
+use crate::heap::heap_size;
+use crate::matrices::{Factor, Fused, Matrices, Matrix, Multiply, Read, Stack, Update, terms};
 use crate::{Dual, DualMut, MatrixScalar, Trans};
 
 /// What cuBLAS is asked for, one after the other, in place of *Cᵢ ← α·Aᵢ·Bᵢ + β·Cᵢ*, for matrices whose elements are adjacent in each row or
@@ -25,12 +27,8 @@ fn requests<'a, T: Real>(
     let [a, b, c] = joined(a, b, c);
     // Cᵀ = Bᵀ·Aᵀ, if C is stored by rows.
     let (a, b, c) = if columns(c).is_some() { (a, b, c) } else { (b.t(), a.t(), c.t()) };
-    let operand = |stack: Stack<'a, T>| {
-        let (by_columns, by_rows) = (columns(stack), columns(stack.t()));
-        let leading = by_columns.or(by_rows);
-        (by_columns.is_none(), leading.unwrap_or_else(|| panic!("a matrix has gaps along both axes")))
-    };
-    let ((ta, lda), (tb, ldb), (_, ldc)) = (operand(a), operand(b), operand(c));
+    let [(ta, lda), (tb, ldb), (_, ldc)] =
+        [a, b, c].map(|stack| operand(stack).unwrap_or_else(|| panic!("a matrix has gaps along both axes")));
     let ((count, m, n), (_, _, k)) = (c.shape(), a.shape());
     // Products that are added up are one request each.
     let each = if count == 1 { terms(a, b, c) } else { 1 };
@@ -81,41 +79,77 @@ fn join<'a, T: Real>(stack: Stack<'a, T>, axis: usize) -> Option<Stack<'a, T>> {
     (countable && (columns(one).is_some() || columns(one.t()).is_some())).then_some(one)
 }
 
+/// Whether a matrix is to be transposed, and how far its columns are apart, or those of the transpose; `None` if it has gaps along both axes.
+pub(super) fn operand<T: Real>(stack: Stack<'_, T>) -> Option<(bool, usize)> {
+    let by_columns = columns(stack);
+    Some((by_columns.is_none(), by_columns.or_else(|| columns(stack.t()))?))
+}
+
 /// How far the columns of each matrix are apart, if its elements are adjacent in each column; `None` if they are not.
-fn columns<T: Real>(stack: Stack<'_, T>) -> Option<usize> {
+pub(super) fn columns<T: Real>(stack: Stack<'_, T>) -> Option<usize> {
     let ((_, rows, columns), [_, down, along, ..]) = (stack.shape(), stack.place.strides);
     let least = rows.max(1) as isize;
     let apart = if columns <= 1 { least } else { along };
     ((rows <= 1 || down == 1) && apart >= least).then_some(apart as usize)
 }
 
+/// What products of one shape keep: memory for one, and what cuBLASLt has planned.
+#[derive(Default)]
+pub struct Room {
+    memory: Backup,
+    plans: Planning<LtMatmul, dyn Planned>,
+}
+
+heap_size! { [] Room { memory } }
+
+impl Device {
+    /// # Panics
+    /// If one of the matrices is somewhere else.
+    fn check<T: Real, const N: usize>(&self, matrices: [Stack<'_, T>; N]) {
+        for stack in matrices.iter().filter(|stack| stack.len() > 0) {
+            if stack.place.owner != Owner::Device(self.identity()) {
+                run::failed(super::Error::OtherDevice)
+            }
+        }
+    }
+}
+
 impl<T: Real + MatrixScalar> Multiply<T> for Device {
-    type Room = Backup;
+    type Room = Room;
 
     #[allow(private_interfaces, reason = "nobody else implements it")]
     unsafe fn multiply(
         &self,
-        _: &mut Backup,
+        _: &mut Room,
         alpha: T,
         a: Stack<'_, T>,
         b: Stack<'_, T>,
         beta: T,
         c: Stack<'_, T>,
     ) {
-        for stack in [a, b, c].iter().filter(|stack| stack.len() > 0) {
-            if stack.place.owner != Owner::Device(self.identity()) {
-                run::failed(super::Error::OtherDevice)
-            }
-        }
+        self.check([a, b, c]);
         if alpha == T::ZERO || a.len() == 0 || b.len() == 0 {
             // SAFETY: as the caller guarantees.
             return unsafe { self.scale(beta, c) };
         }
         if c.len() > 0 {
+            // Products of several threads take turns: they have a workspace together.
+            let _turn = self.state();
             for request in requests(alpha, a, b, beta, c) {
                 self.driver().gemm(&request).unwrap_or_else(run::failed);
             }
         }
+    }
+
+    #[allow(private_interfaces, reason = "nobody else implements it")]
+    unsafe fn multiply_at_once(&self, room: &mut Room, product: Fused<'_, T>) -> bool {
+        let Some(request) = epilogue::request(&product) else { return false };
+        self.check([product.a, product.b, product.d]);
+        let find = || self.driver().plan(&request);
+        let Some(plan) = room.plans.of(self, request.kind(), find) else { return false };
+        let _turn = self.state();
+        plan.run(&request).unwrap_or_else(run::failed);
+        true
     }
 
     #[allow(private_interfaces, reason = "nobody else implements it")]
@@ -136,7 +170,7 @@ impl<T: Real + MatrixScalar> Multiply<T> for Device {
     #[allow(private_interfaces, reason = "nobody else implements it")]
     unsafe fn by_product(
         &self,
-        room: &mut Backup,
+        room: &mut Room,
         alpha: T,
         [a, b]: [Stack<'_, T>; 2],
         x: Stack<'_, T>,
@@ -145,7 +179,7 @@ impl<T: Real + MatrixScalar> Multiply<T> for Device {
         if x.len() == 0 {
             return T::ZERO;
         }
-        let start = room.room(self, x.len() * size_of::<T>()) as usize;
+        let start = room.memory.room(self, x.len() * size_of::<T>()) as usize;
         let mut product = Stack::packed(std::ptr::without_provenance_mut(start), x.shape());
         product.place.owner = Owner::Device(self.identity());
         // SAFETY: as the caller guarantees; the place is nobody else's.

@@ -8,13 +8,19 @@
 
 mod array;
 mod cache;
+mod convolution;
+mod cudnn;
 mod device;
 mod driver;
+mod epilogue;
 mod error;
 mod hardware;
 mod indices;
+mod layers;
+mod lt;
 mod matrix;
 mod plan;
+mod planning;
 mod repeated;
 mod run;
 #[doc(hidden)]

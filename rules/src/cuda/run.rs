@@ -2,8 +2,6 @@
 
 use std::collections::HashMap;
 
-use ndarray::Axis;
-
 use super::array::{DeviceRef, bytes_mut, same_bytes};
 use super::device::{Device, Places, Prepared, State};
 use super::driver::Kernel;
@@ -12,7 +10,9 @@ use super::source::{Seed, Space};
 use super::{Error, Kept};
 use crate::fused::layout::{Each, Layout, Shape};
 use crate::fused::operand::{Owner, Place};
-use crate::fused::{FusedKernel, Job, Memory, Numbers, PassText, Rank, Real, Reduction, Sink, Source, Text};
+use crate::fused::{
+    Along, FusedKernel, Job, Memory, Numbers, PassText, Rank, Real, Reduction, Sink, Source, Text,
+};
 
 /// What a rule does about a device that fails: rules have no errors to return.
 #[cold]
@@ -22,6 +22,13 @@ pub(super) fn failed<X>(error: Error) -> X {
 
 impl Memory for Device {
     type Kept<T: Real> = Kept;
+
+    #[allow(private_interfaces, reason = "nobody else implements it")]
+    fn room<T: Real>(&self, kept: &mut Kept, lengths: &[usize]) -> Place<T> {
+        let bytes = lengths.iter().product::<usize>() * size_of::<T>();
+        let start = std::ptr::without_provenance_mut(kept.memory.room(self, bytes) as usize);
+        Place { owner: Owner::Device(self.identity()), ..Place::packed(start, lengths) }
+    }
 
     fn run<L, const R: usize, const K: usize, T: Real, const I: usize, const O: usize>(
         &self,
@@ -306,7 +313,7 @@ fn write<T: Real, const I: usize>(
     let job = Job {
         name: text.name,
         shape: Shape::of(to.lengths()),
-        axis: None::<Axis>,
+        along: Along::All,
         sources,
         sinks: [Sink::at(Some(to), adds)],
         numbers: Numbers::Forgotten,
@@ -343,7 +350,7 @@ pub(super) fn inner<T: Real>(device: &Device, x: Place<T>, y: Place<T>) -> T {
     let job = Job {
         name: INNER.name,
         shape: Shape::of(x.lengths()),
-        axis: None::<Axis>,
+        along: Along::All,
         sources: [Source::at(x), Source::at(y)],
         sinks: [],
         numbers: Numbers::Forgotten,

@@ -3,13 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::cache::fingerprint;
-use super::driver::{Driver, Gemm, Kernel, Recording};
+use super::driver::{Convolution, Driver, Gemm, Kernel, LtMatmul, Planned, PlannedConvolution, Recording};
 use super::staging::Stage;
 use super::{Device, Error, PRELUDE};
 
@@ -37,7 +39,7 @@ pub fn simulate<R>(scenario: impl Fn(&Device) -> R) -> Vec<R> {
             let pipes =
                 Pipes { input: child.stdin.take(), output: child.stdout.take(), child, copies: Vec::new() };
             let (pipes, kernels) = (Arc::new(Mutex::new(pipes)), kernels.clone());
-            let simulated = Simulated { pipes, kernels, recorded: Mutex::default() };
+            let simulated = Simulated { channel: Channel { pipes, recorded: Arc::default() }, kernels };
             simulated.ask(&[b's'.into(), schedule], &[], &mut []);
             scenario(&Device::with(Box::new(simulated)))
         })
@@ -80,8 +82,10 @@ fn compile(sources: &BTreeMap<String, String>) -> PathBuf {
     text.push_str(include_str!("simulator/main.cpp"));
     let stem = std::env::temp_dir().join(format!("pullback-simulator-{:016x}", fingerprint(&[&text])));
     if !stem.exists() {
-        let part = stem.with_extension(format!("{}", std::process::id()));
-        let source = part.with_extension("cpp");
+        // Tests run side by side, and some take the same kernels.
+        static PARTS: AtomicUsize = AtomicUsize::new(0);
+        let number = format!("{}-{}", std::process::id(), PARTS.fetch_add(1, Ordering::Relaxed));
+        let (part, source) = (stem.with_extension(&number), stem.with_extension(number + ".cpp"));
         std::fs::write(&source, &text).expect("room for a temporary file");
         let flags = [
             "-std=c++17",
@@ -163,6 +167,19 @@ impl Driver for Collector {
     }
     fn gemm(&self, _: &Gemm) -> Result<(), Error> {
         Ok(())
+    }
+    fn plan(&self, _: &LtMatmul) -> Result<Option<Box<dyn Planned>>, Error> {
+        struct Nothing;
+        impl Planned for Nothing {
+            fn run(&mut self, _: &LtMatmul) -> Result<(), Error> {
+                Ok(())
+            }
+        }
+        Ok(Some(Box::new(Nothing)))
+    }
+    fn plan_convolution(&self, _: &Convolution) -> Result<Option<Box<dyn PlannedConvolution>>, Error> {
+        // So that kernels are asked for whether or not there is a way.
+        Ok(None)
     }
     fn begin_capture(&self) -> Result<(), Error> {
         Ok(())
@@ -246,10 +263,16 @@ fn message(words: &[u64], bytes: &[u8]) -> Vec<u8> {
 }
 
 struct Simulated {
-    pipes: Arc<Mutex<Pipes>>,
+    channel: Channel,
     kernels: Arc<BTreeMap<String, u64>>,
+}
+
+/// Where to what is asked for goes.
+#[derive(Clone)]
+struct Channel {
+    pipes: Arc<Mutex<Pipes>>,
     /// What was asked for since a recording began.
-    recorded: Mutex<Option<Vec<u8>>>,
+    recorded: Arc<Mutex<Option<Vec<u8>>>>,
 }
 
 struct Recorded {
@@ -266,7 +289,7 @@ impl Recording for Recorded {
     }
 }
 
-impl Simulated {
+impl Channel {
     fn ask(&self, words: &[u64], bytes: &[u8], answer: &mut [u8]) {
         if let Some(recorded) = &mut *self.recorded.lock().expect("nobody panicked") {
             assert!(answer.is_empty(), "nothing is answered while a graph is recorded");
@@ -281,9 +304,69 @@ impl Simulated {
     fn pipes(&self) -> MutexGuard<'_, Pipes> {
         self.pipes.lock().expect("nobody panicked")
     }
+}
 
+impl Deref for Simulated {
+    type Target = Channel;
+    fn deref(&self) -> &Channel {
+        &self.channel
+    }
+}
+
+impl Simulated {
     fn put_off(&self, to_device: bool, address: u64, stage: &Stage, bytes: usize) {
         self.pipes().copies.push(Staged { to_device, address, memory: stage.memory, bytes });
+    }
+}
+
+/// The numbers of a product, as the process reads them.
+fn words(product: &Gemm) -> [u64; 13] {
+    let Gemm { transposed, m, n, k, alpha, beta, starts, leading, .. } = *product;
+    let [ta, tb] = transposed.map(u64::from);
+    let [a, b, c] = starts;
+    let [lda, ldb, ldc] = leading.map(|n| n as u64);
+    [ta, tb, m as u64, n as u64, k as u64, alpha, a, lda, b, ldb, beta, c, ldc]
+}
+
+/// For convolutions in single precision: in double precision there is none, so that tests see both ways.
+struct ConvolutionPlan {
+    channel: Channel,
+    kind: Convolution,
+}
+
+impl PlannedConvolution for ConvolutionPlan {
+    fn workspace(&self) -> usize {
+        100
+    }
+    fn run(&mut self, convolution: &Convolution, workspace: u64) -> Result<(), Error> {
+        assert_eq!(convolution.kind(), self.kind, "a plan is for convolutions of one kind");
+        assert!(workspace != 0, "there is memory for it");
+        let Convolution { pass, x, kernel, y, padding, stride, dilation, groups, beta, .. } = *convolution;
+        let mut words = vec![b'v'.into(), pass as u64];
+        for planes in [x, kernel, y] {
+            words.push(planes.address);
+            words.extend(planes.lengths.iter().chain(&planes.strides).map(|n| *n as u64));
+        }
+        words.extend([padding, stride, dilation].as_flattened().iter().map(|n| *n as u64));
+        words.extend([groups as u64, beta]);
+        self.channel.ask(&words, &[], &mut []);
+        Ok(())
+    }
+}
+
+/// The process needs no plan, but for nothing else than this.
+struct Plan {
+    channel: Channel,
+    kind: LtMatmul,
+}
+
+impl Planned for Plan {
+    fn run(&mut self, product: &LtMatmul) -> Result<(), Error> {
+        assert_eq!(product.kind(), self.kind, "a plan is for products of one kind");
+        let LtMatmul { gemm, result, leading, ending, vector, aux, aux_leading } = product;
+        let rest = [*result, *leading as u64, *ending as u64, *vector, *aux, *aux_leading as u64];
+        self.channel.ask(&[&[b'e'.into()], &words(gemm)[..], &rest].concat(), &[], &mut []);
+        Ok(())
     }
 }
 
@@ -347,16 +430,23 @@ impl Driver for Simulated {
         Ok(())
     }
     fn gemm(&self, product: &Gemm) -> Result<(), Error> {
-        let Gemm { double, transposed, m, n, k, alpha, beta, starts, leading, count, apart } = *product;
-        let [ta, tb] = transposed.map(u64::from);
-        let [a, b, c] = starts;
-        let [lda, ldb, ldc] = leading.map(|n| n as u64);
-        let head = [b'g'.into(), u64::from(double), ta, tb, m as u64, n as u64, k as u64];
-        let rest = [alpha, a, lda, b, ldb, beta, c, ldc];
-        let [to_a, to_b, to_c] = apart.map(|n| n as u64);
-        let stack = [count as u64, to_a, to_b, to_c];
-        self.ask(&[&head[..], &rest, &stack].concat(), &[], &mut []);
+        let [to_a, to_b, to_c] = product.apart.map(|n| n as u64);
+        let stack = [product.count as u64, to_a, to_b, to_c];
+        self.ask(
+            &[&[b'g'.into(), u64::from(product.double)], &words(product)[..], &stack].concat(),
+            &[],
+            &mut [],
+        );
         Ok(())
+    }
+    fn plan(&self, product: &LtMatmul) -> Result<Option<Box<dyn Planned>>, Error> {
+        Ok(Some(Box::new(Plan { channel: self.channel.clone(), kind: product.kind() })))
+    }
+    fn plan_convolution(&self, asked: &Convolution) -> Result<Option<Box<dyn PlannedConvolution>>, Error> {
+        let plan = || -> Box<dyn PlannedConvolution> {
+            Box::new(ConvolutionPlan { channel: self.channel.clone(), kind: asked.kind() })
+        };
+        Ok((!asked.double).then(plan))
     }
     fn begin_capture(&self) -> Result<(), Error> {
         self.pipes().catch_up();

@@ -3,7 +3,9 @@
 mod device;
 mod expressions;
 mod fused;
+mod images;
 mod layers;
+mod linear;
 mod lookup;
 mod nvrtc;
 mod products;

@@ -10,12 +10,33 @@ use super::row::{Kernel, Row};
 use super::{Rank, Real};
 use crate::shadow::ArrayCells;
 
-/// One call: what it is called in messages, along which axis rows run, if not through everything, and where its arrays are.
+/// One call: what it is called in messages, along which axes rows run, and where its arrays are.
 pub struct Call<M, const N: usize> {
     name: &'static str,
     operands: [&'static str; N],
-    axis: Option<Axis>,
+    along: Along,
     memory: M,
+}
+
+/// The axes along which rows run.
+#[derive(Clone, Copy, Debug)]
+pub enum Along {
+    /// All of them: everything is one row.
+    All,
+    /// This one.
+    One(Axis),
+    /// These.
+    Several(&'static [usize]),
+}
+
+impl Along {
+    pub(super) fn contains(self, axis: usize) -> bool {
+        match self {
+            Along::All => true,
+            Along::One(one) => one.index() == axis,
+            Along::Several(axes) => axes.contains(&axis),
+        }
+    }
 }
 
 /// What happens to the numbers of a row.
@@ -33,7 +54,7 @@ pub enum Numbers<'a, K> {
 pub struct Job<'a, T, K, const I: usize, const O: usize> {
     pub(crate) name: &'static str,
     pub(crate) shape: Shape,
-    pub(crate) axis: Option<Axis>,
+    pub(crate) along: Along,
     pub(crate) sources: [Source<'a, T>; I],
     pub(crate) sinks: [Sink<'a, T>; O],
     pub(crate) numbers: Numbers<'a, K>,
@@ -44,13 +65,13 @@ impl<T: Real, K, const I: usize, const O: usize> Job<'_, T, K, I, O> {
     /// Where all arrays are, and the order in which their elements are gone through.
     pub(crate) fn arrange(&self) -> (Each<Option<Place<T>>>, Layout, usize) {
         assert!(I + O < MOST_ARRAYS, "{}: too many operands", self.name);
-        arrange(&self.shape, self.axis, &self.sources, &self.sinks, self.of_rows)
+        arrange(&self.shape, self.along, &self.sources, &self.sinks, self.of_rows)
     }
 }
 
 fn arrange<T: Real, const I: usize, const O: usize>(
     shape: &Shape,
-    axis: Option<Axis>,
+    along: Along,
     sources: &[Source<'_, T>; I],
     sinks: &[Sink<'_, T>; O],
     of_rows: Option<Place<T>>,
@@ -64,14 +85,14 @@ fn arrange<T: Real, const I: usize, const O: usize>(
         true => I + O - 1,
         false => (0..I).max_by_key(|i| sources[*i].place.lengths().iter().product::<usize>()).unwrap_or(0),
     };
-    let layout = Layout::new(shape, axis.map(|axis| axis.index()), &places[..=I + O], like);
+    let layout = Layout::new(shape, along, &places[..=I + O], like);
     (places, layout, like)
 }
 
 impl<M: Memory, const N: usize> Call<M, N> {
     /// A call of the function `name` with the operands of these names.
-    pub fn new(memory: M, name: &'static str, operands: [&'static str; N], axis: Option<Axis>) -> Self {
-        Call { name, operands, axis, memory }
+    pub fn new(memory: M, name: &'static str, operands: [&'static str; N], along: Along) -> Self {
+        Call { name, operands, along, memory }
     }
 
     /// The forward pass of a function of elements. `keep` gets the first `K` numbers of each row.
@@ -142,15 +163,17 @@ impl<M: Memory, const N: usize> Call<M, N> {
                 panic!("{}: `{operand}` is {lengths:?}, which does not go with {:?}", self.name, &*shape);
             }
         }
-        if let Some(Axis(axis)) = self.axis
+        if let Along::One(Axis(axis)) = self.along
             && axis >= shape.len()
         {
             panic!("{}: there is no axis {axis} among {}", self.name, shape.len());
         }
         if let Some(y) = y {
             let mut expected = shape;
-            if let (true, Some(axis)) = (reduced, self.axis) {
-                expected[axis.index()] = 1;
+            if reduced {
+                (0..shape.len())
+                    .filter(|axis| self.along.contains(*axis))
+                    .for_each(|axis| expected[axis] = 1);
             }
             // Operands may be broadcast to the result.
             let fits = y.axes == expected.len()
@@ -180,8 +203,8 @@ impl<M: Memory, const N: usize> Call<M, N> {
     ) where
         L: FusedKernel<T, I, O, R>,
     {
-        let Call { name, axis, .. } = *self;
-        self.memory.run::<L, R, K, T, I, O>(Job { name, shape, axis, sources, sinks, numbers, of_rows });
+        let Call { name, along, .. } = *self;
+        self.memory.run::<L, R, K, T, I, O>(Job { name, shape, along, sources, sinks, numbers, of_rows });
     }
 }
 
@@ -199,8 +222,8 @@ impl<const N: usize> Call<Host, N> {
     {
         assert!(2 * N < MOST_ARRAYS, "{}: too many operands", self.name);
         let shape = self.lengths(&sources, None, true);
-        let (_, alone, _) = arrange::<T, N, 0>(&shape, None, &sources, &[], None);
-        let (places, layout, _) = arrange(&shape, None, &sources, &sinks, None);
+        let (_, alone, _) = arrange::<T, N, 0>(&shape, Along::All, &sources, &[], None);
+        let (places, layout, _) = arrange(&shape, Along::All, &sources, &sinks, None);
         if !alone.inner.goes_like(&layout.inner) {
             return None;
         }
@@ -213,6 +236,15 @@ impl<const N: usize> Call<Host, N> {
 
 impl Memory for Host {
     type Kept<T: Real> = Vec<T>;
+
+    #[allow(private_interfaces, reason = "nobody else implements it")]
+    fn room<T: Real>(&self, kept: &mut Vec<T>, lengths: &[usize]) -> Place<T> {
+        let count = lengths.iter().product();
+        if kept.len() < count {
+            kept.resize(count, T::of(0.0));
+        }
+        Place::packed(kept.as_mut_ptr(), lengths)
+    }
 
     fn run<L, const R: usize, const K: usize, T: Real, const I: usize, const O: usize>(
         &self,
@@ -278,7 +310,7 @@ fn emptied<T: Real>(sink: &Sink<'_, T>, shape: &Shape) -> bool {
     if place.lengths().iter().product::<usize>() == shape.iter().product::<usize>() {
         return false;
     }
-    let layout = Layout::new(place.lengths(), None, &[Some(place)], 0);
+    let layout = Layout::new(place.lengths(), Along::All, &[Some(place)], 0);
     let (lines, length, strides) = layout.inner.split();
     let mut steps = lines.steps();
     while steps.next() {

@@ -1,5 +1,6 @@
 //! In what order the elements of several arrays are gone through together.
 
+use super::call::Along;
 use super::operand::{MOST_AXES, Place};
 
 /// As many arrays go together.
@@ -73,14 +74,9 @@ impl Shape {
 }
 
 impl Layout {
-    /// For arrays that fit into `lengths`; rows run along `axis`, or through everything. Axes come in the order of the strides of
+    /// For arrays that fit into `lengths`; rows run `along` some axes. Axes come in the order of the strides of
     /// the array number `like`.
-    pub(super) fn new<T>(
-        lengths: &[usize],
-        axis: Option<usize>,
-        places: &[Option<Place<T>>],
-        like: usize,
-    ) -> Self {
+    pub(super) fn new<T>(lengths: &[usize], along: Along, places: &[Option<Place<T>>], like: usize) -> Self {
         let strides = |axis: usize| -> Each<isize> {
             std::array::from_fn(|i| {
                 let Some(Some(place)) = places.get(i) else { return 0 };
@@ -95,7 +91,7 @@ impl Layout {
         order.sort_by_key(|axis| std::cmp::Reverse(strides(*axis)[like].unsigned_abs()));
         let (mut outer, mut inner) = (Axes::none(places.len()), Axes::none(places.len()));
         for i in order.iter().copied() {
-            let group = if axis.is_none_or(|axis| axis == i) { &mut inner } else { &mut outer };
+            let group = if along.contains(i) { &mut inner } else { &mut outer };
             group.push(lengths[i], strides(i));
         }
         Layout { outer, inner }

@@ -3,6 +3,7 @@
 use ndarray::{Array as Owned, ArrayRef};
 
 use super::call::{Job, clear};
+use super::operand::Place;
 use super::{Kernel, Rank, Real, Sink, Source};
 use crate::heap::{HeapSize, heap_size};
 use crate::saved::Saved;
@@ -49,9 +50,14 @@ pub trait Array<T: Real>: Differentiable + 'static {
 
 /// A memory that arrays are in.
 pub trait Memory: Clone + 'static {
-    /// What a fused function keeps of each row.
+    /// Memory for numbers: what a fused function keeps of each row.
     #[doc(hidden)]
     type Kept<T: Real>: Default + Send + HeapSize;
+
+    /// Memory for an array of these lengths, by rows and without gaps, with whatever in it.
+    #[doc(hidden)]
+    #[allow(private_interfaces, reason = "nobody else implements it")]
+    fn room<T: Real>(&self, kept: &mut Self::Kept<T>, lengths: &[usize]) -> Place<T>;
 
     #[doc(hidden)]
     fn run<L, const R: usize, const K: usize, T: Real, const I: usize, const O: usize>(

@@ -16,7 +16,7 @@ mod row;
 mod text;
 
 pub use crate::arrays::Rank;
-pub use call::{Call, Job, Numbers};
+pub use call::{Along, Call, Job, Numbers};
 pub use math::Real;
 pub use memory::{Array, FusedKernel, Host, Memory, Old};
 pub use operand::{Sink, Source};

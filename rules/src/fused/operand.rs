@@ -48,6 +48,17 @@ impl<T> Place<T> {
         place
     }
 
+    /// By rows, without gaps.
+    pub(crate) fn packed(start: *mut T, lengths: &[usize]) -> Self {
+        let mut place = Place::new(start, lengths, &[]);
+        let mut next = 1;
+        for axis in (0..lengths.len()).rev() {
+            place.strides[axis] = next;
+            next *= lengths[axis] as isize;
+        }
+        place
+    }
+
     fn number(start: *mut T) -> Self {
         Place { owner: Owner::Number, ..Place::new(start, &[], &[]) }
     }
@@ -66,7 +77,6 @@ pub struct Source<'a, T> {
 
 impl<'a, T: Real> Source<'a, T> {
     /// What is at that place, for `'a`.
-    #[cfg(feature = "cuda")]
     pub(crate) fn at(place: Place<T>) -> Self {
         Source { place, lifetime: PhantomData }
     }
@@ -105,7 +115,6 @@ pub struct Sink<'a, T> {
 
 impl<'a, T: Real> Sink<'a, T> {
     /// What is at that place, if anything, for `'a`.
-    #[cfg(feature = "cuda")]
     pub(crate) fn at(place: Option<Place<T>>, adds: bool) -> Self {
         Sink { place, adds, is_result: !adds, lifetime: PhantomData }
     }

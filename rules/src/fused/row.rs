@@ -113,11 +113,13 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
         unsafe { *self.starts[i] }
     }
 
-    /// Adds `value` to array `o` of those that are written, which is a number.
+    /// Adds `value` to array `o` of those that are written, which is a number, if somebody wants it.
     #[inline(always)]
     pub fn add(&mut self, o: usize, value: T) {
-        // SAFETY: as above.
-        unsafe { *self.starts[I + o] += value }
+        if self.wanted[o] {
+            // SAFETY: as above.
+            unsafe { *self.starts[I + o] += value }
+        }
     }
 
     /// Goes through the row once.

@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+use super::Fused;
 use crate::fused::operand::Place;
 use crate::{HeapSize, MatrixScalar, Memory, Trans};
 
@@ -108,6 +109,15 @@ pub trait Multiply<T: MatrixScalar>: Memory {
         beta: T,
         c: Stack<'_, T>,
     );
+
+    /// The product that is described, if this memory has one that goes through the result once. If not, nothing happens, and it returns `false`.
+    ///
+    /// # Safety
+    /// See the trait; vectors and what is left for the pullback are in this memory, too. C may be D.
+    #[allow(private_interfaces, reason = "nobody else implements it")]
+    unsafe fn multiply_at_once(&self, _room: &mut Self::Room, _product: Fused<'_, T>) -> bool {
+        false
+    }
 
     /// ⟨x, y⟩, the sum of the products of elements.
     ///

@@ -2,6 +2,7 @@
 
 pub(super) use crate::blas::cases::{LAYOUTS, Random};
 
+pub use super::anywhere::cases::{feed_forward_case as feed_forward, linear_case as linear};
 pub use super::classification::{
     negative_log_likelihood_case as negative_log_likelihood,
     sparse_cross_entropy_case as sparse_cross_entropy,

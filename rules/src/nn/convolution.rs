@@ -46,19 +46,19 @@ impl<const N: usize> Default for Convolution<N> {
 
 /// The sizes of one convolution.
 #[derive(Clone, Copy)]
-struct Sizes {
-    slides: [Slide; 2],
-    groups: usize,
+pub(super) struct Sizes {
+    pub(super) slides: [Slide; 2],
+    pub(super) groups: usize,
     /// Channels of the output in each group.
-    outputs: usize,
+    pub(super) outputs: usize,
     /// Channels of the input in each group.
-    inputs: usize,
+    pub(super) inputs: usize,
 }
 
 impl Sizes {
     /// # Panics
     /// If the shapes of output, input, kernel and bias do not fit.
-    fn new<const N: usize>(
+    pub(super) fn new<const N: usize>(
         function: &str,
         y: &[usize],
         x: &[usize],
@@ -91,12 +91,12 @@ impl Sizes {
     }
 
     /// How many elements meet an element of the output.
-    fn meeting(&self) -> usize {
+    pub(super) fn meeting(&self) -> usize {
         self.inputs * self.slides[0].window * self.slides[1].window
     }
 
     /// How many elements of the output there are in a channel.
-    fn places(&self) -> usize {
+    pub(super) fn places(&self) -> usize {
         self.slides[0].places() * self.slides[1].places()
     }
 
@@ -106,12 +106,12 @@ impl Sizes {
     }
 
     /// The channels of an input that belong to a group.
-    fn input(&self, group: usize) -> Range<usize> {
+    pub(super) fn input(&self, group: usize) -> Range<usize> {
         group * self.inputs..(group + 1) * self.inputs
     }
 
     /// The channels of an output that belong to a group.
-    fn output(&self, group: usize) -> Range<usize> {
+    pub(super) fn output(&self, group: usize) -> Range<usize> {
         group * self.outputs..(group + 1) * self.outputs
     }
 }

@@ -27,7 +27,7 @@ pub trait Indices: 'static {
     #[allow(private_interfaces, reason = "nobody else implements it")]
     unsafe fn gather<T: Real>(&self, y: Place<T>, table: Place<T>);
 
-    /// Row *i* of *y* is added to row *kᵢ* of the table, for each *i* in turn.
+    /// Row *i* of *y* is added to row *kᵢ* of the table, for each *i*.
     ///
     /// # Safety
     /// As for `gather`, except that it is the table that may be written.
@@ -85,8 +85,8 @@ fn element<T>(place: &Place<T>, i: usize, j: usize) -> *mut T {
 /// ```
 ///
 /// # Gradient
-/// Row *i* of *ẏ* is added to row *kᵢ* of the table's, for each *i* in turn, on a device as well: the bits are the same each time, and those of the
-/// host. Then *ẏ ← 0*.
+/// Row *i* of *ẏ* is added to row *kᵢ* of the table's, for each *i* in turn. Then *ẏ ← 0*. A device adds them up in parts, in an order that depends on the
+/// indices alone: the bits are the same each time.
 ///
 /// # Panics
 /// If the shapes do not fit, there is no such row, the arrays are on different devices, or the device fails.

@@ -16,10 +16,12 @@
 //! ```
 
 pub use super::activations::generic::*;
+pub use super::anywhere::*;
 pub use super::gather::{Indices, embedding};
 pub use super::losses::generic::*;
 pub use super::recurrent::generic::*;
 pub use super::rows::generic::*;
+pub use crate::matrices::Activation;
 
 /// Fused functions, twice: for ndarray's arrays and views, and in the module `generic` for arrays in any memory.
 macro_rules! fused_and_generic {

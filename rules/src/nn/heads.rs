@@ -30,7 +30,7 @@ type ArrayRef4<T> = ArrayRef<T, Ix4>;
 
 /// The numbers of queries and keys.
 #[derive(Clone, Copy)]
-struct Scores {
+pub(super) struct Scores {
     queries: usize,
     keys: usize,
     mask: Mask,
@@ -39,7 +39,7 @@ struct Scores {
 impl Scores {
     /// # Panics
     /// If the shapes of result, queries, keys and values do not fit.
-    fn new(y: &[usize], q: &[usize], k: &[usize], v: &[usize], mask: Mask) -> Self {
+    pub(super) fn new(y: &[usize], q: &[usize], k: &[usize], v: &[usize], mask: Mask) -> Self {
         let fits = k[..2] == q[..2] && v[..2] == q[..2] && k[3] == q[3] && v[2] == k[2];
         assert!(fits, "attention: queries {q:?}, keys {k:?} and values {v:?} do not fit");
         let shape = [q[0], q[1], q[2], v[3]];

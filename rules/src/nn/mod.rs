@@ -4,10 +4,11 @@
 //! layouts. Nothing is allocated from the second call on.
 //!
 //! What is done to each element, or to rows, and most losses are [fused](pullback_macros::fused): one or two passes over memory, in vector
-//! instructions; operands are broadcast. These, and [`embedding`](fn@generic::embedding), are there for arrays in any memory as well: see [`generic`]. The others keep their memory in the rule. A function without its rule makes it anew each time:
-//! convolutions, norms of channels and attention.
+//! instructions; operands are broadcast. The others keep their memory in the rule. A function without its rule makes it anew each time: convolutions,
+//! norms of channels and attention. Most functions are there for arrays in any memory as well: see [`generic`].
 
 mod activations;
+mod anywhere;
 #[doc(hidden)]
 pub mod cases;
 mod classification;
@@ -22,11 +23,14 @@ mod norms;
 mod pooling;
 mod recurrent;
 mod rows;
-mod windows;
+pub(crate) mod windows;
 
 pub use activations::{
-    elu, gelu, glu, hard_sigmoid, hard_swish, leaky_relu, mish, relu, selu, silu, softplus, softsign, swiglu,
+    elu, gelu, gelu_tanh, glu, hard_sigmoid, hard_swish, leaky_relu, mish, relu, selu, silu, softplus,
+    softsign, swiglu,
 };
+#[cfg(feature = "cuda")]
+pub(crate) use anywhere::{Convolving, Pool, Task, Wanted};
 pub use classification::{negative_log_likelihood, sparse_cross_entropy};
 pub use convolution::{Convolution, conv1d, conv2d};
 pub use heads::{Mask, attention};

@@ -39,7 +39,12 @@ impl<const N: usize> Pooling<N> {
 
 /// # Panics
 /// If the shapes of output and input do not fit.
-fn slides<const N: usize>(function: &str, y: &[usize], x: &[usize], options: Pooling<N>) -> [Slide; 2] {
+pub(super) fn slides<const N: usize>(
+    function: &str,
+    y: &[usize],
+    x: &[usize],
+    options: Pooling<N>,
+) -> [Slide; 2] {
     let Pooling { window, stride, padding } = options;
     let (window, stride, padding) = (of_planes(window, 1), of_planes(stride, 1), of_planes(padding, 0));
     let slides = [0, 1].map(|axis| Slide {

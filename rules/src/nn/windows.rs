@@ -36,14 +36,14 @@ pub(super) fn of_planes<const N: usize>(given: [usize; N], row: usize) -> [usize
 
 /// A window along one axis of an image.
 #[derive(Clone, Copy)]
-pub(super) struct Slide {
+pub(crate) struct Slide {
     /// How long the image is, without padding.
-    pub(super) input: usize,
+    pub(crate) input: usize,
     /// How many elements the window has.
-    pub(super) window: usize,
-    pub(super) stride: usize,
-    pub(super) padding: usize,
-    pub(super) dilation: usize,
+    pub(crate) window: usize,
+    pub(crate) stride: usize,
+    pub(crate) padding: usize,
+    pub(crate) dilation: usize,
 }
 
 impl Slide {
@@ -55,15 +55,22 @@ impl Slide {
     }
 
     /// How many places there are for the window.
-    pub(super) fn places(&self) -> usize {
+    pub(crate) fn places(&self) -> usize {
         let reach = self.dilation * (self.window - 1) + 1;
         (self.input + 2 * self.padding).checked_sub(reach).map_or(0, |room| room / self.stride + 1)
     }
 
     /// The element of the image that is met at this place by this element of the window, unless that is padding.
-    pub(super) fn meets(&self, place: usize, element: usize) -> Option<usize> {
+    pub(crate) fn meets(&self, place: usize, element: usize) -> Option<usize> {
         let padded = place * self.stride + element * self.dilation;
         padded.checked_sub(self.padding).filter(|&i| i < self.input)
+    }
+
+    /// The place where this element of the window meets that of the image, if there is one.
+    pub(super) fn place(&self, i: usize, element: usize) -> Option<usize> {
+        let ahead = (i + self.padding).checked_sub(element * self.dilation)?;
+        let place = ahead / self.stride;
+        (ahead.is_multiple_of(self.stride) && place < self.places()).then_some(place)
     }
 
     /// The places where this element of the window meets the image, and the element that it meets at the first of them.

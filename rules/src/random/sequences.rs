@@ -1,6 +1,7 @@
 //! Sequences of random numbers, made of the words of [`philox`].
 
 use super::philox::philox;
+use crate::MatrixScalar;
 use crate::linalg::Real;
 
 /// The words of one draw.
@@ -35,7 +36,7 @@ impl Words {
 
     /// A multiple of 2⁻²⁴ or 2⁻⁵³, whichever `T` has below 1, from 0 to less than 1. Each takes one word or two.
     #[inline]
-    fn fraction<T: Real>(&mut self) -> T {
+    fn fraction<T: MatrixScalar>(&mut self) -> T {
         if size_of::<T>() == size_of::<u32>() {
             return T::of(f64::from(self.next() >> 8) / (1_u32 << 24) as f64);
         }
@@ -45,7 +46,7 @@ impl Words {
 }
 
 /// Uniformly distributed numbers from 0 to less than 1.
-pub(crate) fn uniforms<T: Real>(seed: u64, draw: u64) -> impl Iterator<Item = T> {
+pub(crate) fn uniforms<T: MatrixScalar>(seed: u64, draw: u64) -> impl Iterator<Item = T> {
     let mut words = Words::new(seed, draw);
     std::iter::repeat_with(move || words.fraction())
 }

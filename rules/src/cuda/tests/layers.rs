@@ -22,7 +22,7 @@ pub(super) fn layers<T: Real + std::fmt::Debug, P: Place<T>>(place: &P) -> Resul
         };
     }
     elements! {
-        relu() leaky_relu(0.3) elu(1.3) selu() gelu() silu() mish() softplus() softsign() hard_sigmoid() hard_swish()
+        relu() leaky_relu(0.3) elu(1.3) selu() gelu() gelu_tanh() silu() mish() softplus() softsign() hard_sigmoid() hard_swish()
     }
     macro_rules! gates {
         ($($function:ident($($operand:expr),*))*) => {

@@ -1,6 +1,6 @@
 //! A CUDA compiler takes every kernel.
 
-use super::{fused::everything, layers::layers, lookup, products};
+use super::{fused::everything, images, layers::layers, linear, lookup, products};
 use crate::cuda::simulator::{program, sources};
 
 #[test]
@@ -17,6 +17,10 @@ fn nvrtc_compiles_every_kernel() {
         products::on_device::<f64>(device);
         lookup::on_device::<f32>(device);
         lookup::on_device::<f64>(device);
+        images::on_device::<f32>(device);
+        images::on_device::<f64>(device);
+        linear::layers::<f32, _>(device);
+        linear::layers::<f64, _>(device);
         layers::<f32, _>(device);
         layers::<f64, _>(device);
     });
