@@ -78,6 +78,17 @@ fn taken(x: &[f64], n: usize) -> f64 {
     total
 }
 
+#[differentiable]
+fn mapped(x: &[f64]) -> f64 {
+    let mut large: Option<Vec<f64>> = None;
+    if x[0] > 0.6 {
+        large = Some(x.to_vec());
+    }
+    let scale = large.is_some() as usize as f64 + 1.0;
+    let value = large.map_or(0.5 * x[0], |v| v[0] * v[1]);
+    value * scale
+}
+
 #[derive(Clone, Copy, Differentiable)]
 struct Sample {
     x: f64,
@@ -106,7 +117,7 @@ fn of_plain_data(x: &[f64]) -> f64 {
 
 #[test]
 fn vectors() {
-    check_all!([vec![0.5, 0.2, 0.9], vec![0.7, 0.1]]; best, of_plain_data);
+    check_all!([vec![0.5, 0.2, 0.9], vec![0.7, 0.1]]; best, mapped, of_plain_data);
     let x = || vec![0.5, 0.2, 0.9];
     check_rule(handled::rule, [(x(), 3), (vec![0.7, 0.1], 1), (x(), 0), (x(), 4), (x(), 6)]);
     check_rule(taken::rule, [(x(), 3), (vec![0.7, 0.1], 1), (x(), 0), (x(), 4)]);
