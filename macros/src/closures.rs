@@ -15,7 +15,7 @@ use crate::iterators::consumers::changes;
 use crate::iterators::item::{Code, Item};
 use crate::normal::Parts;
 use crate::parse::{Binding, Parser};
-use crate::program::VarId;
+use crate::program::{Kind, VarId};
 use crate::rename::{Occurrences, Replace, Substitute, bound, path};
 use crate::statements::referent;
 
@@ -34,6 +34,7 @@ impl Closure {
                 Binding::Variable(id) => found.push(*id),
                 Binding::Alias { place, .. } => found.push(place.base),
                 Binding::Closure(closure) => closure.mentions(found),
+                Binding::Held(_) => {}
             }
         }
     }
@@ -101,6 +102,43 @@ impl Parser<'_> {
         let binding = Binding::Closure(Rc::new(Closure { syntax, captured }));
         self.scope().insert(name.ident.to_string(), binding);
         Some(Vec::new())
+    }
+
+    /// `let squares = x.iter().map(|v| v * v);`, which one place consumes: kept as a closure without parameters.
+    pub(crate) fn chain_let(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
+        let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
+        let (Pat::Ident(name), chain) = (&local.pat, &init.expr) else { return None };
+        // What is not `mut` is moved where it is mentioned, all of it.
+        let once = name.mutability.is_none() && self.names.occurring.count(&name.ident) == 2;
+        if !once || !self.suspects.any(chain) || !self.goes_through(chain) {
+            return None;
+        }
+        let syntax: ExprClosure = parse_quote!(|| #chain);
+        let captured = self.free_names(&syntax);
+        // What an adapter is given by value is a copy, made here.
+        let copies = |binding: &Binding| match binding {
+            Binding::Variable(id) => {
+                let variable = &self.program.variables[*id];
+                variable.mutable && !variable.by_reference() && !matches!(variable.kind, Kind::Sequence(_))
+            }
+            _ => false,
+        };
+        if captured.iter().any(|(_, binding)| copies(binding)) {
+            return None;
+        }
+        self.suspects.insert(&name.ident);
+        self.scope().insert(name.ident.to_string(), Binding::Closure(Rc::new(Closure { syntax, captured })));
+        Some(Vec::new())
+    }
+
+    /// The chain that `expr` names.
+    pub(crate) fn named_chain(&self, expr: &Expr) -> Result<Option<Expr>, Refused> {
+        let Expr::Path(_) = expr else { return Ok(None) };
+        let Some(closure) = self.closure(expr).filter(|closure| closure.syntax.inputs.is_empty()) else {
+            return Ok(None);
+        };
+        self.still_valid(&closure)?;
+        Ok(Some((*closure.syntax.body).clone()))
     }
 
     /// The variables that a closure captures.
@@ -355,6 +393,13 @@ impl VisitMut for Plain<'_, '_> {
             self.visit_expr_mut(&mut body.body);
             self.depth -= 1;
             *expr = self.parser.verbatim_call(&body, &args);
+            self.changed = true;
+            return;
+        }
+        if let Expr::MethodCall(call) = expr
+            && let Some(test) = self.parser.held_test(call)
+        {
+            *expr = test;
             self.changed = true;
             return;
         }

@@ -160,7 +160,7 @@ impl Parser<'_> {
         let id = match self.lookup(base(without_references(expr))?)? {
             Binding::Variable(id) => *id,
             Binding::Alias { place, .. } => place.base,
-            Binding::Closure(_) => return None,
+            Binding::Closure(_) | Binding::Held(_) => return None,
         };
         self.choices.get(&id).cloned()
     }

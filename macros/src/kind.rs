@@ -219,6 +219,20 @@ pub(crate) fn names_other_type(ty: &Type, kind: &Kind) -> bool {
     matches!(ty, Type::Path(_)) && *kind == Kind::Unknown
 }
 
+/// The function by which the compiler confirms that a value carries no gradient.
+fn is_check(path: &syn::Path) -> bool {
+    path.leading_colon.is_some() && path.segments.len() == 3 && path.segments[2].ident == "inert"
+}
+
+/// `f64::INFINITY`, `std::f64::consts::PI`
+fn is_float_constant(path: &syn::Path) -> bool {
+    let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+    let (Some(name), Some((_, module))) = (names.last(), names.split_last()) else { return false };
+    let of = module.iter().rev().find(|segment| *segment != "consts");
+    let integer = name == "RADIX" || name.ends_with("DIGITS") || name.ends_with("_EXP");
+    of.is_some_and(|of| of == "f32" || of == "f64") && name.chars().all(|c| !c.is_lowercase()) && !integer
+}
+
 impl Program {
     pub(crate) fn kind_of_place(&self, place: &Place) -> Kind {
         let mut kind = self.variables[place.base].kind.clone();
@@ -244,9 +258,12 @@ impl Program {
                 Expr::Lit(_) | Expr::Binary(_) | Expr::Range(_) => Kind::Inert,
                 Expr::MethodCall(call) if inert_method(&call.method.to_string()) => Kind::Inert,
                 // `T::from(2.0)` is an option, but of a float.
-                Expr::Path(path) if self.of_scalar(&path.path) => Kind::Float,
+                Expr::Path(path) if self.of_scalar(&path.path) || is_float_constant(&path.path) => {
+                    Kind::Float
+                }
                 Expr::Call(call) => match &*call.func {
                     Expr::Path(path) if self.of_scalar(&path.path) => Kind::Float,
+                    Expr::Path(path) if is_check(&path.path) => Kind::Inert,
                     _ => Kind::Unknown,
                 },
                 _ => Kind::Unknown,

@@ -4,8 +4,9 @@
 use std::collections::VecDeque;
 
 use syn::visit_mut::VisitMut;
-use syn::{Expr, Ident, Pat, Stmt, parse_quote};
+use syn::{Expr, Ident, Pat, Stmt, Type, parse_quote};
 
+use crate::iterators::collect::element_of_vec;
 use crate::iterators::consumers::{Chain, changes};
 use crate::iterators::item::{Code, Item, never_a_value, operand};
 use crate::parse::{Binding, Parser, assign_op};
@@ -15,7 +16,12 @@ impl Parser<'_> {
     /// What is to stand in place of a statement; `None` if that stays as it is.
     pub(crate) fn rewrite(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
         let dropped = self.dropped_row(stmt);
-        if let Some(out) = dropped.or_else(|| self.by_exchange(stmt)).or_else(|| self.selected(stmt)) {
+        if let Some(out) = dropped
+            .or_else(|| self.by_exchange(stmt))
+            .or_else(|| self.selected(stmt))
+            .or_else(|| self.shortened(stmt))
+            .or_else(|| self.holding(stmt))
+        {
             return Some(out);
         }
         match stmt {
@@ -54,10 +60,14 @@ impl Parser<'_> {
     }
 
     fn rewrite_let(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
-        if let Some(out) = self.closure_let(local).or_else(|| self.function_let(local)) {
+        if let Some(out) =
+            self.closure_let(local).or_else(|| self.function_let(local)).or_else(|| self.chain_let(local))
+        {
             return Some(out);
         }
-        if let Some(out) = self.let_parts(local).or_else(|| self.let_slice(local)) {
+        if let Some(out) =
+            self.let_parts(local).or_else(|| self.let_slice(local)).or_else(|| self.let_split(local))
+        {
             return Some(out);
         }
         let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
@@ -65,6 +75,26 @@ impl Parser<'_> {
             Pat::Type(typed) => Some(&*typed.ty),
             _ => None,
         };
+        if let (Expr::MethodCall(call), Some(Type::Path(ty))) = (&*init.expr, ty)
+            && call.method == "into"
+            && ty.path.segments.iter().all(|segment| segment.arguments.is_empty())
+            && self.suspects.any(call)
+        {
+            let (pattern, value) = (&local.pat, &call.receiver);
+            return Some(vec![parse_quote!(let #pattern = #ty::from(#value);)]);
+        }
+        if let (Expr::MethodCall(call), Some(ty)) = (&*init.expr, ty)
+            && call.method == "collect"
+            && call.turbofish.is_none()
+            && !matches!(ty, Type::Infer(_))
+            && element_of_vec(ty).is_none()
+            && self.suspects.any(call)
+        {
+            // The type is told where the refusal looks for it.
+            let (mut call, pattern) = (call.clone(), &local.pat);
+            call.turbofish = Some(parse_quote!(::<#ty>));
+            return Some(vec![parse_quote!(let #pattern = #call;)]);
+        }
         let mut out = Vec::new();
         match self.chain(&init.expr, ty, &mut out) {
             Some(Ok(Chain::Value(item))) => {
@@ -101,8 +131,7 @@ impl Parser<'_> {
         match (pattern, &item) {
             // A collection is built under its own name: moving it would end its life as memory.
             (Pat::Ident(name), Item::Value(Expr::Path(hidden)))
-                if chain_method(chain) == Some("collect")
-                    && Occurrences::of(chain).count(&name.ident) == 0 =>
+                if makes_vector(chain) && Occurrences::of(chain).count(&name.ident) == 0 =>
             {
                 let Some(hidden) = hidden.path.get_ident().cloned() else { return };
                 let by = Substitute::Name(name.ident.clone());
@@ -310,10 +339,11 @@ impl Parser<'_> {
     }
 }
 
-fn chain_method(chain: &Expr) -> Option<&'static str> {
+/// The value of the chain is a vector.
+fn makes_vector(chain: &Expr) -> bool {
     match chain {
-        Expr::MethodCall(call) if call.method == "collect" => Some("collect"),
-        _ => None,
+        Expr::MethodCall(call) => ["collect", "concat"].iter().any(|method| call.method == method),
+        _ => false,
     }
 }
 

@@ -20,19 +20,19 @@ impl Parser<'_> {
         match (call.method.to_string().as_str(), &args[..]) {
             ("map_or", [other, f]) if self.is_pure(other) => {
                 functions.push(f);
-                eager(&names, option, &functions, other)
+                self.eager(&names, option, &functions, other)
             }
             ("unwrap_or", [other]) if !functions.is_empty() && self.is_pure(other) => {
-                eager(&names, option, &functions, other)
+                self.eager(&names, option, &functions, other)
             }
             ("unwrap_or_default", []) if !functions.is_empty() => {
-                eager(&names, option, &functions, &parse_quote!(::core::default::Default::default()))
+                self.eager(&names, option, &functions, &parse_quote!(::core::default::Default::default()))
             }
             ("unwrap_or_else", [Syn::Closure(other)]) => {
                 // What takes an error has no gradient of it.
                 let ignores = other.inputs.iter().all(|input| matches!(input, Pat::Wild(_)));
                 if ignores && !escapes(&other.body) {
-                    either(&names, option, &functions, &other.body)
+                    self.either(&names, option, &functions, &other.body)
                 } else {
                     None
                 }
@@ -45,6 +45,33 @@ impl Parser<'_> {
         }
     }
 
+    /// What the functions make of what is there, or `other`, with variables whose names nobody else uses: they begin with `names`.
+    fn either(&self, names: &str, option: &Syn, functions: &[&Syn], other: &Syn) -> Option<Syn> {
+        if let [Syn::Closure(closure), rest @ ..] = functions
+            && closure.inputs.len() == 1
+            && self.is_handled(&closure.inputs[0], [&Stmt::Expr((*closure.body).clone(), None)])
+            && !escapes(&closure.body)
+        {
+            // A vector is taken out.
+            let (vector, body) = (&closure.inputs[0], &closure.body);
+            let value = applied(rest, parse_quote!({ #body }))?;
+            return Some(parse_quote!(match #option { Some(#vector) => #value, None => #other }));
+        }
+        let (whole, there) = (name(names, "option"), name(names, "there"));
+        let value = applied(functions, parse_quote!(#there))?;
+        Some(parse_quote!({
+            let #whole = #option;
+            match #whole.maybe() { Some(#there) => #value, None => #other }
+        }))
+    }
+
+    /// The same for an `other` that is evaluated in either case.
+    fn eager(&self, names: &str, option: &Syn, functions: &[&Syn], other: &Syn) -> Option<Syn> {
+        let default = name(names, "other");
+        let value = self.either(names, option, functions, &parse_quote!(#default))?;
+        Some(parse_quote!({ let #default = #other; #value }))
+    }
+
     /// `option.map(f)?`
     pub(crate) fn mapped_try(&self, tried: &syn::ExprTry) -> Option<Syn> {
         let (option, functions) = mapped(&tried.expr);
@@ -53,23 +80,6 @@ impl Parser<'_> {
         }
         applied(&functions, parse_quote!(#option?))
     }
-}
-
-/// What the functions make of what is there, or `other`, with variables whose names nobody else uses: they begin with `names`.
-fn either(names: &str, option: &Syn, functions: &[&Syn], other: &Syn) -> Option<Syn> {
-    let (whole, there) = (name(names, "option"), name(names, "there"));
-    let value = applied(functions, parse_quote!(#there))?;
-    Some(parse_quote!({
-        let #whole = #option;
-        match #whole.maybe() { Some(#there) => #value, None => #other }
-    }))
-}
-
-/// The same for an `other` that is evaluated in either case.
-fn eager(names: &str, option: &Syn, functions: &[&Syn], other: &Syn) -> Option<Syn> {
-    let default = name(names, "other");
-    let value = either(names, option, functions, &parse_quote!(#default))?;
-    Some(parse_quote!({ let #default = #other; #value }))
 }
 
 fn name(start: &str, role: &str) -> Ident {

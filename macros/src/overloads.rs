@@ -52,6 +52,9 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
     let vis = syn::Visibility::Inherited;
     let mut signature = Signature::parse_in(&vis, &mut sig, &block.generics, Some(owner), &mut errors);
     signature.name = format_ident!("{}_{}", signature::type_name(owner), method.sig.ident);
+    let mut of_trait = path.clone();
+    resolve.visit_path_mut(&mut of_trait);
+    signature.of_trait = Some(of_trait);
     let by_value = signature.parameters.iter().all(|p| p.passing == Passing::Value);
     if !by_value
         || matches!(owner, Type::Reference(_))

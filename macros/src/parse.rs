@@ -15,6 +15,7 @@ use crate::destructure::destructured;
 use crate::errors::Errors;
 use crate::escape::{escapes, is_panic};
 use crate::functions::{CHOSEN, Choice, is_called};
+use crate::held::{HELD, Held};
 use crate::iterators::SOURCES;
 use crate::iterators::consumers::Chain;
 use crate::iterators::item::Item;
@@ -44,6 +45,8 @@ pub(crate) enum Binding {
     },
     /// `let f = |…| …`
     Closure(Rc<Closure>),
+    /// `let best: Option<Vec<f64>> = None;`
+    Held(Rc<Held>),
 }
 
 impl Binding {
@@ -55,6 +58,7 @@ impl Binding {
                 one.base == other.base && one.indices().eq(other.indices())
             }
             (Binding::Closure(one), Binding::Closure(other)) => Rc::ptr_eq(one, other),
+            (Binding::Held(one), Binding::Held(other)) => Rc::ptr_eq(one, other),
             _ => false,
         }
     }
@@ -203,7 +207,7 @@ impl<'e> Parser<'e> {
         match self.lookup(name) {
             Some(Binding::Variable(id)) => self.program.variables[*id].by_reference(),
             Some(Binding::Alias { .. }) => true,
-            Some(Binding::Closure(_)) | None => false,
+            Some(Binding::Closure(_) | Binding::Held(_)) | None => false,
         }
     }
 
@@ -212,7 +216,7 @@ impl<'e> Parser<'e> {
         match self.lookup(name) {
             Some(Binding::Variable(id)) => self.program.variables[*id].origin == Origin::Unique,
             Some(Binding::Alias { unique, .. }) => *unique,
-            Some(Binding::Closure(_)) | None => false,
+            Some(Binding::Closure(_) | Binding::Held(_)) | None => false,
         }
     }
 
@@ -226,7 +230,7 @@ impl<'e> Parser<'e> {
                         Some(Binding::Variable(id)) => found.push(*id),
                         Some(Binding::Alias { place, .. }) => found.push(place.base),
                         Some(Binding::Closure(closure)) => closure.mentions(found),
-                        None => {}
+                        Some(Binding::Held(_)) | None => {}
                     },
                     // Format strings name variables as well.
                     TokenTree::Literal(literal) => {
@@ -315,6 +319,7 @@ impl<'e> Parser<'e> {
                 TokenTree::Group(group) => self.refuse_closures(group.stream()),
                 TokenTree::Ident(ident) => match self.lookup(ident) {
                     Some(Binding::Closure(_)) => self.errors.push(ident, ESCAPES),
+                    Some(Binding::Held(_)) => self.errors.push(ident, HELD),
                     Some(Binding::Variable(id))
                         if self.choices.contains_key(id) && is_called(&tokens[i + 1..]) =>
                     {
@@ -366,7 +371,7 @@ impl<'e> Parser<'e> {
             Syn::Path(path) => match self.lookup(path.path.get_ident()?)? {
                 Binding::Variable(id) => Some(Place { base: *id, projections: Vec::new() }),
                 Binding::Alias { place, .. } => Some(place.clone()),
-                Binding::Closure(_) => None,
+                Binding::Closure(_) | Binding::Held(_) => None,
             },
             Syn::Index(index) => {
                 let mut place = self.place(&index.expr)?;
@@ -470,7 +475,7 @@ impl<'e> Parser<'e> {
                     self.add(expr, ExprKind::Read(Place { base: id, projections: Vec::new() }))
                 }
                 Some(Binding::Alias { place, unique, .. }) => self.add(expr, ExprKind::Borrow { place, unique }),
-                Some(Binding::Closure(_)) | None => self.constant(expr, true, None),
+                Some(Binding::Closure(_) | Binding::Held(_)) | None => self.constant(expr, true, None),
             },
             Syn::Index(_) | Syn::Field(_) => match self.place(expr) {
                 Some(place) => self.add(expr, ExprKind::Read(place)),
@@ -649,6 +654,11 @@ impl<'e> Parser<'e> {
             return self.add(expr, ExprKind::Read(place));
         }
         if inert_method(&call.method.to_string()) {
+            let inert = self.inert_expr(expr);
+            self.have_checked(inert, call);
+            return inert;
+        }
+        if self.searches(call) {
             return self.inert_expr(expr);
         }
         if let Some(branch) = self.then(call).or_else(|| self.mapped_option(call)) {
@@ -692,7 +702,38 @@ impl<'e> Parser<'e> {
         self.add(expr, ExprKind::Method { receiver, name: call.method.clone(), args })
     }
 
+    /// A method of a slice that finds a position, or whether something is there.
+    fn searches(&mut self, call: &syn::ExprMethodCall) -> bool {
+        const SEARCHES: &[&str] = &[
+            "partition_point",
+            "binary_search_by",
+            "binary_search_by_key",
+            "contains",
+            "starts_with",
+            "ends_with",
+        ];
+        SEARCHES.iter().any(|search| call.method == search)
+            && self
+                .place(&call.receiver)
+                .is_some_and(|place| matches!(self.program.kind_of_place(&place), Kind::Sequence(_)))
+    }
+
+    /// A method of a type that is not known carries no gradient by its name alone, which the compiler has to confirm.
+    fn have_checked(&mut self, inert: ExprId, call: &syn::ExprMethodCall) {
+        if self.kind_of_syntax(&call.receiver) != Kind::Unknown || !self.suspects.any(&call.receiver) {
+            return;
+        }
+        self.program.rewritten.insert(inert);
+        let inert = &mut self.program.exprs[inert];
+        let syntax = &inert.syntax;
+        inert.syntax = syn::parse_quote_spanned!(call.method.span()=> ::pullback::__private::inert(#syntax));
+    }
+
     fn call(&mut self, expr: &Syn, call: &syn::ExprCall) -> ExprId {
+        let mut before = Vec::new();
+        if let Some(result) = self.chain(expr, None, &mut before) {
+            return self.in_place(expr, result, before);
+        }
         if let Some(chosen) = self.chosen(call) {
             return self.expr(&chosen);
         }
@@ -733,7 +774,15 @@ impl<'e> Parser<'e> {
             return mutation;
         }
         if last.ident == "constant" {
-            return self.constant(expr, true, None);
+            let held = self.constant(expr, true, None);
+            if let [value] = &call.args.iter().collect::<Vec<_>>()[..] {
+                self.program.rewritten.insert(held);
+                // A function of the user's by this name has a gradient.
+                self.program.exprs[held].syntax = syn::parse_quote_spanned! {last.ident.span()=>
+                    #function(::pullback::__private::about_to_be_constant(|x| #function(x), #value))
+                };
+            }
+            return held;
         }
         if last.ident == "checkpoint" && call.args.len() == 1 {
             return self.checkpointed(&call.args[0]);

@@ -75,6 +75,8 @@ pub(crate) enum Substitute {
     Referent(Ident),
     /// The parts of what was a tuple.
     Parts(Vec<Ident>),
+    /// What the name stands for.
+    Expr(Expr),
 }
 
 /// Replaces a name wherever it is a variable's. Within the scope of that variable every occurrence is its own, or that of a
@@ -168,6 +170,7 @@ impl VisitMut for Replace<'_> {
                     *expr = syn::parse_quote!(#new);
                 }
                 Substitute::Parts(parts) => *expr = syn::parse_quote!((#(#parts),*)),
+                Substitute::Expr(by) => *expr = by.clone(),
             }
             return;
         }

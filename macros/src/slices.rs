@@ -44,10 +44,18 @@ impl Parser<'_> {
         let mut links = Vec::new();
         for arm in &m.arms {
             let body = &arm.body;
-            let (test, inner) = match &arm.pat {
+            let (pattern, guard) = match &arm.pat {
+                Pat::Guard(guarded) => (&*guarded.pat, Some(&guarded.guard)),
+                pattern => (pattern, None),
+            };
+            let (test, inner) = match pattern {
                 Pat::Slice(slice) => self.slice_parts(slice, &x, &len, referred)?,
                 Pat::Wild(_) => (parse_quote!(true), Vec::new()),
                 _ => return None,
+            };
+            let test = match guard {
+                Some(guard) => parse_quote!(#test && { #(#inner)* #guard }),
+                None => test,
             };
             links.push((test, quote!({ #(#inner)* #body })));
         }

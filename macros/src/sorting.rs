@@ -1,7 +1,7 @@
 //! Sorting, in both passes: `x.sort_by(|a, b| a.total_cmp(b))` and its like. The order carries no gradient; the rule keeps it.
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::{Expr as Syn, ExprMethodCall, Member, Pat, Stmt, parse_quote};
 
 use crate::forward::Forward;
@@ -131,7 +131,9 @@ impl Forward<'_> {
             Some(slot) if STABLE.contains(&method.to_string().as_str()) => {
                 quote!(#slot.#method(#x, #(#rest),*))
             }
-            Some(slot) => quote!(#slot.sort(#x, |#unsorted: &mut [_]| { #unsorted.#method(#(#rest),*); })),
+            Some(slot) => quote_spanned! {method.span()=>
+                #slot.sort(#x, |#unsorted: &mut [_]| { #unsorted.#method(#(#rest),*); })
+            },
             None => quote!((#x).#method(#(#rest),*)),
         }
     }

@@ -6,6 +6,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Block, Expr, Pat, Stmt, Type, parse_quote};
 
 use crate::iterators::collect::element_of_vec;
+use crate::iterators::made::is_from_fn;
 use crate::outcome::inside_type;
 use crate::program::Program;
 use crate::suspects::Suspects;
@@ -18,6 +19,14 @@ pub(crate) fn with_types(output: &Type, mut body: Block) -> Block {
     if element_of_vec(vector).is_some() {
         tell_block(&mut body, vector);
         Returns(vector).visit_block_mut(&mut body);
+    }
+    if let (Type::Array(_), Some(Stmt::Expr(Expr::Call(call), None))) = (output, body.stmts.last())
+        && is_from_fn(&call.func)
+    {
+        let made = Program::fresh("made");
+        let whole: Stmt = parse_quote!(let #made: #output = #call;);
+        body.stmts.pop();
+        body.stmts.extend([whole, Stmt::Expr(parse_quote!(#made), None)]);
     }
     if let (Type::Tuple(types), Some(Stmt::Expr(Expr::Tuple(tuple), None))) = (output, body.stmts.last()) {
         let elements: Vec<_> = tuple.elems.iter().cloned().zip(types.elems.clone()).collect();

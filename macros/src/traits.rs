@@ -46,6 +46,43 @@ fn returned(signature: &Signature) -> TokenStream {
     }
 }
 
+/// The trait, if it is one of the standard library, which has no rules, and what to do instead.
+fn of_std(block: &ItemImpl) -> Option<(&Ident, &'static str)> {
+    const ASSIGNS: &str = "`a += b` is taken to be `a = a + b`: mark the `impl` of the operator itself, and leave this one as it is";
+    const REFERS: &str = "what hands out references to parts has no rule: leave this `impl` as it is, and in differentiable code read \
+         and write the fields, or call a method such as `fn get(&self, i: usize) -> f64`";
+    const OTHER: &str = "a method of this trait has no rule: write an associated function or a method, in an `impl` with `#[differentiable]`, \
+         and call that";
+    let name = &block.trait_.as_ref()?.0.segments.last()?.ident;
+    let method = block.items.iter().find_map(|item| match item {
+        ImplItem::Fn(method) => Some(method.sig.ident.to_string()),
+        _ => None,
+    })?;
+    let why = match (name.to_string().as_str(), method.as_str()) {
+        ("AddAssign", "add_assign")
+        | ("SubAssign", "sub_assign")
+        | ("MulAssign", "mul_assign")
+        | ("DivAssign", "div_assign")
+        | ("RemAssign", "rem_assign") => ASSIGNS,
+        ("Index", "index")
+        | ("IndexMut", "index_mut")
+        | ("Deref", "deref")
+        | ("DerefMut", "deref_mut")
+        | ("AsRef", "as_ref")
+        | ("AsMut", "as_mut") => REFERS,
+        ("From", "from")
+        | ("TryFrom", "try_from")
+        | ("Into", "into")
+        | ("Default", "default")
+        | ("FromIterator", "from_iter")
+        | ("Sum", "sum")
+        | ("Product", "product")
+        | ("Iterator", "next") => OTHER,
+        _ => return None,
+    };
+    Some((name, why))
+}
+
 pub(crate) fn plain(mut item: ItemTrait) -> ItemTrait {
     for item in &mut item.items {
         if let TraitItem::Fn(method) = item {
@@ -244,6 +281,9 @@ fn names_of(generics: &syn::Generics) -> Vec<&Ident> {
 /// The `impl` of such a trait.
 pub(crate) fn expand_impl(block: ItemImpl) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
+    if let Some((name, instead)) = of_std(&block) {
+        errors.push(name, instead);
+    }
     for param in &block.generics.params {
         if let GenericParam::Lifetime(lifetime) = param {
             errors.push(lifetime, "an `impl` with lifetimes is not differentiable yet: write free functions");

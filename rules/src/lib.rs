@@ -29,6 +29,7 @@ mod fused;
 mod growth;
 mod heap;
 mod held;
+mod inert;
 mod lend;
 pub mod linalg;
 mod local;
@@ -134,6 +135,7 @@ pub mod __private {
     };
     pub use crate::heap::{OfAnyField, OfField};
     pub use crate::held::{Constant, accumulate_part, clear_part};
+    pub use crate::inert::{Inert, about_to_be_constant, inert};
     pub use crate::lend::{Lend, RefLent};
     pub use crate::local::{Branch, Pool, backwards, first, none, reaches, row_of, shadow_of, sum, within};
     pub use crate::mutation;

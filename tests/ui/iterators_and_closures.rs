@@ -7,7 +7,7 @@ fn unknown_adapter(x: &[f64]) -> f64 {
 
 #[differentiable]
 fn unknown_consumer(x: &[f64]) -> f64 {
-    x.iter().map(|x| x * 2.0).try_fold(0.0, |a, b| Some(a + b)).unwrap()
+    x.iter().map(|x| x * 2.0).try_fold(0.0, |a, b| if b > 0.0 { Ok(a + b) } else { Err(0) }).unwrap()
 }
 
 #[differentiable]
@@ -26,14 +26,8 @@ fn zip_after_filter(x: &[f64], y: &[f64]) -> f64 {
 
 #[differentiable]
 fn option(x: &[f64]) -> f64 {
-    let largest = x.iter().copied().reduce(f64::max);
-    largest.unwrap()
-}
-
-#[differentiable]
-fn named(x: &[f64]) -> f64 {
-    let squares = x.iter().map(|x| x * x);
-    squares.sum()
+    let first = x.iter().next();
+    *first.unwrap()
 }
 
 #[differentiable]
@@ -122,6 +116,38 @@ fn moved_with_its_state(x: f64, y: f64) -> f64 {
     };
     let mut g = f;
     f(x) * g(x)
+}
+
+#[differentiable]
+fn array_of_unknown_type(x: &[f64]) -> f64 {
+    let a = std::array::from_fn(|i| x[i] * x[i]);
+    let [b, c]: [f64; 2] = a;
+    b * c
+}
+
+#[differentiable]
+fn array_of_pairs(x: [f64; 3]) -> f64 {
+    let pairs = x.map(|v| (v, v * v));
+    pairs[0].1
+}
+
+#[differentiable]
+fn successors_of_pairs(x: f64) -> f64 {
+    std::iter::successors(Some((x, x)), |&(a, b)| Some((b, a * b))).map(|(a, _)| a).take(4).sum()
+}
+
+#[differentiable]
+fn unzipped_into_one_name(x: &[f64]) -> f64 {
+    let both: (Vec<f64>, Vec<f64>) = x.iter().map(|v| (v.sin(), v.cos())).unzip();
+    both.0[0]
+}
+
+#[differentiable]
+fn chain_that_another_changes(x: &[f64]) -> f64 {
+    let mut n = 1;
+    let some = x.iter().take(n);
+    n += 1;
+    some.sum::<f64>() * n as f64
 }
 
 fn main() {}

@@ -43,4 +43,28 @@ impl Shape for Disc {
     }
 }
 
+struct Polar(f64, f64);
+
+#[differentiable]
+impl From<Polar> for f64 {
+    fn from(p: Polar) -> f64 {
+        p.0 * p.1.cos()
+    }
+}
+
+#[differentiable]
+impl std::ops::Index<usize> for Polar {
+    type Output = f64;
+    fn index(&self, i: usize) -> &f64 {
+        if i == 0 { &self.0 } else { &self.1 }
+    }
+}
+
+#[differentiable]
+impl std::ops::AddAssign for Polar {
+    fn add_assign(&mut self, other: Polar) {
+        self.0 += other.0;
+    }
+}
+
 fn main() {}

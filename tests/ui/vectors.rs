@@ -59,4 +59,49 @@ fn pushes_to_a_part_of_what_it_returns(x: &[f64]) -> (Vec<Vec<f64>>, f64) {
     (rows, x[0])
 }
 
+#[differentiable]
+fn drains_rows(x: &[f64]) -> f64 {
+    let mut rows: Vec<Vec<f64>> = Vec::new();
+    rows.push(x.to_vec());
+    let mut total = 0.0;
+    for row in rows.drain(..) {
+        total += row[0];
+    }
+    total
+}
+
+#[differentiable]
+fn drains_and_goes_elsewhere(x: &[f64]) -> f64 {
+    let mut total = 0.0;
+    let mut v = x.to_vec();
+    'outer: for i in 0..3 {
+        for a in v.drain(..) {
+            if a > 1.0 {
+                continue 'outer;
+            }
+            total += a * i as f64;
+        }
+    }
+    total
+}
+
+#[differentiable]
+fn retains_by_count(x: &[f64]) -> f64 {
+    let (mut v, mut i) = (x.to_vec(), 0);
+    v.retain(|_| {
+        i += 1;
+        i % 2 == 0
+    });
+    v[0]
+}
+
+#[differentiable]
+fn returns_a_named_option(x: &[f64]) -> Option<Vec<f64>> {
+    let mut best: Option<Vec<f64>> = None;
+    if x[0] > 0.0 {
+        best = Some(x.to_vec());
+    }
+    best
+}
+
 fn main() {}

@@ -266,7 +266,7 @@ impl Parser<'_> {
                 Binding::Variable(id) => self.types.get(id).cloned(),
                 Binding::Alias { ty: Some(ty), .. } => Some((**ty).clone()),
                 Binding::Alias { place, .. } => self.type_of_place(place),
-                Binding::Closure(_) => None,
+                Binding::Closure(_) | Binding::Held(_) => None,
             },
             Expr::Paren(paren) => self.type_of(&paren.expr),
             Expr::Group(group) => self.type_of(&group.expr),

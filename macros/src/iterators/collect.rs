@@ -22,7 +22,8 @@ impl<'e> Parser<'e> {
         out: &mut Vec<Stmt>,
     ) -> Result<Item, Refused> {
         let refused = |why: &str| Err((call.method.to_token_stream(), why.to_string()));
-        let Some(element) = ty.as_ref().and_then(element_of_vec) else {
+        // Where nothing tells, the compiler will say so if it is anything else than a vector.
+        let Some(element) = ty.map_or(Some(parse_quote!(_)), |ty| element_of_vec(&ty)) else {
             return refused("`collect` is differentiable into a `Vec`: say so, by `collect::<Vec<_>>()`");
         };
         let items = self.hidden("items");
@@ -123,7 +124,7 @@ pub(crate) fn element_of_vec(ty: &Type) -> Option<Type> {
 }
 
 /// The value is no number, as far as syntax tells.
-fn makes_composite(value: &Expr) -> bool {
+pub(crate) fn makes_composite(value: &Expr) -> bool {
     match value {
         Expr::Tuple(_) | Expr::Array(_) | Expr::Repeat(_) | Expr::Struct(_) => true,
         Expr::Macro(mac) => mac.mac.path.is_ident("vec"),
@@ -133,7 +134,7 @@ fn makes_composite(value: &Expr) -> bool {
 }
 
 /// The items are tuples, arrays, structs or vectors, as far as syntax tells.
-fn composite(source: &Source) -> bool {
+pub(crate) fn composite(source: &Source) -> bool {
     match source {
         Source::Map(_, Function::Closure(closure)) => {
             let value = Code::of(&closure.body).value;

@@ -1,10 +1,11 @@
 //! What is made of the items of a chain: `sum`, `fold`, `max_by`, ….
 
 use quote::ToTokens;
-use syn::{BinOp, Expr, ExprMethodCall, Ident, Pat, Stmt, Type, parse_quote};
+use syn::{BinOp, Expr, ExprClosure, ExprMethodCall, Ident, Pat, Stmt, Type, parse_quote};
 
 use crate::closures::{Refused, Site};
-use crate::iterators::flow::{Flow, reference};
+use crate::iterators::collect::composite;
+use crate::iterators::flow::{Flow, optional, reference};
 use crate::iterators::item::Item;
 use crate::iterators::source::{Function, Source, result};
 use crate::kind::{inert, kind_of_type};
@@ -28,7 +29,10 @@ const INERT: &[&str] =
 const TO_NUMBERS: &[&str] = &["sum", "product", "fold"];
 
 /// With an `Option` as the result.
-const TO_OPTION: &[&str] = &["reduce", "min_by", "max_by", "last", "nth", "next", "find"];
+const TO_OPTION: &[&str] = &["reduce", "min_by", "max_by", "last", "nth", "next", "find", "try_fold"];
+
+/// From one `Option` to another.
+const STEPS: &[&str] = &["map", "copied", "cloned"];
 
 const OF_OPTION: &[&str] = &["map", "copied", "cloned", "unwrap", "expect", "unwrap_or", "unwrap_or_default"];
 
@@ -41,10 +45,28 @@ pub(crate) struct Found {
     pub(crate) item: Located,
 }
 
+/// Variables for something that a chain computes.
+struct Names {
+    names: Vec<Ident>,
+    /// They are the parts of a tuple.
+    tuple: bool,
+}
+
+impl Names {
+    fn item(&self) -> Item {
+        match self.tuple {
+            true => Item::Tuple(self.names.iter().map(|name| Item::Value(path(name))).collect()),
+            false => Item::Value(path(&self.names[0])),
+        }
+    }
+}
+
 pub(crate) enum Located {
     /// At an index of a source.
     At(Box<Source>, Expr),
     There(Item),
+    /// By these statements, where there is one.
+    Made(Vec<Stmt>, Item),
 }
 
 impl<'e> Parser<'e> {
@@ -55,6 +77,12 @@ impl<'e> Parser<'e> {
         expected: Option<&Type>,
         out: &mut Vec<Stmt>,
     ) -> Option<Result<Chain, Refused>> {
+        if let Some(made) = self.made_whole(expr, expected, out) {
+            return Some(made);
+        }
+        if let Some(item) = self.held_unwrapped(expr, out) {
+            return Some(Ok(Chain::Value(item)));
+        }
         let (consumer, behind) = consumer(expr)?;
         let name = consumer.method.to_string();
         if ["min", "max"].contains(&name.as_str()) && !consumer.args.is_empty() {
@@ -65,8 +93,7 @@ impl<'e> Parser<'e> {
             let mut setup = Vec::new();
             if let Some(found) = self.optional_part(consumer, &mut setup) {
                 out.extend(setup);
-                let around = Occurrences::of(expr);
-                let item = self.option(found, &behind, consumer, Site::Chain(&around), out);
+                let item = self.option(found, &behind, consumer, out);
                 return Some(item.map(Chain::Value));
             }
         }
@@ -74,18 +101,8 @@ impl<'e> Parser<'e> {
         let known = INERT.contains(&name.as_str())
             || TO_NUMBERS.contains(&name.as_str())
             || optional
-            || [
-                "collect",
-                "for_each",
-                "min",
-                "max",
-                "min_by_key",
-                "max_by_key",
-                "partition",
-                "unzip",
-                "try_fold",
-            ]
-            .contains(&name.as_str());
+            || ["collect", "for_each", "min", "max", "min_by_key", "max_by_key", "partition", "unzip"]
+                .contains(&name.as_str());
         if !known
             || !behind.is_empty()
                 && !optional
@@ -160,7 +177,7 @@ impl<'e> Parser<'e> {
             }
             (name, _) if TO_OPTION.contains(&name) => {
                 let found = self.found(call, name, &flow, site, out)?;
-                self.option(found, behind, call, site, out)
+                self.option(found, behind, call, out)
             }
             _ => Err((
                 call.method.to_token_stream(),
@@ -179,6 +196,23 @@ impl<'e> Parser<'e> {
         out: &mut Vec<Stmt>,
     ) -> Result<Found, Refused> {
         match (name, call.args.len()) {
+            ("reduce", 1) if flow.source().is_some_and(composite) => {
+                let function = self.function(&call.args[0])?;
+                self.peeled(flow, |parser, best, item, out| {
+                    let args = vec![best.item(), item];
+                    let value = match &function {
+                        Function::Closure(closure) => parser.inline(closure, args, Site::Block, out)?,
+                        Function::Path(function) => {
+                            let args = args.iter().map(Item::expr);
+                            Some(parse_quote!(#function(#(#args),*)))
+                        }
+                    };
+                    let why = "this closure has no value";
+                    let value = value.ok_or_else(|| (call.args.to_token_stream(), why.to_string()))?;
+                    parser.assign(&best.names, best.tuple, value, out);
+                    Ok(())
+                })
+            }
             ("reduce", 1) => {
                 let function = self.function(&call.args[0])?;
                 self.reduce(flow, site, out, |parser, best, item, out| {
@@ -202,6 +236,14 @@ impl<'e> Parser<'e> {
                 let compare = &call.args[0];
                 match flow.source() {
                     Some(source) if source.is_plain() => self.best_index(source, name, compare, site, out),
+                    Some(source) if composite(source) => self.peeled(flow, |parser, best, item, out| {
+                        let old = reference(&best.item());
+                        let test = parser.better(name, compare, &old, &reference(&item))?;
+                        let mut then = Vec::new();
+                        parser.assign(&best.names, best.tuple, item.expr(), &mut then);
+                        out.push(parse_quote!(if #test { #(#then)* }));
+                        Ok(())
+                    }),
                     _ => self.reduce(flow, site, out, |parser, best, item, out| {
                         let test = parser.better(name, compare, &parse_quote!(&#best), &reference(&item))?;
                         let item = item.expr();
@@ -210,6 +252,7 @@ impl<'e> Parser<'e> {
                     }),
                 }
             }
+            ("try_fold", 2) => self.try_fold(&call.args[0], &call.args[1], flow, site, out),
             ("find", 1) => match flow.source() {
                 Some(source) if source.is_plain() => self.find(source, &call.args[0], site, out),
                 _ => {
@@ -288,6 +331,56 @@ impl<'e> Parser<'e> {
         site: Site,
         out: &mut Vec<Stmt>,
     ) -> Result<Item, Refused> {
+        let (result, closure) = self.accumulator(init, function, out)?;
+        let mut sink = |parser: &mut Parser<'e>, item: Item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
+            match parser.inline(&closure, vec![item], site, out)? {
+                Some(value) => parser.assign(&result.names, result.tuple, value, out),
+                None => return Err((closure.body.to_token_stream(), "this closure has no value".into())),
+            }
+            Ok(())
+        };
+        self.drive(flow, site, false, &mut sink, out)?;
+        Ok(result.item())
+    }
+
+    /// `fold` for as long as the closure returns `Some`.
+    fn try_fold(
+        &mut self,
+        init: &Expr,
+        function: &Expr,
+        flow: &Flow,
+        site: Site,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Found, Refused> {
+        let (result, closure) = self.accumulator(init, function, out)?;
+        let going = self.names.fresh("going");
+        out.push(parse_quote!(let mut #going = true;));
+        let mut sink = |parser: &mut Parser<'e>, item: Item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
+            let mut step = Vec::new();
+            let value = parser.inline(&closure, vec![item], site, &mut step)?;
+            let (test, mut then) = optional(value, &closure)?;
+            parser.rename_locals(&mut then, &Occurrences::of(&closure), site);
+            let mut inner = then.statements;
+            let value = then.value.expect("an option has a value");
+            parser.assign(&result.names, result.tuple, value, &mut inner);
+            match test {
+                Some(test) => step.push(parse_quote!(if #test { #(#inner)* } else { #going = false; })),
+                None => step.extend(inner),
+            }
+            out.push(parse_quote!(if #going { #(#step)* }));
+            Ok(())
+        };
+        self.drive(flow, site, false, &mut sink, out)?;
+        Ok(Found { exists: path(&going), item: Located::There(result.item()) })
+    }
+
+    /// What `fold` starts with, under names of its own, and the closure without the parameter for it.
+    fn accumulator(
+        &mut self,
+        init: &Expr,
+        function: &Expr,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(Names, ExprClosure), Refused> {
         let closure = match self.function(function)? {
             Function::Closure(closure) => *closure,
             Function::Path(function) => {
@@ -298,7 +391,7 @@ impl<'e> Parser<'e> {
         if closure.inputs.len() != 2 {
             return Err((
                 closure.inputs.to_token_stream(),
-                "`fold` takes a closure with two parameters".into(),
+                "a closure with two parameters is what this takes".into(),
             ));
         }
         let mut closure = closure;
@@ -341,18 +434,7 @@ impl<'e> Parser<'e> {
             }
         }
         closure.inputs = closure.inputs.into_iter().skip(1).collect();
-        let mut sink = |parser: &mut Parser<'e>, item: Item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
-            match parser.inline(&closure, vec![item], site, out)? {
-                Some(value) => parser.assign(&names, tuple, value, out),
-                None => return Err((closure.body.to_token_stream(), "this closure has no value".into())),
-            }
-            Ok(())
-        };
-        self.drive(flow, site, false, &mut sink, out)?;
-        Ok(match tuple {
-            true => Item::Tuple(names.iter().map(|name| Item::Value(path(name))).collect()),
-            false => Item::Value(path(&names[0])),
-        })
+        Ok((Names { names, tuple }, closure))
     }
 
     /// `names = value`, as plainly as possible.
@@ -443,6 +525,37 @@ impl<'e> Parser<'e> {
         Ok(Found { exists, item: Located::There(Item::Value(path(&best))) })
     }
 
+    /// Something that is made of all items, of whatever type: it starts as the first one, and `then` updates it with each other.
+    fn peeled(
+        &mut self,
+        flow: &Flow,
+        mut then: impl FnMut(&mut Parser<'e>, &Names, Item, &mut Vec<Stmt>) -> Result<(), Refused>,
+    ) -> Result<Found, Refused> {
+        let mut made = Vec::new();
+        let mut source = flow.source().expect("just seen").clone();
+        self.name_lengths(&mut source, &mut made)?;
+        let len = source.len().ok_or_else(|| (Default::default(), "this iterator has no end".to_string()))?;
+        let first = self.item_at(&source, &parse_quote!(0), Site::Block, &mut made)?;
+        let (tuple, parts) = match first {
+            Item::Tuple(items) => (true, items),
+            item => (false, vec![item]),
+        };
+        let mut names = Vec::new();
+        for part in parts {
+            let (name, value) = (self.hidden("best"), part.expr());
+            made.push(parse_quote!(let mut #name = #value;));
+            names.push(name);
+        }
+        let best = Names { names, tuple };
+        let i = self.names.fresh("i");
+        let mut body = Vec::new();
+        let item = self.item_at(&source, &path(&i), Site::Block, &mut body)?;
+        let item = self.named(item, &mut body);
+        then(self, &best, item, &mut body)?;
+        made.push(parse_quote!(for #i in 1..#len { #(#body)* }));
+        Ok(Found { exists: parse_quote!(0 < #len), item: Located::Made(made, best.item()) })
+    }
+
     /// The index of the item that is the least or the greatest: nothing of the items has to be kept.
     fn best_index(
         &mut self,
@@ -507,13 +620,21 @@ impl<'e> Parser<'e> {
         found: Found,
         behind: &[&ExprMethodCall],
         call: &ExprMethodCall,
-        site: Site,
         out: &mut Vec<Stmt>,
     ) -> Result<Item, Refused> {
-        let Some((last, steps)) = behind.split_last() else {
-            return Err((call.method.to_token_stream(), OPTION.into()));
-        };
         let exists = found.exists;
+        let Some((last, steps)) =
+            behind.split_last().filter(|(last, _)| !STEPS.contains(&last.method.to_string().as_str()))
+        else {
+            let mut inner = Vec::new();
+            return match self.item_behind(found.item, behind, &mut inner)? {
+                Item::Place { .. } => Err((call.method.to_token_stream(), OPTION.into())),
+                item => {
+                    let value = item.expr();
+                    Ok(Item::Value(parse_quote!(if #exists { #(#inner)* Some(#value) } else { None })))
+                }
+            };
+        };
         let or: Option<Expr> = match (last.method.to_string().as_str(), last.args.first()) {
             ("unwrap", None) => None,
             ("expect", Some(_)) => None,
@@ -524,7 +645,7 @@ impl<'e> Parser<'e> {
             }
         };
         let mut inner = Vec::new();
-        let item = self.item_behind(found.item, steps, site, &mut inner)?;
+        let item = self.item_behind(found.item, steps, &mut inner)?;
         match or {
             None => {
                 let message = match last.args.first() {
@@ -554,17 +675,21 @@ impl<'e> Parser<'e> {
         }
     }
 
-    /// An optional item that is there, and what `steps` make of it.
+    /// An optional item that is there, and what `steps` make of it, by statements that may stand among the user's.
     fn item_behind(
         &mut self,
         item: Located,
         steps: &[&ExprMethodCall],
-        site: Site,
         out: &mut Vec<Stmt>,
     ) -> Result<Item, Refused> {
+        let site = Site::Block;
         let mut item = match item {
             Located::At(source, index) => self.item_at(&source, &index, site, out)?,
             Located::There(item) => item,
+            Located::Made(statements, item) => {
+                out.extend(statements);
+                item
+            }
         };
         for step in steps {
             item = match (step.method.to_string().as_str(), step.args.first()) {
@@ -587,9 +712,12 @@ impl<'e> Parser<'e> {
         out: &mut Vec<Stmt>,
         inner: &mut Vec<Stmt>,
     ) -> Option<Result<(Expr, Item), Refused>> {
+        if let Some(Found { exists, item }) = self.held_item(expr) {
+            let item = self.item_behind(item, &[], inner);
+            return Some(item.map(|item| (exists, item)));
+        }
         let (consumer, behind) = consumer(expr)?;
-        if behind.iter().any(|step| !["map", "copied", "cloned"].contains(&step.method.to_string().as_str()))
-        {
+        if behind.iter().any(|step| !STEPS.contains(&step.method.to_string().as_str())) {
             return None;
         }
         let around = Occurrences::of(expr);
@@ -609,7 +737,7 @@ impl<'e> Parser<'e> {
             }
         };
         Some(found.and_then(|found| {
-            let item = self.item_behind(found.item, &behind, site, inner)?;
+            let item = self.item_behind(found.item, &behind, inner)?;
             Ok((found.exists, item))
         }))
     }

@@ -4,7 +4,7 @@ use quote::ToTokens;
 use syn::{Expr, ExprClosure, Ident, Stmt, parse_quote};
 
 use crate::closures::{Refused, Site};
-use crate::iterators::item::{Code, Item};
+use crate::iterators::item::{Code, Item, operand};
 use crate::iterators::source::{Access, Function, Source, result};
 use crate::parse::Parser;
 use crate::rename::{Substitute, bound, path};
@@ -41,6 +41,16 @@ pub(crate) enum Stage {
     Take(Expr, Ident),
     StepBy(Expr, Ident),
     Scan(ExprClosure, Ident),
+}
+
+impl Stage {
+    /// It makes one item of each.
+    pub(crate) fn keeps_count(&self) -> bool {
+        matches!(
+            self,
+            Stage::Map(_) | Stage::Copied | Stage::Inspect(_) | Stage::Enumerate(_) | Stage::Scan(..)
+        )
+    }
 }
 
 /// What becomes of each item.
@@ -283,6 +293,10 @@ impl<'e> Parser<'e> {
     ) -> Result<(), Refused> {
         let mut closure = closure.clone();
         let parameter = closure.inputs.first().cloned();
+        let parameter = match parameter {
+            Some(syn::Pat::Type(typed)) => Some(*typed.pat),
+            parameter => parameter,
+        };
         let Some(syn::Pat::Ident(parameter)) = parameter else {
             return Err((closure.inputs.to_token_stream(), "give the state a name".into()));
         };
@@ -333,12 +347,15 @@ fn endless(source: &Source) -> Result<Expr, Refused> {
 
 /// A test gets the item by reference.
 pub(crate) fn reference(item: &Item) -> Expr {
-    let item = item.expr();
+    let item = match item.expr() {
+        item @ Expr::Reference(_) => item,
+        item => operand(item),
+    };
     parse_quote!(&#item)
 }
 
 /// `if c { Some(x) } else { None }` and its relatives: the condition, and the code for `x`.
-fn optional(value: Option<Expr>, closure: &ExprClosure) -> Result<(Option<Expr>, Code), Refused> {
+pub(crate) fn optional(value: Option<Expr>, closure: &ExprClosure) -> Result<(Option<Expr>, Code), Refused> {
     let refused = || {
         let why = "this closure is differentiable if it ends in `Some(…)`, in `if … { Some(…) } else { None }` or in `then`: \
                    write it like that, or as a loop";
@@ -351,16 +368,19 @@ fn optional(value: Option<Expr>, closure: &ExprClosure) -> Result<(Option<Expr>,
     match value.ok_or_else(refused)? {
         Expr::If(branch) if !matches!(&*branch.cond, Expr::Let(_)) => {
             let Some((_, otherwise)) = &branch.else_branch else { return Err(refused()) };
-            let none = |expr: &Expr| matches!(Code::of(expr), Code { statements, value: Some(value) } if statements.is_empty() && is_path(&value, "None"));
-            let block = &branch.then_branch;
-            let then: Expr = parse_quote!(#block);
-            let mut code = Code::of(&then);
+            let none = |code: &Code| {
+                code.statements.is_empty() && code.value.as_ref().is_some_and(|value| is_path(value, "None"))
+            };
+            let (block, cond) = (&branch.then_branch, branch.cond);
+            let (then, otherwise) = (Code::of(&parse_quote!(#block)), Code::of(otherwise));
+            let (test, mut code): (Expr, Code) = match (none(&then), none(&otherwise)) {
+                (false, true) => (*cond, then),
+                (true, false) => (parse_quote!(!(#cond)), otherwise),
+                _ => return Err(refused()),
+            };
             let Some(inner) = code.value.take().and_then(some) else { return Err(refused()) };
-            if !none(otherwise) {
-                return Err(refused());
-            }
             code.value = Some(inner);
-            Ok((Some(*branch.cond), code))
+            Ok((Some(test), code))
         }
         Expr::MethodCall(call)
             if call.args.len() == 1 && (call.method == "then" || call.method == "then_some") =>

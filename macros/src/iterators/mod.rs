@@ -8,7 +8,9 @@ pub(crate) mod collect;
 pub(crate) mod consumers;
 pub(crate) mod flow;
 pub(crate) mod item;
+pub(crate) mod made;
 pub(crate) mod source;
+pub(crate) mod split;
 
 use quote::ToTokens;
 use syn::visit_mut::VisitMut;
@@ -150,6 +152,7 @@ impl<'e> Parser<'e> {
                 Ok(self.elements(&reference.expr, access, out))
             }
             Expr::Array(_) => Ok(self.elements(expr, Access::Value, out)),
+            Expr::Path(_) if let Some(chain) = self.named_chain(expr)? => self.flow(&chain, out),
             Expr::Path(_) | Expr::Field(_) | Expr::Index(_) => {
                 let access = self.access(expr);
                 Ok(self.elements(expr, access, out))
@@ -203,8 +206,15 @@ impl<'e> Parser<'e> {
             Expr::Paren(paren) => self.flow_of_receiver(&paren.expr, out),
             Expr::Range(_) | Expr::Call(_) => self.flow(expr, out),
             Expr::MethodCall(_) => self.flow_of_method(expr, out),
+            Expr::Path(_) if let Some(chain) = self.named_chain(expr)? => self.flow(&chain, out),
             _ => Ok(None),
         }
+    }
+
+    /// An iterator with adapters, as far as syntax tells.
+    pub(crate) fn goes_through(&self, expr: &Expr) -> bool {
+        matches!(expr, Expr::MethodCall(call) if !CONSUMERS.contains(&call.method.to_string().as_str()))
+            && self.is_chain(expr)
     }
 
     /// `expr` is an iterator of a kind that is known, as far as syntax tells.
@@ -213,6 +223,7 @@ impl<'e> Parser<'e> {
             Expr::Paren(paren) => self.is_chain(&paren.expr),
             Expr::Range(range) => range.start.is_some(),
             Expr::Call(call) => generator(&call.func).is_some(),
+            Expr::Path(_) => matches!(self.named_chain(expr), Ok(Some(_))),
             Expr::MethodCall(call) => {
                 let method = call.method.to_string();
                 if self.views(call).is_some() || self.iterates_views(call) {
@@ -426,6 +437,35 @@ impl<'e> Parser<'e> {
                 let value = Source::Repeat(self.repeated(value, out));
                 Some(plain(Source::Take(Box::new(value), parse_quote!(1))))
             }
+            (Some("repeat_with"), [function]) => {
+                let closure = self.without_arguments(function)?;
+                let every = Function::Closure(Box::new(parse_quote!(|_| #closure)));
+                Some(plain(Source::Map(Box::new(Source::From(parse_quote!(0))), every)))
+            }
+            (Some("from_fn"), [function]) => {
+                let body = self.without_arguments(function)?;
+                let state = self.names.fresh("state");
+                out.push(parse_quote!(let mut #state = 0;));
+                Some(Flow {
+                    stages: vec![Stage::Scan(parse_quote!(|#state, _| #body), state)],
+                    ..plain(Source::From(parse_quote!(0)))
+                })
+            }
+            (Some("successors"), [first, next]) => {
+                let some = |call: &syn::ExprCall| matches!(&*call.func, Expr::Path(path) if path.path.is_ident("Some"));
+                let first = match first {
+                    Expr::Call(call) if some(call) && matches!(call.args[0], Expr::Tuple(_)) => {
+                        let why = "`successors` of tuples is not differentiable: write a loop";
+                        return Err((call.to_token_stream(), why.into()));
+                    }
+                    Expr::Call(call) if some(call) => &call.args[0],
+                    other => {
+                        let why = "`successors` is differentiable from `Some(first)`: write a loop";
+                        return Err((other.to_token_stream(), why.into()));
+                    }
+                };
+                Some(self.successors(first, &self.literal(next)?, out)?)
+            }
             (Some("zip"), [left, right]) => {
                 let (left, right) = (self.flow(left, out)?, self.flow(right, out)?);
                 match (left, right) {
@@ -435,6 +475,45 @@ impl<'e> Parser<'e> {
             }
             _ => None,
         })
+    }
+
+    /// The body of a closure that takes nothing.
+    fn without_arguments(&self, function: &Expr) -> Result<Expr, Refused> {
+        let closure = self.literal(function)?;
+        match closure.inputs.is_empty() {
+            true => Ok(*closure.body),
+            false => Err((closure.to_token_stream(), "this takes a closure without parameters".into())),
+        }
+    }
+
+    /// `first`, what `next` makes of it, and so on: a `scan` whose state is the next item.
+    fn successors(&mut self, first: &Expr, next: &ExprClosure, out: &mut Vec<Stmt>) -> Result<Flow, Refused> {
+        let refused = |why: &str| Err((next.to_token_stream(), why.to_string()));
+        let (Some(pattern), 1) = (next.inputs.first(), next.inputs.len()) else {
+            return refused("this takes a closure with one parameter");
+        };
+        let mut code = Code::of(&next.body);
+        code.value = match code.value {
+            Some(Expr::Call(call))
+                if call.args.len() == 1
+                    && matches!(&*call.func, Expr::Path(path) if path.path.is_ident("Some")) =>
+            {
+                Some(call.args[0].clone())
+            }
+            _ => {
+                return refused(
+                    "`successors` is differentiable where its closure ends in `Some(…)`: write a loop",
+                );
+            }
+        };
+        let (state, item) = (self.hidden("state"), self.hidden("item"));
+        out.push(parse_quote!(let mut #state = #first;));
+        let scan = parse_quote!(|#state, _| {
+            let #item = *#state;
+            *#state = { let #pattern = &#item; #code };
+            Some(#item)
+        });
+        Ok(Flow { stages: vec![Stage::Scan(scan, state)], ..plain(Source::From(parse_quote!(0))) })
     }
 
     fn repeated(&mut self, value: &Expr, out: &mut Vec<Stmt>) -> Expr {
@@ -456,6 +535,11 @@ impl<'e> Parser<'e> {
         };
         match (method.as_str(), arg) {
             ("into_iter" | "fuse", None) => {}
+            ("cloned", None) if direct && flow.source().is_some_and(|source| self.is_of_rows(source)) => {
+                let row = self.hidden("row");
+                let clone = Function::Closure(Box::new(parse_quote!(|#row| #row.clone())));
+                wrap(&mut flow, &mut |inner| Source::Map(inner, clone.clone()));
+            }
             ("copied" | "cloned", None) if direct => wrap(&mut flow, &mut Source::Copied),
             ("copied" | "cloned", None) => flow.stages.push(Stage::Copied),
             ("map", Some(function)) => {
@@ -481,7 +565,10 @@ impl<'e> Parser<'e> {
                     "take" => Source::Take,
                     _ => Source::StepBy,
                 };
-                if direct {
+                // What stands between makes one item of each.
+                let counted =
+                    matches!(flow.origin, Origin::Source(_)) && flow.stages.iter().all(Stage::keeps_count);
+                if direct || method == "take" && counted {
                     wrap(&mut flow, &mut |inner| make(inner, count.clone()));
                 } else {
                     let counter = self.counter("passed", out);
@@ -493,6 +580,7 @@ impl<'e> Parser<'e> {
                 }
             }
             ("rev", None) => return self.reversed(flow, call),
+            ("cycle", None) if direct => wrap(&mut flow, &mut |inner| Source::Cycle(inner, None)),
             ("zip", Some(other)) => {
                 let Some(other_flow) = self.flow(other, out)? else {
                     return Err((
@@ -551,6 +639,18 @@ impl<'e> Parser<'e> {
             }
         }
         Ok(flow)
+    }
+
+    /// The items are vectors, by reference.
+    fn is_of_rows(&mut self, source: &Source) -> bool {
+        match source {
+            Source::Elements { base, access: Access::Shared } => self.holds_vectors(base),
+            Source::Skip(inner, _)
+            | Source::Take(inner, _)
+            | Source::StepBy(inner, _)
+            | Source::Rev(inner, _) => self.is_of_rows(inner),
+            _ => false,
+        }
     }
 
     fn reversed(&mut self, flow: Flow, call: &ExprMethodCall) -> Result<Flow, Refused> {
@@ -649,6 +749,7 @@ const ADAPTERS: &[&str] = &[
     "take",
     "step_by",
     "rev",
+    "cycle",
     "zip",
     "chain",
     "filter",
@@ -733,7 +834,7 @@ fn zip(left: Flow, right: Flow, tokens: impl ToTokens) -> Result<Flow, Refused> 
 fn generator(function: &Expr) -> Option<&'static str> {
     let Expr::Path(path) = function else { return None };
     let segments: Vec<String> = path.path.segments.iter().map(|s| s.ident.to_string()).collect();
-    let known = ["repeat", "repeat_n", "once", "zip"].into_iter();
+    let known = ["repeat", "repeat_n", "repeat_with", "once", "zip", "from_fn", "successors"].into_iter();
     known.into_iter().find(|name| {
         segments.len() > 1
             && segments[segments.len() - 2] == "iter"

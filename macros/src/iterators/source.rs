@@ -63,6 +63,8 @@ pub(crate) enum Source {
         axis: Option<Expr>,
     },
     Repeat(Expr),
+    /// From the start again and again, with the length of one round under a name.
+    Cycle(Box<Source>, Option<Ident>),
     Zip(Box<Source>, Box<Source>),
     Enumerate(Box<Source>),
     Skip(Box<Source>, Expr),
@@ -99,6 +101,10 @@ impl Source {
                 false => parse_quote!(#base.ncols()),
             },
             Source::From(_) | Source::Repeat(_) => return None,
+            Source::Cycle(_, n) => {
+                let n = n.as_ref()?;
+                parse_quote!(if #n == 0 { 0 } else { usize::MAX })
+            }
             Source::Zip(left, right) => match (left.len(), right.len()) {
                 (Some(left), Some(right)) => parse_quote!(usize::min(#left, #right)),
                 (one, other) => one.or(other)?,
@@ -132,6 +138,7 @@ impl Source {
             | Source::Take(inner, _)
             | Source::StepBy(inner, _)
             | Source::Rev(inner, _)
+            | Source::Cycle(inner, _)
             | Source::Copied(inner) => inner.is_plain(),
             _ => true,
         }
@@ -180,13 +187,10 @@ impl Parser<'_> {
     /// Gives a name to what is needed in each iteration: the lengths behind `rev`.
     pub(crate) fn name_lengths(&mut self, source: &mut Source, setup: &mut Vec<Stmt>) -> Result<(), Refused> {
         match source {
-            Source::Rev(inner, name) => {
+            Source::Rev(inner, name) | Source::Cycle(inner, name) => {
                 self.name_lengths(inner, setup)?;
                 let Some(len) = inner.len() else {
-                    return Err((
-                        inner_tokens(inner),
-                        "this iterator has no end from which to go backwards".into(),
-                    ));
+                    return Err((inner_tokens(inner), "this iterator has no end from which to go on".into()));
                 };
                 let n = self.names.fresh("n");
                 setup.push(parse_quote!(let #n = #len;));
@@ -246,6 +250,10 @@ impl Parser<'_> {
                 Item::Value(parse_quote!(#base.#view(#(#axis,)* #index)))
             }
             Source::Repeat(value) => Item::Value(value.clone()),
+            Source::Cycle(inner, n) => {
+                let n = n.as_ref().expect("named before");
+                self.item_at(inner, &parse_quote!((#index % #n)), site, out)?
+            }
             Source::Zip(left, right) => {
                 let left = self.item_at(left, index, site, out)?;
                 Item::Tuple(vec![left, self.item_at(right, index, site, out)?])

@@ -24,6 +24,7 @@ mod everyday;
 mod exits;
 mod fields;
 mod finance;
+mod found;
 mod learning;
 mod mechanics;
 mod numerics;

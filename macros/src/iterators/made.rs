@@ -1,0 +1,177 @@
+//! Arrays and vectors that are made whole: `std::array::from_fn`, `array.map`, `concat`. They become loops, as chains do.
+
+use quote::ToTokens;
+use syn::{Expr, ExprMethodCall, Ident, Stmt, Type, TypeArray, parse_quote};
+
+use crate::closures::{Refused, Site};
+use crate::iterators::collect::{element_of_vec, makes_composite};
+use crate::iterators::consumers::Chain;
+use crate::iterators::item::{Code, Item};
+use crate::iterators::source::Function;
+use crate::kind::kind_of_type;
+use crate::parse::Parser;
+use crate::program::Kind;
+use crate::rename::path;
+
+const ALIKE: &str = "`map` of an array is differentiable where it makes numbers of numbers: write a loop, or `std::array::from_fn`";
+
+impl Parser<'_> {
+    /// The value of such a call; `None` if `expr` is none. The loop goes to `out`.
+    pub(crate) fn made_whole(
+        &mut self,
+        expr: &Expr,
+        expected: Option<&Type>,
+        out: &mut Vec<Stmt>,
+    ) -> Option<Result<Chain, Refused>> {
+        let made = match expr {
+            Expr::Call(call) if is_from_fn(&call.func) && call.args.len() == 1 && self.suspects.any(call) => {
+                self.array_of(call, expected, out)
+            }
+            Expr::MethodCall(call) if call.method == "map" && call.args.len() == 1 => {
+                if !self.is_array(&call.receiver) || !self.suspects.any(call) {
+                    return None;
+                }
+                self.array_map(call, out)
+            }
+            Expr::MethodCall(call) if call.method == "concat" && call.args.is_empty() => {
+                if !self.suspects.any(call) {
+                    return None;
+                }
+                self.concat(call, out)?
+            }
+            Expr::MethodCall(call)
+                if ["to_vec", "clone", "to_owned"].iter().any(|copies| call.method == copies)
+                    && self.suspects.any(call)
+                    && self.holds_vectors(&call.receiver) =>
+            {
+                Ok(self.copied_rows(&call.receiver, out))
+            }
+            _ => return None,
+        };
+        Some(made.map(|name| Chain::Value(Item::Value(path(&name)))))
+    }
+
+    /// An array, as far as the syntax tells, and no `Option`.
+    fn is_array(&mut self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Array(_) => true,
+            Expr::Paren(paren) => self.is_array(&paren.expr),
+            Expr::Path(_) | Expr::Field(_) | Expr::Index(_) => {
+                self.shape_of(expr).is_none()
+                    && self
+                        .place(expr)
+                        .is_some_and(|place| matches!(self.program.kind_of_place(&place), Kind::Sequence(_)))
+            }
+            _ => false,
+        }
+    }
+
+    /// `std::array::from_fn(|i| …)`, of a type that is told.
+    fn array_of(
+        &mut self,
+        call: &syn::ExprCall,
+        expected: Option<&Type>,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Ident, Refused> {
+        let Some(Type::Array(TypeArray { elem, len, .. })) = expected else {
+            let why = "`from_fn` is differentiable where the type is told: `let a: [f64; 3] = std::array::from_fn(…);`";
+            return Err((call.func.to_token_stream(), why.into()));
+        };
+        let Some(start) = zeros(expected.expect("just seen")) else {
+            let why = "`from_fn` is differentiable for arrays of numbers, also nested: write a loop";
+            return Err((elem.to_token_stream(), why.into()));
+        };
+        let function = self.function(&call.args[0])?;
+        let (items, item, i) = (self.hidden("items"), self.hidden("item"), self.names.fresh("i"));
+        let mut body = Vec::new();
+        let value = self.mapped(&function, Item::Value(path(&i)), Site::Block, &mut body)?.expr();
+        out.push(parse_quote!(let mut #items: #expected = #start;));
+        out.push(
+            parse_quote!(for #i in 0..#len { #(#body)* let #item: #elem = #value; #items[#i] = #item; }),
+        );
+        Ok(items)
+    }
+
+    /// `x.map(f)` of an array, with results of the type of the elements.
+    fn array_map(&mut self, call: &ExprMethodCall, out: &mut Vec<Stmt>) -> Result<Ident, Refused> {
+        let function = self.function(&call.args[0])?;
+        if let Function::Closure(closure) = &function
+            && Code::of(&closure.body).value.is_some_and(|value| makes_composite(&value))
+        {
+            return Err((closure.body.to_token_stream(), ALIKE.into()));
+        }
+        let (items, i, x) = (self.hidden("items"), self.names.fresh("i"), &call.receiver);
+        out.push(parse_quote!(let mut #items = #x;));
+        let mut body = Vec::new();
+        let item = Item::Value(parse_quote!(#items[#i]));
+        let value = self.mapped(&function, item, Site::Block, &mut body)?.expr();
+        out.push(parse_quote!(for #i in 0..#items.len() { #(#body)* #items[#i] = #value; }));
+        Ok(items)
+    }
+
+    /// `expr` is a slice or a vector whose elements are vectors, as far as its type tells.
+    pub(crate) fn holds_vectors(&mut self, expr: &Expr) -> bool {
+        let ty = self.place(expr).and_then(|place| self.type_of_place(&place));
+        ty.and_then(|ty| match ty {
+            Type::Slice(slice) => Some(*slice.elem),
+            ty => element_of_vec(&ty),
+        })
+        .is_some_and(|element| element_of_vec(&element).is_some())
+    }
+
+    /// `rows.to_vec()`
+    fn copied_rows(&mut self, rows: &Expr, out: &mut Vec<Stmt>) -> Ident {
+        let (items, row, i) = (self.hidden("items"), self.hidden("row"), self.names.fresh("i"));
+        out.push(parse_quote!(let mut #items: Vec<Vec<_>> = Vec::with_capacity(#rows.len());));
+        out.push(
+            parse_quote!(for #i in 0..#rows.len() { let #row = #rows[#i].to_vec(); #items.push(#row); }),
+        );
+        items
+    }
+
+    /// `[x, y].concat()` of slices, and `rows.concat()` of a vector of vectors.
+    fn concat(&mut self, call: &ExprMethodCall, out: &mut Vec<Stmt>) -> Option<Result<Ident, Refused>> {
+        let (items, n) = (self.names.fresh("items"), self.names.fresh("n"));
+        match &*call.receiver {
+            Expr::Array(array) => {
+                let parts = array.elems.iter();
+                out.push(parse_quote!(let #n = 0 #(+ (#parts).len())*;));
+                out.push(parse_quote!(let mut #items: Vec<_> = Vec::with_capacity(#n);));
+                for part in &array.elems {
+                    out.push(parse_quote!(#items.extend_from_slice(#part);));
+                }
+            }
+            rows => {
+                let place = self.place(rows)?;
+                if !self.program.of_rows(&place) && !self.program.has_rows(&place) {
+                    return None;
+                }
+                let row = self.hidden("row");
+                out.push(parse_quote!(let mut #n = 0_usize;));
+                out.push(parse_quote!(for #row in #rows.iter() { #n += #row.len(); }));
+                out.push(parse_quote!(let mut #items: Vec<_> = Vec::with_capacity(#n);));
+                out.push(parse_quote!(for #row in #rows.iter() { #items.extend_from_slice(&#row[..]); }));
+            }
+        }
+        self.suspects.insert(&items);
+        Some(Ok(items))
+    }
+}
+
+/// `std::array::from_fn`
+pub(crate) fn is_from_fn(function: &Expr) -> bool {
+    let Expr::Path(path) = function else { return false };
+    let mut names = path.path.segments.iter().rev().map(|segment| segment.ident.to_string());
+    names.next().as_deref() == Some("from_fn") && names.next().as_deref() == Some("array")
+}
+
+/// An array of zeros.
+fn zeros(ty: &Type) -> Option<Expr> {
+    match ty {
+        Type::Array(TypeArray { elem, len, .. }) => {
+            let element = zeros(elem)?;
+            Some(parse_quote!([#element; #len]))
+        }
+        ty => (kind_of_type(ty) == Kind::Float).then(|| parse_quote!(0.0)),
+    }
+}

@@ -1,0 +1,44 @@
+//! What methods such as `len` return, which the macro takes to carry no gradient by their names.
+
+use std::cmp::Ordering;
+
+/// A type whose values carry no gradient.
+#[diagnostic::on_unimplemented(
+    message = "a method of this name is taken to carry no gradient, and returns `{Self}`",
+    label = "`len`, `dim`, `shape`, `is_…` and the like are those of collections and numbers",
+    note = "give the method another name, such as `length` or `norm`"
+)]
+pub trait Inert {}
+
+macro_rules! inert {
+    ($($T:ty),*) => {$(impl Inert for $T {})*};
+}
+inert!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, bool, char, (), str, String, Ordering);
+
+impl<T: Inert> Inert for Option<T> {}
+impl<T: Inert> Inert for [T] {}
+impl<T: Inert, const N: usize> Inert for [T; N] {}
+impl<T: Inert> Inert for Vec<T> {}
+impl<T: Inert + ?Sized> Inert for &T {}
+impl<A: Inert, B: Inert> Inert for (A, B) {}
+impl<A: Inert, B: Inert, C: Inert> Inert for (A, B, C) {}
+impl<A: Inert, B: Inert, C: Inert, D: Inert> Inert for (A, B, C, D) {}
+impl<I: ?Sized> Inert for ndarray::Dim<I> {}
+
+/// `value`, of which the compiler checks that it carries no gradient.
+#[inline(always)]
+pub fn inert<T: Inert>(value: T) -> T {
+    value
+}
+
+/// What only a function takes that takes anything.
+pub struct TheNameConstantIsTakenByPullback;
+
+/// `value`, which is about to be passed to what is called `constant`: the function of this crate, which takes anything.
+#[inline(always)]
+pub fn about_to_be_constant<T>(
+    _constant: impl FnOnce(TheNameConstantIsTakenByPullback) -> TheNameConstantIsTakenByPullback,
+    value: T,
+) -> T {
+    value
+}

@@ -1,0 +1,219 @@
+//! Arrays and vectors that are made whole, chains under a name, and what chains end in besides numbers.
+
+use pullback::prelude::*;
+use pullback::testing::{check_gradient, check_rule};
+
+#[differentiable]
+fn powers(x: &[f64]) -> [f64; 4] {
+    std::array::from_fn(|k| x.iter().map(|v| v.powi(k as i32)).sum())
+}
+
+#[differentiable]
+fn arrays(x: &[f64], a: [f64; 3]) -> f64 {
+    let m: [[f64; 3]; 2] = core::array::from_fn(|i| std::array::from_fn(|j| a[j] * x[i]));
+    let b = a.map(|v| {
+        let w = v * x[0];
+        w.sin()
+    });
+    let c = [x[0], x[1]].map(f64::exp);
+    let squares: f64 = a.map(|v| v * v).iter().sum();
+    powers(x).iter().sum::<f64>() + m[1][2] * b[0] + c[1] * squares
+}
+
+#[differentiable]
+fn concatenated(x: &[f64], y: &[f64]) -> f64 {
+    let rows: Vec<Vec<f64>> = x.iter().map(|&a| vec![a, a * a]).collect();
+    let flat: Vec<f64> = rows.concat();
+    let both = [x, &flat[1..], y].concat();
+    both.iter().enumerate().map(|(i, v)| v * v * i as f64).sum()
+}
+
+/// Rows of a slice of vectors, copied; the copies are written to.
+#[differentiable]
+fn copied_rows(a: &[Vec<f64>], b: &Vec<Vec<f64>>) -> f64 {
+    let mut m = a.to_vec();
+    let mut rest: Vec<Vec<f64>> = b.iter().skip(1).cloned().collect();
+    let mut whole = b.clone();
+    m[0][1] *= whole[0][0];
+    whole[1][0] += m[0][1];
+    rest[0][0] *= whole[1][0];
+    rest.push(m[1].clone());
+    m.iter().flatten().sum::<f64>() * rest[0][0] + rest[1][0] * whole[1][1]
+}
+
+#[differentiable]
+fn parted(x: &[f64]) -> f64 {
+    let (mut large, small): (Vec<f64>, Vec<f64>) = x.iter().copied().partition(|&v| v > 0.3);
+    let (sines, squares): (Vec<f64>, Vec<f64>) = x.iter().map(|v| (v.sin(), v * v)).unzip();
+    large.push(x[0]);
+    large.iter().product::<f64>() * small.iter().map(|v| v * v).sum::<f64>()
+        + sines.iter().zip(&squares).map(|(a, b)| a * b).sum::<f64>()
+}
+
+/// `None` as soon as a number is not positive.
+#[differentiable]
+fn folded(x: &[f64]) -> f64 {
+    let both = x.iter().try_fold((1.0, 0.0), |(p, s), &a| (a > 0.0).then(|| (p * a, s + p)));
+    let one = x.iter().try_fold(x[0], |total, &a| {
+        let next = total * a;
+        if next < 0.3 { None } else { Some(next + a) }
+    });
+    let last = one.unwrap_or(2.0 * x[1]);
+    if let Some((p, s)) = both { p * s * last } else { x[0] * last }
+}
+
+/// Each of these names means what it meant outside of the closures.
+#[differentiable]
+fn best_of_pairs(x: &[f64]) -> f64 {
+    let (i, m) = x.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).unwrap();
+    let k = x.iter().enumerate().min_by(|(_, a), (_, b)| a.total_cmp(b)).map(|(i, _)| i).unwrap();
+    let (j, least) =
+        x.iter().enumerate().map(|(i, v)| (i, v * v)).min_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
+    let sums = x.iter().map(|&v| (v, v.sin())).reduce(|(a, b), (c, d)| (a + c, b * d)).unwrap();
+    let pair = x.iter().map(|&v| [v, v.cos()]).reduce(|a, b| [a[0] * b[0], a[1] + b[1]]).unwrap_or([0.0; 2]);
+    let from_one = (1..x.len()).max_by(|&a, &b| x[a].total_cmp(&x[b])).unwrap();
+    m * x[i] * x[k] + least * x[j] + sums.0 * sums.1 + pair[0] * pair[1] * x[from_one]
+}
+
+/// Options of numbers under a name.
+#[differentiable]
+fn kept_options(x: &[f64]) -> f64 {
+    let largest = x.iter().copied().reduce(f64::max);
+    let last = x.iter().copied().last();
+    let Some(largest) = largest else { return 0.0 };
+    largest * last.unwrap_or(1.0)
+}
+
+#[differentiable]
+fn named_chains(x: &[f64], n: usize) -> f64 {
+    let mean = x.iter().sum::<f64>() / x.len() as f64;
+    let deviations = x.iter().map(|v| v - mean);
+    let squares = deviations.map(|d| d * d);
+    let pairs = x.iter().zip(x.iter().skip(1));
+    let mut total = squares.sum::<f64>();
+    for (a, b) in pairs {
+        total += a * b;
+    }
+    for i in 0..n {
+        let even = x[i..].iter().enumerate().filter(|(j, _)| j % 2 == 0).map(|(_, v)| v * v);
+        total += even.sum::<f64>() * x[i];
+    }
+    total
+}
+
+#[differentiable]
+fn endless(x: &[f64], y: &[f64], k: f64) -> f64 {
+    let around: f64 = x.iter().zip(y.iter().cycle()).map(|(a, b)| a * b).sum();
+    let skipped: f64 = y.iter().cycle().skip(1).take(5).map(|v| v * v).sum();
+    let powers: Vec<f64> = std::iter::successors(Some(1.0), |p| Some(p * k)).take(4).collect();
+    let mut state = x[0];
+    let halves: f64 = std::iter::from_fn(|| {
+        state *= 0.5;
+        Some(state)
+    })
+    .take(3)
+    .sum();
+    let same: f64 = std::iter::repeat_with(|| x[1] * k).take(2).product();
+    around + skipped * powers.iter().sum::<f64>() + halves * same * state
+}
+
+#[differentiable]
+fn matched(x: &[f64], k: f64) -> f64 {
+    match x {
+        [a, b] if a > b => a * k,
+        [a, .., b] if *a < 0.3 || b > &k => a * b,
+        [a, rest @ ..] if rest.len() > 1 => rest[0] * a,
+        [a, ..] => *a,
+        _ => k,
+    }
+}
+
+/// A smoothed mean: the state is an option.
+#[differentiable]
+fn smoothed(x: &[f64], alpha: f64) -> f64 {
+    let means: Vec<f64> = x
+        .iter()
+        .scan(None, |state: &mut Option<f64>, &v| {
+            let s = match *state {
+                None => v,
+                Some(before) => alpha * v + (1.0 - alpha) * before,
+            };
+            *state = Some(s);
+            Some(s)
+        })
+        .collect();
+    means.iter().map(|m| m * m).sum()
+}
+
+/// The least is only compared with.
+#[differentiable]
+fn cheapest(x: &[f64]) -> f64 {
+    let (mut least, mut largest) = (f64::INFINITY, std::f64::MIN);
+    let mut chosen = 0.0;
+    for (i, v) in x.iter().enumerate() {
+        let cost = v * v;
+        if cost < least {
+            least = cost;
+            chosen = v * i as f64 + x[0];
+        }
+        if cost > largest {
+            largest = cost;
+        }
+    }
+    chosen * chosen
+}
+
+#[differentiable]
+fn searched(xs: &[f64], ys: &[f64], x: f64) -> f64 {
+    let i = xs.partition_point(|&p| p < x).clamp(1, xs.len() - 1);
+    let j = match xs.binary_search_by(|p| p.partial_cmp(&x).unwrap()) {
+        Ok(j) => return ys[j],
+        Err(j) => j.min(ys.len() - 1),
+    };
+    let t = (x - xs[i - 1]) / (xs[i] - xs[i - 1]);
+    ys[i - 1] + (ys[i] - ys[i - 1]) * t * t * ys[j]
+}
+
+#[differentiable]
+fn converted(x: f32, n: u32) -> f64 {
+    let y: f64 = x.into();
+    y * y * f64::from(n)
+}
+
+#[test]
+fn whole() {
+    check_rule(arrays::rule, [(vec![0.5, 0.7], [0.1, 0.2, 0.3]), (vec![0.4, 0.3, 0.8], [0.4, 0.6, 0.2])]);
+    check_rule(concatenated::rule, [(vec![0.5, 0.2], vec![0.4]), (vec![0.7, 0.1, 0.3], vec![])]);
+    check_rule(
+        copied_rows::rule,
+        [
+            (vec![vec![0.1, 1.2], vec![0.9, 0.3]], vec![vec![0.4, 0.2], vec![0.6, 0.7]]),
+            (vec![vec![0.3, 0.2], vec![0.5]], vec![vec![0.4], vec![0.6, 0.7], vec![0.2]]),
+        ],
+    );
+}
+
+#[test]
+fn chains() {
+    check_all!([vec![0.5, 0.2, 0.9], vec![0.7, 0.1]]; parted, best_of_pairs, kept_options, cheapest);
+    check_all!([vec![0.9, 0.8, 0.9], vec![0.7, -0.1]]; folded);
+    check_rule(named_chains::rule, [(vec![0.5, 0.2, 0.9], 3), (vec![0.7, 0.1], 1)]);
+    check_rule(
+        endless::rule,
+        [(vec![0.9, 0.8, 0.9], vec![0.3, 0.5], 0.6), (vec![0.7, -0.1], vec![0.4], 0.3)],
+    );
+    check_rule(smoothed::rule, [(vec![0.5, 0.2, 0.9], 0.4), (vec![0.7], 0.1)]);
+    assert_eq!(kept_options(&[]), kept_options::gradient().value_and_gradient(&[]).0);
+}
+
+#[test]
+fn parts() {
+    let inputs = [&[0.5, 0.2, 0.9][..], &[0.7, 0.1], &[0.5, 0.2, 0.1], &[0.5], &[]];
+    check_rule(matched::rule, inputs.map(|x| (x.to_vec(), 0.3)));
+    check_rule(
+        searched::rule,
+        [(vec![0.0, 1.0, 2.5], vec![0.3, 0.4, 0.9], 1.4), (vec![0.0, 1.0], vec![0.2, 0.9], 0.4)],
+    );
+    let mut g = converted::gradient();
+    assert_eq!(g.value_and_gradient(0.5, 3).1.x, 3.0);
+}

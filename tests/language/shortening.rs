@@ -1,0 +1,86 @@
+//! Elements taken out of vectors: `retain`, `dedup`, `drain`, `split_off`, `append`.
+
+use pullback::prelude::*;
+use pullback::testing::{check_gradient, check_rule};
+
+/// Numbers, rows and pairs; what stays keeps its order.
+#[differentiable]
+fn retained(x: &[f64]) -> f64 {
+    let mut v = x.to_vec();
+    v.retain(|&a| a > 0.15);
+    let mut rows: Vec<Vec<f64>> = x.iter().map(|&a| vec![a, a * a]).collect();
+    rows.retain(|row| row[0] > 0.15);
+    let mut pairs: Vec<(f64, usize)> = x.iter().enumerate().map(|(i, &a)| (a * a, i)).collect();
+    pairs.retain(|(a, _)| *a > 0.03);
+    let powers: f64 = v.iter().enumerate().map(|(i, a)| a.powi(i as i32 + 1)).sum();
+    powers * rows.iter().map(|r| r[0] * r[1]).sum::<f64>()
+        + pairs.iter().map(|p| p.0 * p.1 as f64).sum::<f64>()
+}
+
+#[differentiable]
+fn without_repetitions(x: &[f64]) -> f64 {
+    let mut v: Vec<f64> = x.iter().map(|a| a.abs()).collect();
+    v.dedup();
+    let mut near = v.clone();
+    near.dedup_by(|a, b| (*a - *b).abs() < 0.01);
+    let mut pairs: Vec<(f64, usize)> = x.iter().enumerate().map(|(i, &a)| (a * a, i / 2)).collect();
+    pairs.dedup_by_key(|p| p.1);
+    let mut empty: Vec<f64> = Vec::new();
+    empty.dedup();
+    let products: f64 = v.iter().zip(&near).map(|(a, b)| a * b).sum();
+    products * pairs.iter().map(|p| p.0).product::<f64>() + empty.len() as f64
+}
+
+#[differentiable]
+fn drained(x: &[f64]) -> f64 {
+    let mut v: Vec<f64> = x.iter().map(|a| a * a).collect();
+    let mut w = vec![x[0]];
+    w.extend(v.drain(1..2));
+    let first: f64 = v.drain(..=0).sum();
+    v.push(first);
+    let tail: Vec<f64> = w.drain(1..).map(|a| a * first).collect();
+    let mut total = 0.0;
+    for (i, a) in v.drain(..).enumerate() {
+        if i == 3 {
+            break;
+        }
+        total += a * (i + 1) as f64;
+    }
+    w.append(&mut v);
+    w.extend(tail);
+    w.drain(..1);
+    total + w.iter().fold(1.0, |product, a| product * a) + v.len() as f64
+}
+
+/// The elements behind the first that is larger than `k`, apart from the others.
+#[differentiable]
+fn split(x: &[f64], k: f64) -> f64 {
+    let mut low = x.to_vec();
+    let at = low.iter().position(|&a| a > k).unwrap_or(low.len());
+    let mut high = low.split_off(at);
+    high.push(k);
+    low.append(&mut high);
+    high.extend_from_slice(&low[..1]);
+    let mut product = high[0] * k;
+    for (i, a) in low.iter().enumerate() {
+        product += a * a * i as f64;
+    }
+    product
+}
+
+#[test]
+fn numbers() {
+    check_all!([vec![0.5, 0.12, 0.9], vec![0.7, 0.1]]; retained);
+    check_all!([vec![0.5, 0.503, 0.9], vec![0.7, 0.2]]; without_repetitions);
+    check_all!([vec![0.5, 0.2, 0.9, 0.3], vec![0.7, 0.1]]; drained);
+    check_rule(split::rule, [(vec![0.5, 0.2, 0.9, 0.3], 0.6), (vec![0.7, 0.1], 0.2), (vec![0.3], 0.4)]);
+}
+
+/// Repetitions are taken out for good: the first of them has the gradient.
+#[test]
+fn repetitions() {
+    let mut g = without_repetitions::gradient();
+    let (value, d) = g.value_and_gradient(&[0.5, 0.5]);
+    assert_eq!(value, without_repetitions(&[0.5, 0.5]));
+    assert_eq!(d.x, [2.0 * 0.5 * 0.25 + 0.25 * 2.0 * 0.5, 0.0]);
+}
