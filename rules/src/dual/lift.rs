@@ -1,5 +1,7 @@
 //! Data with dual numbers in the place of its floats.
 
+use std::slice;
+
 use ndarray::{Array, ArrayRef, Dimension};
 
 use crate::dual::number::DualNumber;
@@ -22,6 +24,15 @@ pub trait Lift<T, const N: usize> {
     #[inline]
     fn load(&self, dual: &mut Self::Dual) {
         *dual = self.lift();
+    }
+    /// The values of several that lie side by side, and the first derivative of each coordinate, if these are the numbers in `tangents`, one for
+    /// each. Says whether they are, and does nothing otherwise.
+    #[inline]
+    fn load_along(_all: &[Self], _duals: &mut [Self::Dual], _tangents: &[f64]) -> bool
+    where
+        Self: Sized,
+    {
+        false
     }
     /// The values.
     fn lower(dual: &Self::Dual) -> Self
@@ -51,6 +62,17 @@ impl<T: Float, const N: usize> Lift<T, N> for f64 {
     #[inline(always)]
     fn load(&self, dual: &mut DualNumber<T, N>) {
         dual.value = T::from_f64(*self);
+    }
+    #[inline]
+    fn load_along(all: &[f64], duals: &mut [DualNumber<T, N>], tangents: &[f64]) -> bool {
+        let fit = all.len() == duals.len() && all.len() == tangents.len();
+        if fit {
+            for ((value, tangent), dual) in all.iter().zip(tangents).zip(duals) {
+                dual.value = T::from_f64(*value);
+                dual.tangent[0] = T::from_f64(*tangent);
+            }
+        }
+        fit
     }
     #[inline(always)]
     fn lower(dual: &DualNumber<T, N>) -> f64 {
@@ -86,6 +108,10 @@ impl<T, const N: usize, A: Lift<T, N>, const M: usize> Lift<T, N> for [A; M] {
         for (value, dual) in self.iter().zip(dual) {
             value.load(dual);
         }
+    }
+    #[inline]
+    fn load_along(all: &[Self], duals: &mut [[A::Dual; M]], tangents: &[f64]) -> bool {
+        A::load_along(all.as_flattened(), duals.as_flattened_mut(), tangents)
     }
     #[inline]
     fn lower(dual: &[A::Dual; M]) -> Self {
@@ -225,6 +251,11 @@ pub trait LiftRef<T, const N: usize> {
     type Store: Default + Send;
     /// Brings the values to `store`, see [`Lift::load`].
     fn load(&self, store: &mut Self::Store);
+    /// Brings values and derivatives to `store` if that is as simple as that, see [`Lift::load_along`].
+    #[inline]
+    fn load_along(&self, _store: &mut Self::Store, _tangents: &[f64]) -> bool {
+        false
+    }
     /// What was brought there.
     fn lend(store: &mut Self::Store) -> &mut Self::Dual;
     /// Takes the values back.
@@ -242,6 +273,11 @@ impl<T, const N: usize, A: Lift<T, N>> LiftRef<T, N> for A {
             Some(dual) => Lift::load(self, dual),
             None => *store = Some(self.lift()),
         }
+    }
+    #[inline]
+    fn load_along(&self, store: &mut Option<A::Dual>, tangents: &[f64]) -> bool {
+        let dual = store.as_mut().map_or(&mut [][..], slice::from_mut);
+        A::load_along(slice::from_ref(self), dual, tangents)
     }
     #[inline]
     fn lend(store: &mut Option<A::Dual>) -> &mut A::Dual {
@@ -262,6 +298,10 @@ impl<T, const N: usize, A: Lift<T, N>> LiftRef<T, N> for [A] {
     #[inline]
     fn load(&self, store: &mut Vec<A::Dual>) {
         load(self, store);
+    }
+    #[inline]
+    fn load_along(&self, store: &mut Vec<A::Dual>, tangents: &[f64]) -> bool {
+        A::load_along(self, store, tangents)
     }
     #[inline]
     fn lend(store: &mut Vec<A::Dual>) -> &mut [A::Dual] {
