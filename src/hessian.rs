@@ -155,6 +155,9 @@ where
         let mut gradient = zeros::<F, 1>(gradient, &args);
         let mut product = zeros::<F, 1>(product, &args);
         F::Parameters::visit_dual_gradient(&mut gradients, buffers, &mut |run| {
+            if run.is_empty() {
+                return;
+            }
             // What lies in one piece is not copied.
             if run.len() == dimension && both::<F>(&mut gradient, &mut product, run, &scale) {
                 missing = 0;

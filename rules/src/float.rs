@@ -4,6 +4,7 @@ use std::fmt::{Debug, Display, LowerExp};
 use std::iter::{Product, Sum};
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign};
 
+use crate::blas::MatrixScalar;
 use crate::dual::{DualNumber, Laned, Lanes};
 use crate::scalar::{ScalarRules, SinCosRule};
 
@@ -70,6 +71,7 @@ macro_rules! float {
         /// A function may use the bounds of another crate instead, such as num-traits' `Float`.
         pub trait Float:
             Scalar
+            + MatrixScalar
             + Debug
             + Display
             + LowerExp

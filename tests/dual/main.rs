@@ -8,6 +8,7 @@ mod corpus;
 mod generic;
 mod nested;
 mod plain;
+mod products;
 mod pushforwards;
 mod rows;
 mod sparse;

@@ -2,12 +2,13 @@
 
 use std::slice;
 
-use ndarray::{Array, ArrayRef, Dimension};
+use ndarray::{Array, ArrayRef, Dimension, ShapeBuilder};
 
 use crate::dual::number::DualNumber;
 use crate::float::Float;
 use crate::function::for_tuples;
 use crate::shadow::Element;
+use crate::tangent::Tangent;
 
 /// Owned data that has a counterpart in dual numbers with components `T` and `N` directions.
 #[diagnostic::on_unimplemented(
@@ -178,11 +179,7 @@ impl<T, const N: usize, A: Lift<T, N, Dual: Element> + Clone, D: Dimension + 'st
         self.map(A::lift)
     }
     fn load(&self, dual: &mut Array<A::Dual, D>) {
-        if dual.raw_dim() == self.raw_dim() {
-            dual.zip_mut_with(self, |dual, value| value.load(dual));
-        } else {
-            *dual = self.lift();
-        }
+        load_array(self, dual);
     }
     fn lower(dual: &Array<A::Dual, D>) -> Self {
         dual.map(A::lower)
@@ -235,6 +232,27 @@ fn load<T, const N: usize, A: Lift<T, N>>(values: &[A], dual: &mut Vec<A::Dual>)
 fn resize<T, const N: usize, A: Lift<T, N>>(values: &[A], dual: &mut Vec<A::Dual>) {
     dual.truncate(values.len());
     dual.extend(values[dual.len()..].iter().map(A::lift));
+}
+
+/// Rows or columns are adjacent as they are in `values`, since what is computed may depend on that in its last bits.
+fn load_array<T, const N: usize, A: Lift<T, N, Dual: Element>, D: Dimension>(
+    values: &ArrayRef<A, D>,
+    dual: &mut Array<A::Dual, D>,
+) {
+    let by_columns = !values.is_standard_layout() && values.t().is_standard_layout();
+    if dual.raw_dim() == values.raw_dim() && dual.is_standard_layout() != by_columns {
+        dual.zip_mut_with(values, |dual, value| value.load(dual));
+        return;
+    }
+    let nothing = Array::from_elem(D::zeros(values.ndim()), A::Dual::zero());
+    let (mut elements, _) = std::mem::replace(dual, nothing).into_raw_vec_and_offset();
+    elements.clear();
+    match by_columns {
+        true => elements.extend(values.t().iter().map(A::lift)),
+        false => elements.extend(values.iter().map(A::lift)),
+    }
+    *dual = Array::from_shape_vec(values.raw_dim().set_f(by_columns), elements)
+        .expect("as many as the shape asks for");
 }
 
 fn unload<T, const N: usize, A: Lift<T, N>>(values: &mut [A], dual: &[A::Dual]) {
@@ -323,10 +341,8 @@ impl<T, const N: usize, A: Lift<T, N, Dual: Element>, D: Dimension + 'static> Li
     type Store = Option<Array<A::Dual, D>>;
     fn load(&self, store: &mut Option<Array<A::Dual, D>>) {
         match store {
-            Some(dual) if dual.raw_dim() == self.raw_dim() => {
-                dual.zip_mut_with(self, |dual, value| value.load(dual));
-            }
-            _ => *store = Some(self.map(A::lift)),
+            Some(dual) => load_array(self, dual),
+            None => *store = Some(self.map(A::lift)),
         }
     }
     fn lend(store: &mut Option<Array<A::Dual, D>>) -> &mut ArrayRef<A::Dual, D> {
