@@ -6,6 +6,7 @@ use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssi
 
 use crate::blas::MatrixScalar;
 use crate::dual::{DualNumber, Laned, Lanes};
+use crate::linalg::TriangularFactors;
 use crate::scalar::{ScalarRules, SinCosRule};
 
 /// `f32` and `f64`, as derived code sees them: `#[differentiable]` adds this bound to type parameters that stand for a
@@ -72,6 +73,7 @@ macro_rules! float {
         pub trait Float:
             Scalar
             + MatrixScalar
+            + TriangularFactors
             + Debug
             + Display
             + LowerExp

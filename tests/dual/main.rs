@@ -6,6 +6,7 @@ mod argmin;
 #[allow(clippy::all, reason = "functions as users write them")]
 mod corpus;
 mod generic;
+mod linear_algebra;
 mod nested;
 mod plain;
 mod products;
