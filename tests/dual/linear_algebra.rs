@@ -6,35 +6,19 @@ use pullback::prelude::*;
 use pullback::testing::{check_pushforward, check_second_order};
 use pullback::{Trans, blas};
 
-/// Numbers between -1 and 1, always the same.
-struct Random(u64);
+use crate::random::Random;
 
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 40) as f64 / (1u64 << 23) as f64 - 1.0
+/// With a positive diagonal that is large enough; rows are exchanged when it is decomposed, where it is not symmetric.
+fn regular_matrix(random: &mut Random, n: usize, symmetric: bool) -> Array2<f64> {
+    let a = random.matrix((n, n), false);
+    if symmetric {
+        return a.dot(&a.t()) + 0.5 * Array2::eye(n);
     }
-
-    fn vector(&mut self, len: usize) -> Array1<f64> {
-        Array1::from_shape_simple_fn(len, || self.next())
+    let mut a = 0.5 * a;
+    for i in 0..n {
+        a[[i, (i + 1) % n]] += 2.0;
     }
-
-    fn matrix(&mut self, shape: (usize, usize)) -> Array2<f64> {
-        Array2::from_shape_simple_fn(shape, || self.next())
-    }
-
-    /// With a positive diagonal that is large enough; rows are exchanged when it is decomposed, where it is not symmetric.
-    fn regular(&mut self, n: usize, symmetric: bool) -> Array2<f64> {
-        let a = self.matrix((n, n));
-        if symmetric {
-            return a.dot(&a.t()) + 0.5 * Array2::eye(n);
-        }
-        let mut a = 0.5 * a;
-        for i in 0..n {
-            a[[i, (i + 1) % n]] += 2.0;
-        }
-        a
-    }
+    a
 }
 
 /// A function of a matrix that is not linear in any entry.
@@ -66,11 +50,13 @@ fn of_positive_definite(a: &Array2<f64>, b: &Array1<f64>) -> f64 {
 fn positive_definite() {
     let random = &mut Random(1);
     let mut inputs = [3, 1, 5, 0, 20]
-        .map(|n| (random.regular(n, true), random.matrix((n, 2)), random.matrix((n, 2))))
+        .map(|n| {
+            (regular_matrix(random, n, true), random.matrix((n, 2), false), random.matrix((n, 2), false))
+        })
         .to_vec();
     check_pushforward(of_cholesky::rule, inputs.split_off(4));
     check_second_order(of_cholesky::rule, inputs);
-    let mut inputs = [3, 1, 5, 0, 20].map(|n| (random.regular(n, true), random.vector(n))).to_vec();
+    let mut inputs = [3, 1, 5, 0, 20].map(|n| (regular_matrix(random, n, true), random.vector(n))).to_vec();
     check_pushforward(of_positive_definite::rule, inputs.split_off(4));
     check_second_order(of_positive_definite::rule, inputs);
 }
@@ -99,13 +85,13 @@ fn of_factors(
 #[test]
 fn regular() {
     let random = &mut Random(2);
-    let mut inputs = [3, 1, 5, 0, 20].map(|n| (random.regular(n, false), random.vector(n))).to_vec();
+    let mut inputs = [3, 1, 5, 0, 20].map(|n| (regular_matrix(random, n, false), random.vector(n))).to_vec();
     check_pushforward(of_regular::rule, inputs.split_off(4));
     check_second_order(of_regular::rule, inputs);
     let mut inputs = [3, 1, 4, 18]
         .map(|n| {
-            let [p, l, u] = [(); 3].map(|()| random.matrix((n, n)));
-            (random.regular(n, false), p, l, u, random.vector(n))
+            let [p, l, u] = [(); 3].map(|()| random.matrix((n, n), false));
+            (regular_matrix(random, n, false), p, l, u, random.vector(n))
         })
         .to_vec();
     check_pushforward(of_factors::rule, inputs.split_off(3));
@@ -124,7 +110,7 @@ fn exponentials() {
     let random = &mut Random(3);
     // Both with and without squares.
     let inputs = [(2, 0.1), (3, 1.0), (2, 6.0), (1, 1.0)].map(|(n, size)| {
-        (size * random.matrix((n, n)), random.matrix((2, 1)), 0.5, Array2::zeros((2 * n, n)))
+        (size * random.matrix((n, n), false), random.matrix((2, 1), false), 0.5, Array2::zeros((2 * n, n)))
     });
     check_second_order(of_exponential::rule, inputs);
 }

@@ -11,6 +11,7 @@ mod nested;
 mod plain;
 mod products;
 mod pushforwards;
+mod random;
 mod rows;
 mod sparse;
 mod structs;

@@ -1,33 +1,17 @@
 //! Rules of vectors and matrices on dual numbers.
 
-use ndarray::{Array1, Array2, Array3, ShapeBuilder};
+use ndarray::{Array1, Array2, Array3};
 use pullback::blas::{self, Diag, Side, Trans, Uplo};
 use pullback::prelude::*;
 use pullback::testing::{check_pushforward, check_second_order};
 
-/// Numbers between -1 and 1, always the same.
-struct Random(u64);
+use crate::random::Random;
 
-impl Random {
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 40) as f64 / (1u64 << 23) as f64 - 1.0
-    }
-
-    fn vector(&mut self, len: usize) -> Array1<f64> {
-        Array1::from_shape_simple_fn(len, || self.next())
-    }
-
-    fn matrix(&mut self, shape: (usize, usize), by_columns: bool) -> Array2<f64> {
-        Array2::from_shape_simple_fn(shape.set_f(by_columns), || self.next())
-    }
-
-    /// A triangular matrix that is easily solved with.
-    fn triangle(&mut self, n: usize) -> Array2<f64> {
-        let mut matrix = self.matrix((n, n), n % 2 == 0);
-        matrix.diag_mut().map_inplace(|x| *x += 3.0);
-        matrix
-    }
+/// A triangular matrix that is easily solved with.
+fn triangle(random: &mut Random, n: usize) -> Array2<f64> {
+    let mut matrix = random.matrix((n, n), n % 2 == 0);
+    matrix.diag_mut().map_inplace(|x| *x += 3.0);
+    matrix
 }
 
 /// The sizes of a product: both that are small and that are not, and with a single row or column.
@@ -244,11 +228,11 @@ fn triangles() {
         );
         let (n, others) = [(3, 2), (1, 1), (2, 5), (4, 0), (5, 3)][variant % 5];
         let b = random.matrix(if bit(0) { (n, others) } else { (others, n) }, variant % 3 == 0);
-        inputs.push((form, [1.0, 0.0, -1.5][variant % 3], random.triangle(n), b, random.vector(n)));
+        inputs.push((form, [1.0, 0.0, -1.5][variant % 3], triangle(random, n), b, random.vector(n)));
     }
     check_second_order(of_triangles::rule, inputs);
     let form = (Side::Left, Uplo::Lower, Trans::No, Diag::NonUnit);
-    let large = (form, 1.5, random.triangle(20), random.matrix((20, 2), false), random.vector(20));
+    let large = (form, 1.5, triangle(random, 20), random.matrix((20, 2), false), random.vector(20));
     check_pushforward(of_triangles::rule, [large]);
     let inputs = [(Uplo::Lower, 3), (Uplo::Upper, 4), (Uplo::Lower, 9)].map(|(uplo, n)| {
         let [a, b, c] = [(); 3].map(|()| random.matrix((n, n), n % 2 == 0));

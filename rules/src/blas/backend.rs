@@ -499,9 +499,9 @@ pub(super) mod sealed {
             None
         }
         /// 0, in all parts.
-        fn is_zero(self) -> bool;
+        fn is_zero(&self) -> bool;
         /// 1, whatever happens.
-        fn is_one(self) -> bool;
+        fn is_one(&self) -> bool;
         /// *self·x*, where 0 times anything is 0, as in BLAS.
         fn scaling(self, x: Self) -> Self;
         /// The number nearest to `x`.
@@ -571,13 +571,13 @@ macro_rules! scalar {
             }
 
             #[inline(always)]
-            fn is_zero(self) -> bool {
-                self == 0.0
+            fn is_zero(&self) -> bool {
+                *self == 0.0
             }
 
             #[inline(always)]
-            fn is_one(self) -> bool {
-                self == 1.0
+            fn is_one(&self) -> bool {
+                *self == 1.0
             }
 
             #[inline(always)]

@@ -16,8 +16,8 @@ pub(super) type Triangular = (CBLAS_SIDE, CBLAS_UPLO, CBLAS_TRANSPOSE, CBLAS_DIA
 ///
 /// # Safety
 /// The arguments have to be right.
+#[allow(clippy::type_complexity, reason = "those of BLAS")]
 pub(super) struct Cblas<T> {
-    #[allow(clippy::type_complexity, reason = "those of gemm")]
     pub(super) gemm: unsafe fn(
         (CBLAS_TRANSPOSE, CBLAS_TRANSPOSE),
         (c_int, c_int, c_int),
@@ -42,36 +42,50 @@ pub(super) struct Cblas<T> {
 macro_rules! cblas {
     ($CBLAS:ident: $T:ident, $gemm:ident, $trsm:ident, $trmm:ident, $symm:ident, $syrk:ident) => {
         pub(super) const $CBLAS: Cblas<$T> = Cblas {
-            // SAFETY: as the caller guarantees, here and below.
-            gemm: |(trans_a, trans_b), (m, n, k), alpha, (a, lda), (b, ldb), beta, (c, ldc)| unsafe {
-                cblas_sys::$gemm(
-                    CblasColMajor,
-                    trans_a,
-                    trans_b,
-                    m,
-                    n,
-                    k,
-                    alpha,
-                    a,
-                    lda,
-                    b,
-                    ldb,
-                    beta,
-                    c,
-                    ldc,
-                );
+            gemm: |(trans_a, trans_b), (m, n, k), alpha, (a, lda), (b, ldb), beta, (c, ldc)| {
+                // SAFETY: as the caller guarantees.
+                unsafe {
+                    cblas_sys::$gemm(
+                        CblasColMajor,
+                        trans_a,
+                        trans_b,
+                        m,
+                        n,
+                        k,
+                        alpha,
+                        a,
+                        lda,
+                        b,
+                        ldb,
+                        beta,
+                        c,
+                        ldc,
+                    );
+                }
             },
-            trsm: |(side, uplo, trans, diag), (m, n), (a, lda), (x, ldx)| unsafe {
-                cblas_sys::$trsm(CblasColMajor, side, uplo, trans, diag, m, n, 1.0, a, lda, x, ldx);
+            trsm: |(side, uplo, trans, diag), (m, n), (a, lda), (x, ldx)| {
+                // SAFETY: as the caller guarantees.
+                unsafe {
+                    cblas_sys::$trsm(CblasColMajor, side, uplo, trans, diag, m, n, 1.0, a, lda, x, ldx);
+                }
             },
-            trmm: |(side, uplo, trans, diag), (m, n), (a, lda), (x, ldx)| unsafe {
-                cblas_sys::$trmm(CblasColMajor, side, uplo, trans, diag, m, n, 1.0, a, lda, x, ldx);
+            trmm: |(side, uplo, trans, diag), (m, n), (a, lda), (x, ldx)| {
+                // SAFETY: as the caller guarantees.
+                unsafe {
+                    cblas_sys::$trmm(CblasColMajor, side, uplo, trans, diag, m, n, 1.0, a, lda, x, ldx);
+                }
             },
-            symm: |(side, uplo), (m, n), alpha, (a, lda), (b, ldb), (c, ldc)| unsafe {
-                cblas_sys::$symm(CblasColMajor, side, uplo, m, n, alpha, a, lda, b, ldb, 1.0, c, ldc);
+            symm: |(side, uplo), (m, n), alpha, (a, lda), (b, ldb), (c, ldc)| {
+                // SAFETY: as the caller guarantees.
+                unsafe {
+                    cblas_sys::$symm(CblasColMajor, side, uplo, m, n, alpha, a, lda, b, ldb, 1.0, c, ldc);
+                }
             },
-            syrk: |(uplo, trans), (n, k), alpha, (a, lda), (c, ldc)| unsafe {
-                cblas_sys::$syrk(CblasColMajor, uplo, trans, n, k, alpha, a, lda, 1.0, c, ldc);
+            syrk: |(uplo, trans), (n, k), alpha, (a, lda), (c, ldc)| {
+                // SAFETY: as the caller guarantees.
+                unsafe {
+                    cblas_sys::$syrk(CblasColMajor, uplo, trans, n, k, alpha, a, lda, 1.0, c, ldc);
+                }
             },
         };
     };

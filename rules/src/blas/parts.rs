@@ -91,12 +91,12 @@ impl<T: Float, const N: usize> Sealed for DualNumber<T, N> {
     }
 
     #[inline(always)]
-    fn is_zero(self) -> bool {
+    fn is_zero(&self) -> bool {
         self.value.is_zero() && self.tangent.iter().all(|t| t.is_zero())
     }
 
     #[inline(always)]
-    fn is_one(self) -> bool {
+    fn is_one(&self) -> bool {
         self.value.is_one() && self.tangent.iter().all(|t| t.is_zero())
     }
 
@@ -147,12 +147,12 @@ impl<const K: usize> Sealed for Lanes<K> {
     }
 
     #[inline(always)]
-    fn is_zero(self) -> bool {
+    fn is_zero(&self) -> bool {
         self.0.iter().all(|x| x.is_zero())
     }
 
     #[inline(always)]
-    fn is_one(self) -> bool {
+    fn is_one(&self) -> bool {
         self.0.iter().all(|x| x.is_one())
     }
 
