@@ -9,7 +9,7 @@ use crate::random::Random;
 
 /// A triangular matrix that is easily solved with.
 fn triangle(random: &mut Random, n: usize) -> Array2<f64> {
-    let mut matrix = random.matrix((n, n), n % 2 == 0);
+    let mut matrix = random.matrix((n, n), n.is_multiple_of(2));
     matrix.diag_mut().map_inplace(|x| *x += 3.0);
     matrix
 }
@@ -156,7 +156,7 @@ fn of_updates(
 fn vectors() {
     let random = &mut Random(4);
     let inputs = [3, 1, 5, 18].map(|n| {
-        let a = random.matrix((n, n), n % 2 == 0);
+        let a = random.matrix((n, n), n.is_multiple_of(2));
         (0.7, a, random.vector(n), random.vector(n), 0.8, -0.6)
     });
     check_pushforward(of_vectors::rule, inputs[3..].iter().cloned());
@@ -164,7 +164,7 @@ fn vectors() {
     let uplos = [Uplo::Lower, Uplo::Upper];
     let inputs = [3, 4, 1, 18].map(|n| {
         let (x, y) = (random.vector(n), random.vector(n));
-        (uplos[n % 2], 0.7, x, y, random.matrix((n, n), n % 3 == 0))
+        (uplos[n % 2], 0.7, x, y, random.matrix((n, n), n.is_multiple_of(3)))
     });
     check_pushforward(of_updates::rule, inputs[3..].iter().cloned());
     check_second_order(of_updates::rule, inputs[..3].iter().cloned());
@@ -235,7 +235,7 @@ fn triangles() {
     let large = (form, 1.5, triangle(random, 20), random.matrix((20, 2), false), random.vector(20));
     check_pushforward(of_triangles::rule, [large]);
     let inputs = [(Uplo::Lower, 3), (Uplo::Upper, 4), (Uplo::Lower, 9)].map(|(uplo, n)| {
-        let [a, b, c] = [(); 3].map(|()| random.matrix((n, n), n % 2 == 0));
+        let [a, b, c] = [(); 3].map(|()| random.matrix((n, n), n.is_multiple_of(2)));
         (uplo, 0.7, a, b, c)
     });
     check_second_order(of_symmetric::rule, inputs);
