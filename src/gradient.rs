@@ -3,7 +3,7 @@
 use pullback_rules::{Args, Buffers, Cotangent, Function, Gradients, Output, Parameters, Rule, Scalar};
 
 /// What is asked of any rule behind a name.
-pub(crate) trait Kept: Send {
+pub trait Kept: Send {
     /// The parameters, as bits, whose shadows the rule overwrites.
     fn overwrite(&mut self) -> u32;
     fn reset(&mut self);
@@ -13,7 +13,7 @@ pub(crate) trait Kept: Send {
 
 /// A rule behind a name: its residual stays inside, so that the type of a gradient object can be written down. This costs
 /// one indirect call for a whole gradient.
-pub(crate) trait Erased<F: Function>: Kept {
+pub trait Erased<F: Function>: Kept {
     /// Runs both passes from the seed of a gradient: where that is compiled for itself, multiplications by one vanish.
     fn run_scalar(&mut self, args: Args<'_, F>, buffers: &mut Buffers<F>) -> (F::Output, Gradients<F>);
 }
@@ -40,6 +40,7 @@ impl<F: Function, R: Rule<Function = F>> ErasedWithSeed<F> for R {
 }
 
 impl<F: Function, R: Rule<Function = F>> Erased<F> for R {
+    #[inline]
     fn run_scalar(&mut self, mut args: Args<'_, F>, buffers: &mut Buffers<F>) -> (F::Output, Gradients<F>) {
         both(self, &mut args, buffers, F::Output::seed().expect("`gradient` asks for a scalar output"))
     }
@@ -79,7 +80,7 @@ fn both<F: Function, R: Rule<Function = F>>(
 pub(crate) struct Runner<F: Function, R: ?Sized = dyn Erased<F>> {
     rule: Box<R>,
     buffers: Buffers<F>,
-    /// The parameters, as bits, whose shadows the rule overwrites.
+    /// The parameters, as bits, whose shadows the rule overwrites, or finds to be zero.
     overwritten: u32,
     /// An earlier run did not get to its end.
     interrupted: bool,
@@ -117,12 +118,28 @@ impl<F: Function, R: Kept + ?Sized> Runner<F, R> {
         passes: impl FnOnce(&mut R, Args<'a, F>, &mut Buffers<F>) -> (F::Output, Gradients<F>),
     ) -> (F::Output, Gradients<F>, &mut Buffers<F>) {
         if std::mem::replace(&mut self.interrupted, true) {
-            self.rule.reset();
+            self.recover();
         }
         F::Parameters::prepare_to_overwrite(&mut self.buffers, &args, self.overwritten);
         let (value, gradients) = passes(&mut self.rule, args, &mut self.buffers);
         self.interrupted = false;
         (value, gradients, &mut self.buffers)
+    }
+
+    /// For somebody who leaves zeros in the shadows whenever he has read them, so that the next run need not set them to zero. What is added
+    /// where a shape changes are zeros.
+    pub(crate) fn leaving_zeros(self) -> Self {
+        Runner { overwritten: u32::MAX, ..self }
+    }
+
+    /// After a run that did not get to its end: neither rule nor shadows are what they should be.
+    #[cold]
+    #[inline(never)]
+    fn recover(&mut self) {
+        self.rule.reset();
+        if self.overwritten == u32::MAX {
+            self.buffers = F::Parameters::buffers();
+        }
     }
 
     /// The bytes of the heap that are held.

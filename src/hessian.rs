@@ -1,11 +1,11 @@
 //! Second derivatives: the gradient, run on dual numbers.
 
 use ndarray::ArrayView2;
-use pullback_rules::__private::{DualNumber, HasDual, HasRule, Lift, LiftParameters, Liftable};
-use pullback_rules::{Args, Buffers, Function, Gradients, HeapSize, Parameters};
+use pullback_rules::__private::{Direction, DualNumber, HasDual, HasRule, Lift, LiftParameters, Liftable};
+use pullback_rules::{Args, Buffers, Function, Gradients, HeapSize, Parameters, Rule};
 
 use crate::extras::Extra;
-use crate::gradient::{Runner, ScalarOutput};
+use crate::gradient::{Erased, Kept, Runner, ScalarOutput};
 use crate::lifted::Lifted;
 use crate::matrix::Matrix;
 
@@ -13,21 +13,25 @@ use crate::matrix::Matrix;
 pub(crate) const WIDTH: usize = 4;
 
 /// The rule of `F` in dual numbers with `N` directions, and what it has computed last.
-pub(crate) struct Second<F: Liftable<N>, const N: usize> {
+pub(crate) struct Second<F: Liftable<N>, const N: usize, R: ?Sized = dyn Erased<<F as HasDual<f64, N>>::Dual>>
+{
     pub(crate) lifted: Lifted<F, N>,
-    runner: Runner<F::Dual>,
+    runner: Runner<F::Dual, R>,
     /// The gradient, where it was asked for as a whole.
     pub(crate) flat: Vec<DualNumber<f64, N>>,
 }
 
 impl<F: Liftable<N>, const N: usize> Default for Second<F, N> {
     fn default() -> Self {
-        let runner = Runner::new(<<F as HasDual<f64, N>>::Dual as HasRule>::make_rule());
-        Second { lifted: Lifted::default(), runner, flat: Vec::new() }
+        Second::of(Runner::new(<F::Dual as HasRule>::make_rule()))
     }
 }
 
-impl<F: Liftable<N>, const N: usize> Second<F, N> {
+impl<F: Liftable<N>, const N: usize, R: Kept + ?Sized> Second<F, N, R> {
+    fn of(runner: Runner<F::Dual, R>) -> Self {
+        Second { lifted: Lifted::default(), runner, flat: Vec::new() }
+    }
+
     /// The bytes of the heap that it owns.
     pub(crate) fn memory(&self) -> usize {
         self.lifted.memory() + self.runner.memory() + self.flat.heap_size()
@@ -39,27 +43,14 @@ where
     <F::Dual as Function>::Output: ScalarOutput,
 {
     /// The value; the gradient goes to `flat`.
-    pub(crate) fn run(&mut self, args: Args<'_, F>) -> F::Output {
+    pub(crate) fn run(&mut self, mut args: Args<'_, F>) -> F::Output {
         let Second { lifted, runner, flat } = self;
+        let args = lifted.lend(F::Parameters::reborrow(&mut args));
+        let (value, mut gradients, buffers) = runner.gradient(args);
         flat.clear();
-        run::<F, N>(lifted, runner, args, |run| flat.extend_from_slice(run))
+        F::Parameters::visit_dual_gradient(&mut gradients, buffers, &mut |run| flat.extend_from_slice(run));
+        F::Output::lower(&value)
     }
-}
-
-/// The value; `visitor` gets the gradient.
-#[inline]
-fn run<F: Liftable<N>, const N: usize>(
-    lifted: &mut Lifted<F, N>,
-    runner: &mut Runner<F::Dual>,
-    mut args: Args<'_, F>,
-    mut visitor: impl FnMut(&mut [DualNumber<f64, N>]),
-) -> F::Output
-where
-    <F::Dual as Function>::Output: ScalarOutput,
-{
-    let (value, mut gradients, buffers) = runner.gradient(lifted.lend(F::Parameters::reborrow(&mut args)));
-    F::Parameters::visit_dual_gradient(&mut gradients, buffers, &mut visitor);
-    F::Output::lower(&value)
 }
 
 /// Where a gradient, or a product of the Hessian with a direction, is shown from: what comes by value, and the buffers of the rest.
@@ -105,65 +96,185 @@ fn put<F: Liftable<N>, D, const N: usize>(
 }
 
 /// What products of the Hessian of `F` with directions keep from call to call.
-pub struct Products<F: Liftable<1>> {
-    second: Second<F, 1>,
+pub struct Products<F: Liftable<1>, R: ?Sized = dyn Erased<<F as HasDual<f64, 1>>::Dual>> {
+    second: Second<F, 1, R>,
     gradient: Buffers<F>,
     product: Buffers<F>,
 }
 
 impl<F: Liftable<1>> Default for Products<F> {
     fn default() -> Self {
-        let buffers = F::Parameters::buffers;
-        Products { second: Second::default(), gradient: buffers(), product: buffers() }
+        Products::of(Runner::new(<F::Dual as HasRule>::make_rule()))
     }
 }
 
-impl<F: Liftable<1>> Products<F>
+impl<F: Liftable<1>, R: Kept + ?Sized> Products<F, R> {
+    fn of(runner: Runner<F::Dual, R>) -> Self {
+        let buffers = F::Parameters::buffers;
+        Products { second: Second::of(runner.leaving_zeros()), gradient: buffers(), product: buffers() }
+    }
+}
+
+impl<F: Liftable<1>, R: Erased<F::Dual> + ?Sized> Products<F, R>
 where
     <F::Dual as Function>::Output: ScalarOutput,
 {
-    /// The value, the gradient, and the product of the Hessian with the direction that `direct` sets.
-    pub fn run(
+    /// The value, the gradient, and the product of the Hessian with the direction whose coordinates `append` appends to a list.
+    pub(crate) fn run_flat(
         &mut self,
         args: Args<'_, F>,
-        direct: impl FnOnce(&mut Lifted<F, 1>),
+        append: impl FnOnce(&mut Vec<f64>),
     ) -> (F::Output, Shown<'_, F>, Shown<'_, F>) {
-        self.run_scaled(args, |d| d, direct)
+        self.run_scaled_flat(args, |d| d, append)
     }
 
     /// The same, with what `scale` makes of both derivatives.
+    pub(crate) fn run_scaled_flat(
+        &mut self,
+        args: Args<'_, F>,
+        scale: impl Fn(f64) -> f64,
+        append: impl FnOnce(&mut Vec<f64>),
+    ) -> (F::Output, Shown<'_, F>, Shown<'_, F>) {
+        self.second.lifted.load(&args);
+        self.second.lifted.direct_flat(0, append);
+        self.loaded(args, scale)
+    }
+
+    /// Runs from arguments that have been loaded, with what `scale` makes of both derivatives.
     #[inline]
-    pub(crate) fn run_scaled(
+    fn loaded(
         &mut self,
         mut args: Args<'_, F>,
         scale: impl Fn(f64) -> f64,
-        direct: impl FnOnce(&mut Lifted<F, 1>),
     ) -> (F::Output, Shown<'_, F>, Shown<'_, F>) {
         let Products { second: Second { lifted, runner, flat }, gradient, product } = self;
-        lifted.load(&args);
-        direct(lifted);
+        let dimension = lifted.dimension();
+        let mut missing = dimension;
+        let (value, mut gradients, buffers) =
+            runner.gradient(lifted.lend(F::Parameters::reborrow(&mut args)));
         let mut gradient = zeros::<F, 1>(gradient, &args);
         let mut product = zeros::<F, 1>(product, &args);
-        let dimension = lifted.dimension();
-        flat.clear();
-        let mut found = dimension == 0;
-        let value = run::<F, 1>(lifted, runner, F::Parameters::reborrow(&mut args), |run| {
+        F::Parameters::visit_dual_gradient(&mut gradients, buffers, &mut |run| {
+            if run.is_empty() {
+                return;
+            }
             // What lies in one piece is not copied.
-            let whole = if run.len() == dimension {
-                run
-            } else {
-                flat.extend_from_slice(run);
-                &flat[..]
-            };
-            if whole.len() == dimension {
-                put::<F, _, 1>(&mut gradient, whole, |d| scale(d.value()));
-                put::<F, _, 1>(&mut product, whole, |d| scale(d.tangent()[0]));
-                found = true;
+            if run.len() == dimension && both::<F>(&mut gradient, &mut product, run, &scale) {
+                missing = 0;
+                return;
+            }
+            if missing == dimension {
+                flat.clear();
+            }
+            flat.extend_from_slice(run);
+            run.fill(DualNumber::default());
+            missing = missing.wrapping_sub(run.len());
+            if missing == 0 {
+                put::<F, _, 1>(&mut gradient, flat, |d| scale(d.value()));
+                put::<F, _, 1>(&mut product, flat, |d| scale(d.tangent()[0]));
             }
         });
-        assert!(found, "a gradient has the coordinates of its arguments");
-        (value, gradient, product)
+        assert!(missing == 0, "a gradient has the coordinates of its arguments");
+        (F::Output::lower(&value), gradient, product)
     }
+}
+
+/// Takes gradient and product out of `run` if they lie in one piece, too, and says whether they do.
+#[inline]
+fn both<F: Liftable<1>>(
+    gradient: &mut Shown<'_, F>,
+    product: &mut Shown<'_, F>,
+    run: &mut [DualNumber<f64, 1>],
+    scale: impl Fn(f64) -> f64,
+) -> bool {
+    let mut taken = false;
+    F::Parameters::visit_gradient(&mut gradient.0, gradient.1, &mut |first| {
+        F::Parameters::visit_gradient(&mut product.0, product.1, &mut |second| {
+            if first.len() == run.len() && second.len() == run.len() {
+                for ((d, first), second) in run.iter_mut().zip(&mut *first).zip(second) {
+                    let d = std::mem::take(d);
+                    (*first, *second) = (scale(d.value()), scale(d.tangent()[0]));
+                }
+                taken = true;
+            }
+        });
+    });
+    taken
+}
+
+/// Products behind a name that does not tell the type of the rule: all of a call is compiled as one.
+trait ErasedProducts<F: Function>: Extra {
+    fn run(
+        &mut self,
+        args: Args<'_, F>,
+        directions: &[&dyn Direction],
+    ) -> (F::Output, Shown<'_, F>, Shown<'_, F>);
+}
+
+impl<F: Liftable<1>, R: Rule<Function = F::Dual> + 'static> ErasedProducts<F> for Products<F, R>
+where
+    <F::Dual as Function>::Output: ScalarOutput,
+{
+    fn run(
+        &mut self,
+        args: Args<'_, F>,
+        directions: &[&dyn Direction],
+    ) -> (F::Output, Shown<'_, F>, Shown<'_, F>) {
+        self.second.lifted.load_along(&args, directions);
+        self.loaded(args, |d| d)
+    }
+}
+
+/// The products of a gradient object, made on their first use.
+pub struct KeptProducts<F: Function>(Option<Box<dyn ErasedProducts<F>>>);
+
+impl<F: Function> KeptProducts<F> {
+    /// Nothing yet.
+    pub const fn new() -> Self {
+        KeptProducts(None)
+    }
+
+    /// Gives back all memory.
+    pub fn shrink(&mut self) {
+        self.0 = None;
+    }
+
+    /// The bytes of the heap that are held.
+    pub fn memory(&self) -> usize {
+        self.0.as_ref().map_or(0, |products| size_of_val(&**products) + products.memory())
+    }
+}
+
+impl<F: Function> Default for KeptProducts<F> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<F: Liftable<1>> KeptProducts<F>
+where
+    <F::Dual as Function>::Output: ScalarOutput,
+{
+    /// The value, the gradient, and the product of the Hessian with a direction, which consists of one for each argument.
+    ///
+    /// # Panics
+    /// If one has another size than its argument.
+    #[inline]
+    pub fn run(
+        &mut self,
+        args: Args<'_, F>,
+        directions: &[&dyn Direction],
+    ) -> (F::Output, Shown<'_, F>, Shown<'_, F>) {
+        self.0.get_or_insert_with(make).run(args, directions)
+    }
+}
+
+#[cold]
+fn make<F: Liftable<1>>() -> Box<dyn ErasedProducts<F>>
+where
+    <F::Dual as Function>::Output: ScalarOutput,
+{
+    Box::new(Products::of(Runner::boxed(Box::new(<F::Dual as HasRule>::make_rule()))))
 }
 
 /// What Hessians of `F` keep from call to call.
@@ -210,7 +321,7 @@ impl<F: Liftable<WIDTH>> Extra for Hessian<F> {
     }
 }
 
-impl<F: Liftable<1>> Extra for Products<F> {
+impl<F: Liftable<1>, R: Kept + ?Sized + 'static> Extra for Products<F, R> {
     fn memory(&self) -> usize {
         let buffers = [&self.gradient, &self.product].map(F::Parameters::buffers_size);
         self.second.memory() + buffers.into_iter().sum::<usize>()

@@ -98,7 +98,7 @@ pub mod __private {
 
     pub use crate::extras::Extras;
     pub use crate::gradient::{Driver, ScalarOutput};
-    pub use crate::hessian::{Hessian, Products, Shown};
+    pub use crate::hessian::{Hessian, KeptProducts, Shown};
     pub use crate::jacobian::Jacobian;
     pub use crate::nested::{
         DirectionRule, GradientRule, OfDirection, OfGradient, derivative_of, gradient_of,

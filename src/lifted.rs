@@ -87,6 +87,15 @@ impl<F: Liftable<N>, const N: usize> Lifted<F, N> {
         F::Parameters::direct(&mut self.stores, k, directions, &mut self.flat, F::NAME);
     }
 
+    /// Takes over the values of the arguments, with their derivatives in a single direction, which consists of one for each argument.
+    ///
+    /// # Panics
+    /// If one has another size than its argument.
+    #[inline]
+    pub(crate) fn load_along(&mut self, args: &Args<'_, F>, directions: &[&dyn Direction]) {
+        F::Parameters::load_along(&mut self.stores, args, directions, &mut self.flat, F::NAME);
+    }
+
     /// Sets the derivatives in the direction number `k` to what `append` appends to a list: a number for each coordinate.
     ///
     /// # Panics

@@ -85,9 +85,7 @@ impl<G: OfGradient> Rule for GradientRule<G> {
     ) -> Gradients<G> {
         let products = self.products.get_or_insert_with(Box::default);
         let args = <G::Parameters as Parameters>::reborrow(&mut args);
-        let (_, _, (gradients, buffers)) = products.run(args, |lifted| {
-            lifted.direct_flat(0, |flat| G::append(seed, flat));
-        });
+        let (_, _, (gradients, buffers)) = products.run_flat(args, |flat| G::append(seed, flat));
         <G::Parameters as ContributeParameters>::contribute(shadows, buffers);
         gradients
     }
@@ -179,13 +177,8 @@ impl<G: OfDirection> Rule for DirectionRule<G> {
         direction.clear();
         G::append(&args, direction);
         let products = products.get_or_insert_with(Box::default);
-        let (_, gradient, product) = products.run_scaled(
-            G::args(args),
-            |d| seed * d,
-            |lifted| {
-                lifted.direct_flat(0, |flat| flat.extend_from_slice(direction));
-            },
-        );
+        let (_, gradient, product) =
+            products.run_scaled_flat(G::args(args), |d| seed * d, |flat| flat.extend_from_slice(direction));
         G::gradients(shadows, product, gradient)
     }
 }

@@ -209,6 +209,8 @@ impl Signature {
         let (types, (declared, clause)) = (generics.split().1, generics.declaration());
         let functions = self.kept_functions();
         let extras = self.dual.then(|| quote!(extras: ::pullback::__private::Extras,));
+        let products =
+            self.has_products().then(|| quote!(products: ::pullback::__private::KeptProducts<#name #types>,));
         let doc = format!("The derivative of the function of this name: see [`{name}::gradient`].");
         quote! {
             #[doc = #doc]
@@ -216,6 +218,7 @@ impl Signature {
             #vis struct #name #declared #clause {
                 driver: ::pullback::__private::Driver<#name #types>,
                 #extras
+                #products
                 #functions
             }
         }
@@ -273,8 +276,11 @@ impl Signature {
         let takes_functions = self.callables().next().is_some();
         let made = takes_functions.then(|| quote!(functions: ::core::default::Default::default(),));
         let extras = self.dual.then(|| quote!(extras: __pb::Extras::new(),));
+        let products = self.has_products().then(|| quote!(products: __pb::KeptProducts::new(),));
         let shrink_extras = self.dual.then(|| quote!(self.extras.shrink();));
+        let shrink_products = self.has_products().then(|| quote!(self.products.shrink();));
         let memory_of_extras = self.dual.then(|| quote!(+ self.extras.memory()));
+        let memory_of_products = self.has_products().then(|| quote!(+ self.products.memory()));
         let memory_of_functions = takes_functions.then(|| quote!(+ __pb::State::memory(&self.functions)));
         let dual_methods = self.dual_methods();
         let reset = takes_functions.then(|| quote!(__pb::State::reset(&mut self.functions);));
@@ -366,7 +372,7 @@ impl Signature {
                 /// An object that computes gradients. It owns the rule and the shadows, allocates on its first use and
                 /// reuses its memory from then on.
                 pub fn gradient() -> Self {
-                    Self { driver: __pb::Driver::new(Self::rule()), #extras #made }
+                    Self { driver: __pb::Driver::new(Self::rule()), #extras #products #made }
                 }
 
                 /// An object that computes pullbacks: the same as [`gradient`](Self::gradient).
@@ -377,13 +383,14 @@ impl Signature {
                 /// The bytes of the heap that the object holds: one gradient for each reference parameter, and what its rules keep
                 /// from call to call.
                 pub fn memory(&self) -> usize {
-                    self.driver.memory() #memory_of_extras #memory_of_functions
+                    self.driver.memory() #memory_of_extras #memory_of_products #memory_of_functions
                 }
 
                 /// Gives back the memory that the object holds.
                 pub fn shrink(&mut self) {
                     self.driver.shrink();
                     #shrink_extras
+                    #shrink_products
                     #shrink
                 }
 

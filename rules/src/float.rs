@@ -4,7 +4,9 @@ use std::fmt::{Debug, Display, LowerExp};
 use std::iter::{Product, Sum};
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign};
 
+use crate::blas::MatrixScalar;
 use crate::dual::{DualNumber, Laned, Lanes};
+use crate::linalg::TriangularFactors;
 use crate::scalar::{ScalarRules, SinCosRule};
 
 /// `f32` and `f64`, as derived code sees them: `#[differentiable]` adds this bound to type parameters that stand for a
@@ -70,6 +72,8 @@ macro_rules! float {
         /// A function may use the bounds of another crate instead, such as num-traits' `Float`.
         pub trait Float:
             Scalar
+            + MatrixScalar
+            + TriangularFactors
             + Debug
             + Display
             + LowerExp

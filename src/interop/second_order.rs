@@ -69,9 +69,8 @@ where
         direction: &[f64],
         write: &mut impl FnMut(&f64),
     ) -> f64 {
-        let (value, _, (mut product, buffers)) = products.run(args, |lifted| {
-            lifted.direct_flat(0, |flat| flat.extend_from_slice(direction));
-        });
+        let (value, _, (mut product, buffers)) =
+            products.run_flat(args, |flat| flat.extend_from_slice(direction));
         <F::Parameters as LiftParameters<1>>::visit_gradient(&mut product, buffers, &mut each(|d| write(d)));
         value
     }

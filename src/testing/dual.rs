@@ -383,11 +383,8 @@ impl<F: TestDual + Function<Output = f64>> SecondOrder<F> {
         let expected = flat::<F>(gradients, buffers);
 
         let mut args = case.input.clone();
-        let ((value, (g, g_buffers), (p, p_buffers)), allocations) = allocations_in(|| {
-            products.run(lend::<F>(&mut args), |lifted| {
-                lifted.direct_flat(0, |flat| flat.extend(&case.direction))
-            })
-        });
+        let ((value, (g, g_buffers), (p, p_buffers)), allocations) =
+            allocations_in(|| products.run_flat(lend::<F>(&mut args), |flat| flat.extend(&case.direction)));
         case.same("the value with the product", &case.result, &[Number::F64(value)]);
         case.untouched("the product", &mut args);
         case.close("the gradient with the product", &expected, &flat::<F>(g, g_buffers));

@@ -6,9 +6,12 @@ mod argmin;
 #[allow(clippy::all, reason = "functions as users write them")]
 mod corpus;
 mod generic;
+mod linear_algebra;
 mod nested;
 mod plain;
+mod products;
 mod pushforwards;
+mod random;
 mod rows;
 mod sparse;
 mod structs;

@@ -70,3 +70,25 @@ fn hessian_of_structs() {
     assert_eq!(h[[0, 0]], 0.25 * 0.25);
     assert_eq!(h[[0, 6]], 4.0 * -0.25);
 }
+
+/// Names for types that have a counterpart.
+type Point = [f64; 2];
+type Length = f64;
+
+#[differentiable(dual)]
+fn by_other_names(points: &[Point], scale: Length) -> Length {
+    let mut total = 0.0;
+    for i in 1..points.len() {
+        let step: Length = points[i][0] * points[i - 1][1] - points[i][1] * points[i - 1][0];
+        total += scale * step * step;
+    }
+    total
+}
+
+#[test]
+fn names_of_types() {
+    pullback::testing::check_second_order(
+        by_other_names::rule,
+        [(vec![[1.0, 2.0], [0.5, -1.0], [0.25, 3.0]], 0.5), (vec![[1.0, 1.0]], 2.0)],
+    );
+}

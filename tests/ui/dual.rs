@@ -52,8 +52,25 @@ fn takes_a_derivative(x: f64) -> f64 {
 }
 
 #[differentiable(dual)]
-fn multiplies_matrices(c: &mut Array2<f64>, a: &Array2<f64>, b: &Array2<f64>) {
-    mul_into(c, a, b);
+fn multiplies_whole_arrays(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
+    let c = a.dot(b);
+    c[[0, 0]]
+}
+
+#[differentiable(dual)]
+fn takes_a_determinant(a: &Array2<f64>) -> f64 {
+    pullback::linalg::det(a)
+}
+
+#[derive(Clone, Copy, Differentiable)]
+struct OfFloats {
+    mass: f64,
+    speed: f64,
+}
+
+#[differentiable(dual)]
+fn takes_a_struct_of_floats(body: &OfFloats) -> f64 {
+    0.5 * body.mass * body.speed * body.speed
 }
 
 struct Model;

@@ -11,9 +11,6 @@ use crate::dual::Retype;
 
 /// The counterpart, and how the struct and its gradient are counted off.
 pub(super) fn expand(item: &Item, fields: &Fields, tangent: &Ident) -> TokenStream {
-    if item.generics.type_params().next().is_none() {
-        return TokenStream::new();
-    }
     let (component, width) = (Ident::new("__C", Span::mixed_site()), Ident::new("__N", Span::mixed_site()));
     let number = Ident::new("__S", Span::mixed_site());
     let name = item.name;
@@ -91,22 +88,28 @@ pub(super) fn expand(item: &Item, fields: &Fields, tangent: &Ident) -> TokenStre
     });
     let direction = with(&with(&item.kept, values(fields)), directions);
     let (direction_parameters, _, direction_clause) = direction.split_for_impl();
-    quote! {
-        #[automatically_derived]
-        impl #lift_parameters __pb::Lift<#component, #width> for #plain #lift_clause {
-            type Dual = #dual;
-            fn lift(&self) -> #dual {
-                #name { #(#members: #lifted,)* }
+    // A struct of floats has none, which one message tells.
+    let counterpart = item.generics.type_params().next().map(|_| {
+        quote! {
+            #[automatically_derived]
+            impl #lift_parameters __pb::Lift<#component, #width> for #plain #lift_clause {
+                type Dual = #dual;
+                fn lift(&self) -> #dual {
+                    #name { #(#members: #lifted,)* }
+                }
+                fn lower(dual: &#dual) -> Self {
+                    #name { #(#members: #lowered,)* }
+                }
             }
-            fn lower(dual: &#dual) -> Self {
-                #name { #(#members: #lowered,)* }
-            }
-        }
 
-        #[automatically_derived]
-        impl #value_parameters __pb::Numbers<#number> for #whole #value_clause {
-            #visit
+            #[automatically_derived]
+            impl #value_parameters __pb::Numbers<#number> for #whole #value_clause {
+                #visit
+            }
         }
+    });
+    quote! {
+        #counterpart
 
         #[automatically_derived]
         impl #tangent_parameters __pb::Numbers<#number> for #tangent #kept #tangent_clause {

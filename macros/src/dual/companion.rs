@@ -135,8 +135,29 @@ pub(crate) fn companion(signature: &Signature, function: &syn::ItemFn) -> syn::R
 }
 
 /// The type with dual numbers in the place of floats: as written where the macro sees through it, as the compiler knows it elsewhere.
-fn on_numbers(ty: &mut Type, number: &Type) {
+pub(crate) fn on_numbers(ty: &mut Type, number: &Type) {
     Retype { from: "f64", to: number }.visit_type_mut(ty);
+    Named.visit_type_mut(ty);
+}
+
+/// Names that the macro does not know: structs of floats, which have no counterpart, and other names of types that have one.
+struct Named;
+
+impl VisitMut for Named {
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        match ty {
+            Type::Path(path) if path.qself.is_none() => {
+                let name = path.path.get_ident().map(ToString::to_string);
+                if name.is_some_and(|name| name.starts_with(char::is_uppercase)) {
+                    let arguments = arguments();
+                    *ty = syn::parse_quote!(<#ty as ::pullback::__private::Lift<#arguments>>::Dual);
+                } else {
+                    syn::visit_mut::visit_type_mut(self, ty);
+                }
+            }
+            _ => syn::visit_mut::visit_type_mut(self, ty),
+        }
+    }
 }
 
 /// Calls of the function itself.

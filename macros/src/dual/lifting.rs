@@ -11,6 +11,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr as Syn, Type};
 
 use crate::calls::{Callee, is_mutation};
+use crate::dual::companion::on_numbers;
 use crate::dual::{Retype, number};
 use crate::errors::Errors;
 use crate::kind::{inert, numeric_method};
@@ -218,7 +219,7 @@ impl Program {
     /// What is annotated as a float is a dual number now.
     fn retype_locals(&mut self) {
         let number = number();
-        let retype = |ty: &mut Type| Retype { from: "f64", to: &number }.visit_type_mut(ty);
+        let retype = |ty: &mut Type| on_numbers(ty, &number);
         let active: Vec<_> = self.variables.iter().map(|v| v.active).collect();
         let exprs = &self.exprs;
         for (variable, active) in self.variables.iter_mut().zip(&active) {
@@ -296,7 +297,17 @@ impl Program {
                      leave out `dual`",
                 );
             }
-            if self.passes_functions(args) {
+            if let Callee::Function(path) = function
+                && let Some(name) = crate::arrays::own(path)
+                && !["copy", "duplicate"].contains(&name.to_string().as_str())
+            {
+                let operands = args.iter().map(|arg| &self.exprs[*arg].syntax);
+                errors.push(
+                    quote!(#(#operands)*),
+                    "operations on whole arrays do not run on dual numbers yet: write a loop over elements, call a function of \
+                     `pullback::blas` or `pullback::linalg` such as `blas::gemv`, `mul_into` and `linalg::solve`, or leave out `dual`",
+                );
+            } else if self.passes_functions(args) {
                 errors.push(
                     &expr.syntax,
                     "a function that takes functions does not run on dual numbers yet: leave out `dual`, or write a loop",

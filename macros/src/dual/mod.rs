@@ -124,6 +124,11 @@ impl Signature {
         }
     }
 
+    /// The Hessian is that of one number.
+    pub(crate) fn has_products(&self) -> bool {
+        self.dual && self.generics.kind_of(&self.output) == Kind::Float
+    }
+
     /// The type parameter that stands for a float, if there is one.
     fn float(&self) -> Option<String> {
         self.generics.scalars.first().map(ToString::to_string)
@@ -319,8 +324,7 @@ impl Signature {
             })
         };
         let (first, second) = (gradient(format_ident!("first")), gradient(format_ident!("second")));
-        let scalar = self.generics.kind_of(&self.output) == Kind::Float;
-        let of_second_order = scalar.then(|| {
+        let of_second_order = self.has_products().then(|| {
             let product = format!(
                 "The value of `{name}`, its gradient, and the product of its Hessian with the direction that the arguments \
                  behind its own give, one for each active parameter.\n\n# Panics\nIf a direction has another size than its \
@@ -348,7 +352,7 @@ impl Signature {
                 #[allow(clippy::too_many_arguments)]
                 pub fn value_gradient_and_hvp(&mut self, #(#typed,)* #(#directions),*) -> (#output, #short, #short) {
                     let (value, first, second) =
-                        self.extras.get::<__pb::Products<Self>>().run((#(#passed,)*), #direct);
+                        self.products.run((#(#passed,)*), &[#(#direction_of),*]);
                     (value, #first, #second)
                 }
 

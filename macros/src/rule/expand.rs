@@ -182,22 +182,36 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
         false => (None, None),
     };
 
-    // It is called with dual numbers as it is, if its type parameters can be such.
+    // It is called with dual numbers as it is, if its type parameters can be such. A number may be a constant.
+    let is_number =
+        |ty: &Type| signature.generics.type_params().any(|p| p.ident == ty.to_token_stream().to_string());
+    let numbers: Vec<_> =
+        parameters.iter().map(|p| matches!(p.mode, Mode::Val) && is_number(&p.ty)).collect();
+    let written = types.iter().zip(&numbers).map(|(ty, number)| match number {
+        true => quote!(impl Into<#ty>),
+        false => ty.clone(),
+    });
+    let written: Vec<_> = written.collect();
+    let given = public_names.iter().zip(&numbers).map(|(name, number)| match number {
+        true => quote!(#name.into()),
+        false => quote!(#name),
+    });
+    let given: Vec<_> = given.collect();
     let on_duals = signature.generics.type_params().next().map(|_| {
         let (call, of_numbers) = (crate::calls::on_duals(here), crate::dual::parameters());
         quote! {
             #[doc(hidden)]
             #[inline(always)]
             #[allow(clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity)]
-            pub fn #call<'a, #of_numbers>(#(#public_names: #types),*) -> #output {
-                <Self as #private::Function>::primal((#(#public_names,)*))
+            pub fn #call<'a, #of_numbers>(#(#public_names: #written),*) -> #output {
+                <Self as #private::Function>::primal((#(#given,)*))
             }
 
             #[doc(hidden)]
             #[inline(always)]
             #[allow(clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity)]
-            pub fn args_on_duals<'a, #of_numbers>(#(#public_names: #types),*) -> #private::Args<'a, Self> {
-                (#(#public_names,)*)
+            pub fn args_on_duals<'a, #of_numbers>(#(#public_names: #written),*) -> #private::Args<'a, Self> {
+                (#(#given,)*)
             }
 
             #[doc(hidden)]

@@ -13,10 +13,10 @@ use super::matvec::MatVec;
 use super::operand::Operand;
 use crate::float::Scalar;
 
-/// An element of the matrices that this crate multiplies: `f32` and `f64`.
+/// An element of the matrices that this crate multiplies: `f32`, `f64`, and dual numbers.
 #[diagnostic::on_unimplemented(
     message = "matrices of `{Self}` are not multiplied by rules",
-    note = "products of matrices are for `f32` and `f64`: a function that runs on dual numbers multiplies in loops, or leave out `dual`"
+    note = "products of matrices are for `f32`, `f64`, and dual numbers"
 )]
 pub trait MatrixScalar: sealed::Sealed + Scalar {}
 
@@ -143,15 +143,11 @@ pub(super) unsafe fn multiply<T: MatrixScalar>(
     // SAFETY: what the caller guarantees is what is asked for; making a product canonical changes the order of the
     // elements only.
     unsafe {
-        if a.columns == 0 || alpha == T::ZERO {
+        if a.columns == 0 || alpha.is_zero() {
             return nothing_but_c(beta, c, keep);
         }
         let product = Product { alpha, a, b, beta, c, keep };
-        let product = product.canonical();
-        if plan.takes(&product) {
-            return plan.run(&product);
-        }
-        large(&product);
+        T::multiply(plan, &product.canonical());
     }
 }
 
@@ -173,7 +169,7 @@ unsafe fn nothing_but_c<T: MatrixScalar>(beta: T, c: Operand<'_, T>, keep: Optio
 /// # Safety
 /// As for [`MatMul::run`].
 #[inline(never)]
-unsafe fn large<T: MatrixScalar>(product: &Product<'_, T>) {
+unsafe fn large<T: Native>(product: &Product<'_, T>) {
     // SAFETY: as the caller guarantees.
     unsafe {
         if MatVec.takes(product) {
@@ -238,7 +234,7 @@ pub(super) unsafe fn accumulate<T: MatrixScalar>(
         // SAFETY: as the caller guarantees.
         return unsafe { multiply(plan, alpha, a, b, T::ONE, c, None) };
     }
-    if alpha == T::ZERO {
+    if alpha.is_zero() {
         return;
     }
     for i in 0..c.rows {
@@ -286,7 +282,7 @@ pub(super) unsafe fn replace<T: MatrixScalar>(
 /// *C* is valid for reads and writes and does not overlap itself.
 #[inline]
 pub(super) unsafe fn scale<T: MatrixScalar>(beta: T, c: Operand<'_, T>) {
-    if beta == T::ONE {
+    if beta.is_one() {
         return;
     }
     let c = if c.row_stride.unsigned_abs() > c.column_stride.unsigned_abs() { c.t() } else { c };
@@ -300,15 +296,15 @@ pub(super) unsafe fn scale<T: MatrixScalar>(beta: T, c: Operand<'_, T>) {
         for j in 0..columns {
             if c.row_stride == 1 {
                 let column = std::slice::from_raw_parts_mut(c.at(0, j), rows);
-                if beta == T::ZERO {
+                if beta.is_zero() {
                     column.fill(T::ZERO);
                 } else {
-                    column.iter_mut().for_each(|c| *c *= beta);
+                    column.iter_mut().for_each(|c| *c = beta.scaling(*c));
                 }
             } else {
                 for i in 0..rows {
                     let c = c.at(i, j);
-                    *c = if beta == T::ZERO { T::ZERO } else { beta * *c };
+                    *c = if beta.is_zero() { T::ZERO } else { beta.scaling(*c) };
                 }
             }
         }
@@ -338,9 +334,20 @@ impl<T: MatrixScalar> SmallPlan<T> {
 
     /// Whether our own kernels compute a canonical product, given the instructions, without rearranging anything.
     pub(super) fn direct(product: &Product<'_, T>) -> bool {
-        product.a.row_stride == 1 && product.c.row_stride == 1 && SmallPlan::default().takes(product)
+        product.a.row_stride == 1 && product.c.row_stride == 1 && Self::is_for(product)
     }
 
+    /// Whether it is for such back ends.
+    #[inline]
+    pub(super) fn is_for(product: &Product<'_, T>) -> bool {
+        let (m, n, k) = product.size();
+        let small = m.saturating_mul(n).saturating_mul(k) <= Self::VOLUME;
+        // A vector is worth a pass over the matrix, but not to rearrange it before.
+        small && (n > 1 || m.max(k) <= 16 || product.a.row_stride == 1 || !MatVec.takes(product))
+    }
+}
+
+impl<T: Native> SmallPlan<T> {
     /// # Safety
     /// As for [`MatMul::run`].
     #[inline(never)]
@@ -383,13 +390,10 @@ impl<T: MatrixScalar> SmallPlan<T> {
     }
 }
 
-impl<T: MatrixScalar> MatMul<T> for SmallPlan<T> {
+impl<T: Native> MatMul<T> for SmallPlan<T> {
     #[inline]
     fn takes(&self, product: &Product<'_, T>) -> bool {
-        let (m, n, k) = product.size();
-        let small = m.saturating_mul(n).saturating_mul(k) <= Self::VOLUME;
-        // A vector is worth a pass over the matrix, but not to rearrange it before.
-        small && (n > 1 || m.max(k) <= 16 || product.a.row_stride == 1)
+        Self::is_for(product)
     }
 
     #[inline]
@@ -408,7 +412,7 @@ impl<T: MatrixScalar> MatMul<T> for SmallPlan<T> {
 /// The back end for everything else, in pure Rust.
 struct Faer;
 
-impl<T: MatrixScalar> MatMul<T> for Faer {
+impl<T: Native> MatMul<T> for Faer {
     fn takes(&self, _: &Product<'_, T>) -> bool {
         true
     }
@@ -418,7 +422,7 @@ impl<T: MatrixScalar> MatMul<T> for Faer {
         // SAFETY: as the caller guarantees.
         unsafe {
             product.keep();
-            let accumulate = if beta == T::ZERO {
+            let accumulate = if beta.is_zero() {
                 faer::Accum::Replace
             } else {
                 scale(beta, c);
@@ -464,48 +468,42 @@ pub(super) fn threads() -> usize {
 }
 
 pub(super) mod sealed {
-    use super::{Operand, Product};
-    use crate::blas::planned::Kernels;
-
+    use super::{Product, SmallPlan};
     #[cfg(feature = "openblas")]
     use crate::blas::cblas::Cblas;
+    use crate::blas::planned::Kernels;
 
-    /// Without OpenBLAS nothing is asked for.
-    #[cfg(not(feature = "openblas"))]
-    pub trait Cblas {}
-    #[cfg(not(feature = "openblas"))]
-    impl<T> Cblas for T {}
-
-    /// What differs between the two scalar types.
-    pub trait Sealed: Cblas + Sized {
+    /// What differs between the types of scalars.
+    pub trait Sealed: Sized {
         const ZERO: Self;
         const ONE: Self;
         /// The smallest positive normal number.
         const SMALLEST: Self;
         /// The distance of 1 and the next larger number.
         const SPACING: Self;
-        #[allow(private_interfaces, reason = "sealed")]
-        fn plan(m: usize, n: usize, k: usize, direct: bool) -> nano_gemm::Plan<Self>;
-        /// Computes a small product if the machine has the instructions for it, and says whether.
+        /// Computes a canonical product.
         ///
-        /// # Safety
-        /// As for `MatMul::run`, and `simd::takes` said yes.
-        #[cfg(target_arch = "x86_64")]
-        #[allow(private_interfaces, reason = "sealed")]
-        unsafe fn simd(product: &Product<'_, Self>) -> bool;
-        /// The kernels for canonical products of the size and strides of this one, in which nothing has to be rearranged.
-        #[allow(private_interfaces, reason = "sealed")]
-        fn kernels(product: &Product<'_, Self>) -> Option<Kernels<Self>>;
         /// # Safety
         /// As for `MatMul::run`.
         #[allow(private_interfaces, reason = "sealed")]
-        unsafe fn faer(
-            alpha: Self,
-            a: Operand<'_, Self>,
-            b: Operand<'_, Self>,
-            accumulate: faer::Accum,
-            c: Operand<'_, Self>,
-        );
+        unsafe fn multiply(plan: &mut SmallPlan<Self>, product: &Product<'_, Self>);
+        /// The kernels for canonical products of the size and strides of this one, in which nothing has to be rearranged.
+        #[allow(private_interfaces, reason = "sealed")]
+        fn kernels(_product: &Product<'_, Self>) -> Option<Kernels<Self>> {
+            None
+        }
+        /// The functions of OpenBLAS.
+        #[cfg(feature = "openblas")]
+        #[allow(private_interfaces, reason = "sealed")]
+        fn cblas() -> Option<Cblas<Self>> {
+            None
+        }
+        /// 0, in all parts.
+        fn is_zero(&self) -> bool;
+        /// 1, whatever happens.
+        fn is_one(&self) -> bool;
+        /// *self·x*, where 0 times anything is 0, as in BLAS.
+        fn scaling(self, x: Self) -> Self;
         /// The number nearest to `x`.
         fn of(x: f64) -> Self;
         /// |x|
@@ -515,25 +513,44 @@ pub(super) mod sealed {
     }
 }
 
+/// What the back ends compute with.
+pub(super) trait Native: MatrixScalar {
+    fn plan(m: usize, n: usize, k: usize, direct: bool) -> Plan<Self>;
+    /// Computes a small product if the machine has the instructions for it, and says whether.
+    ///
+    /// # Safety
+    /// As for [`MatMul::run`], and `simd::takes` said yes.
+    #[cfg(target_arch = "x86_64")]
+    unsafe fn simd(product: &Product<'_, Self>) -> bool;
+    /// # Safety
+    /// As for [`MatMul::run`].
+    unsafe fn faer(
+        alpha: Self,
+        a: Operand<'_, Self>,
+        b: Operand<'_, Self>,
+        accumulate: faer::Accum,
+        c: Operand<'_, Self>,
+    );
+}
+
 macro_rules! scalar {
-    ($T:ident, $simd:ident, $kernels:ident, $plan:ident) => {
+    ($T:ident, $simd:ident, $kernels:ident, $plan:ident, $cblas:ident) => {
         impl sealed::Sealed for $T {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const SMALLEST: Self = $T::MIN_POSITIVE;
             const SPACING: Self = $T::EPSILON;
 
-            #[inline]
-            fn plan(m: usize, n: usize, k: usize, direct: bool) -> Plan<Self> {
-                Plan::$plan(m, n, k, direct)
-            }
-
-            #[cfg(target_arch = "x86_64")]
-            #[inline]
+            #[inline(always)]
             #[allow(private_interfaces, reason = "sealed")]
-            unsafe fn simd(product: &Product<'_, Self>) -> bool {
+            unsafe fn multiply(plan: &mut SmallPlan<Self>, product: &Product<'_, Self>) {
                 // SAFETY: as the caller guarantees.
-                unsafe { super::simd::$simd(product) }
+                unsafe {
+                    if plan.takes(product) {
+                        return plan.run(product);
+                    }
+                    large(product);
+                }
             }
 
             #[allow(private_interfaces, reason = "sealed")]
@@ -547,7 +564,56 @@ macro_rules! scalar {
                 }
             }
 
+            #[cfg(feature = "openblas")]
             #[allow(private_interfaces, reason = "sealed")]
+            fn cblas() -> Option<super::cblas::Cblas<Self>> {
+                Some(super::cblas::$cblas)
+            }
+
+            #[inline(always)]
+            fn is_zero(&self) -> bool {
+                *self == 0.0
+            }
+
+            #[inline(always)]
+            fn is_one(&self) -> bool {
+                *self == 1.0
+            }
+
+            #[inline(always)]
+            fn scaling(self, x: Self) -> Self {
+                if self == 0.0 { 0.0 } else { self * x }
+            }
+
+            #[inline(always)]
+            fn of(x: f64) -> Self {
+                x as $T
+            }
+
+            #[inline(always)]
+            fn magnitude(self) -> Self {
+                self.abs()
+            }
+
+            #[inline(always)]
+            fn root(self) -> Self {
+                self.sqrt()
+            }
+        }
+
+        impl Native for $T {
+            #[inline]
+            fn plan(m: usize, n: usize, k: usize, direct: bool) -> Plan<Self> {
+                Plan::$plan(m, n, k, direct)
+            }
+
+            #[cfg(target_arch = "x86_64")]
+            #[inline]
+            unsafe fn simd(product: &Product<'_, Self>) -> bool {
+                // SAFETY: as the caller guarantees.
+                unsafe { super::simd::$simd(product) }
+            }
+
             unsafe fn faer(
                 alpha: Self,
                 a: Operand<'_, Self>,
@@ -574,23 +640,8 @@ macro_rules! scalar {
                 };
                 faer::linalg::matmul::matmul(c, accumulate, read(a), read(b), alpha, parallelism());
             }
-
-            #[inline(always)]
-            fn of(x: f64) -> Self {
-                x as $T
-            }
-
-            #[inline(always)]
-            fn magnitude(self) -> Self {
-                self.abs()
-            }
-
-            #[inline(always)]
-            fn root(self) -> Self {
-                self.sqrt()
-            }
         }
     };
 }
-scalar!(f32, small_f32, kernels_f32, new_f32_impl);
-scalar!(f64, small_f64, kernels_f64, new_f64_impl);
+scalar!(f32, small_f32, kernels_f32, new_f32_impl, SINGLE);
+scalar!(f64, small_f64, kernels_f64, new_f64_impl, DOUBLE);

@@ -12,71 +12,37 @@ pub(super) type Out<T> = (*mut T, c_int);
 /// How a triangular matrix is meant.
 pub(super) type Triangular = (CBLAS_SIDE, CBLAS_UPLO, CBLAS_TRANSPOSE, CBLAS_DIAG);
 
-/// What differs between the two scalar types.
-#[allow(private_interfaces, reason = "sealed")]
-pub trait Cblas: Sized {
-    /// # Safety
-    /// The arguments are those of `cblas_?gemm`, and right.
-    #[allow(clippy::too_many_arguments, reason = "those of gemm")]
-    unsafe fn gemm(
-        trans_a: CBLAS_TRANSPOSE,
-        trans_b: CBLAS_TRANSPOSE,
-        size: (c_int, c_int, c_int),
-        alpha: Self,
-        a: In<Self>,
-        b: In<Self>,
-        beta: Self,
-        c: Out<Self>,
-    );
+/// The functions for one type, where the arguments are those of BLAS.
+///
+/// # Safety
+/// The arguments have to be right.
+#[allow(clippy::type_complexity, reason = "those of BLAS")]
+pub(super) struct Cblas<T> {
+    pub(super) gemm: unsafe fn(
+        (CBLAS_TRANSPOSE, CBLAS_TRANSPOSE),
+        (c_int, c_int, c_int),
+        alpha: T,
+        a: In<T>,
+        b: In<T>,
+        beta: T,
+        c: Out<T>,
+    ),
     /// X ← op(A)⁻¹·X or X·op(A)⁻¹
-    ///
-    /// # Safety
-    /// The arguments are those of `cblas_?trsm`, and right.
-    unsafe fn trsm(form: Triangular, size: (c_int, c_int), a: In<Self>, x: Out<Self>);
+    pub(super) trsm: unsafe fn(Triangular, size: (c_int, c_int), a: In<T>, x: Out<T>),
     /// X ← op(A)·X or X·op(A)
-    ///
-    /// # Safety
-    /// The arguments are those of `cblas_?trmm`, and right.
-    unsafe fn trmm(form: Triangular, size: (c_int, c_int), a: In<Self>, x: Out<Self>);
+    pub(super) trmm: unsafe fn(Triangular, size: (c_int, c_int), a: In<T>, x: Out<T>),
     /// C += α·A·B or α·B·A
-    ///
-    /// # Safety
-    /// The arguments are those of `cblas_?symm`, and right.
-    unsafe fn symm(
-        form: (CBLAS_SIDE, CBLAS_UPLO),
-        size: (c_int, c_int),
-        alpha: Self,
-        a: In<Self>,
-        b: In<Self>,
-        c: Out<Self>,
-    );
+    pub(super) symm:
+        unsafe fn((CBLAS_SIDE, CBLAS_UPLO), size: (c_int, c_int), alpha: T, a: In<T>, b: In<T>, c: Out<T>),
     /// C += α·op(A)·op(A)ᵀ
-    ///
-    /// # Safety
-    /// The arguments are those of `cblas_?syrk`, and right.
-    unsafe fn syrk(
-        form: (CBLAS_UPLO, CBLAS_TRANSPOSE),
-        size: (c_int, c_int),
-        alpha: Self,
-        a: In<Self>,
-        c: Out<Self>,
-    );
+    pub(super) syrk:
+        unsafe fn((CBLAS_UPLO, CBLAS_TRANSPOSE), size: (c_int, c_int), alpha: T, a: In<T>, c: Out<T>),
 }
 
 macro_rules! cblas {
-    ($T:ident, $gemm:ident, $trsm:ident, $trmm:ident, $symm:ident, $syrk:ident) => {
-        #[allow(private_interfaces, reason = "sealed")]
-        impl Cblas for $T {
-            unsafe fn gemm(
-                trans_a: CBLAS_TRANSPOSE,
-                trans_b: CBLAS_TRANSPOSE,
-                (m, n, k): (c_int, c_int, c_int),
-                alpha: Self,
-                (a, lda): In<Self>,
-                (b, ldb): In<Self>,
-                beta: Self,
-                (c, ldc): Out<Self>,
-            ) {
+    ($CBLAS:ident: $T:ident, $gemm:ident, $trsm:ident, $trmm:ident, $symm:ident, $syrk:ident) => {
+        pub(super) const $CBLAS: Cblas<$T> = Cblas {
+            gemm: |(trans_a, trans_b), (m, n, k), alpha, (a, lda), (b, ldb), beta, (c, ldc)| {
                 // SAFETY: as the caller guarantees.
                 unsafe {
                     cblas_sys::$gemm(
@@ -96,60 +62,33 @@ macro_rules! cblas {
                         ldc,
                     );
                 }
-            }
-
-            unsafe fn trsm(
-                (side, uplo, trans, diag): Triangular,
-                (m, n): (c_int, c_int),
-                (a, lda): In<Self>,
-                (x, ldx): Out<Self>,
-            ) {
+            },
+            trsm: |(side, uplo, trans, diag), (m, n), (a, lda), (x, ldx)| {
                 // SAFETY: as the caller guarantees.
                 unsafe {
                     cblas_sys::$trsm(CblasColMajor, side, uplo, trans, diag, m, n, 1.0, a, lda, x, ldx);
                 }
-            }
-
-            unsafe fn trmm(
-                (side, uplo, trans, diag): Triangular,
-                (m, n): (c_int, c_int),
-                (a, lda): In<Self>,
-                (x, ldx): Out<Self>,
-            ) {
+            },
+            trmm: |(side, uplo, trans, diag), (m, n), (a, lda), (x, ldx)| {
                 // SAFETY: as the caller guarantees.
                 unsafe {
                     cblas_sys::$trmm(CblasColMajor, side, uplo, trans, diag, m, n, 1.0, a, lda, x, ldx);
                 }
-            }
-
-            unsafe fn symm(
-                (side, uplo): (CBLAS_SIDE, CBLAS_UPLO),
-                (m, n): (c_int, c_int),
-                alpha: Self,
-                (a, lda): In<Self>,
-                (b, ldb): In<Self>,
-                (c, ldc): Out<Self>,
-            ) {
+            },
+            symm: |(side, uplo), (m, n), alpha, (a, lda), (b, ldb), (c, ldc)| {
                 // SAFETY: as the caller guarantees.
                 unsafe {
                     cblas_sys::$symm(CblasColMajor, side, uplo, m, n, alpha, a, lda, b, ldb, 1.0, c, ldc);
                 }
-            }
-
-            unsafe fn syrk(
-                (uplo, trans): (CBLAS_UPLO, CBLAS_TRANSPOSE),
-                (n, k): (c_int, c_int),
-                alpha: Self,
-                (a, lda): In<Self>,
-                (c, ldc): Out<Self>,
-            ) {
+            },
+            syrk: |(uplo, trans), (n, k), alpha, (a, lda), (c, ldc)| {
                 // SAFETY: as the caller guarantees.
                 unsafe {
                     cblas_sys::$syrk(CblasColMajor, uplo, trans, n, k, alpha, a, lda, 1.0, c, ldc);
                 }
-            }
-        }
+            },
+        };
     };
 }
-cblas!(f32, cblas_sgemm, cblas_strsm, cblas_strmm, cblas_ssymm, cblas_ssyrk);
-cblas!(f64, cblas_dgemm, cblas_dtrsm, cblas_dtrmm, cblas_dsymm, cblas_dsyrk);
+cblas!(SINGLE: f32, cblas_sgemm, cblas_strsm, cblas_strmm, cblas_ssymm, cblas_ssyrk);
+cblas!(DOUBLE: f64, cblas_dgemm, cblas_dtrsm, cblas_dtrmm, cblas_dsymm, cblas_dsyrk);

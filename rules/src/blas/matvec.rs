@@ -112,7 +112,7 @@ unsafe fn by_rows<T: MatrixScalar>(
 #[inline(always)]
 unsafe fn write<T: MatrixScalar>(y: *mut T, sum: T, beta: T) {
     // SAFETY: as the caller guarantees.
-    unsafe { *y = if beta == T::ZERO { sum } else { sum + beta * *y } }
+    unsafe { *y = if beta.is_zero() { sum } else { sum + beta.scaling(*y) } }
 }
 
 struct AddColumns<'a, T, const N: usize> {

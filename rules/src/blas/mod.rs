@@ -20,6 +20,7 @@ mod matvec;
 mod openblas;
 mod operand;
 mod options;
+mod parts;
 mod planned;
 pub(crate) mod products;
 #[cfg(target_arch = "x86_64")]

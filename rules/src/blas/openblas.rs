@@ -24,19 +24,22 @@ pub(super) struct OpenBlas;
 
 impl<T: MatrixScalar> MatMul<T> for OpenBlas {
     fn takes(&self, product: &Product<'_, T>) -> bool {
-        arguments(product).is_some()
+        T::cblas().is_some() && arguments(product).is_some()
     }
 
     unsafe fn run(&mut self, product: &Product<'_, T>) {
         use_threads(threads());
-        let Some((size, (trans_a, lda), (trans_b, ldb), ldc)) = arguments(product) else { return };
+        let (Some(cblas), Some((size, (trans_a, lda), (trans_b, ldb), ldc))) =
+            (T::cblas(), arguments(product))
+        else {
+            return;
+        };
         let Product { alpha, a, b, beta, c, .. } = *product;
         // SAFETY: the operands are valid, and the leading dimensions describe them.
         unsafe {
             product.keep();
-            T::gemm(
-                trans_a,
-                trans_b,
+            (cblas.gemm)(
+                (trans_a, trans_b),
                 size,
                 alpha,
                 (a.pointer, lda),
@@ -53,10 +56,10 @@ impl<T: MatrixScalar> MatMul<T> for OpenBlas {
 /// # Safety
 /// As for `triangular::solve`.
 pub(super) unsafe fn solve<T: MatrixScalar>(l: Triangle<'_, T>, x: Operand<'_, T>) -> bool {
-    let Some((form, size, lda, ldx)) = triangular(l, x) else { return false };
+    let (Some(cblas), Some((form, size, lda, ldx))) = (T::cblas(), triangular(l, x)) else { return false };
     use_threads(threads());
     // SAFETY: the operands are valid, and what was found describes them.
-    unsafe { T::trsm(form, size, lda, ldx) }
+    unsafe { (cblas.trsm)(form, size, lda, ldx) }
     true
 }
 
@@ -65,10 +68,10 @@ pub(super) unsafe fn solve<T: MatrixScalar>(l: Triangle<'_, T>, x: Operand<'_, T
 /// # Safety
 /// As for `triangular::solve`.
 pub(super) unsafe fn product<T: MatrixScalar>(l: Triangle<'_, T>, x: Operand<'_, T>) -> bool {
-    let Some((form, size, lda, ldx)) = triangular(l, x) else { return false };
+    let (Some(cblas), Some((form, size, lda, ldx))) = (T::cblas(), triangular(l, x)) else { return false };
     use_threads(threads());
     // SAFETY: the operands are valid, and what was found describes them.
-    unsafe { T::trmm(form, size, lda, ldx) }
+    unsafe { (cblas.trmm)(form, size, lda, ldx) }
     true
 }
 
@@ -82,9 +85,7 @@ pub(super) unsafe fn symmetric<T: MatrixScalar>(
     b: Operand<'_, T>,
     c: Operand<'_, T>,
 ) -> bool {
-    if is_small(l.rows, b.columns) {
-        return false;
-    }
+    let Some(cblas) = T::cblas().filter(|_| !is_small(l.rows, b.columns)) else { return false };
     let stored = match leading_dimension(l) {
         Some(ld) => Some((CblasLower, ld)),
         None => leading_dimension(l.t()).map(|ld| (CblasUpper, ld)),
@@ -99,7 +100,7 @@ pub(super) unsafe fn symmetric<T: MatrixScalar>(
     let (Some((uplo, lda)), (ldb, ldc), Some(size)) = (stored, ld, size(c)) else { return false };
     use_threads(threads());
     // SAFETY: the operands are valid, and what was found describes them.
-    unsafe { T::symm((side, uplo), size, alpha, (l.pointer, lda), (b.pointer, ldb), (c.pointer, ldc)) }
+    unsafe { (cblas.symm)((side, uplo), size, alpha, (l.pointer, lda), (b.pointer, ldb), (c.pointer, ldc)) }
     true
 }
 
@@ -108,9 +109,7 @@ pub(super) unsafe fn symmetric<T: MatrixScalar>(
 /// # Safety
 /// As for `triangular::accumulate_square`.
 pub(super) unsafe fn square<T: MatrixScalar>(alpha: T, a: Operand<'_, T>, c: Operand<'_, T>) -> bool {
-    if is_small(c.rows, a.columns) {
-        return false;
-    }
+    let Some(cblas) = T::cblas().filter(|_| !is_small(c.rows, a.columns)) else { return false };
     // The upper triangle of the transpose is the same.
     let stored = match leading_dimension(c) {
         Some(ld) => Some((CblasLower, ld)),
@@ -121,7 +120,7 @@ pub(super) unsafe fn square<T: MatrixScalar>(alpha: T, a: Operand<'_, T>, c: Ope
     };
     use_threads(threads());
     // SAFETY: the operands are valid, and what was found describes them.
-    unsafe { T::syrk((uplo, trans), size, alpha, (a.pointer, lda), (c.pointer, ldc)) }
+    unsafe { (cblas.syrk)((uplo, trans), size, alpha, (a.pointer, lda), (c.pointer, ldc)) }
     true
 }
 

@@ -99,6 +99,21 @@ impl<'a, T> Operand<'a, T> {
         Self::new(stack.start(i), (rows, columns), &stack.place.strides[1..3])
     }
 
+    /// Part number `k` of each element, where these consist of `P`s and nothing else.
+    #[inline(always)]
+    pub(super) fn part<P>(self, k: usize) -> Operand<'a, P> {
+        let parts = const { size_of::<T>() / size_of::<P>() };
+        debug_assert!(k < parts);
+        Operand {
+            pointer: self.pointer.cast::<P>().wrapping_add(k),
+            rows: self.rows,
+            columns: self.columns,
+            row_stride: self.row_stride * parts.cast_signed(),
+            column_stride: self.column_stride * parts.cast_signed(),
+            life: PhantomData,
+        }
+    }
+
     /// The same sizes and strides, for matrices that are not there yet.
     pub(super) fn anywhere(self) -> Operand<'static, T> {
         Operand { life: PhantomData, ..self }

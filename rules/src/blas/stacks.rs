@@ -43,7 +43,7 @@ impl<T: MatrixScalar> Multiply<T> for Host {
             for i in 0..terms {
                 let [a, b, place] = [a, b, c].map(|stack| Operand::of_stack(stack, i));
                 let beta = if i > 0 && c.shape().0 == 1 { T::ONE } else { beta };
-                if beta == T::ONE {
+                if beta.is_one() {
                     accumulate(&mut room.plan, alpha, a, b, place);
                 } else {
                     multiply(&mut room.plan, alpha, a, b, beta, place, None);

@@ -152,7 +152,7 @@ pub(super) unsafe fn accumulate_triangle<T: MatrixScalar>(
     b: Operand<'_, T>,
     c: Triangle<'_, T>,
 ) {
-    if alpha == T::ZERO || a.columns == 0 {
+    if alpha.is_zero() || a.columns == 0 {
         return;
     }
     // SAFETY: as the caller guarantees.
@@ -193,7 +193,7 @@ unsafe fn accumulate_triangle_in_parts<T: MatrixScalar>(
 /// # Safety
 /// The operands are valid, the triangle for writes, and fit. *C* overlaps neither *A* nor itself.
 pub(super) unsafe fn accumulate_square<T: MatrixScalar>(alpha: T, a: Operand<'_, T>, c: Operand<'_, T>) {
-    if alpha == T::ZERO || a.columns == 0 {
+    if alpha.is_zero() || a.columns == 0 {
         return;
     }
     // SAFETY: as the caller guarantees.
@@ -218,7 +218,7 @@ pub(super) unsafe fn accumulate_symmetric<T: MatrixScalar>(
     b: Operand<'_, T>,
     c: Operand<'_, T>,
 ) {
-    if alpha == T::ZERO || b.columns == 0 {
+    if alpha.is_zero() || b.columns == 0 {
         return;
     }
     // SAFETY: as the caller guarantees.
@@ -227,7 +227,7 @@ pub(super) unsafe fn accumulate_symmetric<T: MatrixScalar>(
             return;
         }
         #[cfg(feature = "openblas")]
-        if diagonal == T::ONE && super::openblas::symmetric(alpha, l, b, c) {
+        if diagonal.is_one() && super::openblas::symmetric(alpha, l, b, c) {
             return;
         }
         accumulate_symmetric_parts(&mut place(), alpha, l, diagonal, b, c);
@@ -325,7 +325,7 @@ pub(super) fn elements(n: usize) -> usize {
 /// # Safety
 /// The triangle is valid for writes and does not overlap itself.
 pub(super) unsafe fn scale_triangle<T: MatrixScalar>(beta: T, c: Operand<'_, T>) {
-    if beta != T::ONE {
+    if !beta.is_one() {
         // SAFETY: as the caller guarantees.
         columns(c, |column| unsafe { scale(beta, column) });
     }

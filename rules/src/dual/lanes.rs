@@ -13,6 +13,7 @@ use crate::scalar::SinCosRule;
 /// in all lanes, a gradient has one lane for each seed. Since gradients are linear in the seed, arithmetic goes lane by lane, and whatever
 /// else is asked of a number is asked of values: that is computed once.
 #[derive(Clone, Copy)]
+#[repr(transparent)]
 pub struct Lanes<const K: usize>(pub [f64; K]);
 
 impl<const K: usize> Lanes<K> {

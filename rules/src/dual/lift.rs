@@ -1,11 +1,14 @@
 //! Data with dual numbers in the place of its floats.
 
-use ndarray::{Array, ArrayRef, Dimension};
+use std::slice;
+
+use ndarray::{Array, ArrayRef, Dimension, ShapeBuilder};
 
 use crate::dual::number::DualNumber;
 use crate::float::Float;
 use crate::function::for_tuples;
 use crate::shadow::Element;
+use crate::tangent::Tangent;
 
 /// Owned data that has a counterpart in dual numbers with components `T` and `N` directions.
 #[diagnostic::on_unimplemented(
@@ -22,6 +25,15 @@ pub trait Lift<T, const N: usize> {
     #[inline]
     fn load(&self, dual: &mut Self::Dual) {
         *dual = self.lift();
+    }
+    /// The values of several that lie side by side, and the first derivative of each coordinate, if these are the numbers in `tangents`, one for
+    /// each. Says whether they are, and does nothing otherwise.
+    #[inline]
+    fn load_along(_all: &[Self], _duals: &mut [Self::Dual], _tangents: &[f64]) -> bool
+    where
+        Self: Sized,
+    {
+        false
     }
     /// The values.
     fn lower(dual: &Self::Dual) -> Self
@@ -51,6 +63,17 @@ impl<T: Float, const N: usize> Lift<T, N> for f64 {
     #[inline(always)]
     fn load(&self, dual: &mut DualNumber<T, N>) {
         dual.value = T::from_f64(*self);
+    }
+    #[inline]
+    fn load_along(all: &[f64], duals: &mut [DualNumber<T, N>], tangents: &[f64]) -> bool {
+        let fit = all.len() == duals.len() && all.len() == tangents.len();
+        if fit {
+            for ((value, tangent), dual) in all.iter().zip(tangents).zip(duals) {
+                dual.value = T::from_f64(*value);
+                dual.tangent[0] = T::from_f64(*tangent);
+            }
+        }
+        fit
     }
     #[inline(always)]
     fn lower(dual: &DualNumber<T, N>) -> f64 {
@@ -86,6 +109,10 @@ impl<T, const N: usize, A: Lift<T, N>, const M: usize> Lift<T, N> for [A; M] {
         for (value, dual) in self.iter().zip(dual) {
             value.load(dual);
         }
+    }
+    #[inline]
+    fn load_along(all: &[Self], duals: &mut [[A::Dual; M]], tangents: &[f64]) -> bool {
+        A::load_along(all.as_flattened(), duals.as_flattened_mut(), tangents)
     }
     #[inline]
     fn lower(dual: &[A::Dual; M]) -> Self {
@@ -152,11 +179,7 @@ impl<T, const N: usize, A: Lift<T, N, Dual: Element> + Clone, D: Dimension + 'st
         self.map(A::lift)
     }
     fn load(&self, dual: &mut Array<A::Dual, D>) {
-        if dual.raw_dim() == self.raw_dim() {
-            dual.zip_mut_with(self, |dual, value| value.load(dual));
-        } else {
-            *dual = self.lift();
-        }
+        load_array(self, dual);
     }
     fn lower(dual: &Array<A::Dual, D>) -> Self {
         dual.map(A::lower)
@@ -211,6 +234,27 @@ fn resize<T, const N: usize, A: Lift<T, N>>(values: &[A], dual: &mut Vec<A::Dual
     dual.extend(values[dual.len()..].iter().map(A::lift));
 }
 
+/// Rows or columns are adjacent as they are in `values`, since what is computed may depend on that in its last bits.
+fn load_array<T, const N: usize, A: Lift<T, N, Dual: Element>, D: Dimension>(
+    values: &ArrayRef<A, D>,
+    dual: &mut Array<A::Dual, D>,
+) {
+    let by_columns = !values.is_standard_layout() && values.t().is_standard_layout();
+    if dual.raw_dim() == values.raw_dim() && dual.is_standard_layout() != by_columns {
+        dual.zip_mut_with(values, |dual, value| value.load(dual));
+        return;
+    }
+    let nothing = Array::from_elem(D::zeros(values.ndim()), A::Dual::zero());
+    let (mut elements, _) = std::mem::replace(dual, nothing).into_raw_vec_and_offset();
+    elements.clear();
+    match by_columns {
+        true => elements.extend(values.t().iter().map(A::lift)),
+        false => elements.extend(values.iter().map(A::lift)),
+    }
+    *dual = Array::from_shape_vec(values.raw_dim().set_f(by_columns), elements)
+        .expect("as many as the shape asks for");
+}
+
 fn unload<T, const N: usize, A: Lift<T, N>>(values: &mut [A], dual: &[A::Dual]) {
     for (value, dual) in values.iter_mut().zip(dual) {
         value.unload(dual);
@@ -225,6 +269,11 @@ pub trait LiftRef<T, const N: usize> {
     type Store: Default + Send;
     /// Brings the values to `store`, see [`Lift::load`].
     fn load(&self, store: &mut Self::Store);
+    /// Brings values and derivatives to `store` if that is as simple as that, see [`Lift::load_along`].
+    #[inline]
+    fn load_along(&self, _store: &mut Self::Store, _tangents: &[f64]) -> bool {
+        false
+    }
     /// What was brought there.
     fn lend(store: &mut Self::Store) -> &mut Self::Dual;
     /// Takes the values back.
@@ -242,6 +291,11 @@ impl<T, const N: usize, A: Lift<T, N>> LiftRef<T, N> for A {
             Some(dual) => Lift::load(self, dual),
             None => *store = Some(self.lift()),
         }
+    }
+    #[inline]
+    fn load_along(&self, store: &mut Option<A::Dual>, tangents: &[f64]) -> bool {
+        let dual = store.as_mut().map_or(&mut [][..], slice::from_mut);
+        A::load_along(slice::from_ref(self), dual, tangents)
     }
     #[inline]
     fn lend(store: &mut Option<A::Dual>) -> &mut A::Dual {
@@ -264,6 +318,10 @@ impl<T, const N: usize, A: Lift<T, N>> LiftRef<T, N> for [A] {
         load(self, store);
     }
     #[inline]
+    fn load_along(&self, store: &mut Vec<A::Dual>, tangents: &[f64]) -> bool {
+        A::load_along(self, store, tangents)
+    }
+    #[inline]
     fn lend(store: &mut Vec<A::Dual>) -> &mut [A::Dual] {
         store
     }
@@ -283,10 +341,8 @@ impl<T, const N: usize, A: Lift<T, N, Dual: Element>, D: Dimension + 'static> Li
     type Store = Option<Array<A::Dual, D>>;
     fn load(&self, store: &mut Option<Array<A::Dual, D>>) {
         match store {
-            Some(dual) if dual.raw_dim() == self.raw_dim() => {
-                dual.zip_mut_with(self, |dual, value| value.load(dual));
-            }
-            _ => *store = Some(self.map(A::lift)),
+            Some(dual) => load_array(self, dual),
+            None => *store = Some(self.map(A::lift)),
         }
     }
     fn lend(store: &mut Option<Array<A::Dual, D>>) -> &mut ArrayRef<A::Dual, D> {

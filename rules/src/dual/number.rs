@@ -26,6 +26,7 @@ use crate::scalar::SinCosRule;
 /// Value and derivatives are read by methods. A gradient does not go through these: what a function is differentiated through twice
 /// is its arithmetic.
 #[derive(Clone, Copy)]
+#[repr(C)]
 pub struct DualNumber<T, const N: usize> {
     pub(crate) value: T,
     pub(crate) tangent: [T; N],

@@ -1,6 +1,6 @@
 //! The canonical form of arguments and gradients: their numbers, one after the other.
 
-use ndarray::{ArrayBase, DataMut, Dimension};
+use ndarray::{ArrayBase, ArrayRef, DataMut, Dimension};
 
 use crate::float::Scalar;
 use crate::function::for_tuples;
@@ -100,8 +100,15 @@ impl<S: Scalar, A: Differentiable<Gradient: Numbers<S>>> Numbers<S> for Rows<A> 
     }
 }
 
-/// In logical order, whatever the strides.
 impl<S: Scalar, A: Numbers<S>, B: DataMut<Elem = A>, D: Dimension> Numbers<S> for ArrayBase<B, D> {
+    #[inline]
+    fn visit_runs<F: FnMut(&mut [S])>(&mut self, visitor: &mut F) {
+        (**self).visit_runs(visitor);
+    }
+}
+
+/// In logical order, whatever the strides.
+impl<S: Scalar, A: Numbers<S>, D: Dimension> Numbers<S> for ArrayRef<A, D> {
     #[inline]
     fn visit_runs<F: FnMut(&mut [S])>(&mut self, visitor: &mut F) {
         match self.as_slice_mut() {

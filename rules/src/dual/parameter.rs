@@ -20,6 +20,21 @@ pub trait LiftParameter<const N: usize, T: Float = f64>: Parameter {
 
     /// Brings the argument to `store`. The derivatives of its coordinates are to be set.
     fn load(store: &mut Self::Store, arg: &Self::Arg<'_>);
+    /// Both [`load`](Self::load) and [`direct`](Self::direct), in the direction number 0.
+    ///
+    /// # Panics
+    /// If `direction` has another size.
+    #[inline]
+    fn load_along(
+        store: &mut Self::Store,
+        arg: &Self::Arg<'_>,
+        direction: &dyn Direction,
+        flat: &mut Vec<f64>,
+        function: &str,
+    ) {
+        Self::load(store, arg);
+        Self::direct(store, 0, direction, flat, function);
+    }
     /// The argument of the function of dual numbers.
     fn lend<'a>(store: &'a mut Self::Store, arg: Self::Arg<'a>) -> <Self::Dual as Parameter>::Arg<'a>;
     /// Brings what the function has written back to a `&mut` argument.
@@ -156,6 +171,19 @@ macro_rules! by_reference {
             #[inline]
             fn load(store: &mut Self::Store, arg: &Self::Arg<'_>) {
                 A::load(arg, store);
+            }
+            #[inline]
+            fn load_along(
+                store: &mut Self::Store,
+                arg: &Self::Arg<'_>,
+                direction: &dyn Direction,
+                flat: &mut Vec<f64>,
+                function: &str,
+            ) {
+                if !direction.as_run().is_some_and(|tangents| A::load_along(arg, store, tangents)) {
+                    A::load(arg, store);
+                    Self::direct(store, 0, direction, flat, function);
+                }
             }
             #[inline]
             fn lend<'a>(
@@ -298,6 +326,14 @@ pub trait LiftParameters<const N: usize, T: Float = f64>: Parameters {
 
     /// See [`LiftParameter::load`].
     fn load(stores: &mut Self::Stores, args: &Self::Args<'_>);
+    /// See [`LiftParameter::load_along`]: there is a direction for each parameter.
+    fn load_along(
+        stores: &mut Self::Stores,
+        args: &Self::Args<'_>,
+        directions: &[&dyn Direction],
+        flat: &mut Vec<f64>,
+        function: &str,
+    );
     /// See [`LiftParameter::lend`].
     fn lend<'a>(stores: &'a mut Self::Stores, args: Self::Args<'a>) -> <Self::Dual as Parameters>::Args<'a>;
     /// See [`LiftParameter::unload`].
@@ -351,6 +387,16 @@ macro_rules! parameters {
 
             fn load(_stores: &mut Self::Stores, _args: &Self::Args<'_>) {
                 $($P::load(&mut _stores.0.$i.0, &_args.$i);)*
+            }
+            #[inline]
+            fn load_along(
+                _stores: &mut Self::Stores,
+                _args: &Self::Args<'_>,
+                _directions: &[&dyn Direction],
+                _flat: &mut Vec<f64>,
+                _function: &str,
+            ) {
+                $($P::load_along(&mut _stores.0.$i.0, &_args.$i, _directions[$i], _flat, _function);)*
             }
             #[allow(clippy::unused_unit, reason = "the empty list")]
             fn lend<'a>(_stores: &'a mut Self::Stores, _args: Self::Args<'a>) -> <Self::Dual as Parameters>::Args<'a> {

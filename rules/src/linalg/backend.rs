@@ -1,41 +1,28 @@
 //! What decomposes matrices: faer. This is the one place that chooses.
 
-use faer::linalg::cholesky::llt;
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::linalg::lu::partial_pivoting as lu;
+use faer::linalg::householder;
 use faer::linalg::qr::no_pivoting as qr;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
-use faer::linalg::{householder, triangular_solve};
-use faer::{Auto, Conj, MatMut, MatRef, Spec, diag::DiagMut};
+use faer::{Conj, MatMut, MatRef, diag::DiagMut};
 
 use super::packed::{Packed, Scratch};
-use super::scalar::Real;
+use super::scalar::{Number, Real, Structure, auto};
 use crate::blas::products::parallelism;
 use crate::heap::heap_size;
 
-fn auto<C: Auto<T>, T>() -> Spec<C, T> {
-    Spec::new(C::auto())
-}
-
 /// *A = L·Lᵀ*, in place, out of the lower triangle of *A*. Or which pivot is not positive.
-pub(super) fn cholesky<T: Real>(a: &mut Packed<T>, scratch: &mut Scratch) -> Result<(), usize> {
+pub(super) fn cholesky<T: Number>(a: &mut Packed<T>, scratch: &mut Scratch) -> Result<(), usize> {
     let n = a.rows();
     if n == 0 {
         return Ok(());
     }
-    let (par, params) = (parallelism(), auto::<llt::factor::LltParams, T>());
-    let stack = scratch.stack(llt::factor::cholesky_in_place_scratch::<T>(n, par, params));
-    let done = llt::factor::cholesky_in_place(a.get_mut(), Default::default(), par, stack, params);
+    let (matrix, room) = a.get_mut_with_room();
+    let done = T::cholesky(matrix, room, scratch);
     // faer uses the upper triangle for its own purposes.
     a.clear_upper();
-    match done {
-        Err(llt::factor::LltError::NonPositivePivot { index }) => Err(index),
-        // A NaN is no pivot that faer minds.
-        Ok(_) => match (0..n).find(|&i| a.column(i)[i].is_nan()) {
-            Some(index) => Err(index),
-            None => Ok(()),
-        },
-    }
+    // A NaN is no pivot that faer minds.
+    done.and_then(|()| (0..n).find(|&i| a.column(i)[i].is_nan()).map_or(Ok(()), Err))
 }
 
 /// *P·A = L·U*
@@ -49,7 +36,7 @@ pub(super) struct Lu<T> {
     pub(super) odd: bool,
 }
 
-impl<T: Real> Lu<T> {
+impl<T: Number> Lu<T> {
     /// Decomposes what is in `factors`, which is square.
     pub(super) fn factor(&mut self, scratch: &mut Scratch) {
         let n = self.factors.rows();
@@ -59,11 +46,8 @@ impl<T: Real> Lu<T> {
         if n == 0 {
             return;
         }
-        let (par, params) = (parallelism(), auto::<lu::factor::PartialPivLuParams, T>());
-        let stack = scratch.stack(lu::factor::lu_in_place_scratch::<usize, T>(n, n, par, params));
-        let (a, rows, inverse) = (self.factors.get_mut(), &mut self.rows, &mut self.inverse);
-        let (info, _) = lu::factor::lu_in_place(a, rows, inverse, par, stack, params);
-        self.odd = info.transposition_count % 2 == 1;
+        let (a, room) = self.factors.get_mut_with_room();
+        self.odd = T::lu(a, &mut self.rows, &mut self.inverse, room, scratch) % 2 == 1;
     }
 
     /// Row i of *P·A* is this row of *A*.
@@ -92,7 +76,7 @@ impl<T: Real> Lu<T> {
 }
 
 /// Row i becomes what row `rows[i]` was.
-fn permute<T: Real>(b: &mut Packed<T>, rows: &[usize], room: &mut Packed<T>) {
+fn permute<T: Number>(b: &mut Packed<T>, rows: &[usize], room: &mut Packed<T>) {
     room.resize(b.rows(), 1);
     for j in 0..b.columns() {
         room.column_mut(0).copy_from_slice(b.column(j));
@@ -112,27 +96,34 @@ pub(super) struct Shape {
 impl Shape {
     pub(super) const LOWER: Shape = Shape { lower: true, unit: false };
     pub(super) const UPPER: Shape = Shape { lower: false, unit: false };
-    const UNIT_LOWER: Shape = Shape { lower: true, unit: true };
-    const UNIT_UPPER: Shape = Shape { lower: false, unit: true };
+    pub(super) const UNIT_LOWER: Shape = Shape { lower: true, unit: true };
+    pub(super) const UNIT_UPPER: Shape = Shape { lower: false, unit: true };
+
+    /// Of such a matrix, what is not always the same.
+    pub(super) fn changing(self) -> Structure {
+        match self {
+            Shape::LOWER => Structure::TriangularLower,
+            Shape::UPPER => Structure::TriangularUpper,
+            Shape::UNIT_LOWER => Structure::StrictTriangularLower,
+            Shape::UNIT_UPPER => Structure::StrictTriangularUpper,
+        }
+    }
 }
 
 /// *B ← A⁻¹·B* for a triangular *A*.
-pub(super) fn solve_triangular<T: Real>(a: MatRef<'_, T>, shape: Shape, b: &mut Packed<T>) {
-    solve_triangular_in(a, shape, b.get_mut());
+pub(super) fn solve_triangular<T: Number>(a: MatRef<'_, T>, shape: Shape, b: &mut Packed<T>) {
+    if b.rows() > 0 && b.columns() > 0 {
+        let (b, room) = b.get_mut_with_room();
+        T::solve_packed(a, shape, b, room);
+    }
 }
 
 /// Likewise, for any layout of *B*: solves from the right are solves of the transpose.
-pub(super) fn solve_triangular_in<T: Real>(a: MatRef<'_, T>, shape: Shape, b: MatMut<'_, T>) {
+pub(super) fn solve_triangular_in<T: Number>(a: MatRef<'_, T>, shape: Shape, b: MatMut<'_, T>) {
     if b.nrows() == 0 || b.ncols() == 0 {
         return;
     }
-    let par = parallelism();
-    match shape {
-        Shape::LOWER => triangular_solve::solve_lower_triangular_in_place(a, b, par),
-        Shape::UPPER => triangular_solve::solve_upper_triangular_in_place(a, b, par),
-        Shape::UNIT_LOWER => triangular_solve::solve_unit_lower_triangular_in_place(a, b, par),
-        Shape::UNIT_UPPER => triangular_solve::solve_unit_upper_triangular_in_place(a, b, par),
-    }
+    T::solve_triangular(a, shape, b);
 }
 
 /// *A = Q·R* by Householder's reflections, of *A* in place.

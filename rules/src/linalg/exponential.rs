@@ -6,7 +6,7 @@ use super::backend::Lu;
 use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
 use super::packed::{Packed, Scratch, Seed, add, square, times};
-use super::scalar::Real;
+use super::scalar::Number;
 use super::symmetric::finite;
 use crate::activation::Dual;
 use crate::heap::{HeapSize, heap_size};
@@ -39,7 +39,7 @@ forms! {
     /// # Panics
     /// As [`expm()`] does, and if `y` has another shape.
     fn expm_into = ExpmInto;
-    kernel ExpmKernel<T: Real>;
+    kernel ExpmKernel<T: Number>;
     constants ();
     arguments (a: &ArrayRef2<T>);
     result Array2<T> / ArrayRef2 Ix2;
@@ -130,7 +130,7 @@ struct Derivatives<T> {
 }
 
 /// *S ← constant·1 + Σ coefficientₖ·termₖ*, where the coefficients are every other one.
-fn combine<T: Real>(s: &mut Packed<T>, n: usize, constant: f64, coefficients: &[f64], terms: &[Packed<T>]) {
+fn combine<T: Number>(s: &mut Packed<T>, n: usize, constant: f64, coefficients: &[f64], terms: &[Packed<T>]) {
     s.zeros(n, n);
     for (&coefficient, term) in coefficients.iter().step_by(2).zip(terms) {
         let coefficient = T::from_f64(coefficient);
@@ -142,7 +142,7 @@ fn combine<T: Real>(s: &mut Packed<T>, n: usize, constant: f64, coefficients: &[
 }
 
 /// *C ← A·B*, or *C += A·B*
-fn multiply<T: Real>(c: &mut Packed<T>, a: &Packed<T>, b: &Packed<T>, add: bool) {
+fn multiply<T: Number>(c: &mut Packed<T>, a: &Packed<T>, b: &Packed<T>, add: bool) {
     if !add {
         c.resize(a.rows(), b.columns());
     }
@@ -150,11 +150,11 @@ fn multiply<T: Real>(c: &mut Packed<T>, a: &Packed<T>, b: &Packed<T>, add: bool)
 }
 
 /// *A ← A + sign·B*
-fn add_to<T: Real>(a: &mut Packed<T>, sign: T, b: &Packed<T>) {
-    a.view_mut().scaled_add(sign, &b.view());
+fn add_to<T: Number>(a: &mut Packed<T>, sign: T, b: &Packed<T>) {
+    a.view_mut().zip_mut_with(&b.view(), |a, &b| *a += sign * b);
 }
 
-impl<T: Real> ExpmKernel<T> {
+impl<T: Number> ExpmKernel<T> {
     fn shape(function: &str, a: &ArrayRef2<T>) -> Ix2 {
         let n = square(function, a);
         Ix2(n, n)

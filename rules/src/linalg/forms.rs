@@ -32,7 +32,8 @@ macro_rules! forms {
 
         impl<$($G: $B),*> $Rule<$($G),*> {
             fn forward(&mut self, $($c: $($C)*,)* $($a: &$A<$($P),*>),*) -> $Y<$($YP),*> {
-                let mut y = $Y::zeros($Kernel::<$($G),*>::shape(stringify!($name), $($c,)* $($a),*));
+                let shape = $Kernel::<$($G),*>::shape(stringify!($name), $($c,)* $($a),*);
+                let mut y = $Y::from_elem(shape, T::ZERO);
                 self.kernel.forward(stringify!($name), $($c,)* $($a,)* &mut y);
                 crate::blas::products::leave_vector_registers_clean();
                 y

@@ -8,7 +8,7 @@ use super::backend::{self, Lu};
 use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
 use super::packed::{Columns, Packed, Scratch, Seed, add, fits, square, times, write};
-use super::scalar::Real;
+use super::scalar::{Number, Real};
 use crate::activation::Dual;
 use crate::blas::products::{IntoShadow, leave_vector_registers_clean};
 use crate::heap::heap_size;
@@ -23,7 +23,7 @@ struct Factor<T> {
     finite: bool,
 }
 
-impl<T: Real> Factor<T> {
+impl<T: Number> Factor<T> {
     fn of(&mut self, a: &ArrayRef2<T>) {
         self.lu.factors.assign(a);
         self.finite = a.iter().all(|x| x.is_finite());
@@ -68,7 +68,7 @@ impl<T: Real> Factor<T> {
 }
 
 /// The identity, times `factor`.
-fn identity<T: Real>(matrix: &mut Packed<T>, n: usize, factor: T) {
+fn identity<T: Number>(matrix: &mut Packed<T>, n: usize, factor: T) {
     matrix.zeros(n, n);
     (0..n).for_each(|i| matrix.column_mut(i)[i] = factor);
 }
@@ -99,14 +99,14 @@ forms! {
     /// # Panics
     /// As [`solve()`] does, and if `y` has another shape.
     fn solve_into = SolveInto;
-    kernel SolveKernel<T: Real, D: Columns>;
+    kernel SolveKernel<T: Number, D: Columns>;
     constants ();
     arguments (a: &ArrayRef2<T>, b: &ArrayRef<T, D>);
     result Array<T, D> / ArrayRef D;
 }
 
 #[derive(Default)]
-struct SolveKernel<T: Real, D> {
+struct SolveKernel<T: Number, D> {
     factor: Factor<T>,
     x: Packed<T>,
     lambda: Packed<T>,
@@ -114,7 +114,7 @@ struct SolveKernel<T: Real, D> {
     dimension: PhantomData<D>,
 }
 
-impl<T: Real, D: Columns> SolveKernel<T, D> {
+impl<T: Number, D: Columns> SolveKernel<T, D> {
     fn shape(function: &str, a: &ArrayRef2<T>, b: &ArrayRef<T, D>) -> D {
         fits(function, square(function, a), b);
         b.raw_dim()
@@ -165,14 +165,14 @@ forms! {
     /// # Panics
     /// As [`inv()`] does, and if `y` has another shape.
     fn inv_into = InvInto;
-    kernel InvKernel<T: Real>;
+    kernel InvKernel<T: Number>;
     constants ();
     arguments (a: &ArrayRef2<T>);
     result Array2<T> / ArrayRef2 Ix2;
 }
 
 #[derive(Default)]
-struct InvKernel<T: Real> {
+struct InvKernel<T: Number> {
     factor: Factor<T>,
     inverse: Packed<T>,
     seed: Packed<T>,
@@ -180,7 +180,7 @@ struct InvKernel<T: Real> {
     product: IntoShadow<T>,
 }
 
-impl<T: Real> InvKernel<T> {
+impl<T: Number> InvKernel<T> {
     fn shape(function: &str, a: &ArrayRef2<T>) -> Ix2 {
         let n = square(function, a);
         Ix2(n, n)
@@ -318,18 +318,18 @@ impl<T: Real> Cofactors<T> {
 ///
 /// # Panics
 /// If *A* is not square.
-pub fn logdet<T: Real>(a: &ArrayRef2<T>) -> T {
+pub fn logdet<T: Number>(a: &ArrayRef2<T>) -> T {
     Logdet::default().forward(a)
 }
 
 #[derive(Default, pullback_macros::Rule)]
-#[rule(pub fn logdet<T: Real>(a: &ArrayRef2<T>) -> T)]
-struct Logdet<T: Real> {
+#[rule(pub fn logdet<T: Number>(a: &ArrayRef2<T>) -> T)]
+struct Logdet<T: Number> {
     factor: Factor<T>,
     gradient: Packed<T>,
 }
 
-impl<T: Real> Logdet<T> {
+impl<T: Number> Logdet<T> {
     fn forward(&mut self, a: &ArrayRef2<T>) -> T {
         square("logdet", a);
         self.factor.of(a);
@@ -385,7 +385,7 @@ pub(super) const CASES: &[Case] = &[
 
 heap_size! {
     [T: Copy] Factor<T> { lu, scratch, room }
-    [T: Real, D] SolveKernel<T, D> { factor, x, lambda }
-    [T: Real] InvKernel<T> { factor, inverse, seed, left }
+    [T: Number, D] SolveKernel<T, D> { factor, x, lambda }
+    [T: Number] InvKernel<T> { factor, inverse, seed, left }
     [T: Copy] Cofactors<T> { a, u, v, values, others, factor }
 }

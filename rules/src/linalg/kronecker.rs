@@ -5,7 +5,7 @@ use ndarray::{Array2, ArrayRef2, ArrayView1, ArrayView2, Ix2, Zip, s};
 use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
 use super::packed::Seed;
-use super::scalar::Real;
+use super::scalar::Number;
 use crate::activation::Dual;
 use crate::shadow::Accumulate;
 
@@ -30,7 +30,7 @@ forms! {
     /// # Panics
     /// If `y` has another shape.
     fn kron_into = KronInto;
-    kernel KronKernel<T: Real>;
+    kernel KronKernel<T: Number>;
     constants ();
     arguments (a: &ArrayRef2<T>, b: &ArrayRef2<T>);
     result Array2<T> / ArrayRef2 Ix2;
@@ -41,7 +41,7 @@ struct KronKernel<T> {
     marker: std::marker::PhantomData<T>,
 }
 
-impl<T: Real> KronKernel<T> {
+impl<T: Number> KronKernel<T> {
     fn shape(_: &str, a: &ArrayRef2<T>, b: &ArrayRef2<T>) -> Ix2 {
         Ix2(a.nrows() * b.nrows(), a.ncols() * b.ncols())
     }
@@ -67,7 +67,7 @@ impl<T: Real> KronKernel<T> {
 }
 
 /// Row by row of *Ẏ*, as it lies in memory; `value` reads an entry.
-fn pull<T: Real, E>(
+fn pull<T: Number, E>(
     a: Dual<'_, ArrayRef2<T>>,
     b: Dual<'_, ArrayRef2<T>>,
     dy: ArrayView2<'_, E>,
@@ -92,7 +92,7 @@ fn pull<T: Real, E>(
 }
 
 /// *Σ xᵢ·yᵢ*, in parts that do not wait for each other.
-fn dot<T: Real, E>(x: ArrayView1<'_, T>, y: ArrayView1<'_, E>, value: impl Fn(&E) -> T) -> T {
+fn dot<T: Number, E>(x: ArrayView1<'_, T>, y: ArrayView1<'_, E>, value: impl Fn(&E) -> T) -> T {
     const PARTS: usize = 8;
     let (Some(x), Some(y)) = (x.to_slice(), y.to_slice()) else {
         return x.iter().zip(&y).map(|(x, y)| *x * value(y)).sum();

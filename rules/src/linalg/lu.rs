@@ -5,7 +5,7 @@ use ndarray::{ArrayRef2, Ix2};
 use super::backend::{Lu, Shape, solve_triangular, solve_triangular_in};
 use super::cases::{Argument, Case, Kind};
 use super::packed::{Packed, Scratch, Seed, has_shape, square, times};
-use super::scalar::Real;
+use super::scalar::Number;
 use crate::activation::{Dual, DualMut};
 use crate::blas::products::leave_vector_registers_clean;
 use crate::saved::Saved;
@@ -33,13 +33,18 @@ use crate::shadow::{Accumulate, ArrayCells};
 ///
 /// # Panics
 /// If the shapes do not fit, or if *A* is singular.
-pub fn lu_into<T: Real>(p: &mut ArrayRef2<T>, l: &mut ArrayRef2<T>, u: &mut ArrayRef2<T>, a: &ArrayRef2<T>) {
+pub fn lu_into<T: Number>(
+    p: &mut ArrayRef2<T>,
+    l: &mut ArrayRef2<T>,
+    u: &mut ArrayRef2<T>,
+    a: &ArrayRef2<T>,
+) {
     LuInto::default().compute(p, l, u, a);
 }
 
 #[derive(Default, pullback_macros::Rule)]
-#[rule(pub fn lu_into<T: Real>(p: &mut ArrayRef2<T>, l: &mut ArrayRef2<T>, u: &mut ArrayRef2<T>, a: &ArrayRef2<T>))]
-struct LuInto<T: Real> {
+#[rule(pub fn lu_into<T: Number>(p: &mut ArrayRef2<T>, l: &mut ArrayRef2<T>, u: &mut ArrayRef2<T>, a: &ArrayRef2<T>))]
+struct LuInto<T: Number> {
     #[rule(restores = p)]
     old_p: Saved<T>,
     #[rule(restores = l)]
@@ -56,7 +61,7 @@ struct LuInto<T: Real> {
     upper: Packed<T>,
 }
 
-impl<T: Real> LuInto<T> {
+impl<T: Number> LuInto<T> {
     fn compute(
         &mut self,
         p: &mut ArrayRef2<T>,

@@ -26,6 +26,7 @@ mod kronecker;
 mod lu;
 mod orthogonal;
 mod packed;
+mod parts;
 mod pattern;
 mod positive_definite;
 mod scalar;
@@ -46,7 +47,8 @@ pub use pattern::Pattern;
 pub use positive_definite::{
     cholesky, cholesky_into, cholesky_solve, cholesky_solve_into, logdet_spd, solve_spd, solve_spd_into,
 };
-pub use scalar::Real;
+pub(crate) use scalar::sealed::TriangularFactors;
+pub use scalar::{Number, Real};
 pub use singular_values::{svd_into, svdvals, svdvals_into};
 pub use sparse::{sparse_mul, sparse_mul_into, sparse_mul_transposed, sparse_mul_transposed_into};
 pub use symmetric::{eigh_into, eigvalsh, eigvalsh_into};

@@ -4,7 +4,7 @@ use faer::dyn_stack::{MemBuffer, MemStack, StackReq};
 use faer::{MatMut, MatRef};
 use ndarray::{ArrayRef, ArrayRef2, ArrayView2, ArrayViewMut2, Axis, Dimension, Ix1, Ix2, ShapeBuilder, Zip};
 
-use super::scalar::Real;
+use super::scalar::Number;
 use crate::blas::{Trans, gemm};
 use crate::heap::HeapSize;
 use crate::shadow::{Accumulate, ArrayCells};
@@ -26,16 +26,22 @@ impl<T> Default for Packed<T> {
 }
 
 /// Bytes in a cache line.
-const LINE: usize = 64;
+pub(super) const LINE: usize = 64;
 
-impl<T: Real> Packed<T> {
+/// How far columns of so many rows are apart.
+pub(super) fn stride<T>(rows: usize) -> usize {
+    let line = (LINE / size_of::<T>()).max(1);
+    if rows > line { rows.next_multiple_of(line) } else { rows.max(1) }
+}
+
+impl<T: Number> Packed<T> {
     /// Makes room for a matrix of this shape, in which anything may be.
     pub(super) fn resize(&mut self, rows: usize, columns: usize) {
-        let line = LINE / size_of::<T>();
-        let stride = if rows > line { rows.next_multiple_of(line) } else { rows.max(1) };
-        let len = stride * columns;
-        if self.elements.len() < len + line {
-            self.elements.resize(len + line, T::ZERO);
+        let (line, stride) = ((LINE / size_of::<T>()).max(1), stride::<T>(rows));
+        let room = Self::room(rows, columns).unaligned_bytes_required().div_ceil(size_of::<T>());
+        let len = stride * columns + line + room;
+        if self.elements.len() < len {
+            self.elements.resize(len, T::ZERO);
             self.start = self.elements.as_ptr().align_offset(LINE).min(line);
         }
         (self.rows, self.columns, self.stride) = (rows, columns, stride);
@@ -87,6 +93,21 @@ impl<T: Real> Packed<T> {
     pub(super) fn get_mut(&mut self) -> MatMut<'_, T> {
         let (rows, columns, stride) = (self.rows, self.columns, self.stride);
         MatMut::from_column_major_slice_with_stride_mut(self.slice_mut(), rows, columns, stride)
+    }
+
+    /// What it takes to decompose the matrix, or to solve with it on the right-hand side: memory behind the elements.
+    fn room(rows: usize, columns: usize) -> StackReq {
+        T::room(rows, rows).and(T::room(rows, columns))
+    }
+
+    /// For faer, with that memory.
+    pub(super) fn get_mut_with_room(&mut self) -> (MatMut<'_, T>, &mut MemStack) {
+        let (rows, columns, stride) = (self.rows, self.columns, self.stride);
+        let (elements, rest) = self.elements[self.start..].split_at_mut(stride * columns);
+        // SAFETY: the same bytes. Nobody leaves any there that are not initialised, and numbers consist of any.
+        let room = unsafe { std::slice::from_raw_parts_mut(rest.as_mut_ptr().cast(), size_of_val(rest)) };
+        let matrix = MatMut::from_column_major_slice_with_stride_mut(elements, rows, columns, stride);
+        (matrix, MemStack::new(room))
     }
 
     /// For ndarray.
@@ -166,7 +187,7 @@ pub(super) enum Seed<'a, T, D: Dimension> {
     Cells(ArrayCells<'a, T, D>),
 }
 
-impl<T: Real, D: Columns> Seed<'_, T, D> {
+impl<T: Number, D: Columns> Seed<'_, T, D> {
     /// Copies it.
     pub(super) fn load(&self, to: &mut Packed<T>) {
         match self {
@@ -181,7 +202,7 @@ impl<T: Real, D: Columns> Seed<'_, T, D> {
     }
 }
 
-impl<T: Real> Seed<'_, T, Ix2> {
+impl<T: Number> Seed<'_, T, Ix2> {
     /// One entry of it.
     #[cfg(feature = "fft")]
     pub(super) fn at(&self, i: usize, j: usize) -> T {
@@ -193,13 +214,13 @@ impl<T: Real> Seed<'_, T, Ix2> {
 }
 
 /// *Ȧ += G*, entry by entry.
-pub(super) fn add<T: Real>(shadow: ArrayCells<'_, T, Ix2>, gradient: &ArrayRef2<T>) {
+pub(super) fn add<T: Number>(shadow: ArrayCells<'_, T, Ix2>, gradient: &ArrayRef2<T>) {
     Zip::from(shadow).and(gradient).for_each(|cell, &g| cell.accumulate(g));
 }
 
 /// *Ȧ += G* for a symmetric matrix *A* of which the function reads the lower triangle alone: what belongs to *Aᵢⱼ* and *Aⱼᵢ* goes to the
 /// one of them that is read.
-pub(super) fn add_to_lower<T: Real>(shadow: ArrayCells<'_, T, Ix2>, gradient: &Packed<T>) {
+pub(super) fn add_to_lower<T: Number>(shadow: ArrayCells<'_, T, Ix2>, gradient: &Packed<T>) {
     for j in 0..gradient.columns() {
         shadow[[j, j]].accumulate(gradient.column(j)[j]);
         for i in j + 1..gradient.rows() {
@@ -209,7 +230,7 @@ pub(super) fn add_to_lower<T: Real>(shadow: ArrayCells<'_, T, Ix2>, gradient: &P
 }
 
 /// *Ȧ += G* on the diagonal and on one side of it.
-pub(super) fn add_to_triangle<T: Real>(shadow: ArrayCells<'_, T, Ix2>, gradient: &Packed<T>, lower: bool) {
+pub(super) fn add_to_triangle<T: Number>(shadow: ArrayCells<'_, T, Ix2>, gradient: &Packed<T>, lower: bool) {
     for (j, column) in shadow.columns().into_iter().enumerate() {
         let (skipped, taken) = if lower { (j, usize::MAX) } else { (0, j + 1) };
         let entries = column.iter().zip(gradient.column(j)).take(taken).skip(skipped);
@@ -253,7 +274,7 @@ mod sealed {
 }
 
 /// Copies `matrix` to `to`, which may be a vector.
-pub(super) fn write<T: Real, D: Columns>(to: &mut ArrayRef<T, D>, matrix: &Packed<T>) {
+pub(super) fn write<T: Number, D: Columns>(to: &mut ArrayRef<T, D>, matrix: &Packed<T>) {
     D::matrix(to.view_mut()).assign(&matrix.view());
 }
 
@@ -287,7 +308,7 @@ pub(super) fn has_shape<T, D: Dimension>(function: &str, to: &ArrayRef<T, D>, sh
 }
 
 /// *C ← α·A·B + β·C*
-pub(super) fn times<T: Real>(alpha: T, a: &ArrayRef2<T>, b: &ArrayRef2<T>, beta: T, c: &mut ArrayRef2<T>) {
+pub(super) fn times<T: Number>(alpha: T, a: &ArrayRef2<T>, b: &ArrayRef2<T>, beta: T, c: &mut ArrayRef2<T>) {
     gemm(Trans::No, Trans::No, alpha, a, b, beta, c);
 }
 

@@ -2,8 +2,6 @@
 
 use std::marker::PhantomData;
 
-use faer::Accum;
-use faer::linalg::matmul::triangular::{self, BlockStructure};
 use ndarray::{Array, Array2, ArrayRef, ArrayRef2, Ix2};
 
 use super::backend::{self, Shape, solve_triangular, solve_triangular_in};
@@ -12,9 +10,9 @@ use super::forms::forms;
 use super::packed::{
     Columns, Packed, Scratch, Seed, add, add_to_lower, add_to_triangle, fits, square, times, write,
 };
-use super::scalar::Real;
+use super::scalar::{Number, Structure};
 use crate::activation::Dual;
-use crate::blas::products::{leave_vector_registers_clean, parallelism};
+use crate::blas::products::leave_vector_registers_clean;
 use crate::heap::heap_size;
 
 /// The factor of a positive definite matrix.
@@ -24,7 +22,7 @@ struct Factor<T> {
     scratch: Scratch,
 }
 
-impl<T: Real> Factor<T> {
+impl<T: Number> Factor<T> {
     /// *A = L·Lᵀ*, out of the lower triangle of *A*.
     fn of(&mut self, function: &str, a: &ArrayRef2<T>) {
         self.l.assign(a);
@@ -65,7 +63,7 @@ forms! {
     /// # Panics
     /// As [`cholesky()`] does, and if `y` has another shape.
     fn cholesky_into = CholeskyInto;
-    kernel CholeskyKernel<T: Real>;
+    kernel CholeskyKernel<T: Number>;
     constants ();
     arguments (a: &ArrayRef2<T>);
     result Array2<T> / ArrayRef2 Ix2;
@@ -79,7 +77,7 @@ struct CholeskyKernel<T> {
     work: Packed<T>,
 }
 
-impl<T: Real> CholeskyKernel<T> {
+impl<T: Number> CholeskyKernel<T> {
     fn shape(function: &str, a: &ArrayRef2<T>) -> Ix2 {
         let n = square(function, a);
         Ix2(n, n)
@@ -107,12 +105,12 @@ impl<T: Real> CholeskyKernel<T> {
 }
 
 /// The lower triangle of *Lᵀ·M* for the lower triangles of *L* and *M*, with zeros above it.
-fn lower_product<T: Real>(p: &mut Packed<T>, l: &Packed<T>, m: &Packed<T>) {
+fn lower_product<T: Number>(p: &mut Packed<T>, l: &Packed<T>, m: &Packed<T>) {
     p.zeros(l.rows(), l.rows());
-    let (lower, upper) = (BlockStructure::TriangularLower, BlockStructure::TriangularUpper);
+    let (lower, upper) = (Structure::TriangularLower, Structure::TriangularUpper);
     let (l, m) = (l.get().transpose(), m.get());
     if l.nrows() > 0 {
-        triangular::matmul(p.get_mut(), lower, Accum::Replace, l, upper, m, lower, T::ONE, parallelism());
+        T::add_product((p.get_mut(), lower), false, (l, upper), (m, lower));
     }
 }
 
@@ -142,7 +140,7 @@ forms! {
     /// # Panics
     /// As [`cholesky_solve()`] does, and if `y` has another shape.
     fn cholesky_solve_into = CholeskySolveInto;
-    kernel FactorSolveKernel<T: Real, D: Columns>;
+    kernel FactorSolveKernel<T: Number, D: Columns>;
     constants ();
     arguments (l: &ArrayRef2<T>, b: &ArrayRef<T, D>);
     result Array<T, D> / ArrayRef D;
@@ -159,7 +157,7 @@ struct FactorSolveKernel<T, D> {
     dimension: PhantomData<D>,
 }
 
-impl<T: Real, D: Columns> FactorSolveKernel<T, D> {
+impl<T: Number, D: Columns> FactorSolveKernel<T, D> {
     fn shape(function: &str, l: &ArrayRef2<T>, b: &ArrayRef<T, D>) -> D {
         fits(function, square(function, l), b);
         b.raw_dim()
@@ -223,7 +221,7 @@ forms! {
     /// # Panics
     /// As [`solve_spd()`] does, and if `y` has another shape.
     fn solve_spd_into = SolveSpdInto;
-    kernel SolveSpdKernel<T: Real, D: Columns>;
+    kernel SolveSpdKernel<T: Number, D: Columns>;
     constants ();
     arguments (a: &ArrayRef2<T>, b: &ArrayRef<T, D>);
     result Array<T, D> / ArrayRef D;
@@ -239,7 +237,7 @@ struct SolveSpdKernel<T, D> {
     dimension: PhantomData<D>,
 }
 
-impl<T: Real, D: Columns> SolveSpdKernel<T, D> {
+impl<T: Number, D: Columns> SolveSpdKernel<T, D> {
     fn shape(function: &str, a: &ArrayRef2<T>, b: &ArrayRef<T, D>) -> D {
         fits(function, square(function, a), b);
         b.raw_dim()
@@ -286,18 +284,18 @@ impl<T: Real, D: Columns> SolveSpdKernel<T, D> {
 ///
 /// # Panics
 /// If *A* is not square, or not positive definite.
-pub fn logdet_spd<T: Real>(a: &ArrayRef2<T>) -> T {
+pub fn logdet_spd<T: Number>(a: &ArrayRef2<T>) -> T {
     LogdetSpd::default().forward(a)
 }
 
 #[derive(Default, pullback_macros::Rule)]
-#[rule(pub fn logdet_spd<T: Real>(a: &ArrayRef2<T>) -> T)]
-struct LogdetSpd<T: Real> {
+#[rule(pub fn logdet_spd<T: Number>(a: &ArrayRef2<T>) -> T)]
+struct LogdetSpd<T: Number> {
     factor: Factor<T>,
     inverse: Packed<T>,
 }
 
-impl<T: Real> LogdetSpd<T> {
+impl<T: Number> LogdetSpd<T> {
     fn forward(&mut self, a: &ArrayRef2<T>) -> T {
         square("logdet_spd", a);
         self.factor.of("logdet_spd", a);

@@ -8,7 +8,7 @@ use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
 use super::packed::{Columns, Seed};
 use super::pattern::Pattern;
-use super::scalar::Real;
+use super::scalar::Number;
 use crate::activation::Dual;
 use crate::shadow::{Accumulate, ArrayCells};
 
@@ -38,7 +38,7 @@ forms! {
     /// # Panics
     /// As [`sparse_mul()`] does, and if `y` has another shape.
     fn sparse_mul_into = SparseMulInto;
-    kernel SparseKernel<T: Real, D: Columns>;
+    kernel SparseKernel<T: Number, D: Columns>;
     constants (pattern: [&Pattern]);
     arguments (values: &ArrayRef1<T>, x: &ArrayRef<T, D>);
     result Array<T, D> / ArrayRef D;
@@ -69,7 +69,7 @@ forms! {
     /// # Panics
     /// As [`sparse_mul_transposed()`] does, and if `y` has another shape.
     fn sparse_mul_transposed_into = SparseMulTransposedInto;
-    kernel TransposedKernel<T: Real, D: Columns>;
+    kernel TransposedKernel<T: Number, D: Columns>;
     constants (pattern: [&Pattern]);
     arguments (values: &ArrayRef1<T>, x: &ArrayRef<T, D>);
     result Array<T, D> / ArrayRef D;
@@ -97,7 +97,7 @@ macro_rules! kernel {
             marker: PhantomData<(T, D)>,
         }
 
-        impl<T: Real, D: Columns> $Kernel<T, D> {
+        impl<T: Number, D: Columns> $Kernel<T, D> {
             fn shape(function: &str, pattern: &Pattern, values: &ArrayRef1<T>, x: &ArrayRef<T, D>) -> D {
                 let dimensions: fn(&Pattern) -> (usize, usize) = $dimensions;
                 shape(function, pattern, dimensions(pattern), values, x)

@@ -9,7 +9,7 @@ use super::backend::{Shape, solve_triangular as solve};
 use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
 use super::packed::{Columns, Packed, Seed, add, add_to_triangle, fits, square, times, write};
-use super::scalar::Real;
+use super::scalar::Number;
 use crate::activation::Dual;
 use crate::blas::{Trans, Uplo};
 use crate::heap::heap_size;
@@ -41,7 +41,7 @@ forms! {
     /// # Panics
     /// As [`solve_triangular()`] does, and if `y` has another shape.
     fn solve_triangular_into = SolveTriangularInto;
-    kernel TriangularKernel<T: Real, D: Columns>;
+    kernel TriangularKernel<T: Number, D: Columns>;
     constants (uplo: [Uplo], trans: [Trans]);
     arguments (a: &ArrayRef2<T>, b: &ArrayRef<T, D>);
     result Array<T, D> / ArrayRef D;
@@ -56,7 +56,7 @@ struct TriangularKernel<T, D> {
     dimension: PhantomData<D>,
 }
 
-impl<T: Real, D: Columns> TriangularKernel<T, D> {
+impl<T: Number, D: Columns> TriangularKernel<T, D> {
     fn shape(function: &str, _: Uplo, _: Trans, a: &ArrayRef2<T>, b: &ArrayRef<T, D>) -> D {
         fits(function, square(function, a), b);
         b.raw_dim()
@@ -113,7 +113,7 @@ fn opposite(trans: Trans) -> Trans {
 }
 
 /// The matrix to solve with, and which part of it is read.
-fn oriented<T: Real>(a: &Packed<T>, uplo: Uplo, trans: Trans) -> (MatRef<'_, T>, Shape) {
+fn oriented<T: Number>(a: &Packed<T>, uplo: Uplo, trans: Trans) -> (MatRef<'_, T>, Shape) {
     let shape = if (uplo == Uplo::Lower) != (trans == Trans::Yes) { Shape::LOWER } else { Shape::UPPER };
     (if trans == Trans::Yes { a.get().transpose() } else { a.get() }, shape)
 }

@@ -87,7 +87,7 @@ impl<T: MatrixScalar> Scal<T> {
 #[inline(never)]
 pub fn axpy<T: MatrixScalar>(alpha: T, x: &ArrayRef1<T>, y: &mut ArrayRef1<T>) {
     assert_same_length("axpy", x, y);
-    if alpha != T::ZERO {
+    if !alpha.is_zero() {
         // SAFETY: `y` is borrowed uniquely.
         unsafe { add(alpha, Operand::read_vector(x), Operand::write_vector(y)) }
     }
@@ -123,7 +123,7 @@ impl<T: MatrixScalar> Axpy<T> {
                 if !self.alpha_is_constant {
                     dalpha = inner(dy, Operand::read_vector(x.value));
                 }
-                if let Some(dx) = x.shadow.get().filter(|_| alpha != T::ZERO) {
+                if let Some(dx) = x.shadow.get().filter(|_| !alpha.is_zero()) {
                     add(alpha, dy, Operand::vector_cells(dx));
                 }
             }

@@ -53,7 +53,7 @@ pub fn trmm<T: MatrixScalar>(
     // SAFETY: `b` is borrowed uniquely and, being mutable, does not overlap itself. The shapes fit.
     unsafe {
         scale(alpha, x);
-        if alpha != T::ZERO {
+        if !alpha.is_zero() {
             product(l, x);
         }
     }
@@ -113,7 +113,7 @@ impl<T: MatrixScalar> Trmm<T> {
             }
             let Some(db) = b.shadow.get().map(Operand::cells) else { return dalpha };
             let old_b = Operand::read(b.value);
-            if alpha != T::ZERO || !self.alpha_is_constant {
+            if !alpha.is_zero() || !self.alpha_is_constant {
                 let a = (Operand::read(a.value), a.shadow.get().map(Operand::cells));
                 of_triangular_product((side, uplo, trans, diag), alpha, a, old_b, db);
             }

@@ -52,7 +52,7 @@ pub fn trsm<T: MatrixScalar>(
     // SAFETY: `b` is borrowed uniquely and, being mutable, does not overlap itself. The shapes fit.
     unsafe {
         scale(alpha, x);
-        if alpha != T::ZERO {
+        if !alpha.is_zero() {
             solve(l, x);
         }
     }
@@ -112,9 +112,9 @@ impl<T: MatrixScalar> Trsm<T> {
         // not overlap itself.
         unsafe {
             let db = b.shadow.get().map(Operand::cells);
-            if let Some(db) = db.filter(|_| alpha != T::ZERO || !self.alpha_is_constant) {
+            if let Some(db) = db.filter(|_| !alpha.is_zero() || !self.alpha_is_constant) {
                 // With α = 0 the solution is 0, and A has no gradient.
-                let da = a.shadow.get().map(Operand::cells).filter(|_| alpha != T::ZERO);
+                let da = a.shadow.get().map(Operand::cells).filter(|_| !alpha.is_zero());
                 let (a, x) = ((Operand::read(a.value), da), Operand::read(b.value));
                 of_solve((side, uplo, trans, diag), a, x, db);
             }

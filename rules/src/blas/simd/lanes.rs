@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::{Columns, clear, copy, kernel, pack};
-use crate::blas::backend::{MatrixScalar, Product};
+use crate::blas::backend::{Native, Product};
 use crate::blas::operand::Operand;
 
 /// A vector register.
@@ -11,7 +11,7 @@ use crate::blas::operand::Operand;
 /// All methods are unsafe because the machine must have the instructions. Pointers are valid for as many elements as there
 /// are lanes, or for `len` of them.
 pub(super) trait Lanes {
-    type Scalar: MatrixScalar;
+    type Scalar: Native;
     type Vector: Copy;
     const LEN: usize;
     /// How many vectors there is room for in a tile.

@@ -6,6 +6,11 @@ use crate::tangent::Value;
 
 /// `f32` and `f64`, with functions that vectorise; see the [module](super). Inherent methods have the same names and go first:
 /// call these as `Real::exp(x)`. The bounds are those of `f64`; for `f32` it is 0.51 ulp.
+#[diagnostic::on_unimplemented(
+    message = "functions of elements are not computed of `{Self}`",
+    note = "`fused!` functions, `pullback::nn` and products in any memory are for `f32` and `f64`: a function that runs on dual numbers loops over \
+            elements, or calls `pullback::blas` and `pullback::linalg`; or leave out `dual`"
+)]
 pub trait Real: Scalar + Element + Value<Tangent = Self> {
     /// The number nearest to `value`.
     fn of(value: f64) -> Self;
