@@ -11,7 +11,7 @@ use crate::tangent::Tangent;
 
 /// The number of iterations in a block: what they contribute stays in the first level of the cache, and a block is filled by short
 /// loops as well.
-pub const BLOCK: usize = 32;
+const BLOCK: usize = 32;
 
 /// The parts of a range: where each begins, and how long it is.
 #[inline(always)]
