@@ -82,9 +82,10 @@ pub(super) fn expand(item: &Item, fields: &Fields, tangent: &Ident) -> TokenStre
     let (value_parameters, _, value_clause) = of_value.split_for_impl();
     let (tangent_parameters, _, tangent_clause) = of_tangent.split_for_impl();
     let (_, kept, _) = item.kept.split_for_impl();
+    // Fields without a direction are no error by themselves: a bound for all lifetimes is asked for where it is needed.
     let directions = active.iter().map(|f| -> WherePredicate {
         let ty = &f.ty;
-        parse_quote!(<#ty as __pb::Value>::Tangent: __pb::Direction)
+        parse_quote!(for<'__any> <#ty as __pb::Value>::Tangent: __pb::Direction)
     });
     let direction = with(&with(&item.kept, values(fields)), directions);
     let (direction_parameters, _, direction_clause) = direction.split_for_impl();
