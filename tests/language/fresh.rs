@@ -223,6 +223,18 @@ fn hidden_name(x: &[f64]) -> f64 {
     x * s
 }
 
+/// Both passes at once, and the element is called as its vector, which is called as the parameter.
+#[differentiable]
+fn one_name(x: &[f64]) -> f64 {
+    let mut x = x.to_vec();
+    x.iter_mut().for_each(|x| *x *= 3.0);
+    let mut s = 0.0;
+    for x in &x {
+        s += x * x;
+    }
+    s
+}
+
 #[test]
 fn each_element_once() {
     check!(squares; true);
@@ -244,6 +256,7 @@ fn each_element_once() {
     check!(so_many, 3; true);
     check!(so_many, 40; true);
     check!(hidden_name; true);
+    check!(one_name; false);
 }
 
 #[differentiable]

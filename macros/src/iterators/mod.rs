@@ -108,10 +108,11 @@ impl<'e> Parser<'e> {
     }
 
     /// The loop with other names in the pattern in place of those that occur in what it goes through: each name gets a `let` of its
-    /// own, and the one after it may be a part of what the first would hide, as in `for (a, b) in b.iter().zip(a)`.
+    /// own, and the one after it may be a part of what the first would hide, as in `for (a, b) in b.iter().zip(a)`. In `for v in &v`, where
+    /// both passes run at once, the reverse pass of an iteration asks for the vector again.
     fn apart_from_source(&mut self, f: &syn::ExprForLoop) -> Result<Option<syn::ExprForLoop>, Refused> {
         let (names, source) = (bound(&f.pat), Occurrences::of(&f.expr));
-        if names.len() < 2 || names.iter().all(|name| source.count(name) == 0) {
+        if names.iter().all(|name| source.count(name) == 0) {
             return Ok(None);
         }
         let mut apart = f.clone();
@@ -121,6 +122,10 @@ impl<'e> Parser<'e> {
             replace.visit_pat_mut(&mut apart.pat);
             replace.visit_block_mut(&mut apart.body);
             if replace.left {
+                // One name alone hides nothing that its own `let` needs.
+                if names.len() == 1 {
+                    return Ok(None);
+                }
                 let why = "this name means two things here: give the variable a name of its own";
                 return Err((name.to_token_stream(), why.into()));
             }
