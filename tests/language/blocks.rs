@@ -229,40 +229,32 @@ fn seeds_for_each_element() {
     );
 }
 
-#[differentiable]
-fn single(x: &[f32; 40], k: f32) -> f32 {
-    let mut s = 0.0;
-    let mut y = [0.0f32; 40];
-    for i in 1..39 {
-        let slope = x[i + 1] - x[i - 1];
-        let p = ((((0.5 * slope + 0.25) * slope - 0.125) * slope + 0.5) * slope - 0.25) * slope;
-        let q = ((((0.5 * p + 0.25) * p - 0.125) * p + 0.5) * p - 0.25) * p;
-        y[i] = k * slope + q * k;
-    }
-    for y in &y {
-        s += y * y;
-    }
-    s
+macro_rules! slopes_of {
+    ($name:ident, $T:ty) => {
+        #[differentiable]
+        fn $name(x: &[$T; 40], k: $T) -> $T {
+            let mut s = 0.0;
+            let mut y = [0.0; 40];
+            for i in 1..39 {
+                let slope = x[i + 1] - x[i - 1];
+                let p = ((((0.5 * slope + 0.25) * slope - 0.125) * slope + 0.5) * slope - 0.25) * slope;
+                let q = ((((0.5 * p + 0.25) * p - 0.125) * p + 0.5) * p - 0.25) * p;
+                y[i] = k * slope + q * k;
+            }
+            for y in &y {
+                s += y * y;
+            }
+            s
+        }
+    };
 }
+
+slopes_of!(single, f32);
+slopes_of!(double, f64);
 
 /// Arrays, of numbers of 32 bits: with those of 64, there are no others than small differences.
 #[test]
 fn of_either_float() {
-    #[differentiable]
-    fn double(x: &[f64; 40], k: f64) -> f64 {
-        let mut s = 0.0;
-        let mut y = [0.0f64; 40];
-        for i in 1..39 {
-            let slope = x[i + 1] - x[i - 1];
-            let p = ((((0.5 * slope + 0.25) * slope - 0.125) * slope + 0.5) * slope - 0.25) * slope;
-            let q = ((((0.5 * p + 0.25) * p - 0.125) * p + 0.5) * p - 0.25) * p;
-            y[i] = k * slope + q * k;
-        }
-        for y in &y {
-            s += y * y;
-        }
-        s
-    }
     let x: [f32; 40] = std::array::from_fn(|i| ((i * i) % 17) as f32 * 0.0625);
     let (mut g, mut in_double) = (single::gradient(), double::gradient());
     let (_, d) = g.value_and_gradient(&x, 0.5);
