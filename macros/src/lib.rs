@@ -37,6 +37,7 @@ mod generics;
 mod guards;
 mod held;
 mod impls;
+mod invocations;
 mod iterators;
 mod kept;
 mod kind;

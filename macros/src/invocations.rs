@@ -1,0 +1,278 @@
+//! Calls of functions and methods, as syntax → [`Program`](crate::program::Program): which are rules, which become statements, and
+//! which carry no gradient.
+
+use syn::Expr as Syn;
+
+use crate::calls::{Callee, gradient, is_associated};
+use crate::iterators::SOURCES;
+use crate::iterators::consumers::Chain;
+use crate::iterators::item::Item;
+use crate::kind::{inert_method, numeric_method};
+use crate::parse::{ERROR, Parser};
+use crate::program::*;
+
+impl Parser<'_> {
+    /// An argument that becomes the receiver of a method: what binds less gets the parentheses that it needs there.
+    fn as_receiver(&mut self, argument: &Syn) -> ExprId {
+        let inner = self.expr(argument);
+        let binds = matches!(
+            argument,
+            Syn::Path(_)
+                | Syn::Lit(_)
+                | Syn::Paren(_)
+                | Syn::Call(_)
+                | Syn::MethodCall(_)
+                | Syn::Field(_)
+                | Syn::Index(_)
+                | Syn::Macro(_)
+        );
+        if binds {
+            return inner;
+        }
+        let syntax: Syn = syn::parse_quote!((#argument));
+        self.add(&syntax, ExprKind::Paren(inner))
+    }
+
+    pub(crate) fn method(&mut self, expr: &Syn, call: &syn::ExprMethodCall) -> ExprId {
+        let mut before = Vec::new();
+        if let Some(result) = self.chain(expr, None, &mut before) {
+            return self.in_place(expr, result, before);
+        }
+        if let Some(place) = self.view(call) {
+            return self.add(expr, ExprKind::Read(place));
+        }
+        if inert_method(&call.method.to_string()) {
+            let inert = self.inert_expr(expr);
+            self.have_checked(inert, call);
+            return inert;
+        }
+        if self.searches(call) {
+            return self.inert_expr(expr);
+        }
+        if let Some(branch) = self.then(call).or_else(|| self.mapped_option(call)) {
+            return self.expr(&branch);
+        }
+        if let Some(mutation) = self.mutating_method(expr, call) {
+            return mutation;
+        }
+        if let Some(place) = self.place(&call.receiver)
+            && matches!(self.program.kind_of_place(&place), Kind::Sequence(_))
+        {
+            let why = match call.method.to_string() {
+                method if SOURCES.contains(&&*method) => {
+                    "an iterator is differentiable where something consumes it: put its consumer behind it, or write a loop".into()
+                }
+                method => format!(
+                    "method `{method}` of an array has no rule yet: write a loop, or pass the array to a function that has one"
+                ),
+            };
+            let pure = self.is_pure(expr);
+            return self.constant(expr, pure, Some(&why));
+        }
+        if matches!(self.kind_of_syntax(&call.receiver), Kind::Matrix(_))
+            && numeric_method(&call.method.to_string())
+        {
+            let why = format!(
+                "method `{}` of a matrix on the heap has no rule: write a loop over its entries",
+                call.method
+            );
+            return self.constant(expr, self.is_pure(expr), Some(&why));
+        }
+        if let Some(block) = self.with_named_temporaries_of_method(call) {
+            return self.expr(&block);
+        }
+        let receiver = self.expr(&call.receiver);
+        if let ExprKind::Borrow { place, .. } = &self.program.exprs[receiver].kind {
+            // A name for a place: the method is called on what is there.
+            self.program.exprs[receiver].kind = ExprKind::Read(place.clone());
+        }
+        let args = call.args.iter().map(|a| self.expr(a)).collect();
+        self.add(expr, ExprKind::Method { receiver, name: call.method.clone(), args })
+    }
+
+    /// A method of a slice that finds a position, or whether something is there.
+    fn searches(&mut self, call: &syn::ExprMethodCall) -> bool {
+        const SEARCHES: &[&str] = &[
+            "partition_point",
+            "binary_search_by",
+            "binary_search_by_key",
+            "contains",
+            "starts_with",
+            "ends_with",
+        ];
+        SEARCHES.iter().any(|search| call.method == search)
+            && self
+                .place(&call.receiver)
+                .is_some_and(|place| matches!(self.program.kind_of_place(&place), Kind::Sequence(_)))
+    }
+
+    /// A method of a type that is not known carries no gradient by its name alone, which the compiler has to confirm.
+    fn have_checked(&mut self, inert: ExprId, call: &syn::ExprMethodCall) {
+        if self.kind_of_syntax(&call.receiver) != Kind::Unknown || !self.suspects.any(&call.receiver) {
+            return;
+        }
+        self.program.rewritten.insert(inert);
+        let inert = &mut self.program.exprs[inert];
+        let syntax = &inert.syntax;
+        inert.syntax = syn::parse_quote_spanned!(call.method.span()=> ::pullback::__private::inert(#syntax));
+    }
+
+    pub(crate) fn call(&mut self, expr: &Syn, call: &syn::ExprCall) -> ExprId {
+        let mut before = Vec::new();
+        if let Some(result) = self.chain(expr, None, &mut before) {
+            return self.in_place(expr, result, before);
+        }
+        if let Some(chosen) = self.chosen(call) {
+            return self.expr(&chosen);
+        }
+        if let Some(id) = self.function_parameter(&call.func) {
+            if let Some(block) = self.with_named_temporaries(call) {
+                return self.expr(&block);
+            }
+            let args = call.args.iter().map(|a| self.argument(a)).collect();
+            let function = Callee::Parameter(id, self.program.variables[id].name.clone());
+            return self.add(expr, ExprKind::Call { function, args });
+        }
+        let Syn::Path(path) = &*call.func else {
+            return self.constant(
+                expr,
+                false,
+                Some("only functions called by their name are differentiable, and elements of arrays of functions: bind this one with `let`"),
+            );
+        };
+        if let Some(closure) = self.closure(&call.func) {
+            let mut before = Vec::new();
+            let value = self.inline_call(&closure, call, &mut before);
+            let value = value.map(|v| Chain::Value(Item::Value(v.unwrap_or_else(|| syn::parse_quote!(())))));
+            return self.in_place(expr, value, before);
+        }
+        let function = &path.path;
+        let last = function.segments.last().expect("a path has a segment");
+        if function.get_ident().is_some_and(|name| self.lookup(name).is_some()) {
+            return self.constant(
+                expr,
+                false,
+                Some("nothing is known of what is called here: bind a closure or a function with `let`, or take a parameter `impl Fn(…) -> …`"),
+            );
+        }
+        if let Some(contents) = self.contents(expr, call, function) {
+            return contents;
+        }
+        if let Some(mutation) = self.mutating_function(expr, call, function) {
+            return mutation;
+        }
+        if last.ident == "constant" {
+            let held = self.constant(expr, true, None);
+            if let [value] = &call.args.iter().collect::<Vec<_>>()[..] {
+                self.program.rewritten.insert(held);
+                // A function of the user's by this name has a gradient.
+                self.program.exprs[held].syntax = syn::parse_quote_spanned! {last.ident.span()=>
+                    #function(::pullback::__private::about_to_be_constant(|x| #function(x), #value))
+                };
+            }
+            return held;
+        }
+        if last.ident == "checkpoint" && call.args.len() == 1 {
+            return self.checkpointed(&call.args[0]);
+        }
+        if (last.ident == "Some" || last.ident == "Ok") && path.qself.is_none() && call.args.len() == 1 {
+            let inner = self.expr(&call.args[0]);
+            return self.add(expr, ExprKind::Wrap(function.clone(), vec![inner]));
+        }
+        if last.ident == "Err" && path.qself.is_none() {
+            let text = matches!(call.args.first(), Some(Syn::Macro(m)) if m.mac.path.is_ident("format"));
+            return self.constant(expr, !text, Some(ERROR).filter(|_| !text));
+        }
+        if self.program.of_scalar(function) {
+            // `T::max(x, y)` is `x.max(y)`, `T::from(2.0)` a constant.
+            return if numeric_method(&last.ident.to_string()) && !call.args.is_empty() {
+                let receiver = self.as_receiver(&call.args[0]);
+                let args = call.args.iter().skip(1).map(|a| self.expr(a)).collect();
+                self.add(expr, ExprKind::Method { receiver, name: last.ident.clone(), args })
+            } else {
+                let pure = call.args.iter().all(|a| self.is_pure(a));
+                let why = "this function of a type parameter has no rule: bind its result with `let`, or write a function with one";
+                self.constant(expr, pure, Some(why))
+            };
+        }
+        if last.ident.to_string().starts_with(char::is_uppercase) {
+            return self.constructor(expr, function, call);
+        }
+        if let Some(float) = float_of(function) {
+            // `f64::max(x, y)` is `x.max(y)`.
+            let first = call.args.first().map(|first| self.as_receiver(first));
+            let args: Vec<_> =
+                first.into_iter().chain(call.args.iter().skip(1).map(|a| self.expr(a))).collect();
+            return match (&args[..], last.ident == "from") {
+                ([], _) => self.constant(expr, true, None),
+                ([arg], true) => self.add(expr, ExprKind::Cast(*arg, Box::new(float))),
+                ([receiver, args @ ..], _) => {
+                    let (receiver, args) = (*receiver, args.to_vec());
+                    self.add(expr, ExprKind::Method { receiver, name: last.ident.clone(), args })
+                }
+            };
+        }
+        if let Some(block) = self.with_named_temporaries(call) {
+            return self.expr(&block);
+        }
+        let takes_functions = !is_associated(path) && self.suspects.any(call);
+        let mut args = Vec::new();
+        for arg in &call.args {
+            let callback = if takes_functions { self.callback(arg) } else { None };
+            args.push(callback.unwrap_or_else(|| self.argument(arg)));
+        }
+        let callee = if is_associated(path) {
+            Callee::Associated(path.clone())
+        } else if self.function.as_ref().is_some_and(|own| function.get_ident() == Some(own)) {
+            Callee::Itself(function.clone())
+        } else if let Some((of, name)) = gradient(function) {
+            Callee::Gradient(of, name)
+        } else {
+            Callee::Function(function.clone())
+        };
+        if crate::arrays::is_map(function) {
+            self.keep_slopes(&args);
+        }
+        let recomputed = self.recomputing && self.program.passes_functions(&args);
+        let call = self.add(expr, ExprKind::Call { function: callee, args });
+        if recomputed {
+            self.program.recomputed.insert(call);
+        }
+        call
+    }
+
+    /// `Vec2(a, b)`
+    fn constructor(&mut self, expr: &Syn, path: &syn::Path, call: &syn::ExprCall) -> ExprId {
+        if ["Some", "Ok", "Err"].iter().any(|name| path.is_ident(name)) {
+            let why = "`Option` and `Result` are not differentiable yet: use variables, arrays or structs";
+            return self.constant(expr, true, Some(why));
+        }
+        let value = |(i, arg): (usize, &Syn)| (syn::Member::from(i), self.expr(arg));
+        let fields = call.args.iter().enumerate().map(value).collect();
+        let literal = StructLiteral { path: path.clone(), fields, rest: None, called: true };
+        self.add(expr, ExprKind::Struct(Box::new(literal)))
+    }
+
+    /// An argument: a variable that is itself a reference is borrowed anew.
+    pub(crate) fn argument(&mut self, arg: &Syn) -> ExprId {
+        if let Some(lent) = self.lent_vector(arg) {
+            return lent;
+        }
+        let id = self.expr(arg);
+        if let ExprKind::Read(place) = &self.program.exprs[id].kind {
+            let variable = &self.program.variables[place.base];
+            if place.projections.is_empty() && (variable.by_reference() || variable.refers) {
+                let unique = variable.origin == Origin::Unique && !self.captures(variable);
+                self.program.exprs[id].kind = ExprKind::Borrow { place: place.clone(), unique };
+            }
+        }
+        id
+    }
+}
+
+/// The type, if `function` is a function of `f32` or `f64`.
+fn float_of(function: &syn::Path) -> Option<syn::Type> {
+    let segments: Vec<_> = function.segments.iter().collect();
+    let [float, _] = segments[..] else { return None };
+    (float.ident == "f32" || float.ident == "f64").then(|| syn::parse_quote!(#float))
+}
