@@ -74,6 +74,7 @@ impl Parser<'_> {
                 .or_else(|| self.rewrite(&stmt))
                 .or_else(|| self.moving(&stmt, last))
                 .or_else(|| self.lowered(&stmt))
+                .or_else(|| self.ends_apart(&stmt))
             {
                 self.program.blocks[self.block].rewritten = true;
                 self.put_back(parts, &mut stmts);

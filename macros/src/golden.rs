@@ -78,3 +78,8 @@ fn kepler() {
 fn smooth() {
     check("smooth");
 }
+
+#[test]
+fn ring() {
+    check("ring");
+}

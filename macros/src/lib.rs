@@ -61,6 +61,7 @@ mod overloads;
 mod overwriting;
 mod owners;
 mod parse;
+mod peeling;
 mod program;
 mod pull;
 mod purity;

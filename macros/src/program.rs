@@ -737,6 +737,13 @@ impl Program {
         written
     }
 
+    /// `block` does not write what the variable, which comes from outside, shares its memory with.
+    pub(crate) fn only_reads(&self, block: BlockId, id: VarId) -> bool {
+        let storage = |id: VarId| self.variables[id].storage;
+        self.variables[id].origin == Origin::Shared
+            || self.written(block).into_iter().all(|written| storage(written) != storage(id))
+    }
+
     /// What constant code that is not understood may write.
     pub(crate) fn disturbed(&self, opaque: &Opaque) -> impl Iterator<Item = VarId> + '_ {
         let mentions = if opaque.why.is_some() { opaque.mentions.clone() } else { Vec::new() };

@@ -37,11 +37,13 @@ pub(crate) struct Moves {
 pub(crate) const WIDEST: i64 = 4;
 
 impl Program {
-    /// The offset of `expr` from the variable `index`: `i`, `i + 1`, `i - 2`.
+    /// The offset of `expr` from the variable `index`: `i`, `i + 1`, `i - 2`, or a name for one of these.
     pub(crate) fn offset(&self, expr: ExprId, index: VarId) -> Option<i64> {
         let expr = self.peel(expr);
         match &self.exprs[expr].kind {
-            ExprKind::Read(place) => (place.base == index && place.projections.is_empty()).then_some(0),
+            ExprKind::Read(place) if !place.projections.is_empty() => None,
+            ExprKind::Read(place) if place.base == index => Some(0),
+            ExprKind::Read(place) => self.offset(self.bound_once(place.base)?, index),
             ExprKind::Binary { op: op @ (Op::Add | Op::Sub), left, right } => {
                 let start = self.offset(*left, index)?;
                 let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(step), .. }) =
@@ -54,6 +56,19 @@ impl Program {
             }
             _ => None,
         }
+    }
+}
+
+impl Program {
+    /// What a variable is bound to that does not change.
+    fn bound_once(&self, id: VarId) -> Option<ExprId> {
+        let variable = &self.variables[id];
+        let constant = variable.origin == Origin::Local && !variable.mutable && !variable.active;
+        let statements = self.blocks[variable.block].statements.iter().filter(|_| constant);
+        statements.into_iter().find_map(|statement| match &statement.kind {
+            StatementKind::Let(l) if !l.tuple && l.variables[..] == [Some(id)] => l.init,
+            _ => None,
+        })
     }
 }
 

@@ -32,6 +32,7 @@ mod corners;
 mod counts;
 mod defaults;
 mod differences;
+mod ends;
 mod exits;
 mod fresh;
 mod functions;
