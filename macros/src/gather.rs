@@ -132,6 +132,7 @@ impl Code {
         let fixed: Vec<bool> = pieces
             .iter()
             .map(|piece| match piece {
+                Piece::Contribution(c) if c.place.projections.is_empty() => false,
                 Piece::Contribution(c) => {
                     c.place.indices().all(|e| same_before(program, e, &c.at, before)) && !touched(c)
                 }

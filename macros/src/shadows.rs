@@ -190,7 +190,7 @@ impl Reverse<'_> {
         let number = program.kind_of_place(place) == Kind::Float && !program.generic();
         let gathered = number
             && !viewed
-            && !projections.is_empty()
+            && (!projections.is_empty() || self.waits_for_sums(place.base))
             && self.captured.is_empty()
             && program.settled(place);
         let contribution = |shadow: Ident, view: bool| Contribution {
@@ -228,14 +228,26 @@ impl Reverse<'_> {
         }
     }
 
-    /// The offset of an element of a shared array from the index of the innermost loop. Nobody reads the shadow of a shared
-    /// reference meanwhile, so that additions to it can wait.
+    /// The offset of an element from the index of the innermost loop, of an array that this does not write. Nobody reads its shadow
+    /// meanwhile, so that additions to it can wait.
     pub(crate) fn near_index(&self, place: &Place) -> Option<i64> {
-        let index = self.levels[self.top()].index?;
-        let variable = &self.program.variables[place.base];
+        let level = &self.levels[self.top()];
+        let index = level.index?;
         let [Projection::Index(position)] = place.projections[..] else { return None };
         let floats = self.program.kind_of_place(place) == Kind::Float;
-        (variable.origin == Origin::Shared && floats).then(|| self.program.offset(position, index))?
+        let waits = self.program.variables[place.base].by_reference()
+            && self.program.only_reads(level.block, place.base);
+        (floats && waits).then(|| self.program.offset(position, index))?
+    }
+
+    /// The additions to this number are what iterations of the innermost loop wait for: nothing else is handed on from one to the next.
+    fn waits_for_sums(&self, id: VarId) -> bool {
+        let (program, level) = (self.program, &self.levels[self.top()]);
+        let number = |id: VarId| !program.variables[id].memory && program.variables[id].active;
+        level.index.is_some()
+            && program.variables[id].block != level.block
+            && !program.variables[id].by_reference()
+            && !program.written(level.block).into_iter().any(number)
     }
 
     pub(crate) fn read_shadow(&mut self, place: &Place, at: &At) -> Cotangent {
