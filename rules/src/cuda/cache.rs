@@ -22,22 +22,22 @@ pub(super) struct Entry {
     head: String,
 }
 
-impl Entry {
-    /// In the folder `PULLBACK_CUDA_CACHE`, or else the user's for caches; `None` if there is none, or if the variable is empty.
-    pub(super) fn new(source: &str, target: &str, compiler: &str) -> Option<Self> {
-        let folder = match std::env::var_os("PULLBACK_CUDA_CACHE") {
-            Some(folder) if folder.is_empty() => return None,
-            Some(folder) => PathBuf::from(folder),
-            None => match (std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME")) {
-                (Some(cache), _) => PathBuf::from(cache).join("pullback"),
-                (None, Some(home)) => PathBuf::from(home).join(".cache/pullback"),
-                (None, None) => return None,
-            },
-        };
-        Some(Entry::within(folder, source, target, compiler))
+/// The folder `PULLBACK_CUDA_CACHE`, or else the user's for caches; `None` if there is none, or if the variable is empty.
+pub(super) fn folder() -> Option<PathBuf> {
+    match std::env::var_os("PULLBACK_CUDA_CACHE") {
+        Some(folder) if folder.is_empty() => None,
+        Some(folder) => Some(PathBuf::from(folder)),
+        None => match (std::env::var_os("XDG_CACHE_HOME"), std::env::var_os("HOME")) {
+            (Some(cache), _) => Some(PathBuf::from(cache).join("pullback")),
+            (None, Some(home)) => Some(PathBuf::from(home).join(".cache/pullback")),
+            (None, None) => None,
+        },
     }
+}
 
-    fn within(folder: PathBuf, source: &str, target: &str, compiler: &str) -> Self {
+impl Entry {
+    /// In that folder.
+    pub(super) fn new(folder: PathBuf, source: &str, target: &str, compiler: &str) -> Self {
         let hash = fingerprint(&[source, target, compiler]);
         let head = format!("{target}\n{compiler}\n{}\n{source}", source.len());
         Entry { path: folder.join(format!("{hash:016x}.ptx")), head }
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn what_is_stored_is_found_by_the_same_source_target_and_compiler() {
         let folder = std::env::temp_dir().join(format!("pullback-cache-{}", std::process::id()));
-        let entry = |source, target, compiler| Entry::within(folder.clone(), source, target, compiler);
+        let entry = |source, target, compiler| Entry::new(folder.clone(), source, target, compiler);
         assert_eq!(entry("a", "sm_90", "13.0").load(), None);
         entry("a", "sm_90", "13.0").store("code\nof a");
         assert_eq!(entry("a", "sm_90", "13.0").load().as_deref(), Some("code\nof a"));

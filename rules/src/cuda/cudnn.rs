@@ -10,7 +10,7 @@ use cudarc::cudnn::sys::{
     cudnnFilterDescriptor_t, cudnnHandle_t, cudnnMathType_t, cudnnStatus_t, cudnnTensorDescriptor_t,
     cudnnTensorFormat_t,
 };
-use cudarc::driver::{CudaContext, CudaStream};
+use cudarc::driver::CudaStream;
 
 use super::Error;
 use super::driver::{Convolution, Pass, Planes, PlannedConvolution};
@@ -24,8 +24,11 @@ fn checked(status: cudnnStatus_t) -> Result<(), Error> {
     status.result().map_err(|error: CudnnError| Error::Dnn { message: error.to_string() })
 }
 
-/// The library's handle, for one stream. Calls take turns: it is for one thread at a time.
-pub(super) struct Cudnn(Mutex<cudnnHandle_t>);
+/// The library's handle, for one stream, which has to outlive it. Calls take turns: it is for one thread at a time.
+pub(super) struct Cudnn {
+    handle: Mutex<cudnnHandle_t>,
+    stream: Arc<CudaStream>,
+}
 
 // SAFETY: a handle is not bound to a thread.
 unsafe impl Send for Cudnn {}
@@ -34,7 +37,9 @@ unsafe impl Sync for Cudnn {}
 
 impl Drop for Cudnn {
     fn drop(&mut self) {
-        let handle = *self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let handle = *self.handle.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let context = self.stream.context();
+        context.record_err(context.bind_to_thread());
         // SAFETY: it was created by `new`, and is used no more: plans have a share in it.
         let _ = unsafe { sys::cudnnDestroy(handle) };
     }
@@ -74,7 +79,6 @@ enum Algorithm {
 
 struct Plan {
     cudnn: Arc<Cudnn>,
-    context: Arc<CudaContext>,
     x: Owned<cudnnTensorDescriptor_t>,
     kernel: Owned<cudnnFilterDescriptor_t>,
     y: Owned<cudnnTensorDescriptor_t>,
@@ -90,7 +94,7 @@ impl Cudnn {
     /// A handle, unless there is no such library of the versions 8 or 9, which have the functions that are called here.
     ///
     /// The context is current.
-    pub(super) fn new(stream: &CudaStream) -> Result<Option<Arc<Cudnn>>, Error> {
+    pub(super) fn new(stream: &Arc<CudaStream>) -> Result<Option<Arc<Cudnn>>, Error> {
         // SAFETY: it loads a library that is meant to be loaded.
         if !unsafe { sys::is_culib_present() } {
             return Ok(None);
@@ -105,7 +109,7 @@ impl Cudnn {
         // SAFETY: the handle is written to; the stream is one.
         unsafe {
             checked(sys::cudnnCreate(&mut handle))?;
-            let cudnn = Cudnn(Mutex::new(handle));
+            let cudnn = Cudnn { handle: Mutex::new(handle), stream: stream.clone() };
             checked(sys::cudnnSetStream(handle, stream.cu_stream().cast()))?;
             Ok(Some(Arc::new(cudnn)))
         }
@@ -116,7 +120,6 @@ impl Cudnn {
     /// The context is current.
     pub(super) fn plan(
         self: &Arc<Cudnn>,
-        context: &Arc<CudaContext>,
         asked: &Convolution,
     ) -> Result<Option<Box<dyn PlannedConvolution>>, Error> {
         let ty = match asked.double {
@@ -157,7 +160,7 @@ impl Cudnn {
             // With the precision of the type.
             checked(sys::cudnnSetConvolutionMathType(convolution.0, cudnnMathType_t::CUDNN_FMA_MATH))?;
         }
-        let handle = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let handle = self.handle.lock().unwrap_or_else(PoisonError::into_inner);
         // The first one of those that the library recommends for a pass: it and how much memory it takes.
         macro_rules! recommended {
             ($search:ident($($description:expr),*) -> $Answer:ident as $algorithm:ident) => {{
@@ -208,8 +211,8 @@ impl Cudnn {
             }
         };
         let Some((algorithm, workspace)) = found else { return Ok(None) };
-        let (cudnn, context) = (self.clone(), context.clone());
-        Ok(Some(Box::new(Plan { cudnn, context, x, kernel, y, convolution, algorithm, workspace })))
+        let cudnn = self.clone();
+        Ok(Some(Box::new(Plan { cudnn, x, kernel, y, convolution, algorithm, workspace })))
     }
 }
 
@@ -219,8 +222,8 @@ impl PlannedConvolution for Plan {
     }
 
     fn run(&mut self, asked: &Convolution, workspace: u64) -> Result<(), Error> {
-        super::hardware::doing("use the device", self.context.bind_to_thread())?;
-        let handle = self.cudnn.0.lock().unwrap_or_else(PoisonError::into_inner);
+        super::hardware::doing("use the device", self.cudnn.stream.context().bind_to_thread())?;
+        let handle = self.cudnn.handle.lock().unwrap_or_else(PoisonError::into_inner);
         // Factors of single precision are the first bytes of their words.
         let (alpha, beta) = (asked.alpha.to_le_bytes(), asked.beta.to_le_bytes());
         let (alpha, beta) = (Factor(alpha), Factor(beta));

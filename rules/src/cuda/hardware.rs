@@ -6,27 +6,56 @@ use std::sync::{Arc, OnceLock};
 
 use cudarc::cublas::{self, CudaBlas};
 use cudarc::driver::{self, CudaContext, CudaGraph, CudaStream, DriverError};
-use cudarc::nvrtc;
 
-use super::Error;
-use super::cache::Entry;
 use super::cudnn::Cudnn;
 use super::driver::{Convolution, Driver, Gemm, Kernel, LtMatmul, Planned, PlannedConvolution, Recording};
 use super::lt::Lt;
 use super::staging::Stage;
+use super::{Error, cache, compiler};
 
 /// As much as NVIDIA recommends for Hopper. With memory of its own cuBLAS allocates none, not even while a graph is recorded.
 const BLAS_WORKSPACE: usize = 32 << 20;
 
-/// A device, its context, and a stream of it.
+/// The first version of the driver that has all that it is asked for.
+const LEAST_DRIVER: i32 = 11_040;
+
+/// A device, its context, and a stream of it. The libraries' handles go first: they belong to the stream, which belongs to the context.
 pub(super) struct Hardware {
-    context: Arc<CudaContext>,
-    stream: Arc<CudaStream>,
     blas: OnceLock<CudaBlas>,
     lt: OnceLock<Option<Arc<Lt>>>,
     cudnn: OnceLock<Option<Arc<Cudnn>>>,
     /// Of cuBLAS and cuBLASLt, which take turns on the stream.
     workspace: OnceLock<u64>,
+    stream: Arc<CudaStream>,
+    context: Arc<CudaContext>,
+}
+
+impl Drop for Hardware {
+    fn drop(&mut self) {
+        // Handles are destroyed where they were created.
+        self.context.record_err(self.context.bind_to_thread());
+        if let Some(workspace) = self.workspace.get() {
+            self.free(*workspace);
+        }
+    }
+}
+
+/// Without a library cudarc panics, whatever it is asked for.
+fn found(library: &'static str, is_present: bool) -> Result<(), Error> {
+    if is_present { Ok(()) } else { Err(Error::Missing { library }) }
+}
+
+/// 11.4 is 11040.
+fn recent(version: i32) -> Result<(), Error> {
+    let written = |version: i32| format!("{}.{}", version / 1000, version % 1000 / 10);
+    let (doing, least) = ("use the driver", written(LEAST_DRIVER));
+    match version >= LEAST_DRIVER {
+        true => Ok(()),
+        false => {
+            let message = format!("it is for CUDA {}, and the least is {least}", written(version));
+            Err(Error::Driver { doing, message })
+        }
+    }
 }
 
 pub(super) fn doing<X>(doing: &'static str, result: Result<X, DriverError>) -> Result<X, Error> {
@@ -35,12 +64,19 @@ pub(super) fn doing<X>(doing: &'static str, result: Result<X, DriverError>) -> R
 
 impl Hardware {
     pub(super) fn new(ordinal: usize) -> Result<Self, Error> {
-        // Without the library cudarc panics, whatever it is asked for.
         // SAFETY: it loads a library that is meant to be loaded.
-        if !unsafe { driver::sys::is_culib_present() } {
-            return Err(Error::Missing { library: "libcuda" });
-        }
-        let devices = doing("count devices", CudaContext::device_count())?.max(0) as usize;
+        found("libcuda", unsafe { driver::sys::is_culib_present() })?;
+        let mut version = 0;
+        // SAFETY: it is a place for a number.
+        doing(
+            "ask for the driver's version",
+            unsafe { driver::sys::cuDriverGetVersion(&mut version) }.result(),
+        )?;
+        recent(version)?;
+        let devices = match CudaContext::device_count() {
+            Err(DriverError(driver::sys::CUresult::CUDA_ERROR_NO_DEVICE)) => 0,
+            count => doing("count devices", count)?.max(0) as usize,
+        };
         if ordinal >= devices {
             return Err(Error::NoDevice { ordinal, devices });
         }
@@ -65,9 +101,7 @@ impl Hardware {
             return Ok(blas);
         }
         // SAFETY: as for the driver.
-        if !unsafe { cublas::sys::is_culib_present() } {
-            return Err(Error::Missing { library: "libcublas" });
-        }
+        found("libcublas", unsafe { cublas::sys::is_culib_present() })?;
         let failed = |error: cublas::result::CublasError| Error::Blas { message: error.to_string() };
         let blas = CudaBlas::new(self.stream.clone()).map_err(failed)?;
         let workspace = self.workspace()?;
@@ -88,40 +122,6 @@ impl Hardware {
                 Ok(*self.workspace.get_or_init(|| workspace))
             }
         }
-    }
-
-    /// What NVRTC makes of `source`, which may have been made before.
-    fn compile(&self, source: &str, name: &str) -> Result<String, Error> {
-        let (major, minor) = doing("ask for the architecture", self.context.compute_capability())?;
-        let architecture = format!("compute_{major}{minor}");
-        // SAFETY: as for the driver.
-        if !unsafe { nvrtc::sys::is_culib_present() } {
-            return Err(Error::Missing { library: "libnvrtc" });
-        }
-        let (mut major, mut minor) = (0, 0);
-        // SAFETY: both are places for a number.
-        let _ = unsafe { nvrtc::sys::nvrtcVersion(&mut major, &mut minor) };
-        let compiler = format!("nvrtc {major}.{minor}, pullback {}", env!("CARGO_PKG_VERSION"));
-        let entry = Entry::new(source, &architecture, &compiler);
-        if let Some(code) = entry.as_ref().and_then(Entry::load) {
-            return Ok(code);
-        }
-        let options = nvrtc::CompileOptions {
-            options: vec![format!("--gpu-architecture={architecture}"), "--std=c++17".to_owned()],
-            ..Default::default()
-        };
-        let code = nvrtc::compile_ptx_with_opts(source, options).map_err(|error| {
-            let message = match &error {
-                nvrtc::CompileError::CompileError { log, .. } => log.to_string_lossy().into_owned(),
-                error => error.to_string(),
-            };
-            Error::Compile { kernel: name.to_owned(), message }
-        })?;
-        let code = code.to_src();
-        if let Some(entry) = entry {
-            entry.store(&code);
-        }
-        Ok(code)
     }
 }
 
@@ -234,7 +234,8 @@ impl Driver for Hardware {
     }
 
     fn kernel(&self, source: &str, name: &str) -> Result<Kernel, Error> {
-        let code = self.compile(source, name)?;
+        let (major, minor) = doing("ask for the architecture", self.context.compute_capability())?;
+        let code = compiler::compile(source, name, &format!("compute_{major}{minor}"), cache::folder())?;
         self.bind()?;
         let text = |text: String| CString::new(text).expect("code without zeros");
         // SAFETY: the code ends with a zero. The module is never unloaded, so that the function stays valid.
@@ -326,7 +327,7 @@ impl Driver for Hardware {
             self.cudnn.get_or_init(|| cudnn);
         }
         let Some(Some(cudnn)) = self.cudnn.get() else { return Ok(None) };
-        cudnn.plan(&self.context, asked)
+        cudnn.plan(asked)
     }
 
     fn begin_capture(&self) -> Result<(), Error> {
@@ -349,5 +350,22 @@ unsafe impl Send for Graph {}
 impl Recording for Graph {
     fn replay(&self) -> Result<(), Error> {
         doing("replay", self.0.launch())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{found, recent};
+    use crate::cuda::Error;
+
+    #[test]
+    fn what_is_missing_or_too_old_is_an_error() {
+        assert_eq!((found("libcublas", true), recent(11_040), recent(13_000)), (Ok(()), Ok(()), Ok(())));
+        assert_eq!(found("libcublas", false), Err(Error::Missing { library: "libcublas" }));
+        let error = recent(10_020).expect_err("it is too old");
+        assert_eq!(
+            error.to_string(),
+            "CUDA failed to use the driver: it is for CUDA 10.2, and the least is 11.4"
+        );
     }
 }

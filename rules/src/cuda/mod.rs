@@ -8,6 +8,7 @@
 
 mod array;
 mod cache;
+mod compiler;
 mod convolution;
 mod cudnn;
 mod device;
