@@ -87,7 +87,7 @@ impl<T: Real, D: Rank> DeviceArray<T, D> {
         Ok(copy)
     }
 
-    fn uninitialised(device: &Device, shape: D) -> Result<Self, Error> {
+    pub(super) fn uninitialised(device: &Device, shape: D) -> Result<Self, Error> {
         let buffer = Buffer::new(device, shape.size() * size_of::<T>())?;
         let part = DeviceRef {
             device: Some(device.clone()),

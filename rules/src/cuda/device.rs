@@ -9,6 +9,7 @@ use super::Error;
 use super::driver::{Driver, Kernel, Recording};
 use super::plan::Plan;
 use super::staging::Staging;
+use super::turns::{InTurn, Turns};
 
 /// A CUDA device with a stream of its own, on which everything happens in the order in which it was asked for. Clones are the same
 /// device.
@@ -29,12 +30,16 @@ use super::staging::Staging;
 pub struct Device(Arc<Inner>);
 
 struct Inner {
+    /// Whoever asks for something has this first, and other locks afterwards; who records a graph has it until that is done.
+    turns: Turns,
     state: Mutex<State>,
     allocations: AtomicUsize,
     /// How often something was copied from or to the host.
     transfers: AtomicUsize,
     /// A graph is being recorded: nothing is done at once.
     recording: AtomicBool,
+    /// Memory that is given back once it is recorded: the driver refuses to do so meanwhile.
+    late: Mutex<Vec<u64>>,
     staging: Mutex<Staging>,
     driver: Box<dyn Driver>,
 }
@@ -42,10 +47,15 @@ struct Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         self.staging.get_mut().unwrap_or_else(PoisonError::into_inner).clear(&*self.driver);
+        let Scratch { counters, totals, rows, partials } =
+            &self.state.get_mut().unwrap_or_else(PoisonError::into_inner).scratch;
+        for room in [counters, totals, rows, partials] {
+            room.all.iter().for_each(|address| self.driver.free(*address));
+        }
     }
 }
 
-/// What calls share: they take turns.
+/// What calls share.
 #[derive(Default)]
 pub(super) struct State {
     /// Kernels by their names, which differ where the sources do.
@@ -75,7 +85,8 @@ pub(super) struct Scratch {
 
 #[derive(Default)]
 struct Room {
-    address: u64,
+    /// The last one is used now.
+    all: Vec<u64>,
     bytes: usize,
 }
 
@@ -109,13 +120,14 @@ impl Room {
     fn at_least(&mut self, device: &Device, bytes: usize, zero: bool) -> Result<u64, Error> {
         if self.bytes < bytes {
             let bytes = bytes.next_power_of_two().max(256);
-            self.address = device.allocate(bytes)?;
-            self.bytes = bytes;
+            let address = device.allocate(bytes)?;
             if zero {
-                device.driver().zero(self.address, bytes)?;
+                device.driver().zero(address, bytes)?;
             }
+            self.all.push(address);
+            self.bytes = bytes;
         }
-        Ok(self.address)
+        Ok(self.all.last().copied().unwrap_or(0))
     }
 }
 
@@ -130,21 +142,28 @@ impl Device {
 
     pub(super) fn with(driver: Box<dyn Driver>) -> Self {
         Device(Arc::new(Inner {
+            turns: Turns::default(),
             state: Mutex::default(),
             allocations: AtomicUsize::new(0),
             transfers: AtomicUsize::new(0),
             recording: AtomicBool::new(false),
+            late: Mutex::default(),
             staging: Mutex::default(),
             driver,
         }))
     }
 
-    pub(super) fn driver(&self) -> &dyn Driver {
-        &*self.0.driver
+    /// The driver, once no other thread uses it.
+    pub(super) fn driver(&self) -> InTurn<'_, &dyn Driver> {
+        InTurn { _turn: self.0.turns.take(), used: &*self.0.driver }
     }
 
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The state, once no other thread uses it or the driver.
+    pub(super) fn state(&self) -> InTurn<'_, MutexGuard<'_, State>> {
+        InTurn {
+            _turn: self.0.turns.take(),
+            used: self.0.state.lock().unwrap_or_else(PoisonError::into_inner),
+        }
     }
 
     /// A number that no other device has at the same time.
@@ -153,7 +172,7 @@ impl Device {
     }
 
     /// Refuses what a graph cannot do.
-    fn at_once(&self, reason: &'static str) -> Result<(), Error> {
+    pub(super) fn at_once(&self, reason: &'static str) -> Result<(), Error> {
         match self.0.recording.load(Ordering::Relaxed) {
             true => Err(Error::Capture { reason }),
             false => Ok(()),
@@ -161,35 +180,54 @@ impl Device {
     }
 
     pub(super) fn allocate(&self, bytes: usize) -> Result<u64, Error> {
+        let driver = self.driver();
         self.at_once("it allocates memory")?;
         self.0.allocations.fetch_add(1, Ordering::Relaxed);
-        self.driver().allocate(bytes)
+        driver.allocate(bytes)
     }
 
-    fn staging(&self) -> Result<MutexGuard<'_, Staging>, Error> {
+    fn free(&self, address: u64) {
+        let driver = self.driver();
+        match self.0.recording.load(Ordering::Relaxed) {
+            true => self.late().push(address),
+            false => driver.free(address),
+        }
+    }
+
+    fn late(&self) -> MutexGuard<'_, Vec<u64>> {
+        self.0.late.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn staging(&self) -> Result<InTurn<'_, MutexGuard<'_, Staging>>, Error> {
+        let turn = self.0.turns.take();
         self.at_once("it copies from or to the host")?;
         self.0.transfers.fetch_add(1, Ordering::Relaxed);
-        Ok(self.0.staging.lock().unwrap_or_else(PoisonError::into_inner))
+        Ok(InTurn { _turn: turn, used: self.0.staging.lock().unwrap_or_else(PoisonError::into_inner) })
     }
 
     /// Copies `bytes`, which are free again when this returns, after all that was asked for before.
     pub(super) fn upload(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
-        self.staging()?.upload(self.driver(), address, bytes)
+        self.staging()?.upload(&*self.0.driver, address, bytes)
     }
 
     pub(super) fn download(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
-        self.staging()?.download(self.driver(), address, bytes)
+        self.staging()?.download(&*self.0.driver, address, bytes)
     }
 
-    pub(super) fn begin_capture(&self) -> Result<(), Error> {
-        self.driver().begin_capture()?;
+    /// Begins to record what this thread asks for. Others wait until that is done.
+    pub(super) fn record(&self) -> Result<Recorder<'_>, Error> {
+        let driver = self.driver();
+        self.at_once("it records another graph")?;
+        driver.begin_capture()?;
         self.0.recording.store(true, Ordering::Relaxed);
-        Ok(())
+        Ok(Recorder { device: self, driver, ended: false })
     }
 
-    pub(super) fn end_capture(&self) -> Result<Box<dyn Recording>, Error> {
-        self.0.recording.store(false, Ordering::Relaxed);
-        self.driver().end_capture()
+    /// Does what was recorded.
+    pub(super) fn replay(&self, recording: &dyn Recording) -> Result<(), Error> {
+        let _turn = self.driver();
+        self.at_once("it replays another graph")?;
+        recording.replay()
     }
 
     /// What there was so far of what cannot be recorded.
@@ -207,7 +245,41 @@ impl Device {
     /// # Errors
     /// [`Error::Driver`] if something of that failed.
     pub fn synchronize(&self) -> Result<(), Error> {
-        self.driver().synchronize()
+        let driver = self.driver();
+        self.at_once("it waits for the device")?;
+        driver.synchronize()
+    }
+}
+
+/// A recording, which ends with this whatever happens.
+pub(super) struct Recorder<'a> {
+    device: &'a Device,
+    driver: InTurn<'a, &'a dyn Driver>,
+    ended: bool,
+}
+
+impl Recorder<'_> {
+    fn end(&mut self) -> Result<Box<dyn Recording>, Error> {
+        self.ended = true;
+        self.device.0.recording.store(false, Ordering::Relaxed);
+        let recorded = self.driver.end_capture();
+        let late = std::mem::take(&mut *self.device.late());
+        late.iter().for_each(|address| self.driver.free(*address));
+        // What has been recorded may use that memory.
+        if late.is_empty() { recorded } else { Err(Error::Capture { reason: "it gives memory back" }) }
+    }
+
+    /// What was asked for meanwhile.
+    pub(super) fn finish(mut self) -> Result<Box<dyn Recording>, Error> {
+        self.end()
+    }
+}
+
+impl Drop for Recorder<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            drop(self.end());
+        }
     }
 }
 
@@ -255,7 +327,7 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         if self.address != 0 {
-            self.device.driver().free(self.address);
+            self.device.free(self.address);
         }
     }
 }

@@ -290,6 +290,7 @@ impl LayerMemory for Device {
             run::failed(Error::OtherDevice)
         }
         let workspace = plan.workspace.room(self, planned.workspace());
+        let _turn = self.driver();
         planned.run(&request, workspace).unwrap_or_else(run::failed);
         true
     }

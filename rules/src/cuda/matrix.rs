@@ -133,10 +133,9 @@ impl<T: Real + MatrixScalar> Multiply<T> for Device {
             return unsafe { self.scale(beta, c) };
         }
         if c.len() > 0 {
-            // Products of several threads take turns: they have a workspace together.
-            let _turn = self.state();
+            let driver = self.driver();
             for request in requests(alpha, a, b, beta, c) {
-                self.driver().gemm(&request).unwrap_or_else(run::failed);
+                driver.gemm(&request).unwrap_or_else(run::failed);
             }
         }
     }
@@ -147,7 +146,7 @@ impl<T: Real + MatrixScalar> Multiply<T> for Device {
         self.check([product.a, product.b, product.d]);
         let find = || self.driver().plan(&request);
         let Some(plan) = room.plans.of(self, request.kind(), find) else { return false };
-        let _turn = self.state();
+        let _turn = self.driver();
         plan.run(&request).unwrap_or_else(run::failed);
         true
     }

@@ -30,6 +30,7 @@ mod source;
 mod staging;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 pub use array::{DeviceArray, DeviceRef, DeviceShadow, DeviceView, DeviceViewMut};
 pub use device::Device;

@@ -88,7 +88,7 @@ impl<A: Arguments, F: FnMut(&mut A)> Repeated<A, F> {
         }
         self.runs += 1;
         if let Some(graph) = &self.graph {
-            return graph.replay();
+            return self.device.replay(&**graph);
         }
         if self.runs < 3 || !self.records {
             let before = self.device.obstacles();
@@ -98,24 +98,13 @@ impl<A: Arguments, F: FnMut(&mut A)> Repeated<A, F> {
         }
         // If it fails, the next run is an ordinary one.
         self.records = false;
-        self.device.begin_capture()?;
-        let recording = Ending(&self.device);
+        let recorder = self.device.record()?;
         (self.work)(&mut self.arguments);
-        std::mem::forget(recording);
-        let graph = self.device.end_capture()?;
-        graph.replay()?;
+        let graph = recorder.finish()?;
+        self.device.replay(&*graph)?;
         self.records = true;
         self.graph = Some(graph);
         Ok(())
-    }
-}
-
-/// Ends a recording that a panic has cut short.
-struct Ending<'a>(&'a Device);
-
-impl Drop for Ending<'_> {
-    fn drop(&mut self) {
-        drop(self.0.end_capture());
     }
 }
 

@@ -177,6 +177,7 @@ pub(super) fn kernel(
     if let Some(kernel) = kernels.get(name) {
         return Ok(*kernel);
     }
+    device.at_once("it compiles a kernel")?;
     let kernel = device.driver().kernel(&[super::PRELUDE, &source()].concat(), name)?;
     kernels.insert(name.to_owned(), kernel);
     Ok(kernel)
