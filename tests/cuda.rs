@@ -1,8 +1,8 @@
-//! One function on the host, on a simulated device, and on a CUDA device where there is one.
+//! One function on the host, on a simulated device, and on a CUDA device where there is one: see [`everywhere`].
 #![allow(missing_docs)]
 
 use ndarray::{Array, Array1, Array2, Array3, Array4, Axis, Dimension, Ix1, Ix2, Ix3, Ix4};
-use pullback::cuda::simulator::simulate;
+use pullback::cuda::simulator::everywhere;
 use pullback::cuda::{Device, DeviceArray, DeviceIndices, Error, Repeated};
 use pullback::nn::generic::{
     Activation, Images, Indices, attention, batch_norm, conv2d, cross_entropy, dropout, embedding,
@@ -135,7 +135,7 @@ fn compare(found: &Results, expected: &Results) {
 #[test]
 fn one_function_on_the_host_and_on_a_device() {
     let expected = on_host(7);
-    for result in simulate(|device| on(device, 7)) {
+    for result in everywhere(|device| on(device, 7)) {
         let (results, allocations) = result.expect("memory");
         compare(&results, &expected);
         assert_eq!(allocations[0], allocations[2], "the second call allocates nothing on the device");
@@ -184,7 +184,7 @@ fn train(device: &Device, repeated: bool) -> Result<Vec<(Array2<f64>, bool)>, Er
 
 #[test]
 fn repeated_work_is_one_graph() {
-    for (direct, repeated) in simulate(|device| (train(device, false), train(device, true))) {
+    for (direct, repeated) in everywhere(|device| (train(device, false), train(device, true))) {
         let (direct, repeated) = (direct.expect("memory"), repeated.expect("memory"));
         assert!(direct.iter().all(|(_, recorded)| !recorded));
         let recorded: Vec<bool> = repeated.iter().map(|(_, recorded)| *recorded).collect();
@@ -194,6 +194,52 @@ fn repeated_work_is_one_graph() {
             assert_eq!(direct.0, repeated.0, "step {i}");
         }
         assert!(direct[0].0 != direct[13].0, "something is learnt");
+    }
+}
+
+/// A gradient, of which all arguments change their shapes in between, and back; and whether the next run is a graph's.
+fn reshaped(device: &Device) -> Vec<(Array2<f64>, bool)> {
+    let mut g = softened::<DeviceArray<f64, Ix2>, DeviceArray<f64, Ix1>>::pullback();
+    let on = |array: Array2<f64>| DeviceArray::from_array(device, &array).expect("memory");
+    let of_shape = |shape: (usize, usize)| {
+        let bias = DeviceArray::from_array(device, &wave((1, shape.1), 0.4).row(0)).expect("memory");
+        (on(wave(shape, 0.1)), on(wave(shape, 0.2)), on(wave(shape, 0.3)), bias, on(Array2::zeros(shape)))
+    };
+    let mut work = Repeated::new(device, of_shape(SHAPES[0]), |(y, z, seed, bias, found)| {
+        let ((), d) = g.value_and_pullback(y, z, bias, seed);
+        copied(found, d.z);
+    });
+    let mut seen = Vec::new();
+    for shape in SHAPES {
+        *work.arguments() = of_shape(shape);
+        for _ in 0..4 {
+            work.arguments().4.copy_from(&Array2::zeros(shape)).expect("the same shape");
+            work.run().expect("a device");
+            seen.push((work.arguments().4.to_array().expect("memory"), work.is_recorded()));
+        }
+    }
+    seen
+}
+
+const SHAPES: [(usize, usize); 3] = [(3, 4), (50, 7), (3, 4)];
+
+#[differentiable]
+fn softened<M: Matrix<f64>, V: AnyArray<f64, Memory = M::Memory>>(y: &mut M, z: &M, bias: &V) {
+    bias_tanh(y, z, bias);
+}
+
+#[test]
+fn repeated_work_follows_its_shapes() {
+    let expected = SHAPES.map(|shape| {
+        let (mut y, bias) = (wave(shape, 0.1), wave((1, shape.1), 0.4).row(0).to_owned());
+        let mut g = softened::<Array2<f64>, Array1<f64>>::pullback();
+        g.value_and_pullback(&mut y, &wave(shape, 0.2), &bias, &wave(shape, 0.3)).1.z.clone()
+    });
+    for seen in everywhere(reshaped) {
+        for (i, (found, recorded)) in seen.iter().enumerate() {
+            assert!((found - &expected[i / 4]).iter().all(|error| error.abs() < 1e-14), "run {i}");
+            assert_eq!(*recorded, i % 4 >= 2, "from the third run of a shape on");
+        }
     }
 }
 
@@ -210,7 +256,7 @@ fn work_that_waits_for_the_device_is_not_recorded() {
         (recorded, values)
     };
     let expected = mean_square(&wave((3, 4), 0.2), &Array2::zeros((3, 4)));
-    for (recorded, values) in simulate(run) {
+    for (recorded, values) in everywhere(run) {
         assert_eq!(recorded, [false; 5]);
         assert!(values.len() == 5 && values.iter().all(|value| (value - expected).abs() < 1e-14));
     }
@@ -333,7 +379,7 @@ fn compare_predictions(found: &Predicted, expected: &Predicted) {
 fn predictions_on_the_host_and_on_a_device() {
     let expected = predict_on_host();
     assert!(expected[0].0 != expected[1].0);
-    for found in simulate(predict_on) {
+    for found in everywhere(predict_on) {
         compare_predictions(&found, &expected);
     }
 }
@@ -364,7 +410,7 @@ fn check_looked_up(found: &[(Array2<f64>, bool)]) {
 
 #[test]
 fn a_graph_looks_up_what_is_there() {
-    simulate(look_up).iter().for_each(|found| check_looked_up(found));
+    everywhere(look_up).iter().for_each(|found| check_looked_up(found));
 }
 
 /// Images through a convolution, a norm, pooling, heads of attention and dropout; what they need room for are its first parameters.
@@ -480,7 +526,7 @@ fn compare_pictures(found: &Pictured, expected: &Pictured) {
 fn pictures_on_the_host_and_on_a_device() {
     let expected = pictured_on_host();
     assert!(expected[0].0.iter().all(|x| x.is_finite()) && expected[0].0.iter().any(|x| x.abs() > 0.01));
-    simulate(pictured_on).iter().for_each(|found| compare_pictures(found, &expected));
+    everywhere(pictured_on).iter().for_each(|found| compare_pictures(found, &expected));
 }
 
 /// In single precision, with as many columns as the epilogues of cuBLASLt take.
@@ -565,31 +611,5 @@ fn compare_layers(found: &[Vec<f32>; 2], expected: &[Vec<f32>; 2]) {
 fn layers_on_the_host_and_on_a_device() {
     let expected = layered_on_host();
     assert!(expected[0] != expected[1]);
-    simulate(layered_on).iter().for_each(|found| compare_layers(found, &expected));
-}
-
-/// What has to hold where there is a device.
-#[test]
-fn on_a_cuda_device() {
-    let device = match Device::new(0) {
-        Ok(device) => device,
-        Err(error) => return eprintln!("SKIPPED, nothing is known about real devices: {error}"),
-    };
-    let (results, allocations) = on(&device, 7).expect("memory");
-    compare(&results, &on_host(7));
-    assert_eq!(allocations[0], allocations[2], "the second call allocates nothing on the device");
-    compare_predictions(&predict_on(&device), &predict_on_host());
-    check_looked_up(&look_up(&device));
-    compare_pictures(&pictured_on(&device), &pictured_on_host());
-    compare_layers(&layered_on(&device), &layered_on_host());
-    // More than is copied at once, of which the device has not fetched all when the next copy is asked for.
-    let large = waves(Ix1(1_234_567), 0.3);
-    let [mut a, b] = [(); 2].map(|()| DeviceArray::from_array(&device, &large).expect("memory"));
-    a.copy_from(&-&large).expect("the same shape");
-    assert!(a.to_array().expect("memory") == -&large && b.to_array().expect("memory") == large);
-    let (direct, repeated) = (train(&device, false).expect("memory"), train(&device, true).expect("memory"));
-    assert!(repeated[13].1, "it was recorded");
-    for (direct, repeated) in direct.iter().zip(&repeated) {
-        assert!((&direct.0 - &repeated.0).iter().all(|error| error.abs() < 1e-12));
-    }
+    everywhere(layered_on).iter().for_each(|found| compare_layers(found, &expected));
 }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Once};
 
 use super::cache::fingerprint;
 use super::driver::{Convolution, Driver, Gemm, Kernel, LtMatmul, Planned, PlannedConvolution, Recording};
@@ -44,6 +44,34 @@ pub fn simulate<R>(scenario: impl Fn(&Device) -> R) -> Vec<R> {
             scenario(&Device::with(Box::new(simulated)))
         })
         .collect()
+}
+
+/// Runs `scenario` by [`simulate`], and twice on the CUDA device of this machine if it has one: of either the results, which have to be the
+/// same to the bit. With the environment variable `PULLBACK_DEVICE_ONLY` nothing is simulated.
+///
+/// # Panics
+/// As [`simulate`]; or if there is no device, and nothing is simulated.
+pub fn machines<R>(scenario: impl Fn(&Device) -> R) -> Vec<Vec<R>> {
+    let simulates = std::env::var_os("PULLBACK_DEVICE_ONLY").is_none();
+    let simulated = simulates.then(|| simulate(&scenario));
+    let on_device = match Device::new(0) {
+        Ok(device) => Some([(); 2].map(|()| scenario(&device)).into()),
+        Err(error) if simulates => {
+            // Past what is captured of tests that pass.
+            static SAID: Once = Once::new();
+            SAID.call_once(|| {
+                let _ = writeln!(std::io::stderr(), "SKIPPED, nothing is known about real devices: {error}");
+            });
+            None
+        }
+        Err(error) => panic!("{error}"),
+    };
+    simulated.into_iter().chain(on_device).collect()
+}
+
+/// All results of [`machines`].
+pub fn everywhere<R>(scenario: impl Fn(&Device) -> R) -> Vec<R> {
+    machines(scenario).into_iter().flatten().collect()
 }
 
 /// The sources of the kernels that `scenario` takes, by their names, without what they have in common.
@@ -377,7 +405,10 @@ impl Driver for Simulated {
         Ok(u64::from_le_bytes(address))
     }
     fn free(&self, address: u64) {
-        self.ask(&[b'f'.into(), address], &[], &mut []);
+        // A test that fails has stopped the process.
+        if !std::thread::panicking() {
+            self.ask(&[b'f'.into(), address], &[], &mut []);
+        }
     }
     fn zero(&self, address: u64, bytes: usize) -> Result<(), Error> {
         self.ask(&[b'z'.into(), address, bytes as u64], &[], &mut []);
@@ -387,8 +418,10 @@ impl Driver for Simulated {
         Ok(stage(bytes))
     }
     fn unstage(&self, stage: Stage) {
-        self.pipes().catch_up();
-        unstage(stage);
+        if !std::thread::panicking() {
+            self.pipes().catch_up();
+            unstage(stage);
+        }
     }
     unsafe fn upload(&self, address: u64, from: &Stage, bytes: usize) -> Result<(), Error> {
         self.put_off(true, address, from, bytes);
@@ -457,5 +490,53 @@ impl Driver for Simulated {
         let recorded = self.recorded.lock().expect("nobody panicked").take();
         let messages = recorded.ok_or(Error::Capture { reason: "no recording has begun" })?;
         Ok(Box::new(Recorded { pipes: self.pipes.clone(), messages }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PRELUDE, simulate};
+    use crate::cuda::{Device, DeviceArray};
+    use ndarray::{Array1, Ix1};
+
+    /// What is in 256 numbers after one block of 256 threads has run a kernel with that body, of which `x` is where they are.
+    fn after(body: &str) -> Vec<Array1<f32>> {
+        let source = format!(
+            "{PRELUDE}namespace faulty_space {{ struct Arguments {{ float *x; }};\nextern \"C\" __global__ void faulty(const Arguments a) {{\n\
+             float *x = a.x; const int i = threadIdx.x; __shared__ float shared[256];\n{body}\n}} }}"
+        );
+        simulate(|device: &Device| {
+            let x = DeviceArray::<f32, Ix1>::zeros(device, 256).expect("memory");
+            let kernel = device.driver().kernel(&source, "faulty").expect("a kernel");
+            let words = [x.place().start.addr() as u64];
+            device.driver().launch(kernel, (1, 1), (256, 1), &words).expect("a device");
+            x.to_array().expect("memory")
+        })
+    }
+
+    #[test]
+    fn what_is_right_is_the_same_in_every_order() {
+        let results = after("shared[i] = i; __syncthreads(); x[i] = shared[255 - i];");
+        assert_eq!(results.len(), 3);
+        assert!(results.iter().all(|x| *x == Array1::from_shape_fn(256, |i| 255.0 - i as f32)));
+    }
+
+    /// Without the barrier it depends on who comes first.
+    #[test]
+    fn a_race_shows_up() {
+        let results = after("shared[i] = i + 1; x[i] = shared[255 - i];");
+        assert!(results[0] != results[1] && results[1] != results[2]);
+    }
+
+    #[test]
+    #[should_panic(expected = "the simulator has not stopped")]
+    fn what_is_beyond_an_array_stops_it() {
+        after("x[i + 1] = i;");
+    }
+
+    #[test]
+    #[should_panic(expected = "the simulator has not stopped")]
+    fn a_barrier_that_some_threads_miss_stops_it() {
+        after("if (i > 100) __syncthreads(); x[i] = i;");
     }
 }

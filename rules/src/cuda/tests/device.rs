@@ -4,7 +4,7 @@ use ndarray::{Array2, Axis, Ix1, Ix2, Ix3, arr0, array, s};
 
 use super::expressions::*;
 use super::fused::{shadow, waves};
-use crate::cuda::simulator::{simulate, sources};
+use crate::cuda::simulator::{everywhere, sources};
 use crate::cuda::{Device, DeviceArray, Error};
 use crate::{Ignored, Rule, Shadow, product};
 
@@ -45,7 +45,7 @@ fn copies_and_views() {
     };
     let mut written = x.clone();
     written.slice_mut(s![1, .., 3..5]).assign(&z);
-    for ((whole, turned, part, row, none), shape, after, zeros, one) in simulate(run) {
+    for ((whole, turned, part, row, none), shape, after, zeros, one) in everywhere(run) {
         assert_eq!(whole, x);
         assert_eq!(turned, x.t());
         assert_eq!(part, x.slice(s![.., .., 1..4]));
@@ -75,7 +75,7 @@ fn copies_by_way_of_stages() {
         let small: Vec<_> = arrays.iter().map(|array| array.to_array().expect("memory")).collect();
         (a.to_array().expect("memory"), small)
     };
-    for (large_again, small_again) in simulate(run) {
+    for (large_again, small_again) in everywhere(run) {
         assert!(large_again == large);
         assert!(small_again.iter().zip(&small).all(|(again, x)| *again == 2.0_f32 * x));
     }
@@ -83,21 +83,71 @@ fn copies_by_way_of_stages() {
 
 /// A graph would copy again and again what was there once.
 #[test]
-fn nothing_is_copied_while_a_graph_is_recorded() {
+fn a_graph_is_refused_what_it_cannot_do_again() {
     let run = |device: &Device| {
         let mut x = DeviceArray::<f32, Ix1>::zeros(device, 3).expect("memory");
-        device.begin_capture().expect("a device");
+        let recorder = device.record().expect("a device");
         let refused = [
             x.copy_from(&array![1.0, 2.0, 3.0]),
             x.to_array().map(|_| ()),
             DeviceArray::<f32, Ix1>::zeros(device, 3).map(|_| ()),
+            device.synchronize(),
+            device.record().map(|_| ()),
         ];
-        let recorded = device.end_capture().map(|_| ());
+        let recorded = recorder.finish().map(|_| ());
         (refused, recorded, x.copy_from(&array![1.0, 2.0, 3.0]), x.to_array())
     };
-    for (refused, recorded, copied, x) in simulate(run) {
+    for (refused, recorded, copied, x) in everywhere(run) {
         assert!(refused.iter().all(|result| matches!(result, Err(Error::Capture { .. }))), "{refused:?}");
         assert_eq!((recorded, copied, x), (Ok(()), Ok(()), Ok(array![1.0, 2.0, 3.0])));
+    }
+}
+
+/// The graph would use it again.
+#[test]
+fn memory_that_is_given_back_while_a_graph_is_recorded() {
+    let run = |device: &Device| {
+        let on = |x: f32| DeviceArray::from_array(device, &array![x]).expect("memory");
+        let (x, mut y, z) = (on(1.0), on(2.0), on(3.0));
+        copied(&mut y, &z);
+        let recorder = device.record().expect("a device");
+        copied(&mut y, &x);
+        drop(x);
+        let recorded = recorder.finish().map(|_| ());
+        (recorded, y.to_array(), on(4.0).to_array())
+    };
+    for results in everywhere(run) {
+        let refused = Err(Error::Capture { reason: "it gives memory back" });
+        assert_eq!(results, (refused, Ok(array![3.0]), Ok(array![4.0])));
+    }
+}
+
+/// What they ask for meanwhile would become a part of the graph, or be refused.
+#[test]
+fn other_threads_wait_until_a_graph_is_recorded() {
+    let run = |device: &Device| {
+        let on = |x: f32| DeviceArray::from_array(device, &array![x]).expect("memory");
+        let (x, mut y, mut z) = (on(1.0), on(2.0), on(3.0));
+        copied(&mut y, &x);
+        let graph = std::thread::scope(|scope| {
+            let recorder = device.record().expect("a device");
+            let other = scope.spawn(|| {
+                let w = on(5.0);
+                copied(&mut z, &w);
+            });
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            copied(&mut y, &x);
+            let graph = recorder.finish().expect("a graph");
+            other.join().expect("nothing is refused");
+            graph
+        });
+        let before = z.to_array();
+        z.copy_from(&array![6.0]).expect("the same shape");
+        device.replay(&*graph).expect("a device");
+        (before, y.to_array(), z.to_array())
+    };
+    for results in everywhere(run) {
+        assert_eq!(results, (Ok(array![5.0]), Ok(array![1.0]), Ok(array![6.0])));
     }
 }
 
@@ -125,7 +175,7 @@ fn products_of_matrices() {
         let gradients = [da, db, dc].map(|d| d.to_array().expect("memory"));
         (values, restored, gradients, allocations)
     };
-    for (values, restored, [new_da, new_db, new_dc], allocations) in simulate(run) {
+    for (values, restored, [new_da, new_db, new_dc], allocations) in everywhere(run) {
         assert!(values.iter().all(|value| close(value, &a.dot(&b))));
         assert_eq!(restored, c);
         // The first pullback empties the shadow of C.
@@ -158,7 +208,7 @@ fn a_rule_allocates_at_its_first_activations_only() {
         }
         (allocations, y.to_array().expect("memory"))
     };
-    for (allocations, y) in simulate(run) {
+    for (allocations, y) in everywhere(run) {
         assert_eq!(allocations[0], allocations[2]);
         assert_eq!(y, x, "restored");
     }
@@ -203,7 +253,7 @@ fn shadows_that_overlap() {
         rule.pullback((), scaled_on_host::args(&mut y, &a, &b, 0.9), all, ());
         expected.push(shadows);
     }
-    for results in simulate(run) {
+    for results in everywhere(run) {
         for (result, expected) in results.iter().zip(&expected) {
             assert!(
                 (result - expected).iter().all(|error| error.abs() < 1e-13),
@@ -213,21 +263,79 @@ fn shadows_that_overlap() {
     }
 }
 
-/// Sizes are arguments: another shape of the same kind takes no other kernel.
+/// The kernels of `affine_tanh` for an operand and one that may be broadcast, and where the first of them begins.
+fn kernels(
+    shape: (usize, usize),
+    other: (usize, usize),
+    start: usize,
+) -> std::collections::BTreeMap<String, String> {
+    sources(|device| {
+        let zeros = |rows, columns| DeviceArray::<f32, Ix2>::zeros(device, (rows, columns)).expect("memory");
+        let (x, row, mut y) =
+            (zeros(shape.0, shape.1 + start), zeros(other.0, other.1), zeros(shape.0, shape.1));
+        affine_tanh(&mut *y, &*x.slice_axis(Axis(1), start..start + shape.1), &*row, &*row);
+    })
+}
+
+/// Sizes are arguments: another shape of the same kind takes no other kernel. Whatever else there is, the kernel is made for.
 #[test]
 fn kernels_are_the_same_for_all_sizes() {
-    let kernels = |shape: (usize, usize)| {
-        sources(|device| {
-            let x = DeviceArray::<f32, Ix2>::zeros(device, shape).expect("memory");
-            let row = DeviceArray::<f32, Ix1>::zeros(device, shape.1).expect("memory");
-            let mut y = DeviceArray::<f32, Ix2>::zeros(device, shape).expect("memory");
-            affine_tanh(&mut y, &x, &row, &x);
-        })
-    };
-    assert_eq!(kernels((30, 40)), kernels((500, 64)));
-    assert_ne!(kernels((30, 40)), kernels((30, 41)), "no vectors");
-    let wide = kernels((1 << 20, 1 << 14));
+    let usual = kernels((30, 40), (1, 40), 0);
+    assert_eq!(usual, kernels((500, 64), (1, 64), 0));
+    assert!(usual.values().all(|source| source.contains("pb_vector<T, 4> v0")), "four at a time");
+    // Elements between vectors, by their address or by the length of rows.
+    let single = kernels((30, 40), (1, 40), 1);
+    assert_eq!(single, kernels((30, 41), (1, 41), 0));
+    assert!(!single.is_empty() && single.values().all(|source| !source.contains("pb_vector<T, 4>")));
+    // All of it one axis, with gaps between rows, and other patterns of broadcasting.
+    let others = [((30, 40), 0), ((30, 40), 8), ((30, 1), 0), ((1, 1), 0)]
+        .map(|(other, start)| kernels((30, 40), other, start));
+    let all: Vec<_> = [usual, single].into_iter().chain(others).collect();
+    for (i, kernels) in all.iter().enumerate() {
+        assert!(!kernels.is_empty() && all[..i].iter().all(|other| other != kernels), "{i}");
+    }
+    let wide = kernels((1 << 20, 1 << 14), (1, 1 << 14), 0);
     assert!(wide.values().all(|source| source.contains("typedef long long index")), "too many for 32 bits");
+}
+
+/// Elements that are further apart than 32 bits count, of which the system gives memory only where somebody looks.
+#[test]
+fn far_apart() {
+    let (x, w) = (waves::<f32, _>(Ix2(1025, 4), 0.2), waves::<f32, _>(Ix2(1, 4), 0.3));
+    let run = |device: &Device| {
+        let mut all = DeviceArray::<f32, Ix2>::uninitialised(device, ndarray::Dim((1025, (1 << 20) + 4)))
+            .expect("memory");
+        let w = DeviceArray::from_array(device, &w).expect("memory");
+        let mut y = DeviceArray::<f32, Ix2>::zeros(device, (1025, 4)).expect("memory");
+        let mut part = all.slice_axis_mut(Axis(1), 4..8);
+        part.copy_from(&x).expect("the same shape");
+        affine_tanh(&mut *y, &*part, &*w, &*w);
+        let results = (part.to_array().expect("memory"), y.to_array().expect("memory"));
+        // The sanitiser would mark all of it as given back.
+        std::mem::forget(all);
+        results
+    };
+    let wide = sources(run);
+    assert!(!wide.is_empty() && wide.values().all(|source| source.contains("typedef long long index")));
+    let mut expected = Array2::zeros((1025, 4));
+    affine_tanh(&mut expected, &x, &w, &w);
+    for (part, y) in everywhere(run) {
+        assert_eq!(part, x);
+        assert!((y - &expected).iter().all(|error| error.abs() < 1e-6));
+    }
+}
+
+/// A sum over many blocks takes one launch of one kernel, the last block of which adds up what the others have left.
+#[test]
+fn a_reduction_is_one_kernel() {
+    for shape in [(1, 1 << 20), (1 << 10, 1 << 10), (1 << 20, 1)] {
+        let kernels = sources(|device| {
+            let x = DeviceArray::<f32, Ix2>::zeros(device, shape).expect("memory");
+            norm(&x);
+        });
+        assert_eq!(kernels.len(), 1, "{shape:?}");
+        assert!(kernels.values().all(|source| source.contains("atomicAdd(&a.counters[blockIdx.x], 1u)")));
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use ndarray::{Array, Axis, Dimension, Ix0, Ix1, Ix2, Ix3, Ix4};
 
 use super::expressions::*;
-use crate::cuda::simulator::simulate;
+use crate::cuda::simulator::machines;
 use crate::cuda::{Device, DeviceArray};
 use crate::fused::{self, Rank, Real};
 use crate::{Differentiable, Rule, Shadow};
@@ -233,14 +233,15 @@ pub(super) fn everything<T: Real + std::fmt::Debug, P: Place<T>>(place: &P) -> R
 #[test]
 fn the_device_computes_what_the_host_does() {
     let expected = (everything::<f32, _>(&OnHost), everything::<f64, _>(&OnHost));
-    let runs = simulate(|device| (everything::<f32, _>(device), everything::<f64, _>(device)));
-    for (schedule, (single, double)) in runs.iter().enumerate() {
-        compare(single, &expected.0, 1e-4, &format!("f32, schedule {schedule}"));
-        compare(double, &expected.1, 1e-12, &format!("f64, schedule {schedule}"));
-        // In whatever order threads run, the bits are the same.
-        let bits = |results: &Results| -> Vec<u64> {
-            results.iter().flat_map(|(_, numbers)| numbers.iter().map(|x| x.to_bits())).collect()
-        };
-        assert!(bits(single) == bits(&runs[0].0) && bits(double) == bits(&runs[0].1), "schedule {schedule}");
+    let bits = |results: &Results| -> Vec<u64> {
+        results.iter().flat_map(|(_, numbers)| numbers.iter().map(|x| x.to_bits())).collect()
+    };
+    for runs in machines(|device| (everything::<f32, _>(device), everything::<f64, _>(device))) {
+        for (run, (single, double)) in runs.iter().enumerate() {
+            compare(single, &expected.0, 1e-4, &format!("f32, run {run}"));
+            compare(double, &expected.1, 1e-12, &format!("f64, run {run}"));
+            // In whatever order threads run, the bits are the same.
+            assert!(bits(single) == bits(&runs[0].0) && bits(double) == bits(&runs[0].1), "run {run}");
+        }
     }
 }

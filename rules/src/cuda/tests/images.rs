@@ -4,7 +4,7 @@ use ndarray::{Array, Ix3, Ix4};
 
 use super::fused::{OnHost, Place, Results, compare, of, shadow, waves};
 use crate::cuda::Device;
-use crate::cuda::simulator::simulate;
+use crate::cuda::simulator::everywhere;
 use crate::fused::{Rank, Real};
 use crate::nn::cases;
 use crate::nn::generic::*;
@@ -206,7 +206,7 @@ pub(super) fn on_device<T: linalg::Real + Real>(device: &Device) -> Results {
 #[test]
 fn the_device_computes_images_as_the_host_does() {
     let expected = (everything::<f32, _>(&OnHost), everything::<f64, _>(&OnHost));
-    for (single, double) in simulate(|device| (on_device::<f32>(device), on_device::<f64>(device))) {
+    for (single, double) in everywhere(|device| (on_device::<f32>(device), on_device::<f64>(device))) {
         compare(&single, &expected.0, 1e-4, "f32");
         compare(&double, &expected.1, 1e-12, "f64");
     }

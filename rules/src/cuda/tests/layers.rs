@@ -4,7 +4,7 @@ use ndarray::{Array, Axis, Dimension, Ix2};
 
 use super::fused::{OnHost, Place, Results, call, compare, numbers, of, shadow, waves};
 use crate::Rule;
-use crate::cuda::simulator::simulate;
+use crate::cuda::simulator::everywhere;
 use crate::fused::Real;
 use crate::nn::generic::*;
 
@@ -71,7 +71,7 @@ fn the_device_computes_layers_as_the_host_does() {
     let expected = (layers::<f32, _>(&OnHost), layers::<f64, _>(&OnHost));
     let finite = |results: &Results| results.iter().all(|(_, numbers)| numbers.iter().all(|x| x.is_finite()));
     assert!(finite(&expected.0) && finite(&expected.1));
-    for (single, double) in simulate(|device| (layers::<f32, _>(device), layers::<f64, _>(device))) {
+    for (single, double) in everywhere(|device| (layers::<f32, _>(device), layers::<f64, _>(device))) {
         compare(&single, &expected.0, 1e-5, "f32");
         compare(&double, &expected.1, 1e-13, "f64");
     }

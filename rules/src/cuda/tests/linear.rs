@@ -5,7 +5,7 @@ use std::cell::Cell;
 use ndarray::{Array2, Ix1, Ix2};
 
 use super::fused::{OnHost, Place, Results, compare, shadow, waves};
-use crate::cuda::simulator::simulate;
+use crate::cuda::simulator::everywhere;
 use crate::cuda::{Device, DeviceArray};
 use crate::fused::Real;
 use crate::nn::generic::{Activation, feed_forward, linear};
@@ -121,7 +121,7 @@ where
 #[test]
 fn the_device_computes_linear_layers_as_the_host_does() {
     let expected = (layers::<f32, _>(&OnHost), layers::<f64, _>(&OnHost));
-    for (single, double) in simulate(|device| (layers::<f32, _>(device), layers::<f64, _>(device))) {
+    for (single, double) in everywhere(|device| (layers::<f32, _>(device), layers::<f64, _>(device))) {
         compare(&single, &expected.0, 1e-5, "f32");
         compare(&double, &expected.1, 1e-13, "f64");
     }
@@ -169,7 +169,7 @@ fn in_parts() {
             expected.push(y);
         }
     }
-    for found in simulate(run) {
+    for found in everywhere(run) {
         for (found, expected) in found.iter().zip(&expected) {
             assert!(
                 (found - expected).iter().all(|error| error.abs() < 1e-5),
@@ -214,7 +214,7 @@ fn layers_allocate_at_first() {
             device.allocations()
         })
     };
-    for allocations in simulate(run) {
+    for allocations in everywhere(run) {
         assert_eq!(allocations[0], allocations[2]);
     }
 }

@@ -3,7 +3,7 @@
 use ndarray::{Axis, Ix2, s};
 
 use super::fused::{OnHost, Place, Results, compare, shadow, waves};
-use crate::cuda::simulator::simulate;
+use crate::cuda::simulator::{everywhere, machines};
 use crate::cuda::{Device, DeviceArray, DeviceIndices, Error};
 use crate::fused::Real;
 use crate::nn::{self, generic::embedding};
@@ -55,13 +55,14 @@ on!(on_device, Device, |place, all, rows| DeviceIndices::new(place, &all, rows).
 fn rows_are_added_up_as_on_the_host() {
     let expected = (on_host::<f32>(&OnHost), on_host::<f64>(&OnHost));
     assert_eq!(expected.0[8].1.len(), 300 * 70);
-    let found = simulate(|device| (on_device::<f32>(device), on_device::<f64>(device)));
-    for (single, double) in &found {
-        compare(single, &expected.0, 1e-5, "f32");
-        compare(double, &expected.1, 1e-13, "f64");
+    for found in machines(|device| (on_device::<f32>(device), on_device::<f64>(device))) {
+        for (single, double) in &found {
+            compare(single, &expected.0, 1e-5, "f32");
+            compare(double, &expected.1, 1e-13, "f64");
+        }
+        // In whatever order threads run, the bits are the same.
+        assert!(found.iter().all(|results| *results == found[0]));
     }
-    // In whatever order threads run, the bits are the same.
-    assert!(found.iter().all(|results| *results == found[0]));
 }
 
 /// Parts of a table, and of what is written; the host's function takes views as well.
@@ -91,7 +92,7 @@ fn in_parts() {
         let mut row = gradient.slice_mut(s![2 + index, 5..12]);
         row += &y.row(i);
     }
-    for results in simulate(run) {
+    for results in everywhere(run) {
         assert_eq!(results, (value.clone(), gradient.clone()));
     }
 }
@@ -109,7 +110,7 @@ fn indices_that_are_none_are_refused() {
             at.copy_from(&[1, 2]).map(|()| 0),
         ]
     };
-    for results in simulate(run) {
+    for results in everywhere(run) {
         let none = Err(Error::Index { index: 3, rows: 3 });
         let fewer = Err(Error::Shape { expected: vec![2], found: vec![1] });
         assert_eq!(results, [none.clone(), none, fewer, Ok(0)]);

@@ -4,7 +4,7 @@ use ndarray::{Ix2, Ix3};
 
 use super::fused::{OnHost, Place, Results, compare, of, shadow, waves};
 use crate::cuda::Device;
-use crate::cuda::simulator::simulate;
+use crate::cuda::simulator::everywhere;
 use crate::fused::Real;
 use crate::{Ignored, MatrixScalar, Rule, Trans, general_product};
 
@@ -65,7 +65,7 @@ on!(on_device, Device);
 #[test]
 fn the_device_multiplies_as_the_host_does() {
     let expected = (on_host::<f32>(&OnHost), on_host::<f64>(&OnHost));
-    for (single, double) in simulate(|device| (on_device::<f32>(device), on_device::<f64>(device))) {
+    for (single, double) in everywhere(|device| (on_device::<f32>(device), on_device::<f64>(device))) {
         compare(&single, &expected.0, 1e-5, "f32");
         compare(&double, &expected.1, 1e-13, "f64");
     }
@@ -89,7 +89,7 @@ fn products_allocate_at_first() {
         });
         calls.collect::<Vec<_>>()
     };
-    for allocations in simulate(run) {
+    for allocations in everywhere(run) {
         assert_eq!(allocations[0], allocations[2]);
     }
 }
