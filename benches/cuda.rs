@@ -140,7 +140,10 @@ fn bandwidth(device: &Device, elements: usize) -> Result<(), Error> {
             Ok(())
         })?,
     );
-    println!("tanh(x·w + b), forward: {forward:.0} GB/s, {:.0} % of the copy", 100.0 * forward / copy);
+    println!(
+        "tanh(x·w + b), forward: {forward:.0} GB/s, {:.0} % of the copy (the aim: at least 90 %)",
+        100.0 * forward / copy
+    );
     let mut g = affine::<Matrix32>::pullback();
     let both = median(device, || {
         g.value_and_pullback(&mut y, &x, &w, &b, &seed);
@@ -149,7 +152,10 @@ fn bandwidth(device: &Device, elements: usize) -> Result<(), Error> {
     // Shadows are emptied: 3; the seed is copied: 2; y is saved and restored: 4; forward: 4; backward reads 5 arrays and 3 shadows, and
     // writes these and the seed.
     let both = gigabytes(3 + 2 + 4 + 4 + 5 + 3 + 4, both);
-    println!("tanh(x·w + b), gradient: {both:.0} GB/s, {:.0} % of the copy", 100.0 * both / copy);
+    println!(
+        "tanh(x·w + b), gradient: {both:.0} GB/s, {:.0} % of the copy (the aim: at least 90 %)",
+        100.0 * both / copy
+    );
     Ok(())
 }
 
@@ -185,7 +191,7 @@ fn products(device: &Device, n: usize) -> Result<(), Error> {
         Ok(())
     })?;
     println!(
-        "the same products by themselves {:.3} ms: {:.0} % of the gradient, {:.0} % of that of a general product",
+        "the same products by themselves {:.3} ms: {:.0} % of the gradient (the aim: at least 95 %), {:.0} % of that of a general product",
         1e3 * calls,
         100.0 * calls / gradient,
         100.0 * calls / general
@@ -269,8 +275,17 @@ fn networks(device: &Device, batch: usize, d: usize) -> Result<(), Error> {
     );
     match peers(batch, d) {
         Ok(times) => {
-            for (name, time) in ["eager", "compiled", "as a graph"].into_iter().zip(times) {
-                println!("    PyTorch {name} {:.4} ms: ours takes {:.2} of that", 1e3 * time, graph / time);
+            let [eager, compiled, graphed] = times;
+            // What is small waits for launches.
+            let aim = if d <= 64 { " (the aim: at most 0.50)" } else { "" };
+            for (name, time, aim) in
+                [("eager", eager, ""), ("compiled", compiled, ""), ("as a graph", graphed, aim)]
+            {
+                println!(
+                    "    PyTorch {name} {:.4} ms: ours takes {:.2} of that{aim}",
+                    1e3 * time,
+                    graph / time
+                );
             }
         }
         Err(reason) => println!("    SKIPPED, nothing is compared with PyTorch: {reason}"),
@@ -292,6 +307,9 @@ fn peers(batch: usize, d: usize) -> Result<[f64; 3], String> {
     }
     let text = String::from_utf8_lossy(&run.stdout);
     let times: Vec<f64> = text.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+    if times.iter().any(|time| time.is_nan()) {
+        eprintln!("{}", String::from_utf8_lossy(&run.stderr));
+    }
     times.try_into().map_err(|_| format!("it says {text:?}"))
 }
 

@@ -1,12 +1,14 @@
 """The network of `benches/cuda.rs` in PyTorch, on a CUDA device, in single precision without TF32.
 
-`cuda_peers.py BATCH D` prints the median time in seconds of a forward and backward pass run eagerly, compiled, and as one CUDA graph.
+`cuda_peers.py BATCH D` prints the median time in seconds of a forward and backward pass run eagerly, compiled, and as one CUDA graph; `nan` for
+what does not work on this machine, and why on the standard error.
 `cargo bench --features cuda --bench cuda` runs it if `PULLBACK_PEERS` names a Python that has PyTorch.
 """
 
 import statistics
 import sys
 import time
+import traceback
 
 import torch
 
@@ -62,8 +64,17 @@ def graphed(arguments, seed):
 
 def main(batch, d):
     arguments, seed = leaves(batch, d), torch.zeros((batch, d), device="cuda")
-    runs = [step(network, arguments, seed), step(torch.compile(network), arguments, seed), graphed(arguments, seed)]
-    print(*(repr(median(run)) for run in runs))
+    ways = [
+        lambda: step(network, arguments, seed),
+        lambda: step(torch.compile(network), arguments, seed),
+        lambda: graphed(arguments, seed),
+    ]
+    for way in ways:
+        try:
+            print(repr(median(way())))
+        except Exception:  # Compiling takes a C compiler, for example.
+            traceback.print_exc()
+            print("nan")
 
 
 if __name__ == "__main__":

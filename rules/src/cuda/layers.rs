@@ -285,10 +285,7 @@ impl LayerMemory for Device {
         let Some(request) = convolution::request(asked) else { return false };
         let find = || self.driver().plan_convolution(&request);
         let Some(planned) = plan.plans.of(self, request.kind(), find) else { return false };
-        if [asked.x, asked.kernel, asked.y].iter().any(|place| place.owner != Owner::Device(self.identity()))
-        {
-            run::failed(Error::OtherDevice)
-        }
+        self.check([asked.x, asked.kernel, asked.y]);
         let workspace = plan.workspace.room(self, planned.workspace());
         let _turn = self.driver();
         planned.run(&request, workspace).unwrap_or_else(run::failed);

@@ -7,7 +7,7 @@ use super::device::Device;
 use super::driver::{Gemm, LtMatmul, Planned};
 use super::planning::Planning;
 use super::{epilogue, run};
-use crate::fused::operand::Owner;
+use crate::fused::operand::{Owner, Place};
 use crate::fused::{Array, Real};
 use crate::heap::heap_size;
 use crate::matrices::{Factor, Fused, Matrices, Matrix, Multiply, Read, Stack, Update, terms};
@@ -104,12 +104,11 @@ heap_size! { [] Room { memory } }
 
 impl Device {
     /// # Panics
-    /// If one of the matrices is somewhere else.
-    fn check<T: Real, const N: usize>(&self, matrices: [Stack<'_, T>; N]) {
-        for stack in matrices.iter().filter(|stack| stack.len() > 0) {
-            if stack.place.owner != Owner::Device(self.identity()) {
-                run::failed(super::Error::OtherDevice)
-            }
+    /// If one of the places is somewhere else.
+    pub(super) fn check<T: Real, const N: usize>(&self, places: [Place<T>; N]) {
+        let elsewhere = |place: &Place<T>| place.owner != Owner::Device(self.identity());
+        if places.iter().any(|place| elsewhere(place) && place.lengths().iter().all(|n| *n > 0)) {
+            run::failed(super::Error::OtherDevice)
         }
     }
 }
@@ -127,7 +126,7 @@ impl<T: Real + MatrixScalar> Multiply<T> for Device {
         beta: T,
         c: Stack<'_, T>,
     ) {
-        self.check([a, b, c]);
+        self.check([a, b, c].map(|stack| stack.place));
         if alpha == T::ZERO || a.len() == 0 || b.len() == 0 {
             // SAFETY: as the caller guarantees.
             return unsafe { self.scale(beta, c) };
@@ -143,7 +142,8 @@ impl<T: Real + MatrixScalar> Multiply<T> for Device {
     #[allow(private_interfaces, reason = "nobody else implements it")]
     unsafe fn multiply_at_once(&self, room: &mut Room, product: Fused<'_, T>) -> bool {
         let Some(request) = epilogue::request(&product) else { return false };
-        self.check([product.a, product.b, product.d]);
+        let Fused { a, b, c, d, epilogue, .. } = product;
+        self.check([a.place, b.place, c.place, d.place, epilogue.vector()]);
         let find = || self.driver().plan(&request);
         let Some(plan) = room.plans.of(self, request.kind(), find) else { return false };
         let _turn = self.driver();

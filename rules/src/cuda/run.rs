@@ -325,6 +325,7 @@ fn write<T: Real, const I: usize>(
 
 /// Copies what is at `from`, which has the same shape.
 pub(super) fn copy<T: Real>(device: &Device, to: Place<T>, from: Place<T>) {
+    device.check([to, from]);
     let bytes = to.lengths().iter().product::<usize>() * size_of::<T>();
     if bytes == 0 {
     } else if same_bytes(&to, &from) {

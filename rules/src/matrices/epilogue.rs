@@ -43,4 +43,15 @@ impl<T> Epilogue<T> {
             Activation::GeluTanh => [rows, columns],
         }
     }
+
+    /// The vector that is added or written.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn vector(self) -> Place<T> {
+        match self {
+            Epilogue::Bias(vector)
+            | Epilogue::Activation(_, vector, _)
+            | Epilogue::Through(_, vector, _)
+            | Epilogue::Sums(vector) => vector,
+        }
+    }
 }

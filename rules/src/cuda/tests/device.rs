@@ -1,12 +1,16 @@
 //! Arrays on the simulated device.
 
+use std::cell::RefCell;
+
 use ndarray::{Array2, Axis, Ix1, Ix2, Ix3, arr0, array, s};
 
 use super::expressions::*;
 use super::fused::{shadow, waves};
 use crate::cuda::simulator::{everywhere, sources};
 use crate::cuda::{Device, DeviceArray, Error};
-use crate::{Ignored, Rule, Shadow, product};
+use crate::fused::Rank;
+use crate::nn::generic::linear;
+use crate::{Differentiable, Ignored, Rule, Shadow, product};
 
 #[test]
 fn a_machine_without_a_driver_says_so() {
@@ -338,16 +342,70 @@ fn a_reduction_is_one_kernel() {
     }
 }
 
+/// Arrays of two devices.
+fn apart<D: Rank>(shape: D) -> [DeviceArray<f32, D>; 2] {
+    let arrays = RefCell::new(Vec::new());
+    for _ in 0..2 {
+        sources(|device| arrays.borrow_mut().push(DeviceArray::zeros(device, shape).expect("memory")));
+    }
+    arrays.into_inner().try_into().expect("two of them")
+}
+
 #[test]
 #[should_panic(expected = "the arrays are on different devices")]
 fn other_devices_are_refused() {
-    let arrays = std::cell::RefCell::new(Vec::new());
-    for _ in 0..2 {
-        sources(|device| {
-            arrays.borrow_mut().push(DeviceArray::<f32, Ix1>::zeros(device, 3).expect("memory"));
-        });
-    }
-    let mut arrays = arrays.into_inner();
-    let (mut y, x) = (arrays.remove(0), arrays.remove(0));
+    let [mut y, x] = apart(Ix1(3));
     copied(&mut y, &x);
+}
+
+#[test]
+#[should_panic(expected = "the arrays are on different devices")]
+fn products_with_other_devices_are_refused() {
+    let [mut c, a] = apart(Ix2(8, 8));
+    product(&mut c, &a, &a);
+}
+
+#[test]
+#[should_panic(expected = "the arrays are on different devices")]
+fn a_bias_on_another_device_is_refused() {
+    let ([mut y, _], [b, _]) = (apart(Ix2(8, 8)), apart(Ix1(8)));
+    let x = DeviceArray::zeros(y.device(), (8, 8)).expect("memory");
+    linear(&mut y, &x, &x, &b);
+}
+
+#[test]
+#[should_panic(expected = "the arrays are on different devices")]
+fn a_seed_on_another_device_is_refused() {
+    let [mut gradient, seed] = apart(Ix1(3));
+    DeviceArray::seed(&mut gradient, &seed);
+}
+
+/// Parts, transposes and rows of arrays, of several ranks, read and written.
+#[test]
+fn fused_functions_of_views() {
+    let (x, w, b) = (
+        waves::<f64, _>(Ix3(6, 9, 7), 0.1),
+        waves::<f64, _>(Ix2(9, 12), 0.2),
+        waves::<f64, _>(Ix2(4, 6), 0.3),
+    );
+    let before = waves::<f64, _>(Ix3(7, 10, 6), 0.4);
+    let run = |device: &Device| {
+        let of = |array| DeviceArray::from_array(device, array).expect("memory");
+        let (x, mut y) = (
+            DeviceArray::from_array(device, &x).expect("memory"),
+            DeviceArray::from_array(device, &before).expect("memory"),
+        );
+        let (w, b) = (of(&w), of(&b));
+        let (w, b) = (w.slice_axis(Axis(1), 2..8), b.index_axis(Axis(0), 2));
+        affine_tanh(&mut *y.slice_axis_mut(Axis(1), 1..10), &*x.t(), &*w, &*b);
+        y.to_array().expect("memory")
+    };
+    let mut expected = before.clone();
+    let (w, b) = (w.slice(s![.., 2..8]), b.row(2));
+    for ((i, j, k), y) in expected.slice_mut(s![.., 1..10, ..]).indexed_iter_mut() {
+        *y = (x[[k, j, i]] * w[[j, k]] + b[k]).tanh();
+    }
+    for y in everywhere(run) {
+        assert!((y - &expected).iter().all(|error| error.abs() < 1e-14));
+    }
 }

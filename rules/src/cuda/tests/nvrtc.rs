@@ -1,15 +1,12 @@
 //! A CUDA compiler takes every kernel.
 
 use super::{fused::everything, images, layers::layers, linear, lookup, products};
+use crate::cuda::Error;
+use crate::cuda::compiler::compile;
 use crate::cuda::simulator::{program, sources};
 
 #[test]
 fn nvrtc_compiles_every_kernel() {
-    // SAFETY: it loads a library that is meant to be loaded.
-    if !unsafe { cudarc::nvrtc::sys::is_culib_present() } {
-        eprintln!("SKIPPED: libnvrtc is not found, so nothing is known about what it says of the kernels");
-        return;
-    }
     let sources = sources(|device| {
         everything::<f32, _>(device);
         everything::<f64, _>(device);
@@ -25,13 +22,17 @@ fn nvrtc_compiles_every_kernel() {
         layers::<f64, _>(device);
     });
     assert!(sources.len() > 100, "{} kernels", sources.len());
-    let options = cudarc::nvrtc::CompileOptions {
-        arch: Some("compute_80"),
-        options: vec!["--std=c++17".to_owned()],
-        ..Default::default()
-    };
-    if let Err(error) = cudarc::nvrtc::compile_ptx_with_opts(program(&sources), options) {
-        let cudarc::nvrtc::CompileError::CompileError { log, .. } = error else { panic!("{error}") };
-        panic!("{}", log.to_string_lossy());
+    match compile(&program(&sources), "of these", "compute_80", None) {
+        Ok(code) => {
+            let entry = |name: &String| code.contains(&format!(".visible .entry {name}("));
+            assert!(sources.keys().all(entry), "kernels are found by their names");
+            assert!(["v4.f32", "v2.f64"].iter().all(|vector| code.contains(&format!("ld.global.{vector}"))));
+        }
+        Err(Error::Missing { library: "libnvrtc" }) => {
+            eprintln!(
+                "SKIPPED: libnvrtc is not found, so nothing is known about what it says of the kernels"
+            );
+        }
+        Err(error) => panic!("{error}"),
     }
 }
