@@ -68,10 +68,8 @@ impl Hardware {
         found("libcuda", unsafe { driver::sys::is_culib_present() })?;
         let mut version = 0;
         // SAFETY: it is a place for a number.
-        doing(
-            "ask for the driver's version",
-            unsafe { driver::sys::cuDriverGetVersion(&mut version) }.result(),
-        )?;
+        let asked = unsafe { driver::sys::cuDriverGetVersion(&mut version) };
+        doing("ask for the driver's version", asked.result())?;
         recent(version)?;
         let devices = match CudaContext::device_count() {
             Err(DriverError(driver::sys::CUresult::CUDA_ERROR_NO_DEVICE)) => 0,

@@ -73,8 +73,10 @@ impl<A: Arguments, F: FnMut(&mut A)> Repeated<A, F> {
 
     /// Does it once more.
     ///
+    /// While it is recorded, what other threads ask of the device waits.
+    ///
     /// # Errors
-    /// [`Error::Driver`] if recording or replaying fails.
+    /// [`Error::Driver`] if recording or replaying fails, [`Error::Capture`] if the work gives memory back while it is recorded.
     ///
     /// # Panics
     /// If the work does.
