@@ -132,13 +132,29 @@ fn affine(contest: &mut impl Contest, peer: &str) {
 fn kron(contest: &mut impl Contest, peer: &str) {
     let (a, b) = (normal((20, 20), 1), normal((40, 40), 2));
     let (mut y, mut da, mut db) = (normal((800, 800), 1), a.clone(), b.clone());
+    let mut g = models::outer::gradient();
+    let (value, d) = g.value_and_gradient(&a, &b);
+    assert_value(value, by_hand::outer(&a, &b, (&mut da, &mut db)));
+    assert_close(d.a, &da);
+    assert_close(d.b, &db);
+    contest.case(
+        "Σ A ⊗ B, 20×20, 40×40",
+        peer,
+        || models::outer(black_box(&a), &b),
+        || g.value_and_gradient(black_box(&a), &b).0,
+        || {
+            let value = by_hand::outer(black_box(&a), &b, (&mut da, &mut db));
+            black_box((&mut da, &mut db));
+            value
+        },
+    );
     let mut g = models::kron::gradient();
     let (value, d) = g.value_and_gradient(&a, &b);
     assert_value(value, by_hand::kron(&a, &b, &mut y, (&mut da, &mut db)));
     assert_close(d.a, &da);
     assert_close(d.b, &db);
     contest.case(
-        "Σ A ⊗ B, 20×20, 40×40",
+        "the same, A ⊗ B written out",
         peer,
         || models::kron(black_box(&a), &b),
         || g.value_and_gradient(black_box(&a), &b).0,

@@ -34,6 +34,10 @@ fused! {
     fn sum_of_squares(x) {
         sum(x * x)
     }
+
+    fn sum_of_products(a, b) {
+        sum(a * b)
+    }
 }
 
 #[differentiable]
@@ -44,6 +48,15 @@ pub(crate) fn waves(x: &Array2<f64>) -> f64 {
 #[differentiable]
 pub(crate) fn affine(x: &Array2<f64>, w: &Array1<f64>, b: &Array1<f64>) -> f64 {
     sum_affine_tanh(x, w, b)
+}
+
+/// Of each entry of *A* with each of *B*: *A ⊗ B*, of which nothing is written out.
+#[differentiable]
+pub(crate) fn outer(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
+    sum_of_products(
+        &a.view().insert_axis(Axis(1)).insert_axis(Axis(3)),
+        &b.view().insert_axis(Axis(0)).insert_axis(Axis(2)),
+    )
 }
 
 #[differentiable]

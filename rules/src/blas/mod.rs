@@ -29,7 +29,7 @@ mod simd;
 mod specimens;
 mod stacks;
 mod triangular;
-mod vectorised;
+pub(crate) mod vectorised;
 
 pub use backend::{MatrixScalar, set_threads};
 #[doc(no_inline)]
