@@ -238,24 +238,31 @@ fn cross_entropy(contest: &mut impl Contest, peer: &str) {
 fn layer_norm(contest: &mut impl Contest, peer: &str) {
     let (x, gain, bias) = (normal((256, 1024), 1), normal(1024, 2), normal(1024, 3));
     let (mut dx, mut d_gain, mut d_bias) = (x.clone(), gain.clone(), bias.clone());
-    let mut g = models::layer_norm::gradient();
-    let (value, d) = g.value_and_gradient(&x, &gain, &bias);
-    assert_value(value, by_hand::layer_norm(&x, &gain, &bias, (&mut dx, &mut d_gain, &mut d_bias)));
-    assert_close(d.x, &dx);
-    assert_close(d.gain, &d_gain);
-    assert_close(d.bias, &d_bias);
-    contest.case(
-        "layer norm, 256×1024",
-        peer,
-        || models::layer_norm(black_box(&x), &gain, &bias),
-        || g.value_and_gradient(black_box(&x), &gain, &bias).0,
-        || {
+    macro_rules! case {
+        ($name:literal, $model:ident) => {
+            let mut g = models::$model::gradient();
+            let (value, d) = g.value_and_gradient(&x, &gain, &bias);
             let room = (&mut dx, &mut d_gain, &mut d_bias);
-            let value = by_hand::layer_norm(black_box(&x), &gain, &bias, room);
-            black_box((&mut dx, &mut d_gain, &mut d_bias));
-            value
-        },
-    );
+            assert_value(value, by_hand::layer_norm(&x, &gain, &bias, room));
+            assert_close(d.x, &dx);
+            assert_close(d.gain, &d_gain);
+            assert_close(d.bias, &d_bias);
+            contest.case(
+                $name,
+                peer,
+                || models::$model(black_box(&x), &gain, &bias),
+                || g.value_and_gradient(black_box(&x), &gain, &bias).0,
+                || {
+                    let room = (&mut dx, &mut d_gain, &mut d_bias);
+                    let value = by_hand::layer_norm(black_box(&x), &gain, &bias, room);
+                    black_box((&mut dx, &mut d_gain, &mut d_bias));
+                    value
+                },
+            );
+        };
+    }
+    case!("layer norm, 256×1024", layer_norm);
+    case!("the same, fused with its square", layer_norm_fused);
 }
 
 fn product(contest: &mut impl Contest, peer: &str) {

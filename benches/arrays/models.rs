@@ -35,6 +35,12 @@ fused! {
         sum(x * x)
     }
 
+    fn squares_of_norm(x, gain, bias, epsilon: T; axis) {
+        let centred = x - mean(x);
+        let y = centred * (mean(centred * centred) + epsilon).sqrt().recip() * gain + bias;
+        sum(y * y)
+    }
+
     fn sum_of_products(a, b) {
         sum(a * b)
     }
@@ -107,6 +113,14 @@ pub(crate) fn layer_norm(x: &Array2<f64>, gain: &Array1<f64>, bias: &Array1<f64>
     let mut y = Array2::<f64>::zeros((x.nrows(), x.ncols()));
     nn::layer_norm(&mut y, x, gain, bias, 1e-5, Axis(1));
     sum_of_squares(&y)
+}
+
+/// Row by row, without the array in between.
+#[differentiable]
+pub(crate) fn layer_norm_fused(x: &Array2<f64>, gain: &Array1<f64>, bias: &Array1<f64>) -> f64 {
+    let mut squares = Array2::<f64>::zeros((x.nrows(), 1));
+    squares_of_norm(&mut squares, x, gain, bias, 1e-5, Axis(1));
+    squares.sum()
 }
 
 #[differentiable]
