@@ -3,7 +3,7 @@
 use proc_macro2::Literal;
 use syn::{Expr, ExprMethodCall, Stmt, parse_quote};
 
-use super::source::{Access, Source, is_zero};
+use super::source::{Access, Source};
 use crate::parse::Parser;
 
 pub(super) enum OfArray {
@@ -12,7 +12,7 @@ pub(super) enum OfArray {
     /// `x.windows((2, 2))`, or `x.exact_chunks((2, 2))`: side by side
     Parts(Vec<Expr>, bool),
     /// `x.axis_chunks_iter(axis, 2)`
-    Chunked(Expr, Expr),
+    Chunked(Box<[Expr; 2]>),
 }
 
 impl Parser<'_> {
@@ -30,7 +30,9 @@ impl Parser<'_> {
             ("indexed_iter_mut", 0) => OfArray::Indexed(rank, Access::Unique),
             ("windows", 1) => OfArray::Parts(sizes(&call.args[0])?, false),
             ("exact_chunks", 1) => OfArray::Parts(sizes(&call.args[0])?, true),
-            ("axis_chunks_iter", 2) => OfArray::Chunked(call.args[0].clone(), call.args[1].clone()),
+            ("axis_chunks_iter", 2) => {
+                OfArray::Chunked(Box::new([call.args[0].clone(), call.args[1].clone()]))
+            }
             _ => return None,
         })
     }
@@ -56,7 +58,10 @@ impl Parser<'_> {
                 let sizes = sizes.iter().map(|one| self.size_of_part(one, out)).collect();
                 Source::Parts { base, sizes, side_by_side }
             }
-            OfArray::Chunked(axis, one) => Source::Chunked { base, axis, size: self.size_of_part(&one, out) },
+            OfArray::Chunked(arguments) => {
+                let [axis, size] = *arguments;
+                Source::Chunked { base, axis, size: self.size_of_part(&size, out) }
+            }
         }
     }
 }

@@ -17,7 +17,7 @@ mod level2;
 mod level3;
 mod matvec;
 #[cfg(feature = "openblas")]
-mod openblas;
+pub(crate) mod openblas;
 mod operand;
 mod options;
 mod parts;
