@@ -47,7 +47,7 @@
 //! * `cuda`: arrays on CUDA devices, see [the guide](guide::cuda). It builds without CUDA.
 //! * `fft`: discrete Fourier transforms in [`linalg`].
 //! * `nalgebra`: vectors and matrices of nalgebra in differentiable functions; see [the guide](guide::language#nalgebra).
-//! * `openblas`: large matrix products by the OpenBLAS that the system has (`libopenblas-dev`).
+//! * `openblas`: large matrix products and decompositions by the OpenBLAS that the system has (`libopenblas-dev`).
 //! * `rayon`: large matrix products on several threads without OpenBLAS; see [`set_threads`].
 //!
 //! # Rust version

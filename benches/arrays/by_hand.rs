@@ -37,7 +37,24 @@ pub(crate) fn affine(
     total
 }
 
-/// The sum of *A ⊗ B* without *A ⊗ B* would be no contest.
+/// The sum of all products of two entries. As the product of two sums it would be no contest.
+pub(crate) fn outer(a: &Array2<f64>, b: &Array2<f64>, (da, db): (&mut Array2<f64>, &mut Array2<f64>)) -> f64 {
+    da.fill(0.0);
+    let mut total = 0.0;
+    Zip::from(db).and(b).for_each(|db, &b| {
+        let (mut sum, mut d) = (0.0, 0.0);
+        Zip::from(&mut *da).and(a).for_each(|da, &a| {
+            sum += a * b;
+            d += a;
+            *da += b;
+        });
+        total += sum;
+        *db = d;
+    });
+    total
+}
+
+/// The same by way of *A ⊗ B*.
 pub(crate) fn kron(
     a: &Array2<f64>,
     b: &Array2<f64>,

@@ -132,13 +132,29 @@ fn affine(contest: &mut impl Contest, peer: &str) {
 fn kron(contest: &mut impl Contest, peer: &str) {
     let (a, b) = (normal((20, 20), 1), normal((40, 40), 2));
     let (mut y, mut da, mut db) = (normal((800, 800), 1), a.clone(), b.clone());
+    let mut g = models::outer::gradient();
+    let (value, d) = g.value_and_gradient(&a, &b);
+    assert_value(value, by_hand::outer(&a, &b, (&mut da, &mut db)));
+    assert_close(d.a, &da);
+    assert_close(d.b, &db);
+    contest.case(
+        "Σ A ⊗ B, 20×20, 40×40",
+        peer,
+        || models::outer(black_box(&a), &b),
+        || g.value_and_gradient(black_box(&a), &b).0,
+        || {
+            let value = by_hand::outer(black_box(&a), &b, (&mut da, &mut db));
+            black_box((&mut da, &mut db));
+            value
+        },
+    );
     let mut g = models::kron::gradient();
     let (value, d) = g.value_and_gradient(&a, &b);
     assert_value(value, by_hand::kron(&a, &b, &mut y, (&mut da, &mut db)));
     assert_close(d.a, &da);
     assert_close(d.b, &db);
     contest.case(
-        "Σ A ⊗ B, 20×20, 40×40",
+        "the same, A ⊗ B written out",
         peer,
         || models::kron(black_box(&a), &b),
         || g.value_and_gradient(black_box(&a), &b).0,
@@ -222,24 +238,31 @@ fn cross_entropy(contest: &mut impl Contest, peer: &str) {
 fn layer_norm(contest: &mut impl Contest, peer: &str) {
     let (x, gain, bias) = (normal((256, 1024), 1), normal(1024, 2), normal(1024, 3));
     let (mut dx, mut d_gain, mut d_bias) = (x.clone(), gain.clone(), bias.clone());
-    let mut g = models::layer_norm::gradient();
-    let (value, d) = g.value_and_gradient(&x, &gain, &bias);
-    assert_value(value, by_hand::layer_norm(&x, &gain, &bias, (&mut dx, &mut d_gain, &mut d_bias)));
-    assert_close(d.x, &dx);
-    assert_close(d.gain, &d_gain);
-    assert_close(d.bias, &d_bias);
-    contest.case(
-        "layer norm, 256×1024",
-        peer,
-        || models::layer_norm(black_box(&x), &gain, &bias),
-        || g.value_and_gradient(black_box(&x), &gain, &bias).0,
-        || {
+    macro_rules! case {
+        ($name:literal, $model:ident) => {
+            let mut g = models::$model::gradient();
+            let (value, d) = g.value_and_gradient(&x, &gain, &bias);
             let room = (&mut dx, &mut d_gain, &mut d_bias);
-            let value = by_hand::layer_norm(black_box(&x), &gain, &bias, room);
-            black_box((&mut dx, &mut d_gain, &mut d_bias));
-            value
-        },
-    );
+            assert_value(value, by_hand::layer_norm(&x, &gain, &bias, room));
+            assert_close(d.x, &dx);
+            assert_close(d.gain, &d_gain);
+            assert_close(d.bias, &d_bias);
+            contest.case(
+                $name,
+                peer,
+                || models::$model(black_box(&x), &gain, &bias),
+                || g.value_and_gradient(black_box(&x), &gain, &bias).0,
+                || {
+                    let room = (&mut dx, &mut d_gain, &mut d_bias);
+                    let value = by_hand::layer_norm(black_box(&x), &gain, &bias, room);
+                    black_box((&mut dx, &mut d_gain, &mut d_bias));
+                    value
+                },
+            );
+        };
+    }
+    case!("layer norm, 256×1024", layer_norm);
+    case!("the same, fused with its square", layer_norm_fused);
 }
 
 fn product(contest: &mut impl Contest, peer: &str) {

@@ -34,6 +34,16 @@ fused! {
     fn sum_of_squares(x) {
         sum(x * x)
     }
+
+    fn squares_of_norm(x, gain, bias, epsilon: T; axis) {
+        let centred = x - mean(x);
+        let y = centred * (mean(centred * centred) + epsilon).sqrt().recip() * gain + bias;
+        sum(y * y)
+    }
+
+    fn sum_of_products(a, b) {
+        sum(a * b)
+    }
 }
 
 #[differentiable]
@@ -44,6 +54,15 @@ pub(crate) fn waves(x: &Array2<f64>) -> f64 {
 #[differentiable]
 pub(crate) fn affine(x: &Array2<f64>, w: &Array1<f64>, b: &Array1<f64>) -> f64 {
     sum_affine_tanh(x, w, b)
+}
+
+/// Of each entry of *A* with each of *B*: *A ⊗ B*, of which nothing is written out.
+#[differentiable]
+pub(crate) fn outer(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
+    sum_of_products(
+        &a.view().insert_axis(Axis(1)).insert_axis(Axis(3)),
+        &b.view().insert_axis(Axis(0)).insert_axis(Axis(2)),
+    )
 }
 
 #[differentiable]
@@ -94,6 +113,14 @@ pub(crate) fn layer_norm(x: &Array2<f64>, gain: &Array1<f64>, bias: &Array1<f64>
     let mut y = Array2::<f64>::zeros((x.nrows(), x.ncols()));
     nn::layer_norm(&mut y, x, gain, bias, 1e-5, Axis(1));
     sum_of_squares(&y)
+}
+
+/// Row by row, without the array in between.
+#[differentiable]
+pub(crate) fn layer_norm_fused(x: &Array2<f64>, gain: &Array1<f64>, bias: &Array1<f64>) -> f64 {
+    let mut squares = Array2::<f64>::zeros((x.nrows(), 1));
+    squares_of_norm(&mut squares, x, gain, bias, 1e-5, Axis(1));
+    squares.sum()
 }
 
 #[differentiable]

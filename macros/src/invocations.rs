@@ -62,9 +62,12 @@ impl Parser<'_> {
                 method if SOURCES.contains(&&*method) => {
                     "an iterator is differentiable where something consumes it: put its consumer behind it, or write a loop".into()
                 }
-                method => format!(
-                    "method `{method}` of an array has no rule yet: write a loop, or pass the array to a function that has one"
-                ),
+                method => match crate::arrays::instead_of(&method).filter(|_| self.shape_of(&call.receiver).is_some()) {
+                    Some(instead) => format!("method `{method}` of an array has no rule: {instead}"),
+                    None => format!(
+                        "method `{method}` of an array has no rule yet: write a loop, or pass the array to a function that has one"
+                    ),
+                },
             };
             let pure = self.is_pure(expr);
             return self.constant(expr, pure, Some(&why));

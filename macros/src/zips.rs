@@ -66,7 +66,7 @@ struct Zipped {
 }
 
 impl Zipped {
-    fn of(parser: &Parser, expr: &Expr) -> Option<Zipped> {
+    fn of(parser: &mut Parser, expr: &Expr) -> Option<Zipped> {
         match expr {
             Expr::MethodCall(call) => match (call.method.to_string().as_str(), call.args.len()) {
                 ("for_each", 1) => {
@@ -80,6 +80,17 @@ impl Zipped {
                     let Expr::Closure(closure) = &call.args[0] else { return None };
                     let array = Producer::written(&call.receiver);
                     Some(Zipped { producers: vec![array], closure: closure.clone(), indexed: false })
+                }
+                ("map_assign_into", 2) => {
+                    let Expr::Closure(closure) = &call.args[1] else { return None };
+                    let (mut producers, indexed) = chain(&call.receiver)?;
+                    let into = Producer::of(&call.args[0]);
+                    producers.push(Producer { unique: true, ..into });
+                    let (mut closure, element) = (closure.clone(), parser.hidden("element"));
+                    let body = &closure.body;
+                    closure.body = parse_quote!(*#element = #body);
+                    closure.inputs.push(parse_quote!(#element));
+                    Some(Zipped { producers, closure, indexed })
                 }
                 ("zip_mut_with", 2) => {
                     let Expr::Closure(closure) = &call.args[1] else { return None };
@@ -164,6 +175,68 @@ impl syn::parse::Parse for Azip {
 }
 
 impl Parser<'_> {
+    /// The number of dimensions of what a `Zip` goes through; of rows and the like there is a line.
+    pub(crate) fn rank_of_produced(&self, producer: &Producer) -> Option<usize> {
+        match self.rows(&producer.array) {
+            Some(_) => Some(1),
+            None => self.shape_of(&producer.array)?.rank,
+        }
+    }
+
+    /// The lengths of the axes of the first that a `Zip` goes through, which is `array`.
+    pub(crate) fn lengths_of(&self, array: &Expr, rank: usize) -> Vec<Expr> {
+        match self.rows(array) {
+            Some(rows) => vec![rows.len(&rows.of)],
+            None => (0..rank)
+                .map(|axis| {
+                    let axis = proc_macro2::Literal::usize_unsuffixed(axis);
+                    parse_quote!(#array.shape()[#axis])
+                })
+                .collect(),
+        }
+    }
+
+    /// What is read by a `Zip`, under names, once their shapes have been found to be the same. `None` if that cannot be seen.
+    pub(crate) fn named_producers(
+        &mut self,
+        producers: &[Producer],
+        out: &mut Vec<Stmt>,
+    ) -> Option<Vec<Expr>> {
+        let ranks: Option<Vec<_>> =
+            producers.iter().map(|producer| self.rank_of_produced(producer)).collect();
+        let ranks = ranks?;
+        if producers.iter().any(|producer| producer.stretched || producer.is_written())
+            || ranks.iter().any(|rank| *rank != ranks[0])
+        {
+            return None;
+        }
+        let arrays: Vec<Expr> = producers
+            .iter()
+            .map(|producer| match self.rows(&producer.array) {
+                Some(Rows { of, .. }) => {
+                    let of = self.zipped_array(&of, false, out);
+                    let Expr::MethodCall(call) = &producer.array else { unreachable!("rows are a method's") };
+                    Expr::MethodCall(syn::ExprMethodCall { receiver: Box::new(of), ..call.clone() })
+                }
+                None => self.zipped_array(&producer.array, false, out),
+            })
+            .collect();
+        let lengths: Vec<_> = arrays.iter().map(|array| self.lengths_of(array, ranks[0])).collect();
+        for other in &lengths[1..] {
+            for (first, other) in lengths[0].iter().zip(other) {
+                out.push(parse_quote!(assert!(#other == #first, "the arrays have different shapes");));
+            }
+        }
+        Some(arrays)
+    }
+
+    /// The row with that index of what a `Zip` goes through, if it consists of rows or the like.
+    pub(crate) fn row_of(&self, producer: &Expr, index: &Ident) -> Option<Expr> {
+        let Rows { of, view, axis, .. } = self.rows(producer)?;
+        let axis = axis.iter();
+        Some(parse_quote!(#of.#view(#(#axis,)* #index)))
+    }
+
     fn rows(&self, producer: &Expr) -> Option<Rows> {
         let Expr::MethodCall(call) = producer else { return None };
         let (view, axis) = self.views(call)?;
@@ -185,11 +258,8 @@ impl Parser<'_> {
             return None;
         }
         let rows: Vec<_> = producers.iter().map(|producer| self.rows(&producer.array)).collect();
-        let rank = |(producer, rows): (&Producer, &Option<Rows>)| match rows {
-            Some(_) => Some(1),
-            None => self.shape_of(&producer.array)?.rank,
-        };
-        let ranks: Option<Vec<_>> = producers.iter().zip(&rows).map(rank).collect();
+        let ranks: Option<Vec<_>> =
+            producers.iter().map(|producer| self.rank_of_produced(producer)).collect();
         let fits = |ranks: &Vec<usize>| {
             producers.iter().zip(ranks).all(|(producer, rank)| producer.stretched || *rank == ranks[0])
         };

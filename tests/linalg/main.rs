@@ -9,6 +9,7 @@ mod degenerate;
 #[cfg(feature = "fft")]
 mod fourier;
 mod inputs;
+mod large;
 mod layouts;
 mod models;
 mod rules;

@@ -92,7 +92,7 @@ fn single(x: &Array2<f32>, s: f32) -> f32 {
 }
 
 /// The elements of a matrix in another layout: by columns, or backwards with gaps.
-fn turned(x: &Array2<f64>) -> [Array2<f64>; 3] {
+pub(crate) fn turned(x: &Array2<f64>) -> [Array2<f64>; 3] {
     let mut by_columns = Array2::zeros(x.raw_dim().f());
     by_columns.assign(x);
     let mut gaps = Array2::zeros((2 * x.nrows(), 3 * x.ncols())).slice_move(s![..;-2, ..;3]);

@@ -10,9 +10,11 @@ mod layouts;
 mod memory;
 mod networks;
 mod operators;
+mod parts;
 mod products;
 mod reductions;
 mod views;
+mod zips;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;

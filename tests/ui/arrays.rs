@@ -1,6 +1,6 @@
 //! What is not to be had of whole arrays.
 
-use ndarray::{Array1, Array2, Array3, Axis};
+use ndarray::{Array1, Array2, Array3, Axis, s};
 use pullback::prelude::*;
 
 #[differentiable]
@@ -26,17 +26,53 @@ fn differences(x: &Array1<f64>) -> f64 {
     x.diff(1, Axis(0)).sum()
 }
 
-/// In which layout the results are depends on the array.
-#[differentiable]
-fn lanes(x: &Array3<f64>) -> f64 {
-    x.map_axis(Axis(0), |lane| lane.sum()).sum()
-}
-
 #[differentiable]
 fn more_dimensions(x: &Array2<f64>, y: &Array1<f64>) -> f64 {
     let mut z = y.clone();
     z.zip_mut_with(x, |z, x| *z += x);
     z.sum()
+}
+
+#[differentiable]
+fn growing(x: &Array2<f64>, y: &Array1<f64>) -> f64 {
+    let mut z = x.clone();
+    z.push_row(y.view()).unwrap();
+    z.sum()
+}
+
+#[differentiable]
+fn split(x: &Array2<f64>) -> f64 {
+    let (a, b) = x.view().split_at(Axis(0), 1);
+    a.sum() * b.sum()
+}
+
+#[differentiable]
+fn several_slices(x: &mut Array2<f64>) -> f64 {
+    let (mut a, b) = x.multi_slice_mut((s![0, ..], s![1, ..]));
+    a *= &b;
+    x.sum()
+}
+
+#[differentiable]
+fn swapped_axes(x: &Array2<f64>) -> f64 {
+    let mut y = x.clone();
+    y.swap_axes(0, 1);
+    y[[1, 0]]
+}
+
+#[differentiable]
+fn as_memory(x: &Array1<f64>) -> f64 {
+    let y = x.as_slice().unwrap();
+    y[0] * y[1]
+}
+
+#[differentiable]
+fn windows_of_cubes(x: &Array3<f64>) -> f64 {
+    let mut total = 0.0;
+    for lane in x.lanes(Axis(0)) {
+        total += lane.sum();
+    }
+    total
 }
 
 fn main() {}

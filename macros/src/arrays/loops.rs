@@ -1,7 +1,7 @@
-//! What ndarray does with a closure becomes loops: `from_shape_fn`, `map_axis`, `fold_axis` and `cumprod` are values,
+//! What ndarray does with a closure becomes loops: `from_shape_fn`, `map_axis`, `fold_axis`, `cumprod` and `Zip`'s `map_collect` are values,
 //! `accumulate_axis_inplace` is a statement, and `fold` one of an iterator, in the order in which ndarray visits elements.
 
-use proc_macro2::Literal;
+use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, ExprClosure, Ident, Stmt, Type, parse_quote};
@@ -9,7 +9,9 @@ use syn::{Expr, ExprClosure, Ident, Stmt, Type, parse_quote};
 use super::{Lower, Shape};
 use crate::closures::Site;
 use crate::iterators::item::Item;
+use crate::iterators::source::product;
 use crate::parse::Parser;
+use crate::zips::{Producer, chain};
 
 /// An array that a closure makes.
 enum Made {
@@ -19,6 +21,8 @@ enum Made {
     OfLanes(Lanes),
     /// `x.fold_axis(axis, init, |a, x| …)`
     Folded(Lanes, Expr),
+    /// `Zip::from(a).and(b).map_collect(|a, b| …)`, and whether there are indices, too
+    Collected(Vec<Producer>, bool, usize),
 }
 
 /// The lanes of an array along an axis.
@@ -60,10 +64,11 @@ impl Parser<'_> {
                     Some(Lanes { array, rank: shape.rank.filter(|rank| *rank > 0)?, shape, axis })
                 };
                 match (call.method.to_string().as_str(), call.args.len()) {
-                    // The layout of more dimensions depends on the array.
-                    ("map_axis", 2) => {
-                        let lanes = lanes().filter(|lanes| lanes.rank <= 2)?;
-                        Some((Made::OfLanes(lanes), closure_of(&call.args[1])?.clone()))
+                    ("map_axis", 2) => Some((Made::OfLanes(lanes()?), closure_of(&call.args[1])?.clone())),
+                    ("map_collect", 1) => {
+                        let (producers, indexed) = chain(&call.receiver)?;
+                        let rank = self.rank_of_produced(&producers[0])?;
+                        Some((Made::Collected(producers, indexed, rank), closure_of(&call.args[0])?.clone()))
                     }
                     ("fold_axis", 3) => {
                         let folded = Made::Folded(lanes()?, call.args[1].clone());
@@ -85,9 +90,16 @@ impl Parser<'_> {
             expr => match self.made(expr)?.0 {
                 Made::FromIndices { rank, element, .. } => Some(Shape { rank: Some(rank), element }),
                 Made::OfLanes(lanes) | Made::Folded(lanes, _) => Some(lanes.shape.with(Some(lanes.rank - 1))),
+                Made::Collected(_, _, rank) => Some(Shape { rank: Some(rank), element: None }),
             },
         }
     }
+}
+
+/// The layouts of arrays that a `Zip` goes through. Of a line there is one.
+fn layouts(arrays: &[Expr], rank: usize) -> Vec<TokenStream> {
+    let arrays = if rank > 1 { arrays } else { &[] };
+    arrays.iter().map(|array| quote!(layout(#array.shape(), #array.strides()))).collect()
 }
 
 /// The axes beside the one with the number `along`.
@@ -141,12 +153,15 @@ impl Lower<'_, '_> {
                 let start = self.once(&init);
                 self.of_lanes(&lanes, Some(start), &closure)
             }
+            Made::Collected(producers, indexed, rank) => {
+                self.collected(&producers, indexed, rank, &closure)?
+            }
         })
     }
 
     fn over_indices(&mut self, shape: &Expr, made: Shape, closure: &ExprClosure) -> Expr {
         let rank = made.rank.expect("as found before");
-        let out = self.new_array(made, shape);
+        let out = self.new_array(made, shape, &[]);
         let indices: Vec<_> = (0..rank).map(|_| self.parser.names.fresh("i")).collect();
         let mut items: Vec<_> = indices.iter().map(|i| Item::Value(parse_quote!(#i))).collect();
         let item = if rank == 1 { items.remove(0) } else { Item::Tuple(items) };
@@ -175,7 +190,11 @@ impl Lower<'_, '_> {
             [len] => len.clone(),
             lengths => parse_quote!((#(#lengths),*)),
         };
-        let out = self.new_array(shape.with(Some(rank - 1)), &made);
+        // ndarray's is laid out as its `Zip` of the lanes is.
+        let others = Literal::usize_unsuffixed(rank - 1);
+        let layout = quote!(layout_across::<#others>(#array.shape(), #array.strides(), #along));
+        let layouts = if *rank > 2 && start.is_none() { &[layout][..] } else { &[] };
+        let out = self.new_array(shape.with(Some(rank - 1)), &made, layouts);
         let indices: Vec<_> = across.iter().map(|_| self.parser.names.fresh("i")).collect();
         let mut body = Vec::new();
         let lane = self.parser.lane(&array, &across, &indices, false, &mut body);
@@ -218,10 +237,46 @@ impl Lower<'_, '_> {
         parse_quote!(#name)
     }
 
-    /// An array of zeros, to be written to.
-    fn new_array(&mut self, made: Shape, shape: &Expr) -> Ident {
+    /// What a `Zip` collects: a loop over one more array.
+    fn collected(
+        &mut self,
+        producers: &[Producer],
+        indexed: bool,
+        rank: usize,
+        closure: &ExprClosure,
+    ) -> Option<Expr> {
+        let mut before = Vec::new();
+        let arrays = self.parser.named_producers(producers, &mut before)?;
+        self.before.extend(before);
+        let lengths = self.parser.lengths_of(&arrays[0], rank);
+        let made: Expr = match &lengths[..] {
+            [len] => len.clone(),
+            lengths => parse_quote!((#(#lengths),*)),
+        };
+        let layouts = layouts(&arrays, rank);
+        let out = self.new_array(Shape { rank: Some(rank), element: None }, &made, &layouts);
+        let start: Expr = match indexed {
+            true => parse_quote!(::pullback::__private::ndarray::Zip::indexed),
+            false => parse_quote!(::pullback::__private::ndarray::Zip::from),
+        };
+        let (first, others) = (&arrays[0], &arrays[1..]);
+        let (element, inputs, body) = (self.parser.hidden("element"), closure.inputs.iter(), &closure.body);
+        self.before.push(parse_quote!(
+            #start(#first)#(.and(#others))*.and(&mut #out).for_each(|#(#inputs,)* #element| *#element = #body);
+        ));
+        Some(parse_quote!(#out))
+    }
+
+    /// An array of zeros, to be written to; laid out as a `Zip` of arrays with these layouts collects.
+    fn new_array(&mut self, made: Shape, shape: &Expr, layouts: &[TokenStream]) -> Ident {
         let (out, ty) = (self.parser.hidden("made"), made.to_type());
-        let zeros = self.call("from_elem", &[quote!(#shape), quote!(0.0)]);
+        let zeros = match layouts {
+            [] => self.call("from_elem", &[quote!(#shape), quote!(0.0)]),
+            layouts => {
+                let by_columns = self.parser.by_columns(layouts, &mut self.before);
+                self.call("laid_out", &[quote!(#shape), quote!(#by_columns), quote!(0.0)])
+            }
+        };
         self.before.push(parse_quote!(let mut #out: ::pullback::__private::ndarray::#ty = #zeros;));
         out
     }
@@ -233,6 +288,19 @@ impl Lower<'_, '_> {
 }
 
 impl Parser<'_> {
+    /// Whether a `Zip` of arrays with these layouts goes column by column, under a name.
+    fn by_columns(&mut self, layouts: &[TokenStream], out: &mut Vec<Stmt>) -> Ident {
+        let names: Vec<_> = layouts.iter().map(|_| self.names.fresh("layout")).collect();
+        for (name, layout) in names.iter().zip(layouts) {
+            out.push(parse_quote!(let #name: [isize; 3] = ::pullback::__private::arrays::#layout;));
+        }
+        let by_columns = self.names.fresh("by_columns");
+        out.push(parse_quote!(
+            let #by_columns: bool = #(#names[0])+* > 0 && (#(#names[1])+* == 0 || #(#names[2])+* < 0);
+        ));
+        by_columns
+    }
+
     /// Reports what cannot be inlined.
     pub(crate) fn inlined(
         &mut self,
@@ -304,10 +372,10 @@ impl Parser<'_> {
         Some(out)
     }
 
-    /// `x.fold(init, |a, x| …)` as that of an iterator.
+    /// `x.fold(init, |a, x| …)` as that of an iterator, and what else is made of one.
     pub(crate) fn folded(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
         let mut stmt = stmt.clone();
-        let mut folds = Folds { parser: self, before: Vec::new() };
+        let mut folds = Folds { parser: self, before: Vec::new(), changed: false };
         match &mut stmt {
             Stmt::Local(local) => folds.visit_expr_mut(&mut local.init.as_mut()?.expr),
             Stmt::Expr(Expr::ForLoop(_) | Expr::While(_), _) => return None,
@@ -315,7 +383,7 @@ impl Parser<'_> {
             _ => return None,
         }
         let mut before = folds.before;
-        if before.is_empty() {
+        if !folds.changed {
             return None;
         }
         before.push(stmt);
@@ -326,6 +394,7 @@ impl Parser<'_> {
 struct Folds<'p, 'e> {
     parser: &'p mut Parser<'e>,
     before: Vec<Stmt>,
+    changed: bool,
 }
 
 impl VisitMut for Folds<'_, '_> {
@@ -336,8 +405,18 @@ impl VisitMut for Folds<'_, '_> {
             Expr::ForLoop(_) | Expr::While(_) => return,
             _ => visit_mut::visit_expr_mut(self, expr),
         }
+        if let Some(collected) = self.vector(expr) {
+            *expr = collected;
+            self.changed = true;
+            return;
+        }
         let Expr::MethodCall(call) = expr else { return };
         if call.method != "fold" || call.args.len() != 2 || !self.parser.suspects.any(&*call) {
+            return;
+        }
+        if let Some(folded) = self.of_zip(call) {
+            *expr = folded;
+            self.changed = true;
             return;
         }
         let Some(rank) = self.parser.shape_of(&call.receiver).and_then(|shape| shape.rank) else { return };
@@ -355,22 +434,104 @@ impl VisitMut for Folds<'_, '_> {
             }
         };
         let (order, k) = (self.parser.names.fresh("order"), self.parser.names.fresh("k"));
-        let axes = (0..rank).map(Literal::usize_unsuffixed);
-        // Arithmetic, so that the reverse pass can do it again.
-        let at = axes.map(|axis| {
-            let part = quote!(#order[#axis]);
-            quote!((#part[2] + #k as isize / #part[0] % #part[1] * #part[3]) as usize)
-        });
-        let element: Expr = match rank {
-            1 => parse_quote!(#array[#(#at)*]),
-            _ => parse_quote!(#array[[#(#at),*]]),
-        };
+        let element = element_of(&array, &positions(&order, &k, rank));
         let rank = Literal::usize_unsuffixed(rank);
         self.before.push(parse_quote!(
             let #order: [[isize; 4]; #rank] = ::pullback::__private::arrays::order(#array.shape(), #array.strides());
         ));
         let (init, function) = (&call.args[0], &call.args[1]);
         *expr = parse_quote!((0..#array.len()).map(|#k| &#element).fold(#init, #function));
+        self.changed = true;
     }
     fn visit_block_mut(&mut self, _: &mut syn::Block) {}
+}
+
+/// Where the `k`th element is, by [`order`](crate): arithmetic, so that the reverse pass can do it again.
+fn positions(order: &Ident, k: &Ident, rank: usize) -> Vec<Expr> {
+    let at = |axis| {
+        let axis = Literal::usize_unsuffixed(axis);
+        let part = quote!(#order[#axis]);
+        parse_quote!((#part[2] + #k as isize / #part[0] % #part[1] * #part[3]) as usize)
+    };
+    (0..rank).map(at).collect()
+}
+
+fn element_of(array: &Expr, at: &[Expr]) -> Expr {
+    match at {
+        [at] => parse_quote!(#array[#at]),
+        at => parse_quote!(#array[[#(#at),*]]),
+    }
+}
+
+impl Folds<'_, '_> {
+    /// `x.to_vec()`, `Array1::from_iter(iterator)`: between arrays and iterators there is a vector.
+    fn vector(&self, expr: &Expr) -> Option<Expr> {
+        match expr {
+            Expr::MethodCall(call) if call.method == "to_vec" && call.args.is_empty() => {
+                let array = &call.receiver;
+                self.parser.shape_of(array)?;
+                self.parser
+                    .suspects
+                    .any(&**array)
+                    .then(|| parse_quote!(#array.iter().copied().collect::<Vec<_>>()))
+            }
+            Expr::Call(call) if call.args.len() == 1 => {
+                let (Expr::Path(path), iterator) = (&*call.func, &call.args[0]) else { return None };
+                let mut segments = path.path.segments.iter().rev();
+                let (name, owner) = (segments.next()?, segments.next()?);
+                let owner = (name.ident == "from_iter" && Shape::of_segment(owner)?.rank == Some(1))
+                    .then_some(owner)?;
+                self.parser
+                    .suspects
+                    .any(iterator)
+                    .then(|| parse_quote!(#owner::from_vec(#iterator.collect::<Vec<_>>())))
+            }
+            _ => None,
+        }
+    }
+
+    /// `Zip::from(a).and(b).fold(init, |sum, a, b| …)`
+    fn of_zip(&mut self, call: &syn::ExprMethodCall) -> Option<Expr> {
+        let (producers, indexed) = chain(&call.receiver)?;
+        let closure = closure_of(&call.args[1])?;
+        let rank = self.parser.rank_of_produced(&producers[0])?;
+        let arrays = self.parser.named_producers(&producers, &mut self.before)?;
+        let lengths = self.parser.lengths_of(&arrays[0], rank);
+        let k = self.parser.names.fresh("k");
+        let at: Vec<Expr> = match layouts(&arrays, rank) {
+            layouts if layouts.is_empty() => vec![parse_quote!(#k)],
+            layouts => {
+                let by_columns = self.parser.by_columns(&layouts, &mut self.before);
+                let (order, first) = (self.parser.names.fresh("order"), &arrays[0]);
+                let axes = Literal::usize_unsuffixed(rank);
+                self.before.push(parse_quote!(
+                    let #order: [[isize; 4]; #axes] = ::pullback::__private::arrays::zip_order(#first.shape(), #by_columns);
+                ));
+                positions(&order, &k, rank)
+            }
+        };
+        let mut items: Vec<Expr> = match &at[..] {
+            _ if !indexed => Vec::new(),
+            [at] => vec![at.clone()],
+            at => vec![parse_quote!((#(#at),*))],
+        };
+        for array in &arrays {
+            items.push(match self.parser.row_of(array, &k) {
+                Some(row) => row,
+                None => {
+                    let element = element_of(array, &at);
+                    parse_quote!(&#element)
+                }
+            });
+        }
+        let (init, inputs, body) = (&call.args[0], &closure.inputs, &closure.body);
+        let (sum, parts) = (inputs.first()?, inputs.iter().skip(1));
+        let len = product(lengths);
+        Some(match &items[..] {
+            [item] => parse_quote!((0..#len).map(|#k| #item).fold(#init, |#sum, #(#parts)*| #body)),
+            items => {
+                parse_quote!((0..#len).map(|#k| (#(#items),*)).fold(#init, |#sum, (#(#parts),*)| #body))
+            }
+        })
+    }
 }

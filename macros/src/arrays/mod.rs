@@ -25,7 +25,7 @@ use crate::parse::{Binding, Parser};
 use crate::program::*;
 use crate::suspects::Suspects;
 use operation::{Operation, Takes, function_of, is_by_columns};
-pub(crate) use shape::{Shape, is_axis, is_pure_slice, is_written, written};
+pub(crate) use shape::{Shape, is_pure_slice, is_selector, is_written, written};
 
 /// The name of the function, if it is one of ours.
 pub(crate) fn own(path: &syn::Path) -> Option<&Ident> {
@@ -50,6 +50,34 @@ pub(crate) fn is_map(function: &syn::Path) -> bool {
     own(function).is_some_and(|name| name == "mapv" || name == "mapv_inplace")
 }
 
+/// What to write instead of a method of ndarray's arrays.
+pub(crate) fn instead_of(method: &str) -> Option<&'static str> {
+    Some(match method {
+        "push_row" | "push_column" | "push" | "append" => {
+            "make an array of the final size and `assign` to its parts, or put arrays together by `concatenate`"
+        }
+        "split_at" | "multi_slice_mut" | "multi_slice_move" => {
+            "take one part at a time, by `slice` or `slice_mut`"
+        }
+        "swap_axes" | "invert_axis" | "merge_axes" | "slice_collapse" => {
+            "it changes how the array lies in memory; make another one of it, by `permuted_axes`, `reversed_axes`, `slice` or `to_shape`"
+        }
+        "as_slice"
+        | "as_slice_mut"
+        | "as_slice_memory_order"
+        | "as_slice_memory_order_mut"
+        | "to_slice"
+        | "into_slice" => {
+            "the gradient may lie in memory in another way than the array; index the array itself, or go through it by `iter`"
+        }
+        "into_raw_vec_and_offset" | "into_raw_vec" | "to_vec" => {
+            "write `x.iter().copied().collect::<Vec<_>>()`, which has the elements in the order of their indices"
+        }
+        "get" | "get_mut" | "uget" => "index it, as in `x[[i, j]]`",
+        _ => return None,
+    })
+}
+
 /// Our functions that yield numbers.
 const NUMBERS: &[&str] = &["sum", "mean", "product", "var", "std_dev", "inner"];
 
@@ -61,7 +89,7 @@ impl Program {
 
     /// `Array::zeros(n)` and the like.
     pub(crate) fn is_made(&self, expr: ExprId) -> bool {
-        self.own_call(expr).is_some_and(|name| name == "from_elem")
+        self.own_call(expr).is_some_and(|name| name == "from_elem" || name == "laid_out")
     }
 
     /// The function in `arrays` that is called.

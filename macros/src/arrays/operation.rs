@@ -113,6 +113,10 @@ impl Operation {
                 let (method, args) = (&call.method, &call.args);
                 ("mapv", vec![receiver(), (Method, parse_quote!(#method(#args)))])
             }
+            ("flatten" | "into_flat", 0) => {
+                let receiver = &call.receiver;
+                return Operation::of_result(&parse_quote!(#receiver.to_shape(#receiver.len())));
+            }
             ("select", 2) => ("select", vec![receiver(), (Inert, arg(0)), (Inert, arg(1))]),
             ("unwrap", 0) | ("expect", 1) => return Operation::of_result(&call.receiver),
             _ => return None,

@@ -136,9 +136,13 @@ pub(crate) fn is_written(method: &Ident) -> bool {
     *method != base_of(&method.to_string())
 }
 
-/// `Axis(0)`
-pub(crate) fn is_axis(path: &syn::Path) -> bool {
-    path.segments.last().is_some_and(|last| last.ident == "Axis")
+/// `Axis(0)`, `Slice::from(1..3)`: what a view is selected by
+pub(crate) fn is_selector(path: &syn::Path) -> bool {
+    let mut segments = path.segments.iter().rev();
+    let (last, owner) = (segments.next(), segments.next());
+    last.is_some_and(|last| last.ident == "Axis")
+        || owner.is_some_and(|owner| owner.ident == "Slice")
+            && last.is_some_and(|last| last.ident == "from" || last.ident == "new")
 }
 
 /// `s![.., 0]`, in which nothing is called that might not do the same again.
@@ -337,7 +341,7 @@ impl Parser<'_> {
             _ => None,
         };
         match name {
-            "from_elem" => Some(Shape { rank: rank_of(&call.args[0]), element: None }),
+            "from_elem" | "laid_out" => Some(Shape { rank: rank_of(&call.args[0]), element: None }),
             "shaped" => Some(Shape { rank: rank_of(&call.args[1]), element: None }),
             "listed" => {
                 let (mut rank, mut list) = (0, &call.args[0]);

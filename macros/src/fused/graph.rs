@@ -235,6 +235,51 @@ impl Graph {
         })
     }
 
+    /// `roots` with fewer sums that wait for others, among what stands behind the first `count` nodes: a number of the row that takes a
+    /// sum to be known is multiplied by the sum of its factors, *Σ (aᵢ + k·bᵢ) = Σ aᵢ + k·Σ bᵢ*, so that one pass through the row has all
+    /// three. That rounds differently, too.
+    pub(crate) fn with_sums_apart(&mut self, roots: &[NodeId], count: usize) -> Vec<NodeId> {
+        self.rewritten(roots, |graph, id, node| match node {
+            Node::Reduce(Reduction::Sum, of) if id >= count => Some(graph.sum_apart(of, count)),
+            _ => None,
+        })
+    }
+
+    fn sum_apart(&mut self, id: NodeId, count: usize) -> NodeId {
+        if !self.waits(id, count) {
+            return self.reduce(Reduction::Sum, id);
+        }
+        match self.node(id) {
+            Node::Neg(a) => {
+                let sum = self.sum_apart(a, count);
+                self.negative(sum)
+            }
+            Node::Binary(Binary::Add, a, b) => {
+                let (a, b) = (self.sum_apart(a, count), self.sum_apart(b, count));
+                self.sum(a, b)
+            }
+            Node::Binary(Binary::Sub, a, b) => {
+                let (a, b) = (self.sum_apart(a, count), self.sum_apart(b, count));
+                self.difference(a, b)
+            }
+            Node::Binary(Binary::Mul, a, b) if self.level(a) != Level::Element => {
+                let sum = self.sum_apart(b, count);
+                self.product(a, sum)
+            }
+            Node::Binary(Binary::Mul, a, b) if self.level(b) != Level::Element => {
+                let sum = self.sum_apart(a, count);
+                self.product(sum, b)
+            }
+            _ => self.reduce(Reduction::Sum, id),
+        }
+    }
+
+    /// It takes a reduction behind the first `count` nodes to know it.
+    fn waits(&self, id: NodeId, count: usize) -> bool {
+        let behind = |id: NodeId| id >= count && matches!(self.node(id), Node::Reduce(..));
+        self.needed(&[id], &|id| id < count).into_iter().any(behind)
+    }
+
     /// `roots` with other nodes in the place of those for which `rule` has one; it gets a node with its operands rewritten.
     fn rewritten(
         &mut self,

@@ -88,6 +88,7 @@ impl Fused {
             gradients = graph.replaced(&gradients, value, output);
         }
         let gradients = graph.with_reciprocals(&gradients);
+        let gradients = graph.with_sums_apart(&gradients, of_forward);
         // What the forward knows of each row, the pullback does not find out again.
         let kept = graph.frontier(&gradients, of_forward);
 

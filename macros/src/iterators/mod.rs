@@ -9,6 +9,7 @@ pub(crate) mod consumers;
 pub(crate) mod flow;
 pub(crate) mod item;
 pub(crate) mod made;
+mod parts;
 pub(crate) mod source;
 pub(crate) mod split;
 
@@ -191,6 +192,9 @@ impl<'e> Parser<'e> {
         if self.iterates_views(call) {
             return self.flow_of_method(&call.receiver, out);
         }
+        if let Some(parts) = self.parts_of_array(call) {
+            return Ok(Some(plain(self.array_source(call, parts, out))));
+        }
         if SOURCES.contains(&method.as_str()) {
             return Ok(self.source(call, out));
         }
@@ -231,7 +235,10 @@ impl<'e> Parser<'e> {
             Expr::Path(_) => matches!(self.named_chain(expr), Ok(Some(_))),
             Expr::MethodCall(call) => {
                 let method = call.method.to_string();
-                if self.views(call).is_some() || self.iterates_views(call) {
+                if self.views(call).is_some()
+                    || self.iterates_views(call)
+                    || self.parts_of_array(call).is_some()
+                {
                     return true;
                 }
                 if SOURCES.contains(&method.as_str()) {
@@ -255,9 +262,17 @@ impl<'e> Parser<'e> {
             ("columns", 0) => ("column", None),
             ("outer_iter", 0) => ("index_axis", Some(parse_quote!(::pullback::__private::ndarray::Axis(0)))),
             ("axis_iter", 1) => ("index_axis", Some(call.args[0].clone())),
+            ("lanes", 1) => ("index_axis", None),
             _ => return None,
         };
         let rank = self.rank(&call.receiver)?;
+        if name == "lanes" {
+            // Those along one axis of a matrix are what is at the indices of the other one.
+            let along = &call.args[0];
+            let across = parse_quote!(::pullback::__private::ndarray::Axis(1 - #along.index()));
+            return (rank == 2)
+                .then(|| (Ident::new(&format!("index_axis{suffix}"), call.method.span()), Some(across)));
+        }
         let fits = if axis.is_some() { rank > 1 } else { rank == 2 };
         fits.then(|| (Ident::new(&format!("{view}{suffix}"), call.method.span()), axis))
     }
@@ -265,7 +280,7 @@ impl<'e> Parser<'e> {
     /// `x.rows().into_iter()`
     fn iterates_views(&self, call: &ExprMethodCall) -> bool {
         call.method == "into_iter"
-            && matches!(&*call.receiver, Expr::MethodCall(inner) if self.views(inner).is_some())
+            && matches!(&*call.receiver, Expr::MethodCall(inner) if self.views(inner).is_some() || self.parts_of_array(inner).is_some())
     }
 
     fn source(&mut self, call: &ExprMethodCall, out: &mut Vec<Stmt>) -> Option<Flow> {
@@ -274,16 +289,8 @@ impl<'e> Parser<'e> {
             return None;
         }
         let method = call.method.to_string();
-        let size = |out: &mut Vec<Stmt>, parser: &mut Self| match call.args.first() {
-            Some(size) => {
-                let size = parser.once(size, "size", out);
-                // As the method itself does.
-                if !matches!(size, Expr::Lit(_)) || is_zero(&size) {
-                    out.push(parse_quote!(assert!(#size != 0, "the size of a part must not be zero");));
-                }
-                Some(size)
-            }
-            None => None,
+        let size = |out: &mut Vec<Stmt>, parser: &mut Self| {
+            call.args.first().map(|size| parser.size_of_part(size, out))
         };
         let source = match method.as_str() {
             "iter" => return self.elements(base, Access::Shared, out),
@@ -413,6 +420,15 @@ impl<'e> Parser<'e> {
                 path(&name)
             }
         }
+    }
+
+    /// The size of windows or chunks, which is not to be zero, as by the method itself.
+    fn size_of_part(&mut self, size: &Expr, out: &mut Vec<Stmt>) -> Expr {
+        let size = self.once(size, "size", out);
+        if !matches!(size, Expr::Lit(_)) || is_zero(&size) {
+            out.push(parse_quote!(assert!(#size != 0, "the size of a part must not be zero");));
+        }
+        size
     }
 
     /// A bound of a range: it may be asked for several times.

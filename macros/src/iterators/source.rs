@@ -1,12 +1,13 @@
 //! Iterators that know their length and reach any of their items by an index: slices, ranges, and what `zip`, `enumerate`,
 //! `rev`, `skip`, `take`, `step_by` and `map` make of them.
 
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use syn::{Expr, ExprClosure, Ident, Stmt, parse_quote};
 
 use crate::closures::{Refused, Site};
 use crate::iterators::item::Item;
 use crate::parse::Parser;
+use crate::rename::path;
 
 /// How the elements of a slice are handed out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,6 +56,25 @@ pub(crate) enum Source {
         access: Access,
         columns: Option<Ident>,
     },
+    /// The elements of an array, row by row, each behind its index.
+    Indexed {
+        base: Expr,
+        /// Of all axes but the first, under names: the array may be borrowed.
+        lengths: Vec<Ident>,
+        access: Access,
+    },
+    /// Parts of an array: so many elements along each axis, side by side or at every place.
+    Parts {
+        base: Expr,
+        sizes: Vec<Expr>,
+        side_by_side: bool,
+    },
+    /// Parts of an array along an axis, of which the last may be smaller.
+    Chunked {
+        base: Expr,
+        axis: Expr,
+        size: Expr,
+    },
     /// Rows of an array, or what else views it consists of, along an axis.
     Views {
         base: Expr,
@@ -86,7 +106,15 @@ impl Source {
                 (false, false) => parse_quote!(usize::saturating_sub(#end, #start)),
                 (false, true) => parse_quote!(usize::saturating_sub(#end + 1, #start)),
             },
-            Source::Elements { base, .. } | Source::Matrix { base, .. } => parse_quote!(#base.len()),
+            Source::Elements { base, .. } | Source::Matrix { base, .. } | Source::Indexed { base, .. } => {
+                parse_quote!(#base.len())
+            }
+            Source::Parts { base, sizes, side_by_side } => {
+                let counts =
+                    (0..sizes.len()).map(|axis| parts_along(base, axis, &sizes[axis], *side_by_side));
+                product(counts)
+            }
+            Source::Chunked { base, axis, size } => parse_quote!(usize::div_ceil(#base.len_of(#axis), #size)),
             Source::Windows { base, size: Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(size), .. }) } => {
                 let less = size.base10_parse::<u64>().ok()?.saturating_sub(1);
                 let less = proc_macro2::Literal::u64_unsuffixed(less);
@@ -175,6 +203,39 @@ impl Source {
     }
 }
 
+/// `a * b * c`
+pub(crate) fn product(factors: impl IntoIterator<Item = Expr>) -> Expr {
+    factors.into_iter().reduce(|a, b| parse_quote!(#a * #b)).expect("one factor or more")
+}
+
+/// How many parts an array has along an axis.
+fn parts_along(base: &Expr, axis: usize, size: &Expr, side_by_side: bool) -> Expr {
+    let axis = proc_macro2::Literal::usize_unsuffixed(axis);
+    match side_by_side {
+        true => parse_quote!((#base.shape()[#axis] / #size)),
+        false => parse_quote!((#base.shape()[#axis] + 1).saturating_sub(#size)),
+    }
+}
+
+/// The index along each axis of what comes at `index` row by row.
+fn unravelled(index: &Expr, rank: usize, len: &dyn Fn(usize) -> Expr) -> Vec<Expr> {
+    let along = |axis: usize| -> Expr {
+        let mut at = quote!(#index);
+        for inner in axis + 1..rank {
+            let len = len(inner);
+            at = quote!(#at / #len);
+        }
+        match axis {
+            0 => parse_quote!(#at),
+            axis => {
+                let len = len(axis);
+                parse_quote!(#at % #len)
+            }
+        }
+    };
+    (0..rank).map(along).collect()
+}
+
 fn method_of_range(range: Expr, name: &str, arg: Option<&Expr>) -> Expr {
     let name = Ident::new(name, proc_macro2::Span::call_site());
     match range {
@@ -244,6 +305,38 @@ impl Parser<'_> {
             Source::Matrix { base, access, columns } => {
                 let columns = columns.as_ref().expect("named before");
                 item_of(parse_quote!(#base[[#index / #columns, #index % #columns]]), *access)
+            }
+            Source::Indexed { base, lengths, access } => {
+                let len = |axis: usize| path(&lengths[axis - 1]);
+                let at = unravelled(index, lengths.len() + 1, &len);
+                match &at[..] {
+                    [at] => {
+                        Item::Tuple(vec![Item::Value(at.clone()), item_of(parse_quote!(#base[#at]), *access)])
+                    }
+                    at_all => {
+                        let at = at_all.iter().map(|at| Item::Value(at.clone())).collect();
+                        Item::Tuple(vec![
+                            Item::Tuple(at),
+                            item_of(parse_quote!(#base[[#(#at_all),*]]), *access),
+                        ])
+                    }
+                }
+            }
+            Source::Parts { base, sizes, side_by_side } => {
+                let counts = |axis: usize| parts_along(base, axis, &sizes[axis], *side_by_side);
+                let ranges =
+                    unravelled(index, sizes.len(), &counts).into_iter().zip(sizes).map(|(at, size)| {
+                        match side_by_side {
+                            true => quote!((#at) * #size..(#at) * #size + #size),
+                            false => quote!((#at)..(#at) + #size),
+                        }
+                    });
+                Item::Value(parse_quote!(#base.slice(::pullback::__private::ndarray::s![#(#ranges),*])))
+            }
+            Source::Chunked { base, axis, size } => {
+                let end = quote!(usize::min((#index) * #size + #size, #base.len_of(#axis)));
+                let part = quote!(::pullback::__private::ndarray::Slice::from((#index) * #size..#end));
+                Item::Value(parse_quote!(#base.slice_axis(#axis, #part)))
             }
             Source::Views { base, view, axis } => {
                 let axis = axis.iter();

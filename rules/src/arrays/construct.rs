@@ -40,6 +40,36 @@ impl<T: Entry, S: IntoDimension<Dim: Rank> + Copy + 'static> Operation for from_
     }
 }
 
+operation! {
+    /// The same, column by column or not: what a `Zip` of arrays is collected to
+    laid_out<T: (Entry), S: (IntoDimension<Dim: Rank> + Copy + 'static)>(
+        shape: ConstVal<S> as S,
+        by_columns: ConstVal<bool> as bool,
+        s: Val<T> as T
+    ) -> Array<T, S::Dim>;
+}
+
+impl<T: Entry, S: IntoDimension<Dim: Rank> + Copy + 'static> Operation for laid_out<T, S> {
+    type Kept = Spare<T>;
+
+    fn forward(spare: &mut Spare<T>, (shape, by_columns, s): Args<'_, Self>) -> Array<T, S::Dim> {
+        let mut y = spare.array(shape.into_dimension(), by_columns);
+        y.fill(s);
+        y
+    }
+    fn pullback<'a>(
+        _: &mut Spare<T>,
+        _: Args<'a, Self>,
+        _: Shadows<'a, Self>,
+        d: Cotangent<'_, Self>,
+    ) -> Gradients<Self> {
+        ((), (), d.sum())
+    }
+    fn reclaim(spare: &mut Spare<T>, y: Array<T, S::Dim>) {
+        spare.reclaim(y);
+    }
+}
+
 /// What stands in `array![…]`: numbers, or rows of numbers.
 pub trait Listed: Value<Tangent = Self> + Copy + 'static {
     /// A number.

@@ -35,13 +35,13 @@ mod variances;
 pub mod functions {
     pub use super::assign::*;
     pub use super::axes::{mean_axis, product_axis, sum_axis};
-    pub use super::construct::{from_elem, line, listed, shaped};
+    pub use super::construct::{from_elem, laid_out, line, listed, shaped};
     pub use super::maps::{mapv, mapv_inplace};
     pub use super::operators::{
         add, add_left, add_right, div, div_left, div_right, mul, mul_left, mul_right, rem, rem_left,
         rem_right, sub, sub_left, sub_right,
     };
-    pub use super::order::order;
+    pub use super::order::{layout, layout_across, order, zip_order};
     pub use super::products::{dot, dot as inner};
     pub use super::reductions::{mean, product, std_dev, sum, var};
     pub use super::shapes::{join, reshape, select};

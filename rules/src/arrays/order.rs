@@ -1,5 +1,7 @@
 //! The order in which ndarray visits all elements of an array where it says that the order is arbitrary.
 
+use super::spare::Layout;
+
 /// That order for an array of this shape with these strides: as the elements lie in memory if there are no gaps, otherwise along the axis
 /// with the smallest stride first, which changes places with the last one.
 ///
@@ -30,6 +32,38 @@ pub fn order<const D: usize>(shape: &[usize], strides: &[isize]) -> [[isize; 4];
         let len = shape[axis].cast_signed();
         let backwards = contiguous && strides[axis] < 0;
         order[axis] = [visited, len, if backwards { len - 1 } else { 0 }, if backwards { -1 } else { 1 }];
+        visited *= len;
+    }
+    order
+}
+
+/// How ndarray's `Zip` sees the layout of an array of this shape with these strides, in numbers to be added to those of the others that
+/// it goes through: whether it does not lie by rows, whether it does not lie by columns, and which of them it is nearer to. With *r*, *c*, *t* for the sums it goes
+/// column by column, and lays out what it collects so, where *r > 0* and *c = 0* or *t < 0*.
+pub fn layout(shape: &[usize], strides: &[isize]) -> [isize; 3] {
+    let Layout { by_rows, by_columns, tendency } = Layout::of(shape, strides);
+    [isize::from(!by_rows), isize::from(!by_columns), tendency as isize]
+}
+
+/// That of the first element of each lane along `axis`.
+pub fn layout_across<const D: usize>(shape: &[usize], strides: &[isize], axis: usize) -> [isize; 3] {
+    if shape[axis] == 0 {
+        return [0; 3];
+    }
+    let [mut across, mut steps] = [[0; D]; 2];
+    for (k, other) in (0..=D).filter(|other| *other != axis).enumerate() {
+        (across[k], steps[k]) = (shape[other].cast_signed(), strides[other]);
+    }
+    layout(&across.map(isize::cast_unsigned), &steps)
+}
+
+/// Row by row or column by column, in the numbers of [`order`].
+pub fn zip_order<const D: usize>(shape: &[usize], by_columns: bool) -> [[isize; 4]; D] {
+    let (mut order, mut visited) = ([[0; 4]; D], 1);
+    for i in 0..D {
+        let axis = if by_columns { i } else { D - 1 - i };
+        let len = shape[axis].cast_signed();
+        order[axis] = [visited, len, 0, 1];
         visited *= len;
     }
     order

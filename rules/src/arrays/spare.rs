@@ -89,10 +89,8 @@ impl<T: Tangent> Spare<T> {
         model: &ArrayRef<T, D>,
         axis: Axis,
     ) -> Array<T, D::Smaller> {
-        let by_columns = model.len_of(axis) > 0 && {
-            let Layout { by_rows, by_columns, tendency } = Layout::of(&model.index_axis(axis, 0));
-            !by_rows && (by_columns || tendency < 0)
-        };
+        let by_columns = model.len_of(axis) > 0
+            && Layout::zips_by_columns(&[Layout::of_array(&model.index_axis(axis, 0))]);
         self.array(model.raw_dim().remove_axis(axis), by_columns)
     }
 
@@ -119,33 +117,51 @@ impl<T: Tangent> Spare<T> {
 
 /// How ndarray's `Zip` sees the layout of an array: contiguous by rows, by columns, and which of them it is nearer to.
 #[derive(Clone, Copy)]
-struct Layout {
-    by_rows: bool,
-    by_columns: bool,
-    tendency: i32,
+pub(super) struct Layout {
+    pub(super) by_rows: bool,
+    pub(super) by_columns: bool,
+    pub(super) tendency: i32,
 }
 
 impl Layout {
-    fn of<T, D: Dimension>(array: &ArrayView<'_, T, D>) -> Layout {
-        let (by_rows, by_columns) = (array.is_standard_layout(), array.t().is_standard_layout());
-        let n = array.ndim();
+    pub(super) fn of(shape: &[usize], strides: &[isize]) -> Layout {
+        let n = shape.len();
+        // Side by side, the first of `axes` nearest.
+        let contiguous = |axes: &mut dyn Iterator<Item = usize>| {
+            let mut next = 1;
+            shape.contains(&0)
+                || axes.filter(|axis| shape[*axis] > 1).all(|axis| {
+                    let fits = strides[axis] == next;
+                    next *= shape[axis].cast_signed();
+                    fits
+                })
+        };
+        let (by_rows, by_columns) = (contiguous(&mut (0..n).rev()), contiguous(&mut (0..n)));
         if by_rows {
-            let line = n <= 1 || array.shape().iter().filter(|&&len| len > 1).count() <= 1;
+            let line = n <= 1 || shape.iter().filter(|&&len| len > 1).count() <= 1;
             return Layout { by_rows, by_columns: line, tendency: if line { 0 } else { 2 } };
         }
         if n > 1 && by_columns {
             return Layout { by_rows, by_columns, tendency: -2 };
         }
-        let first = n > 1 && array.shape()[0] > 1 && array.strides()[0] == 1;
-        let last = n > 1 && array.shape()[n - 1] > 1 && array.strides()[n - 1] == 1;
-        let tendency = if first { -1 } else { i32::from(last) };
+        let near = |axis: usize| n > 1 && shape[axis] > 1 && strides[axis] == 1;
+        let tendency = if near(0) { -1 } else { i32::from(near(n - 1)) };
         Layout { by_rows: false, by_columns: false, tendency }
+    }
+
+    fn of_array<T, D: Dimension>(array: &ArrayView<'_, T, D>) -> Layout {
+        Layout::of(array.shape(), array.strides())
+    }
+
+    /// The output of a `Zip` of arrays with these layouts is laid out column by column.
+    pub(super) fn zips_by_columns(layouts: &[Layout]) -> bool {
+        let tendency: i32 = layouts.iter().map(|layout| layout.tendency).sum();
+        let by_rows = layouts.iter().all(|layout| layout.by_rows);
+        !by_rows && (layouts.iter().all(|layout| layout.by_columns) || tendency < 0)
     }
 }
 
 /// Whether the output of a `Zip` of two arrays is laid out column by column.
 pub(super) fn zips_by_columns<T, D: Dimension>(a: &ArrayView<'_, T, D>, b: &ArrayView<'_, T, D>) -> bool {
-    let (a, b) = (Layout::of(a), Layout::of(b));
-    let (by_rows, by_columns) = (a.by_rows && b.by_rows, a.by_columns && b.by_columns);
-    !by_rows && (by_columns || a.tendency + b.tendency < 0)
+    Layout::zips_by_columns(&[Layout::of_array(a), Layout::of_array(b)])
 }

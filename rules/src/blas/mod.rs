@@ -17,7 +17,7 @@ mod level2;
 mod level3;
 mod matvec;
 #[cfg(feature = "openblas")]
-mod openblas;
+pub(crate) mod openblas;
 mod operand;
 mod options;
 mod parts;
@@ -29,7 +29,7 @@ mod simd;
 mod specimens;
 mod stacks;
 mod triangular;
-mod vectorised;
+pub(crate) mod vectorised;
 
 pub use backend::{MatrixScalar, set_threads};
 #[doc(no_inline)]

@@ -124,6 +124,11 @@ pub(super) unsafe fn square<T: MatrixScalar>(alpha: T, a: Operand<'_, T>, c: Ope
     true
 }
 
+/// On as many threads as products run.
+pub(crate) fn use_own_threads() {
+    use_threads(threads());
+}
+
 /// OpenBLAS takes all the cores unless it is told otherwise.
 fn use_threads(wanted: usize) {
     static SET: AtomicUsize = AtomicUsize::new(0);

@@ -1,14 +1,14 @@
 //! Loops that are compiled for the vector instructions that the machine turns out to have.
 
 /// A loop. `run` has to be `#[inline(always)]`.
-pub(super) trait Kernel {
+pub(crate) trait Kernel {
     type Output;
     fn run(self) -> Self::Output;
 }
 
 /// Runs the loop. The instructions make no difference to its result: nothing is fused or reordered.
 #[inline]
-pub(super) fn vectorised<K: Kernel>(kernel: K) -> K::Output {
+pub(crate) fn vectorised<K: Kernel>(kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
     {
         #[target_feature(enable = "avx2")]

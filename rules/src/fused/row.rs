@@ -130,6 +130,8 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
     ) -> [T; S] {
         let zeros = [T::of(0.0); LANES];
         let mut buffers = [zeros; I];
+        // What is computed of a block, which overwrites that of the one before.
+        let (mut y, mut s) = ([zeros; O], [zeros; S]);
         let mut results = [zeros; S];
         for i in 0..S {
             results[i] = [P::REDUCTIONS[i].neutral(); LANES];
@@ -140,27 +142,37 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
             for i in 0..I + O {
                 starts[i] = starts[i].wrapping_offset(lines.offsets[i]);
             }
+            // What is the same all along the line is read once.
+            for i in 0..I {
+                if P::READS[i] && self.strides[i] == 0 {
+                    // SAFETY: the layout says that this is an element of the array, as the line is not empty.
+                    buffers[i] = [unsafe { *starts[i] }; LANES];
+                }
+            }
             // What is added to one element all along the line.
             let mut totals = [zeros; O];
             let mut begin = 0;
             while begin < self.length {
                 let n = LANES.min(self.length - begin);
-                let (mut y, mut s) = ([zeros; O], [zeros; S]);
                 let mut places: [*const Block<T>; I] = [&zeros; I];
                 for i in 0..I {
                     if !P::READS[i] {
                         continue;
                     }
                     let place = starts[i].wrapping_offset(begin as isize * self.strides[i]);
-                    places[i] = place.cast();
-                    if n < LANES || self.strides[i] != 1 {
+                    let whole = n == LANES && self.strides[i] == 1;
+                    if !whole && self.strides[i] != 0 {
                         // SAFETY: the layout says that these elements are the array's.
                         unsafe { read(place, self.strides[i], n, &mut buffers[i]) }
-                        places[i] = &buffers[i];
                     }
+                    places[i] = if whole { place.cast() } else { &buffers[i] };
                 }
-                // SAFETY: a whole block is there, in the array or in a buffer; nothing is written as long as this is borrowed.
-                let x = places.map(|place| unsafe { &*place });
+                // No `map`, which would not be compiled for the instructions of its caller.
+                let mut x = [&zeros; I];
+                for i in 0..I {
+                    // SAFETY: a whole block is there, in the array or in a buffer; nothing is written as long as this is borrowed.
+                    x[i] = unsafe { &*places[i] };
+                }
                 if !P::near(x, numbers, &mut y, &mut s) {
                     P::far(x, numbers, &mut y, &mut s);
                 }
@@ -187,7 +199,13 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
                     } else {
                         let place = starts[I + o].wrapping_offset(begin as isize * stride);
                         // SAFETY: the layout says that these elements are the array's, which may be written.
-                        unsafe { write(place, stride, n, &y[o], self.adds[o]) }
+                        unsafe {
+                            if n == LANES && stride == 1 {
+                                write(place, &y[o], self.adds[o]);
+                            } else {
+                                write_some(place, stride, n, &y[o], self.adds[o]);
+                            }
+                        }
                     }
                 }
                 begin += n;
@@ -211,44 +229,47 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
 ///
 /// # Safety
 /// They are there, and `n` is 1 to `LANES`.
-#[inline(always)]
+#[inline(never)]
 unsafe fn read<T: Real>(start: *const T, stride: isize, n: usize, block: &mut Block<T>) {
     // SAFETY: there is at least one.
     *block = [unsafe { *start }; LANES];
-    if stride != 0 {
-        for l in 0..n {
-            // SAFETY: as the caller guarantees.
-            block[l] = unsafe { *start.offset(l as isize * stride) };
-        }
+    for l in 0..n {
+        // SAFETY: as the caller guarantees.
+        block[l] = unsafe { *start.offset(l as isize * stride) };
     }
 }
 
-/// Writes `n` elements, or adds to them.
+/// Writes a block of elements, or adds to them.
 ///
 /// # Safety
 /// They may be written.
 #[inline(always)]
-unsafe fn write<T: Real>(start: *mut T, stride: isize, n: usize, block: &Block<T>, adds: bool) {
-    if n == LANES && stride == 1 {
-        if !adds {
-            // In parts that are a few instructions each: a loop would become a call.
-            const PART: usize = LANES / 4;
-            let from = block.as_ptr();
-            // SAFETY: as the caller guarantees.
-            unsafe {
-                start.copy_from_nonoverlapping(from, PART);
-                start.add(PART).copy_from_nonoverlapping(from.add(PART), PART);
-                start.add(2 * PART).copy_from_nonoverlapping(from.add(2 * PART), PART);
-                start.add(3 * PART).copy_from_nonoverlapping(from.add(3 * PART), PART);
-            }
-            return;
-        }
+unsafe fn write<T: Real>(start: *mut T, block: &Block<T>, adds: bool) {
+    if adds {
         for l in 0..LANES {
             // SAFETY: as the caller guarantees.
             unsafe { *start.add(l) += block[l] }
         }
         return;
     }
+    // In parts that are a few instructions each: a loop would become a call.
+    const PART: usize = LANES / 4;
+    let from = block.as_ptr();
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        start.copy_from_nonoverlapping(from, PART);
+        start.add(PART).copy_from_nonoverlapping(from.add(PART), PART);
+        start.add(2 * PART).copy_from_nonoverlapping(from.add(2 * PART), PART);
+        start.add(3 * PART).copy_from_nonoverlapping(from.add(3 * PART), PART);
+    }
+}
+
+/// Writes the first `n` elements of a block, or adds to them.
+///
+/// # Safety
+/// They may be written.
+#[inline(never)]
+unsafe fn write_some<T: Real>(start: *mut T, stride: isize, n: usize, block: &Block<T>, adds: bool) {
     for l in 0..n {
         // SAFETY: as the caller guarantees.
         unsafe {

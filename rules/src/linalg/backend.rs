@@ -1,4 +1,4 @@
-//! What decomposes matrices: faer. This is the one place that chooses.
+//! What decomposes matrices: faer, or LAPACK with the feature `openblas` where it takes a matrix.
 
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::householder;
@@ -6,6 +6,8 @@ use faer::linalg::qr::no_pivoting as qr;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{Conj, MatMut, MatRef, diag::DiagMut};
 
+#[cfg(feature = "openblas")]
+use super::lapack;
 use super::packed::{Packed, Scratch};
 use super::scalar::{Number, Real, Structure, auto};
 use crate::blas::products::parallelism;
@@ -138,6 +140,10 @@ impl<T: Real> Qr<T> {
     /// Decomposes what is in `factors`, which has at least as many rows as columns.
     pub(super) fn factor(&mut self, scratch: &mut Scratch) {
         let (m, n) = (self.factors.rows(), self.factors.columns());
+        #[cfg(feature = "openblas")]
+        if lapack::takes(m, n) {
+            return lapack::qr(&mut self.factors, &mut self.coefficients, scratch);
+        }
         let block = qr::factor::recommended_block_size::<T>(m, n);
         self.coefficients.zeros(block, n);
         if n == 0 {
@@ -162,6 +168,10 @@ impl<T: Real> Qr<T> {
         let (m, block) = (self.factors.rows(), self.coefficients.rows());
         if self.factors.columns() == 0 || b.columns() == 0 {
             return;
+        }
+        #[cfg(feature = "openblas")]
+        if lapack::takes(m, self.factors.columns()) {
+            return lapack::reflect(&self.factors, &self.coefficients, b, transposed, scratch);
         }
         let (basis, factor, par) = (self.factors.get(), self.coefficients.get(), parallelism());
         if transposed {
@@ -210,6 +220,11 @@ pub(super) fn eigh<T: Real>(
     if n == 0 {
         return true;
     }
+    #[cfg(feature = "openblas")]
+    if lapack::takes(n, n) {
+        vectors.copy(a);
+        return lapack::eigh(vectors, values, scratch);
+    }
     let (par, params) = (parallelism(), auto());
     let stack = scratch.stack(self_adjoint_evd_scratch::<T>(n, ComputeEigenvectors::Yes, par, params));
     let w = DiagMut::from_slice_mut(values);
@@ -231,6 +246,10 @@ pub(super) fn svd_of<T: Real>(
     v.resize(n, k);
     if k == 0 {
         return true;
+    }
+    #[cfg(feature = "openblas")]
+    if lapack::takes(m, n) {
+        return lapack::svd(a, u, values, v, scratch);
     }
     let (thin, par, params) = (ComputeSvdVectors::Thin, parallelism(), auto());
     let stack = scratch.stack(svd_scratch::<T>(m, n, thin, thin, par, params));

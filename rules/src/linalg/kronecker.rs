@@ -1,13 +1,13 @@
 //! Kronecker's product.
-
-use ndarray::{Array2, ArrayRef2, ArrayView1, ArrayView2, Ix2, Zip, s};
+use ndarray::{Array2, ArrayRef2, ArrayView1, ArrayView2, Axis, Ix1, Ix2, MathCell, Zip};
 
 use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
 use super::packed::Seed;
 use super::scalar::Number;
 use crate::activation::Dual;
-use crate::shadow::Accumulate;
+use crate::blas::vectorised::{Kernel, vectorised};
+use crate::shadow::{Accumulate, ArrayCells};
 
 forms! {
     /// *A ⊗ B*: *B* times each entry of *A*, at the place of that entry.
@@ -47,12 +47,13 @@ impl<T: Number> KronKernel<T> {
     }
 
     fn forward(&mut self, _: &str, a: &ArrayRef2<T>, b: &ArrayRef2<T>, y: &mut ArrayRef2<T>) {
-        let (p, q) = b.dim();
+        let p = b.nrows();
         for (i, a) in a.rows().into_iter().enumerate() {
             for (k, b) in b.rows().into_iter().enumerate() {
-                let mut row = y.row_mut(i * p + k);
-                for (j, &a) in a.iter().enumerate() {
-                    Zip::from(row.slice_mut(s![j * q..(j + 1) * q])).and(b).for_each(|y, &b| *y = a * b);
+                let mut y = y.row_mut(i * p + k);
+                match (b.to_slice(), y.as_slice_mut()) {
+                    (Some(b), Some(y)) => vectorised(Multiples { a, b, y }),
+                    _ => Zip::indexed(&mut y).for_each(|l, y| *y = a[l / b.len()] * b[l % b.len()]),
                 }
             }
         }
@@ -66,6 +67,27 @@ impl<T: Number> KronKernel<T> {
     }
 }
 
+/// A row of *A ⊗ B*: *B*'s row times each entry of *A*'s.
+struct Multiples<'a, T> {
+    a: ArrayView1<'a, T>,
+    b: &'a [T],
+    y: &'a mut [T],
+}
+
+impl<T: Number> Kernel for Multiples<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        for (j, y) in self.y.chunks_exact_mut(self.b.len().max(1)).enumerate() {
+            let a = self.a[j];
+            for l in 0..self.b.len() {
+                y[l] = a * self.b[l];
+            }
+        }
+    }
+}
+
 /// Row by row of *Ẏ*, as it lies in memory; `value` reads an entry.
 fn pull<T: Number, E>(
     a: Dual<'_, ArrayRef2<T>>,
@@ -74,38 +96,100 @@ fn pull<T: Number, E>(
     value: impl Fn(&E) -> T + Copy,
 ) {
     let (p, q) = b.value.dim();
+    if q == 0 {
+        return;
+    }
     let (da, db) = (a.shadow.get(), b.shadow.get());
     for (i, a) in a.value.rows().into_iter().enumerate() {
         for (k, b) in b.value.rows().into_iter().enumerate() {
             let row = dy.row(i * p + k);
-            for (j, &x) in a.iter().enumerate() {
-                let part = row.slice(s![j * q..(j + 1) * q]);
+            let (da, db) =
+                (da.map(|da| da.index_axis_move(Axis(0), i)), db.map(|db| db.index_axis_move(Axis(0), k)));
+            let whole = (row.to_slice(), b.to_slice(), db.map(|db| db.to_slice()));
+            if let (Some(dy), Some(b), None | Some(Some(_))) = whole {
+                if let Some(da) = da {
+                    vectorised(Inner { dy, b, da, value });
+                }
+                if let Some(Some(db)) = whole.2 {
+                    vectorised(Weighted { dy, a, db, value });
+                }
+                continue;
+            }
+            for (l, d) in row.iter().enumerate() {
+                let (j, l, d) = (l / q, l % q, value(d));
                 if let Some(da) = &da {
-                    da[[i, j]].accumulate(dot(b, part, value));
+                    da[j].accumulate(b[l] * d);
                 }
                 if let Some(db) = &db {
-                    Zip::from(db.row(k)).and(part).for_each(|db, d| db.accumulate(x * value(d)));
+                    db[l].accumulate(a[j] * d);
                 }
             }
         }
     }
 }
 
-/// *Σ xᵢ·yᵢ*, in parts that do not wait for each other.
-fn dot<T: Number, E>(x: ArrayView1<'_, T>, y: ArrayView1<'_, E>, value: impl Fn(&E) -> T) -> T {
-    const PARTS: usize = 8;
-    let (Some(x), Some(y)) = (x.to_slice(), y.to_slice()) else {
-        return x.iter().zip(&y).map(|(x, y)| *x * value(y)).sum();
-    };
-    let mut sums = [T::ZERO; PARTS];
-    let (xs, ys) = (x.chunks_exact(PARTS), y.chunks_exact(PARTS));
-    let rest = xs.remainder().iter().zip(ys.remainder()).map(|(x, y)| *x * value(y)).sum::<T>();
-    for (x, y) in xs.zip(ys) {
-        for l in 0..PARTS {
-            sums[l] += x[l] * value(&y[l]);
+/// How many sums do not wait for each other.
+const LANES: usize = 16;
+
+/// *ȧⱼ += Σₗ bₗ·ẏⱼₗ*
+struct Inner<'a, T, E, F> {
+    dy: &'a [E],
+    b: &'a [T],
+    da: ArrayCells<'a, T, Ix1>,
+    value: F,
+}
+
+impl<T: Number, E, F: Fn(&E) -> T> Kernel for Inner<'_, T, E, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let (b, b_rest) = self.b.as_chunks::<LANES>();
+        for (j, dy) in self.dy.chunks_exact(self.b.len()).enumerate() {
+            let (dy, rest) = dy.as_chunks::<LANES>();
+            let mut sums = [T::ZERO; LANES];
+            for (dy, b) in dy.iter().zip(b) {
+                for l in 0..LANES {
+                    sums[l] += b[l] * (self.value)(&dy[l]);
+                }
+            }
+            for (l, d) in rest.iter().enumerate() {
+                sums[l] += b_rest[l] * (self.value)(d);
+            }
+            self.da[j].accumulate(sums.into_iter().sum());
         }
     }
-    sums.into_iter().sum::<T>() + rest
+}
+
+/// *ḃₗ += Σⱼ aⱼ·ẏⱼₗ*
+struct Weighted<'a, T, E, F> {
+    dy: &'a [E],
+    a: ArrayView1<'a, T>,
+    db: &'a [MathCell<T>],
+    value: F,
+}
+
+impl<T: Number, E, F: Fn(&E) -> T> Kernel for Weighted<'_, T, E, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let q = self.db.len();
+        for (first, db) in self.db.chunks(LANES).enumerate() {
+            let first = first * LANES;
+            let mut sums = [T::ZERO; LANES];
+            for (j, dy) in self.dy.chunks_exact(q).enumerate() {
+                let a = self.a[j];
+                match dy[first..].first_chunk::<LANES>() {
+                    Some(dy) => (0..LANES).for_each(|l| sums[l] += a * (self.value)(&dy[l])),
+                    None => (0..db.len()).for_each(|l| sums[l] += a * (self.value)(&dy[first + l])),
+                }
+            }
+            for (db, sum) in db.iter().zip(sums) {
+                db.accumulate(sum);
+            }
+        }
+    }
 }
 
 pub(super) const CASES: &[Case] = &[Case {

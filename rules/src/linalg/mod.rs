@@ -12,7 +12,7 @@
 //! right-hand sides are vectors or matrices.
 //!
 //! What computes the decompositions is [faer](https://docs.rs/faer), on as many threads as [`set_threads`](crate::set_threads) says if the feature
-//! `rayon` is on. Products of matrices are computed as [`gemm`](crate::gemm()) computes them.
+//! `rayon` is on; or, with the feature `openblas`, the LAPACK that OpenBLAS brings along, where matrices are not small. Products of matrices are computed as [`gemm`](crate::gemm()) computes them.
 
 mod backend;
 #[doc(hidden)]
@@ -23,6 +23,8 @@ mod forms;
 mod fourier;
 mod general;
 mod kronecker;
+#[cfg(feature = "openblas")]
+mod lapack;
 mod lu;
 mod orthogonal;
 mod packed;

@@ -42,6 +42,8 @@ pub(super) fn auto<C: Auto<T>, T>() -> Spec<C, T> {
 
 pub(super) mod sealed {
     use super::{MatMut, MatRef, MemStack, Part, Scratch, Shape, StackReq};
+    #[cfg(feature = "openblas")]
+    use crate::linalg::lapack::Lapack;
 
     /// What triangular factors are computed by, in any layout.
     #[allow(private_interfaces, reason = "sealed")]
@@ -73,10 +75,27 @@ pub(super) mod sealed {
     }
 
     /// Closed, because what decomposes matrices is written for two types.
-    pub trait Real: faer::traits::RealField {}
+    pub trait Real: faer::traits::RealField {
+        /// The routines of OpenBLAS.
+        #[cfg(feature = "openblas")]
+        #[allow(private_interfaces, reason = "sealed")]
+        fn lapack() -> &'static Lapack<Self>
+        where
+            Self: Sized;
+    }
 
-    impl Real for f32 {}
-    impl Real for f64 {}
+    macro_rules! real {
+        ($($T:ident $LAPACK:ident)*) => {$(
+            impl Real for $T {
+                #[cfg(feature = "openblas")]
+                #[allow(private_interfaces, reason = "sealed")]
+                fn lapack() -> &'static Lapack<Self> {
+                    &crate::linalg::lapack::$LAPACK
+                }
+            }
+        )*};
+    }
+    real!(f32 SINGLE f64 DOUBLE);
 }
 
 macro_rules! by_faer {
@@ -88,6 +107,10 @@ macro_rules! by_faer {
             }
 
             fn cholesky(a: MatMut<'_, Self>, _: &mut MemStack, scratch: &mut Scratch) -> Result<(), usize> {
+                #[cfg(feature = "openblas")]
+                if super::lapack::takes(a.nrows(), a.ncols()) {
+                    return super::lapack::cholesky(a);
+                }
                 let (par, params) = (parallelism(), auto::<llt::factor::LltParams, $T>());
                 let stack = scratch.stack(llt::factor::cholesky_in_place_scratch::<$T>(a.nrows(), par, params));
                 match llt::factor::cholesky_in_place(a, Default::default(), par, stack, params) {
@@ -103,6 +126,10 @@ macro_rules! by_faer {
                 _: &mut MemStack,
                 scratch: &mut Scratch,
             ) -> usize {
+                #[cfg(feature = "openblas")]
+                if super::lapack::takes(a.nrows(), a.ncols()) {
+                    return super::lapack::lu(a, rows, inverse, scratch);
+                }
                 let (par, params) = (parallelism(), auto::<lu::factor::PartialPivLuParams, $T>());
                 let n = a.nrows();
                 let stack = scratch.stack(lu::factor::lu_in_place_scratch::<usize, $T>(n, n, par, params));

@@ -119,7 +119,8 @@ fused_and_generic! {
     /// If the shapes do not fit, or there is no such axis.
     pub fn layer_norm(x, gain, bias, epsilon: T; axis) {
         let centred = x - mean(x);
-        centred / (mean(centred * centred) + epsilon).sqrt() * gain + bias
+        let scale = (mean(centred * centred) + epsilon).sqrt().recip();
+        centred * scale * gain + bias
     }
 
     /// *yᵢ = gᵢ·xᵢ/√(mean x² + ε)* along `axis`, for *y* of the shape of *x*. The gain *g* may be broadcast.
@@ -141,6 +142,7 @@ fused_and_generic! {
     /// # Panics
     /// If the shapes do not fit, or there is no such axis.
     pub fn rms_norm(x, gain, epsilon: T; axis) {
-        x / (mean(x * x) + epsilon).sqrt() * gain
+        let scale = (mean(x * x) + epsilon).sqrt().recip();
+        x * scale * gain
     }
 }

@@ -4,10 +4,11 @@ pub(super) mod batch;
 pub(super) mod group;
 
 use ndarray::{
-    ArrayRef, ArrayRef1, ArrayView, ArrayView1, ArrayViewMut, Axis, Dimension, Ix1, RemoveAxis, Zip,
+    ArrayRef, ArrayRef1, ArrayView, ArrayView1, ArrayViewMut, Axis, Dimension, Ix1, MathCell, RemoveAxis, Zip,
 };
 
 use crate::arrays::Rank;
+use crate::blas::vectorised::{Kernel, vectorised};
 use crate::linalg::Real;
 use crate::shadow::{Accumulate, ArrayCells};
 
@@ -24,19 +25,58 @@ struct Moments<T> {
 }
 
 impl<T: Real> Moments<T> {
+    /// In one pass over memory: those of parts that stay in the cache, brought together (Chan, Golub and LeVeque, *Updating formulae and a
+    /// pairwise algorithm for computing sample variances*, 1979).
     fn of<D: Dimension>(x: &ArrayView<'_, T, D>) -> Self {
-        let n = T::of(x.len() as f64);
-        let sum = |term: &dyn Fn(T) -> T| {
-            // Row by row, so that long sums are sums of sums.
-            x.rows().into_iter().map(|row| row.iter().map(|&x| term(x)).sum::<T>()).sum::<T>()
-        };
-        let mean = sum(&|x| x) / n;
-        Moments { mean, variance: sum(&|x| (x - mean) * (x - mean)) / n }
+        const PART: usize = 1024;
+        let (mut mean, mut squares, mut count) = (T::ZERO, T::ZERO, 0);
+        for row in x.rows() {
+            for part in row.axis_chunks_iter(Axis(0), PART) {
+                let n = T::of(part.len() as f64);
+                let own = sum_of(part, |x| x) / n;
+                let before = T::of(count as f64);
+                count += part.len();
+                let (ahead, share) = (own - mean, n / T::of(count as f64));
+                mean += ahead * share;
+                squares += sum_of(part, |x| (x - own) * (x - own)) + ahead * ahead * before * share;
+            }
+        }
+        Moments { mean, variance: squares / T::of(x.len() as f64) }
     }
 
     /// *s = 1/√(σ² + ε)*
     fn scale(self, epsilon: T) -> T {
         T::ONE / (self.variance + epsilon).sqrt()
+    }
+}
+
+/// How many sums do not wait for each other.
+const LANES: usize = 16;
+
+/// *Σ f(xᵢ)*
+fn sum_of<T: Real>(x: ArrayView1<'_, T>, f: impl Fn(T) -> T) -> T {
+    match x.to_slice() {
+        Some(x) => vectorised(SumOf { x, f }),
+        None => x.iter().map(|&x| f(x)).sum(),
+    }
+}
+
+struct SumOf<'a, T, F> {
+    x: &'a [T],
+    f: F,
+}
+
+impl<T: Real, F: Fn(T) -> T> Kernel for SumOf<'_, T, F> {
+    type Output = T;
+
+    #[inline(always)]
+    fn run(self) -> T {
+        let (x, rest) = self.x.as_chunks::<LANES>();
+        let mut sums = [T::ZERO; LANES];
+        for x in x {
+            (0..LANES).for_each(|l| sums[l] += (self.f)(x[l]));
+        }
+        sums.into_iter().sum::<T>() + rest.iter().map(|&x| (self.f)(x)).sum::<T>()
     }
 }
 
@@ -69,12 +109,51 @@ impl<T: Real> Sums<T> {
     fn of<D: Dimension>(dy: Option<ArrayCells<'_, T, D>>, x: ArrayView<'_, T, D>, mean: T) -> Self {
         let mut sums = Sums { plain: T::ZERO, centred: T::ZERO };
         if let Some(dy) = dy {
-            Zip::from(dy).and(x).for_each(|dy, &x| {
-                sums.plain += dy.get();
-                sums.centred += dy.get() * (x - mean);
+            Zip::from(dy.rows()).and(x.rows()).for_each(|dy, x| {
+                let Sums { plain, centred } = match (dy.to_slice(), x.to_slice()) {
+                    (Some(dy), Some(x)) => vectorised(OfRow { dy, x, mean }),
+                    _ => {
+                        dy.iter().zip(x).fold(Sums { plain: T::ZERO, centred: T::ZERO }, |sums, (dy, &x)| {
+                            Sums {
+                                plain: sums.plain + dy.get(),
+                                centred: sums.centred + dy.get() * (x - mean),
+                            }
+                        })
+                    }
+                };
+                sums.plain += plain;
+                sums.centred += centred;
             });
         }
         sums
+    }
+}
+
+/// Those of a row.
+struct OfRow<'a, T> {
+    dy: &'a [MathCell<T>],
+    x: &'a [T],
+    mean: T,
+}
+
+impl<T: Real> Kernel for OfRow<'_, T> {
+    type Output = Sums<T>;
+
+    #[inline(always)]
+    fn run(self) -> Sums<T> {
+        let (mut plain, mut centred) = ([T::ZERO; LANES], [T::ZERO; LANES]);
+        for (dy, x) in self.dy.chunks(LANES).zip(self.x.chunks(LANES)) {
+            let mut add = |l: usize| {
+                plain[l] += dy[l].get();
+                centred[l] += dy[l].get() * (x[l] - self.mean);
+            };
+            if x.len() == LANES && dy.len() == LANES {
+                (0..LANES).for_each(add);
+            } else {
+                (0..x.len()).for_each(&mut add);
+            }
+        }
+        Sums { plain: plain.into_iter().sum(), centred: centred.into_iter().sum() }
     }
 }
 
