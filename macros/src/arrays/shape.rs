@@ -6,7 +6,7 @@ use syn::{Expr, GenericArgument, Ident, PathArguments, Stmt, Type, UnOp, parse_q
 
 use super::operation::{Operation, shape_of_call};
 use crate::kind::inert_method;
-use crate::matrices::operator;
+use crate::arrays::operator;
 use crate::parse::{Binding, Parser};
 use crate::program::*;
 

@@ -53,6 +53,23 @@ reductions! {
     product: |x| x.product(); |d, cells| pull_product(x, &cells, d);
 }
 
+/// ndarray's `var`, in the order in which that visits the elements: Welford's recurrence.
+fn variance<T: Entry, D: Rank>(x: &ArrayRef<T, D>, ddof: T) -> T {
+    let n = T::count(x.len());
+    assert!(
+        !(ddof < T::ZERO || ddof > n),
+        "`ddof` must not be less than zero or greater than the length of the axis"
+    );
+    let (mut count, mut mean, mut squares) = (0, T::ZERO, T::ZERO);
+    x.for_each(|&x| {
+        count += 1;
+        let delta = x - mean;
+        mean += delta / T::count(count);
+        squares = (x - mean).fused(delta, squares);
+    });
+    squares / (n - ddof)
+}
+
 fn add_to_all<T: Entry, D: Rank>(cells: &ArrayCells<'_, T, D>, d: T) {
     Zip::from(cells).for_each(|cell| cell.accumulate(d));
 }
@@ -98,7 +115,7 @@ macro_rules! deviations {
                     let (mean, factor) = ($x.sum() / n, (of_variance + of_variance) / (n - $ddof));
                     Zip::from(dx).and($x).for_each(|dx, &x| dx.accumulate(factor * (x - mean)));
                 }
-                ((), of_variance * T::variance($x, $ddof) / (n - $ddof))
+                ((), of_variance * variance($x, $ddof) / (n - $ddof))
             }
         }
     )*};
@@ -106,10 +123,10 @@ macro_rules! deviations {
 
 deviations! {
     /// `x.var(ddof)`: *ẋᵢ = 2ẏ·(xᵢ - x̄)/(n - ddof)*
-    var: |x, ddof| T::variance(x, ddof); |d| d;
+    var: |x, ddof| variance(x, ddof); |d| d;
     /// `x.std(ddof)`, the root of `var`; zero where that is zero
-    std_dev: |x, ddof| T::variance(x, ddof).root(); |d| {
-        let y = T::variance(x, ddof).root();
+    std_dev: |x, ddof| variance(x, ddof).root(); |d| {
+        let y = variance(x, ddof).root();
         if y == T::ZERO { y } else { d / (y + y) }
     };
 }
