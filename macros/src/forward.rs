@@ -611,7 +611,9 @@ impl<'p> Forward<'p> {
             return quote!({ let (#value, #inner) = #call; #residual = #inner; #value });
         }
         match &node.kind {
-            ExprKind::Callback(Callback::Closure { parameters, body }) => self.as_called(expr, parameters, *body),
+            ExprKind::Callback(Callback::Closure { parameters, body }) => {
+                self.as_called(expr, parameters, *body)
+            }
             ExprKind::Constant(_) | ExprKind::Callback(_) => node.syntax.to_token_stream(),
             ExprKind::Read(place) | ExprKind::Borrow { place, .. } => {
                 self.place(&node.syntax, &place.projections, block)
@@ -661,7 +663,8 @@ impl<'p> Forward<'p> {
                 let mut tokens: Vec<_> = args.iter().map(|a| self.expr(*a, block)).collect();
                 // Nobody reads the operand again: there is no pullback.
                 if let Callee::Function(path) = function
-                    && let (true, true, Some((path, operand))) = (self.plain, node.active, crate::arrays::consuming(path))
+                    && let (true, true, Some((path, operand))) =
+                        (self.plain, node.active, crate::arrays::consuming(path))
                     && let syn::Expr::Reference(reference) = &program.exprs[args[operand]].syntax
                 {
                     tokens[operand] = reference.expr.to_token_stream();

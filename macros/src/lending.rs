@@ -342,7 +342,12 @@ impl Forward<'_> {
     }
 
     /// A closure that is passed on, as a function: as written, or of dual numbers.
-    pub(crate) fn as_called(&mut self, arg: ExprId, parameters: &[Option<VarId>], body: BlockId) -> TokenStream {
+    pub(crate) fn as_called(
+        &mut self,
+        arg: ExprId,
+        parameters: &[Option<VarId>],
+        body: BlockId,
+    ) -> TokenStream {
         let program = self.program;
         let syntax = referent(&program.exprs[arg].syntax);
         let (true, Syn::Closure(closure)) = (program.rewritten.contains(&arg), syntax) else {

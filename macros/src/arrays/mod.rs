@@ -54,7 +54,7 @@ pub(crate) fn kind_of_call(function: &syn::Path) -> Option<Kind> {
 
 /// `arrays::mapv` and its like.
 pub(crate) fn is_map(function: &syn::Path) -> bool {
-    own(function).is_some_and(|name| name == "mapv" || name == "mapv_inplace")
+    own(function).is_some_and(|name| name == "mapv" || name == "mapv_into" || name == "mapv_inplace")
 }
 
 /// The argument of one of our functions that is a number of the type of the elements.
@@ -74,6 +74,7 @@ pub(crate) fn consuming(function: &syn::Path) -> Option<(syn::Path, usize)> {
     let name = own(function)?.to_string();
     let (consuming, operand) = match name.as_str() {
         "negate_left" => ("negate_owned".to_owned(), 0),
+        "mapv_into" => ("mapv_owned".to_owned(), 0),
         name if name.ends_with("_left") => (format!("{name}_owned"), 0),
         name if name.ends_with("_right") => (format!("{name}_owned"), 1),
         _ => return None,
@@ -86,7 +87,8 @@ pub(crate) fn consuming(function: &syn::Path) -> Option<(syn::Path, usize)> {
 
 /// `arrays::mapv` of an array that is not `active`, for a closure of dual numbers.
 pub(crate) fn of_constants(function: &syn::Path, args: &[ExprId], active: &[bool]) -> Option<syn::Path> {
-    (own(function)? == "mapv" && !active[args[0]]).then(|| {
+    let name = own(function)?;
+    ((name == "mapv" || name == "mapv_into") && !active[args[0]]).then(|| {
         let mut function = function.clone();
         let last = function.segments.last_mut().expect("a path has a segment");
         last.ident = Ident::new("mapv_of_constants", last.ident.span());

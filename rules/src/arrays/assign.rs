@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 
 use ndarray::{ArrayBase, ArrayRef, Data, Zip};
 
-use super::operators::{Operator, Set};
 use super::meets::Meets;
+use super::operators::{Operator, Set};
 use super::{Entry, Marker, Rank};
 use crate::activation::{Activation, Frames};
 use crate::dual::DualNumber;

@@ -5,11 +5,12 @@
 
 use std::marker::PhantomData;
 
-use ndarray::{Array, ArrayRef, ArrayView, Axis};
+use ndarray::{Array, ArrayRef, ArrayView};
 
-use super::operation::Kept;
-use super::spare::Spare;
 use super::meets::Meets;
+use super::operation::Kept;
+use super::order::backwards;
+use super::spare::Spare;
 use super::{Entry, Marker, Rank};
 use crate::callable::{Callable, Called, Lent};
 use crate::function::{Args, Cotangent, Function, Gradients, Mut, Ref, Shadows, Val};
@@ -62,19 +63,6 @@ fn by_columns<T, D: Rank>(x: &ArrayRef<T, D>) -> bool {
 
 fn in_order<A, D: Rank>(view: ArrayView<'_, A, D>, by_columns: bool) -> ArrayView<'_, A, D> {
     if by_columns { view.reversed_axes() } else { view }
-}
-
-/// All elements, the last one first.
-fn backwards<A, D: Rank>(mut view: ArrayView<'_, A, D>) -> impl Iterator<Item = &A> {
-    let slice = view.to_slice();
-    if slice.is_none() {
-        (0..view.ndim()).for_each(|axis| view.invert_axis(Axis(axis)));
-    }
-    let (near, far) = match slice {
-        Some(slice) => (Some(slice.iter().rev()), None),
-        None => (None, Some(view.into_iter())),
-    };
-    near.into_iter().flatten().chain(far.into_iter().flatten())
 }
 
 /// The rule of a [`Map`].

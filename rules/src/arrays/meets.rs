@@ -101,7 +101,10 @@ impl<T: Entry> Meets<T> for T {
 }
 
 /// In the order in which ndarray adds up, so that values are the same to the bit: eight sums side by side where elements are adjacent.
-pub(super) fn inner<L: Copy + Mul<R, Output = B>, R: Copy, B: Entry>(x: &ArrayRef1<L>, y: &ArrayRef1<R>) -> B {
+pub(super) fn inner<L: Copy + Mul<R, Output = B>, R: Copy, B: Entry>(
+    x: &ArrayRef1<L>,
+    y: &ArrayRef1<R>,
+) -> B {
     assert_eq!(x.len(), y.len(), "vectors of different lengths have no inner product");
     let (Some(x), Some(y)) = (x.as_slice(), y.as_slice()) else {
         return x.iter().zip(y).fold(B::ZERO, |sum, (&x, &y)| sum + x * y);
@@ -192,26 +195,14 @@ impl<T: Float, const N: usize> Meets<DualNumber<T, N>> for f64 {
     fn inner(x: &ArrayRef1<f64>, y: &ArrayRef1<DualNumber<T, N>>) -> DualNumber<T, N> {
         inner(x, y)
     }
-    fn by_vector(
-        a: &ArrayRef2<f64>,
-        x: &ArrayRef1<DualNumber<T, N>>,
-        y: &mut ArrayRef1<DualNumber<T, N>>,
-    ) {
+    fn by_vector(a: &ArrayRef2<f64>, x: &ArrayRef1<DualNumber<T, N>>, y: &mut ArrayRef1<DualNumber<T, N>>) {
         by_vector(a, x, y);
     }
-    fn of_vector(
-        x: &ArrayRef1<f64>,
-        a: &ArrayRef2<DualNumber<T, N>>,
-        y: &mut ArrayRef1<DualNumber<T, N>>,
-    ) {
+    fn of_vector(x: &ArrayRef1<f64>, a: &ArrayRef2<DualNumber<T, N>>, y: &mut ArrayRef1<DualNumber<T, N>>) {
         of_vector(x, a, y);
     }
     /// *Cᵀ ← Bᵀ·Aᵀ*
-    fn by_matrix(
-        a: &ArrayRef2<f64>,
-        b: &ArrayRef2<DualNumber<T, N>>,
-        c: &mut ArrayRef2<DualNumber<T, N>>,
-    ) {
+    fn by_matrix(a: &ArrayRef2<f64>, b: &ArrayRef2<DualNumber<T, N>>, c: &mut ArrayRef2<DualNumber<T, N>>) {
         by_constants(&b.t(), &a.t(), &mut c.view_mut().reversed_axes());
     }
     fn pull_left(

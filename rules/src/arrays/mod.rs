@@ -39,7 +39,7 @@ pub mod functions {
     pub use super::assign::*;
     pub use super::axes::{mean_axis, product_axis, sum_axis};
     pub use super::construct::{from_elem, line, listed, shaped};
-    pub use super::maps::{mapv, mapv_inplace, mapv_of_constants};
+    pub use super::maps::{mapv, mapv as mapv_into, mapv_inplace, mapv_of_constants};
     pub use super::operators::{
         add, add_left, add_right, div, div_left, div_right, mul, mul_left, mul_right, rem, rem_left,
         rem_right, sub, sub_left, sub_right,

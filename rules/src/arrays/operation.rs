@@ -39,6 +39,9 @@ pub trait Kept: Default + Send + HeapSize {
 
 impl Kept for () {}
 
+/// Memory to work in.
+impl<T: Copy + Send> Kept for Vec<T> {}
+
 /// The rule of an [`Operation`].
 pub struct Operated<F: Operation>(F::Kept);
 

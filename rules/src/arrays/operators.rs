@@ -6,9 +6,9 @@ use std::marker::PhantomData;
 
 use ndarray::{Array, ArrayBase, ArrayRef, ArrayView, Data, DimMax, Dimension, Zip};
 
+use super::meets::Meets;
 use super::operation::{Operated, Operation, primal};
 use super::spare::{Spare, zips_by_columns};
-use super::meets::Meets;
 use super::{Entry, Marker, Rank};
 use crate::dual::DualNumber;
 use crate::float::{Float, Scalar};

@@ -1,4 +1,8 @@
-//! The order in which ndarray visits all elements of an array where it says that the order is arbitrary.
+//! The order in which the elements of an array are visited: ndarray's where it says that the order is arbitrary, and backwards.
+
+use ndarray::{ArrayView, Axis};
+
+use super::Rank;
 
 /// That order for an array of this shape with these strides: as the elements lie in memory if there are no gaps, otherwise along the axis
 /// with the smallest stride first, which changes places with the last one.
@@ -33,6 +37,19 @@ pub fn order<const D: usize>(shape: &[usize], strides: &[isize]) -> [[isize; 4];
         visited *= len;
     }
     order
+}
+
+/// All elements, the last one first.
+pub(super) fn backwards<A, D: Rank>(mut view: ArrayView<'_, A, D>) -> impl Iterator<Item = &A> {
+    let slice = view.to_slice();
+    if slice.is_none() {
+        (0..view.ndim()).for_each(|axis| view.invert_axis(Axis(axis)));
+    }
+    let (near, far) = match slice {
+        Some(slice) => (Some(slice.iter().rev()), None),
+        None => (None, Some(view.into_iter())),
+    };
+    near.into_iter().flatten().chain(far.into_iter().flatten())
 }
 
 #[cfg(test)]

@@ -93,6 +93,11 @@ pub fn negate_owned<T: Entry, D: Rank>(x: Array<T, D>) -> Array<T, D> {
     -x
 }
 
+/// See ndarray's `mapv_into`.
+pub fn mapv_owned<T: Entry, D: Rank>(x: Array<T, D>, f: impl Fn(T) -> T) -> Array<T, D> {
+    x.mapv_into(f)
+}
+
 macro_rules! names {
     ($($left:ident $right:ident: $Op:ident;)*) => {$(
         /// The operator, of an array on its left.

@@ -8,9 +8,9 @@ use std::ops::Mul;
 
 use ndarray::{Array1, Array2, ArrayRef, ArrayRef1, ArrayRef2, ArrayView1, ArrayView2, Ix1, Ix2, Zip};
 
+use super::meets::{Meets, inner};
 use super::operation::{Kept, Operation, operation};
 use super::spare::Spare;
-use super::meets::{Meets, inner};
 use super::{Entry, Rank};
 use crate::blas::products::IntoShadow;
 use crate::function::{Args, Cotangent, Gradients, Ref, Shadows};
@@ -174,9 +174,7 @@ fn pull_vector<A: Entry, X: Entry, B: Entry + Mul<A, Output = B> + Mul<X, Output
         None => {}
     }
     match dx {
-        Some(dx) if by_columns => Zip::from(dx).and(a.columns()).for_each(|dx, a| {
-            to_x(dx, inner(&d, &a))
-        }),
+        Some(dx) if by_columns => Zip::from(dx).and(a.columns()).for_each(|dx, a| to_x(dx, inner(&d, &a))),
         Some(dx) => Zip::from(a.rows()).and(d).for_each(|a, &d| {
             Zip::from(dx).and(a).for_each(|dx, &a| to_x(dx, d * a));
         }),

@@ -4,15 +4,16 @@
 use ndarray::{ArrayRef, Zip};
 
 use super::operation::{Operation, operation};
+use super::order::backwards;
 use super::{Entry, Rank};
 use crate::function::{Args, Cotangent, Gradients, Ref, Shadows, Val};
 use crate::shadow::{Accumulate, ArrayCells};
 
-/// Reductions of all elements of `x`: `add` is what is added to the gradient of each element.
+/// Reductions of all elements of `x`: `$gradients` is added to their gradients.
 macro_rules! reductions {
     ($(
         $(#[$doc:meta])*
-        $name:ident: |$x:ident| $value:expr; |$d:ident, $cells:ident| $gradients:expr;
+        $name:ident, works in $Kept:ty: |$x:ident| $value:expr; |$d:ident, $cells:ident, $kept:ident| $gradients:expr;
     )*) => {$(
         operation! {
             $(#[$doc])*
@@ -20,14 +21,14 @@ macro_rules! reductions {
         }
 
         impl<T: Entry, D: Rank> Operation for $name<T, D> {
-            type Kept = ();
+            type Kept = $Kept;
 
-            fn forward((): &mut (), ($x,): Args<'_, Self>) -> T {
+            fn forward(_: &mut $Kept, ($x,): Args<'_, Self>) -> T {
                 $value
             }
             #[allow(unused_variables)]
             fn pullback<'a>(
-                (): &mut (),
+                $kept: &mut $Kept,
                 ($x,): Args<'a, Self>,
                 (dx,): Shadows<'a, Self>,
                 $d: Cotangent<'_, Self>,
@@ -43,14 +44,14 @@ macro_rules! reductions {
 
 reductions! {
     /// `x.sum()`: *ẋᵢ = ẏ*
-    sum: |x| x.sum(); |d, cells| add_to_all(&cells, d);
+    sum, works in (): |x| x.sum(); |d, cells, kept| add_to_all(&cells, d);
     /// `x.mean().unwrap()`: *ẋᵢ = ẏ/n*
-    mean: |x| {
+    mean, works in (): |x| {
         assert!(!x.is_empty(), "the mean of no elements");
         x.sum() / T::count(x.len())
-    }; |d, cells| add_to_all(&cells, d / T::count(x.len()));
-    /// `x.product()`: *ẋᵢ = ẏ·Πⱼ₌ᵢ xⱼ*, over all *j ≠ i*
-    product: |x| x.product(); |d, cells| pull_product(x, &cells, d);
+    }; |d, cells, kept| add_to_all(&cells, d / T::count(x.len()));
+    /// `x.product()`: *ẋᵢ = ẏ·Πⱼ xⱼ*, over all *j ≠ i*
+    product, works in Vec<T>: |x| x.product(); |d, cells, kept| pull_product(x, cells, d, kept);
 }
 
 /// ndarray's `var`, in the order in which that visits the elements: Welford's recurrence.
@@ -74,15 +75,23 @@ fn add_to_all<T: Entry, D: Rank>(cells: &ArrayCells<'_, T, D>, d: T) {
     Zip::from(cells).for_each(|cell| cell.accumulate(d));
 }
 
-/// Where elements are zero nothing is divided by them.
-pub(super) fn pull_product<T: Entry, D: Rank>(x: &ArrayRef<T, D>, cells: &ArrayCells<'_, T, D>, d: T) {
-    let zeros = x.iter().filter(|x| **x == T::ZERO).count();
-    let others = x.iter().filter(|x| **x != T::ZERO).fold(T::ONE, |product, &x| product * x);
-    Zip::from(cells).and(x).for_each(|cell, &x| match (zeros, x == T::ZERO) {
-        (0, _) => cell.accumulate(d * (others / x)),
-        (1, true) => cell.accumulate(d * others),
-        _ => {}
-    });
+/// The product of the others is that of those before times that of those behind: nothing is divided, since elements may be zero.
+pub(super) fn pull_product<T: Entry, D: Rank>(
+    x: &ArrayRef<T, D>,
+    cells: ArrayCells<'_, T, D>,
+    d: T,
+    before: &mut Vec<T>,
+) {
+    let mut product = T::ONE;
+    for &x in x {
+        before.push(product);
+        product *= x;
+    }
+    let mut behind = T::ONE;
+    for ((cell, &x), before) in backwards(cells).zip(backwards(x.view())).zip(before.drain(..).rev()) {
+        cell.accumulate(d * (before * behind));
+        behind *= x;
+    }
 }
 
 /// Likewise with the number that is subtracted from that of the elements; it is taken as constant.

@@ -4,9 +4,9 @@ use std::cell::Cell;
 
 use ndarray::{Array, ArrayRef, Axis, IntoDimension, RemoveAxis, Slice, Zip};
 
+use super::meets::Meets;
 use super::operation::{Operation, operation};
 use super::spare::Spare;
-use super::meets::Meets;
 use super::{Entry, Rank};
 use crate::function::{Args, ConstRef, ConstVal, Cotangent, Gradients, Ref, Shadows};
 use crate::shadow::{Accumulate, ArrayCells, Shadow};

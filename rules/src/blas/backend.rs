@@ -573,7 +573,12 @@ macro_rules! scalar {
             }
 
             #[allow(private_interfaces, reason = "sealed")]
-            unsafe fn by_constants(a: Operand<'_, Self>, b: Operand<'_, f64>, c: Operand<'_, Self>, way: Way) {
+            unsafe fn by_constants(
+                a: Operand<'_, Self>,
+                b: Operand<'_, f64>,
+                c: Operand<'_, Self>,
+                way: Way,
+            ) {
                 // SAFETY: as the caller guarantees.
                 unsafe { constants::$constants(a, b, c, way) }
             }

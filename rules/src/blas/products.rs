@@ -30,11 +30,7 @@ impl<T: MatrixScalar> IntoShadow<T> {
     }
 
     /// The same where *B* consists of constants.
-    pub(crate) fn add_by_constants(
-        a: &ArrayRef2<T>,
-        b: &ArrayRef2<f64>,
-        c: ArrayCells<'_, T, ndarray::Ix2>,
-    ) {
+    pub(crate) fn add_by_constants(a: &ArrayRef2<T>, b: &ArrayRef2<f64>, c: ArrayCells<'_, T, ndarray::Ix2>) {
         // SAFETY: what is behind a shared reference has no cells; the shapes are checked there.
         unsafe { T::by_constants(Operand::read(a), Operand::read(b), Operand::cells(c), Way::Add) }
     }
