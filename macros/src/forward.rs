@@ -611,7 +611,9 @@ impl<'p> Forward<'p> {
             return quote!({ let (#value, #inner) = #call; #residual = #inner; #value });
         }
         match &node.kind {
-            ExprKind::Callback(Callback::Closure { parameters, body }) => {
+            ExprKind::Callback(Callback::Closure { parameters, body })
+                if program.rewritten.contains(&expr) =>
+            {
                 self.as_called(expr, parameters, *body)
             }
             ExprKind::Constant(_) | ExprKind::Callback(_) => node.syntax.to_token_stream(),

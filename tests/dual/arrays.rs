@@ -97,7 +97,9 @@ fn products(
     y.dot(&z) + y.dot(v) * z.dot(x) + (v.dot(&w) * squares).mapv(|e| e * e).sum()
 }
 
-fn squares(random: &mut Random) -> Vec<(Array2<f64>, Array1<f64>, Array2<f64>, Array1<f64>)> {
+type Square = (Array2<f64>, Array1<f64>, Array2<f64>, Array1<f64>);
+
+fn squares(random: &mut Random) -> Vec<Square> {
     let sizes = [2, 1, 3, 17];
     let square = |n: usize| {
         let even = n.is_multiple_of(2);
@@ -168,7 +170,7 @@ fn shapes(x: &Array1<f64>, m: &Array2<f64>, k: f64, #[constant] c: &Array1<f64>)
     let line = ndarray::concatenate![Axis(0), c.view(), x.view()];
     let chosen = m.select(Axis(1), &[1, 0, 1]);
     let made = array![k, 2.0 * k, 1.0] * array![[1.0, k, 0.5], [k, k, 2.0]];
-    let part = m.slice(s![..1, 1..]).to_owned() * m.row(0)[0] + &m.slice(s![1, 1..]);
+    let part = m.slice(s![..1, 1..]).to_owned() * m.row(0)[0] + m.slice(s![1, 1..]);
     (&both * &both).sum() * line.mapv(f64::sin).sum()
         + (chosen.t().dot(&made.row(0)) * 0.5).sum()
         + made.dot(x).sum() * (&copies * &copies).sum()
@@ -227,8 +229,10 @@ fn zips(x: &Array1<f64>, m: &Array2<f64>, k: f64, #[constant] c: &Array1<f64>) -
     total
 }
 
-/// Some of a vector, a square matrix, a number and another vector.
-fn inputs(seed: u64, sizes: &[usize]) -> Vec<(Array1<f64>, Array2<f64>, f64, Array1<f64>)> {
+/// A vector, a square matrix, a number and another vector.
+type Input = (Array1<f64>, Array2<f64>, f64, Array1<f64>);
+
+fn inputs(seed: u64, sizes: &[usize]) -> Vec<Input> {
     let random = &mut Random(seed);
     let input = |n: &usize| {
         let (x, m) = (random.vector(*n), random.matrix((*n, *n), n.is_multiple_of(2)));
@@ -251,7 +255,7 @@ fn reductions_of_arrays() {
 #[test]
 fn products_with_zeros() {
     let with_zeros = |zeros: &'static [usize]| {
-        move |(mut x, mut m, k, _): (Array1<f64>, Array2<f64>, f64, Array1<f64>)| {
+        move |(mut x, mut m, k, _): Input| {
             zeros.iter().for_each(|i| (x[*i], m[[*i, *i / 2]]) = (0.0, 0.0));
             (x, m, k)
         }
