@@ -282,11 +282,21 @@ pub struct Hessian<F: Liftable<WIDTH>> {
     second: Second<F, WIDTH>,
     gradient: Buffers<F>,
     hessian: Matrix,
+    /// The diagonal alone, where it was asked for: its entries, and in the form of a gradient.
+    entries: Vec<f64>,
+    diagonal: Buffers<F>,
 }
 
 impl<F: Liftable<WIDTH>> Default for Hessian<F> {
     fn default() -> Self {
-        Hessian { second: Second::default(), gradient: F::Parameters::buffers(), hessian: Matrix::default() }
+        let buffers = F::Parameters::buffers;
+        Hessian {
+            second: Second::default(),
+            gradient: buffers(),
+            hessian: Matrix::default(),
+            entries: Vec::new(),
+            diagonal: buffers(),
+        }
     }
 }
 
@@ -296,28 +306,62 @@ where
 {
     /// The value, the gradient and the Hessian.
     pub fn run(&mut self, mut args: Args<'_, F>) -> (F::Output, Shown<'_, F>, ArrayView2<'_, f64>) {
-        let Hessian { second, gradient, hessian } = self;
+        let Hessian { second, gradient, hessian, .. } = self;
         second.lifted.load(&args);
         let n = second.lifted.dimension();
         hessian.resize(n, n);
-        let mut value = None;
-        for first in (0..n.max(1)).step_by(WIDTH) {
-            second.lifted.direct_along(first);
-            value = Some(second.run(F::Parameters::reborrow(&mut args)));
-            for (i, d) in second.flat.iter().enumerate() {
+        let value = by_columns(second, &mut args, n, |first, gradient| {
+            for (i, d) in gradient.iter().enumerate() {
                 for (entry, second) in hessian.row(i)[first..].iter_mut().zip(d.tangent()) {
                     *entry = second;
                 }
             }
-        }
+        });
         let gradient = fill::<F, _, WIDTH>(gradient, &args, &second.flat, |d| d.value());
-        (value.expect("run at least once"), gradient, hessian.view())
+        (value, gradient, hessian.view())
     }
+
+    /// The value, the gradient and the diagonal of the Hessian, which has the form of a gradient.
+    pub fn diagonal(&mut self, mut args: Args<'_, F>) -> (F::Output, Shown<'_, F>, Shown<'_, F>) {
+        let Hessian { second, gradient, entries, diagonal, .. } = self;
+        second.lifted.load(&args);
+        let n = second.lifted.dimension();
+        entries.clear();
+        let value = by_columns(second, &mut args, n, |first, gradient| {
+            let own = gradient[first..].iter().take(WIDTH).enumerate();
+            entries.extend(own.map(|(k, d)| d.tangent()[k]));
+        });
+        let gradient = fill::<F, _, WIDTH>(gradient, &args, &second.flat, |d| d.value());
+        (value, gradient, fill::<F, _, WIDTH>(diagonal, &args, entries, |d| *d))
+    }
+}
+
+/// The value; `visit` gets the gradient for the columns from a number on, [`WIDTH`] of them each time, out of `n`.
+fn by_columns<F: Liftable<WIDTH>>(
+    second: &mut Second<F, WIDTH>,
+    args: &mut Args<'_, F>,
+    n: usize,
+    mut visit: impl FnMut(usize, &[DualNumber<f64, WIDTH>]),
+) -> F::Output
+where
+    <F::Dual as Function>::Output: ScalarOutput,
+{
+    let mut value = None;
+    for first in (0..n.max(1)).step_by(WIDTH) {
+        second.lifted.direct_along(first);
+        value = Some(second.run(F::Parameters::reborrow(args)));
+        visit(first, &second.flat);
+    }
+    value.expect("run at least once")
 }
 
 impl<F: Liftable<WIDTH>> Extra for Hessian<F> {
     fn memory(&self) -> usize {
-        self.second.memory() + F::Parameters::buffers_size(&self.gradient) + self.hessian.memory()
+        let buffers = [&self.gradient, &self.diagonal].map(F::Parameters::buffers_size);
+        self.second.memory()
+            + buffers.into_iter().sum::<usize>()
+            + self.hessian.memory()
+            + self.entries.heap_size()
     }
 }
 

@@ -611,6 +611,11 @@ impl<'p> Forward<'p> {
             return quote!({ let (#value, #inner) = #call; #residual = #inner; #value });
         }
         match &node.kind {
+            ExprKind::Callback(Callback::Closure { parameters, body })
+                if program.rewritten.contains(&expr) =>
+            {
+                self.as_called(expr, parameters, *body)
+            }
             ExprKind::Constant(_) | ExprKind::Callback(_) => node.syntax.to_token_stream(),
             ExprKind::Read(place) | ExprKind::Borrow { place, .. } => {
                 self.place(&node.syntax, &place.projections, block)
@@ -657,8 +662,17 @@ impl<'p> Forward<'p> {
                 }
             }
             ExprKind::Call { function, args } => {
-                let args: Vec<_> = args.iter().map(|a| self.expr(*a, block)).collect();
-                function.primal(&args)
+                let mut tokens: Vec<_> = args.iter().map(|a| self.expr(*a, block)).collect();
+                // Nobody reads the operand again: there is no pullback.
+                if let Callee::Function(path) = function
+                    && let (true, true, Some((path, operand))) =
+                        (self.plain, node.active, crate::arrays::consuming(path))
+                    && let syn::Expr::Reference(reference) = &program.exprs[args[operand]].syntax
+                {
+                    tokens[operand] = reference.expr.to_token_stream();
+                    return Callee::Function(path).primal(&tokens);
+                }
+                function.primal(&tokens)
             }
             ExprKind::If { cond, .. } => {
                 let cond = self.expr(*cond, block);

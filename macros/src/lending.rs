@@ -12,6 +12,7 @@ use syn::ext::IdentExt;
 use syn::{Expr as Syn, Ident};
 
 use crate::calls::{Callee, is_associated};
+use crate::dual::companion::on_numbers;
 use crate::errors::Errors;
 use crate::forward::Forward;
 use crate::kept::Item;
@@ -323,6 +324,7 @@ impl Forward<'_> {
         let primal = referent(&program.exprs[arg].syntax);
         match callback {
             Callback::Closure { parameters, body } => {
+                let primal = self.as_called(arg, parameters, *body);
                 let forward = self.closure(parameters, *body, program.turns(shared, *body));
                 quote!(#primal, #forward)
             }
@@ -337,6 +339,46 @@ impl Forward<'_> {
             }
             Callback::Parameter(id) => program.passed_on(*id),
         }
+    }
+
+    /// A closure that is passed on, as a function: as written, or of dual numbers.
+    pub(crate) fn as_called(
+        &mut self,
+        arg: ExprId,
+        parameters: &[Option<VarId>],
+        body: BlockId,
+    ) -> TokenStream {
+        let program = self.program;
+        let syntax = referent(&program.exprs[arg].syntax);
+        let (true, Syn::Closure(closure)) = (program.rewritten.contains(&arg), syntax) else {
+            return syntax.to_token_stream();
+        };
+        let nothing = Reverse::new(program, None);
+        let mut plain = Forward { plain: true, ..Forward::new(program, &nothing) };
+        plain.frames.push(Frame { block: body, link: Link::Function });
+        let whole = plain.whole(body);
+        if let Err(error) = plain.errors.finish() {
+            self.errors.add(error);
+        }
+        let number = crate::dual::number();
+        let inputs = closure.inputs.iter().zip(parameters).map(|(pattern, parameter)| {
+            let name = match parameter.map(|id| &program.variables[id]) {
+                Some(variable) => {
+                    let (name, mutable) = (&variable.name, variable.mutable.then(|| quote!(mut)));
+                    quote!(#mutable #name)
+                }
+                None => quote!(_),
+            };
+            match pattern {
+                syn::Pat::Type(typed) => {
+                    let mut ty = (*typed.ty).clone();
+                    on_numbers(&mut ty, &number);
+                    quote!(#name: #ty)
+                }
+                _ => name,
+            }
+        });
+        quote!(|#(#inputs),*| { #whole })
     }
 
     /// The forward of a closure.

@@ -80,7 +80,7 @@ pub fn check_pushforward<R: Rule<Function: TestDual> + 'static>(
 /// * `value_gradient_and_hvp` and `value_gradient_and_hessian` give the value of the primal, bit for bit, and leave the arguments
 ///   alone. The gradient is that of `value_and_gradient`.
 /// * The product of the Hessian with a random direction agrees with [finite differences](super::CheckRule#finite-differences) of the
-///   gradient, and is what the Hessian, which is symmetric, makes of it. So is the sparse Hessian.
+///   gradient, and is what the Hessian, which is symmetric, makes of it. So is the sparse Hessian, and the diagonal is the Hessian's.
 /// * When they are called again, with other sizes in between, the results are the same, and nothing is allocated that the gradient
 ///   would not allocate.
 ///
@@ -363,6 +363,7 @@ struct SecondOrder<F: TestDual + Function<Output = f64>> {
     driver: Driver<F>,
     products: Products<F>,
     hessian: Hessian<F>,
+    diagonal: Hessian<F>,
     sparse: SparseHessian<F>,
 }
 
@@ -372,12 +373,13 @@ impl<F: TestDual + Function<Output = f64>> SecondOrder<F> {
             driver: Driver::new(rule()),
             products: Products::default(),
             hessian: Hessian::default(),
+            diagonal: Hessian::default(),
             sparse: SparseHessian::default(),
         }
     }
 
     fn check(&mut self, case: &Case<F>, later: bool) {
-        let SecondOrder { driver, products, hessian, sparse } = self;
+        let SecondOrder { driver, products, hessian, diagonal, sparse } = self;
         let mut args = case.input.clone();
         let ((_, gradients, buffers), once) = allocations_in(|| driver.gradient(lend::<F>(&mut args)));
         let expected = flat::<F>(gradients, buffers);
@@ -405,9 +407,20 @@ impl<F: TestDual + Function<Output = f64>> SecondOrder<F> {
         for (i, row) in matrix.rows().into_iter().enumerate() {
             case.close(&format!("row {i} of the Hessian"), &matrix.column(i).to_vec(), &row.to_vec());
         }
+        let runs = case.point.len().div_ceil(4).max(1);
         if later {
-            let runs = case.point.len().div_ceil(4).max(1);
             case.allocates("the Hessian", allocations, runs * once.max(case.allocations));
+        }
+
+        let mut args = case.input.clone();
+        let ((value, (g, g_buffers), (d, d_buffers)), allocations) =
+            allocations_in(|| diagonal.diagonal(lend::<F>(&mut args)));
+        case.same("the value with the diagonal of the Hessian", &case.result, &[Number::F64(value)]);
+        case.untouched("the diagonal of the Hessian", &mut args);
+        case.close("the gradient with the diagonal of the Hessian", &expected, &flat::<F>(g, g_buffers));
+        case.close("the diagonal of the Hessian", &matrix.diag().to_vec(), &flat::<F>(d, d_buffers));
+        if later {
+            case.allocates("the diagonal of the Hessian", allocations, runs * once.max(case.allocations));
         }
 
         let colouring = HessianColouring::new(sparse.pattern(lend::<F>(&mut case.input.clone())));

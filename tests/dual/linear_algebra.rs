@@ -1,7 +1,7 @@
 //! Decompositions, and what rests on them, on dual numbers.
 
 use ndarray::{Array1, Array2, ArrayRef2};
-use pullback::linalg::{self, Uplo};
+use pullback::linalg::{self, Pattern, Uplo};
 use pullback::prelude::*;
 use pullback::testing::{check_pushforward, check_second_order};
 use pullback::{Trans, blas};
@@ -113,4 +113,28 @@ fn exponentials() {
         (size * random.matrix((n, n), false), random.matrix((2, 1), false), 0.5, Array2::zeros((2 * n, n)))
     });
     check_second_order(of_exponential::rule, inputs);
+}
+
+#[differentiable(dual)]
+fn of_sparse(#[constant] pattern: &Pattern, values: &Array1<f64>, x: &Array1<f64>, b: &Array2<f64>) -> f64 {
+    let y: Array1<f64> = linalg::sparse_mul(pattern, values, x);
+    let z: Array1<f64> = linalg::sparse_mul_transposed(pattern, values, &y);
+    let c: Array2<f64> = linalg::sparse_mul(pattern, values, b);
+    (y.mapv(f64::sin)).sum() + z.dot(&z) + (&c * &c).sum()
+}
+
+#[test]
+fn products_with_sparse_matrices() {
+    let random = &mut Random(9);
+    let n = 4;
+    let patterns = [
+        Pattern::new((3, n), vec![0, 0, 3, 4], vec![0, 1, 3, 2]),
+        Pattern::new((1, n), vec![0, 1], vec![3]),
+        Pattern::new((4, n), vec![0, 2, 4, 5, 5], vec![1, 2, 0, 3, 1]),
+    ];
+    let inputs = patterns.map(|pattern| {
+        let values = random.vector(pattern.entries());
+        (pattern, values, random.vector(n), random.matrix((n, 2), true))
+    });
+    check_second_order(of_sparse::rule, inputs);
 }

@@ -3,6 +3,7 @@
 use pullback::testing::CountingAllocator;
 
 mod argmin;
+mod arrays;
 #[allow(clippy::all, reason = "functions as users write them")]
 mod corpus;
 mod generic;

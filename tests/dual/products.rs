@@ -1,7 +1,7 @@
 //! Rules of vectors and matrices on dual numbers.
 
 use ndarray::{Array1, Array2, Array3};
-use pullback::blas::{self, Diag, Side, Trans, Uplo};
+use pullback::blas::{self, Diag, Side, Trans, Uplo, general_mat_mul, general_mat_vec_mul};
 use pullback::prelude::*;
 use pullback::testing::{check_pushforward, check_second_order};
 
@@ -107,6 +107,33 @@ fn what_is_multiplied_by_zero() {
     // The derivative with respect to a factor of 0 is what is multiplied by it.
     let tangents = p.value_and_pushforward(none, 0.0, &a, &b, 2.0, &mut c, 1.0, &zero, &zero, 1.0, &zero);
     assert_eq!((tangents.c[[0, 1]], c[[0, 1]]), (2.0 + 6.0, 12.0));
+}
+
+/// ndarray's own products.
+#[differentiable(dual)]
+fn of_general(
+    alpha: f64,
+    a: &Array2<f64>,
+    b: &Array2<f64>,
+    beta: f64,
+    c: &mut Array2<f64>,
+    x: &mut Array1<f64>,
+) -> f64 {
+    general_mat_mul(alpha, a, b, beta, c);
+    general_mat_mul(0.5, b, a, 1.0, c);
+    let mut y = a.row(0).to_owned();
+    general_mat_vec_mul(beta, c, x, 0.25, &mut y);
+    blas::dot(&y, &y) + blas::dot(&y, &*x)
+}
+
+#[test]
+fn products_of_ndarray() {
+    let random = &mut Random(6);
+    let inputs = [2, 1, 5].map(|n| {
+        let [a, b, c] = [(); 3].map(|()| random.matrix((n, n), n.is_multiple_of(2)));
+        (0.7, a, b, -0.5, c, random.vector(n))
+    });
+    check_second_order(of_general::rule, inputs);
 }
 
 #[differentiable(dual)]

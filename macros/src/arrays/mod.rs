@@ -15,17 +15,24 @@ mod shape;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr, Ident, Stmt, UnOp, parse_quote};
+use syn::{BinOp, Expr, Ident, Stmt, UnOp, parse_quote};
 
 use crate::kind::{inert, kind_of_type};
 use crate::lift::is_held_constant;
 use crate::lowering::Lowering;
-use crate::matrices::operator;
 use crate::parse::{Binding, Parser};
 use crate::program::*;
 use crate::suspects::Suspects;
 use operation::{Operation, Takes, function_of, is_by_columns};
 pub(crate) use shape::{Shape, is_pure_slice, is_selector, is_written, written};
+
+/// The operators that arrays have: those of matrices, and `%`.
+fn operator(op: &BinOp) -> Option<Op> {
+    match op {
+        BinOp::Rem(_) => Some(Op::Rem),
+        op => crate::matrices::operator(op),
+    }
+}
 
 /// The name of the function, if it is one of ours.
 pub(crate) fn own(path: &syn::Path) -> Option<&Ident> {
@@ -47,7 +54,46 @@ pub(crate) fn kind_of_call(function: &syn::Path) -> Option<Kind> {
 
 /// `arrays::mapv` and its like.
 pub(crate) fn is_map(function: &syn::Path) -> bool {
-    own(function).is_some_and(|name| name == "mapv" || name == "mapv_inplace")
+    own(function).is_some_and(|name| name == "mapv" || name == "mapv_into" || name == "mapv_inplace")
+}
+
+/// The argument of one of our functions that is a number of the type of the elements.
+pub(crate) fn number_among(function: &syn::Path, args: &[ExprId]) -> Option<ExprId> {
+    match own(function)?.to_string().as_str() {
+        "scaled_add" | "listed" => args.first(),
+        "from_elem" | "var" | "std_dev" => args.get(1),
+        "var_axis" | "std_axis" => args.get(2),
+        _ => None,
+    }
+    .copied()
+}
+
+/// The function that takes over the memory of an operand, where one of ours has borrowed what the source gives away, and the number of
+/// that operand.
+pub(crate) fn consuming(function: &syn::Path) -> Option<(syn::Path, usize)> {
+    let name = own(function)?.to_string();
+    let (consuming, operand) = match name.as_str() {
+        "negate_left" => ("negate_owned".to_owned(), 0),
+        "mapv_into" => ("mapv_owned".to_owned(), 0),
+        name if name.ends_with("_left") => (format!("{name}_owned"), 0),
+        name if name.ends_with("_right") => (format!("{name}_owned"), 1),
+        _ => return None,
+    };
+    let mut function = function.clone();
+    let last = function.segments.last_mut().expect("a path has a segment");
+    last.ident = Ident::new(&consuming, last.ident.span());
+    Some((function, operand))
+}
+
+/// `arrays::mapv` of an array that is not `active`, for a closure of dual numbers.
+pub(crate) fn of_constants(function: &syn::Path, args: &[ExprId], active: &[bool]) -> Option<syn::Path> {
+    let name = own(function)?;
+    ((name == "mapv" || name == "mapv_into") && !active[args[0]]).then(|| {
+        let mut function = function.clone();
+        let last = function.segments.last_mut().expect("a path has a segment");
+        last.ident = Ident::new("mapv_of_constants", last.ident.span());
+        function
+    })
 }
 
 /// What to write instead of a method of ndarray's arrays.

@@ -89,7 +89,8 @@ impl Operation {
         let arg = |i: usize| call.args[i].clone();
         let (function, operands) = match (call.method.to_string().as_str(), call.args.len()) {
             ("dot", 1) => ("dot", vec![receiver(), (Array, arg(0))]),
-            ("mapv" | "mapv_into" | "map", 1) => ("mapv", vec![receiver(), (Function, arg(0))]),
+            ("mapv" | "map", 1) => ("mapv", vec![receiver(), (Function, arg(0))]),
+            ("mapv_into", 1) => ("mapv_into", vec![receiver(), (Function, arg(0))]),
             ("to_owned" | "into_owned", 0) => ("copy", vec![receiver()]),
             ("clone", 0) => ("duplicate", vec![receiver()]),
             ("reversed_axes", 0) => {
@@ -289,7 +290,9 @@ pub(super) fn shape_of_call(function: &str, operands: &[Option<Shape>]) -> Optio
         "scaled_add" | "mapv_inplace" | "fill" => None,
         "line" => Some(Shape { rank: Some(1), element: None }),
         name if name.ends_with("_assign") => None,
-        "mapv" | "copy" | "duplicate" | "negate" | "negate_left" | "select" => operands.first()?.clone(),
+        "mapv" | "mapv_into" | "copy" | "duplicate" | "negate" | "negate_left" | "select" => {
+            operands.first()?.clone()
+        }
         "sum_axis" | "mean_axis" | "product_axis" | "var_axis" | "std_axis" => {
             let shape = operands.first()?.clone()?;
             let rank = shape.rank.and_then(|rank| rank.checked_sub(1));

@@ -5,8 +5,8 @@ use quote::{ToTokens, quote};
 use syn::{Expr, GenericArgument, Ident, PathArguments, Stmt, Type, UnOp, parse_quote};
 
 use super::operation::{Operation, shape_of_call};
+use crate::arrays::operator;
 use crate::kind::inert_method;
-use crate::matrices::operator;
 use crate::parse::{Binding, Parser};
 use crate::program::*;
 

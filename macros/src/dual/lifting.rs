@@ -114,6 +114,9 @@ impl Lifting<'_> {
             ExprKind::Call { function: Callee::Function(path), args } if is_mutation(path) => {
                 self.wanted.extend(args);
             }
+            ExprKind::Call { function: Callee::Function(path), args } => {
+                self.wanted.extend(crate::arrays::number_among(path, args));
+            }
             ExprKind::Mutation { args, .. } => self.wanted.extend(args),
             _ => {}
         }
@@ -287,7 +290,7 @@ impl Program {
 
     /// Functions that active values come to are those of dual numbers.
     fn settle_callees(&mut self, errors: &mut Errors) {
-        let number = number();
+        let (number, mut closures) = (number(), Vec::new());
         for expr in &self.exprs {
             let (ExprKind::Call { function, args }, true) = (&expr.kind, expr.active) else { continue };
             if let Callee::Gradient(..) = function {
@@ -297,27 +300,35 @@ impl Program {
                      leave out `dual`",
                 );
             }
-            if let Callee::Function(path) = function
-                && let Some(name) = crate::arrays::own(path)
-                && !["copy", "duplicate"].contains(&name.to_string().as_str())
-            {
-                let operands = args.iter().map(|arg| &self.exprs[*arg].syntax);
-                errors.push(
-                    quote!(#(#operands)*),
-                    "operations on whole arrays do not run on dual numbers yet: write a loop over elements, call a function of \
-                     `pullback::blas` or `pullback::linalg` such as `blas::gemv`, `mul_into` and `linalg::solve`, or leave out `dual`",
-                );
-            } else if self.passes_functions(args) {
-                errors.push(
-                    &expr.syntax,
-                    "a function that takes functions does not run on dual numbers yet: leave out `dual`, or write a loop",
-                );
+            let is_map = matches!(function, Callee::Function(path) if crate::arrays::is_map(path));
+            for arg in args {
+                match &self.exprs[*arg].kind {
+                    ExprKind::Callback(Callback::Closure { .. }) if is_map => closures.push(*arg),
+                    ExprKind::Callback(_) if is_map => errors.push(
+                        &self.exprs[*arg].syntax,
+                        "in a function of dual numbers a map is given a closure: write `|x| …(x)` in the place of this function",
+                    ),
+                    ExprKind::Callback(_) => errors.push(
+                        &expr.syntax,
+                        "a function that takes functions does not run on dual numbers yet: leave out `dual`, or write a loop",
+                    ),
+                    _ => {}
+                }
             }
         }
+        self.rewritten.extend(closures);
+        let active: Vec<_> = self.exprs.iter().map(|expr| expr.active).collect();
         for (id, expr) in self.exprs.iter_mut().enumerate().filter(|(_, expr)| expr.active) {
-            if let ExprKind::Call { function, .. } = &mut expr.kind
+            if let ExprKind::Call { function, args } = &mut expr.kind
                 && let Callee::Function(path) = function
             {
+                if let Some(map) = crate::arrays::of_constants(path, args, &active) {
+                    *path = map;
+                    self.rewritten.insert(id);
+                }
+                if crate::arrays::consuming(path).is_some() {
+                    self.rewritten.insert(id);
+                }
                 Retype { from: "f64", to: &number }.visit_path_mut(path);
                 if !is_of_engine(path) {
                     *function = Callee::OnDuals(path.clone());

@@ -334,6 +334,10 @@ impl Signature {
                 "The value of `{name}`, its gradient, and its Hessian. Rows and columns are the numbers that the active \
                  arguments consist of, one after the other."
             );
+            let diagonal = format!(
+                "The value of `{name}`, its gradient, and the diagonal of its Hessian, which has the fields of a gradient: *∂²f/∂xᵢ²* in the \
+                 place of each number *xᵢ*."
+            );
             let sparse = sparse_hessian(name, &typed, &passed, &output, &short, &first);
             quote! {
                 #sparse
@@ -364,6 +368,13 @@ impl Signature {
                 ) -> (#output, #short, __pb::ndarray::ArrayView2<'_, f64>) {
                     let (value, first, hessian) = self.extras.get::<__pb::Hessian<Self>>().run((#(#passed,)*));
                     (value, #first, hessian)
+                }
+
+                #[doc = #diagonal]
+                #[allow(clippy::too_many_arguments)]
+                pub fn value_gradient_and_hessian_diagonal(&mut self, #(#typed),*) -> (#output, #short, #short) {
+                    let (value, first, second) = self.extras.get::<__pb::Hessian<Self>>().diagonal((#(#passed,)*));
+                    (value, #first, #second)
                 }
             }
         });

@@ -5,14 +5,17 @@ use std::marker::PhantomData;
 
 use ndarray::{ArrayBase, ArrayRef, Data, Zip};
 
+use super::meets::Meets;
 use super::operators::{Operator, Set};
 use super::{Entry, Marker, Rank};
 use crate::activation::{Activation, Frames};
+use crate::dual::DualNumber;
+use crate::float::Float;
 use crate::function::{Args, Function, Gradients, Mut, Ref, Shadows, Val};
 use crate::heap::HeapSize;
 use crate::operators::operator::{Add, Div, Mul, Rem, Sub};
 use crate::saved::Saved;
-use crate::shadow::{Accumulate, ArrayCells, Differentiable, Shadow};
+use crate::shadow::{ArrayCells, Differentiable, Shadow};
 
 /// What an array with elements `T` and dimensions `D` can be changed by: another array, which is broadcast, or a number.
 #[diagnostic::on_unimplemented(
@@ -20,8 +23,12 @@ use crate::shadow::{Accumulate, ArrayCells, Differentiable, Shadow};
     note = "arrays of the same elements and no more dimensions, and numbers of that type, have a rule"
 )]
 pub trait Change<T: Entry, D: Rank>: Differentiable + 'static {
+    /// Whether `x` has the shape of the result.
+    fn fits(&self, x: &ArrayRef<T, D>) -> bool;
     /// `x op= self`
     fn apply<O: Operator>(&self, x: &mut ArrayRef<T, D>);
+    /// `x = self op x`
+    fn apply_before<O: Operator>(&self, x: &mut ArrayRef<T, D>);
     /// Hands the gradient with respect to the changed array, in `dx`, on; `x` is as it was before.
     fn hand_back<O: Operator>(
         &self,
@@ -31,14 +38,20 @@ pub trait Change<T: Entry, D: Rank>: Differentiable + 'static {
     );
 }
 
-impl<T: Entry, D: Rank, E: Rank> Change<T, D> for ArrayRef<T, E> {
+impl<T: Meets<U, Both = T>, D: Rank, U: Meets<T, Both = T>, E: Rank> Change<T, D> for ArrayRef<U, E> {
+    fn fits(&self, x: &ArrayRef<T, D>) -> bool {
+        self.broadcast(x.raw_dim()).is_some()
+    }
     fn apply<O: Operator>(&self, x: &mut ArrayRef<T, D>) {
         x.zip_mut_with(self, |x, &r| *x = O::value(*x, r));
+    }
+    fn apply_before<O: Operator>(&self, x: &mut ArrayRef<T, D>) {
+        x.zip_mut_with(self, |x, &l| *x = O::value(l, *x));
     }
     fn hand_back<O: Operator>(
         &self,
         x: &ArrayRef<T, D>,
-        by: Shadow<ArrayCells<'_, T, E>>,
+        by: Shadow<ArrayCells<'_, U, E>>,
         dx: ArrayCells<'_, T, D>,
     ) {
         let r = self.broadcast(x.raw_dim()).expect("the forward broadcast it");
@@ -48,7 +61,7 @@ impl<T: Entry, D: Rank, E: Rank> Change<T, D> for ArrayRef<T, E> {
                 let cells = cells.broadcast(x.raw_dim()).expect("the forward broadcast it");
                 zip.and(cells).for_each(|dx, &x, &r, cell| {
                     let d = dx.get();
-                    cell.accumulate(O::right(x, r, d));
+                    T::to_right(cell, O::right(x, r, d));
                     dx.set(O::left(x, r, d));
                 });
             }
@@ -57,26 +70,40 @@ impl<T: Entry, D: Rank, E: Rank> Change<T, D> for ArrayRef<T, E> {
     }
 }
 
-impl<T: Entry, D: Rank> Change<T, D> for T {
-    fn apply<O: Operator>(&self, x: &mut ArrayRef<T, D>) {
-        x.map_inplace(|x| *x = O::value(*x, *self));
-    }
-    fn hand_back<O: Operator>(
-        &self,
-        x: &ArrayRef<T, D>,
-        by: Shadow<<T as Differentiable>::Shadow<'_>>,
-        dx: ArrayCells<'_, T, D>,
-    ) {
-        let mut total = T::ZERO;
-        Zip::from(dx).and(x).for_each(|dx, &x| {
-            let d = dx.get();
-            total += O::right(x, *self, d);
-            dx.set(O::left(x, *self, d));
-        });
-        if let Some(cell) = by.get() {
-            Accumulate::accumulate(cell, total);
+macro_rules! by_number {
+    ($([$($generics:tt)*] $T:ty, $S:ty;)*) => {$(
+        impl<$($generics)* D: Rank> Change<$T, D> for $S {
+            fn fits(&self, _: &ArrayRef<$T, D>) -> bool {
+                true
+            }
+            fn apply<O: Operator>(&self, x: &mut ArrayRef<$T, D>) {
+                x.map_inplace(|x| *x = O::value(*x, *self));
+            }
+            fn apply_before<O: Operator>(&self, x: &mut ArrayRef<$T, D>) {
+                x.map_inplace(|x| *x = O::value(*self, *x));
+            }
+            fn hand_back<O: Operator>(
+                &self,
+                x: &ArrayRef<$T, D>,
+                by: Shadow<<$S as Differentiable>::Shadow<'_>>,
+                dx: ArrayCells<'_, $T, D>,
+            ) {
+                let mut total = <$T>::default();
+                Zip::from(dx).and(x).for_each(|dx, &x| {
+                    let d = dx.get();
+                    total += O::right(x, *self, d);
+                    dx.set(O::left(x, *self, d));
+                });
+                if let Some(cell) = by.get() {
+                    <$T as Meets<$S>>::to_right(cell, total);
+                }
+            }
         }
-    }
+    )*};
+}
+by_number! {
+    [T: Entry,] T, T;
+    [T: Float, const N: usize,] DualNumber<T, N>, f64;
 }
 
 /// An operand as it is written: what its type is without its owner.
@@ -88,8 +115,8 @@ pub trait Term<T> {
 }
 
 macro_rules! terms {
-    ($([$($generics:tt)*] $t:ty => $As:ty;)*) => {$(
-        impl<$($generics)*> Term<T> for $t {
+    ($([$($generics:tt)*] $t:ty => $T:ty, $As:ty;)*) => {$(
+        impl<$($generics)*> Term<$T> for $t {
             type As = $As;
             #[inline(always)]
             fn term(&self) -> &$As {
@@ -99,9 +126,10 @@ macro_rules! terms {
     )*};
 }
 terms! {
-    [T: Entry, S: Data<Elem = T>, E: Rank] ArrayBase<S, E> => ArrayRef<T, E>;
-    [T: Entry, E: Rank] ArrayRef<T, E> => ArrayRef<T, E>;
-    [T: Entry] T => T;
+    [T: Entry, S: Data, E: Rank] ArrayBase<S, E> => T, ArrayRef<S::Elem, E>;
+    [T: Entry, U, E: Rank] ArrayRef<U, E> => T, ArrayRef<U, E>;
+    [T: Entry] T => T, T;
+    [T: Float, const N: usize] f64 => DualNumber<T, N>, f64;
 }
 
 /// `x op= r`
@@ -200,29 +228,35 @@ names! {
 
 /// `y.scaled_add(s, x)`
 #[allow(non_camel_case_types)]
-pub struct scaled_add<T, D, E> {
-    marker: Marker<(T, D, E)>,
+pub struct scaled_add<T, D, U, E> {
+    marker: Marker<(T, D, U, E)>,
 }
 
 /// *y += s·x: ṡ = ⟨x, ẏ⟩, ẋ = s·ẏ*
-pub fn scaled_add<T: Entry, D: Rank, E: Rank>(s: T, x: &ArrayRef<T, E>, y: &mut ArrayRef<T, D>) {
-    y.scaled_add(s, x);
+pub fn scaled_add<T, D, U, E>(s: T, x: &ArrayRef<U, E>, y: &mut ArrayRef<T, D>)
+where
+    T: Meets<U, Both = T>,
+    D: Rank,
+    U: Entry,
+    E: Rank,
+{
+    y.zip_mut_with(x, |y, &x| *y += s * x);
 }
 
-impl<T: Entry, D: Rank, E: Rank> Function for scaled_add<T, D, E> {
-    type Parameters = (Val<T>, Ref<ArrayRef<T, E>>, Mut<ArrayRef<T, D>>);
+impl<T: Meets<U, Both = T>, D: Rank, U: Entry, E: Rank> Function for scaled_add<T, D, U, E> {
+    type Parameters = (Val<T>, Ref<ArrayRef<U, E>>, Mut<ArrayRef<T, D>>);
     type Output = ();
     const NAME: &'static str = "scaled_add";
 
     fn primal((s, x, y): Args<'_, Self>) {
-        y.scaled_add(s, x);
+        scaled_add(s, x, y);
     }
 }
 
-impl<T: Entry, D: Rank, E: Rank> scaled_add<T, D, E> {
+impl<T: Meets<U, Both = T>, D: Rank, U: Entry, E: Rank> scaled_add<T, D, U, E> {
     /// The arguments of a call.
     #[inline(always)]
-    pub fn args<'a>(s: T, x: &'a ArrayRef<T, E>, y: &'a mut ArrayRef<T, D>) -> Args<'a, Self> {
+    pub fn args<'a>(s: T, x: &'a ArrayRef<U, E>, y: &'a mut ArrayRef<T, D>) -> Args<'a, Self> {
         (s, x, y)
     }
     /// The rule.
@@ -231,12 +265,12 @@ impl<T: Entry, D: Rank, E: Rank> scaled_add<T, D, E> {
     }
 }
 
-impl<T: Entry, D: Rank, E: Rank> Activation for Changing<scaled_add<T, D, E>, T> {
-    type Function = scaled_add<T, D, E>;
+impl<T: Meets<U, Both = T>, D: Rank, U: Entry, E: Rank> Activation for Changing<scaled_add<T, D, U, E>, T> {
+    type Function = scaled_add<T, D, U, E>;
 
     fn forward(&mut self, (s, x, y): Args<'_, Self::Function>) {
         self.old.save_to_restore(y);
-        y.scaled_add(s, x);
+        scaled_add(s, x, y);
     }
     fn pullback<'a>(
         &mut self,
@@ -248,10 +282,10 @@ impl<T: Entry, D: Rank, E: Rank> Activation for Changing<scaled_add<T, D, E>, T>
         let mut total = T::ZERO;
         if let Some(dy) = dy.get() {
             let x = x.broadcast(dy.raw_dim()).expect("the forward broadcast it");
-            Zip::from(dy).and(x).for_each(|dy, &x| total += x * dy.get());
+            Zip::from(dy).and(x).for_each(|dy, &x| total += dy.get() * x);
             if let Some(dx) = dx.get() {
                 let dx = dx.broadcast(dy.raw_dim()).expect("the forward broadcast it");
-                Zip::from(dy).and(dx).for_each(|dy, dx| dx.accumulate(s * dy.get()));
+                Zip::from(dy).and(dx).for_each(|dy, dx| T::to_right(dx, dy.get() * s));
             }
         }
         (total, (), ())

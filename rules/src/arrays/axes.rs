@@ -2,11 +2,12 @@
 
 use ndarray::{Array, ArrayRef, ArrayView1, Axis, RemoveAxis, Zip};
 
-use super::operation::{Operation, operation};
+use super::operation::{Kept, Operation, operation};
 use super::reductions::pull_product;
 use super::spare::Spare;
 use super::{Entry, Rank};
 use crate::function::{Args, ConstVal, Cotangent, Gradients, Ref, Shadows};
+use crate::heap::heap_size;
 use crate::shadow::{Accumulate, ArrayCells};
 
 operation! {
@@ -125,25 +126,52 @@ impl<T: Entry, D: Rank + RemoveAxis<Smaller: Rank>> Operation for mean_axis<T, D
     }
 }
 
-impl<T: Entry, D: Rank + RemoveAxis<Smaller: Rank>> Operation for product_axis<T, D> {
-    type Kept = Spare<T>;
+/// What products keep from call to call.
+pub struct Products<T> {
+    spare: Spare<T>,
+    /// For the elements of a lane.
+    before: Vec<T>,
+}
 
-    fn forward(spare: &mut Spare<T>, (x, axis): Args<'_, Self>) -> Array<T, D::Smaller> {
-        reduced(x, axis, spare, |lane| lane.product(), T::ONE, |y, x| *y *= x)
+impl<T> Default for Products<T> {
+    fn default() -> Self {
+        Products { spare: Spare::default(), before: Vec::new() }
+    }
+}
+
+heap_size! { [T: Entry] Products<T> { spare, before } }
+
+impl<T: Entry> Kept for Products<T> {
+    fn once() -> Self {
+        Products { spare: Spare::once(), ..Products::default() }
+    }
+    fn settle(&mut self) {
+        self.spare.settle();
+    }
+    fn reset(&mut self) {
+        self.spare.reset();
+    }
+}
+
+impl<T: Entry, D: Rank + RemoveAxis<Smaller: Rank>> Operation for product_axis<T, D> {
+    type Kept = Products<T>;
+
+    fn forward(kept: &mut Products<T>, (x, axis): Args<'_, Self>) -> Array<T, D::Smaller> {
+        reduced(x, axis, &mut kept.spare, |lane| lane.product(), T::ONE, |y, x| *y *= x)
     }
     fn pullback<'a>(
-        _: &mut Spare<T>,
+        kept: &mut Products<T>,
         (x, axis): Args<'a, Self>,
         (dx, _): Shadows<'a, Self>,
         d: Cotangent<'_, Self>,
     ) -> Gradients<Self> {
         if let Some(dx) = dx.get() {
             let lanes = Zip::from(dx.lanes(axis)).and(x.lanes(axis)).and(d);
-            lanes.for_each(|dx, x, &d| pull_product(&x, &dx, d));
+            lanes.for_each(|dx, x, &d| pull_product(&x, dx, d, &mut kept.before));
         }
         ((), ())
     }
-    fn reclaim(spare: &mut Spare<T>, y: Array<T, D::Smaller>) {
-        spare.reclaim(y);
+    fn reclaim(kept: &mut Products<T>, y: Array<T, D::Smaller>) {
+        kept.spare.reclaim(y);
     }
 }

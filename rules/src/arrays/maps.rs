@@ -5,9 +5,11 @@
 
 use std::marker::PhantomData;
 
-use ndarray::{Array, ArrayRef, ArrayView, Axis};
+use ndarray::{Array, ArrayRef, ArrayView};
 
+use super::meets::Meets;
 use super::operation::Kept;
+use super::order::backwards;
 use super::spare::Spare;
 use super::{Entry, Marker, Rank};
 use crate::callable::{Callable, Called, Lent};
@@ -15,18 +17,32 @@ use crate::function::{Args, Cotangent, Function, Gradients, Mut, Ref, Shadows, V
 use crate::heap::HeapSize;
 use crate::rule::Rule;
 use crate::saved::Contents;
-use crate::shadow::{Accumulate, ArrayCells, Ignored, Shadow};
+use crate::shadow::{ArrayCells, Ignored, Shadow};
 use crate::state::State;
 
-/// `x.mapv(f)`: *ẋᵢ = ẏᵢ·f′(xᵢ)*
-#[allow(non_camel_case_types)]
-pub struct mapv<T, D, F> {
-    marker: Marker<(T, D, F)>,
+/// `x.mapv(f)`: *ẋᵢ = ẏᵢ·f′(xᵢ)*. The elements of *x* are of type `A`, those of the result of type `T`.
+pub struct Map<T, A, D, F> {
+    marker: Marker<(T, A, D, F)>,
 }
+
+/// The rule of [`mapv()`].
+#[allow(non_camel_case_types)]
+pub type mapv<T, D, F> = Map<T, T, D, F>;
+/// The rule of [`mapv_of_constants()`].
+#[allow(non_camel_case_types)]
+pub type mapv_of_constants<T, D, F> = Map<T, f64, D, F>;
 
 /// See ndarray's `mapv`.
 pub fn mapv<T: Entry, D: Rank>(x: &ArrayRef<T, D>, f: impl Fn(T) -> T) -> Array<T, D> {
     x.mapv(f)
+}
+
+/// [`mapv()`] of constants with a function of dual numbers, for what that captures.
+pub fn mapv_of_constants<T: Meets<f64, Both = T>, D: Rank>(
+    x: &ArrayRef<f64, D>,
+    f: impl Fn(T) -> T,
+) -> Array<T, D> {
+    x.map(|&x| f(T::of_right(x)))
 }
 
 /// `x.mapv_inplace(f)`: *ẋᵢ ← ẋᵢ·f′(xᵢ)*
@@ -49,24 +65,11 @@ fn in_order<A, D: Rank>(view: ArrayView<'_, A, D>, by_columns: bool) -> ArrayVie
     if by_columns { view.reversed_axes() } else { view }
 }
 
-/// All elements, the last one first.
-fn backwards<A, D: Rank>(mut view: ArrayView<'_, A, D>) -> impl Iterator<Item = &A> {
-    let slice = view.to_slice();
-    if slice.is_none() {
-        (0..view.ndim()).for_each(|axis| view.invert_axis(Axis(axis)));
-    }
-    let (near, far) = match slice {
-        Some(slice) => (Some(slice.iter().rev()), None),
-        None => (None, Some(view.into_iter())),
-    };
-    near.into_iter().flatten().chain(far.into_iter().flatten())
-}
-
-/// The rule of [`mapv()`].
-pub struct Mapped<T, D, F: Callable> {
+/// The rule of a [`Map`].
+pub struct Mapped<T, A, D, F: Callable> {
     spare: Spare<T>,
     residuals: Waiting<F::Residual>,
-    rank: PhantomData<fn() -> D>,
+    of: Marker<(A, D)>,
 }
 
 /// Memory for what the calls of a function leave, as [`Spare`] is for outputs.
@@ -98,22 +101,22 @@ impl<R> Waiting<R> {
     }
 }
 
-impl<T: Entry, D: Rank, F: Callable> Mapped<T, D, F> {
+impl<T: Meets<A, Both = T>, A: Entry, D: Rank, F: Callable> Mapped<T, A, D, F> {
     fn new() -> Self {
-        Mapped { spare: Spare::default(), residuals: Waiting::new(), rank: PhantomData }
+        Mapped { spare: Spare::default(), residuals: Waiting::new(), of: PhantomData }
     }
 
     #[inline(always)]
     fn run(
         &mut self,
-        x: &ArrayRef<T, D>,
+        x: &ArrayRef<A, D>,
         mut f: impl FnMut(T) -> (T, F::Residual),
     ) -> (Array<T, D>, Vec<F::Residual>) {
         let mut y = self.spare.like(x);
         let mut residuals = self.residuals.take(x.len());
-        let mut each = |(y, &x): (&mut T, &T)| {
+        let mut each = |(y, &x): (&mut T, &A)| {
             let residual;
-            (*y, residual) = f(x);
+            (*y, residual) = f(T::of_right(x));
             residuals.push(residual);
         };
         let by_columns = by_columns(x);
@@ -130,27 +133,27 @@ impl<T: Entry, D: Rank, F: Callable> Mapped<T, D, F> {
     fn undo(
         &mut self,
         mut residuals: Vec<F::Residual>,
-        x: &ArrayRef<T, D>,
-        dx: Shadow<ArrayCells<'_, T, D>>,
+        x: &ArrayRef<A, D>,
+        dx: Shadow<ArrayCells<'_, A, D>>,
         d: &Array<T, D>,
         mut f: impl FnMut(F::Residual, T, T) -> T,
     ) {
         let by_columns = by_columns(x);
         let (x, d) = (in_order(x.view(), by_columns), in_order(d.view(), by_columns));
         let dx = dx.get().map(|dx| in_order(dx, by_columns));
-        let mut each = |residual, (&x, &d): (&T, &T)| f(residual, x, d);
+        let mut each = |residual, (&x, &d): (&A, &T)| f(residual, T::of_right(x), d);
         let residuals_backwards = residuals.drain(..).rev();
         match dx.map(|dx| (dx, dx.to_slice(), x.to_slice(), d.to_slice())) {
             Some((_, Some(dx), Some(x), Some(d))) => {
                 let arguments = x.iter().zip(d).zip(dx).rev();
                 for (((x, d), dx), residual) in arguments.zip(residuals_backwards) {
-                    dx.accumulate(each(residual, (x, d)));
+                    T::to_right(dx, each(residual, (x, d)));
                 }
             }
             Some((dx, ..)) => {
                 let arguments = backwards(x).zip(backwards(d)).zip(backwards(dx));
                 for ((arguments, dx), residual) in arguments.zip(residuals_backwards) {
-                    dx.accumulate(each(residual, arguments));
+                    T::to_right(dx, each(residual, arguments));
                 }
             }
             // The function may have captured something that has a gradient.
@@ -166,7 +169,7 @@ impl<T: Entry, D: Rank, F: Callable> Mapped<T, D, F> {
     }
 }
 
-impl<T: Entry, D: Rank, F: Callable> State for Mapped<T, D, F> {
+impl<T: Meets<A, Both = T>, A: Entry, D: Rank, F: Callable> State for Mapped<T, A, D, F> {
     fn reset(&mut self) {
         self.residuals.reset();
         self.spare.reset();
@@ -182,18 +185,18 @@ impl<T: Entry, D: Rank, F: Callable> State for Mapped<T, D, F> {
     }
 }
 
-impl<T: Entry, D: Rank, F: Callable> Function for mapv<T, D, F> {
-    type Parameters = (Ref<ArrayRef<T, D>>, Called<(Val<T>,), T, F>);
+impl<T: Meets<A, Both = T>, A: Entry, D: Rank, F: Callable> Function for Map<T, A, D, F> {
+    type Parameters = (Ref<ArrayRef<A, D>>, Called<(Val<T>,), T, F>);
     type Output = Array<T, D>;
     const NAME: &'static str = "mapv";
 
     fn primal((x, f): Args<'_, Self>) -> Array<T, D> {
-        x.mapv(|x| (f.primal)((x,)))
+        x.map(|&x| (f.primal)((T::of_right(x),)))
     }
 }
 
-impl<T: Entry, D: Rank, F: Callable> Rule for Mapped<T, D, F> {
-    type Function = mapv<T, D, F>;
+impl<T: Meets<A, Both = T>, A: Entry, D: Rank, F: Callable> Rule for Mapped<T, A, D, F> {
+    type Function = Map<T, A, D, F>;
     type Residual = Vec<F::Residual>;
 
     fn forward(&mut self, (x, f): Args<'_, Self::Function>) -> (Array<T, D>, Self::Residual) {
@@ -216,19 +219,19 @@ impl<T: Entry, D: Rank, F: Callable> Rule for Mapped<T, D, F> {
     }
 }
 
-impl<T: Entry, D: Rank, F: Callable> mapv<T, D, F> {
+impl<T: Meets<A, Both = T>, A: Entry, D: Rank, F: Callable> Map<T, A, D, F> {
     /// The rule.
-    pub fn rule() -> Mapped<T, D, F> {
+    pub fn rule() -> Mapped<T, A, D, F> {
         Mapped::new()
     }
 }
 
-impl<T: Entry, D: Rank, R: Send + 'static> mapv<T, D, Lent<R>> {
+impl<T: Meets<A, Both = T>, A: Entry, D: Rank, R: Send + 'static> Map<T, A, D, Lent<R>> {
     /// The forward of a call with a closure: itself and its forward.
     #[inline(always)]
     pub fn takes_no_function_put_constant_around_it(
-        rule: &mut Mapped<T, D, Lent<R>>,
-        x: &ArrayRef<T, D>,
+        rule: &mut Mapped<T, A, D, Lent<R>>,
+        x: &ArrayRef<A, D>,
         _: impl Fn(T) -> T,
         mut forward: impl FnMut((T,)) -> (T, R),
     ) -> (Array<T, D>, Vec<R>) {
@@ -238,9 +241,9 @@ impl<T: Entry, D: Rank, R: Send + 'static> mapv<T, D, Lent<R>> {
     /// Its pullback.
     #[inline(always)]
     pub fn pullback_with<'a>(
-        rule: &mut Mapped<T, D, Lent<R>>,
+        rule: &mut Mapped<T, A, D, Lent<R>>,
         residuals: Vec<R>,
-        x: &'a ArrayRef<T, D>,
+        x: &'a ArrayRef<A, D>,
         mut pullback: impl FnMut(R, (T,), (Ignored,), T) -> (T,),
         (dx, _): Shadows<'a, Self>,
         d: &Array<T, D>,

@@ -11,19 +11,22 @@
 
 use std::cell::Cell;
 
-use ndarray::{ArrayRef, Dimension, NdFloat};
+use ndarray::{Dimension, LinalgScalar};
 
 use crate::blas::MatrixScalar;
-use crate::float::Scalar;
+use crate::dual::DualNumber;
+use crate::float::{Float, Scalar};
 use crate::shadow::Element;
 
 mod assign;
 mod axes;
 mod construct;
 mod maps;
+mod meets;
 mod operation;
 mod operators;
 mod order;
+mod owned;
 mod products;
 mod reductions;
 mod shapes;
@@ -35,13 +38,23 @@ mod variances;
 pub mod functions {
     pub use super::assign::*;
     pub use super::axes::{mean_axis, product_axis, sum_axis};
+<<<<<<< HEAD
     pub use super::construct::{from_elem, laid_out, line, listed, shaped};
     pub use super::maps::{mapv, mapv_inplace};
+=======
+    pub use super::construct::{from_elem, line, listed, shaped};
+    pub use super::maps::{mapv, mapv as mapv_into, mapv_inplace, mapv_of_constants};
+>>>>>>> 9ac6dcaf439413a43e0f3e9e1aa608cdafb6ca0c
     pub use super::operators::{
         add, add_left, add_right, div, div_left, div_right, mul, mul_left, mul_right, rem, rem_left,
         rem_right, sub, sub_left, sub_right,
     };
+<<<<<<< HEAD
     pub use super::order::{layout, layout_across, order, zip_order};
+=======
+    pub use super::order::order;
+    pub use super::owned::*;
+>>>>>>> 9ac6dcaf439413a43e0f3e9e1aa608cdafb6ca0c
     pub use super::products::{dot, dot as inner};
     pub use super::reductions::{mean, product, std_dev, sum, var};
     pub use super::shapes::{join, reshape, select};
@@ -49,34 +62,46 @@ pub mod functions {
     pub use super::variances::{std_axis, var_axis};
 }
 
-/// What arrays consist of: `f32` or `f64`.
-pub trait Entry: Scalar + MatrixScalar + NdFloat + Element<Cells = Cell<Self>> {
+/// What arrays consist of: `f32` or `f64`, or dual numbers.
+pub trait Entry: Scalar + MatrixScalar + LinalgScalar + Element<Cells = Cell<Self>> {
     /// `n as Self`
     fn count(n: usize) -> Self;
     /// *self·factor + term*, rounded once.
     fn fused(self, factor: Self, term: Self) -> Self;
-    /// ndarray's `var`.
-    fn variance<D: Dimension>(x: &ArrayRef<Self, D>, ddof: Self) -> Self;
 }
 
-macro_rules! entries {
-    ($($T:ident)*) => {$(
-        impl Entry for $T {
-            #[inline(always)]
-            fn count(n: usize) -> $T {
-                n as $T
-            }
-            #[inline(always)]
-            fn fused(self, factor: $T, term: $T) -> $T {
-                self.mul_add(factor, term)
-            }
-            fn variance<D: Dimension>(x: &ArrayRef<$T, D>, ddof: $T) -> $T {
-                x.var(ddof)
-            }
-        }
-    )*};
+impl Entry for f32 {
+    #[inline(always)]
+    fn count(n: usize) -> f32 {
+        n as f32
+    }
+    #[inline(always)]
+    fn fused(self, factor: f32, term: f32) -> f32 {
+        self.mul_add(factor, term)
+    }
 }
-entries!(f32 f64);
+
+impl Entry for f64 {
+    #[inline(always)]
+    fn count(n: usize) -> f64 {
+        n as f64
+    }
+    #[inline(always)]
+    fn fused(self, factor: f64, term: f64) -> f64 {
+        self.mul_add(factor, term)
+    }
+}
+
+impl<T: Float, const N: usize> Entry for DualNumber<T, N> {
+    #[inline(always)]
+    fn count(n: usize) -> Self {
+        Self::constant(n as f64)
+    }
+    #[inline(always)]
+    fn fused(self, factor: Self, term: Self) -> Self {
+        self.mul_add(factor, term)
+    }
+}
 
 /// Types that a function is generic over.
 type Marker<T> = std::marker::PhantomData<fn() -> T>;

@@ -27,6 +27,10 @@ pub trait Operation: Function {
 
 /// What lasts from call to call.
 pub trait Kept: Default + Send + HeapSize {
+    /// For one forward, without a pullback.
+    fn once() -> Self {
+        Self::default()
+    }
     /// The pullback of the latest forward has run.
     fn settle(&mut self) {}
     /// Forwards whose pullbacks have not run are forgotten, along with what they returned.
@@ -34,6 +38,9 @@ pub trait Kept: Default + Send + HeapSize {
 }
 
 impl Kept for () {}
+
+/// Memory to work in.
+impl<T: Copy + Send> Kept for Vec<T> {}
 
 /// The rule of an [`Operation`].
 pub struct Operated<F: Operation>(F::Kept);
@@ -131,5 +138,5 @@ pub(super) use operation;
 
 /// The function by itself, in memory of its own.
 pub(super) fn primal<F: Operation>(args: Args<'_, F>) -> F::Output {
-    F::forward(&mut F::Kept::default(), args)
+    F::forward(&mut F::Kept::once(), args)
 }

@@ -6,12 +6,15 @@ use std::marker::PhantomData;
 
 use ndarray::{Array, ArrayBase, ArrayRef, ArrayView, Data, DimMax, Dimension, Zip};
 
+use super::meets::Meets;
 use super::operation::{Operated, Operation, primal};
 use super::spare::{Spare, zips_by_columns};
 use super::{Entry, Marker, Rank};
+use crate::dual::DualNumber;
+use crate::float::{Float, Scalar};
 use crate::function::{Args, Cotangent, Function, Gradients, Ref, Shadows};
 use crate::operators::operator::{Add, Div, Mul, Rem, Sub};
-use crate::shadow::{Accumulate, ArrayCells, Differentiable, Shadow};
+use crate::shadow::{ArrayCells, Differentiable, Shadow};
 
 /// An operator: its value, and what its pullback adds to the gradients of either operand.
 pub trait Operator: 'static {
@@ -19,11 +22,11 @@ pub trait Operator: 'static {
     const READS_LEFT: bool;
 
     /// The value.
-    fn value<T: Entry>(l: T, r: T) -> T;
+    fn value<L: Meets<R>, R: Entry>(l: L, r: R) -> L::Both;
     /// For the left operand.
-    fn left<T: Entry>(l: T, r: T, d: T) -> T;
+    fn left<L: Meets<R>, R: Entry>(l: L, r: R, d: L::Both) -> L::Both;
     /// For the right operand.
-    fn right<T: Entry>(l: T, r: T, d: T) -> T;
+    fn right<L: Meets<R>, R: Entry>(l: L, r: R, d: L::Both) -> L::Both;
 }
 
 /// What replaces the left operand by the right one.
@@ -36,15 +39,15 @@ macro_rules! operators {
             const READS_LEFT: bool = $reads;
 
             #[inline(always)]
-            fn value<T: Entry>($l: T, $r: T) -> T {
+            fn value<L: Meets<R>, R: Entry>($l: L, $r: R) -> L::Both {
                 $value
             }
             #[inline(always)]
-            fn left<T: Entry>($l: T, $r: T, $d: T) -> T {
+            fn left<L: Meets<R>, R: Entry>($l: L, $r: R, $d: L::Both) -> L::Both {
                 $left
             }
             #[inline(always)]
-            fn right<T: Entry>($l: T, $r: T, $d: T) -> T {
+            fn right<L: Meets<R>, R: Entry>($l: L, $r: R, $d: L::Both) -> L::Both {
                 $right
             }
         }
@@ -55,8 +58,8 @@ operators! {
     Sub, reads left: false; |l, r, d| l - r, left: d, right: -d;
     Mul, reads left: true; |l, r, d| l * r, left: d * r, right: d * l;
     Div, reads left: true; |l, r, d| l / r, left: d / r, right: -(d / r) * (l / r);
-    Set, reads left: false; |l, r, d| r, left: T::ZERO, right: d;
-    Rem, reads left: true; |l, r, d| l % r, left: d, right: -d * l.truncated_quotient(r);
+    Set, reads left: false; |l, r, d| L::of_right(r), left: L::Both::default(), right: d;
+    Rem, reads left: true; |l, r, d| l % r, left: d, right: -d * L::of_left(l).truncated_quotient(L::of_right(r));
 }
 
 /// Whose layout the result has.
@@ -150,16 +153,22 @@ fn stretched_cells<'a, T: Entry, D: Rank, F: Dimension>(
     cells.broadcast(shape.clone()).expect("checked before")
 }
 
-impl<T: Entry, D: Rank + DimMax<E, Output: Rank>, E: Rank> Operands<ArrayRef<T, E>> for ArrayRef<T, D> {
-    type Entry = T;
+impl<T, U, D, E> Operands<ArrayRef<U, E>> for ArrayRef<T, D>
+where
+    T: Meets<U>,
+    U: Entry,
+    D: Rank + DimMax<E, Output: Rank>,
+    E: Rank,
+{
+    type Entry = T::Both;
     type Rank = Larger<D, E>;
 
     fn combine<O: Operator>(
         &self,
-        right: &ArrayRef<T, E>,
+        right: &ArrayRef<U, E>,
         of: Of,
-        spare: &mut Spare<T>,
-    ) -> Array<T, Larger<D, E>> {
+        spare: &mut Spare<T::Both>,
+    ) -> Array<T::Both, Larger<D, E>> {
         let shape = shape_of_both::<D, E>(self.shape(), right.shape());
         let (l, r) = (stretched(self, &shape), stretched(right, &shape));
         let mut result = match of {
@@ -173,10 +182,10 @@ impl<T: Entry, D: Rank + DimMax<E, Output: Rank>, E: Rank> Operands<ArrayRef<T, 
 
     fn hand_back<O: Operator>(
         &self,
-        right: &ArrayRef<T, E>,
+        right: &ArrayRef<U, E>,
         to_left: Shadow<ArrayCells<'_, T, D>>,
-        to_right: Shadow<ArrayCells<'_, T, E>>,
-        d: &Array<T, Larger<D, E>>,
+        to_right: Shadow<ArrayCells<'_, U, E>>,
+        d: &Array<T::Both, Larger<D, E>>,
     ) {
         let shape = d.raw_dim();
         let (l, r) = (stretched(self, &shape), stretched(right, &shape));
@@ -187,32 +196,34 @@ impl<T: Entry, D: Rank + DimMax<E, Output: Rank>, E: Rank> Operands<ArrayRef<T, 
         match (to_left, to_right) {
             (Some(to_left), Some(to_right)) => {
                 of_d.and(to_left).and(to_right).for_each(|&d, &l, &r, to_left, to_right| {
-                    to_left.accumulate(O::left(l, r, d));
-                    to_right.accumulate(O::right(l, r, d));
+                    T::to_left(to_left, O::left(l, r, d));
+                    T::to_right(to_right, O::right(l, r, d));
                 })
             }
             (Some(cells), None) => {
-                of_d.and(cells).for_each(|&d, &l, &r, cell| cell.accumulate(O::left(l, r, d)))
+                of_d.and(cells).for_each(|&d, &l, &r, cell| T::to_left(cell, O::left(l, r, d)))
             }
             (None, Some(cells)) => {
-                of_d.and(cells).for_each(|&d, &l, &r, cell| cell.accumulate(O::right(l, r, d)))
+                of_d.and(cells).for_each(|&d, &l, &r, cell| T::to_right(cell, O::right(l, r, d)))
             }
             (None, None) => {}
         }
     }
 }
 
-/// An array and a number; `l` and `r` are the operands.
+/// An array and a number; `l` and `r` are the operands, elements of types `A` and numbers of type `S`.
 macro_rules! with_number {
     (
-        [$($generics:tt)*] $L:ty, $R:ty: $this:ident, $right:ident, $to_left:ident, $to_right:ident;
-        $array:ident and $number:ident; |$x:ident, $s:ident| $l:ident, $r:ident; $to_array:ident, $to_number:ident: $left:ident, $other:ident
+        [$($generics:tt)*] $A:ty, $S:ty => $Both:ty;
+        $L:ty, $R:ty: $this:ident, $right:ident, $to_left:ident, $to_right:ident;
+        $array:ident and $number:ident; |$x:ident, $s:ident| $l:ident, $r:ident;
+        $to_array:ident, $to_number:ident: $left:ident to $element:expr, $other:ident to $cell:expr
     ) => {
         impl<$($generics)*> Operands<$R> for $L {
-            type Entry = T;
+            type Entry = $Both;
             type Rank = D;
 
-            fn combine<O: Operator>(&self, $right: &$R, _: Of, spare: &mut Spare<T>) -> Array<T, D> {
+            fn combine<O: Operator>(&self, $right: &$R, _: Of, spare: &mut Spare<$Both>) -> Array<$Both, D> {
                 let $this = self;
                 let (mut result, $s) = (spare.like($array), *$number);
                 Zip::from(&mut result).and($array).for_each(|y, &$x| *y = O::value($l, $r));
@@ -224,40 +235,58 @@ macro_rules! with_number {
                 $right: &$R,
                 $to_left: Shadow<<$L as Differentiable>::Shadow<'_>>,
                 $to_right: Shadow<<$R as Differentiable>::Shadow<'_>>,
-                d: &Array<T, D>,
+                d: &Array<$Both, D>,
             ) {
                 let $this = self;
                 let $s = *$number;
                 if let Some(cells) = $to_array.get() {
-                    Zip::from(d).and($array).and(cells).for_each(|&d, &$x, cell| cell.accumulate(O::$left($l, $r, d)));
+                    Zip::from(d).and($array).and(cells).for_each(|&d, &$x, cell| ($element)(cell, O::$left($l, $r, d)));
                 }
                 if let Some(cell) = $to_number.get() {
-                    let mut total = T::default();
+                    let mut total = <$Both>::default();
                     Zip::from(d).and($array).for_each(|&d, &$x| total += O::$other($l, $r, d));
-                    Accumulate::accumulate(cell, total);
+                    ($cell)(cell, total);
                 }
             }
         }
     };
 }
-with_number! {
-    [T: Entry, D: Rank] ArrayRef<T, D>, T: this, right, to_left, to_right;
-    this and right; |x, s| x, s; to_left, to_right: left, right
-}
 
-/// Not generic, so that the compiler finds the type of a literal.
-macro_rules! number_first {
-    ($($number:ident)*) => {$(
-        const _: () = {
-            type T = $number;
-            with_number! {
-                [D: Rank] $number, ArrayRef<$number, D>: this, right, to_left, to_right;
-                right and this; |x, s| s, x; to_right, to_left: right, left
-            }
-        };
+/// An array of elements on the left, a number on the right.
+macro_rules! number_last {
+    ($([$($generics:tt)*] $A:ty, $S:ty => $Both:ty;)*) => {$(
+        with_number! {
+            [$($generics)* D: Rank] $A, $S => $Both;
+            ArrayRef<$A, D>, $S: this, right, to_left, to_right;
+            this and right; |x, s| x, s;
+            to_left, to_right: left to <$A as Meets<$S>>::to_left, right to <$A as Meets<$S>>::to_right
+        }
     )*};
 }
-number_first!(f32 f64);
+number_last! {
+    [T: Entry,] T, T => T;
+    [T: Float, const N: usize,] DualNumber<T, N>, f64 => DualNumber<T, N>;
+    [T: Float, const N: usize,] f64, DualNumber<T, N> => DualNumber<T, N>;
+}
+
+/// The other way round. Floats are not generic, so that the compiler finds the type of a literal.
+macro_rules! number_first {
+    ($([$($generics:tt)*] $S:ty, $A:ty => $Both:ty;)*) => {$(
+        with_number! {
+            [$($generics)* D: Rank] $A, $S => $Both;
+            $S, ArrayRef<$A, D>: this, right, to_left, to_right;
+            right and this; |x, s| s, x;
+            to_right, to_left: right to <$S as Meets<$A>>::to_right, left to <$S as Meets<$A>>::to_left
+        }
+    )*};
+}
+number_first! {
+    [] f32, f32 => f32;
+    [] f64, f64 => f64;
+    [T: Float, const N: usize,] f64, DualNumber<T, N> => DualNumber<T, N>;
+    [T: Float, const N: usize,] DualNumber<T, N>, f64 => DualNumber<T, N>;
+    [T: Float, const N: usize,] DualNumber<T, N>, DualNumber<T, N> => DualNumber<T, N>;
+}
 
 /// Operands as they are written, by reference: what their types are without their owners.
 #[diagnostic::on_unimplemented(
@@ -273,9 +302,26 @@ pub trait Written<B: ?Sized> {
     fn both<'a>(&'a self, right: &'a B) -> (&'a Self::Left, &'a Self::Right);
 }
 
+impl<S: Data, D: Dimension, B: ?Sized> Written<B> for ArrayBase<S, D>
+where
+    ArrayRef<S::Elem, D>: Written<B>,
+{
+    type Left = <ArrayRef<S::Elem, D> as Written<B>>::Left;
+    type Right = <ArrayRef<S::Elem, D> as Written<B>>::Right;
+    #[inline(always)]
+    fn both<'a>(&'a self, right: &'a B) -> (&'a Self::Left, &'a Self::Right) {
+        (**self).both(right)
+    }
+}
+
+/// `Left` is what has no owner.
 macro_rules! written {
-    ($([$($generics:tt)*] $L:ty, $R:ty => $Left:ty, $Right:ty;)*) => {$(
-        impl<$($generics)*> Written<$R> for $L {
+    ($([$($generics:tt)*] $Left:ty, $R:ty => $Right:ty;)*) => {$(
+        impl<$($generics)*> Written<$R> for $Left
+        where
+            $Left: Operands<$Right>,
+            $Right: Differentiable + 'static,
+        {
             type Left = $Left;
             type Right = $Right;
             #[inline(always)]
@@ -286,26 +332,24 @@ macro_rules! written {
     )*};
 }
 written! {
-    [T: Entry, S: Data<Elem = T>, Q: Data<Elem = T>, D: Rank + DimMax<E, Output: Rank>, E: Rank]
-        ArrayBase<S, D>, ArrayBase<Q, E> => ArrayRef<T, D>, ArrayRef<T, E>;
-    [T: Entry, S: Data<Elem = T>, D: Rank + DimMax<E, Output: Rank>, E: Rank]
-        ArrayBase<S, D>, ArrayRef<T, E> => ArrayRef<T, D>, ArrayRef<T, E>;
-    [T: Entry, S: Data<Elem = T>, D: Rank + DimMax<E, Output: Rank>, E: Rank]
-        ArrayRef<T, D>, ArrayBase<S, E> => ArrayRef<T, D>, ArrayRef<T, E>;
-    [T: Entry, D: Rank + DimMax<E, Output: Rank>, E: Rank]
-        ArrayRef<T, D>, ArrayRef<T, E> => ArrayRef<T, D>, ArrayRef<T, E>;
-    [T: Entry, S: Data<Elem = T>, D: Rank] ArrayBase<S, D>, T => ArrayRef<T, D>, T;
-    [T: Entry, D: Rank] ArrayRef<T, D>, T => ArrayRef<T, D>, T;
-    [S: Data<Elem = f32>, D: Rank] f32, ArrayBase<S, D> => f32, ArrayRef<f32, D>;
-    [S: Data<Elem = f64>, D: Rank] f64, ArrayBase<S, D> => f64, ArrayRef<f64, D>;
-    [D: Rank] f32, ArrayRef<f32, D> => f32, ArrayRef<f32, D>;
-    [D: Rank] f64, ArrayRef<f64, D> => f64, ArrayRef<f64, D>;
+    [T, D: Dimension, S: Data, E: Dimension] ArrayRef<T, D>, ArrayBase<S, E> => ArrayRef<S::Elem, E>;
+    [T, D: Dimension, U, E: Dimension] ArrayRef<T, D>, ArrayRef<U, E> => ArrayRef<U, E>;
+    [T, D: Dimension] ArrayRef<T, D>, f32 => f32;
+    [T, D: Dimension] ArrayRef<T, D>, f64 => f64;
+    [T, D: Dimension, U: Float, const N: usize] ArrayRef<T, D>, DualNumber<U, N> => DualNumber<U, N>;
+    [S: Data, D: Dimension] f32, ArrayBase<S, D> => ArrayRef<S::Elem, D>;
+    [S: Data, D: Dimension] f64, ArrayBase<S, D> => ArrayRef<S::Elem, D>;
+    [T: Float, const N: usize, S: Data, D: Dimension] DualNumber<T, N>, ArrayBase<S, D> => ArrayRef<S::Elem, D>;
+    [T, D: Dimension] f32, ArrayRef<T, D> => ArrayRef<T, D>;
+    [T, D: Dimension] f64, ArrayRef<T, D> => ArrayRef<T, D>;
+    [T: Float, const N: usize, U, D: Dimension] DualNumber<T, N>, ArrayRef<U, D> => ArrayRef<U, D>;
 }
 
 /// An operator of two operands.
 pub struct Combined<O, L: ?Sized, R: ?Sized, W>(Marker<(O, PhantomData<L>, PhantomData<R>, W)>);
 
-type Result<L, R> = Array<<L as Operands<R>>::Entry, <L as Operands<R>>::Rank>;
+/// What an operator makes of its operands.
+pub(super) type Outcome<L, R> = Array<<L as Operands<R>>::Entry, <L as Operands<R>>::Rank>;
 
 impl<O, L, R, W> Function for Combined<O, L, R, W>
 where
@@ -315,10 +359,10 @@ where
     W: Layout,
 {
     type Parameters = (Ref<L>, Ref<R>);
-    type Output = Result<L, R>;
+    type Output = Outcome<L, R>;
     const NAME: &'static str = "operator";
 
-    fn primal(args: Args<'_, Self>) -> Result<L, R> {
+    fn primal(args: Args<'_, Self>) -> Outcome<L, R> {
         primal::<Self>(args)
     }
 }
@@ -332,7 +376,7 @@ where
 {
     type Kept = Spare<L::Entry>;
 
-    fn forward(spare: &mut Spare<L::Entry>, (l, r): Args<'_, Self>) -> Result<L, R> {
+    fn forward(spare: &mut Spare<L::Entry>, (l, r): Args<'_, Self>) -> Outcome<L, R> {
         l.combine::<O>(r, W::OF, spare)
     }
     fn pullback<'a>(
@@ -344,7 +388,7 @@ where
         l.hand_back::<O>(r, dl, dr, d);
         ((), ())
     }
-    fn reclaim(spare: &mut Spare<L::Entry>, output: Result<L, R>) {
+    fn reclaim(spare: &mut Spare<L::Entry>, output: Outcome<L, R>) {
         spare.reclaim(output);
     }
 }
@@ -374,7 +418,7 @@ where
 macro_rules! names {
     ($($name:ident: $Op:ident, $Layout:ident;)*) => {$(
         /// The operator as a function.
-        pub fn $name<A, B>(l: &A, r: &B) -> Result<A::Left, A::Right>
+        pub fn $name<A, B>(l: &A, r: &B) -> Outcome<A::Left, A::Right>
         where
             A: Written<B> + ?Sized,
             B: ?Sized,

@@ -1,4 +1,8 @@
-//! The order in which ndarray visits all elements of an array where it says that the order is arbitrary.
+//! The order in which the elements of an array are visited: ndarray's where it says that the order is arbitrary, and backwards.
+
+use ndarray::{ArrayView, Axis};
+
+use super::Rank;
 
 use super::spare::Layout;
 
@@ -37,6 +41,7 @@ pub fn order<const D: usize>(shape: &[usize], strides: &[isize]) -> [[isize; 4];
     order
 }
 
+<<<<<<< HEAD
 /// How ndarray's `Zip` sees the layout of an array of this shape with these strides, in numbers to be added to those of the others that
 /// it goes through: whether it does not lie by rows, whether it does not lie by columns, and which of them it is nearer to. With *r*, *c*, *t* for the sums it goes
 /// column by column, and lays out what it collects so, where *r > 0* and *c = 0* or *t < 0*.
@@ -67,6 +72,19 @@ pub fn zip_order<const D: usize>(shape: &[usize], by_columns: bool) -> [[isize; 
         visited *= len;
     }
     order
+=======
+/// All elements, the last one first.
+pub(super) fn backwards<A, D: Rank>(mut view: ArrayView<'_, A, D>) -> impl Iterator<Item = &A> {
+    let slice = view.to_slice();
+    if slice.is_none() {
+        (0..view.ndim()).for_each(|axis| view.invert_axis(Axis(axis)));
+    }
+    let (near, far) = match slice {
+        Some(slice) => (Some(slice.iter().rev()), None),
+        None => (None, Some(view.into_iter())),
+    };
+    near.into_iter().flatten().chain(far.into_iter().flatten())
+>>>>>>> 9ac6dcaf439413a43e0f3e9e1aa608cdafb6ca0c
 }
 
 #[cfg(test)]

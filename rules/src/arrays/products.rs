@@ -1,10 +1,14 @@
 //! `dot`, of vectors and matrices in any combination.
 //!
-//! The value is that of ndarray's kernels. Gradients are products as well, by our own kernels, which add to the shadows.
+//! The value is that of ndarray's kernels. Gradients are products as well, by our own kernels, which add to the shadows, and so are the
+//! derivatives that dual numbers carry.
 
-use ndarray::linalg::{general_mat_mul, general_mat_vec_mul};
+use std::cell::Cell;
+use std::ops::Mul;
+
 use ndarray::{Array1, Array2, ArrayRef, ArrayRef1, ArrayRef2, ArrayView1, ArrayView2, Ix1, Ix2, Zip};
 
+use super::meets::{Meets, inner};
 use super::operation::{Kept, Operation, operation};
 use super::spare::Spare;
 use super::{Entry, Rank};
@@ -12,7 +16,7 @@ use crate::blas::products::IntoShadow;
 use crate::function::{Args, Cotangent, Gradients, Ref, Shadows};
 use crate::heap::heap_size;
 use crate::output::Output;
-use crate::shadow::{Accumulate, ArrayCells, Shadow};
+use crate::shadow::{ArrayCells, Shadow};
 
 /// A vector or matrix that can be multiplied by one with `E` dimensions from the right.
 #[diagnostic::on_unimplemented(
@@ -24,19 +28,19 @@ pub trait Times<E: Rank>: Rank {
     type Product<T: Entry>: Output;
 
     /// The product.
-    fn times<T: Entry>(
-        left: &ArrayRef<T, Self>,
-        right: &ArrayRef<T, E>,
-        kept: &mut Memory<T>,
-    ) -> Self::Product<T>;
+    fn times<L: Meets<R>, R: Entry>(
+        left: &ArrayRef<L, Self>,
+        right: &ArrayRef<R, E>,
+        kept: &mut Memory<L::Both>,
+    ) -> Self::Product<L::Both>;
     /// Hands `d`, the gradient with respect to the product, on.
-    fn hand_back<T: Entry>(
-        left: &ArrayRef<T, Self>,
-        right: &ArrayRef<T, E>,
-        dl: Shadow<ArrayCells<'_, T, Self>>,
-        dr: Shadow<ArrayCells<'_, T, E>>,
-        d: <Self::Product<T> as Output>::Cotangent<'_>,
-        kept: &mut Memory<T>,
+    fn hand_back<L: Meets<R>, R: Entry>(
+        left: &ArrayRef<L, Self>,
+        right: &ArrayRef<R, E>,
+        dl: Shadow<ArrayCells<'_, L, Self>>,
+        dr: Shadow<ArrayCells<'_, R, E>>,
+        d: <Self::Product<L::Both> as Output>::Cotangent<'_>,
+        kept: &mut Memory<L::Both>,
     );
     /// Takes the memory of a product back.
     fn reclaim<T: Entry>(product: Self::Product<T>, kept: &mut Memory<T>);
@@ -58,6 +62,9 @@ impl<T: Entry> Default for Memory<T> {
 heap_size! { [T: Entry] Memory<T> { spare } }
 
 impl<T: Entry> Kept for Memory<T> {
+    fn once() -> Self {
+        Memory { spare: Spare::once(), ..Memory::default() }
+    }
     fn settle(&mut self) {
         self.spare.settle();
     }
@@ -69,22 +76,22 @@ impl<T: Entry> Kept for Memory<T> {
 impl Times<Ix1> for Ix1 {
     type Product<T: Entry> = T;
 
-    fn times<T: Entry>(x: &ArrayRef1<T>, y: &ArrayRef1<T>, _: &mut Memory<T>) -> T {
-        x.dot(y)
+    fn times<L: Meets<R>, R: Entry>(x: &ArrayRef1<L>, y: &ArrayRef1<R>, _: &mut Memory<L::Both>) -> L::Both {
+        L::inner(x, y)
     }
-    fn hand_back<T: Entry>(
-        x: &ArrayRef1<T>,
-        y: &ArrayRef1<T>,
-        dx: Shadow<ArrayCells<'_, T, Ix1>>,
-        dy: Shadow<ArrayCells<'_, T, Ix1>>,
-        d: T,
-        _: &mut Memory<T>,
+    fn hand_back<L: Meets<R>, R: Entry>(
+        x: &ArrayRef1<L>,
+        y: &ArrayRef1<R>,
+        dx: Shadow<ArrayCells<'_, L, Ix1>>,
+        dy: Shadow<ArrayCells<'_, R, Ix1>>,
+        d: L::Both,
+        _: &mut Memory<L::Both>,
     ) {
         if let Some(dx) = dx.get() {
-            Zip::from(dx).and(y).for_each(|dx, &y| dx.accumulate(d * y));
+            Zip::from(dx).and(y).for_each(|dx, &y| L::to_left(dx, d * y));
         }
         if let Some(dy) = dy.get() {
-            Zip::from(dy).and(x).for_each(|dy, &x| dy.accumulate(d * x));
+            Zip::from(dy).and(x).for_each(|dy, &x| L::to_right(dy, d * x));
         }
     }
     fn reclaim<T: Entry>(_: T, _: &mut Memory<T>) {}
@@ -93,20 +100,25 @@ impl Times<Ix1> for Ix1 {
 impl Times<Ix1> for Ix2 {
     type Product<T: Entry> = Array1<T>;
 
-    fn times<T: Entry>(a: &ArrayRef2<T>, x: &ArrayRef1<T>, kept: &mut Memory<T>) -> Array1<T> {
+    fn times<L: Meets<R>, R: Entry>(
+        a: &ArrayRef2<L>,
+        x: &ArrayRef1<R>,
+        kept: &mut Memory<L::Both>,
+    ) -> Array1<L::Both> {
         let mut y = kept.spare.array(Ix1(a.nrows()), false);
-        general_mat_vec_mul(T::ONE, a, x, T::default(), &mut y);
+        L::by_vector(a, x, &mut y);
         y
     }
-    fn hand_back<T: Entry>(
-        a: &ArrayRef2<T>,
-        x: &ArrayRef1<T>,
-        da: Shadow<ArrayCells<'_, T, Ix2>>,
-        dx: Shadow<ArrayCells<'_, T, Ix1>>,
-        d: &Array1<T>,
-        _: &mut Memory<T>,
+    fn hand_back<L: Meets<R>, R: Entry>(
+        a: &ArrayRef2<L>,
+        x: &ArrayRef1<R>,
+        da: Shadow<ArrayCells<'_, L, Ix2>>,
+        dx: Shadow<ArrayCells<'_, R, Ix1>>,
+        d: &Array1<L::Both>,
+        _: &mut Memory<L::Both>,
     ) {
-        pull_vector(a.view(), x.view(), da.get(), dx.get(), d.view());
+        let to = (L::to_left, L::to_right);
+        pull_vector(a.view(), x.view(), da.get(), dx.get(), d.view(), to);
     }
     fn reclaim<T: Entry>(y: Array1<T>, kept: &mut Memory<T>) {
         kept.spare.reclaim(y);
@@ -116,20 +128,26 @@ impl Times<Ix1> for Ix2 {
 impl Times<Ix2> for Ix1 {
     type Product<T: Entry> = Array1<T>;
 
-    fn times<T: Entry>(x: &ArrayRef1<T>, a: &ArrayRef2<T>, kept: &mut Memory<T>) -> Array1<T> {
+    /// *yᵀ = Aᵀ·x*
+    fn times<L: Meets<R>, R: Entry>(
+        x: &ArrayRef1<L>,
+        a: &ArrayRef2<R>,
+        kept: &mut Memory<L::Both>,
+    ) -> Array1<L::Both> {
         let mut y = kept.spare.array(Ix1(a.ncols()), false);
-        general_mat_vec_mul(T::ONE, &a.t(), x, T::default(), &mut y);
+        L::of_vector(x, a, &mut y);
         y
     }
-    fn hand_back<T: Entry>(
-        x: &ArrayRef1<T>,
-        a: &ArrayRef2<T>,
-        dx: Shadow<ArrayCells<'_, T, Ix1>>,
-        da: Shadow<ArrayCells<'_, T, Ix2>>,
-        d: &Array1<T>,
-        _: &mut Memory<T>,
+    fn hand_back<L: Meets<R>, R: Entry>(
+        x: &ArrayRef1<L>,
+        a: &ArrayRef2<R>,
+        dx: Shadow<ArrayCells<'_, L, Ix1>>,
+        da: Shadow<ArrayCells<'_, R, Ix2>>,
+        d: &Array1<L::Both>,
+        _: &mut Memory<L::Both>,
     ) {
-        pull_vector(a.t(), x.view(), da.get().map(|da| da.reversed_axes()), dx.get(), d.view());
+        let (da, to) = (da.get().map(|da| da.reversed_axes()), (L::to_right, L::to_left));
+        pull_vector(a.t(), x.view(), da, dx.get(), d.view(), to);
     }
     fn reclaim<T: Entry>(y: Array1<T>, kept: &mut Memory<T>) {
         kept.spare.reclaim(y);
@@ -137,25 +155,28 @@ impl Times<Ix2> for Ix1 {
 }
 
 /// *y = A·x: Ȧ += ẏ·xᵀ, ẋ += Aᵀ·ẏ*, along the rows of *A* or along its columns, as they lie in memory.
-fn pull_vector<T: Entry>(
-    a: ArrayView2<'_, T>,
-    x: ArrayView1<'_, T>,
-    da: Option<ArrayCells<'_, T, Ix2>>,
-    dx: Option<ArrayCells<'_, T, Ix1>>,
-    d: ArrayView1<'_, T>,
+fn pull_vector<A: Entry, X: Entry, B: Entry + Mul<A, Output = B> + Mul<X, Output = B>>(
+    a: ArrayView2<'_, A>,
+    x: ArrayView1<'_, X>,
+    da: Option<ArrayCells<'_, A, Ix2>>,
+    dx: Option<ArrayCells<'_, X, Ix1>>,
+    d: ArrayView1<'_, B>,
+    (to_a, to_x): (impl Fn(&Cell<A>, B), impl Fn(&Cell<X>, B)),
 ) {
     let by_columns = a.strides()[0].unsigned_abs() < a.strides()[1].unsigned_abs();
-    if let Some(da) = da {
-        // The lanes of Ȧ, and what each of them is a multiple of.
-        let (lanes, factors, lane) = if by_columns { (da.reversed_axes(), x, d) } else { (da, d, x) };
-        Zip::from(lanes.rows()).and(factors).for_each(|da, &factor| {
-            Zip::from(da).and(lane).for_each(|da, &x| da.accumulate(factor * x));
-        });
+    match da {
+        Some(da) if by_columns => Zip::from(da.columns()).and(x).for_each(|da, &x| {
+            Zip::from(da).and(d).for_each(|da, &d| to_a(da, d * x));
+        }),
+        Some(da) => Zip::from(da.rows()).and(d).for_each(|da, &d| {
+            Zip::from(da).and(x).for_each(|da, &x| to_a(da, d * x));
+        }),
+        None => {}
     }
     match dx {
-        Some(dx) if by_columns => Zip::from(dx).and(a.columns()).for_each(|dx, a| dx.accumulate(a.dot(&d))),
+        Some(dx) if by_columns => Zip::from(dx).and(a.columns()).for_each(|dx, a| to_x(dx, inner(&d, &a))),
         Some(dx) => Zip::from(a.rows()).and(d).for_each(|a, &d| {
-            Zip::from(dx).and(a).for_each(|dx, &a| dx.accumulate(d * a));
+            Zip::from(dx).and(a).for_each(|dx, &a| to_x(dx, d * a));
         }),
         None => {}
     }
@@ -164,26 +185,30 @@ fn pull_vector<T: Entry>(
 impl Times<Ix2> for Ix2 {
     type Product<T: Entry> = Array2<T>;
 
-    fn times<T: Entry>(a: &ArrayRef2<T>, b: &ArrayRef2<T>, kept: &mut Memory<T>) -> Array2<T> {
+    fn times<L: Meets<R>, R: Entry>(
+        a: &ArrayRef2<L>,
+        b: &ArrayRef2<R>,
+        kept: &mut Memory<L::Both>,
+    ) -> Array2<L::Both> {
         let by_columns = a.strides()[0] == 1 && b.strides()[0] == 1;
         let mut c = kept.spare.array(Ix2(a.nrows(), b.ncols()), by_columns);
-        general_mat_mul(T::ONE, a, b, T::default(), &mut c);
+        L::by_matrix(a, b, &mut c);
         c
     }
-    fn hand_back<T: Entry>(
-        a: &ArrayRef2<T>,
-        b: &ArrayRef2<T>,
-        da: Shadow<ArrayCells<'_, T, Ix2>>,
-        db: Shadow<ArrayCells<'_, T, Ix2>>,
-        d: &Array2<T>,
-        kept: &mut Memory<T>,
+    fn hand_back<L: Meets<R>, R: Entry>(
+        a: &ArrayRef2<L>,
+        b: &ArrayRef2<R>,
+        da: Shadow<ArrayCells<'_, L, Ix2>>,
+        db: Shadow<ArrayCells<'_, R, Ix2>>,
+        d: &Array2<L::Both>,
+        kept: &mut Memory<L::Both>,
     ) {
         let [into_a, into_b] = &mut kept.into_shadows;
         if let Some(da) = da.get() {
-            into_a.add(T::ONE, d, &b.t(), da);
+            L::pull_left(into_a, d, b, da);
         }
         if let Some(db) = db.get() {
-            into_b.add(T::ONE, &a.t(), d, db);
+            L::pull_right(into_b, a, d, db);
         }
     }
     fn reclaim<T: Entry>(c: Array2<T>, kept: &mut Memory<T>) {
@@ -194,20 +219,20 @@ impl Times<Ix2> for Ix2 {
 operation! {
     /// `a.dot(b)`: *Ȧ = Ẏ·Bᵀ, Ḃ = Aᵀ·Ẏ* (Giles, *Collected matrix derivative results for forward and reverse mode algorithmic
     /// differentiation*, 2008, section 2.2.2)
-    dot<T: (Entry), D: (Times<E>), E: (Rank)>(
-        a: Ref<ArrayRef<T, D>> as &'a ArrayRef<T, D>,
-        b: Ref<ArrayRef<T, E>> as &'a ArrayRef<T, E>
-    ) -> D::Product<T>;
+    dot<L: (Meets<R>), D: (Times<E>), R: (Entry), E: (Rank)>(
+        a: Ref<ArrayRef<L, D>> as &'a ArrayRef<L, D>,
+        b: Ref<ArrayRef<R, E>> as &'a ArrayRef<R, E>
+    ) -> D::Product<L::Both>;
 }
 
-impl<T: Entry, D: Times<E>, E: Rank> Operation for dot<T, D, E> {
-    type Kept = Memory<T>;
+impl<L: Meets<R>, D: Times<E>, R: Entry, E: Rank> Operation for dot<L, D, R, E> {
+    type Kept = Memory<L::Both>;
 
-    fn forward(kept: &mut Memory<T>, (a, b): Args<'_, Self>) -> D::Product<T> {
+    fn forward(kept: &mut Memory<L::Both>, (a, b): Args<'_, Self>) -> D::Product<L::Both> {
         D::times(a, b, kept)
     }
     fn pullback<'a>(
-        kept: &mut Memory<T>,
+        kept: &mut Memory<L::Both>,
         (a, b): Args<'a, Self>,
         (da, db): Shadows<'a, Self>,
         d: Cotangent<'_, Self>,
@@ -215,7 +240,7 @@ impl<T: Entry, D: Times<E>, E: Rank> Operation for dot<T, D, E> {
         D::hand_back(a, b, da, db, d, kept);
         ((), ())
     }
-    fn reclaim(kept: &mut Memory<T>, product: D::Product<T>) {
+    fn reclaim(kept: &mut Memory<L::Both>, product: D::Product<L::Both>) {
         D::reclaim(product, kept);
     }
 }

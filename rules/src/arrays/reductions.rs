@@ -4,15 +4,16 @@
 use ndarray::{ArrayRef, Zip};
 
 use super::operation::{Operation, operation};
+use super::order::backwards;
 use super::{Entry, Rank};
 use crate::function::{Args, Cotangent, Gradients, Ref, Shadows, Val};
 use crate::shadow::{Accumulate, ArrayCells};
 
-/// Reductions of all elements of `x`: `add` is what is added to the gradient of each element.
+/// Reductions of all elements of `x`: `$gradients` is added to their gradients.
 macro_rules! reductions {
     ($(
         $(#[$doc:meta])*
-        $name:ident: |$x:ident| $value:expr; |$d:ident, $cells:ident| $gradients:expr;
+        $name:ident, works in $Kept:ty: |$x:ident| $value:expr; |$d:ident, $cells:ident, $kept:ident| $gradients:expr;
     )*) => {$(
         operation! {
             $(#[$doc])*
@@ -20,14 +21,14 @@ macro_rules! reductions {
         }
 
         impl<T: Entry, D: Rank> Operation for $name<T, D> {
-            type Kept = ();
+            type Kept = $Kept;
 
-            fn forward((): &mut (), ($x,): Args<'_, Self>) -> T {
+            fn forward(_: &mut $Kept, ($x,): Args<'_, Self>) -> T {
                 $value
             }
             #[allow(unused_variables)]
             fn pullback<'a>(
-                (): &mut (),
+                $kept: &mut $Kept,
                 ($x,): Args<'a, Self>,
                 (dx,): Shadows<'a, Self>,
                 $d: Cotangent<'_, Self>,
@@ -43,29 +44,54 @@ macro_rules! reductions {
 
 reductions! {
     /// `x.sum()`: *ẋᵢ = ẏ*
-    sum: |x| x.sum(); |d, cells| add_to_all(&cells, d);
+    sum, works in (): |x| x.sum(); |d, cells, kept| add_to_all(&cells, d);
     /// `x.mean().unwrap()`: *ẋᵢ = ẏ/n*
-    mean: |x| {
+    mean, works in (): |x| {
         assert!(!x.is_empty(), "the mean of no elements");
         x.sum() / T::count(x.len())
-    }; |d, cells| add_to_all(&cells, d / T::count(x.len()));
-    /// `x.product()`: *ẋᵢ = ẏ·Πⱼ₌ᵢ xⱼ*, over all *j ≠ i*
-    product: |x| x.product(); |d, cells| pull_product(x, &cells, d);
+    }; |d, cells, kept| add_to_all(&cells, d / T::count(x.len()));
+    /// `x.product()`: *ẋᵢ = ẏ·Πⱼ xⱼ*, over all *j ≠ i*
+    product, works in Vec<T>: |x| x.product(); |d, cells, kept| pull_product(x, cells, d, kept);
+}
+
+/// ndarray's `var`, in the order in which that visits the elements: Welford's recurrence.
+fn variance<T: Entry, D: Rank>(x: &ArrayRef<T, D>, ddof: T) -> T {
+    let n = T::count(x.len());
+    assert!(
+        !(ddof < T::ZERO || ddof > n),
+        "`ddof` must not be less than zero or greater than the length of the axis"
+    );
+    let (mut count, mut mean, mut squares) = (0, T::ZERO, T::ZERO);
+    x.for_each(|&x| {
+        count += 1;
+        let delta = x - mean;
+        mean += delta / T::count(count);
+        squares = (x - mean).fused(delta, squares);
+    });
+    squares / (n - ddof)
 }
 
 fn add_to_all<T: Entry, D: Rank>(cells: &ArrayCells<'_, T, D>, d: T) {
     Zip::from(cells).for_each(|cell| cell.accumulate(d));
 }
 
-/// Where elements are zero nothing is divided by them.
-pub(super) fn pull_product<T: Entry, D: Rank>(x: &ArrayRef<T, D>, cells: &ArrayCells<'_, T, D>, d: T) {
-    let zeros = x.iter().filter(|x| **x == T::ZERO).count();
-    let others = x.iter().filter(|x| **x != T::ZERO).fold(T::ONE, |product, &x| product * x);
-    Zip::from(cells).and(x).for_each(|cell, &x| match (zeros, x == T::ZERO) {
-        (0, _) => cell.accumulate(d * (others / x)),
-        (1, true) => cell.accumulate(d * others),
-        _ => {}
-    });
+/// The product of the others is that of those before times that of those behind: nothing is divided, since elements may be zero.
+pub(super) fn pull_product<T: Entry, D: Rank>(
+    x: &ArrayRef<T, D>,
+    cells: ArrayCells<'_, T, D>,
+    d: T,
+    before: &mut Vec<T>,
+) {
+    let mut product = T::ONE;
+    for &x in x {
+        before.push(product);
+        product *= x;
+    }
+    let mut behind = T::ONE;
+    for ((cell, &x), before) in backwards(cells).zip(backwards(x.view())).zip(before.drain(..).rev()) {
+        cell.accumulate(d * (before * behind));
+        behind *= x;
+    }
 }
 
 /// Likewise with the number that is subtracted from that of the elements; it is taken as constant.
@@ -98,7 +124,7 @@ macro_rules! deviations {
                     let (mean, factor) = ($x.sum() / n, (of_variance + of_variance) / (n - $ddof));
                     Zip::from(dx).and($x).for_each(|dx, &x| dx.accumulate(factor * (x - mean)));
                 }
-                ((), of_variance * T::variance($x, $ddof) / (n - $ddof))
+                ((), of_variance * variance($x, $ddof) / (n - $ddof))
             }
         }
     )*};
@@ -106,10 +132,10 @@ macro_rules! deviations {
 
 deviations! {
     /// `x.var(ddof)`: *ẋᵢ = 2ẏ·(xᵢ - x̄)/(n - ddof)*
-    var: |x, ddof| T::variance(x, ddof); |d| d;
+    var: |x, ddof| variance(x, ddof); |d| d;
     /// `x.std(ddof)`, the root of `var`; zero where that is zero
-    std_dev: |x, ddof| T::variance(x, ddof).root(); |d| {
-        let y = T::variance(x, ddof).root();
+    std_dev: |x, ddof| variance(x, ddof).root(); |d| {
+        let y = variance(x, ddof).root();
         if y == T::ZERO { y } else { d / (y + y) }
     };
 }

@@ -1,7 +1,10 @@
 //! Arrays put together, taken apart and given another shape: `into_shape_with_order`, `concatenate`, `stack`, `select`.
 
+use std::cell::Cell;
+
 use ndarray::{Array, ArrayRef, Axis, IntoDimension, RemoveAxis, Slice, Zip};
 
+use super::meets::Meets;
 use super::operation::{Operation, operation};
 use super::spare::Spare;
 use super::{Entry, Rank};
@@ -43,53 +46,54 @@ impl<T: Entry, D: Rank, S: IntoDimension<Dim: Rank> + Copy + 'static> Operation 
 
 operation! {
     /// `concatenate(axis, &[x, y]).unwrap()`: *ẋ* and *ẏ* are the parts of the gradient
-    join<T: (Entry), D: (Rank + RemoveAxis)>(
+    join<L: (Meets<R>), D: (Rank + RemoveAxis), R: (Entry)>(
         axis: ConstVal<Axis> as Axis,
-        x: Ref<ArrayRef<T, D>> as &'a ArrayRef<T, D>,
-        y: Ref<ArrayRef<T, D>> as &'a ArrayRef<T, D>
-    ) -> Array<T, D>;
+        x: Ref<ArrayRef<L, D>> as &'a ArrayRef<L, D>,
+        y: Ref<ArrayRef<R, D>> as &'a ArrayRef<R, D>
+    ) -> Array<L::Both, D>;
 }
 
 /// The parts of a shadow, or none.
-fn add_part<T: Entry, D: Rank + RemoveAxis>(
+fn add_part<T: Entry, B: Entry, D: Rank + RemoveAxis>(
     dx: Shadow<ArrayCells<'_, T, D>>,
-    d: &Array<T, D>,
+    d: &Array<B, D>,
     axis: Axis,
     part: std::ops::Range<usize>,
+    add: impl Fn(&Cell<T>, B),
 ) {
     if let Some(dx) = dx.get() {
-        Zip::from(dx).and(d.slice_axis(axis, Slice::from(part))).for_each(|dx, &d| dx.accumulate(d));
+        Zip::from(dx).and(d.slice_axis(axis, Slice::from(part))).for_each(|dx, &d| add(dx, d));
     }
 }
 
-impl<T: Entry, D: Rank + RemoveAxis> Operation for join<T, D> {
-    type Kept = Spare<T>;
+impl<L: Meets<R>, D: Rank + RemoveAxis, R: Entry> Operation for join<L, D, R> {
+    type Kept = Spare<L::Both>;
 
-    fn forward(spare: &mut Spare<T>, (axis, x, y): Args<'_, Self>) -> Array<T, D> {
+    fn forward(spare: &mut Spare<L::Both>, (axis, x, y): Args<'_, Self>) -> Array<L::Both, D> {
         let (n, mut shape) = (x.len_of(axis), x.raw_dim());
         shape[axis.index()] += y.len_of(axis);
         let mut both = spare.grown(shape, axis);
-        both.slice_axis_mut(axis, Slice::from(..n)).assign(x);
+        both.slice_axis_mut(axis, Slice::from(..n)).zip_mut_with(x, |both, &x| *both = x.of_left());
         assert_eq!(
             y.raw_dim().remove_axis(axis),
             shape.remove_axis(axis),
             "arrays of different shapes are not put together"
         );
-        both.slice_axis_mut(axis, Slice::from(n..)).assign(y);
+        both.slice_axis_mut(axis, Slice::from(n..)).zip_mut_with(y, |both, &y| *both = L::of_right(y));
         both
     }
     fn pullback<'a>(
-        _: &mut Spare<T>,
+        _: &mut Spare<L::Both>,
         (axis, x, y): Args<'a, Self>,
         (_, dx, dy): Shadows<'a, Self>,
         d: Cotangent<'_, Self>,
     ) -> Gradients<Self> {
         let n = x.len_of(axis);
-        add_part(dx, d, axis, 0..n);
-        add_part(dy, d, axis, n..n + y.len_of(axis));
+        add_part(dx, d, axis, 0..n, L::to_left);
+        add_part(dy, d, axis, n..n + y.len_of(axis), L::to_right);
         ((), (), ())
     }
-    fn reclaim(spare: &mut Spare<T>, both: Array<T, D>) {
+    fn reclaim(spare: &mut Spare<L::Both>, both: Array<L::Both, D>) {
         spare.reclaim(both);
     }
 }

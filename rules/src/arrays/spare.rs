@@ -12,11 +12,13 @@ pub struct Spare<T> {
     waiting: Vec<Vec<T>>,
     /// The numbers of elements that forwards have been given whose pullbacks have not run.
     pending: Vec<usize>,
+    /// There will be no other output.
+    once: bool,
 }
 
 impl<T> Default for Spare<T> {
     fn default() -> Self {
-        Spare { waiting: Vec::new(), pending: Vec::new() }
+        Spare { waiting: Vec::new(), pending: Vec::new(), once: false }
     }
 }
 
@@ -28,6 +30,9 @@ impl<T: Tangent> HeapSize for Spare<T> {
 }
 
 impl<T: Tangent> Kept for Spare<T> {
+    fn once() -> Self {
+        Spare { once: true, ..Spare::default() }
+    }
     fn settle(&mut self) {
         self.pending.pop();
     }
@@ -40,7 +45,9 @@ impl<T: Tangent> Kept for Spare<T> {
 impl<T: Tangent> Spare<T> {
     fn elements(&mut self, len: usize) -> Vec<T> {
         let mut elements = self.waiting.pop().unwrap_or_default();
-        self.pending.push(len);
+        if !self.once {
+            self.pending.push(len);
+        }
         elements.resize(len, T::zero());
         elements
     }
@@ -54,7 +61,7 @@ impl<T: Tangent> Spare<T> {
 
     /// Likewise, with the shape and the layout that `model.map(…)` has: that of the model if it has no gaps, otherwise row by
     /// row.
-    pub(super) fn like<D: Rank>(&mut self, model: &ArrayRef<T, D>) -> Array<T, D> {
+    pub(super) fn like<A, D: Rank>(&mut self, model: &ArrayRef<A, D>) -> Array<T, D> {
         if model.is_standard_layout() || model.as_slice_memory_order().is_none() {
             return self.array(model.raw_dim(), false);
         }
@@ -62,7 +69,7 @@ impl<T: Tangent> Spare<T> {
     }
 
     /// Likewise, with the layout of the model in any case: what is owned is changed in place, or cloned together with its gaps.
-    pub(super) fn same<D: Rank>(&mut self, model: &ArrayRef<T, D>) -> Array<T, D> {
+    pub(super) fn same<A, D: Rank>(&mut self, model: &ArrayRef<A, D>) -> Array<T, D> {
         // No gaps, so that nothing has to be found out, or nothing to lay out.
         if model.is_standard_layout() || model.is_empty() {
             return self.array(model.raw_dim(), false);
@@ -162,6 +169,6 @@ impl Layout {
 }
 
 /// Whether the output of a `Zip` of two arrays is laid out column by column.
-pub(super) fn zips_by_columns<T, D: Dimension>(a: &ArrayView<'_, T, D>, b: &ArrayView<'_, T, D>) -> bool {
+pub(super) fn zips_by_columns<A, B, D: Dimension>(a: &ArrayView<'_, A, D>, b: &ArrayView<'_, B, D>) -> bool {
     Layout::zips_by_columns(&[Layout::of_array(a), Layout::of_array(b)])
 }

@@ -27,6 +27,9 @@ impl<T> Default for Memory<T> {
 heap_size! { [T: Entry] Memory<T> { spare, means, factors } }
 
 impl<T: Entry> Kept for Memory<T> {
+    fn once() -> Self {
+        Memory { spare: Spare::once(), ..Memory::default() }
+    }
     fn settle(&mut self) {
         self.spare.settle();
     }

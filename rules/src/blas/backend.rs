@@ -8,7 +8,10 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nano_gemm::Plan;
+use ndarray::ArrayRef2;
+use ndarray::linalg::general_mat_mul;
 
+use super::constants::{self, Way};
 use super::matvec::MatVec;
 use super::operand::Operand;
 use crate::float::Scalar;
@@ -468,9 +471,13 @@ pub(super) fn threads() -> usize {
 }
 
 pub(super) mod sealed {
+    use ndarray::ArrayRef2;
+
     use super::{Product, SmallPlan};
     #[cfg(feature = "openblas")]
     use crate::blas::cblas::Cblas;
+    use crate::blas::constants::Way;
+    use crate::blas::operand::Operand;
     use crate::blas::planned::Kernels;
 
     /// What differs between the types of scalars.
@@ -487,6 +494,14 @@ pub(super) mod sealed {
         /// As for `MatMul::run`.
         #[allow(private_interfaces, reason = "sealed")]
         unsafe fn multiply(plan: &mut SmallPlan<Self>, product: &Product<'_, Self>);
+        /// *C ← A·B*, values by ndarray's kernels.
+        fn by_ndarray(a: &ArrayRef2<Self>, b: &ArrayRef2<Self>, c: &mut ArrayRef2<Self>);
+        /// *C ← A·B* or *C += A·B*, where *B* consists of constants.
+        ///
+        /// # Safety
+        /// As for `accumulate`.
+        #[allow(private_interfaces, reason = "sealed")]
+        unsafe fn by_constants(a: Operand<'_, Self>, b: Operand<'_, f64>, c: Operand<'_, Self>, way: Way);
         /// The kernels for canonical products of the size and strides of this one, in which nothing has to be rearranged.
         #[allow(private_interfaces, reason = "sealed")]
         fn kernels(_product: &Product<'_, Self>) -> Option<Kernels<Self>> {
@@ -534,7 +549,7 @@ pub(super) trait Native: MatrixScalar {
 }
 
 macro_rules! scalar {
-    ($T:ident, $simd:ident, $kernels:ident, $plan:ident, $cblas:ident) => {
+    ($T:ident, $simd:ident, $kernels:ident, $plan:ident, $cblas:ident, $constants:ident) => {
         impl sealed::Sealed for $T {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -551,6 +566,21 @@ macro_rules! scalar {
                     }
                     large(product);
                 }
+            }
+
+            fn by_ndarray(a: &ArrayRef2<Self>, b: &ArrayRef2<Self>, c: &mut ArrayRef2<Self>) {
+                general_mat_mul(1.0, a, b, 0.0, c);
+            }
+
+            #[allow(private_interfaces, reason = "sealed")]
+            unsafe fn by_constants(
+                a: Operand<'_, Self>,
+                b: Operand<'_, f64>,
+                c: Operand<'_, Self>,
+                way: Way,
+            ) {
+                // SAFETY: as the caller guarantees.
+                unsafe { constants::$constants(a, b, c, way) }
             }
 
             #[allow(private_interfaces, reason = "sealed")]
@@ -643,5 +673,5 @@ macro_rules! scalar {
         }
     };
 }
-scalar!(f32, small_f32, kernels_f32, new_f32_impl, SINGLE);
-scalar!(f64, small_f64, kernels_f64, new_f64_impl, DOUBLE);
+scalar!(f32, small_f32, kernels_f32, new_f32_impl, SINGLE, singles);
+scalar!(f64, small_f64, kernels_f64, new_f64_impl, DOUBLE, doubles);

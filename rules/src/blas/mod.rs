@@ -9,6 +9,7 @@ mod byproduct;
 pub mod cases;
 #[cfg(feature = "openblas")]
 mod cblas;
+mod constants;
 mod elementwise;
 mod general;
 mod leaf;

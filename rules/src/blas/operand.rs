@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use ndarray::{ArrayRef1, ArrayRef2, ArrayView1, ArrayView2, MathCell};
+use ndarray::{ArrayRef1, ArrayRef2, ArrayView1, ArrayView2, ArrayViewMut2, Axis, MathCell, ShapeBuilder};
 
 use crate::matrices::Stack;
 
@@ -194,6 +194,48 @@ impl<'a, T> Operand<'a, T> {
             this = this.reverse_columns();
         }
         this
+    }
+
+    /// The matrix as ndarray sees it.
+    ///
+    /// # Safety
+    /// It is valid, and nobody writes to it for as long.
+    pub(super) unsafe fn view(self) -> ArrayView2<'a, T> {
+        let (upright, backwards) = self.upright();
+        let strides = (upright.row_stride.unsigned_abs(), upright.column_stride.unsigned_abs());
+        // SAFETY: as the caller guarantees; the strides are those of a matrix.
+        let mut view = unsafe {
+            ArrayView2::from_shape_ptr((self.rows, self.columns).strides(strides), upright.pointer)
+        };
+        backwards.into_iter().flatten().for_each(|axis| view.invert_axis(axis));
+        view
+    }
+
+    /// Likewise, to be written to.
+    ///
+    /// # Safety
+    /// It is valid for writes, and nobody else's for as long; it does not overlap itself.
+    pub(super) unsafe fn view_mut(self) -> ArrayViewMut2<'a, T> {
+        let (upright, backwards) = self.upright();
+        let strides = (upright.row_stride.unsigned_abs(), upright.column_stride.unsigned_abs());
+        // SAFETY: as the caller guarantees; the strides are those of a matrix.
+        let mut view = unsafe {
+            ArrayViewMut2::from_shape_ptr((self.rows, self.columns).strides(strides), upright.pointer)
+        };
+        backwards.into_iter().flatten().for_each(|axis| view.invert_axis(axis));
+        view
+    }
+
+    /// The same elements, neither rows nor columns backwards, and the axes along which that turns them round.
+    fn upright(self) -> (Self, [Option<Axis>; 2]) {
+        let (mut this, mut turned) = (self, [None; 2]);
+        if this.row_stride < 0 {
+            (this, turned[0]) = (this.reverse_rows(), Some(Axis(0)));
+        }
+        if this.column_stride < 0 {
+            (this, turned[1]) = (this.reverse_columns(), Some(Axis(1)));
+        }
+        (this, turned)
     }
 
     /// Copies all elements from `other`, which has the same shape.

@@ -3,8 +3,11 @@
 
 use std::mem::MaybeUninit;
 
+use ndarray::ArrayRef2;
+
 use super::backend::sealed::Sealed;
 use super::backend::{MatMul, MatrixScalar, Product, SmallPlan, multiply, scale};
+use super::constants::Way;
 use super::elementwise::add;
 use super::matvec::MatVec;
 use super::operand::Operand;
@@ -90,6 +93,31 @@ impl<T: Float, const N: usize> Sealed for DualNumber<T, N> {
         }
     }
 
+    /// *Ċ ← Ȧ·B + A·Ḃ*
+    fn by_ndarray(a: &ArrayRef2<Self>, b: &ArrayRef2<Self>, c: &mut ArrayRef2<Self>) {
+        let [a, b, c] = [Operand::read(a), Operand::read(b), Operand::write(c)];
+        let [a_0, b_0] = [a, b].map(|matrix| matrix.part(0));
+        let plan = &mut SmallPlan::default();
+        // SAFETY: the operands are those of references, and ndarray checks the shapes. The parts of *C* do not overlap.
+        unsafe {
+            T::by_ndarray(&a_0.view(), &b_0.view(), &mut c.part(0).view_mut());
+            for k in 1..=N {
+                multiply(plan, T::ONE, a.part(k), b_0, T::ZERO, c.part(k), None);
+                multiply(plan, T::ONE, a_0, b.part(k), T::ONE, c.part(k), None);
+            }
+        }
+    }
+
+    /// *Ċ ← Ȧ·B*
+    #[allow(private_interfaces, reason = "sealed")]
+    unsafe fn by_constants(a: Operand<'_, Self>, b: Operand<'_, f64>, c: Operand<'_, Self>, way: Way) {
+        for k in 0..=N {
+            let way = if k > 0 && way == Way::ByNdarray { Way::Set } else { way };
+            // SAFETY: as the caller guarantees; parts overlap where the matrices do.
+            unsafe { T::by_constants(a.part(k), b, c.part(k), way) }
+        }
+    }
+
     #[inline(always)]
     fn is_zero(&self) -> bool {
         self.value.is_zero() && self.tangent.iter().all(|t| t.is_zero())
@@ -142,6 +170,29 @@ impl<const K: usize> Sealed for Lanes<K> {
             product.keep();
             for k in 0..K {
                 times::<_, f64>(product, alpha.0[k], a.part(k), b.part(k), beta.0[k], c.part(k));
+            }
+        }
+    }
+
+    /// Once for all lanes: of a value they hold the same.
+    fn by_ndarray(a: &ArrayRef2<Self>, b: &ArrayRef2<Self>, c: &mut ArrayRef2<Self>) {
+        let [a, b, whole] = [Operand::read(a), Operand::read(b), Operand::write(c)];
+        let [a, b] = [a, b].map(|matrix| matrix.part::<f64>(0));
+        // SAFETY: the operands are those of references.
+        unsafe { f64::by_ndarray(&a.view(), &b.view(), &mut whole.part(0).view_mut()) }
+        c.map_inplace(|x| *x = Self::splat(x.0[0]));
+    }
+
+    #[allow(private_interfaces, reason = "sealed")]
+    unsafe fn by_constants(a: Operand<'_, Self>, b: Operand<'_, f64>, c: Operand<'_, Self>, way: Way) {
+        // SAFETY: as the caller guarantees; parts overlap where the matrices do.
+        unsafe {
+            if way == Way::ByNdarray {
+                f64::by_constants(a.part(0), b, c.part(0), way);
+                return c.view_mut().map_inplace(|x| *x = Self::splat(x.0[0]));
+            }
+            for k in 0..K {
+                f64::by_constants(a.part(k), b, c.part(k), way);
             }
         }
     }

@@ -32,6 +32,18 @@ macro_rules! casts {
 }
 casts!(f32, f64, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize);
 
+macro_rules! of_bool {
+    ($($to:ty),*) => {$(
+        impl Cast<$to> for bool {
+            #[inline(always)]
+            fn cast(self) -> $to {
+                <$to>::from(self)
+            }
+        }
+    )*};
+}
+of_bool!(i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize);
+
 macro_rules! of_dual {
     ($($to:ty),*) => {$(
         impl<T: Float, const N: usize> Cast<$to> for DualNumber<T, N> {

@@ -8,6 +8,7 @@
 mod cast;
 mod contribute;
 mod direction;
+mod elements;
 mod lanes;
 mod lift;
 mod number;
