@@ -30,8 +30,21 @@ impl Parser<'_> {
         self.program.nested.extend(nested.then_some(id));
     }
 
-    /// A vector that is passed by value: to the rule it is lent.
+    /// A variable that is known to be a vector.
+    pub(crate) fn is_known_vector(&self, expr: &Syn) -> bool {
+        let Syn::Path(path) = expr else { return false };
+        let variable = path.path.get_ident().and_then(|name| self.lookup(name));
+        matches!(variable, Some(Binding::Variable(id)) if self.program.vectors.contains(id))
+    }
+
+    /// A vector that is passed by value: to the rule it is lent, so that it need not be copied before.
     pub(crate) fn lent_vector(&mut self, arg: &Syn) -> Option<ExprId> {
+        if let Syn::MethodCall(call) = arg
+            && call.method == "clone"
+            && self.is_known_vector(&call.receiver)
+        {
+            return Some(self.argument(&call.receiver));
+        }
         let Syn::Path(path) = arg else { return None };
         let Some(Binding::Variable(id)) = self.lookup(path.path.get_ident()?) else { return None };
         let base = *id;

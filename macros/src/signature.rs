@@ -14,6 +14,7 @@ use crate::errors::Errors;
 use crate::generics::{Generics, elide};
 use crate::kind::inert;
 use crate::mutation::owned_type;
+use crate::privacy::Scope;
 use crate::program::{Kind, Program};
 
 /// The type parameter of the rules of a trait's methods that stands for the type which implements the trait.
@@ -206,7 +207,8 @@ impl Signature {
     /// The type that bears the function's name.
     pub(crate) fn item(&self) -> TokenStream {
         let Signature { vis, name, generics, .. } = self;
-        let (types, (declared, clause)) = (generics.split().1, generics.declaration());
+        let (types, clause) = (generics.split().1, generics.declaration().1);
+        let Scope { declared, field, .. } = self.scope();
         let functions = self.kept_functions();
         let extras = self.dual.then(|| quote!(extras: ::pullback::__private::Extras,));
         let products =
@@ -220,6 +222,7 @@ impl Signature {
                 #extras
                 #products
                 #functions
+                #field
             }
         }
     }
@@ -283,6 +286,7 @@ impl Signature {
         let memory_of_products = self.has_products().then(|| quote!(+ self.products.memory()));
         let memory_of_functions = takes_functions.then(|| quote!(+ __pb::State::memory(&self.functions)));
         let dual_methods = self.dual_methods();
+        let scope = self.scope().value;
         let reset = takes_functions.then(|| quote!(__pb::State::reset(&mut self.functions);));
         let shrink = takes_functions.then(|| quote!(__pb::State::shrink(&mut self.functions);));
         let fields: TokenStream = self
@@ -372,7 +376,7 @@ impl Signature {
                 /// An object that computes gradients. It owns the rule and the shadows, allocates on its first use and
                 /// reuses its memory from then on.
                 pub fn gradient() -> Self {
-                    Self { driver: __pb::Driver::new(Self::rule()), #extras #products #made }
+                    Self { driver: __pb::Driver::new(Self::rule()), #extras #products #made #scope }
                 }
 
                 /// An object that computes pullbacks: the same as [`gradient`](Self::gradient).

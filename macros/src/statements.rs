@@ -131,6 +131,16 @@ impl Parser<'_> {
                 variable.of_user |= of_user;
             }
         }
+        if let (true, Some(syn::Type::Tuple(types))) = (tuple, ty) {
+            for (id, ty) in variables.iter().zip(&types.elems) {
+                if let Some(id) = *id
+                    && crate::mutation::owned_type(ty)
+                {
+                    self.note_vector(id, None, Some(ty));
+                    self.program.variables[id].memory = true;
+                }
+            }
+        }
         if let (Some(ExprKind::Split(_)), [outcome, Some(inside)]) =
             (init.map(|init| &self.program.exprs[init].kind), &variables[..])
         {

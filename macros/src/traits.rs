@@ -234,6 +234,7 @@ fn hidden(signature: &Signature, method: &TraitItemFn) -> [TraitItem; 2] {
         quote! {
             #[doc = #doc]
             #[doc(hidden)]
+            #[allow(private_interfaces)]
             fn #rule<#(#own),*>() -> #returned #predicates #body
         },
         quote! {

@@ -60,6 +60,7 @@ mod owned;
 mod parts;
 mod passed_closures;
 mod patterns;
+mod privacy;
 mod recursion;
 mod references;
 mod results;
