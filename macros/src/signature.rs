@@ -1,7 +1,7 @@
 //! The signature of a function with a rule, and what follows from it alone: the type that bears the function's name.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
@@ -426,6 +426,18 @@ impl Parameter {
         self.name.clone().unwrap_or_else(|| format_ident!("_{index}"))
     }
 
+    /// Its type has lifetimes, and carries a gradient: `written` is a struct that borrows.
+    fn lend(&mut self, written: &impl ToTokens, errors: &mut Errors) {
+        if self.passing != Passing::Shared {
+            errors
+                .push(written, "a struct that borrows is taken by `&` differentiably, or as a `#[constant]`");
+        }
+        let syntax = at("'_", &self.ty);
+        self.syntax = syn::parse_quote!(&#syntax);
+        self.lent = Some(at("'a", &self.ty));
+        self.ty = at("'static", &self.ty);
+    }
+
     /// The `Parameter` type of the rules crate.
     pub(crate) fn mode(&self, generics: &Generics) -> TokenStream {
         if let Some(callable) = &self.callable {
@@ -533,25 +545,19 @@ fn parameter(
             callable: None,
         };
     }
-    if passing != Passing::Shared {
-        errors.push(&typed.ty, "a struct that borrows is taken by `&` differentiably, or as a `#[constant]`");
-    }
-    let at = |lifetime: &str, mut ty: Type| {
-        Lifetimes(lifetime).visit_type_mut(&mut ty);
-        ty
-    };
-    let (lent, syntax) = (at("'a", ty.clone()), at("'_", ty.clone()));
-    Parameter {
+    let mut parameter = Parameter {
         name,
         mutable,
         passing,
         owned: false,
-        ty: at("'static", ty),
-        syntax: syn::parse_quote!(&#syntax),
+        ty,
+        syntax: written,
         constant,
-        lent: Some(lent),
+        lent: None,
         callable: None,
-    }
+    };
+    parameter.lend(&typed.ty, errors);
+    parameter
 }
 
 /// The type is a path with lifetimes: `Data<'_>`.
@@ -563,6 +569,13 @@ fn has_lifetimes(ty: &Type) -> bool {
         }
         _ => false,
     })
+}
+
+/// The type, with `lifetime` in the place of all.
+pub(crate) fn at(lifetime: &str, ty: &Type) -> Type {
+    let mut ty = ty.clone();
+    Lifetimes(lifetime).visit_type_mut(&mut ty);
+    ty
 }
 
 /// Replaces all lifetimes.
@@ -592,7 +605,7 @@ fn self_parameter(receiver: &mut syn::Receiver, owner: &Type, errors: &mut Error
         }
     };
     let name = Ident::new("self_", receiver.self_token.span());
-    Parameter {
+    let mut parameter = Parameter {
         name: Some(name),
         mutable: receiver.mutability.is_some(),
         passing,
@@ -602,7 +615,11 @@ fn self_parameter(receiver: &mut syn::Receiver, owner: &Type, errors: &mut Error
         constant,
         lent: None,
         callable: None,
+    };
+    if !constant && has_lifetimes(owner) {
+        parameter.lend(receiver, errors);
     }
+    parameter
 }
 
 /// The name of a type, for names that begin with it.

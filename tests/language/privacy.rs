@@ -98,8 +98,28 @@ struct Data<'a> {
 }
 
 #[differentiable]
+impl<'a> Data<'a> {
+    pub fn sum(&self, k: f64) -> f64 {
+        self.x.iter().map(|v| k * v * v).sum()
+    }
+
+    pub fn weighed(&self, weights: &'a [f64]) -> f64 {
+        let total = self.sum(weights[0]);
+        let used: &'a [f64] = weights;
+        used.iter().zip(self.x).map(|(w, x)| w * x).sum::<f64>() * total
+    }
+}
+
+#[differentiable]
+impl Data<'_> {
+    pub(crate) fn first(&self) -> f64 {
+        self.x[0] * self.weighed(&self.x[..])
+    }
+}
+
+#[differentiable]
 pub fn borrowed(data: &Data<'_>, k: f64) -> f64 {
-    data.x.iter().map(|x| k * x * x).sum()
+    data.x.iter().map(|x| k * x * x).sum::<f64>() + data.sum(k) * data.first()
 }
 
 #[differentiable]
@@ -232,8 +252,28 @@ fn functions_and_methods() {
     assert_eq!(g.value_and_gradient(Point { x: 0.0, y: 4.0 }).1.self_.y, 1.0);
     let mut g = length::<f64, 1>::gradient();
     assert_eq!(g.value_and_gradient(&[Point { x: 3.0, y: 4.0 }], 2.0).1.k, 5.0);
+}
+
+#[test]
+fn types_with_lifetimes() {
+    let mut g = Data::first_gradient();
+    check_gradient(
+        |x: &mut Vec<f64>| Data { x }.first(),
+        |x| {
+            let (value, d) = g.value_and_gradient(&Data { x });
+            (value, d.self_.x.to_vec())
+        },
+        [vec![0.5, -0.4, 0.3], vec![0.7]],
+    );
     let mut g = borrowed::gradient();
-    assert_eq!(g.value_and_gradient(&Data { x: &[1.0, 2.0] }, 3.0).1.k, 5.0);
+    check_gradient(
+        |(x, k): &mut (Vec<f64>, f64)| borrowed(&Data { x }, *k),
+        |(x, k)| {
+            let (value, d) = g.value_and_gradient(&Data { x }, *k);
+            (value, (d.data.x.to_vec(), d.k))
+        },
+        [(vec![0.5, -0.4, 0.3], 0.6), (vec![0.7], 1.2)],
+    );
 }
 
 #[test]
