@@ -17,7 +17,7 @@ use crate::parse::Parser;
 use crate::program::*;
 use crate::views::CHANGES;
 
-const KEEPS_LENGTH: &str =
+pub(crate) const KEEPS_LENGTH: &str =
     "a vector behind a reference keeps its length: change that of a local, such as a `clone`, and return it";
 
 pub(crate) const CANNOT_MOVE: &str =
@@ -253,8 +253,9 @@ impl Parser<'_> {
                 let args: Vec<_> = call.args.iter().map(|arg| self.argument(arg)).collect();
                 let local = |id: &ExprId| match &self.program.exprs[*id].kind {
                     ExprKind::Borrow { place, unique: true } => {
-                        let whole = place.projections.is_empty() || self.program.is_row(place);
-                        let own = whole && !self.program.variables[place.base].by_reference();
+                        let field = |p: &Projection| matches!(p, Projection::Field(_));
+                        let moves = place.projections.iter().all(field) || self.program.is_row(place);
+                        let own = moves && !self.program.variables[place.base].by_reference();
                         Some((own, place.base))
                     }
                     _ => None,

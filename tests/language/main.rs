@@ -33,6 +33,7 @@ mod counts;
 mod defaults;
 mod differences;
 mod exits;
+mod fields;
 mod fresh;
 mod functions;
 mod fusion;
