@@ -7,7 +7,7 @@ use crate::calls::Callee;
 use crate::iterators::collect::element_of_vec;
 use crate::kind::inert;
 use crate::mutation::{KEEPS_LENGTH, is_of_mem};
-use crate::parse::{Binding, Parser};
+use crate::parse::Parser;
 use crate::program::*;
 use crate::rename::path;
 
@@ -32,9 +32,7 @@ impl Parser<'_> {
 
     /// A variable that is known to be a vector.
     pub(crate) fn is_known_vector(&self, expr: &Syn) -> bool {
-        let Syn::Path(path) = expr else { return false };
-        let variable = path.path.get_ident().and_then(|name| self.lookup(name));
-        matches!(variable, Some(Binding::Variable(id)) if self.program.vectors.contains(id))
+        self.variable(expr).is_some_and(|id| self.program.vectors.contains(&id))
     }
 
     /// A vector that is passed by value: to the rule it is lent, so that it need not be copied before.
@@ -45,14 +43,12 @@ impl Parser<'_> {
         {
             return Some(self.argument(&call.receiver));
         }
-        let Syn::Path(path) = arg else { return None };
-        let Some(Binding::Variable(id)) = self.lookup(path.path.get_ident()?) else { return None };
-        let base = *id;
+        let base = self.variable(arg)?;
         if !self.program.vectors.contains(&base) || self.program.variables[base].by_reference() {
             return None;
         }
         let place = Place { base, projections: Vec::new() };
-        Some(self.add(&parse_quote!(&#path), ExprKind::Borrow { place, unique: false }))
+        Some(self.add(&parse_quote!(&#arg), ExprKind::Borrow { place, unique: false }))
     }
 
     /// The place holds a vector that is the function's own.

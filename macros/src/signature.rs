@@ -519,6 +519,10 @@ fn parameter(
         let (owned, lent) = (false, None);
         return Parameter { name, mutable, passing, owned, ty, syntax, constant, lent, callable };
     }
+    let constant = marked || inert(&generics.kind_of(&written));
+    if let (true, Type::Reference(reference)) = (constant, &mut written) {
+        Lasting.visit_type_mut(&mut reference.elem);
+    }
     let (passing, ty) = match &written {
         Type::Reference(reference) => {
             let passing = if reference.mutability.is_some() { Passing::Unique } else { Passing::Shared };
@@ -530,7 +534,6 @@ fn parameter(
         }
         ty => (Passing::Value, ty.clone()),
     };
-    let constant = marked || inert(&generics.kind_of(&ty));
     if constant || !has_lifetimes(&ty) {
         let owned = passing == Passing::Value && !constant && owned_type(&ty);
         return Parameter {
@@ -576,6 +579,19 @@ pub(crate) fn at(lifetime: &str, ty: &Type) -> Type {
     let mut ty = ty.clone();
     Lifetimes(lifetime).visit_type_mut(&mut ty);
     ty
+}
+
+/// References without a lifetime last for ever.
+struct Lasting;
+
+impl VisitMut for Lasting {
+    fn visit_type_reference_mut(&mut self, reference: &mut syn::TypeReference) {
+        reference.lifetime.get_or_insert_with(|| syn::Lifetime::new("'static", Span::call_site()));
+        syn::visit_mut::visit_type_reference_mut(self, reference);
+    }
+    // What functions are called with need not.
+    fn visit_parenthesized_generic_arguments_mut(&mut self, _: &mut syn::ParenthesizedGenericArguments) {}
+    fn visit_type_fn_ptr_mut(&mut self, _: &mut syn::TypeFnPtr) {}
 }
 
 /// Replaces all lifetimes.

@@ -239,7 +239,9 @@ impl Parser<'_> {
                 if !matches!(&*f.pat, Pat::Ident(_) | Pat::Wild(_)) || !is_range(&f.expr) {
                     return Some(self.opaque(
                         stmt,
-                        "a loop over this iterator is not differentiable yet: loop over a range of indices".into(),
+                        "a loop over this iterator is not differentiable: take its items as a slice, `#[constant] items: &[_]`, or `collect` them before, \
+                         `let items: Vec<_> = …;`, and loop over that"
+                            .into(),
                     ));
                 }
                 let range = self.expr(&f.expr);

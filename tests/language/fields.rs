@@ -187,6 +187,69 @@ fn replaced_number(x: &[f64]) -> f64 {
     a.weights[0] * old * a.bias
 }
 
+/// The type of the result tells that the field is an array.
+#[differentiable]
+fn mapped(x: &[f64]) -> f64 {
+    let p = Plain { x: x[0], y: [x[1], x[0] * x[1]] };
+    let squares: [f64; 2] = p.y.map(|v| v * v);
+    let sines: [f64; 2] = p.y.map(f64::sin);
+    squares[0] * sines[1] + p.y[1]
+}
+
+/// Methods of the user's with the names of those of vectors.
+#[derive(Clone, Differentiable)]
+struct Mean {
+    total: f64,
+    n: f64,
+}
+
+#[differentiable]
+impl Mean {
+    fn new() -> Self {
+        Mean { total: 0.0, n: 0.0 }
+    }
+
+    fn push(&mut self, x: f64) {
+        self.total += x * x;
+        self.n += 1.0;
+    }
+
+    fn insert(&mut self, i: usize, x: f64) {
+        self.total += x * i as f64;
+    }
+
+    fn extend(&mut self, x: &[f64]) {
+        for v in x {
+            self.push(*v);
+        }
+    }
+
+    fn get(&self) -> f64 {
+        self.total / self.n
+    }
+}
+
+#[differentiable]
+fn filled(mean: &mut Mean, x: &[f64]) {
+    for v in x {
+        mean.push(*v);
+    }
+    mean.extend(x);
+}
+
+#[differentiable]
+fn methods_called_alike(x: &[f64]) -> f64 {
+    let mut mean = Mean { total: 0.0, n: 0.0 };
+    for v in x {
+        mean.push(*v);
+    }
+    mean.insert(2, x[0]);
+    let mut other = Mean::new();
+    other.push(x[1]);
+    filled(&mut other, x);
+    mean.get() * other.get()
+}
+
 /// Two buffers in one struct.
 #[differentiable]
 fn double_buffered(x: &[f64], steps: usize) -> f64 {
@@ -209,7 +272,7 @@ fn moved() {
 
 #[test]
 fn exchanges() {
-    check_all!([vec![0.3, 0.6], vec![0.5, 0.2, 0.7]]; exchanged, emptied, between_structs, plain, taken, replaced_in_a_loop, replaced_number);
+    check_all!([vec![0.3, 0.6], vec![0.5, 0.2, 0.7]]; exchanged, emptied, between_structs, plain, taken, replaced_in_a_loop, replaced_number, mapped, methods_called_alike);
     check_rule(
         double_buffered::rule,
         [(vec![0.3, 0.6], 3), (vec![0.5, 0.2, 0.7], 2), (vec![0.4, 0.6, 0.1], 0)],
