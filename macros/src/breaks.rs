@@ -74,9 +74,7 @@ impl Parser<'_> {
         let Some(name) = path.path.get_ident() else { return false };
         let mut made = Made { name, vector: None };
         made.visit_block(block);
-        made.vector.unwrap_or_else(
-            || matches!(self.lookup(name), Some(Binding::Variable(id)) if self.program.vectors.contains(id)),
-        )
+        made.vector.unwrap_or_else(|| self.is_known_vector(value))
     }
 }
 

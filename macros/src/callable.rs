@@ -289,7 +289,7 @@ impl Signature {
     /// The rules of the functions in a gradient object, as a field of it.
     pub(crate) fn kept_functions(&self) -> Option<TokenStream> {
         let generics: Vec<_> = self.callables().map(|(_, callable)| &callable.generic).collect();
-        let kept = quote!(functions: (#(<#generics as ::pullback::__private::Callable>::Kept,)*));
+        let kept = quote!(functions: (#(<#generics as ::pullback::__private::Callable>::Kept,)*),);
         (!generics.is_empty()).then_some(kept)
     }
 

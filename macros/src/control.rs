@@ -54,6 +54,7 @@ impl Parser<'_> {
                     .let_there(local)
                     .or_else(|| self.let_inside(local, &stmts))
                     .or_else(|| self.let_left(local))
+                    .or_else(|| self.exchanged_field(local, &stmts))
             {
                 self.program.blocks[self.block].rewritten = true;
                 self.put_back(parts, &mut stmts);

@@ -1,13 +1,13 @@
 //! Vectors that are replaced: `std::mem::take(&mut v)`, `std::mem::replace(&mut v, w)` and `rows[i] = row` as what they are, an
 //! exchange, which the reverse pass undoes by another one.
 
-use syn::{Expr as Syn, Ident, Stmt, parse_quote};
+use syn::{Expr as Syn, Pat, Stmt, parse_quote};
 
 use crate::calls::Callee;
 use crate::iterators::collect::element_of_vec;
 use crate::kind::inert;
-use crate::mutation::is_of_mem;
-use crate::parse::{Binding, Parser};
+use crate::mutation::{KEEPS_LENGTH, is_of_mem};
+use crate::parse::Parser;
 use crate::program::*;
 use crate::rename::path;
 
@@ -30,16 +30,25 @@ impl Parser<'_> {
         self.program.nested.extend(nested.then_some(id));
     }
 
-    /// A vector that is passed by value: to the rule it is lent.
+    /// A variable that is known to be a vector.
+    pub(crate) fn is_known_vector(&self, expr: &Syn) -> bool {
+        self.variable(expr).is_some_and(|id| self.program.vectors.contains(&id))
+    }
+
+    /// A vector that is passed by value: to the rule it is lent, so that it need not be copied before.
     pub(crate) fn lent_vector(&mut self, arg: &Syn) -> Option<ExprId> {
-        let Syn::Path(path) = arg else { return None };
-        let Some(Binding::Variable(id)) = self.lookup(path.path.get_ident()?) else { return None };
-        let base = *id;
+        if let Syn::MethodCall(call) = arg
+            && call.method == "clone"
+            && self.is_known_vector(&call.receiver)
+        {
+            return Some(self.argument(&call.receiver));
+        }
+        let base = self.variable(arg)?;
         if !self.program.vectors.contains(&base) || self.program.variables[base].by_reference() {
             return None;
         }
         let place = Place { base, projections: Vec::new() };
-        Some(self.add(&parse_quote!(&#path), ExprKind::Borrow { place, unique: false }))
+        Some(self.add(&parse_quote!(&#arg), ExprKind::Borrow { place, unique: false }))
     }
 
     /// The place holds a vector that is the function's own.
@@ -82,21 +91,54 @@ impl Parser<'_> {
 
     /// What `std::mem::take` and `std::mem::replace` return for a vector: it gets a name.
     fn exchanged(&mut self, expr: &Syn, out: &mut Vec<Stmt>) -> Option<Syn> {
-        let Syn::Call(call) = expr else { return None };
-        let Syn::Path(function) = &*call.func else { return None };
-        let new: Syn = match (is_of_mem(&function.path)?.as_str(), call.args.len()) {
-            ("take", 1) => parse_quote!(::std::vec::Vec::new()),
-            ("replace", 2) => call.args[1].clone(),
-            _ => return None,
+        let (place, new) = taken(expr)?;
+        self.holds_vector(place).then(|| self.change_places(place, &new, out))
+    }
+
+    /// The same for a field, which is a vector if what the `let` binds is handled as one in `scope`.
+    pub(crate) fn exchanged_field<'s>(
+        &mut self,
+        local: &syn::Local,
+        scope: impl IntoIterator<Item = &'s Stmt>,
+    ) -> Option<Vec<Stmt>> {
+        let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
+        let (field @ Syn::Field(_), new) = taken(&init.expr)? else { return None };
+        let vector = match &local.pat {
+            Pat::Type(typed) => element_of_vec(&typed.ty).is_some(),
+            pattern => self.is_handled(pattern, scope),
         };
-        let Some(Syn::Reference(reference)) = call.args.first() else { return None };
-        if reference.mutability.is_none() || !self.holds_vector(&reference.expr) {
+        let base = self.place(field).filter(|_| vector)?.base;
+        if self.program.variables[base].by_reference() {
+            self.errors.push(field, KEEPS_LENGTH);
             return None;
         }
-        let (taken, place): (Ident, _) = (self.hidden("taken"), &reference.expr);
+        let (mut local, mut out) = (local.clone(), Vec::new());
+        *local.init.as_mut()?.expr = self.change_places(field, &new, &mut out);
+        out.push(Stmt::Local(local));
+        Some(out)
+    }
+
+    /// Statements by which `place` gets `new`, and the name of what was there.
+    fn change_places(&mut self, place: &Syn, new: &Syn, out: &mut Vec<Stmt>) -> Syn {
+        let taken = self.hidden("taken");
         out.push(parse_quote!(let mut #taken = #new;));
         out.push(parse_quote!(::core::mem::swap(&mut #place, &mut #taken);));
-        Some(path(&taken))
+        path(&taken)
+    }
+}
+
+/// From where `std::mem::take` or `std::mem::replace` takes a vector, and what is there instead.
+fn taken(expr: &Syn) -> Option<(&Syn, Syn)> {
+    let Syn::Call(call) = expr else { return None };
+    let Syn::Path(function) = &*call.func else { return None };
+    let new: Syn = match (is_of_mem(&function.path)?.as_str(), call.args.len()) {
+        ("take", 1) => parse_quote!(::std::vec::Vec::new()),
+        ("replace", 2) => call.args[1].clone(),
+        _ => return None,
+    };
+    match call.args.first() {
+        Some(Syn::Reference(reference)) if reference.mutability.is_some() => Some((&*reference.expr, new)),
+        _ => None,
     }
 }
 

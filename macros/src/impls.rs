@@ -58,12 +58,6 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
             None => return traits::expand_impl(block),
         }
     }
-    for param in &block.generics.params {
-        if let GenericParam::Lifetime(lifetime) = param {
-            errors.push(lifetime, "an `impl` with lifetimes is not differentiable yet: write free functions");
-        }
-    }
-    errors.finish()?;
     let mut original = block.clone();
     let marks = strip(&mut original);
     let mut derived = TokenStream::new();
@@ -100,8 +94,10 @@ fn expand_method(block: &ItemImpl, method: &ImplItemFn, recursive: bool) -> syn:
     Ungroup.visit_block_mut(&mut body);
     NameSelf.visit_block_mut(&mut body);
     let generics = joined(&block.generics, &sig.generics);
-    let owner = &*block.self_ty;
+    // Nobody else has names for the lifetimes of the `impl`.
+    let owner = &signature::at("'_", &block.self_ty);
     let signature = Signature::parse_in(&method.vis, &mut sig, &generics, Some(owner), &mut errors);
+    Anonymous(&generics).visit_block_mut(&mut body);
     let tokens = derive(&signature, &body, &mut errors)?;
 
     let (vis, name) = (&method.vis, &method.sig.ident);
@@ -110,9 +106,10 @@ fn expand_method(block: &ItemImpl, method: &ImplItemFn, recursive: bool) -> syn:
         format_ident!("{text}_rule", span = name.span()),
         format_ident!("{text}_gradient", span = name.span()),
     );
-    let (impl_generics, _, _) = block.generics.split_for_impl();
-    let own: Vec<_> =
-        sig.generics.params.iter().filter(|p| !matches!(p, GenericParam::Lifetime(_))).collect();
+    let mut of_impl = block.generics.clone();
+    of_impl.params = not_lifetimes(&block.generics).cloned().collect();
+    let (impl_generics, _, _) = of_impl.split_for_impl();
+    let own: Vec<_> = not_lifetimes(&sig.generics).collect();
     let own_names = own.iter().map(|p| match p {
         GenericParam::Type(p) => &p.ident,
         GenericParam::Const(p) => &p.ident,
@@ -227,6 +224,21 @@ fn siblings(signature: &Signature, sig: &syn::Signature, own: &[&GenericParam]) 
             #d: __pb::Cotangent<#ty>,
         ) -> #result #clause {
             __pb::pull_at_once::<#ty>((self, #(#values,)*), #d) #part
+        }
+    }
+}
+
+pub(crate) fn not_lifetimes(generics: &syn::Generics) -> impl Iterator<Item = &GenericParam> {
+    generics.params.iter().filter(|p| !matches!(p, GenericParam::Lifetime(_)))
+}
+
+/// Takes their names from the lifetimes that are declared.
+struct Anonymous<'g>(&'g syn::Generics);
+
+impl VisitMut for Anonymous<'_> {
+    fn visit_lifetime_mut(&mut self, lifetime: &mut syn::Lifetime) {
+        if self.0.lifetimes().any(|declared| declared.lifetime == *lifetime) {
+            *lifetime = syn::Lifetime::new("'_", lifetime.span());
         }
     }
 }

@@ -45,7 +45,8 @@ pub(crate) fn report(program: &Program, errors: &mut Errors) {
                         errors.push(
                             &program.exprs[*arg].syntax,
                             "a closure that changes what it captures is called differentiably where it is, not passed on: let it return \
-                             what it computes, or write to an argument of type `&mut`",
+                             what it computes, or write to an argument that it is called with, `f: impl Fn(f64, &mut f64)`, which the \
+                             function takes as `&mut` and hands to it",
                         );
                     }
                 }

@@ -62,6 +62,7 @@ mod overwriting;
 mod owners;
 mod parse;
 mod peeling;
+mod privacy;
 mod program;
 mod pull;
 mod purity;
@@ -115,8 +116,8 @@ use proc_macro::TokenStream;
 /// a gradient, unless it is marked `#[constant]` or its type carries none, such as an integer.
 ///
 /// # What it emits
-/// A type of the function's name and visibility, which one `use` imports along with the function. It is `Send`. For a function
-/// `f` with parameters `args…`:
+/// A type of the function's name and visibility, which one `use` imports along with the function. It is `Send`. If it has a last type
+/// parameter `Types_`, leave that out: it makes types of the signature known that may be private. For a function `f` with parameters `args…`:
 ///
 /// | | |
 /// |---|---|

@@ -11,13 +11,13 @@ use crate::aggregates;
 use crate::arrays::Shape;
 use crate::calls::Callee;
 use crate::errors::Errors;
-use crate::kind::{inert, kind_of_type};
+use crate::kind::{changes_receiver, inert, kind_of_type};
 use crate::matrices::on_heap;
 use crate::parse::Parser;
 use crate::program::*;
 use crate::views::CHANGES;
 
-const KEEPS_LENGTH: &str =
+pub(crate) const KEEPS_LENGTH: &str =
     "a vector behind a reference keeps its length: change that of a local, such as a `clone`, and return it";
 
 pub(crate) const CANNOT_MOVE: &str =
@@ -115,10 +115,20 @@ pub(crate) fn is_of_mem(function: &syn::Path) -> Option<String> {
     }
 }
 
+/// Methods of a `VecDeque`.
+const QUEUES: &[&str] = &["push_back", "push_front", "pop_back", "pop_front"];
+
 impl Parser<'_> {
     /// A method that writes to its receiver, if it is known.
     pub(crate) fn mutating_method(&mut self, expr: &Syn, call: &syn::ExprMethodCall) -> Option<ExprId> {
         let name = call.method.to_string();
+        if changes_receiver(&name) && self.has_own_methods(&call.receiver) {
+            return None;
+        }
+        if QUEUES.contains(&name.as_str()) && self.suspects.any(call) {
+            let why = "a `VecDeque` is not differentiable: use a `Vec` with `push` and an index of its first element, or `remove(0)`";
+            return Some(self.constant(expr, false, Some(why)));
+        }
         if ["unwrap", "expect", "unwrap_or", "unwrap_or_default"].contains(&name.as_str())
             && let Syn::MethodCall(inner) = &*call.receiver
             && inner.method == "pop"
@@ -180,6 +190,29 @@ impl Parser<'_> {
         }
         args.push(self.lend(&call.receiver, place));
         Some(self.add(expr, ExprKind::Call { function: Callee::Function(function), args }))
+    }
+
+    /// The variable is of a type of the user's, whose methods may have the names of those of vectors. Other names of `Vec` are told from it
+    /// as a vector behind a reference keeps its length, and as no literal nor function of theirs makes one.
+    fn has_own_methods(&self, receiver: &Syn) -> bool {
+        let Some(id) = self.variable(receiver) else { return false };
+        let variable = &self.program.variables[id];
+        if variable.by_reference() {
+            return variable.of_user;
+        }
+        let statements = self.program.blocks[variable.block].statements.iter();
+        let mut inits = statements.filter_map(|s| match &s.kind {
+            StatementKind::Let(Let { variables, init, .. }) if variables[..] == [Some(id)] => *init,
+            _ => None,
+        });
+        let made = inits.next();
+        made.is_some_and(|init| match &self.program.exprs[self.program.peel(init)].kind {
+            ExprKind::Struct(_) => true,
+            ExprKind::Call { function: Callee::Associated(path), .. } => {
+                !self.program.vector(init).0 && path.path.segments[0].ident != "VecDeque"
+            }
+            _ => false,
+        })
     }
 
     /// The slice, by reference, of which `items` are the elements: `x`, `&x[a..b]`, `x.iter().copied()`.
@@ -253,8 +286,9 @@ impl Parser<'_> {
                 let args: Vec<_> = call.args.iter().map(|arg| self.argument(arg)).collect();
                 let local = |id: &ExprId| match &self.program.exprs[*id].kind {
                     ExprKind::Borrow { place, unique: true } => {
-                        let whole = place.projections.is_empty() || self.program.is_row(place);
-                        let own = whole && !self.program.variables[place.base].by_reference();
+                        let field = |p: &Projection| matches!(p, Projection::Field(_));
+                        let moves = place.projections.iter().all(field) || self.program.is_row(place);
+                        let own = moves && !self.program.variables[place.base].by_reference();
                         Some((own, place.base))
                     }
                     _ => None,

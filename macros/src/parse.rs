@@ -363,6 +363,15 @@ impl<'e> Parser<'e> {
         id
     }
 
+    /// The variable that `expr` names.
+    pub(crate) fn variable(&self, expr: &Syn) -> Option<VarId> {
+        let Syn::Path(path) = expr else { return None };
+        match self.lookup(path.path.get_ident()?)? {
+            Binding::Variable(id) => Some(*id),
+            _ => None,
+        }
+    }
+
     pub(crate) fn place(&mut self, expr: &Syn) -> Option<Place> {
         match expr {
             Syn::Path(path) => match self.lookup(path.path.get_ident()?)? {

@@ -268,14 +268,26 @@ impl VisitMut for Copied<'_> {
         match expr {
             Syn::Assign(assign) => self.copy(&mut assign.right),
             Syn::Return(jump) => jump.expr.iter_mut().for_each(|value| self.copy(value)),
+            Syn::Struct(literal) => {
+                for field in &mut literal.fields {
+                    self.copy(&mut field.expr);
+                    // A shorthand has no colon.
+                    field.colon_token.get_or_insert_with(Default::default);
+                }
+            }
+            Syn::Tuple(tuple) => tuple.elems.iter_mut().for_each(|element| self.copy(element)),
             Syn::MethodCall(call) if call.method == "push" => {
                 call.args.iter_mut().for_each(|arg| self.copy(arg))
             }
-            Syn::Call(call) if crate::tails::fills(call) => {
-                call.args.iter_mut().for_each(|inside| self.copy(inside))
-            }
+            Syn::Call(call) if constructs(call) => call.args.iter_mut().for_each(|inside| self.copy(inside)),
             _ => {}
         }
     }
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+}
+
+/// `Some(…)`, `Point(…)`
+fn constructs(call: &syn::ExprCall) -> bool {
+    let Syn::Path(path) = &*call.func else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
 }

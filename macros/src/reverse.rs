@@ -79,6 +79,8 @@ pub(crate) struct Reverse<'p> {
     pub(crate) spares: HashMap<VarId, Ident>,
     /// The slots of what is cut off vectors.
     pub(crate) removed: HashMap<ExprId, Ident>,
+    /// The slots for exchanges of fields.
+    pub(crate) exchanges: HashMap<ExprId, Ident>,
     /// Names in use for values of variables.
     pub(crate) named: HashSet<String>,
     pub(crate) reads: Reads,
@@ -215,6 +217,7 @@ impl<'p> Reverse<'p> {
             row_spares: HashMap::new(),
             spares: HashMap::new(),
             removed: HashMap::new(),
+            exchanges: HashMap::new(),
             named: program
                 .variables
                 .iter()
@@ -288,6 +291,7 @@ impl<'p> Reverse<'p> {
         other.rules = self.rules.clone();
         other.stacks = self.stacks.clone();
         other.removed = self.removed.clone();
+        other.exchanges = self.exchanges.clone();
         other.fresh = self.fresh.clone();
         other.not_latest = self.not_latest.clone();
         other.unblocked = self.unblocked.clone();

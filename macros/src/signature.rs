@@ -1,7 +1,7 @@
 //! The signature of a function with a rule, and what follows from it alone: the type that bears the function's name.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
@@ -14,6 +14,7 @@ use crate::errors::Errors;
 use crate::generics::{Generics, elide};
 use crate::kind::inert;
 use crate::mutation::owned_type;
+use crate::privacy::Scope;
 use crate::program::{Kind, Program};
 
 /// The type parameter of the rules of a trait's methods that stands for the type which implements the trait.
@@ -206,7 +207,8 @@ impl Signature {
     /// The type that bears the function's name.
     pub(crate) fn item(&self) -> TokenStream {
         let Signature { vis, name, generics, .. } = self;
-        let (types, (declared, clause)) = (generics.split().1, generics.declaration());
+        let (types, clause) = (generics.split().1, generics.declaration().1);
+        let Scope { declared, field, .. } = self.scope();
         let functions = self.kept_functions();
         let extras = self.dual.then(|| quote!(extras: ::pullback::__private::Extras,));
         let products =
@@ -220,6 +222,7 @@ impl Signature {
                 #extras
                 #products
                 #functions
+                #field
             }
         }
     }
@@ -283,6 +286,7 @@ impl Signature {
         let memory_of_products = self.has_products().then(|| quote!(+ self.products.memory()));
         let memory_of_functions = takes_functions.then(|| quote!(+ __pb::State::memory(&self.functions)));
         let dual_methods = self.dual_methods();
+        let scope = self.scope().value;
         let reset = takes_functions.then(|| quote!(__pb::State::reset(&mut self.functions);));
         let shrink = takes_functions.then(|| quote!(__pb::State::shrink(&mut self.functions);));
         let fields: TokenStream = self
@@ -372,7 +376,7 @@ impl Signature {
                 /// An object that computes gradients. It owns the rule and the shadows, allocates on its first use and
                 /// reuses its memory from then on.
                 pub fn gradient() -> Self {
-                    Self { driver: __pb::Driver::new(Self::rule()), #extras #products #made }
+                    Self { driver: __pb::Driver::new(Self::rule()), #extras #products #made #scope }
                 }
 
                 /// An object that computes pullbacks: the same as [`gradient`](Self::gradient).
@@ -420,6 +424,18 @@ impl Parameter {
     /// Its name, or one for `_`.
     fn ident(&self, index: usize) -> Ident {
         self.name.clone().unwrap_or_else(|| format_ident!("_{index}"))
+    }
+
+    /// Its type has lifetimes, and carries a gradient: `written` is a struct that borrows.
+    fn lend(&mut self, written: &impl ToTokens, errors: &mut Errors) {
+        if self.passing != Passing::Shared {
+            errors
+                .push(written, "a struct that borrows is taken by `&` differentiably, or as a `#[constant]`");
+        }
+        let syntax = at("'_", &self.ty);
+        self.syntax = syn::parse_quote!(&#syntax);
+        self.lent = Some(at("'a", &self.ty));
+        self.ty = at("'static", &self.ty);
     }
 
     /// The `Parameter` type of the rules crate.
@@ -503,6 +519,10 @@ fn parameter(
         let (owned, lent) = (false, None);
         return Parameter { name, mutable, passing, owned, ty, syntax, constant, lent, callable };
     }
+    let constant = marked || inert(&generics.kind_of(&written));
+    if let (true, Type::Reference(reference)) = (constant, &mut written) {
+        Lasting.visit_type_mut(&mut reference.elem);
+    }
     let (passing, ty) = match &written {
         Type::Reference(reference) => {
             let passing = if reference.mutability.is_some() { Passing::Unique } else { Passing::Shared };
@@ -514,7 +534,6 @@ fn parameter(
         }
         ty => (Passing::Value, ty.clone()),
     };
-    let constant = marked || inert(&generics.kind_of(&ty));
     if constant || !has_lifetimes(&ty) {
         let owned = passing == Passing::Value && !constant && owned_type(&ty);
         return Parameter {
@@ -529,25 +548,19 @@ fn parameter(
             callable: None,
         };
     }
-    if passing != Passing::Shared {
-        errors.push(&typed.ty, "a struct that borrows is taken by `&` differentiably, or as a `#[constant]`");
-    }
-    let at = |lifetime: &str, mut ty: Type| {
-        Lifetimes(lifetime).visit_type_mut(&mut ty);
-        ty
-    };
-    let (lent, syntax) = (at("'a", ty.clone()), at("'_", ty.clone()));
-    Parameter {
+    let mut parameter = Parameter {
         name,
         mutable,
         passing,
         owned: false,
-        ty: at("'static", ty),
-        syntax: syn::parse_quote!(&#syntax),
+        ty,
+        syntax: written,
         constant,
-        lent: Some(lent),
+        lent: None,
         callable: None,
-    }
+    };
+    parameter.lend(&typed.ty, errors);
+    parameter
 }
 
 /// The type is a path with lifetimes: `Data<'_>`.
@@ -559,6 +572,26 @@ fn has_lifetimes(ty: &Type) -> bool {
         }
         _ => false,
     })
+}
+
+/// The type, with `lifetime` in the place of all.
+pub(crate) fn at(lifetime: &str, ty: &Type) -> Type {
+    let mut ty = ty.clone();
+    Lifetimes(lifetime).visit_type_mut(&mut ty);
+    ty
+}
+
+/// References without a lifetime last for ever.
+struct Lasting;
+
+impl VisitMut for Lasting {
+    fn visit_type_reference_mut(&mut self, reference: &mut syn::TypeReference) {
+        reference.lifetime.get_or_insert_with(|| syn::Lifetime::new("'static", Span::call_site()));
+        syn::visit_mut::visit_type_reference_mut(self, reference);
+    }
+    // What functions are called with need not.
+    fn visit_parenthesized_generic_arguments_mut(&mut self, _: &mut syn::ParenthesizedGenericArguments) {}
+    fn visit_type_fn_ptr_mut(&mut self, _: &mut syn::TypeFnPtr) {}
 }
 
 /// Replaces all lifetimes.
@@ -588,7 +621,7 @@ fn self_parameter(receiver: &mut syn::Receiver, owner: &Type, errors: &mut Error
         }
     };
     let name = Ident::new("self_", receiver.self_token.span());
-    Parameter {
+    let mut parameter = Parameter {
         name: Some(name),
         mutable: receiver.mutability.is_some(),
         passing,
@@ -598,7 +631,11 @@ fn self_parameter(receiver: &mut syn::Receiver, owner: &Type, errors: &mut Error
         constant,
         lent: None,
         callable: None,
+    };
+    if !constant && has_lifetimes(owner) {
+        parameter.lend(receiver, errors);
     }
+    parameter
 }
 
 /// The name of a type, for names that begin with it.

@@ -75,15 +75,15 @@ impl Parser<'_> {
         if let Some(parts) = self.cut(local) {
             return Some(self.names_for_places(local, parts, true));
         }
-        if let (Pat::Ident(name), Some(Syn::Path(path))) = (pattern, syntax) {
+        if let (Pat::Ident(name), Some(value @ Syn::Path(path))) = (pattern, syntax) {
             // Likewise another name for a reference.
+            let function = self.function_parameter(value);
             let alias = match path.path.get_ident().and_then(|name| self.lookup(name)) {
+                // To be called a function need not be `mut` here.
+                _ if let Some(id) = function => Some((Place { base: id, projections: Vec::new() }, false)),
                 _ if name.mutability.is_some() => None,
                 Some(Binding::Alias { place, unique, .. }) => Some((place.clone(), *unique)),
-                Some(Binding::Variable(id))
-                    if self.program.variables[*id].by_reference()
-                        || self.program.variables[*id].origin == Origin::Function =>
-                {
+                Some(Binding::Variable(id)) if self.program.variables[*id].by_reference() => {
                     let variable = &self.program.variables[*id];
                     let unique = variable.origin == Origin::Unique && !self.captures(variable);
                     Some((Place { base: *id, projections: Vec::new() }, unique))
@@ -129,6 +129,16 @@ impl Parser<'_> {
                 }
                 variable.zero = zero;
                 variable.of_user |= of_user;
+            }
+        }
+        if let (true, Some(syn::Type::Tuple(types))) = (tuple, ty) {
+            for (id, ty) in variables.iter().zip(&types.elems) {
+                if let Some(id) = *id
+                    && crate::mutation::owned_type(ty)
+                {
+                    self.note_vector(id, None, Some(ty));
+                    self.program.variables[id].memory = true;
+                }
             }
         }
         if let (Some(ExprKind::Split(_)), [outcome, Some(inside)]) =
@@ -186,7 +196,8 @@ impl Parser<'_> {
         };
         let aliases: Vec<_> = names.into_iter().collect();
         for (name, place) in &aliases {
-            if matches!(self.scope().get(&name.to_string()), Some(Binding::Variable(_))) {
+            if matches!(self.scope().get(&name.to_string()), Some(Binding::Variable(id)) if *id != place.base)
+            {
                 self.errors.push(name, "this name is taken by a variable of the same block: give the reference a name of its own");
             }
             let binding = Binding::Alias { place: place.clone(), unique, ty: ty.clone() };
@@ -228,7 +239,9 @@ impl Parser<'_> {
                 if !matches!(&*f.pat, Pat::Ident(_) | Pat::Wild(_)) || !is_range(&f.expr) {
                     return Some(self.opaque(
                         stmt,
-                        "a loop over this iterator is not differentiable yet: loop over a range of indices".into(),
+                        "a loop over this iterator is not differentiable: take its items as a slice, `#[constant] items: &[_]`, or `collect` them before, \
+                         `let items: Vec<_> = …;`, and loop over that"
+                            .into(),
                     ));
                 }
                 let range = self.expr(&f.expr);

@@ -16,7 +16,7 @@ use crate::annotation::Strip;
 use crate::calls::sibling;
 use crate::differentiable::{Ungroup, allowed, derive, imports};
 use crate::errors::Errors;
-use crate::impls::{self, NameSelf, is_constant, joined};
+use crate::impls::{self, NameSelf, is_constant, joined, not_lifetimes};
 use crate::overloads::Resolve;
 use crate::signature::{self, IMPLEMENTOR, Passing, Signature};
 
@@ -234,6 +234,7 @@ fn hidden(signature: &Signature, method: &TraitItemFn) -> [TraitItem; 2] {
         quote! {
             #[doc = #doc]
             #[doc(hidden)]
+            #[allow(private_interfaces)]
             fn #rule<#(#own),*>() -> #returned #predicates #body
         },
         quote! {
@@ -265,10 +266,6 @@ fn as_self(tokens: TokenStream) -> TokenStream {
     tokens.into_iter().map(tree).collect()
 }
 
-fn not_lifetimes(generics: &syn::Generics) -> impl Iterator<Item = &GenericParam> {
-    generics.params.iter().filter(|p| !matches!(p, GenericParam::Lifetime(_)))
-}
-
 fn names_of(generics: &syn::Generics) -> Vec<&Ident> {
     let names = generics.params.iter().filter_map(|p| match p {
         GenericParam::Type(p) => Some(&p.ident),
@@ -286,7 +283,7 @@ pub(crate) fn expand_impl(block: ItemImpl) -> syn::Result<TokenStream> {
     }
     for param in &block.generics.params {
         if let GenericParam::Lifetime(lifetime) = param {
-            errors.push(lifetime, "an `impl` with lifetimes is not differentiable yet: write free functions");
+            errors.push(lifetime, "the `impl` of a trait for a type with lifetimes is not differentiable yet: write methods of the type itself, or free functions");
         }
     }
     errors.finish()?;

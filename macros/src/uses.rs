@@ -29,27 +29,70 @@ impl Parser<'_> {
         uses
     }
 
-    /// `let w = model.weights;` as `let w = &model.weights;`, where neither changes and `w` is nothing but looked at in `scope`: to the
-    /// reverse pass the struct stays in one piece.
+    /// `let w = model.weights;` as `let w = &model.weights;`, and `let mut w` likewise as `&mut`, where `w` is handled as a vector in `scope`
+    /// but stays where it is, and nothing else changes it meanwhile: to the reverse pass the struct stays in one piece.
     pub(crate) fn field_let<'s>(
-        &self,
+        &mut self,
         local: &syn::Local,
-        scope: impl IntoIterator<Item = &'s Stmt>,
+        scope: impl IntoIterator<Item = &'s Stmt> + Clone,
     ) -> Option<Stmt> {
         let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
         let Pat::Ident(name) = &local.pat else { return None };
-        if name.mutability.is_some() || !is_name(&local.pat) || !self.suspects.contains(&name.ident) {
+        if !is_name(&local.pat) || !self.suspects.contains(&name.ident) {
             return None;
         }
-        let Some(Binding::Variable(id)) = self.lookup(root_of_field(&init.expr)?) else { return None };
-        let variable = &self.program.variables[*id];
-        let uses = self.uses(&name.ident, scope);
+        let (field, base) = (&init.expr, root_of_field(&init.expr)?);
+        let Some(Binding::Variable(id)) = self.lookup(base) else { return None };
+        let (id, variable) = (*id, &self.program.variables[*id]);
+        let uses = self.uses(&name.ident, scope.clone());
         let looked_at = uses.of_vectors > 0 && uses.of_vectors == uses.all && uses.whole == 0;
-        if variable.origin != Origin::Local || variable.mutable || !looked_at {
+        if variable.origin != Origin::Local || !looked_at {
             return None;
         }
-        let field = &init.expr;
-        Some(parse_quote!(let #name = &#field;))
+        let mut sees = Sees { base, field, found: variable.block != self.block };
+        scope.into_iter().for_each(|stmt| sees.visit_stmt(stmt));
+        match name.mutability {
+            None => (!variable.mutable || !sees.found).then(|| parse_quote!(let #name = &#field;)),
+            Some(_) => {
+                let name = &name.ident;
+                (!sees.found && self.make_mutable(id)).then(|| parse_quote!(let #name = &mut #field;))
+            }
+        }
+    }
+}
+
+/// Whether anything looks at a field of `base`, at a part of that, or at something that it is a part of.
+struct Sees<'f> {
+    base: &'f Ident,
+    field: &'f Syn,
+    found: bool,
+}
+
+/// The members that lead from a variable to a part of it.
+fn members(expr: &Syn) -> Vec<&syn::Member> {
+    match expr {
+        Syn::Field(field) => {
+            let mut members = members(&field.base);
+            members.push(&field.member);
+            members
+        }
+        _ => Vec::new(),
+    }
+}
+
+impl<'ast> Visit<'ast> for Sees<'_> {
+    fn visit_expr_field(&mut self, part: &'ast syn::ExprField) {
+        let whole = Syn::Field(part.clone());
+        if root_of_field(&whole) != Some(self.base) {
+            return visit::visit_expr_field(self, part);
+        }
+        self.found |= members(&whole).iter().zip(members(self.field)).all(|(one, other)| **one == *other);
+    }
+    fn visit_ident(&mut self, name: &'ast Ident) {
+        self.found |= name == self.base;
+    }
+    fn visit_macro(&mut self, mac: &'ast syn::Macro) {
+        self.found |= crate::rename::Occurrences::of(&mac.tokens).count(self.base) > 0;
     }
 }
 

@@ -249,8 +249,11 @@ impl Reverse<'_> {
                 };
                 self.named.insert(variable.unique.to_string());
                 let text = self.text(*expr, at, level);
-                let ty =
-                    variable.ty.as_ref().filter(|_| program.only_literals(*expr)).map(|ty| quote!(: #ty));
+                // What is evaluated as it was written may be inferred from its type, `let n: usize = text.parse().unwrap();`.
+                let Expr { kind, active, .. } = &program.exprs[*expr];
+                let inferred = !active && matches!(kind, ExprKind::Constant(_) | ExprKind::Method { .. });
+                let ty = variable.ty.as_ref().filter(|_| inferred || program.only_literals(*expr));
+                let ty = ty.map(|ty| crate::signature::at("'_", ty)).map(|ty| quote!(: #ty));
                 self.levels[level].out.extend(quote!(let #name #ty = #text;));
                 self.levels[level].names.insert(def, name.clone());
                 name

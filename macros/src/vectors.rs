@@ -430,7 +430,19 @@ impl<'p> Reverse<'p> {
             }
             Action::Exchange => {
                 let (w, other) = self.grown(args[1], at);
-                self.emit(quote!(::core::mem::swap(&mut #v, &mut #w); ::core::mem::swap(&mut #shadow, &mut #other);));
+                let of_field = |arg: &ExprId| {
+                    self.place_of(*arg).projections.iter().any(|p| matches!(p, Projection::Field(_)))
+                };
+                let undone = match args.iter().any(of_field) {
+                    true => {
+                        let slot = self.exchanges(expr);
+                        quote!(#slot.undo(&mut #v, &mut #w, &mut #shadow, &mut #other);)
+                    }
+                    false => {
+                        quote!(::core::mem::swap(&mut #v, &mut #w); ::core::mem::swap(&mut #shadow, &mut #other);)
+                    }
+                };
+                self.emit(undone);
             }
         }
         self.levels[level].current = (*at.versions).clone();
@@ -473,6 +485,16 @@ impl<'p> Reverse<'p> {
         let (whole, name) = (self.local_shadow(place.base, at), self.kept.fresh("cells"));
         self.emit(quote!(let #name = #whole;));
         self.shadow_argument(place, shared, at, Some(&name))
+    }
+
+    /// The slot for the exchange of a field.
+    fn exchanges(&mut self, expr: ExprId) -> Ident {
+        if let Some(slot) = self.exchanges.get(&expr) {
+            return slot.clone();
+        }
+        let slot = self.slot("exchanges", quote!(__pb::Exchanges::new()));
+        self.exchanges.insert(expr, slot.clone());
+        slot
     }
 
     /// The slot for what is cut off a vector.

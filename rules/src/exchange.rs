@@ -7,6 +7,7 @@ use ndarray::{ArrayBase, ArrayRef, Data, Dimension, Zip};
 
 use crate::rows::Item;
 use crate::shadow::{Accumulate, Differentiable, Element};
+use crate::state::State;
 use crate::tangent::Value;
 
 /// What can change places behind references. `#[derive(Differentiable)]` implements it.
@@ -162,4 +163,55 @@ exchange_rows!([T: Element, S: Data<Elem = T> + 'static, D: Dimension + Copy + '
 #[inline(always)]
 pub(crate) fn check(alike: bool) {
     assert!(alike, "arrays that differ in length do not change places differentiably behind a reference");
+}
+
+/// Undoes that a field of a local struct, or what it has changed places with, is somewhere else.
+pub struct Exchanges<G> {
+    aside: Option<G>,
+    measure: Option<fn(&G) -> usize>,
+}
+
+impl<G> Default for Exchanges<G> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<G> Exchanges<G> {
+    /// Nothing, and nothing allocated.
+    pub const fn new() -> Self {
+        Exchanges { aside: None, measure: None }
+    }
+
+    /// Undoes `std::mem::swap(one, other)`. Gradients of different size are copied: each has its memory from elsewhere, the one along with
+    /// that of a struct, where it is to be found again.
+    #[inline]
+    pub fn undo<T>(&mut self, one: &mut T, other: &mut T, d_one: &mut G, d_other: &mut G)
+    where
+        T: Differentiable<Gradient = G>,
+    {
+        let alike = one.gradient_need().is_some_and(|need| other.gradient_need() == Some(need));
+        std::mem::swap(one, other);
+        if alike || !std::mem::needs_drop::<G>() {
+            return std::mem::swap(d_one, d_other);
+        }
+        self.measure = Some(T::gradient_size);
+        let aside = self.aside.get_or_insert_with(T::empty);
+        T::copy_gradient(aside, T::view(d_one));
+        T::copy_gradient(d_one, T::view(d_other));
+        T::copy_gradient(d_other, T::view(aside));
+    }
+}
+
+impl<G: Send> State for Exchanges<G> {
+    fn reset(&mut self) {}
+    fn shrink(&mut self) {
+        *self = Self::new();
+    }
+    fn pending(&self) -> usize {
+        0
+    }
+    fn memory(&self) -> usize {
+        self.aside.iter().zip(self.measure).map(|(aside, measure)| measure(aside)).sum()
+    }
 }

@@ -120,7 +120,7 @@ pub mod __private {
         Lift, LiftParameter, LiftParameters, LiftRef, Liftable, Numbers, by_seed,
     };
     pub use crate::entries::{Entries, untouched};
-    pub use crate::exchange::{Exchange, ExchangeItems};
+    pub use crate::exchange::{Exchange, ExchangeItems, Exchanges};
     pub use crate::float::{Float, Scalar};
     pub use crate::foreign;
     pub use crate::fresh::Fresh;

@@ -43,7 +43,18 @@ impl<T: Value> Sorted<T> {
     }
 }
 
-impl<T: Scalar> Sorted<T> {
+/// An element of slices that are sorted by methods which do not keep the order of what compares as equal: equal numbers cannot be told apart.
+#[diagnostic::on_unimplemented(
+    message = "a slice of `{Self}` is not reordered differentiably by this method, which may exchange elements that compare as equal",
+    label = "numbers are",
+    note = "keep their order, by `sort_by` or `sort_by_key`, or reorder indices"
+)]
+pub trait Unordered: Scalar {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Scalar> Unordered for T {}
+
+impl<T: Unordered> Sorted<T> {
     /// Has `sort` reorder `x`, in whatever way, and finds out how. Of numbers that are the same bit for bit the first stays the
     /// first.
     ///

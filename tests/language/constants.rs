@@ -258,6 +258,54 @@ fn numbers() {
     check_rule(activity_ends::rule, [(0.5, 0.4), (1.5, -2.0)]);
 }
 
+/// Items without gradient, whatever they are; and constants whose types are told beside them.
+#[differentiable]
+fn of_words(x: &[f64], #[constant] words: &[&str], #[constant] text: &str) -> f64 {
+    let n: usize = text.trim().parse().unwrap();
+    let mut total = x[0].powi(n as i32);
+    for (i, word) in words.iter().enumerate() {
+        total += x[i % x.len()].powi(word.len() as i32);
+        if word.starts_with('a') {
+            total *= x[0];
+        }
+    }
+    total
+}
+
+#[differentiable]
+fn of_collected(
+    x: f64,
+    #[constant] text: &str,
+    #[constant] weights: &std::collections::BTreeMap<usize, f64>,
+) -> f64 {
+    let mut total = 0.0;
+    let words: Vec<&str> = text.split_whitespace().collect();
+    for word in &words {
+        total += x.powi(word.len() as i32);
+    }
+    let entries: Vec<(usize, f64)> = weights.iter().map(|(k, v)| (*k, *v)).collect();
+    for &(k, w) in &entries {
+        total += w * x.powi(k as i32);
+    }
+    total
+}
+
+#[test]
+fn items() {
+    check_rule(
+        of_words::rule,
+        [
+            (vec![0.3, 0.4], vec!["abc", "de", "a"], "3".to_string()),
+            (vec![0.7, 0.4, 0.6], vec![], " 2 ".to_string()),
+        ],
+    );
+    let weights = std::collections::BTreeMap::from([(1, 5.0), (3, 0.5)]);
+    let mut g = of_collected::gradient();
+    let (value, d) = g.value_and_gradient(2.0, "ab c", &weights);
+    assert_eq!((value, d.x), (4.0 + 2.0 + 10.0 + 4.0, 4.0 + 1.0 + 5.0 + 6.0));
+    assert_eq!(g.value_and_gradient(2.0, "", &weights).1.x, 11.0);
+}
+
 /// What is held constant has no finite differences to compare with.
 #[test]
 fn by_request() {

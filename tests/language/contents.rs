@@ -439,6 +439,57 @@ fn loops() {
     check_rule(while_let::rule, inputs());
 }
 
+/// What a call has returned, under a name and returned again.
+#[differentiable]
+fn multiplied(x: &[f64], k: f64) -> Vec<f64> {
+    x.iter().map(|v| v * k).collect()
+}
+
+#[differentiable]
+fn named(x: &[f64], k: f64) -> Option<Vec<f64>> {
+    let y = multiplied(x, k);
+    Some(y)
+}
+
+#[differentiable]
+fn then_squared(x: &[f64], k: f64) -> Option<Vec<f64>> {
+    let y = named(x, k)?;
+    let z: Vec<f64> = y.iter().map(|v| v * v).collect();
+    Some(z)
+}
+
+#[differentiable]
+fn handed_on(x: &[f64], k: f64) -> Option<Vec<f64>> {
+    match named(x, k) {
+        Some(v) => Some(v),
+        None => None,
+    }
+}
+
+#[differentiable]
+fn as_a_result(x: &[f64], k: f64) -> Result<Vec<f64>, usize> {
+    let v = named(x, k).ok_or(3_usize)?;
+    Ok(v)
+}
+
+#[differentiable]
+fn of_both(x: &[f64], k: f64) -> f64 {
+    let Some(a) = named(x, k) else { return 0.0 };
+    let Some(b) = then_squared(x, k) else { return 0.0 };
+    a[0] * b[0]
+}
+
+/// None of them allocates more than its primal.
+#[test]
+fn returned_again() {
+    let inputs = || [(vec![0.3, 0.6], 0.7), (vec![0.5, 0.2, 0.7], 1.2)];
+    check_rule(named::rule, inputs());
+    check_rule(then_squared::rule, inputs());
+    check_rule(handed_on::rule, inputs());
+    check_rule(as_a_result::rule, inputs());
+    check_rule(of_both::rule, inputs());
+}
+
 #[test]
 fn methods() {
     let model = Model { k: 1.5 };

@@ -204,13 +204,28 @@ fn of_constants(x: &[f64]) -> f64 {
     f(2.0) * f(x[0]) * n as f64 + k(x[1])
 }
 
+/// Made `mut`, as what is called to change something has to be.
+#[differentiable]
+fn renamed(x: &[f64], f: impl FnMut(f64) -> f64) -> f64 {
+    let mut f = f;
+    let first = f(x[0]);
+    let mut g = f;
+    first * g(x[1])
+}
+
+#[differentiable]
+fn of_renamed(x: &[f64]) -> f64 {
+    let k = x[2];
+    renamed(x, |t| k * t * t)
+}
+
 fn inputs() -> [Vec<f64>; 3] {
     [vec![0.3, 0.8, 0.45], vec![0.7, 0.2, 0.9, 0.55, 0.6], vec![0.6, 0.4, 0.8, 0.1]]
 }
 
 #[test]
 fn under_other_names() {
-    check_all!(inputs(); closure_by_reference, closure_renamed, changing_closure_by_reference, one_function);
+    check_all!(inputs(); closure_by_reference, closure_renamed, changing_closure_by_reference, one_function, of_renamed);
 }
 
 #[test]

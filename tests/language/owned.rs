@@ -57,6 +57,65 @@ fn passed_on(x: &[f64], k: f64) -> f64 {
     consumed(w, first) + mean(x.to_vec(), second)
 }
 
+/// Passed on as copies, and as what a call has returned.
+#[differentiable]
+fn copied(x: &[f64], k: f64) -> f64 {
+    let v = x.to_vec();
+    let first = mean(v.clone(), k);
+    let (w, last): (Vec<f64>, f64) = doubled(x, first);
+    mean(w, last) + mean(v, k)
+}
+
+#[differentiable]
+fn doubled(x: &[f64], k: f64) -> (Vec<f64>, f64) {
+    let y: Vec<f64> = x.iter().map(|v| v * 2.0 * k).collect();
+    let last = y[y.len() - 1];
+    (y, last)
+}
+
+/// What is given becomes a part of what is returned.
+#[differentiable]
+fn paired(x: Vec<f64>, y: Vec<f64>, k: f64) -> (Vec<f64>, f64, Vec<f64>) {
+    let first = x[0] * k;
+    (y, first, x)
+}
+
+#[derive(Clone, Differentiable)]
+struct Model {
+    weights: Vec<f64>,
+    bias: f64,
+}
+
+#[derive(Clone, Differentiable)]
+struct Layer(Vec<f64>, f64);
+
+#[differentiable]
+impl Model {
+    fn new(weights: Vec<f64>, bias: f64) -> Self {
+        Self { weights, bias }
+    }
+
+    fn scaled(mut weights: Vec<f64>, bias: f64) -> Self {
+        weights[0] *= bias;
+        let model = Model { weights: weights, bias: bias * 2.0 };
+        model
+    }
+}
+
+#[differentiable]
+fn layer(weights: Vec<f64>, k: f64) -> Layer {
+    Layer(weights, k * k)
+}
+
+#[differentiable]
+fn made(x: Vec<f64>, k: f64) -> f64 {
+    let a = Model::new(x.clone(), k);
+    let b = Model::scaled(x.clone(), a.bias);
+    let y = x.clone();
+    let c = layer(y.clone(), b.bias);
+    a.weights[0] * b.weights[0] + a.bias * c.1 + c.0[x.len() - 1] * y[0]
+}
+
 #[differentiable]
 fn of_ndarray(x: Array1<f64>, k: f64) -> f64 {
     let mut total = 0.0;
@@ -171,6 +230,9 @@ fn taken_by_value() {
         [(vec![0.5, -0.4], vec![vec![0.3, 0.2], vec![0.7]]), (vec![0.7], vec![vec![1.2]])],
     );
     check_rule(passed_on::rule, [(vec![0.5, -0.4, 0.3], 0.7), (vec![0.7], 1.2)]);
+    check_rule(copied::rule, [(vec![0.5, -0.4, 0.3], 0.7), (vec![0.7], 1.2)]);
+    check_rule(paired::rule, [(vec![0.5, -0.4, 0.3], vec![0.3], 0.7), (vec![0.7], vec![], 1.2)]);
+    check_rule(made::rule, [(vec![0.5, -0.4, 0.3], 0.7), (vec![0.7], 1.2)]);
     check_rule(of_ndarray::rule, [(array![0.5, -0.4, 0.3], 0.7), (array![0.7], 1.2)]);
     let mut g = mean::gradient();
     let (value, d) = g.value_and_gradient(vec![3.0, 1.0], 0.5);

@@ -23,7 +23,8 @@ fn field_moved_out(x: &[f64]) -> f64 {
     let s = State { x: x.to_vec(), p: vec![x[0]] };
     let mut p = s.p;
     p.push(x[0]);
-    p[1] * s.x[0]
+    let q = p;
+    q[1] * s.x[0]
 }
 
 #[differentiable]

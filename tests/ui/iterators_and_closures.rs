@@ -150,4 +150,31 @@ fn chain_that_another_changes(x: &[f64]) -> f64 {
     some.sum::<f64>() * n as f64
 }
 
+#[differentiable]
+fn over_words(x: f64, #[constant] text: &str) -> f64 {
+    let mut total = 0.0;
+    for word in text.split_whitespace() {
+        total += x.powi(word.len() as i32);
+    }
+    total
+}
+
+#[differentiable]
+fn over_a_map(x: f64, #[constant] map: &std::collections::BTreeMap<usize, f64>) -> f64 {
+    let mut total = 0.0;
+    for (k, v) in map {
+        total += v * x.powi(*k as i32);
+    }
+    total
+}
+
+#[differentiable]
+fn queue(x: &[f64]) -> f64 {
+    let mut q = std::collections::VecDeque::new();
+    for v in x {
+        q.push_back(v * v);
+    }
+    q[0]
+}
+
 fn main() {}

@@ -67,4 +67,21 @@ impl std::ops::AddAssign for Polar {
     }
 }
 
+#[derive(Differentiable)]
+struct Data<'a> {
+    x: &'a [f64],
+}
+
+#[differentiable]
+trait Summed {
+    fn sum(&self) -> f64;
+}
+
+#[differentiable]
+impl<'a> Summed for Data<'a> {
+    fn sum(&self) -> f64 {
+        self.x.iter().sum()
+    }
+}
+
 fn main() {}

@@ -104,4 +104,16 @@ fn returns_a_named_option(x: &[f64]) -> Option<Vec<f64>> {
     best
 }
 
+#[derive(Clone, Differentiable)]
+struct Buffer {
+    data: Vec<f64>,
+}
+
+#[differentiable]
+fn takes_from_a_reference(buffer: &mut Buffer, k: f64) -> f64 {
+    let mut data = std::mem::take(&mut buffer.data);
+    data[0] *= k;
+    data[0]
+}
+
 fn main() {}

@@ -10,6 +10,7 @@ use crate::differentiable::{analysed, rule};
 use crate::dual::{Retype, arguments, component, lifting, number, parameters, width};
 use crate::errors::Errors;
 use crate::forward::primal;
+use crate::privacy::Scope;
 use crate::signature::{Parameter, Passing, Signature};
 
 /// What the name of a companion ends with.
@@ -50,6 +51,7 @@ pub(crate) fn companion(signature: &Signature, function: &syn::ItemFn) -> syn::R
 
     let (own, ty) = (&signature.name, dual.ty());
     let (declared, _, clause) = dual.generics.split();
+    let Scope { declared: definition, field, .. } = dual.scope();
     let (of_function, own_types, own_clause) = signature.generics.split();
     let function = dual.function();
     let (vis, dual_name, output) = (&dual.vis, &dual.name, &dual.output);
@@ -87,8 +89,9 @@ pub(crate) fn companion(signature: &Signature, function: &syn::ItemFn) -> syn::R
         }
 
         #[allow(non_camel_case_types)]
-        #vis struct #dual_name #declared #clause {
+        #vis struct #dual_name #definition #clause {
             marker: ::core::marker::PhantomData<fn() -> #types>,
+            #field
         }
 
         #function

@@ -4,6 +4,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::Type;
 
+use crate::privacy::Scope;
 use crate::signature::{Passing, Signature};
 
 /// Numbers, arrays and tuples of them, which are of the same type as their gradients.
@@ -81,9 +82,10 @@ impl Signature {
              [`pushforward`](Self::pushforward) does better."
         );
         let (declared, types, _) = self.generics.split();
+        let Scope { declared: definition, field, .. } = self.scope();
         quote! {
             #[allow(non_camel_case_types)]
-            #vis struct #derivative #declared {}
+            #vis struct #derivative #definition { #field }
 
             impl #declared __pb::Function for #derivative #types {
                 type Parameters = (#(#modes,)* #(#directed,)*);

@@ -3,6 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
+use crate::privacy::Scope;
 use crate::program::Kind;
 use crate::signature::{Passing, Signature};
 
@@ -56,9 +57,10 @@ impl Signature {
              differentiable function may call it; by itself it computes everything anew, and a gradient object does better."
         );
         let (declared, types, _) = self.generics.split();
+        let Scope { declared: definition, field, .. } = self.scope();
         quote! {
             #[allow(non_camel_case_types)]
-            #vis struct #of_gradient #declared {}
+            #vis struct #of_gradient #definition { #field }
 
             impl #declared __pb::Function for #of_gradient #types {
                 type Parameters = <#of as __pb::Function>::Parameters;

@@ -28,7 +28,8 @@ impl Parser<'_> {
                 self.array_of(call, expected, out)
             }
             Expr::MethodCall(call) if call.method == "map" && call.args.len() == 1 => {
-                if !self.is_array(&call.receiver) || !self.suspects.any(call) {
+                let told = matches!(expected, Some(Type::Array(_)));
+                if !self.suspects.any(call) || !(told || self.is_array(&call.receiver)) {
                     return None;
                 }
                 self.array_map(call, out)

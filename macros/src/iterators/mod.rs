@@ -348,9 +348,22 @@ impl<'e> Parser<'e> {
             Expr::Path(_) => {
                 self.rank(expr).is_none_or(|rank| rank <= 2)
                     && !matches!(self.kind_of_syntax(expr), Kind::Float | Kind::Inert)
+                    && !self.is_keyed(expr)
             }
             Expr::MethodCall(call) => !self.is_chain(expr) || call.method == "collect",
             _ => true,
+        }
+    }
+
+    /// A map or a set, as its type tells.
+    fn is_keyed(&self, variable: &Expr) -> bool {
+        const KEYED: &[&str] = &["HashMap", "BTreeMap", "HashSet", "BTreeSet", "LinkedList", "BinaryHeap"];
+        let Some(id) = self.variable(variable) else { return false };
+        match self.types.get(&id) {
+            Some(syn::Type::Path(ty)) => {
+                ty.path.segments.last().is_some_and(|last| KEYED.iter().any(|keyed| last.ident == keyed))
+            }
+            _ => false,
         }
     }
 

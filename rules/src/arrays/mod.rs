@@ -38,23 +38,14 @@ mod variances;
 pub mod functions {
     pub use super::assign::*;
     pub use super::axes::{mean_axis, product_axis, sum_axis};
-<<<<<<< HEAD
     pub use super::construct::{from_elem, laid_out, line, listed, shaped};
-    pub use super::maps::{mapv, mapv_inplace};
-=======
-    pub use super::construct::{from_elem, line, listed, shaped};
     pub use super::maps::{mapv, mapv as mapv_into, mapv_inplace, mapv_of_constants};
->>>>>>> 9ac6dcaf439413a43e0f3e9e1aa608cdafb6ca0c
     pub use super::operators::{
         add, add_left, add_right, div, div_left, div_right, mul, mul_left, mul_right, rem, rem_left,
         rem_right, sub, sub_left, sub_right,
     };
-<<<<<<< HEAD
     pub use super::order::{layout, layout_across, order, zip_order};
-=======
-    pub use super::order::order;
     pub use super::owned::*;
->>>>>>> 9ac6dcaf439413a43e0f3e9e1aa608cdafb6ca0c
     pub use super::products::{dot, dot as inner};
     pub use super::reductions::{mean, product, std_dev, sum, var};
     pub use super::shapes::{join, reshape, select};

@@ -41,7 +41,6 @@ pub fn order<const D: usize>(shape: &[usize], strides: &[isize]) -> [[isize; 4];
     order
 }
 
-<<<<<<< HEAD
 /// How ndarray's `Zip` sees the layout of an array of this shape with these strides, in numbers to be added to those of the others that
 /// it goes through: whether it does not lie by rows, whether it does not lie by columns, and which of them it is nearer to. With *r*, *c*, *t* for the sums it goes
 /// column by column, and lays out what it collects so, where *r > 0* and *c = 0* or *t < 0*.
@@ -72,7 +71,8 @@ pub fn zip_order<const D: usize>(shape: &[usize], by_columns: bool) -> [[isize; 
         visited *= len;
     }
     order
-=======
+}
+
 /// All elements, the last one first.
 pub(super) fn backwards<A, D: Rank>(mut view: ArrayView<'_, A, D>) -> impl Iterator<Item = &A> {
     let slice = view.to_slice();
@@ -84,7 +84,6 @@ pub(super) fn backwards<A, D: Rank>(mut view: ArrayView<'_, A, D>) -> impl Itera
         None => (None, Some(view.into_iter())),
     };
     near.into_iter().flatten().chain(far.into_iter().flatten())
->>>>>>> 9ac6dcaf439413a43e0f3e9e1aa608cdafb6ca0c
 }
 
 #[cfg(test)]
