@@ -12,7 +12,7 @@ use crate::arrays::Shape;
 use crate::calls::Callee;
 use crate::errors::Errors;
 use crate::kind::{changes_receiver, inert, kind_of_type};
-use crate::matrices::on_heap;
+use crate::matrices::{on_heap, on_stack};
 use crate::parse::Parser;
 use crate::program::*;
 use crate::views::CHANGES;
@@ -209,7 +209,8 @@ impl Parser<'_> {
         made.is_some_and(|init| match &self.program.exprs[self.program.peel(init)].kind {
             ExprKind::Struct(_) => true,
             ExprKind::Call { function: Callee::Associated(path), .. } => {
-                !self.program.vector(init).0 && path.path.segments[0].ident != "VecDeque"
+                let ty = path.path.segments[0].ident.to_string();
+                !self.program.vector(init).0 && ty != "VecDeque" && !on_heap(&ty) && !on_stack(&ty)
             }
             _ => false,
         })

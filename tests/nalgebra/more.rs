@@ -277,7 +277,9 @@ fn written(m: &mut Matrix3<f64>, v: Vector3<f64>, s: f64) -> f64 {
     other[(1, 2)] *= frame[(0, 3)];
     m.copy_from(&other);
     w.fill(s * length);
-    (m.determinant() + other.norm_squared()) * length + w.sum()
+    let mut filled = Vector3::zeros();
+    filled.fill(s * s);
+    (m.determinant() + other.norm_squared()) * length + w.dot(&filled)
 }
 
 #[test]
