@@ -1,6 +1,10 @@
 //! Public functions, methods and traits of types that are not public themselves, as they stand in every program.
 
-#![expect(private_interfaces, private_bounds, reason = "rustc says so of the functions themselves, too, where nothing is derived")]
+#![expect(
+    private_interfaces,
+    private_bounds,
+    reason = "rustc says so of the functions themselves, too, where nothing is derived"
+)]
 
 use pullback::prelude::*;
 use pullback::testing::check_gradient;
