@@ -196,12 +196,10 @@ fn next<'a>(
     None
 }
 
-/// `tokens` mention the shadow of `base`, or of a variable that may have had, or come to have, its memory.
+/// `tokens` mention the shadow of `base`. What it shares memory with at other times, before or after they change places, it does not
+/// meanwhile.
 pub(crate) fn touches(program: &Program, base: VarId, tokens: &TokenStream) -> bool {
-    let storage = program.variables[base].storage;
-    let shadows: HashSet<String> =
-        program.variables.iter().filter(|v| v.storage == storage).map(|v| v.shadow.to_string()).collect();
-    mentions(tokens, &shadows)
+    mentions(tokens, &HashSet::from([program.variables[base].shadow.to_string()]))
 }
 
 /// `tokens` give a new meaning to a name in `element`.

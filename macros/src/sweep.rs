@@ -100,10 +100,9 @@ impl Reverse<'_> {
         if !program.is_flat(id) || variable.disturbed || variable.unrestored {
             return None;
         }
-        let shares = |other: VarId| program.variables[other].storage == variable.storage;
         let blocks = program.nested(f.body);
         let roots = blocks.iter().flat_map(|b| program.roots(*b)).flat_map(|root| program.tree(root));
-        let lends = |e: ExprId| matches!(&program.exprs[e].kind, ExprKind::Borrow { place, unique: true } if shares(place.base));
+        let lends = |e: ExprId| matches!(&program.exprs[e].kind, ExprKind::Borrow { place, unique: true } if place.base == id);
         if roots.into_iter().any(lends) {
             return None;
         }
@@ -111,10 +110,10 @@ impl Reverse<'_> {
         for block in blocks {
             for statement in &program.blocks[block].statements {
                 let StatementKind::Assign(assign) = &statement.kind else { continue };
-                if !shares(assign.place.base) {
+                if assign.place.base != id {
                     continue;
                 }
-                if assign.place.base != id || !names(assign, &variable.name) {
+                if !names(assign, &variable.name) {
                     return None;
                 }
                 let inner = self.loop_within(outer, block)?;
@@ -254,10 +253,8 @@ impl Reverse<'_> {
     pub(crate) fn bring_back(&mut self, f: &For, at: &At) -> (TokenStream, TokenStream) {
         let (mut before, mut after) = (TokenStream::new(), TokenStream::new());
         for Swept { variable, elements, within, .. } in self.active_sweeps(f) {
-            let storage = self.program.variables[variable].storage;
-            let reads = self.reads.iter().filter(|read| {
-                read.loops.contains(&f.body) && self.program.variables[read.variable].storage == storage
-            });
+            let reads =
+                self.reads.iter().filter(|read| read.loops.contains(&f.body) && read.variable == variable);
             let moment = |read: &MemoryRead| {
                 read.own.iter().find(|(body, _)| *body == f.body).map(|(_, moment)| *moment)
             };
