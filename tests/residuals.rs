@@ -27,6 +27,28 @@ fn long_body(x: &[f64], k: f64) -> f64 {
 }
 
 #[differentiable]
+fn sum_of_sines(x: &[f64], k: f64) -> f64 {
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        total += (x[i] * k).sin() / (1.0 + x[i].sqrt());
+    }
+    total
+}
+
+/// As many exponentials as pairs are more than there are elements.
+#[differentiable]
+fn all_pairs(x: &[f64], k: f64) -> f64 {
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        for j in 0..i {
+            let r = x[i] - x[j];
+            total += (-k * r * r).exp();
+        }
+    }
+    total * total
+}
+
+#[differentiable]
 fn product(x: &[f64]) -> f64 {
     let mut p = 1.0;
     for i in 0..x.len() {
@@ -227,7 +249,10 @@ macro_rules! per_iteration {
 #[test]
 fn of_sums() {
     assert_eq!(per_iteration!(sum_of_squares: |x| sum_of_squares::args(x)), 0.0);
-    assert_eq!(per_iteration!(long_body: |x| long_body::args(x, 0.7)), 0.0);
+    assert_eq!(per_iteration!(sum_of_sines: |x| sum_of_sines::args(x, 0.7)), 0.0);
+    assert_eq!(per_iteration!(all_pairs: |x| all_pairs::args(x, 0.7)), 0.0);
+    // The exponential, which is its own derivative; what is made of it is made again.
+    assert_eq!(per_iteration!(long_body: |x| long_body::args(x, 0.7)), 8.0);
     assert_eq!(per_iteration!(local_buffer: |x| local_buffer::args(x)), 0.0);
 }
 

@@ -95,6 +95,11 @@ pub(crate) fn costly_method(name: &str) -> bool {
     COSTLY.contains(&name)
 }
 
+/// Whether the derivative of a costly method called `name` is at hand once its value is.
+pub(crate) fn reused_method(name: &str) -> bool {
+    ["exp", "exp2", "exp_m1", "tanh"].contains(&name)
+}
+
 /// Whether a method called `name` returns something without gradient.
 pub(crate) fn inert_method(name: &str) -> bool {
     SHAPE.contains(&name)

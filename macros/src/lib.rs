@@ -39,6 +39,7 @@ mod held;
 mod impls;
 mod invocations;
 mod iterators;
+mod keeping;
 mod kept;
 mod kind;
 mod latest;

@@ -11,8 +11,8 @@ use crate::checkpoint::{Checkpoints, Segmented};
 use crate::counts::Count;
 use crate::errors::Errors;
 use crate::gather::{Code, Hoisted};
+use crate::keeping::Keeping;
 use crate::kept::{Item, Kept};
-use crate::kind::costly_method;
 use crate::program::*;
 use crate::rows::Rows;
 use crate::stencil::{Moves, Stencil, ends_of};
@@ -95,8 +95,8 @@ pub(crate) struct Reverse<'p> {
     pub(crate) not_yet: HashSet<(BlockId, VarId)>,
     /// This run has found out something that it should have known.
     pub(crate) missed: bool,
-    /// The blocks whose innermost loop keeps something of each iteration.
-    pub(crate) keeping: HashSet<BlockId>,
+    /// What is kept though it could be computed again.
+    pub(crate) keeping: Keeping,
     /// The branches around the expression that is being written, which may not be evaluated.
     pub(crate) conditional: usize,
     /// The gradient with respect to what leaves the function, a loop or a block with a value.
@@ -181,9 +181,8 @@ pub(crate) fn reverse(program: &Program) -> (Reverse<'_>, TokenStream) {
     let mut first = Reverse::new(program, None);
     first.run();
     let (second, tokens) = Reverse::new(program, Some(first.reads)).settled();
-    let costly = |e: &Expr| matches!(&e.kind, ExprKind::Method { name, .. } if e.active && costly_method(&name.to_string()));
-    let keeping = second.keeping_blocks();
-    if keeping.is_empty() || !program.exprs.iter().any(costly) {
+    let keeping = Keeping::beside(&second);
+    if !keeping.any(program) {
         return (second, tokens);
     }
     let mut third = Reverse::new(program, second.known);
@@ -232,7 +231,7 @@ impl<'p> Reverse<'p> {
             unswept: HashSet::new(),
             not_yet: HashSet::new(),
             missed: false,
-            keeping: HashSet::new(),
+            keeping: Keeping::default(),
             conditional: 0,
             seeds: HashMap::new(),
             fuse: HashMap::new(),
@@ -244,22 +243,6 @@ impl<'p> Reverse<'p> {
             not_latest: HashSet::new(),
             unblocked: HashSet::new(),
         }
-    }
-
-    /// The blocks whose innermost loop keeps something.
-    fn keeping_blocks(&self) -> HashSet<BlockId> {
-        let mut keeping = HashSet::new();
-        let mut loops: Vec<_> = self.program.loops().map(|body| (body, self.program.nested(body))).collect();
-        // What is said of an inner loop comes last.
-        loops.sort_by_key(|(_, within)| std::cmp::Reverse(within.len()));
-        for (body, within) in loops {
-            if self.kept.is_empty(body) {
-                keeping.retain(|block| !within.contains(block));
-            } else {
-                keeping.extend(within);
-            }
-        }
-        keeping
     }
 
     /// A reverse pass that asks for nothing: beside it the forward pass is the primal.

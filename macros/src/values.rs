@@ -6,7 +6,7 @@ use syn::Ident;
 
 use crate::escape::is_panic;
 use crate::kept::Item;
-use crate::kind::costly_method;
+use crate::kind::reused_method;
 use crate::program::*;
 use crate::reverse::Reverse;
 use crate::rows::Holder;
@@ -89,7 +89,8 @@ impl Reverse<'_> {
                         .indices()
                         .all(|i| self.replayable(i, self.program.frozen.get(&i).unwrap_or(at), level))
             }
-            _ if self.is_stored(expr, at) => false,
+            // What else is made of it can be.
+            _ if self.is_stored(expr, at) => self.is_reused(expr, at),
             ExprKind::Borrow { .. } => false,
             kind if kind.happens_once() => false,
             ExprKind::If { .. } | ExprKind::Block(_) => {
@@ -107,8 +108,13 @@ impl Reverse<'_> {
     /// This is kept rather than computed again: it takes long, and something is kept anyway, or the user says so.
     fn is_stored(&self, expr: ExprId, at: &At) -> bool {
         let ExprKind::Method { name, .. } = &self.program.exprs[expr].kind else { return false };
-        self.program.stored.contains(&at.block)
-            || self.keeping.contains(&at.block) && costly_method(&name.to_string())
+        self.program.stored.contains(&at.block) || self.keeping.keeps(at.block, &name.to_string())
+    }
+
+    /// Likewise, by itself, so that what is made of it can be computed again.
+    fn is_reused(&self, expr: ExprId, at: &At) -> bool {
+        let method = matches!(&self.program.exprs[expr].kind, ExprKind::Method { name, .. } if reused_method(&name.to_string()));
+        method && self.keeping.reuses(at.block)
     }
 
     /// The derivatives of the method `expr` are kept: what `operands`, of which some carry gradients, are multiplied by.
@@ -181,6 +187,10 @@ impl Reverse<'_> {
     pub(crate) fn free(&self, expr: ExprId, at: &At, level: usize) -> bool {
         if !self.replayable(expr, at, level) {
             return false;
+        }
+        if self.is_reused(expr, at) {
+            // Its own pullback reads it.
+            return self.program.exprs[expr].active;
         }
         let mentioned: Vec<VarId> = match &self.program.exprs[expr].kind {
             ExprKind::Constant(constant) => constant.mentions.clone(),
@@ -347,7 +357,8 @@ impl Reverse<'_> {
         let program = self.program;
         let node = &program.exprs[expr];
         let whole = !node.active || self.is_leaf(expr) || self.is_stored(expr, at);
-        if whole && !matches!(node.kind, ExprKind::Borrow { .. }) && !self.replayable(expr, at, level) {
+        let again = self.replayable(expr, at, level) && !self.is_reused(expr, at);
+        if whole && !matches!(node.kind, ExprKind::Borrow { .. }) && !again {
             let name = self.kept.keep(at.block, Item::Value(expr), "value");
             return quote!(#name);
         }
