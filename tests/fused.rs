@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 
 use ndarray::{Array1, Array2, Axis};
-use pullback::testing::{CountingAllocator, check_rule};
+use pullback::testing::{CountingAllocator, check_gradient, check_rule};
 use pullback::{differentiable, fused};
 
 #[global_allocator]
@@ -42,6 +42,18 @@ fused! {
     fn normalised(x) { x / sum(x * x).sqrt() }
 
     fn scaled_twice(w, x, z, k: T) { w * sum(constant(x) * k) + k * z }
+
+    /// ln Σ (1 + t)·eᵏˣ
+    fn free_energy(x, t, k: T) {
+        let m = constant(max(k * x));
+        m + sum((1.0 + t) * (k * x - m).exp()).ln()
+    }
+
+    /// (Σ sin(x − x̄))·x̄
+    fn waves_about_mean(x) {
+        let centre = mean(x);
+        sum((x - centre).sin()) * centre
+    }
 
     fn huber(x, t, delta: T) {
         let d = (x - t).abs();
@@ -140,6 +152,74 @@ fn what_is_overwritten_is_overwritten_last() {
     let step = 1e-5;
     let slope = (of_factor(&w, &x, &z, k + step) - of_factor(&w, &x, &z, k - step)) / (2.0 * step);
     assert!((d.k - slope).abs() < 1e-8, "{} instead of {slope}", d.k);
+}
+
+#[differentiable]
+fn all_free_energy(x: &Array2<f64>, t: &Array2<f64>, k: f64) -> f64 {
+    free_energy(x, t, k)
+}
+
+#[differentiable]
+fn all_waves(x: &Array2<f64>) -> f64 {
+    waves_about_mean(x)
+}
+
+#[differentiable]
+fn added_to(x: &Array2<f64>) -> f64 {
+    free_energy(x, x, 0.7) * x[[0, 0]]
+}
+
+/// What a later pass asks for again waits where a gradient will be, if that is as large as everything, and empty.
+#[test]
+fn waiting_in_gradients() {
+    let by_columns = |n, m| grid(m, n).reversed_axes();
+    for shape in [(3, 5), (1, 1), (9, 40)] {
+        let x = [grid(shape.0, shape.1), by_columns(shape.0, shape.1), grid(shape.0, 1), grid(1, shape.1)];
+        let t = [grid(shape.0, shape.1) * 0.5, grid(1, shape.1) * 0.5];
+        for (x, t) in x.iter().flat_map(|x| t.iter().map(move |t| (x.clone(), t.clone()))) {
+            let mut g = all_free_energy::gradient();
+            check_gradient(
+                |(x, t, k)| all_free_energy(x, t, *k),
+                |(x, t, k)| {
+                    let (value, d) = g.value_and_gradient(x, t, *k);
+                    (value, (d.x.to_owned(), d.t.to_owned(), d.k))
+                },
+                [(x, t, 0.7)],
+            );
+        }
+    }
+    let (mut waves, mut added) = (all_waves::gradient(), added_to::gradient());
+    for x in [grid(3, 5), by_columns(9, 40)] {
+        let one = |(value, d): (f64, &Array2<f64>)| (value, (d.to_owned(),));
+        check_gradient(
+            |(x,)| all_waves(x),
+            |(x,)| {
+                let (value, d) = waves.value_and_gradient(x);
+                one((value, d.x))
+            },
+            [(x.clone(),)],
+        );
+        check_gradient(
+            |(x,)| added_to(x),
+            |(x,)| {
+                let (value, d) = added.value_and_gradient(x);
+                one((value, d.x))
+            },
+            [(x,)],
+        );
+    }
+    // Functions that stop at large arguments pass their block on.
+    let x = grid(3, 50) * 1e7;
+    let centre = x.mean().unwrap();
+    let total: f64 = x.iter().map(|x| (x - centre).sin()).sum();
+    let mut g = all_waves::gradient();
+    let (value, d) = g.value_and_gradient(&x);
+    assert!((value - total * centre).abs() < 1e-6 * centre.abs());
+    let slopes: f64 = x.iter().map(|x| (x - centre).cos()).sum();
+    for (d, x) in d.x.iter().zip(&x) {
+        let expected = (x - centre).cos() * centre + (total - slopes * centre) / 150.0;
+        assert!((d - expected).abs() < 1e-6 * centre.abs(), "{d} instead of {expected}");
+    }
 }
 
 #[differentiable]

@@ -63,10 +63,7 @@ fn block(
     let fused = quote!(::pullback::__private::fused);
     let rows = schedule.slots.len();
     let sums = pass.reductions.len();
-    let results = pass.reductions.iter().map(|(_, id, _)| *id);
-    let roots: Vec<NodeId> = results.chain(pass.outputs.iter().map(|(_, id)| *id)).collect();
-    let mut nodes = graph.needed(&roots, &|id| graph.level(id) != Level::Element);
-    nodes.retain(|id| graph.level(*id) == Level::Element);
+    let nodes = graph.elements(&pass.roots());
     let reads = (0..inputs).map(|i| nodes.iter().any(|id| graph.node(*id) == Node::Input(i)));
     let writes = (0..outputs).map(|o| pass.outputs.iter().any(|(port, _)| *port == o));
     let kinds = pass.reductions.iter().map(|(reduction, ..)| match reduction {

@@ -76,11 +76,7 @@ struct Text<'a> {
 impl Text<'_> {
     /// What is computed of each element in one pass.
     fn nodes(&self, pass: &Pass) -> Vec<NodeId> {
-        let results = pass.reductions.iter().map(|(_, id, _)| *id);
-        let roots: Vec<NodeId> = results.chain(pass.outputs.iter().map(|(_, id)| *id)).collect();
-        let mut nodes = self.graph.needed(&roots, &|id| self.graph.level(id) != Level::Element);
-        nodes.retain(|id| self.graph.level(*id) == Level::Element);
-        nodes
+        self.graph.elements(&pass.roots())
     }
 
     fn elements(&self, pass: &Pass, nodes: &[NodeId]) -> String {

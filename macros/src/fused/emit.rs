@@ -8,7 +8,7 @@ use super::{Kernels, Result};
 
 pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
     let Fused { attributes, visibility, name, operands, axis, arrays, .. } = function;
-    let Kernels { result, kept, forward, backward, both } = kernels;
+    let Kernels { result, kept, forward, backward, both, staged } = kernels;
     let anywhere = *arrays == Arrays::Anywhere;
     // On a device a pullback adds, and follows its forward.
     let both = both.as_ref().filter(|_| !anywhere);
@@ -176,13 +176,28 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
             true => quote!(#name),
             false => quote!(#name.value),
         });
+        let plain = quote!(call.both::<Both, _, _, _>([#values], sinks, seed));
+        let (staged, value) = match staged {
+            Some((port, staged)) => (
+                Some(staged),
+                quote! {
+                    match call.stage(&[#values], &sinks[#port]) {
+                        Some(stage) => call.both::<Staged, _, _, _>([#values, stage], sinks, seed),
+                        None => #plain,
+                    }
+                },
+            ),
+            None => (None, plain),
+        };
         quote! {
             #[allow(unused_mut, clippy::unused_unit, clippy::type_complexity)]
             fn value_and_pullback(&mut self, #(#duals)* seed: T) -> (T, #returns) {
                 #both
+                #staged
                 let memory = #found_back;
                 #(let mut #scalars = T::of(0.0);)*
-                match #call.both::<Both, _, _>([#values], [#sinks], seed) {
+                let (call, sinks) = (#call, [#sinks]);
+                match #value {
                     Some(value) => (value, #returned),
                     None => {
                         let value = self.forward(#(#primals),*);

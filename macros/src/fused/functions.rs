@@ -64,6 +64,11 @@ impl Function {
         matches!(self, Function::Sin | Function::Cos | Function::Tan)
     }
 
+    /// It takes longer to compute than to read from memory.
+    pub(crate) fn is_costly(self) -> bool {
+        !matches!(self, Function::Sqrt | Function::Recip | Function::Abs | Function::Signum | Function::Floor)
+    }
+
     /// The derivative at `x`, where the function's value is `y`.
     pub(crate) fn slope(self, g: &mut Graph, x: NodeId, y: NodeId) -> NodeId {
         let one = g.literal(1.0);

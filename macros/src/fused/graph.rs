@@ -221,6 +221,22 @@ impl Graph {
         self.rewritten(roots, |_, id, _| (id == old).then_some(by))
     }
 
+    /// The element `root` with `by` in the place of the element `old`. Numbers of the row remain what they are.
+    pub(crate) fn replaced_in_element(&mut self, root: NodeId, old: NodeId, by: NodeId) -> NodeId {
+        self.rewritten(&[root], |graph, id, _| match graph.level(id) {
+            Level::Element => (id == old).then_some(by),
+            _ => Some(id),
+        })[0]
+    }
+
+    /// The elements that `roots` depend on, but for those that only numbers of the row depend on.
+    pub(crate) fn elements(&self, roots: &[NodeId]) -> Vec<NodeId> {
+        let element = |id: NodeId| self.level(id) == Level::Element;
+        let mut elements = self.needed(roots, &|id| !element(id));
+        elements.retain(|id| element(*id));
+        elements
+    }
+
     /// `roots` with one division for all elements of a row: elements are multiplied by the reciprocal. That rounds differently, which
     /// matters to values and not to gradients.
     pub(crate) fn with_reciprocals(&mut self, roots: &[NodeId]) -> Vec<NodeId> {

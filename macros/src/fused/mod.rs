@@ -1,7 +1,7 @@
 //! `fused!`: element-wise functions of arrays and their gradients, in as few passes over memory as they need.
 //!
 //! [`parse`] makes a [`graph`] of the expression, [`derivative`] adds its gradients to that graph, [`schedule`] finds out how often each row
-//! is gone through, [`cpu`] writes the code for one block of elements, and [`cuda`] the same as CUDA C. The engines are in the rule library.
+//! is gone through, [`staging`] what one pass leaves for another, [`cpu`] writes the code for one block of elements, and [`cuda`] the same as CUDA C. The engines are in the rule library.
 
 mod cpu;
 mod cuda;
@@ -11,6 +11,7 @@ mod functions;
 mod graph;
 mod parse;
 mod schedule;
+mod staging;
 
 use proc_macro2::TokenStream;
 use quote::format_ident;
@@ -52,6 +53,8 @@ struct Kernels {
     backward: TokenStream,
     /// Both at once, if the value is a number.
     both: Option<TokenStream>,
+    /// Likewise, where something waits at the place of the gradient with respect to the operand of this number.
+    staged: Option<(usize, TokenStream)>,
 }
 
 impl Fused {
@@ -111,12 +114,21 @@ impl Fused {
             // The gradient with respect to what is overwritten.
             backward_outputs.push((arrays, graph.literal(0.0)));
         }
-        let both = (result == Result::Number).then(|| {
-            let own = graph.add(Node::Constant(value));
-            let results: Vec<NodeId> = totals.iter().copied().chain([own]).collect();
-            let schedule = Schedule::new(&graph, &backward_outputs, &results, &[seed, own], &[seed]);
-            cpu::kernel(&format_ident!("Both"), &graph, &schedule, &of_numbers, (arrays, arrays))
-        });
+        let (both, staged) = match result {
+            Result::Number => {
+                let own = graph.add(Node::Constant(value));
+                let results: Vec<NodeId> = totals.iter().copied().chain([own]).collect();
+                let rows = (&results[..], &[seed, own][..], &[seed][..]);
+                let plain = Schedule::new(&graph, &backward_outputs, rows.0, rows.1, rows.2);
+                let staged = staging::staged(&mut graph, &plain, arrays, &backward_outputs, rows);
+                let kernel = |name: &str, schedule: &Schedule, inputs: usize| {
+                    cpu::kernel(&format_ident!("{name}"), &graph, schedule, &of_numbers, (inputs, arrays))
+                };
+                let staged = staged.map(|s| (s.port, kernel("Staged", &s.schedule, arrays + 1)));
+                (Some(kernel("Both", &plain, arrays)), staged)
+            }
+            Result::Elements | Result::Rows => (None, None),
+        };
         let backward = Schedule::new(&graph, &backward_outputs, &totals, &given, &given);
 
         let (written, read_back, added) = match result {
@@ -135,6 +147,7 @@ impl Fused {
             forward: kernel("Forward", &forward, &[], (arrays, written)),
             backward: kernel("Backward", &backward, &of_numbers, (read_back, added)),
             both,
+            staged,
         };
         Ok(match self.arrays {
             Arrays::Places => emit::passes(self, &kernels),

@@ -15,6 +15,14 @@ pub(crate) struct Pass {
     pub(crate) then: Vec<NodeId>,
 }
 
+impl Pass {
+    /// What it takes of each element.
+    pub(crate) fn roots(&self) -> Vec<NodeId> {
+        let reduced = self.reductions.iter().map(|(_, id, _)| *id);
+        reduced.chain(self.outputs.iter().map(|(_, id)| *id)).collect()
+    }
+}
+
 pub(crate) struct Schedule {
     /// The first one goes through nothing.
     pub(crate) passes: Vec<Pass>,
@@ -74,5 +82,15 @@ impl Schedule {
             passes.pop();
         }
         Schedule { passes, slots }
+    }
+
+    /// The first pass that reduces something that depends on the element `id`, if arrays are written in a later one.
+    pub(crate) fn reducing(&self, graph: &Graph, id: NodeId) -> Option<usize> {
+        let reduces = |pass: &Pass| {
+            let reduced: Vec<NodeId> = pass.reductions.iter().map(|(_, of, _)| *of).collect();
+            graph.elements(&reduced).contains(&id)
+        };
+        let first = self.passes.iter().position(reduces)?;
+        self.passes[first + 1..].iter().any(|pass| !pass.outputs.is_empty()).then_some(first)
     }
 }

@@ -80,10 +80,12 @@ fn arrange<T: Real, const I: usize, const O: usize>(
     places[..I].iter_mut().zip(sources).for_each(|(place, source)| *place = Some(source.place));
     places[I..I + O].iter_mut().zip(sinks).for_each(|(place, sink)| *place = sink.place);
     places[I + O] = of_rows;
-    // The result, or else the operand with the most elements.
+    // The result, or else the first operand with the most elements.
     let like = match sinks.last().is_some_and(|sink| sink.is_result) {
         true => I + O - 1,
-        false => (0..I).max_by_key(|i| sources[*i].place.lengths().iter().product::<usize>()).unwrap_or(0),
+        false => {
+            (0..I).rev().max_by_key(|i| sources[*i].place.lengths().iter().product::<usize>()).unwrap_or(0)
+        }
     };
     let layout = Layout::new(shape, along, &places[..=I + O], like);
     (places, layout, like)
@@ -209,27 +211,41 @@ impl<M: Memory, const N: usize> Call<M, N> {
 }
 
 impl<const N: usize> Call<Host, N> {
-    /// Both passes of a function of one row: its value, for the gradient `seed` with respect to it. The value is that of the forward
-    /// pass; if that adds in another order than this, nothing is done.
-    pub fn both<L, const R: usize, T: Real>(
+    /// Where elements may wait from one pass of [`both`](Self::both) to the next: at the place of the gradient `sink`, if that has room
+    /// for all of them and nothing in it.
+    pub fn stage<'a, T: Real>(
         &self,
-        sources: [Source<'_, T>; N],
+        sources: &[Source<'_, T>; N],
+        sink: &Sink<'a, T>,
+    ) -> Option<Source<'a, T>> {
+        let elements = |lengths: &[usize]| lengths.iter().product::<usize>();
+        let shape = self.lengths(sources, None, true);
+        let place = sink.place.filter(|place| !sink.adds && elements(place.lengths()) == elements(&shape))?;
+        (2 * N + 1 < MOST_ARRAYS).then(|| Source::at(place))
+    }
+
+    /// Both passes of a function of one row: its value, for the gradient `seed` with respect to it. The value is that of the forward
+    /// pass; if that adds in another order than this, nothing is done. Behind the operands may come a [`stage`](Self::stage).
+    pub fn both<L, const R: usize, T: Real, const I: usize>(
+        &self,
+        sources: [Source<'_, T>; I],
         sinks: [Sink<'_, T>; N],
         seed: T,
     ) -> Option<T>
     where
-        L: Kernel<T, N, N, R>,
+        L: Kernel<T, I, N, R>,
     {
-        assert!(2 * N < MOST_ARRAYS, "{}: too many operands", self.name);
-        let shape = self.lengths(&sources, None, true);
-        let (_, alone, _) = arrange::<T, N, 0>(&shape, Along::All, &sources, &[], None);
+        assert!(I + N < MOST_ARRAYS, "{}: too many operands", self.name);
+        let operands = std::array::from_fn(|i| sources[i]);
+        let shape = self.lengths(&operands, None, true);
+        let (_, alone, _) = arrange::<T, N, 0>(&shape, Along::All, &operands, &[], None);
         let (places, layout, _) = arrange(&shape, Along::All, &sources, &sinks, None);
         if !alone.inner.goes_like(&layout.inner) {
             return None;
         }
         let mut value = T::of(0.0);
         let numbers = OfRow::Seeded(seed, &mut value);
-        through::<L, R, 0, T, N, N>(&layout, places, &shape, &sinks, numbers, false);
+        through::<L, R, 0, T, I, N>(&layout, places, &shape, &sinks, numbers, false);
         Some(value)
     }
 }
