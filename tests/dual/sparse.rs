@@ -1,5 +1,7 @@
 //! Sparse Jacobians and Hessians: colourings, patterns, and entries that agree with the dense matrices.
 
+use std::cell::Cell;
+
 use ndarray::Array2;
 use proptest::prelude::*;
 use pullback::Float;
@@ -152,6 +154,44 @@ fn bands() {
         assert_eq!(colouring.pattern().entries(), 3 * n - 2 + n);
         assert_eq!((colouring.colours(), colouring.is_by_columns()), (n.min(3) + 1, true));
         assert_eq!(colouring.runs(), 1);
+    }
+}
+
+thread_local! {
+    static EVALUATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+fn count() {
+    EVALUATIONS.set(EVALUATIONS.get() + 1);
+}
+
+/// Sums of squares of neighbours, up to `reach` to either side.
+#[differentiable(dual)]
+fn band(x: &[f64], reach: usize, r: &mut [f64]) {
+    count();
+    for i in 0..x.len() {
+        let mut sum = 0.0;
+        for j in i.saturating_sub(reach)..(i + reach + 1).min(x.len()) {
+            sum += x[j] * x[j];
+        }
+        r[i] = sum;
+    }
+}
+
+#[test]
+fn evaluations_go_with_colours_and_not_with_columns() {
+    for reach in [1, 3, 4, 12, 20] {
+        let colours = 2 * reach + 1;
+        for n in [50, 200] {
+            let (x, mut r) = (points(n), vec![0.0; n]);
+            let mut g = band::jacobian();
+            let colouring = JacobianColouring::new(g.jacobian_pattern(&x, reach, &mut r));
+            assert_eq!(colouring.colours(), colours);
+            EVALUATIONS.set(0);
+            g.value_and_sparse_jacobian(&x, reach, &mut r, &colouring);
+            // Eight columns in each.
+            assert_eq!((EVALUATIONS.get(), colouring.runs()), (colours.div_ceil(8), colours.div_ceil(8)));
+        }
     }
 }
 
