@@ -1,4 +1,5 @@
-//! A simulation of a million steps: what its forward keeps, and how long the gradient takes, with and without checkpoints.
+//! A simulation of a million steps, with and without checkpoints: what its forward keeps, how many steps the gradient runs, beside what
+//! theory predicts, and how long it takes.
 
 #[allow(dead_code, reason = "other programs print another table")]
 mod support;
