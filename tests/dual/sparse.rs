@@ -1,13 +1,13 @@
 //! Sparse Jacobians and Hessians: colourings, patterns, and entries that agree with the dense matrices.
 
-use std::cell::Cell;
-
 use ndarray::Array2;
 use proptest::prelude::*;
 use pullback::Float;
 use pullback::prelude::*;
 use pullback::sparse::{HessianColouring, JacobianColouring, Pattern};
 use pullback::testing::allocations_in;
+
+use crate::{evaluated, evaluations_in};
 
 /// What is left of −u″ = k·eᵘ, between neighbours on a line.
 #[differentiable(dual)]
@@ -157,18 +157,10 @@ fn bands() {
     }
 }
 
-thread_local! {
-    static EVALUATIONS: Cell<usize> = const { Cell::new(0) };
-}
-
-fn count() {
-    EVALUATIONS.set(EVALUATIONS.get() + 1);
-}
-
 /// Sums of squares of neighbours, up to `reach` to either side.
 #[differentiable(dual)]
 fn band(x: &[f64], reach: usize, r: &mut [f64]) {
-    count();
+    evaluated();
     for i in 0..x.len() {
         let mut sum = 0.0;
         for j in i.saturating_sub(reach)..(i + reach + 1).min(x.len()) {
@@ -187,10 +179,9 @@ fn evaluations_go_with_colours_and_not_with_columns() {
             let mut g = band::jacobian();
             let colouring = JacobianColouring::new(g.jacobian_pattern(&x, reach, &mut r));
             assert_eq!(colouring.colours(), colours);
-            EVALUATIONS.set(0);
-            g.value_and_sparse_jacobian(&x, reach, &mut r, &colouring);
+            let evaluations = evaluations_in(|| g.value_and_sparse_jacobian(&x, reach, &mut r, &colouring));
             // Eight columns in each.
-            assert_eq!((EVALUATIONS.get(), colouring.runs()), (colours.div_ceil(8), colours.div_ceil(8)));
+            assert_eq!((evaluations, colouring.runs()), (colours.div_ceil(8), colours.div_ceil(8)));
         }
     }
 }
