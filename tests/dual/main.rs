@@ -10,6 +10,7 @@ mod arrays;
 mod corpus;
 mod generic;
 mod linear_algebra;
+mod methods;
 mod nested;
 mod plain;
 mod products;

@@ -125,7 +125,7 @@ fn sums_in_turn(x: &[f64], n: usize) -> Vec<f64> {
 #[test]
 fn the_cheaper_way_is_taken() {
     let mut j = sums_in_turn::jacobian();
-    for (columns, rows) in [(8, 40), (9, 40), (100, 1), (100, 3), (100, 26), (100, 28), (8, 40)] {
+    for (columns, rows) in [(8_usize, 40_usize), (9, 40), (100, 1), (100, 3), (100, 26), (100, 28), (8, 40)] {
         let x = points(columns);
         let (by_columns, by_rows) = (columns.div_ceil(8), rows.div_ceil(2));
         let best = by_columns.min(by_rows);
