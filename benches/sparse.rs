@@ -42,6 +42,19 @@ fn square(u: &[f64], #[constant] k: f64, width: usize, r: &mut [f64]) {
     }
 }
 
+/// Forces between neighbours, up to `reach` of them on either side.
+#[differentiable(dual)]
+fn chain(u: &[f64], reach: usize, r: &mut [f64]) {
+    for i in 0..u.len() {
+        let mut sum = 0.0;
+        for j in i.saturating_sub(reach)..(i + reach + 1).min(u.len()) {
+            let d = u[i] - u[j];
+            sum += d * d * d;
+        }
+        r[i] = sum;
+    }
+}
+
 /// Rosenbrock's function, chained.
 #[differentiable(dual)]
 fn rosenbrock(x: &[f64]) -> f64 {
@@ -118,6 +131,8 @@ fn main() {
         let u: Vec<f64> = (0..n).map(|i| (0.7 * i as f64).sin()).collect();
         jacobian!("Jacobian, three diagonals", n, line(u, 0.01));
         jacobian!("Jacobian, five-point stencil", n, square(u, 0.01, width));
+        jacobian!("Jacobian, 17 diagonals", n, chain(u, 8));
+        jacobian!("Jacobian, 33 diagonals", n, chain(u, 16));
         let (mut h, mut dense) = (rosenbrock::hessian(), rosenbrock::hessian());
         let (colouring, time) = found(|| HessianColouring::new(h.hessian_pattern(&u)));
         let about = (n, colouring.colours(), colouring.runs(), time);

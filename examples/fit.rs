@@ -1,5 +1,7 @@
-//! Nonlinear least squares: how fast an enzyme works, fitted to measurements by the Gauss-Newton method, with standard errors from the
-//! Jacobian and, by Newton's method on the likelihood, from the Hessian.
+//! Nonlinear least squares: `cargo run --release --example fit`.
+//!
+//! How fast an enzyme works, fitted to measurements by the Gauss-Newton method, with standard errors from the Jacobian and, by
+//! Newton's method on the likelihood, from the Hessian.
 //!
 //! The data are velocities of a reaction with an enzyme treated with puromycin (M. A. Treloar, *Effects of Puromycin on
 //! Galactosyltransferase in Golgi Membranes*, 1974; in D. M. Bates & D. G. Watts, *Nonlinear Regression Analysis and Its Applications*,

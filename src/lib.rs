@@ -50,8 +50,8 @@
 //! * `openblas`: large matrix products and decompositions by the OpenBLAS that the system has (`libopenblas-dev`).
 //! * `rayon`: large matrix products on several threads without OpenBLAS; see [`set_threads`].
 //!
-//! # Rust version
-//! Stable Rust from 1.95 on.
+//! # Versions
+//! Stable Rust from 1.95 on. Arrays are those of ndarray 0.17; vectors and matrices of nalgebra are those of its version 0.35.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 #[macro_use]

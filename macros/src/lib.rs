@@ -110,11 +110,17 @@ use proc_macro::TokenStream;
 /// let (value, d) = g.value_and_gradient(&w, b, &x, n);    // d.w: &[f64], d.b: f64
 /// ```
 ///
-/// It stands on a free function, which stays as it is but for the `#[constant]`s, or on an `impl`, for each of its methods that is
-/// not marked `#[constant]`, or for an operator. `#[differentiable(dual)]` on a free function adds forward mode and
-/// [second derivatives](https://docs.rs/pullback/latest/pullback/guide/second_order/). `#[differentiable(recursive)]`, or `#[pullback(recursive)]` on a method, is for a
-/// function that calls itself by way of others. A parameter is *active*, that is, it has
-/// a gradient, unless it is marked `#[constant]` or its type carries none, such as an integer.
+/// The attribute stands on one of these:
+///
+/// * a free function, which stays as it is but for the `#[constant]`s;
+/// * an `impl`, or a trait: each method has a gradient then, unless it is marked `#[constant]`;
+/// * the `impl` of an operator, such as `Add`.
+///
+/// A parameter is *active*, that is, it has a gradient, unless it is marked `#[constant]` or its type carries none, such as an integer.
+///
+/// `#[differentiable(dual)]` on a free function adds forward mode and
+/// [second derivatives](https://docs.rs/pullback/latest/pullback/guide/second_order/). `#[differentiable(recursive)]`, or
+/// `#[pullback(recursive)]` on a method, is for a function that calls itself by way of others.
 ///
 /// # What it emits
 /// A type of the function's name and visibility, which one `use` imports along with the function. It is `Send`. If it has a last type
@@ -138,6 +144,9 @@ use proc_macro::TokenStream;
 /// | `g.value_and_jacobian(args…)` | the value, and the Jacobian |
 /// | `g.value_gradient_and_hvp(args…, directions…)` | if the output is one `f64`: the value, the gradient, and the product of the Hessian with a direction |
 /// | `g.value_gradient_and_hessian(args…)` | likewise with the Hessian |
+/// | `g.value_gradient_and_hessian_diagonal(args…)` | likewise with its diagonal, in the form of a gradient |
+/// | `g.value_and_sparse_jacobian(args…, &colouring)`, `g.value_gradient_and_sparse_hessian(args…, &colouring)` | the entries of matrices of which most are zero |
+/// | `f::grad(args…)`, `f::along(args…, directions…)` | the gradient, and the derivative along a direction, as functions that differentiable functions may call |
 ///
 /// The first call allocates; later ones do only if a size has grown. `&mut` arguments are restored.
 ///

@@ -5,7 +5,7 @@ use crate::function::{
 };
 use crate::lend::{Lend, RefLent};
 use crate::rule::Rule;
-use crate::state::State;
+use crate::state::{State, state_within};
 
 /// A rule whose forward is the primal alone. The pullback runs the forward of the rule within, and then its pullback.
 pub struct Checkpointed<R>(R);
@@ -43,20 +43,7 @@ macro_rules! unchanging {
 }
 for_tuples!(unchanging);
 
-impl<R: State> State for Checkpointed<R> {
-    fn reset(&mut self) {
-        self.0.reset();
-    }
-    fn shrink(&mut self) {
-        self.0.shrink();
-    }
-    fn pending(&self) -> usize {
-        self.0.pending()
-    }
-    fn memory(&self) -> usize {
-        self.0.memory()
-    }
-}
+state_within! { [R: State] Checkpointed<R> { 0 } }
 
 impl<R: Rule> Rule for Checkpointed<R> {
     type Function = R::Function;

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use crate::function::{Args, Cotangent, Function, Gradients, Parameters, Shadows};
 use crate::rule::Rule;
-use crate::state::State;
+use crate::state::{State, state_within};
 
 /// A rule for `F` out of its forward and its pullback. The closures capture nothing; what lasts is in `state`, and what
 /// the forward returns beside the value is the residual. All three types are inferred.
@@ -35,20 +35,7 @@ impl<F: Function, S, A, B> Derived<F, S, A, B> {
     }
 }
 
-impl<F, S: State, A: Send, B: Send> State for Derived<F, S, A, B> {
-    fn reset(&mut self) {
-        self.state.reset();
-    }
-    fn shrink(&mut self) {
-        self.state.shrink();
-    }
-    fn pending(&self) -> usize {
-        self.state.pending()
-    }
-    fn memory(&self) -> usize {
-        self.state.memory()
-    }
-}
+state_within! { [F, S: State, A: Send, B: Send] Derived<F, S, A, B> { state } }
 
 impl<F, S, R, A, B> Rule for Derived<F, S, A, B>
 where
@@ -86,20 +73,7 @@ pub struct Fused<R, C> {
     both: C,
 }
 
-impl<R: State, C: Send> State for Fused<R, C> {
-    fn reset(&mut self) {
-        self.derived.reset();
-    }
-    fn shrink(&mut self) {
-        self.derived.shrink();
-    }
-    fn pending(&self) -> usize {
-        self.derived.pending()
-    }
-    fn memory(&self) -> usize {
-        self.derived.memory()
-    }
-}
+state_within! { [R: State, C: Send] Fused<R, C> { derived } }
 
 impl<F, S, A, B, C> Rule for Fused<Derived<F, S, A, B>, C>
 where
@@ -179,20 +153,7 @@ pub struct Overwriting<R, W> {
     overwrite: W,
 }
 
-impl<R: State, W: Send> State for Overwriting<R, W> {
-    fn reset(&mut self) {
-        self.rule.reset();
-    }
-    fn shrink(&mut self) {
-        self.rule.shrink();
-    }
-    fn pending(&self) -> usize {
-        self.rule.pending()
-    }
-    fn memory(&self) -> usize {
-        self.rule.memory()
-    }
-}
+state_within! { [R: State, W: Send] Overwriting<R, W> { rule } }
 
 impl<R, W> Rule for Overwriting<R, W>
 where

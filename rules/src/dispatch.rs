@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use crate::function::{Args, Cotangent, Function, Gradients, Shadows};
 use crate::rule::Rule;
-use crate::state::State;
+use crate::state::{State, state_within};
 
 /// The rule that some type has for the method `F` of a trait: that of a function with the same parameters and output.
 pub struct Dispatched<F, R> {
@@ -22,20 +22,7 @@ where
     }
 }
 
-impl<F, R: State> State for Dispatched<F, R> {
-    fn reset(&mut self) {
-        self.rule.reset();
-    }
-    fn shrink(&mut self) {
-        self.rule.shrink();
-    }
-    fn pending(&self) -> usize {
-        self.rule.pending()
-    }
-    fn memory(&self) -> usize {
-        self.rule.memory()
-    }
-}
+state_within! { [F, R: State] Dispatched<F, R> { rule } }
 
 impl<F: Function, R: Rule> Rule for Dispatched<F, R>
 where

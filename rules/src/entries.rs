@@ -18,7 +18,7 @@ impl<C> Entries<C> {
     }
 
     /// Copies `argument`.
-    pub fn save<T: Entry<Copy = C> + ?Sized>(&mut self, argument: &T) {
+    pub fn save<T: Restorable<Copy = C> + ?Sized>(&mut self, argument: &T) {
         self.measure = Some(T::copy_size);
         match self.copies.get_mut(self.pending) {
             Some(copy) => argument.copy_to(copy),
@@ -28,7 +28,7 @@ impl<C> Entries<C> {
     }
 
     /// Brings the latest copy back.
-    pub fn restore<T: Entry<Copy = C> + ?Sized>(&mut self, argument: &mut T) {
+    pub fn restore<T: Restorable<Copy = C> + ?Sized>(&mut self, argument: &mut T) {
         self.pending = self.pending.checked_sub(1).expect("a pullback follows its forward");
         argument.bring_back(&self.copies[self.pending]);
     }
@@ -62,7 +62,7 @@ impl<C: Send> State for Entries<C> {
     label = "to be brought back, this `&mut` argument is copied on entry",
     note = "what is `Clone` can be copied, and slices of that; assignments to elements and fields are undone without a copy"
 )]
-pub trait Entry {
+pub trait Restorable {
     /// What owns a copy.
     type Copy: Send;
     /// A first copy.
@@ -75,7 +75,7 @@ pub trait Entry {
     fn copy_size(copy: &Self::Copy) -> usize;
 }
 
-impl<T: Clone + Send> Entry for T {
+impl<T: Clone + Send> Restorable for T {
     type Copy = T;
     fn copied(&self) -> T {
         self.clone()
@@ -91,7 +91,7 @@ impl<T: Clone + Send> Entry for T {
     }
 }
 
-impl<T: Clone + Send> Entry for [T] {
+impl<T: Clone + Send> Restorable for [T] {
     type Copy = Vec<T>;
     fn copied(&self) -> Vec<T> {
         self.to_vec()

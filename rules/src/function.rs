@@ -76,28 +76,41 @@ pub trait Parameter: 'static {
     }
 }
 
-/// `x: T`. The pullback returns the gradient.
-pub struct Val<T>(PhantomData<T>);
+/// Parameters that are passed by value, each with its bounds and the type of its gradient.
+macro_rules! by_value {
+    ($($(#[$doc:meta])* $Name:ident: [$($bounds:tt)*] => $Gradient:ty;)*) => {$(
+        $(#[$doc])*
+        pub struct $Name<T>(PhantomData<T>);
 
-impl<T: Value + Copy + 'static> Parameter for Val<T> {
-    type Arg<'a> = T;
-    type Shadow<'a> = Ignored;
-    type Gradient = T::Tangent;
-    type Buffer = ();
+        impl<T: $($bounds)*> Parameter for $Name<T> {
+            type Arg<'a> = T;
+            type Shadow<'a> = Ignored;
+            type Gradient = $Gradient;
+            type Buffer = ();
 
-    fn buffer() {}
-    #[inline(always)]
-    fn reborrow(arg: &mut T) -> T {
-        *arg
-    }
-    #[inline(always)]
-    fn receive(arg: &mut T) -> T {
-        one_by_one(arg)
-    }
-    fn prepare((): &mut (), _: &T) {}
-    fn shadow((): &mut ()) -> Ignored {
-        Ignored
-    }
+            fn buffer() {}
+            #[inline(always)]
+            fn reborrow(arg: &mut T) -> T {
+                *arg
+            }
+            #[inline(always)]
+            fn receive(arg: &mut T) -> T {
+                one_by_one(arg)
+            }
+            fn prepare((): &mut (), _: &T) {}
+            fn shadow((): &mut ()) -> Ignored {
+                Ignored
+            }
+        }
+    )*};
+}
+by_value! {
+    /// `x: T`. The pullback returns the gradient.
+    Val: [Value + Copy + 'static] => T::Tangent;
+    /// `#[constant] x: T` of a float. Its gradient is zero whatever the caller passes.
+    Held: [Value + Copy + 'static] => T::Tangent;
+    /// `#[constant] x: T`, or a type that carries no gradient.
+    ConstVal: [Copy + 'static] => ();
 }
 
 /// `x: &T`. The pullback adds the gradient to the shadow.
@@ -163,54 +176,6 @@ impl<T: Differentiable + ?Sized + 'static> Parameter for Mut<T> {
     #[inline(always)]
     fn align<'a>(arg: &Self::Arg<'_>, shadow: Shadow<T::Shadow<'a>>) -> Shadow<T::Shadow<'a>> {
         shadow.map(|view| arg.align(view))
-    }
-}
-
-/// `#[constant] x: T` of a float. Its gradient is zero whatever the caller passes.
-pub struct Held<T>(PhantomData<T>);
-
-impl<T: Value + Copy + 'static> Parameter for Held<T> {
-    type Arg<'a> = T;
-    type Shadow<'a> = Ignored;
-    type Gradient = T::Tangent;
-    type Buffer = ();
-
-    fn buffer() {}
-    #[inline(always)]
-    fn reborrow(arg: &mut T) -> T {
-        *arg
-    }
-    #[inline(always)]
-    fn receive(arg: &mut T) -> T {
-        one_by_one(arg)
-    }
-    fn prepare((): &mut (), _: &T) {}
-    fn shadow((): &mut ()) -> Ignored {
-        Ignored
-    }
-}
-
-/// `#[constant] x: T`, or a type that carries no gradient.
-pub struct ConstVal<T>(PhantomData<T>);
-
-impl<T: Copy + 'static> Parameter for ConstVal<T> {
-    type Arg<'a> = T;
-    type Shadow<'a> = Ignored;
-    type Gradient = ();
-    type Buffer = ();
-
-    fn buffer() {}
-    #[inline(always)]
-    fn reborrow(arg: &mut T) -> T {
-        *arg
-    }
-    #[inline(always)]
-    fn receive(arg: &mut T) -> T {
-        one_by_one(arg)
-    }
-    fn prepare((): &mut (), _: &T) {}
-    fn shadow((): &mut ()) -> Ignored {
-        Ignored
     }
 }
 

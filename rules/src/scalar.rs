@@ -22,7 +22,8 @@ scalar_methods! {
         powi(x, n: i32) => if n == 0 { 0.0 } else { n as Self * x.powi(n - 1) };
         /// For `x = 0` the derivative with respect to the exponent is taken to be 0.
         powf(x, p) = y =>
-            if p == 0.0 { 0.0 } else { p * x.powf(p - 1.0) },
+            // As a formula where it is finite: on dual numbers, of an exponent that changes, it has a derivative.
+            if p == 0.0 && !(1.0 / x).is_finite() { 0.0 } else { p * x.powf(p - 1.0) },
             if x == 0.0 { 0.0 } else { y * x.ln() };
         hypot(x, z) = y => if y == 0.0 { 0.0 } else { x / y }, if y == 0.0 { 0.0 } else { z / y };
         // Exponentials and logarithms.

@@ -40,6 +40,27 @@ macro_rules! tuple {
 }
 for_tuples!(tuple);
 
+/// Makes something a [`State`] that consists of the one in a field.
+macro_rules! state_within {
+    ([$($generics:tt)*] $Type:ty { $field:tt }) => {
+        impl<$($generics)*> crate::state::State for $Type {
+            fn reset(&mut self) {
+                self.$field.reset();
+            }
+            fn shrink(&mut self) {
+                self.$field.shrink();
+            }
+            fn pending(&self) -> usize {
+                self.$field.pending()
+            }
+            fn memory(&self) -> usize {
+                self.$field.memory()
+            }
+        }
+    };
+}
+pub(crate) use state_within;
+
 /// The residuals of a loop: what each iteration hands to its counterpart in the reverse pass, last in, first out.
 pub struct Stack<T>(Vec<T>);
 

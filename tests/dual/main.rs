@@ -1,5 +1,7 @@
 //! Forward mode, Jacobians and second derivatives.
 
+use std::cell::Cell;
+
 use pullback::testing::CountingAllocator;
 
 mod argmin;
@@ -8,6 +10,7 @@ mod arrays;
 mod corpus;
 mod generic;
 mod linear_algebra;
+mod methods;
 mod nested;
 mod plain;
 mod products;
@@ -16,6 +19,22 @@ mod random;
 mod rows;
 mod sparse;
 mod structs;
+
+thread_local! {
+    static EVALUATIONS: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Functions that are counted call this.
+fn evaluated() {
+    EVALUATIONS.set(EVALUATIONS.get() + 1);
+}
+
+/// How often `f` evaluates such functions.
+fn evaluations_in<R>(f: impl FnOnce() -> R) -> usize {
+    let before = EVALUATIONS.get();
+    f();
+    EVALUATIONS.get() - before
+}
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;

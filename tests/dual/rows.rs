@@ -5,6 +5,8 @@ use pullback::prelude::*;
 use pullback::sparse::JacobianColouring;
 use pullback::testing::{allocations_in, check_pushforward};
 
+use crate::{evaluated, evaluations_in};
+
 /// A path that depends on its values, and keeps many of them for the way back.
 #[differentiable(dual)]
 fn wander(x: &[f64], steps: usize) -> [f64; 5] {
@@ -107,6 +109,31 @@ fn what_is_left_in_arguments_has_rows() {
 fn every_number_of_rows() {
     check_pushforward(heads::rule, [0, 1, 2, 3, 4, 5, 7, 1].map(|m| (points(90), m)));
     check_pushforward(partial_sums::rule, [1, 2, 5].map(|m| (points(60), 0.5, points(m))));
+}
+
+#[differentiable(dual)]
+fn sums_in_turn(x: &[f64], n: usize) -> Vec<f64> {
+    evaluated();
+    let mut sums = vec![0.0; n];
+    for i in 0..x.len() {
+        sums[i % n] += x[i].sin();
+    }
+    sums
+}
+
+/// Eight columns or two rows in each evaluation, but for a first one that finds out how many rows there are.
+#[test]
+fn the_cheaper_way_is_taken() {
+    let mut j = sums_in_turn::jacobian();
+    for (columns, rows) in [(8_usize, 40_usize), (9, 40), (100, 1), (100, 3), (100, 26), (100, 28), (8, 40)] {
+        let x = points(columns);
+        let (by_columns, by_rows) = (columns.div_ceil(8), rows.div_ceil(2));
+        let best = by_columns.min(by_rows);
+        let first = evaluations_in(|| assert_eq!(j.value_and_jacobian(&x, rows).1.dim(), (rows, columns)));
+        let later = evaluations_in(|| assert_eq!(j.value_and_jacobian(&x, rows).1.dim(), (rows, columns)));
+        assert_eq!(later, best, "{rows}×{columns}");
+        assert!(first <= best + 1, "{first}: {rows}×{columns}");
+    }
 }
 
 /// A value that is missing has no row, though it has a gradient.

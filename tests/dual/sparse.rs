@@ -7,6 +7,8 @@ use pullback::prelude::*;
 use pullback::sparse::{HessianColouring, JacobianColouring, Pattern};
 use pullback::testing::allocations_in;
 
+use crate::{evaluated, evaluations_in};
+
 /// What is left of −u″ = k·eᵘ, between neighbours on a line.
 #[differentiable(dual)]
 fn bratu(u: &[f64], k: f64) -> Vec<f64> {
@@ -152,6 +154,35 @@ fn bands() {
         assert_eq!(colouring.pattern().entries(), 3 * n - 2 + n);
         assert_eq!((colouring.colours(), colouring.is_by_columns()), (n.min(3) + 1, true));
         assert_eq!(colouring.runs(), 1);
+    }
+}
+
+/// Sums of squares of neighbours, up to `reach` to either side.
+#[differentiable(dual)]
+fn band(x: &[f64], reach: usize, r: &mut [f64]) {
+    evaluated();
+    for i in 0..x.len() {
+        let mut sum = 0.0;
+        for j in i.saturating_sub(reach)..(i + reach + 1).min(x.len()) {
+            sum += x[j] * x[j];
+        }
+        r[i] = sum;
+    }
+}
+
+#[test]
+fn evaluations_go_with_colours_and_not_with_columns() {
+    for reach in [1, 3, 4, 12, 20] {
+        let colours = 2 * reach + 1;
+        for n in [50, 200] {
+            let (x, mut r) = (points(n), vec![0.0; n]);
+            let mut g = band::jacobian();
+            let colouring = JacobianColouring::new(g.jacobian_pattern(&x, reach, &mut r));
+            assert_eq!(colouring.colours(), colours);
+            let evaluations = evaluations_in(|| g.value_and_sparse_jacobian(&x, reach, &mut r, &colouring));
+            // Eight columns in each.
+            assert_eq!((evaluations, colouring.runs()), (colours.div_ceil(8), colours.div_ceil(8)));
+        }
     }
 }
 

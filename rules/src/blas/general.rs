@@ -15,7 +15,7 @@ macro_rules! general {
         $function:ident = $Name:ident: $X:ident read $read:ident written $write:ident cells $cells:ident;
     )*) => {$(
         $(#[$doc])*
-        #[derive(pullback_macros::Rule)]
+        #[derive(pullback_macros::Rule, Default)]
         #[rule(pub fn $function<T: MatrixScalar + LinalgScalar>(
             alpha: T,
             a: &ArrayRef2<T>,
@@ -30,12 +30,6 @@ macro_rules! general {
             alpha_is_constant: bool,
             #[rule(constant = beta)]
             beta_is_constant: bool,
-        }
-
-        impl<T: MatrixScalar + LinalgScalar> Default for $Name<T> {
-            fn default() -> Self {
-                $Name { update: Update::default(), alpha_is_constant: false, beta_is_constant: false }
-            }
         }
 
         impl<T: MatrixScalar + LinalgScalar> $Name<T> {

@@ -4,19 +4,20 @@ use ndarray::{Array2, ArrayView2, ArrayViewMut2, ShapeBuilder, s};
 
 use super::backend::MatrixScalar;
 
-pub(super) trait Real: MatrixScalar + std::fmt::Debug {
+/// Numbers for which rules are tested.
+pub(super) trait Tested: MatrixScalar + std::fmt::Debug {
     const EPSILON: f64;
     fn to(self) -> f64;
 }
 
-impl Real for f32 {
+impl Tested for f32 {
     const EPSILON: f64 = f32::EPSILON as f64;
     fn to(self) -> f64 {
         self.into()
     }
 }
 
-impl Real for f64 {
+impl Tested for f64 {
     const EPSILON: f64 = f64::EPSILON;
     fn to(self) -> f64 {
         self
@@ -26,7 +27,7 @@ impl Real for f64 {
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    pub(super) fn next<T: Real>(&mut self) -> T {
+    pub(super) fn next<T: Tested>(&mut self) -> T {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         T::of((self.0 >> 40) as f64 / (1u64 << 23) as f64 - 1.0)
     }
@@ -35,7 +36,7 @@ impl Random {
         ((self.next::<f64>() + 1.0) / 2.0 * len as f64) as usize % len.max(1)
     }
 
-    pub(super) fn matrix<T: Real>(&mut self, (rows, columns): (usize, usize), layout: Layout) -> Matrix<T> {
+    pub(super) fn matrix<T: Tested>(&mut self, (rows, columns): (usize, usize), layout: Layout) -> Matrix<T> {
         let base = match layout {
             Layout::C | Layout::Reversed => (rows, columns),
             Layout::F => (columns, rows),
@@ -105,7 +106,7 @@ impl<T> Matrix<T> {
     }
 }
 
-impl<T: Real> Matrix<T> {
+impl<T: Tested> Matrix<T> {
     /// The same elements, row after row.
     pub(super) fn packed(&self) -> Matrix<T> {
         let base = Array2::from_shape_vec(self.shape, self.view().iter().copied().collect());
@@ -158,7 +159,7 @@ pub(super) fn inner(a: &Array2<f64>, b: &Array2<f64>) -> f64 {
 }
 
 #[track_caller]
-pub(super) fn assert_close<T: Real>(found: &Array2<f64>, expected: &Array2<f64>, terms: usize, what: &str) {
+pub(super) fn assert_close<T: Tested>(found: &Array2<f64>, expected: &Array2<f64>, terms: usize, what: &str) {
     assert_eq!(found.dim(), expected.dim());
     let tolerance = 32.0 * T::EPSILON * (terms + 4) as f64;
     for (found, expected) in found.iter().zip(expected) {
@@ -187,7 +188,7 @@ pub(super) struct Everywhere<'a, T> {
     pub(super) terms: usize,
 }
 
-impl<T: Real> Everywhere<'_, T> {
+impl<T: Tested> Everywhere<'_, T> {
     /// Calls the rule with arguments and shadows of `count` combinations of layouts, and compares with what it does with
     /// packed ones. Returns the arguments, and what it left, of all calls.
     pub(super) fn check(&self, random: &mut Random, count: usize, what: &str) -> Vec<Arguments<T>> {

@@ -8,18 +8,13 @@ use crate::heap::heap_size;
 use crate::matrices::{Multiply, Stack, terms};
 
 /// What the gradient for α is a by-product of, and a plan for that and for other products.
+#[derive(Default)]
 pub struct Room<T> {
     product: Vec<T>,
     plan: SmallPlan<T>,
 }
 
 heap_size! { [T: Copy] Room<T> { product } }
-
-impl<T: MatrixScalar> Default for Room<T> {
-    fn default() -> Self {
-        Room { product: Vec::new(), plan: SmallPlan::default() }
-    }
-}
 
 impl<T: MatrixScalar> Multiply<T> for Host {
     type Room = Room<T>;

@@ -31,18 +31,12 @@ pub fn uniform<T: Real, D: Rank>(y: &mut ArrayRef<T, D>, low: T, high: T, seed: 
     y.iter_mut().zip(uniforms(seed, draw)).for_each(|(y, u): (_, T)| *y = low + (high - low) * u);
 }
 
-#[derive(pullback_macros::Rule)]
+#[derive(pullback_macros::Rule, Default)]
 #[rule(pub fn uniform<T: Real, D: Rank>(y: &mut ArrayRef<T, D>, low: T, high: T, seed: u64, draw: u64))]
 struct Uniform<T: Real, D: Rank> {
     #[rule(restores = y)]
     old: Saved<T>,
     dimension: PhantomData<D>,
-}
-
-impl<T: Real, D: Rank> Default for Uniform<T, D> {
-    fn default() -> Self {
-        Uniform { old: Saved::default(), dimension: PhantomData }
-    }
 }
 
 impl<T: Real, D: Rank> Uniform<T, D> {
@@ -101,7 +95,7 @@ fn stretched<'a, T, D: Rank, E: Rank>(x: &'a ArrayRef<T, E>, shape: &D) -> Array
         .unwrap_or_else(|| panic!("normal: {found:?} cannot be broadcast to {:?}", shape.slice()))
 }
 
-#[derive(pullback_macros::Rule)]
+#[derive(pullback_macros::Rule, Default)]
 #[rule(pub fn normal<T: Real, D: Rank, M: Rank, S: Rank>(
     y: &mut ArrayRef<T, D>,
     mean: &ArrayRef<T, M>,
@@ -113,12 +107,6 @@ struct Normal<T: Real, D: Rank, M: Rank, S: Rank> {
     #[rule(restores = y)]
     old: Saved<T>,
     dimensions: PhantomData<(D, M, S)>,
-}
-
-impl<T: Real, D: Rank, M: Rank, S: Rank> Default for Normal<T, D, M, S> {
-    fn default() -> Self {
-        Normal { old: Saved::default(), dimensions: PhantomData }
-    }
 }
 
 impl<T: Real, D: Rank, M: Rank, S: Rank> Normal<T, D, M, S> {

@@ -1,6 +1,6 @@
 use ndarray::{Array1, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis, array};
 
-use crate::blas::specimens::{Arguments, Everywhere, Random, Real, assert_close, shadow};
+use crate::blas::specimens::{Arguments, Everywhere, Random, Tested, assert_close, shadow};
 use crate::blas::{asum, axpy, copy, dot, iamax, nrm2, rot, scal, swap};
 use crate::{Ignored, Rule, Shadow};
 
@@ -21,7 +21,7 @@ macro_rules! shadow_of_vector {
     };
 }
 
-fn check_reductions<T: Real>() {
+fn check_reductions<T: Tested>() {
     let random = &mut Random(41);
     for n in SIZES {
         let everywhere = Everywhere::<T> {
@@ -74,7 +74,7 @@ fn reductions_in_every_layout() {
     check_reductions::<f32>();
 }
 
-fn check_updates<T: Real>() {
+fn check_updates<T: Tested>() {
     let random = &mut Random(42);
     for n in SIZES {
         let everywhere = Everywhere::<T> {

@@ -70,7 +70,7 @@ fn mismatch((m, n): (usize, usize), x: usize, y: usize) -> ! {
 }
 
 /// y ← α·op(A)·x + β·y
-#[derive(pullback_macros::Rule)]
+#[derive(pullback_macros::Rule, Default)]
 #[rule(pub fn gemv<T: MatrixScalar>(
     #[constant] trans: Trans,
     alpha: T,
@@ -88,17 +88,6 @@ struct Gemv<T: MatrixScalar> {
     beta_is_constant: bool,
     /// For the product that gives y.
     plan: SmallPlan<T>,
-}
-
-impl<T: MatrixScalar> Default for Gemv<T> {
-    fn default() -> Self {
-        Gemv {
-            update: Update::default(),
-            alpha_is_constant: false,
-            beta_is_constant: false,
-            plan: SmallPlan::default(),
-        }
-    }
 }
 
 impl<T: MatrixScalar> Gemv<T> {

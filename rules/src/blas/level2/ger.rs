@@ -48,7 +48,7 @@ fn mismatch(x: usize, y: usize, (m, n): (usize, usize)) -> ! {
 }
 
 /// A ← α·x·yᵀ + A
-#[derive(pullback_macros::Rule)]
+#[derive(pullback_macros::Rule, Default)]
 #[rule(pub fn ger<T: MatrixScalar>(alpha: T, x: &ArrayRef1<T>, y: &ArrayRef1<T>, a: &mut ArrayRef2<T>))]
 struct Ger<T: MatrixScalar> {
     #[rule(restores = a)]
@@ -59,17 +59,6 @@ struct Ger<T: MatrixScalar> {
     product: Vec<T>,
     /// For the products that give ẋ and ẏ.
     plans: [SmallPlan<T>; 2],
-}
-
-impl<T: MatrixScalar> Default for Ger<T> {
-    fn default() -> Self {
-        Ger {
-            old_a: Saved::default(),
-            alpha_is_constant: false,
-            product: Vec::new(),
-            plans: Default::default(),
-        }
-    }
 }
 
 impl<T: MatrixScalar> Ger<T> {

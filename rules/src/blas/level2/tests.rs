@@ -1,6 +1,6 @@
 use ndarray::{Array1, Array2, ArrayView1, ArrayView2, ArrayViewMut1, ArrayViewMut2, Axis};
 
-use crate::blas::specimens::{Arguments, Everywhere, Random, Real, assert_close, naive, shadow};
+use crate::blas::specimens::{Arguments, Everywhere, Random, Tested, assert_close, naive, shadow};
 use crate::blas::{Diag, Trans, Uplo, gemv, ger, symv, syr, trmv, trsv};
 use crate::{Ignored, Rule, Shadow};
 
@@ -31,7 +31,7 @@ fn referenced(uplo: Uplo, (i, j): (usize, usize)) -> bool {
     }
 }
 
-fn hide<T: Real>(uplo: Uplo, unit: bool, mut a: ArrayViewMut2<'_, T>) {
+fn hide<T: Tested>(uplo: Uplo, unit: bool, mut a: ArrayViewMut2<'_, T>) {
     let damped = T::of(1.0 / (a.nrows() as f64 + 1.0).sqrt());
     for (at, x) in a.indexed_iter_mut() {
         *x = match (at.0 == at.1, referenced(uplo, at)) {
@@ -55,7 +55,7 @@ fn op(trans: Trans, a: Array2<f64>) -> Array2<f64> {
     if trans == Trans::No { a } else { a.reversed_axes() }
 }
 
-fn check_gemv<T: Real>() {
+fn check_gemv<T: Tested>() {
     let random = &mut Random(31);
     for (number, (m, n)) in SIZES
         .into_iter()
@@ -105,7 +105,7 @@ fn gemv_in_every_layout() {
     check_gemv::<f32>();
 }
 
-fn check_ger<T: Real>() {
+fn check_ger<T: Tested>() {
     let random = &mut Random(32);
     for (number, (m, n)) in
         SIZES.into_iter().flat_map(|m| SIZES.map(|n| (m, n))).filter(|(m, n)| m + n < 90).enumerate()
@@ -147,7 +147,7 @@ fn ger_in_every_layout() {
     check_ger::<f32>();
 }
 
-fn check_symmetric<T: Real>() {
+fn check_symmetric<T: Tested>() {
     let random = &mut Random(33);
     for (number, n) in SIZES.into_iter().flat_map(|n| [n; 4]).enumerate() {
         let (uplo, ..) = options(number);
@@ -268,7 +268,7 @@ macro_rules! triangular {
     }};
 }
 
-fn check_triangular<T: Real>() {
+fn check_triangular<T: Tested>() {
     let random = &mut Random(34);
     for (number, n) in SIZES.into_iter().flat_map(|n| [n; 8]).enumerate() {
         let (uplo, trans, diag) = options(number);

@@ -78,7 +78,7 @@ fn mismatch(c: (usize, usize), a: (usize, usize), b: (usize, usize)) -> ! {
 }
 
 /// C ← α·op(A)·op(B) + β·C
-#[derive(pullback_macros::Rule)]
+#[derive(pullback_macros::Rule, Default)]
 #[rule(pub fn gemm<T: MatrixScalar>(
     #[constant] trans_a: Trans,
     #[constant] trans_b: Trans,
@@ -97,17 +97,6 @@ struct Gemm<T: MatrixScalar> {
     beta_is_constant: bool,
     /// For the product that gives C.
     plan: SmallPlan<T>,
-}
-
-impl<T: MatrixScalar> Default for Gemm<T> {
-    fn default() -> Self {
-        Gemm {
-            update: Update::default(),
-            alpha_is_constant: false,
-            beta_is_constant: false,
-            plan: SmallPlan::default(),
-        }
-    }
 }
 
 impl<T: MatrixScalar> Gemm<T> {

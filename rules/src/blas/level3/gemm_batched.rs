@@ -68,7 +68,7 @@ fn read<'a, T: MatrixScalar>(trans: Trans, Dual { value, shadow }: Dual<'a, Arra
 }
 
 /// Cᵢ ← α·op(Aᵢ)·op(Bᵢ) + β·Cᵢ
-#[derive(pullback_macros::Rule)]
+#[derive(pullback_macros::Rule, Default)]
 #[rule(pub fn gemm_batched<T: MatrixScalar>(
     #[constant] trans_a: Trans,
     #[constant] trans_b: Trans,
@@ -86,17 +86,6 @@ struct GemmBatched<T: MatrixScalar> {
     #[rule(constant = beta)]
     beta_is_constant: bool,
     update: Update<T, Host>,
-}
-
-impl<T: MatrixScalar> Default for GemmBatched<T> {
-    fn default() -> Self {
-        GemmBatched {
-            old_c: Saved::default(),
-            alpha_is_constant: false,
-            beta_is_constant: false,
-            update: Update::default(),
-        }
-    }
 }
 
 impl<T: MatrixScalar> GemmBatched<T> {

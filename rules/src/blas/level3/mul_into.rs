@@ -65,7 +65,7 @@ fn mismatch(c: (usize, usize), a: (usize, usize), b: (usize, usize)) -> ! {
 }
 
 /// C ← A·B
-#[derive(pullback_macros::Rule)]
+#[derive(pullback_macros::Rule, Default)]
 #[rule(pub fn mul_into<T: MatrixScalar>(c: &mut ArrayRef2<T>, a: &ArrayRef2<T>, b: &ArrayRef2<T>))]
 pub struct MulInto<T: MatrixScalar> {
     #[rule(restores = c)]
@@ -78,18 +78,6 @@ pub struct MulInto<T: MatrixScalar> {
     overwrites_a: bool,
     #[rule(overwrites = b)]
     overwrites_b: bool,
-}
-
-impl<T: MatrixScalar> Default for MulInto<T> {
-    fn default() -> Self {
-        MulInto {
-            old_c: Saved::default(),
-            planned: Planned::default(),
-            plans: Default::default(),
-            overwrites_a: false,
-            overwrites_b: false,
-        }
-    }
 }
 
 impl<T: MatrixScalar> MulInto<T> {

@@ -1,6 +1,6 @@
 use ndarray::{Array2, ArrayViewMut2};
 
-use crate::blas::specimens::{Arguments, Everywhere, Random, Real, assert_close, naive, shadow};
+use crate::blas::specimens::{Arguments, Everywhere, Random, Tested, assert_close, naive, shadow};
 use crate::blas::{Side, Trans, Uplo, symm, syrk};
 use crate::{Ignored, Rule, Shadow};
 
@@ -15,7 +15,7 @@ fn referenced(uplo: Uplo, (i, j): (usize, usize)) -> bool {
     }
 }
 
-fn hide<T: Real>(uplo: Uplo, mut a: ArrayViewMut2<'_, T>) {
+fn hide<T: Tested>(uplo: Uplo, mut a: ArrayViewMut2<'_, T>) {
     for (at, x) in a.indexed_iter_mut() {
         if !referenced(uplo, at) {
             *x = T::of(f64::NAN);
@@ -38,7 +38,7 @@ fn variants() -> impl Iterator<Item = (Side, Uplo, Trans)> {
     })
 }
 
-fn check_symm<T: Real>() {
+fn check_symm<T: Tested>() {
     let random = &mut Random(21);
     for (case, (side, uplo, other)) in variants().enumerate() {
         for (number, (n, others)) in SIZES.into_iter().enumerate() {
@@ -95,7 +95,7 @@ fn symm_in_every_layout_f32() {
     check_symm::<f32>();
 }
 
-fn check_syrk<T: Real>() {
+fn check_syrk<T: Tested>() {
     let random = &mut Random(22);
     for (case, (_, uplo, trans)) in variants().enumerate() {
         for (number, (n, k)) in SIZES.into_iter().enumerate() {

@@ -1,6 +1,6 @@
 use ndarray::{Array2, ArrayView2, MathCell, ShapeBuilder, s};
 
-use crate::blas::specimens::{LAYOUTS, Layout, Matrix, Random, Real, assert_close, inner, naive, shadow};
+use crate::blas::specimens::{LAYOUTS, Layout, Matrix, Random, Tested, assert_close, inner, naive, shadow};
 use crate::{Ignored, Rule, Shadow, State, Trans, gemm, mul_into};
 
 const SIZES: [(usize, usize, usize); 15] = [
@@ -22,7 +22,7 @@ const SIZES: [(usize, usize, usize); 15] = [
 ];
 
 /// Every size in every layout, each with some scalars: value, restore and all gradients against three loops.
-fn check_gemm<T: Real>() {
+fn check_gemm<T: Tested>() {
     let random = &mut Random(1);
     let transpositions = [Trans::No, Trans::Yes];
     let scalars = [0.0, 1.0, -1.5];
@@ -124,7 +124,7 @@ fn gemm_in_every_layout_f32() {
 }
 
 /// Every layout again, for the other function.
-fn check_mul_into<T: Real>() {
+fn check_mul_into<T: Tested>() {
     let random = &mut Random(2);
     let mut rule = mul_into::<T>::rule();
     for (m, n, k) in SIZES {
@@ -320,7 +320,7 @@ fn forward_forward_pullback_pullback() {
 /// constant change.
 #[test]
 fn again_and_again() {
-    fn check<T: Real + std::fmt::Debug>() {
+    fn check<T: Tested + std::fmt::Debug>() {
         let random = &mut Random(6);
         let mut rule = mul_into::<T>::rule();
         // With as many columns left out on the right of C, A, B and the shadows.

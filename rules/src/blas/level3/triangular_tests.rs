@@ -1,6 +1,6 @@
 use ndarray::{Array2, ArrayViewMut2};
 
-use crate::blas::specimens::{Arguments, Everywhere, Random, Real, assert_close, naive, shadow};
+use crate::blas::specimens::{Arguments, Everywhere, Random, Tested, assert_close, naive, shadow};
 use crate::blas::{Diag, Side, Trans, Uplo, trmm, trsm};
 use crate::{Ignored, Rule, Shadow};
 
@@ -30,7 +30,7 @@ fn referenced(uplo: Uplo, diag: Diag, (i, j): (usize, usize)) -> bool {
 }
 
 /// Well conditioned where it is referenced, NaN elsewhere.
-fn make_triangular<T: Real>((_, uplo, _, diag): Variant, mut a: ArrayViewMut2<'_, T>) {
+fn make_triangular<T: Tested>((_, uplo, _, diag): Variant, mut a: ArrayViewMut2<'_, T>) {
     let damped = T::of(1.0 / (a.nrows() as f64 + 1.0).sqrt());
     for (at, x) in a.indexed_iter_mut() {
         *x = match (referenced(uplo, diag, at), at.0 == at.1) {
@@ -96,7 +96,7 @@ fn shapes(side: Side, (n, others): (usize, usize)) -> [((usize, usize), bool); 2
 }
 
 /// All variants in all layouts, with a NaN wherever nothing is to be read.
-fn check_trsm<T: Real>() {
+fn check_trsm<T: Tested>() {
     let random = &mut Random(11);
     for variant in variants() {
         for (number, size) in SIZES.into_iter().enumerate() {
@@ -131,7 +131,7 @@ fn trsm_in_every_layout_f32() {
     check_trsm::<f32>();
 }
 
-fn check_trmm<T: Real>() {
+fn check_trmm<T: Tested>() {
     let random = &mut Random(12);
     for variant in variants() {
         for (number, size) in SIZES.into_iter().enumerate() {
@@ -169,7 +169,7 @@ fn trmm_in_every_layout_f32() {
 /// Against the formulas, written with complete matrices and their inverse.
 #[test]
 fn gradients_of_large_problems() {
-    fn check<T: Real>() {
+    fn check<T: Tested>() {
         let random = &mut Random(13);
         for variant in variants() {
             let (side, uplo, trans, diag) = variant;
