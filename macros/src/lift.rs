@@ -89,7 +89,7 @@ impl Parser<'_> {
             && call.method == "collect"
             && call.turbofish.is_none()
             && !matches!(ty, Type::Infer(_))
-            && element_of_vec(ty).is_none()
+            && element_of_vec(ty).is_none_or(|element| matches!(element, Type::Reference(_)))
             && self.suspects.any(call)
         {
             // The type is told where the refusal looks for it.
