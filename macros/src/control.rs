@@ -466,12 +466,15 @@ impl Parser<'_> {
         self.names(&spelt, Some(Vec::new()), true, false, &mut found);
         // What stands behind a reference is copied from there.
         let refers = place.as_ref().is_some_and(|place| self.refers(pattern, scrutinee, place));
+        // What is constant need not be `Copy`.
+        let constant = place.as_ref().is_some_and(|place| self.program.variables[place.base].constant);
         let mut bindings = Vec::new();
         for Found { name, mutable, part, plain, inert } in found {
             let variable = self.bind(&name, Origin::Local, mutable);
             self.bound.insert(variable);
             self.program.variables[variable].constant = inert;
-            self.program.variables[variable].refers = refers;
+            self.program.variables[variable].refers = refers && !constant;
+            self.program.variables[variable].referring = refers && constant;
             let place = part.as_ref().zip(place.as_ref()).map(|(part, place)| {
                 let projections = place.projections.iter().chain(part).cloned().collect();
                 Place { base: place.base, projections }
@@ -498,9 +501,7 @@ impl Parser<'_> {
         };
         let by_value = matches!(pattern, Pat::Reference(_))
             || place.projections.iter().any(|p| matches!(p, Projection::Deref));
-        let base = &self.program.variables[place.base];
-        // What is constant need not be `Copy`.
-        reference && !by_value && !base.constant && takes_fields(pattern)
+        reference && !by_value && takes_fields(pattern)
     }
 
     /// The names in a pattern for `part` of something.

@@ -47,7 +47,9 @@ impl Parser<'_> {
             return inert;
         }
         if self.searches(call) {
-            return self.inert_expr(expr);
+            let found = self.inert_expr(expr);
+            self.have_checked(found, call);
+            return found;
         }
         if let Some(branch) = self.then(call).or_else(|| self.mapped_option(call)) {
             return self.expr(&branch);
@@ -95,18 +97,17 @@ impl Parser<'_> {
 
     /// A method of a slice that finds a position, or whether something is there.
     fn searches(&mut self, call: &syn::ExprMethodCall) -> bool {
-        const SEARCHES: &[&str] = &[
-            "partition_point",
-            "binary_search_by",
-            "binary_search_by_key",
-            "contains",
-            "starts_with",
-            "ends_with",
-        ];
-        SEARCHES.iter().any(|search| call.method == search)
-            && self
-                .place(&call.receiver)
-                .is_some_and(|place| matches!(self.program.kind_of_place(&place), Kind::Sequence(_)))
+        const POSITIONS: &[&str] = &["partition_point", "binary_search_by", "binary_search_by_key"];
+        const TESTS: &[&str] = &["contains", "starts_with", "ends_with"];
+        let one_of = |names: &[&str]| names.iter().any(|name| call.method == name);
+        let Some(place) = self.place(&call.receiver).filter(|_| one_of(POSITIONS) || one_of(TESTS)) else {
+            return false;
+        };
+        match self.program.kind_of_place(&place) {
+            Kind::Sequence(_) => true,
+            // The names of the others are those of a user's methods, too.
+            kind => kind == Kind::Unknown && one_of(POSITIONS),
+        }
     }
 
     /// A method of a type that is not known carries no gradient by its name alone, which the compiler has to confirm.

@@ -9,7 +9,9 @@ use syn::{Expr, Ident, Pat, Stmt, Type, parse_quote};
 use crate::iterators::collect::element_of_vec;
 use crate::iterators::consumers::{Chain, changes};
 use crate::iterators::item::{Code, Item, never_a_value, operand};
+use crate::mutation::owned_type;
 use crate::parse::{Binding, Parser, assign_op};
+use crate::program::Kind;
 use crate::rename::{Occurrences, Replace, Substitute, bound, path};
 
 impl Parser<'_> {
@@ -87,7 +89,7 @@ impl Parser<'_> {
             && call.method == "collect"
             && call.turbofish.is_none()
             && !matches!(ty, Type::Infer(_))
-            && element_of_vec(ty).is_none()
+            && element_of_vec(ty).is_none_or(|element| matches!(element, Type::Reference(_)))
             && self.suspects.any(call)
         {
             // The type is told where the refusal looks for it.
@@ -131,7 +133,8 @@ impl Parser<'_> {
         match (pattern, &item) {
             // A collection is built under its own name: moving it would end its life as memory.
             (Pat::Ident(name), Item::Value(Expr::Path(hidden)))
-                if makes_vector(chain) && Occurrences::of(chain).count(&name.ident) == 0 =>
+                if (makes_vector(chain) || self.folds_vector(local, chain))
+                    && Occurrences::of(chain).count(&name.ident) == 0 =>
             {
                 let Some(hidden) = hidden.path.get_ident().cloned() else { return };
                 let by = Substitute::Name(name.ident.clone());
@@ -151,6 +154,18 @@ impl Parser<'_> {
                 self.bind_item(&local.pat, item, &mut none, out);
             }
         }
+    }
+
+    /// `chain.fold(x.to_vec(), …)`, as the type of the `let` or what it starts with tells.
+    fn folds_vector(&self, local: &syn::Local, chain: &Expr) -> bool {
+        let Expr::MethodCall(call) = chain else { return false };
+        let annotated = matches!(&local.pat, Pat::Type(typed) if owned_type(&typed.ty));
+        let starts_with_one = |start: &Expr| match start {
+            Expr::MethodCall(call) => call.method == "to_vec" || call.method == "collect",
+            Expr::Macro(mac) => mac.mac.path.is_ident("vec"),
+            start => matches!(self.kind_of_syntax(start), Kind::Sequence(_)),
+        };
+        call.method == "fold" && (annotated || call.args.first().is_some_and(starts_with_one))
     }
 
     /// Takes chains and calls of closures out of `expr`, where it evaluates them in any case. Tells whether there were any.

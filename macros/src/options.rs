@@ -22,10 +22,13 @@ impl Parser<'_> {
                 functions.push(f);
                 self.eager(&names, option, &functions, other)
             }
-            ("unwrap_or", [other]) if !functions.is_empty() && self.is_pure(other) => {
+            // An error need not be `Copy`.
+            ("unwrap_or", [other])
+                if (!functions.is_empty() || matches!(option, Syn::Call(_))) && self.is_pure(other) =>
+            {
                 self.eager(&names, option, &functions, other)
             }
-            ("unwrap_or_default", []) if !functions.is_empty() => {
+            ("unwrap_or_default", []) if !functions.is_empty() || matches!(option, Syn::Call(_)) => {
                 self.eager(&names, option, &functions, &parse_quote!(::core::default::Default::default()))
             }
             ("unwrap_or_else", [Syn::Closure(other)]) => {

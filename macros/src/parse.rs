@@ -402,7 +402,8 @@ impl<'e> Parser<'e> {
             }
             Syn::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => {
                 let mut place = self.place(&unary.expr)?;
-                if place.projections.is_empty() && self.program.variables[place.base].by_reference() {
+                let variable = &self.program.variables[place.base];
+                if place.projections.is_empty() && (variable.by_reference() || variable.referring) {
                     place.projections.push(Projection::Deref);
                 }
                 Some(place)

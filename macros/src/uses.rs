@@ -9,6 +9,7 @@ use crate::iterators::SOURCES;
 use crate::kind::{changes_receiver, inert_method};
 use crate::parse::{Binding, Parser};
 use crate::program::Origin;
+use crate::rename::bound;
 
 impl Parser<'_> {
     /// The pattern is a name, and what is done with that in `scope` is done to vectors.
@@ -145,6 +146,12 @@ impl<'ast> Visit<'ast> for Uses<'_> {
     fn visit_local(&mut self, local: &'ast syn::Local) {
         self.moves += usize::from(local.init.as_ref().is_some_and(|init| self.is(&init.expr)));
         visit::visit_local(self, local);
+    }
+    fn visit_expr_closure(&mut self, closure: &'ast syn::ExprClosure) {
+        // A parameter of this name is another variable.
+        if !closure.inputs.iter().flat_map(bound).any(|name| name == *self.name) {
+            visit::visit_expr_closure(self, closure);
+        }
     }
     fn visit_expr_index(&mut self, index: &'ast syn::ExprIndex) {
         self.note(&index.expr);

@@ -49,6 +49,8 @@ pub(crate) struct Variable {
     pub(crate) unrestored: bool,
     /// Bound by a pattern to a part of what a reference refers to; the reverse pass has that part itself.
     pub(crate) refers: bool,
+    /// Likewise to a part of what is constant; it is a reference in both passes.
+    pub(crate) referring: bool,
     /// A field of it is mentioned.
     pub(crate) parted: bool,
     pub(crate) block: BlockId,
@@ -97,6 +99,7 @@ impl Variable {
             disturbed: false,
             unrestored: false,
             refers: false,
+            referring: false,
             parted: false,
             slice: false,
             fixed: false,

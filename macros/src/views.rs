@@ -109,6 +109,7 @@ impl Parser<'_> {
             ("then", Syn::Closure(closure)) if closure.inputs.is_empty() => &*closure.body,
             _ => return None,
         };
+        let test = tested(test);
         (call.args.len() == 1 && self.suspects.any(value))
             .then(|| parse_quote!(if #test { Some(#value) } else { None }))
     }
@@ -429,6 +430,16 @@ impl Parser<'_> {
             },
             _ => false,
         }
+    }
+}
+
+/// The condition that `then` and `then_some` are called on, which may be a reference to one.
+pub(crate) fn tested(condition: &Syn) -> Syn {
+    match condition {
+        Syn::Paren(paren) => tested(&paren.expr),
+        Syn::Reference(reference) => (*reference.expr).clone(),
+        name @ Syn::Path(_) => parse_quote!(#name.then_some(()).is_some()),
+        condition => condition.clone(),
     }
 }
 

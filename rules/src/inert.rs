@@ -16,6 +16,7 @@ macro_rules! inert {
 inert!(u8, u16, u32, u64, u128, usize, i8, i16, i32, i64, i128, isize, bool, char, (), str, String, Ordering);
 
 impl<T: Inert> Inert for Option<T> {}
+impl<T: Inert, E: Inert> Inert for Result<T, E> {}
 impl<T: Inert> Inert for [T] {}
 impl<T: Inert, const N: usize> Inert for [T; N] {}
 impl<T: Inert> Inert for Vec<T> {}

@@ -479,6 +479,13 @@ fn of_both(x: &[f64], k: f64) -> f64 {
     a[0] * b[0]
 }
 
+/// A parameter of a closure has the name of the vector.
+#[differentiable]
+fn of_one_name(x: &[f64], k: f64) -> Option<f64> {
+    let y = scaled(x, k)?;
+    Some(y.iter().zip(x).map(|(y, x)| y * x).sum())
+}
+
 /// None of them allocates more than its primal.
 #[test]
 fn returned_again() {
@@ -488,6 +495,7 @@ fn returned_again() {
     check_rule(handed_on::rule, inputs());
     check_rule(as_a_result::rule, inputs());
     check_rule(of_both::rule, inputs());
+    check_rule(of_one_name::rule, inputs());
 }
 
 #[test]

@@ -2,8 +2,7 @@
 //! tuples taken apart from their ends.
 
 use pullback::prelude::*;
-
-use crate::differences::check;
+use pullback::testing::check_gradient;
 
 #[differentiable]
 fn weighed(x: &[f64], #[constant] data: &[f64], k: f64) -> f64 {
@@ -57,30 +56,39 @@ fn guarded_or_zero(x: f64, y: f64, c: usize) -> f64 {
 
 #[test]
 fn constants() {
+    let (data, grid) = ([1.0, 2.0, 0.5, 0.7], [0.1, 0.9]);
     let mut g = weighed::gradient();
-    let of = |p: [f64; 3]| weighed(&p[..2], &[1.0, 2.0, 0.5, 0.7], p[2]);
-    let at = [0.3, 0.7, 0.4];
-    let (value, d) = g.value_and_gradient(&at[..2], &[1.0, 2.0, 0.5, 0.7], 0.4);
-    assert_eq!(value, of(at));
-    check(at, of, [d.x[0], d.x[1], d.k]);
-
+    check_gradient(
+        |p: &mut [f64; 3]| weighed(&p[..2], &data, p[2]),
+        |p| {
+            let (value, d) = g.value_and_gradient(&p[..2], &data, p[2]);
+            (value, [d.x[0], d.x[1], d.k])
+        },
+        [[0.3, 0.7, 0.4]],
+    );
     let mut g = looked_up::gradient();
-    let of = |p: [f64; 3]| looked_up(&p[..2], &[0.1, 0.9], p[2]);
-    let (value, d) = g.value_and_gradient(&at[..2], &[0.1, 0.9], 0.4);
-    assert_eq!(value, of(at));
-    check(at, of, [d.x[0], d.x[1], d.t]);
+    check_gradient(
+        |p: &mut [f64; 3]| looked_up(&p[..2], &grid, p[2]),
+        |p| {
+            let (value, d) = g.value_and_gradient(&p[..2], &grid, p[2]);
+            (value, [d.x[0], d.x[1], d.t])
+        },
+        [[0.3, 0.7, 0.4]],
+    );
 }
 
 #[test]
 fn conditions_that_leave() {
     for c in [0, 1] {
-        for (x, y) in [(0.7, 1.3), (0.7, 0.4), (-0.7, 0.4), (0.9, -0.4)] {
-            let of = |p: [f64; 2]| guarded_or_zero(p[0], p[1], c);
-            let mut g = guarded_or_zero::gradient();
-            let (value, d) = g.value_and_gradient(x, y, c);
-            assert_eq!(value, of([x, y]));
-            check([x, y], of, [d.x, d.y]);
-        }
+        let mut g = guarded_or_zero::gradient();
+        check_gradient(
+            |p: &mut [f64; 2]| guarded_or_zero(p[0], p[1], c),
+            |p| {
+                let (value, d) = g.value_and_gradient(p[0], p[1], c);
+                (value, [d.x, d.y])
+            },
+            [[0.7, 1.3], [0.7, 0.4], [-0.7, 0.4], [0.9, -0.4]],
+        );
     }
 }
 
@@ -115,12 +123,16 @@ fn among_others(a: Shape, b: Shape, k: f64) -> f64 {
 
 #[test]
 fn elements() {
-    let of = |p: [f64; 3]| among_others(Shape::Disc { radius: p[0] }, Shape::Square { side: p[1] }, p[2]);
-    let at = [0.4, 0.7, 0.3];
+    let shapes = |p: &[f64; 3]| (Shape::Disc { radius: p[0] }, Shape::Square { side: p[1] });
     let mut g = among_others::gradient();
-    let (value, d) = g.value_and_gradient(Shape::Disc { radius: 0.4 }, Shape::Square { side: 0.7 }, 0.3);
-    assert_eq!(value, of(at));
-    check(at, of, [d.a.Disc.radius, d.b.Square.side, d.k]);
+    check_gradient(
+        |p| among_others(shapes(p).0, shapes(p).1, p[2]),
+        |p| {
+            let (value, d) = g.value_and_gradient(shapes(p).0, shapes(p).1, p[2]);
+            (value, [d.a.Disc.radius, d.b.Square.side, d.k])
+        },
+        [[0.4, 0.7, 0.3]],
+    );
 }
 
 #[differentiable]
@@ -141,12 +153,16 @@ fn behind_the_gap(t: (f64, f64, f64), pairs: &[(f64, (f64, f64, f64))], k: f64) 
 #[test]
 fn gaps() {
     for k in [0.1, 0.9] {
-        let of = |p: [f64; 5]| behind_the_gap((p[0], p[1], p[2]), &[(p[3], (1.0, 2.0, p[4]))], k);
-        let at = [0.4, 0.7, 0.3, 0.8, 0.6];
+        let pairs = |p: &[f64; 5]| [(p[3], (1.0, 2.0, p[4]))];
         let mut g = behind_the_gap::gradient();
-        let (value, d) = g.value_and_gradient((0.4, 0.7, 0.3), &[(0.8, (1.0, 2.0, 0.6))], k);
-        assert_eq!(value, of(at));
-        check(at, of, [d.t.0, d.t.1, d.t.2, d.pairs[0].0, d.pairs[0].1.2]);
+        check_gradient(
+            |p| behind_the_gap((p[0], p[1], p[2]), &pairs(p), k),
+            |p| {
+                let (value, d) = g.value_and_gradient((p[0], p[1], p[2]), &pairs(p), k);
+                (value, [d.t.0, d.t.1, d.t.2, d.pairs[0].0, d.pairs[0].1.2])
+            },
+            [[0.4, 0.7, 0.3, 0.8, 0.6]],
+        );
     }
 }
 
@@ -169,11 +185,13 @@ fn until_small_or_zero(x: f64, y: f64) -> f64 {
 
 #[test]
 fn conditions_of_loops_that_leave() {
-    for (x, y) in [(2.0, 0.2), (0.05, 0.4), (1.3, 0.1)] {
-        let of = |p: [f64; 2]| until_small_or_zero(p[0], p[1]);
-        let mut g = until_small_or_zero::gradient();
-        let (value, d) = g.value_and_gradient(x, y);
-        assert_eq!(value, of([x, y]));
-        check([x, y], of, [d.x, d.y]);
-    }
+    let mut g = until_small_or_zero::gradient();
+    check_gradient(
+        |p: &mut [f64; 2]| until_small_or_zero(p[0], p[1]),
+        |p| {
+            let (value, d) = g.value_and_gradient(p[0], p[1]);
+            (value, [d.x, d.y])
+        },
+        [[2.0, 0.2], [0.05, 0.4], [1.3, 0.1]],
+    );
 }

@@ -177,4 +177,21 @@ fn queue(x: &[f64]) -> f64 {
     q[0]
 }
 
+#[differentiable]
+fn rows_by_reference(x: &[f64]) -> f64 {
+    let rows: Vec<&[f64]> = x.chunks_exact(2).collect();
+    rows[0][1]
+}
+
+#[derive(Differentiable)]
+struct Point {
+    x: [f64; 3],
+}
+
+#[differentiable]
+fn maps_a_field(p: &Point) -> f64 {
+    let y = p.x.map(|v| v * v);
+    y[0]
+}
+
 fn main() {}

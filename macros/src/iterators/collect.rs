@@ -26,6 +26,12 @@ impl<'e> Parser<'e> {
         let Some(element) = ty.map_or(Some(parse_quote!(_)), |ty| element_of_vec(&ty)) else {
             return refused("`collect` is differentiable into a `Vec`: say so, by `collect::<Vec<_>>()`");
         };
+        if matches!(element, Type::Reference(_)) {
+            return refused(
+                "a vector of references is not differentiable: go through them where they are needed, or `collect` copies, by \
+                 `map(|part| part.to_vec())`",
+            );
+        }
         let items = self.hidden("items");
         let Some(source) = flow.source() else {
             out.push(parse_quote!(let mut #items: Vec<#element> = Vec::new();));

@@ -8,6 +8,7 @@ use crate::iterators::item::{Code, Item, operand};
 use crate::iterators::source::{Access, Function, Source, result};
 use crate::parse::Parser;
 use crate::rename::{Substitute, bound, path};
+use crate::views::tested;
 
 /// Sources, and what their items pass through before anybody sees them.
 #[derive(Clone)]
@@ -387,9 +388,9 @@ pub(crate) fn optional(value: Option<Expr>, closure: &ExprClosure) -> Result<(Op
         {
             match &call.args[0] {
                 Expr::Closure(then) if call.method == "then" => {
-                    Ok((Some(*call.receiver), Code::of(&then.body)))
+                    Ok((Some(tested(&call.receiver)), Code::of(&then.body)))
                 }
-                value if call.method == "then_some" => Ok((Some(*call.receiver), Code::of(value))),
+                value if call.method == "then_some" => Ok((Some(tested(&call.receiver)), Code::of(value))),
                 _ => Err(refused()),
             }
         }

@@ -29,10 +29,18 @@ impl Parser<'_> {
             }
             Expr::MethodCall(call) if call.method == "map" && call.args.len() == 1 => {
                 let told = matches!(expected, Some(Type::Array(_)));
-                if !self.suspects.any(call) || !(told || self.is_array(&call.receiver)) {
+                if !self.suspects.any(call) {
                     return None;
                 }
-                self.array_map(call, out)
+                if told || self.is_array(&call.receiver) {
+                    self.array_map(call, out)
+                } else if self.is_unknown_field(&call.receiver) && matches!(call.args[0], Expr::Closure(_)) {
+                    let why = "nothing tells what this is called on: of an array tell the type, `let y: [f64; 3] = s.x.map(f);`, for an \
+                               `Option` write a `match`";
+                    Err((call.method.to_token_stream(), why.into()))
+                } else {
+                    return None;
+                }
             }
             Expr::MethodCall(call) if call.method == "concat" && call.args.is_empty() => {
                 if !self.suspects.any(call) {
@@ -65,6 +73,12 @@ impl Parser<'_> {
             }
             _ => false,
         }
+    }
+
+    /// A field of a type that the syntax does not tell.
+    fn is_unknown_field(&mut self, expr: &Expr) -> bool {
+        matches!(expr, Expr::Field(_))
+            && self.place(expr).is_some_and(|place| self.program.kind_of_place(&place) == Kind::Unknown)
     }
 
     /// `std::array::from_fn(|i| …)`, of a type that is told.

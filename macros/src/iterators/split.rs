@@ -4,6 +4,7 @@ use quote::ToTokens;
 use syn::{Expr, ExprMethodCall, GenericArgument, Ident, Pat, Stmt, Type, parse_quote};
 
 use crate::closures::{Refused, Site};
+use crate::iterators::collect::element_of_vec;
 use crate::iterators::flow::reference;
 use crate::iterators::item::Item;
 use crate::parse::Parser;
@@ -59,6 +60,15 @@ impl<'e> Parser<'e> {
             }
             None => parse_quote!(Vec::new()),
         };
+        // A vector is extended by references to its elements, too.
+        let of_values = |ty: &Type| {
+            element_of_vec(ty).is_some_and(|element| !matches!(element, Type::Reference(_) | Type::Infer(_)))
+        };
+        let (values_left, values_right) = (of_values(&to_left), of_values(&to_right));
+        let taken = |item: &Item, values: bool| match item {
+            Item::Place { place, .. } if values => place.clone(),
+            item => item.expr(),
+        };
         let around = Occurrences::of(call);
         let site = Site::Chain(&around);
         for (name, ty) in [(&left, to_left), (&right, to_right)] {
@@ -74,12 +84,12 @@ impl<'e> Parser<'e> {
                 Some(test) => {
                     let item = parser.named(item, out);
                     let test = parser.predicate(test, &[reference(&item)])?;
-                    let value = item.expr();
-                    out.push(parse_quote!(if #test { #left.push(#value); } else { #right.push(#value); }));
+                    let (one, other) = (taken(&item, values_left), taken(&item, values_right));
+                    out.push(parse_quote!(if #test { #left.push(#one); } else { #right.push(#other); }));
                 }
                 None => match item {
                     Item::Tuple(items) if items.len() == 2 => {
-                        let (one, other) = (items[0].expr(), items[1].expr());
+                        let (one, other) = (taken(&items[0], values_left), taken(&items[1], values_right));
                         out.push(parse_quote!(#left.push(#one);));
                         out.push(parse_quote!(#right.push(#other);));
                     }
