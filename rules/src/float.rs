@@ -6,7 +6,7 @@ use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssi
 
 use crate::blas::MatrixScalar;
 use crate::dual::{DualNumber, Laned, Lanes};
-use crate::linalg::TriangularFactors;
+use crate::linalg::{Components, OrthogonalFactors, TriangularFactors};
 use crate::scalar::{ScalarRules, SinCosRule};
 
 /// `f32` and `f64`, as derived code sees them: `#[differentiable]` adds this bound to type parameters that stand for a
@@ -74,6 +74,8 @@ macro_rules! float {
             Scalar
             + MatrixScalar
             + TriangularFactors
+            + OrthogonalFactors
+            + Components
             + Debug
             + Display
             + LowerExp

@@ -9,7 +9,7 @@ use pullback::{Trans, blas};
 use crate::random::Random;
 
 /// With a positive diagonal that is large enough; rows are exchanged when it is decomposed, where it is not symmetric.
-fn regular_matrix(random: &mut Random, n: usize, symmetric: bool) -> Array2<f64> {
+pub(crate) fn regular_matrix(random: &mut Random, n: usize, symmetric: bool) -> Array2<f64> {
     let a = random.matrix((n, n), false);
     if symmetric {
         return a.dot(&a.t()) + 0.5 * Array2::eye(n);
@@ -23,7 +23,7 @@ fn regular_matrix(random: &mut Random, n: usize, symmetric: bool) -> Array2<f64>
 
 /// A function of a matrix that is not linear in any entry.
 #[differentiable(dual)]
-fn some_number(a: &ArrayRef2<f64>) -> f64 {
+pub(crate) fn some_number(a: &ArrayRef2<f64>) -> f64 {
     let mut total = 0.0;
     for i in 0..a.nrows() {
         for j in 0..a.ncols() {

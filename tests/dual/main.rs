@@ -6,12 +6,15 @@ use pullback::testing::CountingAllocator;
 
 mod argmin;
 mod arrays;
+mod constants;
 #[allow(clippy::all, reason = "functions as users write them")]
 mod corpus;
 mod generic;
+mod layers;
 mod linear_algebra;
 mod methods;
 mod nested;
+mod orthogonal;
 mod plain;
 mod products;
 mod pushforwards;

@@ -90,7 +90,7 @@ fn first_calls() {
         (
             "sparse_mul",
             buffers(
-                linalg::sparse_mul::<f64, ndarray::Ix1>::rule(),
+                linalg::sparse_mul::<f64, f64, ndarray::Ix1>::rule(),
                 1,
                 (&Pattern::new((1, 2), vec![0, 1], vec![1]), &Array1::ones(1), &Array1::ones(2)),
                 &Array1::ones(1),

@@ -13,7 +13,7 @@ fn broadcast_right_hand_sides() {
     let wide = b.broadcast((4, 3)).expect("three equal columns");
     let seed = matrix(Kind::Regular, 4, 3, 3);
 
-    let mut rule = linalg::solve::<f64, Ix2>::rule();
+    let mut rule = linalg::solve::<f64, f64, Ix2>::rule();
     let x = rule.forward((&a, &wide)).0;
     assert_eq!(x, linalg::solve(&a, &wide.to_owned()));
     let mut total = Array2::<f64>::zeros((4, 1));

@@ -72,8 +72,8 @@ macro_rules! solver {
         fn $name() {
             let allocations = case(stringify!($name)).allocations;
             let inputs = pairs(stringify!($name));
-            CheckRule::new(linalg::$name::<f64, Ix2>::rule).tolerance(DOUBLE).allocating(allocations).inputs(inputs.clone()).run();
-            CheckRule::new(linalg::$into::<f64, Ix2>::rule)
+            CheckRule::new(linalg::$name::<f64, f64, Ix2>::rule).tolerance(DOUBLE).allocating(allocations).inputs(inputs.clone()).run();
+            CheckRule::new(linalg::$into::<f64, f64, Ix2>::rule)
                 .tolerance(DOUBLE)
                 .allocating(0)
                 .inputs(inputs.iter().map(|(a, b)| (rubbish(&linalg::$name(a, b), 7.0), a.clone(), b.clone())))
@@ -81,11 +81,11 @@ macro_rules! solver {
                 .run();
             let vectors = inputs.iter().filter(|(_, b)| b.ncols() > 0);
             let vectors: Vec<_> = vectors.map(|(a, b)| (a.clone(), b.index_axis(Axis(1), 0).to_owned())).collect();
-            CheckRule::new(linalg::$name::<f64, Ix1>::rule).tolerance(DOUBLE).allocating(allocations)
+            CheckRule::new(linalg::$name::<f64, f64, Ix1>::rule).tolerance(DOUBLE).allocating(allocations)
                 .inputs(vectors.clone())
                 .panicking((Array2::eye(3), Array1::zeros(2)))
                 .run();
-            CheckRule::new(linalg::$into::<f32, Ix1>::rule)
+            CheckRule::new(linalg::$into::<f32, f32, Ix1>::rule)
                 .tolerance(SINGLE)
                 .allocating(0)
                 .inputs(vectors.iter().map(|(a, b)| {
@@ -93,7 +93,7 @@ macro_rules! solver {
                     (rubbish(&linalg::$name(&a, &b), 7.0), a, b)
                 }))
                 .run();
-            CheckRule::new(linalg::$name::<f32, Ix2>::rule).tolerance(SINGLE).allocating(allocations)
+            CheckRule::new(linalg::$name::<f32, f32, Ix2>::rule).tolerance(SINGLE).allocating(allocations)
                 .inputs(inputs.iter().map(|(a, b)| (single(a), single(b))))
                 .run();
         }
@@ -111,14 +111,14 @@ fn solve_triangular() {
     for uplo in [Uplo::Lower, Uplo::Upper] {
         for trans in [Trans::No, Trans::Yes] {
             let inputs = pairs("solve_triangular");
-            CheckRule::new(linalg::solve_triangular::<f64, Ix2>::rule)
+            CheckRule::new(linalg::solve_triangular::<f64, f64, Ix2>::rule)
                 .tolerance(DOUBLE)
                 .allocating(1)
                 .inputs(inputs.iter().map(|(a, b)| (uplo, trans, a.clone(), b.clone())))
                 .panicking((uplo, trans, Array2::zeros((2, 2)), Array2::zeros((2, 1))))
                 .run();
             let vector = |b: &Array2<f64>| b.column(0).mapv(|x| x as f32);
-            CheckRule::new(linalg::solve_triangular_into::<f32, Ix1>::rule)
+            CheckRule::new(linalg::solve_triangular_into::<f32, f32, Ix1>::rule)
                 .tolerance(SINGLE)
                 .allocating(0)
                 .inputs(
@@ -135,8 +135,12 @@ fn solve_triangular() {
 #[test]
 fn kron() {
     let inputs = pairs("kron");
-    CheckRule::new(linalg::kron::<f64>::rule).tolerance(DOUBLE).allocating(1).inputs(inputs.clone()).run();
-    CheckRule::new(linalg::kron_into::<f32>::rule)
+    CheckRule::new(linalg::kron::<f64, f64>::rule)
+        .tolerance(DOUBLE)
+        .allocating(1)
+        .inputs(inputs.clone())
+        .run();
+    CheckRule::new(linalg::kron_into::<f32, f32>::rule)
         .tolerance(SINGLE)
         .allocating(0)
         .inputs(inputs.iter().map(|(a, b)| {

@@ -43,11 +43,11 @@ proptest! {
             let b = laid_out(&matrix(Kind::Regular, a.nrows(), k, 7), layout);
             (a, b)
         });
-        CheckRule::new(linalg::lstsq::<f64, Ix2>::rule).inputs(inputs).tolerance(1e-8).allocating(1).run();
+        CheckRule::new(linalg::lstsq::<f64, f64, Ix2>::rule).inputs(inputs).tolerance(1e-8).allocating(1).run();
     }
 
     #[test]
     fn kron(a in any_matrix(Kind::Regular), b in any_matrix(Kind::Regular)) {
-        CheckRule::new(linalg::kron::<f64>::rule).input((a, b)).allocating(1).run();
+        CheckRule::new(linalg::kron::<f64, f64>::rule).input((a, b)).allocating(1).run();
     }
 }

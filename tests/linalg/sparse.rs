@@ -50,7 +50,7 @@ fn products() {
             inputs.iter().map(|(pattern, values, x)| (pattern.clone(), values.mapv(|x| x as f32), single(x)));
         let wrong = (pattern(3, 3), Array1::zeros(1), Array2::zeros((3, 1)));
         if transposed {
-            CheckRule::new(linalg::sparse_mul_transposed::<f64, Ix2>::rule)
+            CheckRule::new(linalg::sparse_mul_transposed::<f64, f64, Ix2>::rule)
                 .inputs(inputs.clone())
                 .panicking(wrong)
                 .tolerance(1e-9)
@@ -58,13 +58,13 @@ fn products() {
                 .run();
             let vectors =
                 vectors.map(|(_, pattern, values, x)| (Array1::ones(pattern.columns()), pattern, values, x));
-            CheckRule::new(linalg::sparse_mul_transposed_into::<f64, Ix1>::rule)
+            CheckRule::new(linalg::sparse_mul_transposed_into::<f64, f64, Ix1>::rule)
                 .inputs(vectors)
                 .allocating(0)
                 .run();
-            CheckRule::new(linalg::sparse_mul_transposed::<f32, Ix2>::rule).inputs(singles).run();
+            CheckRule::new(linalg::sparse_mul_transposed::<f32, f32, Ix2>::rule).inputs(singles).run();
         } else {
-            CheckRule::new(linalg::sparse_mul::<f64, Ix2>::rule)
+            CheckRule::new(linalg::sparse_mul::<f64, f64, Ix2>::rule)
                 .inputs(inputs.clone())
                 .panicking(wrong)
                 .tolerance(1e-9)
@@ -72,8 +72,11 @@ fn products() {
                 .run();
             let vectors =
                 vectors.map(|(_, pattern, values, x)| (Array1::ones(pattern.rows()), pattern, values, x));
-            CheckRule::new(linalg::sparse_mul_into::<f64, Ix1>::rule).inputs(vectors).allocating(0).run();
-            CheckRule::new(linalg::sparse_mul::<f32, Ix2>::rule).inputs(singles).run();
+            CheckRule::new(linalg::sparse_mul_into::<f64, f64, Ix1>::rule)
+                .inputs(vectors)
+                .allocating(0)
+                .run();
+            CheckRule::new(linalg::sparse_mul::<f32, f32, Ix2>::rule).inputs(singles).run();
         }
         for (pattern, values, x) in inputs {
             let full = dense(&pattern, &values);

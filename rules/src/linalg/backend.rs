@@ -5,10 +5,12 @@ use faer::linalg::householder;
 use faer::linalg::qr::no_pivoting as qr;
 use faer::linalg::svd::{ComputeSvdVectors, svd, svd_scratch};
 use faer::{Conj, MatMut, MatRef, diag::DiagMut};
+use ndarray::{ArrayRef2, s};
 
 #[cfg(feature = "openblas")]
 use super::lapack;
 use super::packed::{Packed, Scratch};
+use super::scalar::sealed::ThinQr;
 use super::scalar::{Number, Real, Structure, auto};
 use crate::blas::products::parallelism;
 use crate::heap::heap_size;
@@ -128,52 +130,71 @@ pub(super) fn solve_triangular_in<T: Number>(a: MatRef<'_, T>, shape: Shape, b: 
     T::solve_triangular(a, shape, b);
 }
 
-/// *A = Q·R* by Householder's reflections, of *A* in place.
+/// *A = Q·R* by Householder's reflections.
 #[derive(Default)]
-pub(super) struct Qr<T> {
+pub struct Qr<T> {
     /// R, and the reflections below its diagonal.
-    pub(super) factors: Packed<T>,
+    factors: Packed<T>,
     coefficients: Packed<T>,
+    r: Packed<T>,
+    scratch: Scratch,
+}
+
+impl<T: Real> ThinQr<T> for Qr<T> {
+    fn factor(&mut self, a: &ArrayRef2<T>) {
+        self.factors.assign(a);
+        self.decompose();
+        let n = self.factors.columns();
+        self.r.assign(&self.factors.view().slice(s![..n, ..]));
+    }
+
+    fn triangle(&self) -> &Packed<T> {
+        &self.r
+    }
+
+    fn expand(&mut self, x: &Packed<T>, y: &mut Packed<T>) {
+        y.zeros(self.factors.rows(), x.columns());
+        y.view_mut().slice_mut(s![..x.rows(), ..]).assign(&x.view());
+        self.reflect(y, false);
+    }
+
+    fn project(&mut self, x: &mut Packed<T>, y: &mut Packed<T>) {
+        self.reflect(x, true);
+        y.assign(&x.view().slice(s![..self.factors.columns(), ..]));
+    }
 }
 
 impl<T: Real> Qr<T> {
     /// Decomposes what is in `factors`, which has at least as many rows as columns.
-    pub(super) fn factor(&mut self, scratch: &mut Scratch) {
-        let (m, n) = (self.factors.rows(), self.factors.columns());
+    fn decompose(&mut self) {
+        let Qr { factors, coefficients, scratch, .. } = self;
+        let (m, n) = (factors.rows(), factors.columns());
         #[cfg(feature = "openblas")]
         if lapack::takes(m, n) {
-            return lapack::qr(&mut self.factors, &mut self.coefficients, scratch);
+            return lapack::qr(factors, coefficients, scratch);
         }
         let block = qr::factor::recommended_block_size::<T>(m, n);
-        self.coefficients.zeros(block, n);
+        coefficients.zeros(block, n);
         if n == 0 {
             return;
         }
         let (par, params) = (parallelism(), auto::<qr::factor::QrParams, T>());
         let stack = scratch.stack(qr::factor::qr_in_place_scratch::<T>(m, n, block, par, params));
-        qr::factor::qr_in_place(self.factors.get_mut(), self.coefficients.get_mut(), par, stack, params);
+        qr::factor::qr_in_place(factors.get_mut(), coefficients.get_mut(), par, stack, params);
     }
 
-    /// *B ← Q·B*, *Q* with all its columns.
-    pub(super) fn apply(&self, b: &mut Packed<T>, scratch: &mut Scratch) {
-        self.reflect(b, scratch, false);
-    }
-
-    /// *B ← Qᵀ·B*
-    pub(super) fn apply_transposed(&self, b: &mut Packed<T>, scratch: &mut Scratch) {
-        self.reflect(b, scratch, true);
-    }
-
-    fn reflect(&self, b: &mut Packed<T>, scratch: &mut Scratch, transposed: bool) {
-        let (m, block) = (self.factors.rows(), self.coefficients.rows());
-        if self.factors.columns() == 0 || b.columns() == 0 {
+    /// *B ← Q·B*, *Q* with all its columns; or *Qᵀ·B*.
+    fn reflect(&mut self, b: &mut Packed<T>, transposed: bool) {
+        let Qr { factors, coefficients, scratch, .. } = self;
+        let (m, block) = (factors.rows(), coefficients.rows());
+        if factors.columns() == 0 || b.columns() == 0 {
             return;
         }
         #[cfg(feature = "openblas")]
-        if lapack::takes(m, self.factors.columns()) {
-            return lapack::reflect(&self.factors, &self.coefficients, b, transposed, scratch);
+        if lapack::takes(m, factors.columns()) {
+            return lapack::reflect(factors, coefficients, b, transposed, scratch);
         }
-        let (basis, factor, par) = (self.factors.get(), self.coefficients.get(), parallelism());
+        let (basis, factor, par) = (factors.get(), coefficients.get(), parallelism());
         if transposed {
             let required =
                 householder::apply_block_householder_sequence_transpose_on_the_left_in_place_scratch::<T>(
@@ -259,5 +280,5 @@ pub(super) fn svd_of<T: Real>(
 
 heap_size! {
     [T: Copy] Lu<T> { factors, rows, inverse }
-    [T: Copy] Qr<T> { factors, coefficients }
+    [T: Copy] Qr<T> { factors, coefficients, r, scratch }
 }

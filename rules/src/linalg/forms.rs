@@ -14,26 +14,26 @@ macro_rules! forms {
         fn $name:ident = $Rule:ident;
         $(#[$into_doc:meta])*
         fn $name_into:ident = $RuleInto:ident;
-        kernel $Kernel:ident <$($G:ident: $B:ident),*>;
+        kernel $Kernel:ident <$($G:ident: $B:ident $(<$BP:ident>)?),*>;
         constants ($($c:ident: [$($C:tt)*]),*);
         arguments ($($a:ident: & $A:ident <$($P:ident),*>),*);
-        result $Y:ident <$($YP:ident),*> / $YR:ident $dim:ty;
+        result $Y:ident <$T:ty $(, $D:ident)?> / $YR:ident $dim:ty;
     ) => {
         $(#[$doc])*
-        pub fn $name<$($G: $B),*>($($c: $($C)*,)* $($a: &$A<$($P),*>),*) -> $Y<$($YP),*> {
-            $Rule::<$($G),*>::default().forward($($c,)* $($a),*)
+        pub fn $name<$($G: $B $(<$BP>)?),*>($($c: $($C)*,)* $($a: &$A<$($P),*>),*) -> $Y<$T $(, $D)?> {
+            super::reused::with::<$T, $Rule<$($G),*>, _>(|rule| rule.forward($($c,)* $($a),*))
         }
 
         #[derive(Default, pullback_macros::Rule)]
-        #[rule(pub fn $name<$($G: $B),*>($(#[constant] $c: $($C)*,)* $($a: &$A<$($P),*>),*) -> $Y<$($YP),*>)]
-        struct $Rule<$($G: $B),*> {
+        #[rule(pub fn $name<$($G: $B $(<$BP>)?),*>($(#[constant] $c: $($C)*,)* $($a: &$A<$($P),*>),*) -> $Y<$T $(, $D)?>)]
+        struct $Rule<$($G: $B $(<$BP>)?),*> {
             kernel: $Kernel<$($G),*>,
         }
 
-        impl<$($G: $B),*> $Rule<$($G),*> {
-            fn forward(&mut self, $($c: $($C)*,)* $($a: &$A<$($P),*>),*) -> $Y<$($YP),*> {
+        impl<$($G: $B $(<$BP>)?),*> $Rule<$($G),*> {
+            fn forward(&mut self, $($c: $($C)*,)* $($a: &$A<$($P),*>),*) -> $Y<$T $(, $D)?> {
                 let shape = $Kernel::<$($G),*>::shape(stringify!($name), $($c,)* $($a),*);
-                let mut y = $Y::from_elem(shape, T::ZERO);
+                let mut y = $Y::from_elem(shape, <$T as crate::float::Float>::zero());
                 self.kernel.forward(stringify!($name), $($c,)* $($a,)* &mut y);
                 crate::blas::products::leave_vector_registers_clean();
                 y
@@ -42,7 +42,7 @@ macro_rules! forms {
                 &mut self,
                 $($c: $($C)*,)*
                 $($a: crate::activation::Dual<'_, $A<$($P),*>>,)*
-                seed: &$Y<$($YP),*>,
+                seed: &$Y<$T $(, $D)?>,
             ) {
                 self.kernel.pullback($($c,)* $($a,)* super::packed::Seed::Lent(seed));
                 crate::blas::products::leave_vector_registers_clean();
@@ -50,38 +50,38 @@ macro_rules! forms {
         }
 
         $(#[$into_doc])*
-        pub fn $name_into<$($G: $B),*>(y: &mut $YR<$($YP),*>, $($c: $($C)*,)* $($a: &$A<$($P),*>),*) {
-            $RuleInto::<$($G),*>::default().compute(y, $($c,)* $($a),*);
+        pub fn $name_into<$($G: $B $(<$BP>)?),*>(y: &mut $YR<$T $(, $D)?>, $($c: $($C)*,)* $($a: &$A<$($P),*>),*) {
+            super::reused::with::<$T, $RuleInto<$($G),*>, _>(|rule| rule.compute(y, $($c,)* $($a),*));
         }
 
         #[derive(Default, pullback_macros::Rule)]
-        #[rule(pub fn $name_into<$($G: $B),*>(y: &mut $YR<$($YP),*>, $(#[constant] $c: $($C)*,)* $($a: &$A<$($P),*>),*))]
-        struct $RuleInto<$($G: $B),*> {
+        #[rule(pub fn $name_into<$($G: $B $(<$BP>)?),*>(y: &mut $YR<$T $(, $D)?>, $(#[constant] $c: $($C)*,)* $($a: &$A<$($P),*>),*))]
+        struct $RuleInto<$($G: $B $(<$BP>)?),*> {
             #[rule(restores = y)]
-            old: crate::saved::Saved<T>,
+            old: crate::saved::Saved<$T>,
             kernel: $Kernel<$($G),*>,
         }
 
-        impl<$($G: $B),*> $RuleInto<$($G),*> {
-            fn compute(&mut self, y: &mut $YR<$($YP),*>, $($c: $($C)*,)* $($a: &$A<$($P),*>),*) {
+        impl<$($G: $B $(<$BP>)?),*> $RuleInto<$($G),*> {
+            fn compute(&mut self, y: &mut $YR<$T $(, $D)?>, $($c: $($C)*,)* $($a: &$A<$($P),*>),*) {
                 let shape: $dim = $Kernel::<$($G),*>::shape(stringify!($name_into), $($c,)* $($a),*);
                 super::packed::has_shape(stringify!($name_into), y, &shape);
                 self.kernel.forward(stringify!($name_into), $($c,)* $($a,)* y);
                 crate::blas::products::leave_vector_registers_clean();
             }
-            fn forward(&mut self, y: &mut $YR<$($YP),*>, $($c: $($C)*,)* $($a: &$A<$($P),*>),*) {
+            fn forward(&mut self, y: &mut $YR<$T $(, $D)?>, $($c: $($C)*,)* $($a: &$A<$($P),*>),*) {
                 self.old.save_to_restore(y);
                 self.compute(y, $($c,)* $($a),*);
             }
             fn pullback(
                 &mut self,
-                y: crate::activation::DualMut<'_, $YR<$($YP),*>>,
+                y: crate::activation::DualMut<'_, $YR<$T $(, $D)?>>,
                 $($c: $($C)*,)*
                 $($a: crate::activation::Dual<'_, $A<$($P),*>>),*
             ) {
                 if let Some(cells) = y.shadow.get() {
                     self.kernel.pullback($($c,)* $($a,)* super::packed::Seed::Cells(cells));
-                    cells.for_each(|cell| cell.set(T::ZERO));
+                    cells.for_each(|cell| cell.set(<$T as crate::float::Float>::zero()));
                     crate::blas::products::leave_vector_registers_clean();
                 }
                 self.old.restore(y.value);

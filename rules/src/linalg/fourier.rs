@@ -7,21 +7,26 @@ use std::sync::Arc;
 use ndarray::{Array, Array1, Array2, ArrayRef, ArrayRef1, ArrayRef2, Axis, Dimension, Ix1, Ix2, Ix3};
 use realfft::{ComplexToReal, RealFftPlanner, RealToComplex};
 use rustfft::num_complex::Complex;
-use rustfft::{Fft, FftDirection, FftNum, FftPlanner};
+use rustfft::{Fft, FftDirection, FftPlanner};
 
 use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
 use super::packed::Seed;
-use super::scalar::Real;
+use super::scalar::Number;
+use super::scalar::sealed::{Components, Transformed};
 use crate::activation::Dual;
 use crate::heap::heap_size;
 use crate::shadow::Accumulate;
 
-/// A scalar that Fourier transforms are computed of: `f32` and `f64`.
-pub trait Fourier: Real + FftNum {}
+/// The floats that a number consists of.
+type Of<T> = <T as Components>::Component;
 
-impl Fourier for f32 {}
-impl Fourier for f64 {}
+/// What consists of the one number `component` in the place `k`, and of zeros: a transform is linear, and goes through the components one by one.
+fn single<T: Number>(k: usize, component: Of<T>) -> T {
+    let mut number = T::ZERO;
+    number.set_component(k, component);
+    number
+}
 
 /// The dimension of an array of complex numbers: one series of them, n×2, or several, m×n×2.
 pub trait Series: Dimension + Copy + 'static {}
@@ -51,22 +56,22 @@ fn planned<P: ?Sized>(
 }
 
 /// Plans for each length that has been seen, forward and inverse, and room to work.
-struct Plan<T: Fourier> {
+struct Plan<T: Transformed> {
     plans: [Vec<Arc<dyn Fft<T>>>; 2],
     buffer: Vec<Complex<T>>,
     scratch: Vec<Complex<T>>,
 }
 
-impl<T: Fourier> Default for Plan<T> {
+impl<T: Transformed> Default for Plan<T> {
     fn default() -> Self {
         Plan { plans: Default::default(), buffer: Vec::new(), scratch: Vec::new() }
     }
 }
 
 // The plans do not tell.
-heap_size! { [T: Fourier] Plan<T> { buffer, scratch } }
+heap_size! { [T: Transformed] Plan<T> { buffer, scratch } }
 
-impl<T: Fourier> Plan<T> {
+impl<T: Transformed> Plan<T> {
     /// Transforms all series of length `n` that are in `buffer`, in place.
     fn transform(&mut self, n: usize, inverse: bool) {
         let direction = if inverse { FftDirection::Inverse } else { FftDirection::Forward };
@@ -83,6 +88,11 @@ impl<T: Fourier> Plan<T> {
         self.buffer.clear();
         self.buffer.extend(pairs.map(|(re, im)| Complex { re, im }));
     }
+}
+
+/// 1/n
+fn reciprocal<T: Transformed>(n: usize) -> T {
+    T::ONE / T::of(n as f64)
 }
 
 /// The complex numbers of an array.
@@ -116,7 +126,7 @@ forms! {
     /// # Panics
     /// As [`fft()`] does, and if `y` has another shape.
     fn fft_into = FftIntoRule;
-    kernel FftKernel<T: Fourier, D: Series>;
+    kernel FftKernel<T: Number, D: Series>;
     constants ();
     arguments (x: &ArrayRef<T, D>);
     result Array<T, D> / ArrayRef D;
@@ -146,7 +156,7 @@ forms! {
     /// # Panics
     /// As [`ifft()`] does, and if `y` has another shape.
     fn ifft_into = IfftInto;
-    kernel IfftKernel<T: Fourier, D: Series>;
+    kernel IfftKernel<T: Number, D: Series>;
     constants ();
     arguments (x: &ArrayRef<T, D>);
     result Array<T, D> / ArrayRef D;
@@ -154,28 +164,28 @@ forms! {
 
 macro_rules! kernel {
     ($Kernel:ident, inverse: $inverse:expr) => {
-        struct $Kernel<T: Fourier, D> {
-            plan: Plan<T>,
+        struct $Kernel<T: Number, D> {
+            plan: Plan<Of<T>>,
             dimension: std::marker::PhantomData<D>,
         }
 
-        impl<T: Fourier, D> Default for $Kernel<T, D> {
+        impl<T: Number, D> Default for $Kernel<T, D> {
             fn default() -> Self {
                 $Kernel { plan: Plan::default(), dimension: Default::default() }
             }
         }
 
-        heap_size! { [T: Fourier, D] $Kernel<T, D> { plan } }
+        heap_size! { [T: Number, D] $Kernel<T, D> { plan } }
 
-        impl<T: Fourier, D: Series> $Kernel<T, D> {
+        impl<T: Number, D: Series> $Kernel<T, D> {
             fn shape(function: &str, x: &ArrayRef<T, D>) -> D {
                 length(function, x);
                 x.raw_dim()
             }
 
             /// By what results are multiplied.
-            fn factor(n: usize) -> T {
-                if $inverse { T::ONE / <T as crate::Float>::from_f64(n as f64) } else { T::ONE }
+            fn factor(n: usize) -> Of<T> {
+                if $inverse { reciprocal(n) } else { reciprocal(1) }
             }
 
             fn forward(&mut self, function: &str, x: &ArrayRef<T, D>, y: &mut ArrayRef<T, D>) {
@@ -183,12 +193,14 @@ macro_rules! kernel {
                     return;
                 }
                 let n = length(function, x);
-                self.plan.load(pairs(x));
-                self.plan.transform(n, $inverse);
                 let last = Axis(y.ndim() - 1);
-                for (mut pair, &value) in y.lanes_mut(last).into_iter().zip(&self.plan.buffer) {
-                    pair[0] = value.re * Self::factor(n);
-                    pair[1] = value.im * Self::factor(n);
+                for k in 0..T::COUNT {
+                    self.plan.load(pairs(x).map(|(re, im)| (re.component(k), im.component(k))));
+                    self.plan.transform(n, $inverse);
+                    for (mut pair, &value) in y.lanes_mut(last).into_iter().zip(&self.plan.buffer) {
+                        pair[0].set_component(k, value.re * Self::factor(n));
+                        pair[1].set_component(k, value.im * Self::factor(n));
+                    }
                 }
             }
 
@@ -198,17 +210,21 @@ macro_rules! kernel {
                     return;
                 }
                 let n = length("", x.value);
-                match seed {
-                    Seed::Lent(dy) => self.plan.load(pairs(dy)),
-                    Seed::Cells(dy) => {
-                        let lanes = dy.lanes(Axis(dy.ndim() - 1));
-                        self.plan.load(lanes.into_iter().map(|pair| (pair[0].get(), pair[1].get())));
+                let last = Axis(dx.ndim() - 1);
+                for k in 0..T::COUNT {
+                    let component = |(re, im): (T, T)| (re.component(k), im.component(k));
+                    match &seed {
+                        Seed::Lent(dy) => self.plan.load(pairs(dy).map(component)),
+                        Seed::Cells(dy) => {
+                            let lanes = dy.lanes(last).into_iter();
+                            self.plan.load(lanes.map(|pair| component((pair[0].get(), pair[1].get()))));
+                        }
                     }
-                }
-                self.plan.transform(n, !$inverse);
-                for (pair, &value) in dx.lanes(Axis(dx.ndim() - 1)).into_iter().zip(&self.plan.buffer) {
-                    pair[0].accumulate(value.re * Self::factor(n));
-                    pair[1].accumulate(value.im * Self::factor(n));
+                    self.plan.transform(n, !$inverse);
+                    for (pair, &value) in dx.lanes(last).into_iter().zip(&self.plan.buffer) {
+                        pair[0].accumulate(single(k, value.re * Self::factor(n)));
+                        pair[1].accumulate(single(k, value.im * Self::factor(n)));
+                    }
                 }
             }
         }
@@ -218,7 +234,7 @@ kernel!(FftKernel, inverse: false);
 kernel!(IfftKernel, inverse: true);
 
 /// Plans, for each n that has been seen, between n real numbers and the n/2 + 1 complex ones that determine their transform.
-struct RealPlan<T: Fourier> {
+struct RealPlan<T: Transformed> {
     forward: Vec<Arc<dyn RealToComplex<T>>>,
     inverse: Vec<Arc<dyn ComplexToReal<T>>>,
     real: Vec<T>,
@@ -226,7 +242,7 @@ struct RealPlan<T: Fourier> {
     scratch: Vec<Complex<T>>,
 }
 
-impl<T: Fourier> Default for RealPlan<T> {
+impl<T: Transformed> Default for RealPlan<T> {
     fn default() -> Self {
         RealPlan {
             forward: Vec::new(),
@@ -238,7 +254,7 @@ impl<T: Fourier> Default for RealPlan<T> {
     }
 }
 
-impl<T: Fourier> RealPlan<T> {
+impl<T: Transformed> RealPlan<T> {
     fn resize(&mut self, n: usize) {
         self.real.resize(n, T::ZERO);
         self.complex.resize(n / 2 + 1, Complex::default());
@@ -272,11 +288,11 @@ impl<T: Fourier> RealPlan<T> {
         let scratch = Self::room(&mut self.scratch, plan.get_scratch_len());
         plan.process_with_scratch(&mut self.complex, &mut self.real, scratch).expect("lengths fit");
     }
+}
 
-    /// How many times coefficient `k` of a series of length `n` counts: with its conjugate, but for those that are their own.
-    fn count(k: usize, n: usize) -> T {
-        if k == 0 || 2 * k == n { T::ONE } else { T::ONE + T::ONE }
-    }
+/// How many times coefficient `k` of a series of length `n` counts: with its conjugate, but for those that are their own.
+fn conjugates(k: usize, n: usize) -> usize {
+    if k == 0 || 2 * k == n { 1 } else { 2 }
 }
 
 forms! {
@@ -303,18 +319,18 @@ forms! {
     /// # Panics
     /// As [`rfft()`] does, and if `y` has another shape.
     fn rfft_into = RfftInto;
-    kernel RfftKernel<T: Fourier>;
+    kernel RfftKernel<T: Number>;
     constants ();
     arguments (x: &ArrayRef1<T>);
     result Array2<T> / ArrayRef2 Ix2;
 }
 
 #[derive(Default)]
-struct RfftKernel<T: Fourier> {
-    plan: RealPlan<T>,
+struct RfftKernel<T: Number> {
+    plan: RealPlan<Of<T>>,
 }
 
-impl<T: Fourier> RfftKernel<T> {
+impl<T: Number> RfftKernel<T> {
     fn shape(function: &str, x: &ArrayRef1<T>) -> Ix2 {
         assert!(!x.is_empty(), "{function}: nothing to transform");
         Ix2(x.len() / 2 + 1, 2)
@@ -322,10 +338,13 @@ impl<T: Fourier> RfftKernel<T> {
 
     fn forward(&mut self, _: &str, x: &ArrayRef1<T>, y: &mut ArrayRef2<T>) {
         self.plan.resize(x.len());
-        self.plan.real.iter_mut().zip(x).for_each(|(to, &x)| *to = x);
-        self.plan.forward();
-        for (mut row, value) in y.rows_mut().into_iter().zip(&self.plan.complex) {
-            (row[0], row[1]) = (value.re, value.im);
+        for k in 0..T::COUNT {
+            self.plan.real.iter_mut().zip(x).for_each(|(to, x)| *to = x.component(k));
+            self.plan.forward();
+            for (mut row, value) in y.rows_mut().into_iter().zip(&self.plan.complex) {
+                row[0].set_component(k, value.re);
+                row[1].set_component(k, value.im);
+            }
         }
     }
 
@@ -333,13 +352,16 @@ impl<T: Fourier> RfftKernel<T> {
         let Some(dx) = x.shadow.get() else { return };
         let n = x.value.len();
         self.plan.resize(n);
-        for (k, value) in self.plan.complex.iter_mut().enumerate() {
-            // The plan counts conjugates, of which there are none here.
-            let share = T::ONE / RealPlan::<T>::count(k, n);
-            *value = Complex { re: seed.at(k, 0) * share, im: seed.at(k, 1) * share };
+        for part in 0..T::COUNT {
+            for (k, value) in self.plan.complex.iter_mut().enumerate() {
+                // The plan counts conjugates, of which there are none here.
+                let share = reciprocal(conjugates(k, n));
+                let [re, im] = [0, 1].map(|j| seed.at((k, j)).component(part) * share);
+                *value = Complex { re, im };
+            }
+            self.plan.inverse();
+            dx.iter().zip(&self.plan.real).for_each(|(dx, &d)| dx.accumulate(single(part, d)));
         }
-        self.plan.inverse();
-        dx.iter().zip(&self.plan.real).for_each(|(dx, &d)| dx.accumulate(d));
     }
 }
 
@@ -368,18 +390,18 @@ forms! {
     /// # Panics
     /// As [`irfft()`] does, and if `y` has another length than `n`.
     fn irfft_into = IrfftInto;
-    kernel IrfftKernel<T: Fourier>;
+    kernel IrfftKernel<T: Number>;
     constants (n: [usize]);
     arguments (x: &ArrayRef2<T>);
     result Array1<T> / ArrayRef1 Ix1;
 }
 
 #[derive(Default)]
-struct IrfftKernel<T: Fourier> {
-    plan: RealPlan<T>,
+struct IrfftKernel<T: Number> {
+    plan: RealPlan<Of<T>>,
 }
 
-impl<T: Fourier> IrfftKernel<T> {
+impl<T: Number> IrfftKernel<T> {
     fn shape(function: &str, n: usize, x: &ArrayRef2<T>) -> Ix1 {
         assert!(n > 0, "{function}: nothing to transform");
         let (rows, columns) = x.dim();
@@ -393,28 +415,30 @@ impl<T: Fourier> IrfftKernel<T> {
 
     fn forward(&mut self, _: &str, n: usize, x: &ArrayRef2<T>, y: &mut ArrayRef1<T>) {
         self.plan.resize(n);
-        for (value, row) in self.plan.complex.iter_mut().zip(x.rows()) {
-            *value = Complex { re: row[0], im: row[1] };
+        let factor = reciprocal(n);
+        for k in 0..T::COUNT {
+            for (value, row) in self.plan.complex.iter_mut().zip(x.rows()) {
+                *value = Complex { re: row[0].component(k), im: row[1].component(k) };
+            }
+            self.plan.inverse();
+            y.iter_mut().zip(&self.plan.real).for_each(|(y, &value)| y.set_component(k, value * factor));
         }
-        self.plan.inverse();
-        let factor = T::ONE / <T as crate::Float>::from_f64(n as f64);
-        y.iter_mut().zip(&self.plan.real).for_each(|(y, &value)| *y = value * factor);
     }
 
     fn pullback(&mut self, n: usize, x: Dual<'_, ArrayRef2<T>>, seed: Seed<'_, T, Ix1>) {
         let Some(dx) = x.shadow.get() else { return };
         self.plan.resize(n);
-        match seed {
-            Seed::Lent(dy) => self.plan.real.iter_mut().zip(dy).for_each(|(to, &d)| *to = d),
-            Seed::Cells(dy) => self.plan.real.iter_mut().zip(dy).for_each(|(to, d)| *to = d.get()),
-        }
-        self.plan.forward();
-        let factor = T::ONE / <T as crate::Float>::from_f64(n as f64);
-        for (k, value) in self.plan.complex.iter().enumerate() {
-            let factor = factor * RealPlan::<T>::count(k, n);
-            dx[[k, 0]].accumulate(value.re * factor);
-            if k > 0 && 2 * k != n {
-                dx[[k, 1]].accumulate(value.im * factor);
+        for part in 0..T::COUNT {
+            for (j, to) in self.plan.real.iter_mut().enumerate() {
+                *to = seed.at(j).component(part);
+            }
+            self.plan.forward();
+            for (k, value) in self.plan.complex.iter().enumerate() {
+                let factor = reciprocal::<Of<T>>(n) / reciprocal(conjugates(k, n));
+                dx[[k, 0]].accumulate(single(part, value.re * factor));
+                if k > 0 && 2 * k != n {
+                    dx[[k, 1]].accumulate(single(part, value.im * factor));
+                }
             }
         }
     }
@@ -447,7 +471,7 @@ pub(super) const CASES: &[Case] = &[
 
 // The plans do not tell.
 heap_size! {
-    [T: Fourier] RealPlan<T> { real, complex, scratch }
-    [T: Fourier] RfftKernel<T> { plan }
-    [T: Fourier] IrfftKernel<T> { plan }
+    [T: Transformed] RealPlan<T> { real, complex, scratch }
+    [T: Number] RfftKernel<T> { plan }
+    [T: Number] IrfftKernel<T> { plan }
 }

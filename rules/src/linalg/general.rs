@@ -4,18 +4,20 @@ use std::marker::PhantomData;
 
 use ndarray::{Array, Array2, ArrayRef, ArrayRef2, Ix2};
 
-use super::backend::{self, Lu};
+use super::backend::Lu;
 use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
+use super::joins::Joins;
 use super::packed::{Columns, Packed, Scratch, Seed, add, fits, square, times, write};
-use super::scalar::{Number, Real};
+use super::reused;
+use super::scalar::Number;
 use crate::activation::Dual;
 use crate::blas::products::{IntoShadow, leave_vector_registers_clean};
 use crate::heap::heap_size;
 
 /// *P·A = L·U*, with what it takes to compute and to use it.
 #[derive(Default)]
-struct Factor<T> {
+pub(super) struct Factor<T> {
     lu: Lu<T>,
     scratch: Scratch,
     room: Packed<T>,
@@ -24,7 +26,7 @@ struct Factor<T> {
 }
 
 impl<T: Number> Factor<T> {
-    fn of(&mut self, a: &ArrayRef2<T>) {
+    pub(super) fn of(&mut self, a: &ArrayRef2<T>) {
         self.lu.factors.assign(a);
         self.finite = a.iter().all(|x| x.is_finite());
         self.lu.factor(&mut self.scratch);
@@ -59,7 +61,7 @@ impl<T: Number> Factor<T> {
         (0..u.rows()).map(|i| u.column(i)[i])
     }
 
-    fn determinant(&self) -> T {
+    pub(super) fn determinant(&self) -> T {
         if self.singular() {
             return T::ZERO;
         }
@@ -99,46 +101,47 @@ forms! {
     /// # Panics
     /// As [`solve()`] does, and if `y` has another shape.
     fn solve_into = SolveInto;
-    kernel SolveKernel<T: Number, D: Columns>;
+    kernel SolveKernel<L: Joins<R>, R: Number, D: Columns>;
     constants ();
-    arguments (a: &ArrayRef2<T>, b: &ArrayRef<T, D>);
-    result Array<T, D> / ArrayRef D;
+    arguments (a: &ArrayRef2<L>, b: &ArrayRef<R, D>);
+    result Array<L, D> / ArrayRef D;
 }
 
 #[derive(Default)]
-struct SolveKernel<T: Number, D> {
-    factor: Factor<T>,
-    x: Packed<T>,
-    lambda: Packed<T>,
-    product: IntoShadow<T>,
-    dimension: PhantomData<D>,
+struct SolveKernel<L: Joins<R>, R: Number, D> {
+    factor: Factor<L>,
+    x: Packed<L>,
+    lambda: Packed<L>,
+    product: IntoShadow<L>,
+    right: PhantomData<(R, D)>,
 }
 
-impl<T: Number, D: Columns> SolveKernel<T, D> {
-    fn shape(function: &str, a: &ArrayRef2<T>, b: &ArrayRef<T, D>) -> D {
+impl<L: Joins<R>, R: Number, D: Columns> SolveKernel<L, R, D> {
+    fn shape(function: &str, a: &ArrayRef2<L>, b: &ArrayRef<R, D>) -> D {
         fits(function, square(function, a), b);
         b.raw_dim()
     }
 
-    fn forward(&mut self, function: &str, a: &ArrayRef2<T>, b: &ArrayRef<T, D>, x: &mut ArrayRef<T, D>) {
+    fn forward(&mut self, function: &str, a: &ArrayRef2<L>, b: &ArrayRef<R, D>, x: &mut ArrayRef<L, D>) {
         self.factor.of_regular(function, a);
-        self.x.assign(&D::matrix(b.view()));
+        self.x.load(&D::matrix(b.view()), L::of_right);
         self.factor.solve(&mut self.x);
         write(x, &self.x);
     }
 
-    fn pullback(&mut self, a: Dual<'_, ArrayRef2<T>>, b: Dual<'_, ArrayRef<T, D>>, seed: Seed<'_, T, D>) {
-        if a.shadow.get().is_none() && b.shadow.get().is_none() {
+    fn pullback(&mut self, a: Dual<'_, ArrayRef2<L>>, b: Dual<'_, ArrayRef<R, D>>, seed: Seed<'_, L, D>) {
+        let (da, db) = (a.shadow.get(), b.shadow.get().and_then(L::right_cells));
+        if da.is_none() && db.is_none() {
             return;
         }
         let SolveKernel { factor, x, lambda, product, .. } = self;
         seed.load(lambda);
         factor.solve_transposed(lambda);
-        if let Some(db) = b.shadow.get() {
+        if let Some(db) = db {
             add(D::matrix(db), &lambda.view());
         }
-        if let Some(da) = a.shadow.get() {
-            product.add(-T::ONE, &lambda.view(), &x.view().t(), da);
+        if let Some(da) = da {
+            product.add(-L::ONE, &lambda.view(), &x.view().t(), da);
         }
     }
 }
@@ -215,89 +218,72 @@ impl<T: Number> InvKernel<T> {
 /// # Gradient
 /// *Ȧ += ẏ·det A·A⁻ᵀ* (Giles, *Collected matrix derivative results for forward and reverse mode algorithmic differentiation*, 2008, section
 /// 2.2.4), which is the matrix of cofactors. Where *A* is singular or nearly so, they are computed out of the singular value decomposition
-/// *A = U·S·Vᵀ*, as *det U·det V·U·diag(Πⱼ≠ᵢ sⱼ)·Vᵀ*: the gradient is right there, too.
+/// *A = U·S·Vᵀ*, as *det U·det V·U·diag(Πⱼ≠ᵢ sⱼ)·Vᵀ*: the gradient is right there, too, and so are second derivatives, by minors of *S*.
 ///
 /// # Panics
 /// If *A* is not square.
-pub fn det<T: Real>(a: &ArrayRef2<T>) -> T {
-    Det::default().forward(a)
+pub fn det<T: Number>(a: &ArrayRef2<T>) -> T {
+    reused::with::<T, Det<T>, _>(|rule| rule.forward(a))
 }
 
 #[derive(Default, pullback_macros::Rule)]
-#[rule(pub fn det<T: Real>(a: &ArrayRef2<T>) -> T)]
-struct Det<T: Real> {
+#[rule(pub fn det<T: Number>(a: &ArrayRef2<T>) -> T)]
+struct Det<T: Number> {
     factor: Factor<T>,
     value: T,
     gradient: Packed<T>,
-    cofactors: Option<Box<Cofactors<T>>>,
+    nearly_singular: Option<Box<NearlySingular<T>>>,
 }
 
-impl<T: Real> Det<T> {
+/// What it takes where the inverse does not serve.
+#[derive(Default)]
+struct NearlySingular<T: Number> {
+    a: Packed<T>,
+    room: T::CofactorRoom,
+}
+
+impl<T: Number> Det<T> {
     fn forward(&mut self, a: &ArrayRef2<T>) -> T {
         square("det", a);
         self.factor.of(a);
         self.value = self.factor.determinant();
+        if T::CARRIES && self.is_nearly_singular() {
+            self.cofactors(a);
+            let pairs = a.columns().into_iter().enumerate();
+            let gradient = &self.gradient;
+            let pairs = pairs
+                .flat_map(|(j, column)| gradient.column(j).iter().copied().zip(column.into_iter().copied()));
+            self.value = self.value.with_gradient(pairs);
+        }
         leave_vector_registers_clean();
         self.value
     }
 
     fn pullback(&mut self, a: Dual<'_, ArrayRef2<T>>, d: T) {
         let Some(da) = a.shadow.get() else { return };
-        let sizes = self.factor.pivots().map(|pivot| pivot.abs());
-        let (least, greatest) =
-            sizes.fold((T::INFINITY, T::ZERO), |(least, most), size| (least.min(size), most.max(size)));
-        let n = a.value.nrows();
-        if self.factor.singular() || self.factor.finite && least <= T::EPSILON.sqrt() * greatest {
-            let cofactors = self.cofactors.get_or_insert_default();
-            cofactors.compute(a.value, d, &mut self.factor.scratch, &mut self.gradient);
+        if self.is_nearly_singular() {
+            self.cofactors(a.value);
+            self.gradient.slice_mut().iter_mut().for_each(|x| *x *= d);
         } else {
-            identity(&mut self.gradient, n, d * self.value);
+            identity(&mut self.gradient, a.value.nrows(), d * self.value);
             self.factor.solve_transposed(&mut self.gradient);
         }
         add(da, &self.gradient.view());
         leave_vector_registers_clean();
     }
-}
 
-/// The cofactors of a matrix that may be singular.
-#[derive(Default)]
-struct Cofactors<T> {
-    a: Packed<T>,
-    u: Packed<T>,
-    v: Packed<T>,
-    values: Vec<T>,
-    others: Vec<T>,
-    factor: Factor<T>,
-}
+    fn is_nearly_singular(&self) -> bool {
+        let sizes = self.factor.pivots().map(|pivot| pivot.abs());
+        let (least, greatest) =
+            sizes.fold((T::INFINITY, T::ZERO), |(least, most), size| (least.min(size), most.max(size)));
+        self.factor.singular() || self.factor.finite && least <= T::EPSILON.sqrt() * greatest
+    }
 
-impl<T: Real> Cofactors<T> {
-    /// The matrix of cofactors, times `d`.
-    fn compute(&mut self, a: &ArrayRef2<T>, d: T, scratch: &mut Scratch, result: &mut Packed<T>) {
-        let Cofactors { a: copy, u, v, values, others, factor } = self;
-        copy.assign(a);
-        let n = copy.rows();
-        let converged = backend::svd_of(copy, u, values, v, scratch);
-        assert!(converged, "det: no convergence");
-        let mut sign = |matrix: &Packed<T>| {
-            factor.of(&matrix.view());
-            factor.determinant().signum()
-        };
-        let sign = sign(u) * sign(v);
-        // Products of all values before and behind.
-        others.clear();
-        others.resize(n, d * sign);
-        let (mut before, mut behind) = (T::ONE, T::ONE);
-        for i in 0..n {
-            others[i] *= before;
-            others[n - 1 - i] *= behind;
-            before *= values[i];
-            behind *= values[n - 1 - i];
-        }
-        for (j, &factor) in others.iter().enumerate() {
-            u.column_mut(j).iter_mut().for_each(|x| *x *= factor);
-        }
-        result.resize(n, n);
-        times(T::ONE, &u.view(), &v.view().t(), T::ZERO, &mut result.view_mut());
+    /// Brings the cofactors to `gradient`.
+    fn cofactors(&mut self, a: &ArrayRef2<T>) {
+        let NearlySingular { a: packed, room } = &mut **self.nearly_singular.get_or_insert_default();
+        packed.assign(a);
+        T::cofactors(packed, &mut self.gradient, room);
     }
 }
 
@@ -319,7 +305,7 @@ impl<T: Real> Cofactors<T> {
 /// # Panics
 /// If *A* is not square.
 pub fn logdet<T: Number>(a: &ArrayRef2<T>) -> T {
-    Logdet::default().forward(a)
+    reused::with::<T, Logdet<T>, _>(|rule| rule.forward(a))
 }
 
 #[derive(Default, pullback_macros::Rule)]
@@ -385,7 +371,7 @@ pub(super) const CASES: &[Case] = &[
 
 heap_size! {
     [T: Copy] Factor<T> { lu, scratch, room }
-    [T: Number, D] SolveKernel<T, D> { factor, x, lambda }
+    [L: Joins<R>, R: Number, D] SolveKernel<L, R, D> { factor, x, lambda }
     [T: Number] InvKernel<T> { factor, inverse, seed, left }
-    [T: Copy] Cofactors<T> { a, u, v, values, others, factor }
+    [T: Number] NearlySingular<T> { a, room }
 }

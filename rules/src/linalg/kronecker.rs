@@ -3,6 +3,7 @@ use ndarray::{Array2, ArrayRef2, ArrayView1, ArrayView2, Axis, Ix1, Ix2, MathCel
 
 use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
+use super::joins::Joins;
 use super::packed::Seed;
 use super::scalar::Number;
 use crate::activation::Dual;
@@ -30,36 +31,37 @@ forms! {
     /// # Panics
     /// If `y` has another shape.
     fn kron_into = KronInto;
-    kernel KronKernel<T: Number>;
+    kernel KronKernel<L: Joins<R>, R: Number>;
     constants ();
-    arguments (a: &ArrayRef2<T>, b: &ArrayRef2<T>);
-    result Array2<T> / ArrayRef2 Ix2;
+    arguments (a: &ArrayRef2<L>, b: &ArrayRef2<R>);
+    result Array2<L> / ArrayRef2 Ix2;
 }
 
 #[derive(Default)]
-struct KronKernel<T> {
-    marker: std::marker::PhantomData<T>,
+struct KronKernel<L, R> {
+    marker: std::marker::PhantomData<(L, R)>,
 }
 
-impl<T: Number> KronKernel<T> {
-    fn shape(_: &str, a: &ArrayRef2<T>, b: &ArrayRef2<T>) -> Ix2 {
+impl<L: Joins<R>, R: Number> KronKernel<L, R> {
+    fn shape(_: &str, a: &ArrayRef2<L>, b: &ArrayRef2<R>) -> Ix2 {
         Ix2(a.nrows() * b.nrows(), a.ncols() * b.ncols())
     }
 
-    fn forward(&mut self, _: &str, a: &ArrayRef2<T>, b: &ArrayRef2<T>, y: &mut ArrayRef2<T>) {
+    fn forward(&mut self, _: &str, a: &ArrayRef2<L>, b: &ArrayRef2<R>, y: &mut ArrayRef2<L>) {
         let p = b.nrows();
         for (i, a) in a.rows().into_iter().enumerate() {
             for (k, b) in b.rows().into_iter().enumerate() {
                 let mut y = y.row_mut(i * p + k);
                 match (b.to_slice(), y.as_slice_mut()) {
                     (Some(b), Some(y)) => vectorised(Multiples { a, b, y }),
-                    _ => Zip::indexed(&mut y).for_each(|l, y| *y = a[l / b.len()] * b[l % b.len()]),
+                    _ => Zip::indexed(&mut y)
+                        .for_each(|l, y| *y = a[l / b.len()] * L::of_right(b[l % b.len()])),
                 }
             }
         }
     }
 
-    fn pullback(&mut self, a: Dual<'_, ArrayRef2<T>>, b: Dual<'_, ArrayRef2<T>>, seed: Seed<'_, T, Ix2>) {
+    fn pullback(&mut self, a: Dual<'_, ArrayRef2<L>>, b: Dual<'_, ArrayRef2<R>>, seed: Seed<'_, L, Ix2>) {
         match seed {
             Seed::Lent(dy) => pull(a, b, dy.view(), |d| *d),
             Seed::Cells(dy) => pull(a, b, dy, |d| d.get()),
@@ -68,13 +70,13 @@ impl<T: Number> KronKernel<T> {
 }
 
 /// A row of *A ⊗ B*: *B*'s row times each entry of *A*'s.
-struct Multiples<'a, T> {
-    a: ArrayView1<'a, T>,
-    b: &'a [T],
-    y: &'a mut [T],
+struct Multiples<'a, L: Joins<R>, R: Number> {
+    a: ArrayView1<'a, L>,
+    b: &'a [R],
+    y: &'a mut [L],
 }
 
-impl<T: Number> Kernel for Multiples<'_, T> {
+impl<L: Joins<R>, R: Number> Kernel for Multiples<'_, L, R> {
     type Output = ();
 
     #[inline(always)]
@@ -82,24 +84,24 @@ impl<T: Number> Kernel for Multiples<'_, T> {
         for (j, y) in self.y.chunks_exact_mut(self.b.len().max(1)).enumerate() {
             let a = self.a[j];
             for l in 0..self.b.len() {
-                y[l] = a * self.b[l];
+                y[l] = a * L::of_right(self.b[l]);
             }
         }
     }
 }
 
 /// Row by row of *Ẏ*, as it lies in memory; `value` reads an entry.
-fn pull<T: Number, E>(
-    a: Dual<'_, ArrayRef2<T>>,
-    b: Dual<'_, ArrayRef2<T>>,
+fn pull<L: Joins<R>, R: Number, E>(
+    a: Dual<'_, ArrayRef2<L>>,
+    b: Dual<'_, ArrayRef2<R>>,
     dy: ArrayView2<'_, E>,
-    value: impl Fn(&E) -> T + Copy,
+    value: impl Fn(&E) -> L + Copy,
 ) {
     let (p, q) = b.value.dim();
     if q == 0 {
         return;
     }
-    let (da, db) = (a.shadow.get(), b.shadow.get());
+    let (da, db) = (a.shadow.get(), b.shadow.get().and_then(L::right_cells));
     for (i, a) in a.value.rows().into_iter().enumerate() {
         for (k, b) in b.value.rows().into_iter().enumerate() {
             let row = dy.row(i * p + k);
@@ -118,7 +120,7 @@ fn pull<T: Number, E>(
             for (l, d) in row.iter().enumerate() {
                 let (j, l, d) = (l / q, l % q, value(d));
                 if let Some(da) = &da {
-                    da[j].accumulate(b[l] * d);
+                    da[j].accumulate(L::of_right(b[l]) * d);
                 }
                 if let Some(db) = &db {
                     db[l].accumulate(a[j] * d);
@@ -132,14 +134,14 @@ fn pull<T: Number, E>(
 const LANES: usize = 16;
 
 /// *ȧⱼ += Σₗ bₗ·ẏⱼₗ*
-struct Inner<'a, T, E, F> {
+struct Inner<'a, T, R, E, F> {
     dy: &'a [E],
-    b: &'a [T],
+    b: &'a [R],
     da: ArrayCells<'a, T, Ix1>,
     value: F,
 }
 
-impl<T: Number, E, F: Fn(&E) -> T> Kernel for Inner<'_, T, E, F> {
+impl<T: Joins<R>, R: Number, E, F: Fn(&E) -> T> Kernel for Inner<'_, T, R, E, F> {
     type Output = ();
 
     #[inline(always)]
@@ -150,11 +152,11 @@ impl<T: Number, E, F: Fn(&E) -> T> Kernel for Inner<'_, T, E, F> {
             let mut sums = [T::ZERO; LANES];
             for (dy, b) in dy.iter().zip(b) {
                 for l in 0..LANES {
-                    sums[l] += b[l] * (self.value)(&dy[l]);
+                    sums[l] += T::of_right(b[l]) * (self.value)(&dy[l]);
                 }
             }
             for (l, d) in rest.iter().enumerate() {
-                sums[l] += b_rest[l] * (self.value)(d);
+                sums[l] += T::of_right(b_rest[l]) * (self.value)(d);
             }
             self.da[j].accumulate(sums.into_iter().sum());
         }

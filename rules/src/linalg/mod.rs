@@ -5,7 +5,11 @@
 //!
 //! # Memory
 //! A rule decomposes a matrix once, keeps the factors for its pullback, and what it needs to work from call to call: from the second call on only
-//! what is returned is allocated, and nothing by the forms that write. A function without its rule allocates whatever it needs each time.
+//! what is returned is allocated, and nothing by the forms that write. A function without its rule allocates whatever it needs each time; on dual
+//! numbers the thread keeps that, since forward mode calls functions without rules.
+//!
+//! # Dual numbers
+//! All functions run on [dual numbers](crate::DualNumber), and of two matrices the right one may be of constants then, `f64`.
 //!
 //! # Which part of a matrix
 //! Of symmetric matrices the lower triangle is read, and no gradient comes to the other one. Matrices have any layout, and
@@ -17,20 +21,24 @@
 mod backend;
 #[doc(hidden)]
 pub mod cases;
+mod cofactors;
 mod exponential;
 mod forms;
 #[cfg(feature = "fft")]
 mod fourier;
 mod general;
+mod joins;
 mod kronecker;
 #[cfg(feature = "openblas")]
 mod lapack;
 mod lu;
 mod orthogonal;
+mod orthogonal_parts;
 mod packed;
 mod parts;
 mod pattern;
 mod positive_definite;
+mod reused;
 mod scalar;
 mod singular_values;
 mod sparse;
@@ -39,8 +47,9 @@ mod triangular;
 
 pub use exponential::{expm, expm_into};
 #[cfg(feature = "fft")]
-pub use fourier::{Fourier, Series, fft, fft_into, ifft, ifft_into, irfft, irfft_into, rfft, rfft_into};
+pub use fourier::{Series, fft, fft_into, ifft, ifft_into, irfft, irfft_into, rfft, rfft_into};
 pub use general::{det, inv, inv_into, logdet, solve, solve_into};
+pub use joins::Joins;
 pub use kronecker::{kron, kron_into};
 pub use lu::lu_into;
 pub use orthogonal::{lstsq, lstsq_into, qr_into};
@@ -49,7 +58,7 @@ pub use pattern::Pattern;
 pub use positive_definite::{
     cholesky, cholesky_into, cholesky_solve, cholesky_solve_into, logdet_spd, solve_spd, solve_spd_into,
 };
-pub(crate) use scalar::sealed::TriangularFactors;
+pub(crate) use scalar::sealed::{Components, OrthogonalFactors, TriangularFactors};
 pub use scalar::{Number, Real};
 pub use singular_values::{svd_into, svdvals, svdvals_into};
 pub use sparse::{sparse_mul, sparse_mul_into, sparse_mul_transposed, sparse_mul_transposed_into};

@@ -2,14 +2,16 @@
 
 use std::marker::PhantomData;
 
-use faer::MatRef;
 use ndarray::{Array, ArrayRef, ArrayRef2, Ix2, s};
 
-use super::backend::{Qr, Shape, solve_triangular, solve_triangular_in};
+use super::backend::{Shape, solve_triangular, solve_triangular_in};
 use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
-use super::packed::{Columns, Packed, Scratch, Seed, add, fits, has_shape, times, write};
-use super::scalar::Real;
+use super::joins::Joins;
+use super::packed::{Columns, Packed, Seed, add, fits, has_shape, times, write};
+use super::reused;
+use super::scalar::Number;
+use super::scalar::sealed::ThinQr;
 use crate::activation::{Dual, DualMut};
 use crate::blas::products::{IntoShadow, leave_vector_registers_clean};
 use crate::heap::heap_size;
@@ -39,41 +41,39 @@ use crate::saved::Saved;
 ///
 /// # Panics
 /// If the shapes do not fit.
-pub fn qr_into<T: Real>(q: &mut ArrayRef2<T>, r: &mut ArrayRef2<T>, a: &ArrayRef2<T>) {
-    QrInto::default().compute(q, r, a);
+pub fn qr_into<T: Number>(q: &mut ArrayRef2<T>, r: &mut ArrayRef2<T>, a: &ArrayRef2<T>) {
+    reused::with::<T, QrInto<T>, _>(|rule| rule.compute(q, r, a));
 }
 
 #[derive(Default, pullback_macros::Rule)]
-#[rule(pub fn qr_into<T: Real>(q: &mut ArrayRef2<T>, r: &mut ArrayRef2<T>, a: &ArrayRef2<T>))]
-struct QrInto<T: Real> {
+#[rule(pub fn qr_into<T: Number>(q: &mut ArrayRef2<T>, r: &mut ArrayRef2<T>, a: &ArrayRef2<T>))]
+struct QrInto<T: Number> {
     #[rule(restores = q)]
     old_q: Saved<T>,
     #[rule(restores = r)]
     old_r: Saved<T>,
-    qr: Qr<T>,
+    qr: T::Qr,
     /// *Q*, and the triangle of *R*.
     q: Packed<T>,
     r: Packed<T>,
-    scratch: Scratch,
     dq: Packed<T>,
     dr: Packed<T>,
     square: [Packed<T>; 2],
     product: IntoShadow<T>,
 }
 
-impl<T: Real> QrInto<T> {
+impl<T: Number> QrInto<T> {
     fn compute(&mut self, q: &mut ArrayRef2<T>, r: &mut ArrayRef2<T>, a: &ArrayRef2<T>) {
         let (m, n) = a.dim();
         let k = m.min(n);
         has_shape("qr_into, q", q, &Ix2(m, k));
         has_shape("qr_into, r", r, &Ix2(k, n));
-        let QrInto { qr, q: thin, r: triangle, scratch, .. } = self;
-        qr.factors.assign(&a.slice(s![.., ..k]));
-        qr.factor(scratch);
-        thin.zeros(m, k);
-        (0..k).for_each(|i| thin.column_mut(i)[i] = T::ONE);
-        qr.apply(thin, scratch);
-        triangle.assign(&qr.factors.view().slice(s![..k, ..]));
+        let QrInto { qr, q: thin, r: triangle, square: [identity, _], .. } = self;
+        qr.factor(&a.slice(s![.., ..k]));
+        identity.zeros(k, k);
+        (0..k).for_each(|i| identity.column_mut(i)[i] = T::ONE);
+        qr.expand(identity, thin);
+        triangle.copy(qr.triangle());
         triangle.clear_lower();
         for i in 0..k {
             if triangle.column(i)[i] < T::ZERO {
@@ -164,109 +164,106 @@ forms! {
     /// # Panics
     /// As [`lstsq()`] does, and if `y` has another shape.
     fn lstsq_into = LstsqInto;
-    kernel LstsqKernel<T: Real, D: Columns>;
+    kernel LstsqKernel<L: Joins<R>, R: Number, D: Columns>;
     constants ();
-    arguments (a: &ArrayRef2<T>, b: &ArrayRef<T, D>);
-    result Array<T, D> / ArrayRef D;
+    arguments (a: &ArrayRef2<L>, b: &ArrayRef<R, D>);
+    result Array<L, D> / ArrayRef D;
 }
 
 #[derive(Default)]
-struct LstsqKernel<T: Real, D> {
+struct LstsqKernel<L: Joins<R>, R: Number, D> {
     /// Of *A*, or of *Aᵀ* if that is the one with more rows.
-    qr: Qr<T>,
-    scratch: Scratch,
-    x: Packed<T>,
-    long: Packed<T>,
-    short: Packed<T>,
-    lambda: Packed<T>,
-    products: [IntoShadow<T>; 2],
-    dimension: PhantomData<D>,
+    qr: L::Qr,
+    x: Packed<L>,
+    long: Packed<L>,
+    short: Packed<L>,
+    lambda: Packed<L>,
+    products: [IntoShadow<L>; 2],
+    right: PhantomData<(R, D)>,
 }
 
-/// The triangle of the factors of a decomposition.
-fn triangle<T: Real>(qr: &Qr<T>) -> MatRef<'_, T> {
-    let k = qr.factors.columns();
-    qr.factors.get().submatrix(0, 0, k, k)
+/// *A ← A − B*
+fn subtract<T: Number>(a: &mut Packed<T>, b: &Packed<T>) {
+    for j in 0..a.columns() {
+        a.column_mut(j).iter_mut().zip(b.column(j)).for_each(|(a, &b)| *a -= b);
+    }
 }
 
-/// Puts the first rows of `from` to `to`, and zeros below.
-fn extend<T: Real>(to: &mut Packed<T>, rows: usize, from: &Packed<T>) {
-    to.zeros(rows, from.columns());
-    to.view_mut().slice_mut(s![..from.rows(), ..]).assign(&from.view());
-}
-
-impl<T: Real, D: Columns> LstsqKernel<T, D> {
-    fn shape(function: &str, a: &ArrayRef2<T>, b: &ArrayRef<T, D>) -> D {
+impl<L: Joins<R>, R: Number, D: Columns> LstsqKernel<L, R, D> {
+    fn shape(function: &str, a: &ArrayRef2<L>, b: &ArrayRef<R, D>) -> D {
         fits(function, a.nrows(), b);
         b.raw_dim().with_rows(a.ncols())
     }
 
-    fn forward(&mut self, function: &str, a: &ArrayRef2<T>, b: &ArrayRef<T, D>, x: &mut ArrayRef<T, D>) {
+    fn forward(&mut self, function: &str, a: &ArrayRef2<L>, b: &ArrayRef<R, D>, x: &mut ArrayRef<L, D>) {
         let ((m, n), b) = (a.dim(), D::matrix(b.view()));
         let k = m.min(n);
-        let LstsqKernel { qr, scratch, x: solution, long, short, .. } = self;
+        let LstsqKernel { qr, x: solution, long, short, .. } = self;
         if m >= n {
-            qr.factors.assign(a);
+            qr.factor(a);
         } else {
-            qr.factors.assign(&a.t());
+            qr.factor(&a.t());
         }
-        qr.factor(scratch);
-        let pivot = |i: usize| qr.factors.column(i)[i].abs();
-        let bound = (0..k).map(pivot).fold(T::ZERO, T::max) * T::EPSILON * T::from_f64(m.max(n) as f64);
+        let pivot = |i: usize| qr.triangle().column(i)[i].abs();
+        let bound = (0..k).map(pivot).fold(L::ZERO, L::max) * L::EPSILON * L::from_f64(m.max(n) as f64);
         let vanishing = (0..k).any(|i| pivot(i) <= bound);
         assert!(!vanishing, "{function}: the rank of the matrix is less than {k}");
         if m >= n {
-            long.assign(&b);
-            qr.apply_transposed(long, scratch);
-            solution.assign(&long.view().slice(s![..n, ..]));
-            solve_triangular(triangle(qr), Shape::UPPER, solution);
+            long.load(&b, L::of_right);
+            qr.project(long, solution);
+            solve_triangular(qr.triangle().get(), Shape::UPPER, solution);
         } else {
-            short.assign(&b);
-            solve_triangular(triangle(qr).transpose(), Shape::LOWER, short);
-            extend(solution, n, short);
-            qr.apply(solution, scratch);
+            short.load(&b, L::of_right);
+            solve_triangular(qr.triangle().get().transpose(), Shape::LOWER, short);
+            qr.expand(short, solution);
         }
         write(x, solution);
     }
 
-    fn pullback(&mut self, a: Dual<'_, ArrayRef2<T>>, b: Dual<'_, ArrayRef<T, D>>, seed: Seed<'_, T, D>) {
-        if a.shadow.get().is_none() && b.shadow.get().is_none() {
+    fn pullback(&mut self, a: Dual<'_, ArrayRef2<L>>, b: Dual<'_, ArrayRef<R, D>>, seed: Seed<'_, L, D>) {
+        let (da, db) = (a.shadow.get(), b.shadow.get().and_then(L::right_cells));
+        if da.is_none() && db.is_none() {
             return;
         }
-        let LstsqKernel { qr, scratch, x, long, short, lambda, products: [first, second], .. } = self;
+        let LstsqKernel { qr, x, long, short, lambda, products: [first, second], .. } = self;
         let (m, n) = a.value.dim();
         let right = D::matrix(b.value.view());
         if m >= n {
-            // Z in `short`, Λ, and the residual in `long`.
+            if da.is_some() {
+                // The residual, B − Q·QᵀB.
+                long.load(&right, L::of_right);
+                qr.project(long, short);
+                qr.expand(short, lambda);
+                long.load(&right, L::of_right);
+                subtract(long, lambda);
+            }
+            // Z in `short`, and Λ.
             seed.load(short);
-            solve_triangular(triangle(qr).transpose(), Shape::LOWER, short);
-            extend(lambda, m, short);
-            qr.apply(lambda, scratch);
-            if let Some(da) = a.shadow.get() {
-                solve_triangular(triangle(qr), Shape::UPPER, short);
-                long.assign(&right);
-                times(-T::ONE, a.value, &x.view(), T::ONE, &mut long.view_mut());
-                first.add(T::ONE, &long.view(), &short.view().t(), da);
+            solve_triangular(qr.triangle().get().transpose(), Shape::LOWER, short);
+            qr.expand(short, lambda);
+            if let Some(da) = da {
+                solve_triangular(qr.triangle().get(), Shape::UPPER, short);
+                first.add(L::ONE, &long.view(), &short.view().t(), da);
             }
         } else {
             seed.load(long);
-            qr.apply_transposed(long, scratch);
-            lambda.assign(&long.view().slice(s![..m, ..]));
-            solve_triangular(triangle(qr), Shape::UPPER, lambda);
-            if let Some(da) = a.shadow.get() {
-                // W in `short`, Ẋ − AᵀΛ in `long`.
-                short.assign(&right);
-                solve_triangular(triangle(qr).transpose(), Shape::LOWER, short);
-                solve_triangular(triangle(qr), Shape::UPPER, short);
+            qr.project(long, lambda);
+            if let Some(da) = da {
+                // Ẋ − Q·QᵀẊ, which is Ẋ − AᵀΛ, in `long`, W in `short`.
+                qr.expand(lambda, short);
                 seed.load(long);
-                times(-T::ONE, &a.value.t(), &lambda.view(), T::ONE, &mut long.view_mut());
-                first.add(T::ONE, &short.view(), &long.view().t(), da);
+                subtract(long, short);
+                short.load(&right, L::of_right);
+                solve_triangular(qr.triangle().get().transpose(), Shape::LOWER, short);
+                solve_triangular(qr.triangle().get(), Shape::UPPER, short);
+                first.add(L::ONE, &short.view(), &long.view().t(), da);
             }
+            solve_triangular(qr.triangle().get(), Shape::UPPER, lambda);
         }
-        if let Some(da) = a.shadow.get() {
-            second.add(-T::ONE, &lambda.view(), &x.view().t(), da);
+        if let Some(da) = da {
+            second.add(-L::ONE, &lambda.view(), &x.view().t(), da);
         }
-        if let Some(db) = b.shadow.get() {
+        if let Some(db) = db {
             add(D::matrix(db), &lambda.view());
         }
     }
@@ -289,4 +286,4 @@ pub(super) const CASES: &[Case] = &[
     },
 ];
 
-heap_size! { [T: Real, D] LstsqKernel<T, D> { qr, scratch, x, long, short, lambda } }
+heap_size! { [L: Joins<R>, R: Number, D] LstsqKernel<L, R, D> { qr, x, long, short, lambda } }

@@ -11,7 +11,7 @@ use crate::shadow::{Accumulate, ArrayCells};
 
 /// A matrix with adjacent elements in each column. Where it begins in a cache line and how far columns are apart depends on its
 /// shape alone: so does, then, what a computation rounds to.
-pub(super) struct Packed<T> {
+pub struct Packed<T> {
     elements: Vec<T>,
     start: usize,
     rows: usize,
@@ -128,6 +128,13 @@ impl<T: Number> Packed<T> {
         ArrayViewMut2::from_shape(shape, self.slice_mut()).expect("room for the shape")
     }
 
+    /// Takes shape and elements of `matrix`, each as `read` says.
+    pub(super) fn load<A: Copy>(&mut self, matrix: &ArrayRef2<A>, read: impl Fn(A) -> T) {
+        let (rows, columns) = matrix.dim();
+        self.resize(rows, columns);
+        Zip::from(self.view_mut()).and(matrix).for_each(|to, &x| *to = read(x));
+    }
+
     /// Takes shape and elements of `matrix`.
     pub(super) fn assign(&mut self, matrix: &ArrayRef2<T>) {
         let (rows, columns) = matrix.dim();
@@ -165,7 +172,7 @@ impl<T: Number> Packed<T> {
 
 /// Memory that faer's algorithms ask for.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub struct Scratch {
     buffer: Option<MemBuffer>,
 }
 
@@ -202,13 +209,13 @@ impl<T: Number, D: Columns> Seed<'_, T, D> {
     }
 }
 
-impl<T: Number> Seed<'_, T, Ix2> {
+#[cfg(feature = "fft")]
+impl<T: Number, D: Dimension> Seed<'_, T, D> {
     /// One entry of it.
-    #[cfg(feature = "fft")]
-    pub(super) fn at(&self, i: usize, j: usize) -> T {
+    pub(super) fn at<I: ndarray::NdIndex<D>>(&self, index: I) -> T {
         match self {
-            Seed::Lent(array) => array[[i, j]],
-            Seed::Cells(cells) => cells[[i, j]].get(),
+            Seed::Lent(array) => array[index],
+            Seed::Cells(cells) => cells[index].get(),
         }
     }
 }
@@ -310,6 +317,20 @@ pub(super) fn has_shape<T, D: Dimension>(function: &str, to: &ArrayRef<T, D>, sh
 /// *C ← α·A·B + β·C*
 pub(super) fn times<T: Number>(alpha: T, a: &ArrayRef2<T>, b: &ArrayRef2<T>, beta: T, c: &mut ArrayRef2<T>) {
     gemm(Trans::No, Trans::No, alpha, a, b, beta, c);
+}
+
+/// *M ← Aᵀ·B·C*, by way of `room`.
+pub(super) fn in_bases<T: Number>(
+    a: &ArrayRef2<T>,
+    b: &ArrayRef2<T>,
+    c: &ArrayRef2<T>,
+    room: &mut Packed<T>,
+    m: &mut Packed<T>,
+) {
+    room.resize(a.ncols(), b.ncols());
+    times(T::ONE, &a.t(), b, T::ZERO, &mut room.view_mut());
+    m.resize(a.ncols(), c.ncols());
+    times(T::ONE, &room.view(), c, T::ZERO, &mut m.view_mut());
 }
 
 impl<T: Copy> HeapSize for Packed<T> {

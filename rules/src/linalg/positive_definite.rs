@@ -7,9 +7,11 @@ use ndarray::{Array, Array2, ArrayRef, ArrayRef2, Ix2};
 use super::backend::{self, Shape, solve_triangular, solve_triangular_in};
 use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
+use super::joins::Joins;
 use super::packed::{
     Columns, Packed, Scratch, Seed, add, add_to_lower, add_to_triangle, fits, square, times, write,
 };
+use super::reused;
 use super::scalar::{Number, Structure};
 use crate::activation::Dual;
 use crate::blas::products::leave_vector_registers_clean;
@@ -140,56 +142,57 @@ forms! {
     /// # Panics
     /// As [`cholesky_solve()`] does, and if `y` has another shape.
     fn cholesky_solve_into = CholeskySolveInto;
-    kernel FactorSolveKernel<T: Number, D: Columns>;
+    kernel FactorSolveKernel<L: Joins<R>, R: Number, D: Columns>;
     constants ();
-    arguments (l: &ArrayRef2<T>, b: &ArrayRef<T, D>);
-    result Array<T, D> / ArrayRef D;
+    arguments (l: &ArrayRef2<L>, b: &ArrayRef<R, D>);
+    result Array<L, D> / ArrayRef D;
 }
 
 /// *L* and *X*, and room for the gradients.
 #[derive(Default)]
-struct FactorSolveKernel<T, D> {
-    factor: Factor<T>,
-    x: Packed<T>,
-    lambda: Packed<T>,
-    row: Packed<T>,
-    work: Packed<T>,
-    dimension: PhantomData<D>,
+struct FactorSolveKernel<L: Joins<R>, R: Number, D> {
+    factor: Factor<L>,
+    x: Packed<L>,
+    lambda: Packed<L>,
+    row: Packed<L>,
+    work: Packed<L>,
+    right: PhantomData<(R, D)>,
 }
 
-impl<T: Number, D: Columns> FactorSolveKernel<T, D> {
-    fn shape(function: &str, l: &ArrayRef2<T>, b: &ArrayRef<T, D>) -> D {
+impl<L: Joins<R>, R: Number, D: Columns> FactorSolveKernel<L, R, D> {
+    fn shape(function: &str, l: &ArrayRef2<L>, b: &ArrayRef<R, D>) -> D {
         fits(function, square(function, l), b);
         b.raw_dim()
     }
 
-    fn forward(&mut self, function: &str, l: &ArrayRef2<T>, b: &ArrayRef<T, D>, x: &mut ArrayRef<T, D>) {
+    fn forward(&mut self, function: &str, l: &ArrayRef2<L>, b: &ArrayRef<R, D>, x: &mut ArrayRef<L, D>) {
         self.factor.l.assign_lower(l);
-        if let Some(i) = (0..l.nrows()).find(|&i| l[[i, i]] == T::ZERO) {
+        if let Some(i) = (0..l.nrows()).find(|&i| l[[i, i]] == L::ZERO) {
             panic!("{function}: entry ({i}, {i}) of the triangular matrix is zero");
         }
-        self.x.assign(&D::matrix(b.view()));
+        self.x.load(&D::matrix(b.view()), L::of_right);
         self.factor.solve(&mut self.x);
         write(x, &self.x);
     }
 
-    fn pullback(&mut self, l: Dual<'_, ArrayRef2<T>>, b: Dual<'_, ArrayRef<T, D>>, seed: Seed<'_, T, D>) {
-        if l.shadow.get().is_none() && b.shadow.get().is_none() {
+    fn pullback(&mut self, l: Dual<'_, ArrayRef2<L>>, b: Dual<'_, ArrayRef<R, D>>, seed: Seed<'_, L, D>) {
+        let (dl, db) = (l.shadow.get(), b.shadow.get().and_then(L::right_cells));
+        if dl.is_none() && db.is_none() {
             return;
         }
         let FactorSolveKernel { factor, x, lambda, row, work, .. } = self;
         seed.load(lambda);
         factor.solve(lambda);
-        if let Some(db) = b.shadow.get() {
+        if let Some(db) = db {
             add(D::matrix(db), &lambda.view());
         }
-        let Some(dl) = l.shadow.get() else { return };
+        let Some(dl) = dl else { return };
         let n = factor.l.rows();
         work.zeros(n, n);
         row.resize(x.columns(), n);
         for (left, right) in [(&*lambda, &*x), (&*x, &*lambda)] {
-            times(T::ONE, &right.view().t(), &factor.l.view(), T::ZERO, &mut row.view_mut());
-            times(-T::ONE, &left.view(), &row.view(), T::ONE, &mut work.view_mut());
+            times(L::ONE, &right.view().t(), &factor.l.view(), L::ZERO, &mut row.view_mut());
+            times(-L::ONE, &left.view(), &row.view(), L::ONE, &mut work.view_mut());
         }
         add_to_triangle(dl, work, true);
     }
@@ -221,48 +224,49 @@ forms! {
     /// # Panics
     /// As [`solve_spd()`] does, and if `y` has another shape.
     fn solve_spd_into = SolveSpdInto;
-    kernel SolveSpdKernel<T: Number, D: Columns>;
+    kernel SolveSpdKernel<L: Joins<R>, R: Number, D: Columns>;
     constants ();
-    arguments (a: &ArrayRef2<T>, b: &ArrayRef<T, D>);
-    result Array<T, D> / ArrayRef D;
+    arguments (a: &ArrayRef2<L>, b: &ArrayRef<R, D>);
+    result Array<L, D> / ArrayRef D;
 }
 
 /// *L* and *X*, and room for the gradients.
 #[derive(Default)]
-struct SolveSpdKernel<T, D> {
-    factor: Factor<T>,
-    x: Packed<T>,
-    lambda: Packed<T>,
-    work: Packed<T>,
-    dimension: PhantomData<D>,
+struct SolveSpdKernel<L: Joins<R>, R: Number, D> {
+    factor: Factor<L>,
+    x: Packed<L>,
+    lambda: Packed<L>,
+    work: Packed<L>,
+    right: PhantomData<(R, D)>,
 }
 
-impl<T: Number, D: Columns> SolveSpdKernel<T, D> {
-    fn shape(function: &str, a: &ArrayRef2<T>, b: &ArrayRef<T, D>) -> D {
+impl<L: Joins<R>, R: Number, D: Columns> SolveSpdKernel<L, R, D> {
+    fn shape(function: &str, a: &ArrayRef2<L>, b: &ArrayRef<R, D>) -> D {
         fits(function, square(function, a), b);
         b.raw_dim()
     }
 
-    fn forward(&mut self, function: &str, a: &ArrayRef2<T>, b: &ArrayRef<T, D>, x: &mut ArrayRef<T, D>) {
+    fn forward(&mut self, function: &str, a: &ArrayRef2<L>, b: &ArrayRef<R, D>, x: &mut ArrayRef<L, D>) {
         self.factor.of(function, a);
-        self.x.assign(&D::matrix(b.view()));
+        self.x.load(&D::matrix(b.view()), L::of_right);
         self.factor.solve(&mut self.x);
         write(x, &self.x);
     }
 
-    fn pullback(&mut self, a: Dual<'_, ArrayRef2<T>>, b: Dual<'_, ArrayRef<T, D>>, seed: Seed<'_, T, D>) {
-        if a.shadow.get().is_none() && b.shadow.get().is_none() {
+    fn pullback(&mut self, a: Dual<'_, ArrayRef2<L>>, b: Dual<'_, ArrayRef<R, D>>, seed: Seed<'_, L, D>) {
+        let (da, db) = (a.shadow.get(), b.shadow.get().and_then(L::right_cells));
+        if da.is_none() && db.is_none() {
             return;
         }
         let SolveSpdKernel { factor, x, lambda, work, .. } = self;
         seed.load(lambda);
         factor.solve(lambda);
-        if let Some(db) = b.shadow.get() {
+        if let Some(db) = db {
             add(D::matrix(db), &lambda.view());
         }
-        if let Some(da) = a.shadow.get() {
+        if let Some(da) = da {
             work.resize(x.rows(), x.rows());
-            times(-T::ONE, &lambda.view(), &x.view().t(), T::ZERO, &mut work.view_mut());
+            times(-L::ONE, &lambda.view(), &x.view().t(), L::ZERO, &mut work.view_mut());
             add_to_lower(da, work);
         }
     }
@@ -285,7 +289,7 @@ impl<T: Number, D: Columns> SolveSpdKernel<T, D> {
 /// # Panics
 /// If *A* is not square, or not positive definite.
 pub fn logdet_spd<T: Number>(a: &ArrayRef2<T>) -> T {
-    LogdetSpd::default().forward(a)
+    reused::with::<T, LogdetSpd<T>, _>(|rule| rule.forward(a))
 }
 
 #[derive(Default, pullback_macros::Rule)]
@@ -350,6 +354,6 @@ pub(super) const CASES: &[Case] = &[
 heap_size! {
     [T: Copy] Factor<T> { l, scratch }
     [T: Copy] CholeskyKernel<T> { factor, product, work }
-    [T: Copy, D] FactorSolveKernel<T, D> { factor, x, lambda, row, work }
-    [T: Copy, D] SolveSpdKernel<T, D> { factor, x, lambda, work }
+    [L: Joins<R>, R: Number, D] FactorSolveKernel<L, R, D> { factor, x, lambda, row, work }
+    [L: Joins<R>, R: Number, D] SolveSpdKernel<L, R, D> { factor, x, lambda, work }
 }

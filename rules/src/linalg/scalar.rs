@@ -7,24 +7,19 @@ use faer::linalg::matmul::triangular;
 use faer::linalg::triangular_solve;
 use faer::{Accum, Auto, MatMut, MatRef, Spec};
 
-use super::backend::Shape;
-use super::packed::Scratch;
+use super::backend::{self, Shape};
+use super::cofactors::Cofactors;
+use super::packed::{Packed, Scratch};
 use crate::blas::MatrixScalar;
 use crate::blas::products::parallelism;
 use crate::float::Float;
 
 /// An element of the arrays that the functions of this module take: `f32`, `f64`, and dual numbers that consist of `f64`.
-pub trait Number: MatrixScalar + Float + sealed::TriangularFactors {}
+pub trait Number: MatrixScalar + Float {}
 
-impl<T: MatrixScalar + Float + sealed::TriangularFactors> Number for T {}
+impl<T: MatrixScalar + Float> Number for T {}
 
-/// An element of the arrays that are decomposed into singular values, eigenvalues, or orthogonal factors: `f32` and `f64`.
-#[diagnostic::on_unimplemented(
-    message = "this function of matrices has no derivatives of second order, and no forward mode: it takes no `{Self}`",
-    note = "decompositions with orthogonal factors, Fourier transforms and determinants are for `f32` and `f64`; `linalg::cholesky`, \
-            `solve`, `logdet`, `expm` and others run on dual numbers",
-    note = "where a function calls this one, leave out `dual`"
-)]
+/// `f32` and `f64`: what matrices are decomposed of, whatever they consist of.
 pub trait Real: Number + sealed::Real {}
 
 impl Real for f32 {}
@@ -41,7 +36,11 @@ pub(super) fn auto<C: Auto<T>, T>() -> Spec<C, T> {
 }
 
 pub(super) mod sealed {
-    use super::{MatMut, MatRef, MemStack, Part, Scratch, Shape, StackReq};
+    use ndarray::ArrayRef2;
+
+    use super::{Float, MatMut, MatRef, MatrixScalar, MemStack, Packed, Part, Scratch, Shape, StackReq};
+    use crate::dual::{DualNumber, Lanes};
+    use crate::heap::HeapSize;
     #[cfg(feature = "openblas")]
     use crate::linalg::lapack::Lapack;
 
@@ -74,6 +73,109 @@ pub(super) mod sealed {
         );
     }
 
+    /// What factors with orthonormal columns are computed by.
+    pub trait OrthogonalFactors: Sized {
+        /// *A = Q·R*
+        type Qr: ThinQr<Self> + Default + HeapSize + Send;
+        /// What eigenvalues and singular values are computed in.
+        type Room: Default + HeapSize + Send;
+        /// What cofactors are computed in.
+        type CofactorRoom: Default + HeapSize + Send;
+        /// Whether there are derivatives beside the value.
+        const CARRIES: bool;
+
+        /// *A = V·diag(w)·Vᵀ* of the symmetric *A* whose lower triangle is read, *w* ascending. Says whether it has converged.
+        fn eigh(
+            a: &Packed<Self>,
+            values: &mut Vec<Self>,
+            vectors: &mut Packed<Self>,
+            room: &mut Self::Room,
+        ) -> bool;
+        /// *A = U·diag(s)·Vᵀ* with min(m, n) columns in *U* and *V*, *s* descending. Says whether it has converged.
+        fn svd(
+            a: &Packed<Self>,
+            u: &mut Packed<Self>,
+            values: &mut Vec<Self>,
+            v: &mut Packed<Self>,
+            room: &mut Self::Room,
+        ) -> bool;
+        /// The cofactors of a matrix, which may be singular.
+        fn cofactors(a: &Packed<Self>, result: &mut Packed<Self>, room: &mut Self::CofactorRoom);
+        /// The value, with the derivative *Σ gᵢ·ẋᵢ* over all pairs of *gᵢ* and *xᵢ*.
+        fn with_gradient(self, pairs: impl Iterator<Item = (Self, Self)> + Clone) -> Self;
+    }
+
+    /// A matrix with at least as many rows as columns, as the product of *Q*, with as many columns, and a triangle *R*.
+    pub trait ThinQr<T> {
+        /// Decomposes *A*.
+        fn factor(&mut self, a: &ArrayRef2<T>);
+        /// *R*. Below the diagonal anything may be.
+        fn triangle(&self) -> &Packed<T>;
+        /// *Y ← Q·X*
+        fn expand(&mut self, x: &Packed<T>, y: &mut Packed<T>);
+        /// *Y ← Qᵀ·X*. *X* may be anything afterwards.
+        fn project(&mut self, x: &mut Packed<T>, y: &mut Packed<T>);
+    }
+
+    /// The floats that a number consists of.
+    pub trait Components {
+        /// Their type.
+        type Component: Transformed;
+        /// How many.
+        const COUNT: usize;
+        /// Number `k`.
+        fn component(&self, k: usize) -> Self::Component;
+        /// Replaces number `k`.
+        fn set_component(&mut self, k: usize, component: Self::Component);
+    }
+
+    /// A float of which Fourier transforms are computed.
+    #[cfg(feature = "fft")]
+    pub trait Transformed: MatrixScalar + rustfft::FftNum {}
+    #[cfg(feature = "fft")]
+    impl<T: MatrixScalar + rustfft::FftNum> Transformed for T {}
+    /// A float.
+    #[cfg(not(feature = "fft"))]
+    pub trait Transformed: MatrixScalar {}
+    #[cfg(not(feature = "fft"))]
+    impl<T: MatrixScalar> Transformed for T {}
+
+    impl<T: Components + Float, const N: usize> Components for DualNumber<T, N> {
+        type Component = T::Component;
+        const COUNT: usize = T::COUNT * (N + 1);
+
+        #[inline]
+        fn component(&self, k: usize) -> T::Component {
+            match k / T::COUNT {
+                0 => self.value.component(k),
+                part => self.tangent[part - 1].component(k % T::COUNT),
+            }
+        }
+
+        #[inline]
+        fn set_component(&mut self, k: usize, component: T::Component) {
+            match k / T::COUNT {
+                0 => self.value.set_component(k, component),
+                part => self.tangent[part - 1].set_component(k % T::COUNT, component),
+            }
+        }
+    }
+
+    impl<const K: usize> Components for Lanes<K> {
+        type Component = f64;
+        const COUNT: usize = K;
+
+        #[inline]
+        fn component(&self, k: usize) -> f64 {
+            self.0[k]
+        }
+
+        #[inline]
+        fn set_component(&mut self, k: usize, component: f64) {
+            self.0[k] = component;
+        }
+    }
+
     /// Closed, because what decomposes matrices is written for two types.
     pub trait Real: faer::traits::RealField {
         /// The routines of OpenBLAS.
@@ -86,6 +188,21 @@ pub(super) mod sealed {
 
     macro_rules! real {
         ($($T:ident $LAPACK:ident)*) => {$(
+            impl Components for $T {
+                type Component = $T;
+                const COUNT: usize = 1;
+
+                #[inline]
+                fn component(&self, _: usize) -> $T {
+                    *self
+                }
+
+                #[inline]
+                fn set_component(&mut self, _: usize, component: $T) {
+                    *self = component;
+                }
+            }
+
             impl Real for $T {
                 #[cfg(feature = "openblas")]
                 #[allow(private_interfaces, reason = "sealed")]
@@ -164,3 +281,43 @@ macro_rules! by_faer {
     )*};
 }
 by_faer!(f32 f64);
+
+macro_rules! orthogonal {
+    ($($T:ident)*) => {$(
+        impl sealed::OrthogonalFactors for $T {
+            type Qr = backend::Qr<$T>;
+            type Room = Scratch;
+            type CofactorRoom = Cofactors<$T>;
+            const CARRIES: bool = false;
+
+            fn eigh(
+                a: &Packed<$T>,
+                values: &mut Vec<$T>,
+                vectors: &mut Packed<$T>,
+                room: &mut Scratch,
+            ) -> bool {
+                backend::eigh(a, values, vectors, room)
+            }
+
+            fn svd(
+                a: &Packed<$T>,
+                u: &mut Packed<$T>,
+                values: &mut Vec<$T>,
+                v: &mut Packed<$T>,
+                room: &mut Scratch,
+            ) -> bool {
+                backend::svd_of(a, u, values, v, room)
+            }
+
+            fn cofactors(a: &Packed<$T>, result: &mut Packed<$T>, room: &mut Cofactors<$T>) {
+                room.decompose(a);
+                room.compute(result);
+            }
+
+            fn with_gradient(self, _: impl Iterator<Item = (Self, Self)> + Clone) -> Self {
+                self
+            }
+        }
+    )*};
+}
+orthogonal!(f32 f64);

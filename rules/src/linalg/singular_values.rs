@@ -2,11 +2,11 @@
 
 use ndarray::{Array1, ArrayRef1, ArrayRef2, Ix1, Ix2};
 
-use super::backend;
 use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
-use super::packed::{Packed, Scratch, Seed, has_shape, times};
-use super::scalar::Real;
+use super::packed::{Packed, Seed, has_shape, times};
+use super::reused;
+use super::scalar::Number;
 use super::symmetric::{finite, has_its_sign, negate, quotient, resolution, scale_columns};
 use crate::activation::{Dual, DualMut};
 use crate::blas::products::{IntoShadow, leave_vector_registers_clean};
@@ -15,20 +15,20 @@ use crate::saved::Saved;
 
 /// *A = U·diag(s)·Vᵀ*
 #[derive(Default)]
-struct Decomposition<T> {
+struct Decomposition<T: Number> {
     a: Packed<T>,
     u: Packed<T>,
     values: Vec<T>,
     v: Packed<T>,
-    scratch: Scratch,
+    room: T::Room,
 }
 
-impl<T: Real> Decomposition<T> {
+impl<T: Number> Decomposition<T> {
     fn of(&mut self, function: &str, a: &ArrayRef2<T>) {
         self.a.assign(a);
         finite(function, (0..a.ncols()).all(|j| self.a.column(j).iter().all(|x| x.is_finite())));
-        let Decomposition { a, u, values, v, scratch } = self;
-        assert!(backend::svd_of(a, u, values, v, scratch), "{function}: no convergence");
+        let Decomposition { a, u, values, v, room } = self;
+        assert!(T::svd(a, u, values, v, room), "{function}: no convergence");
         for j in 0..values.len() {
             if !has_its_sign(u.column(j)) {
                 negate(u.column_mut(j));
@@ -64,18 +64,18 @@ impl<T: Real> Decomposition<T> {
 ///
 /// # Panics
 /// If the shapes do not fit, or if an entry of *A* is not finite.
-pub fn svd_into<T: Real>(
+pub fn svd_into<T: Number>(
     u: &mut ArrayRef2<T>,
     s: &mut ArrayRef1<T>,
     vt: &mut ArrayRef2<T>,
     a: &ArrayRef2<T>,
 ) {
-    SvdInto::default().compute(u, s, vt, a);
+    reused::with::<T, SvdInto<T>, _>(|rule| rule.compute(u, s, vt, a));
 }
 
 #[derive(Default, pullback_macros::Rule)]
-#[rule(pub fn svd_into<T: Real>(u: &mut ArrayRef2<T>, s: &mut ArrayRef1<T>, vt: &mut ArrayRef2<T>, a: &ArrayRef2<T>))]
-struct SvdInto<T: Real> {
+#[rule(pub fn svd_into<T: Number>(u: &mut ArrayRef2<T>, s: &mut ArrayRef1<T>, vt: &mut ArrayRef2<T>, a: &ArrayRef2<T>))]
+struct SvdInto<T: Number> {
     #[rule(restores = u)]
     old_u: Saved<T>,
     #[rule(restores = s)]
@@ -97,7 +97,7 @@ struct Side<T> {
     outside: Packed<T>,
 }
 
-impl<T: Real> Side<T> {
+impl<T: Number> Side<T> {
     /// Expects *U̇* in `outside`.
     fn split(&mut self, u: &Packed<T>, values: &[T], resolution: T) {
         let Side { k, outside } = self;
@@ -113,7 +113,7 @@ impl<T: Real> Side<T> {
     }
 }
 
-impl<T: Real> SvdInto<T> {
+impl<T: Number> SvdInto<T> {
     fn compute(
         &mut self,
         u: &mut ArrayRef2<T>,
@@ -174,7 +174,7 @@ impl<T: Real> SvdInto<T> {
             for (i, &value) in values.iter().enumerate() {
                 let ds = ds.as_ref().map_or(T::ZERO, |ds| ds[i].get());
                 // With a value of zero the vectors have lost their common sign.
-                middle.column_mut(i)[i] = if value <= resolution { T::NAN } else { ds };
+                middle.column_mut(i)[i] = if value <= resolution { ds * T::NAN } else { ds };
             }
             left.copy(&p.outside);
             times(T::ONE, &u.view(), &middle.view(), T::ONE, &mut left.view_mut());
@@ -197,7 +197,7 @@ impl<T: Real> SvdInto<T> {
 }
 
 /// *E* beside its diagonal, given *UᵀU̇* and *VᵀV̇*.
-fn between<T: Real>(e: &mut Packed<T>, u: &Packed<T>, v: &Packed<T>, s: &[T], resolution: T) {
+fn between<T: Number>(e: &mut Packed<T>, u: &Packed<T>, v: &Packed<T>, s: &[T], resolution: T) {
     let n = s.len();
     e.zeros(n, n);
     for j in 0..n {
@@ -237,21 +237,21 @@ forms! {
     /// # Panics
     /// As [`svdvals()`] does, and if `y` has another length.
     fn svdvals_into = SvdvalsInto;
-    kernel SvdvalsKernel<T: Real>;
+    kernel SvdvalsKernel<T: Number>;
     constants ();
     arguments (a: &ArrayRef2<T>);
     result Array1<T> / ArrayRef1 Ix1;
 }
 
 #[derive(Default)]
-struct SvdvalsKernel<T: Real> {
+struct SvdvalsKernel<T: Number> {
     decomposition: Decomposition<T>,
     seed: Packed<T>,
     scaled: Packed<T>,
     product: IntoShadow<T>,
 }
 
-impl<T: Real> SvdvalsKernel<T> {
+impl<T: Number> SvdvalsKernel<T> {
     fn shape(_: &str, a: &ArrayRef2<T>) -> Ix1 {
         Ix1(a.nrows().min(a.ncols()))
     }
@@ -288,7 +288,7 @@ pub(super) const CASES: &[Case] = &[
 ];
 
 heap_size! {
-    [T: Copy] Decomposition<T> { a, u, values, v, scratch }
+    [T: Number] Decomposition<T> { a, u, values, v, room }
     [T: Copy] Side<T> { k, outside }
-    [T: Real] SvdvalsKernel<T> { decomposition, seed, scaled }
+    [T: Number] SvdvalsKernel<T> { decomposition, seed, scaled }
 }

@@ -6,6 +6,7 @@ use ndarray::{Array, ArrayRef, ArrayRef1, Zip};
 
 use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
+use super::joins::Joins;
 use super::packed::{Columns, Seed};
 use super::pattern::Pattern;
 use super::scalar::Number;
@@ -38,10 +39,10 @@ forms! {
     /// # Panics
     /// As [`sparse_mul()`] does, and if `y` has another shape.
     fn sparse_mul_into = SparseMulInto;
-    kernel SparseKernel<T: Number, D: Columns>;
+    kernel SparseKernel<L: Joins<R>, R: Number, D: Columns>;
     constants (pattern: [&Pattern]);
-    arguments (values: &ArrayRef1<T>, x: &ArrayRef<T, D>);
-    result Array<T, D> / ArrayRef D;
+    arguments (values: &ArrayRef1<L>, x: &ArrayRef<R, D>);
+    result Array<L, D> / ArrayRef D;
 }
 
 forms! {
@@ -69,19 +70,19 @@ forms! {
     /// # Panics
     /// As [`sparse_mul_transposed()`] does, and if `y` has another shape.
     fn sparse_mul_transposed_into = SparseMulTransposedInto;
-    kernel TransposedKernel<T: Number, D: Columns>;
+    kernel TransposedKernel<L: Joins<R>, R: Number, D: Columns>;
     constants (pattern: [&Pattern]);
-    arguments (values: &ArrayRef1<T>, x: &ArrayRef<T, D>);
-    result Array<T, D> / ArrayRef D;
+    arguments (values: &ArrayRef1<L>, x: &ArrayRef<R, D>);
+    result Array<L, D> / ArrayRef D;
 }
 
 /// The shape of the product, which has `rows` rows.
-fn shape<T, D: Columns>(
+fn shape<L, R, D: Columns>(
     function: &str,
     pattern: &Pattern,
     (rows, columns): (usize, usize),
-    values: &ArrayRef1<T>,
-    x: &ArrayRef<T, D>,
+    values: &ArrayRef1<L>,
+    x: &ArrayRef<R, D>,
 ) -> D {
     let (entries, found) = (pattern.entries(), values.len());
     assert!(entries == found, "{function}: {found} values for {entries} entries");
@@ -93,12 +94,12 @@ fn shape<T, D: Columns>(
 macro_rules! kernel {
     ($Kernel:ident, |$i:ident, $j:ident| to $to:ident from $from:ident, $dimensions:expr) => {
         #[derive(Default)]
-        struct $Kernel<T, D> {
-            marker: PhantomData<(T, D)>,
+        struct $Kernel<L, R, D> {
+            marker: PhantomData<(L, R, D)>,
         }
 
-        impl<T: Number, D: Columns> $Kernel<T, D> {
-            fn shape(function: &str, pattern: &Pattern, values: &ArrayRef1<T>, x: &ArrayRef<T, D>) -> D {
+        impl<L: Joins<R>, R: Number, D: Columns> $Kernel<L, R, D> {
+            fn shape(function: &str, pattern: &Pattern, values: &ArrayRef1<L>, x: &ArrayRef<R, D>) -> D {
                 let dimensions: fn(&Pattern) -> (usize, usize) = $dimensions;
                 shape(function, pattern, dimensions(pattern), values, x)
             }
@@ -107,30 +108,35 @@ macro_rules! kernel {
                 &mut self,
                 _: &str,
                 pattern: &Pattern,
-                values: &ArrayRef1<T>,
-                x: &ArrayRef<T, D>,
-                y: &mut ArrayRef<T, D>,
+                values: &ArrayRef1<L>,
+                x: &ArrayRef<R, D>,
+                y: &mut ArrayRef<L, D>,
             ) {
                 let (x, mut y) = (D::matrix(x.view()), D::matrix(y.view_mut()));
-                y.fill(T::ZERO);
+                y.fill(L::ZERO);
                 for ($i, $j, e) in pattern.iter() {
                     let value = values[e];
-                    Zip::from(y.row_mut($to)).and(x.row($from)).for_each(|y, &x| *y += value * x);
+                    Zip::from(y.row_mut($to))
+                        .and(x.row($from))
+                        .for_each(|y, &x| *y += value * L::of_right(x));
                 }
             }
 
             fn pullback(
                 &mut self,
                 pattern: &Pattern,
-                values: Dual<'_, ArrayRef1<T>>,
-                x: Dual<'_, ArrayRef<T, D>>,
-                seed: Seed<'_, T, D>,
+                values: Dual<'_, ArrayRef1<L>>,
+                x: Dual<'_, ArrayRef<R, D>>,
+                seed: Seed<'_, L, D>,
             ) {
-                let (dx, x) = (x.shadow.get().map(D::matrix), D::matrix(x.value.view()));
+                let dx = x.shadow.get().and_then(L::right_cells).map(D::matrix);
                 let (da, a) = (values.shadow.get(), values.value);
-                let pull = |$i: usize, $j: usize, e: usize, dy: &dyn Fn(usize, usize) -> T| {
+                let x = D::matrix(x.value.view());
+                let pull = |$i: usize, $j: usize, e: usize, dy: &dyn Fn(usize, usize) -> L| {
                     if let Some(da) = &da {
-                        da[e].accumulate((0..x.ncols()).map(|l| dy($to, l) * x[[$from, l]]).sum());
+                        da[e].accumulate(
+                            (0..x.ncols()).map(|l| dy($to, l) * L::of_right(x[[$from, l]])).sum(),
+                        );
                     }
                     if let Some(dx) = &dx {
                         (0..x.ncols()).for_each(|l| dx[[$from, l]].accumulate(a[e] * dy($to, l)));
@@ -142,7 +148,7 @@ macro_rules! kernel {
                         pattern.iter().for_each(|(i, j, e)| pull(i, j, e, &|i, l| dy[[i, l]]));
                     }
                     Seed::Cells(dy) => {
-                        let dy: ArrayCells<'_, T, ndarray::Ix2> = D::matrix(dy);
+                        let dy: ArrayCells<'_, L, ndarray::Ix2> = D::matrix(dy);
                         pattern.iter().for_each(|(i, j, e)| pull(i, j, e, &|i, l| dy[[i, l]].get()));
                     }
                 }

@@ -2,11 +2,11 @@
 
 use ndarray::{Array1, ArrayRef1, ArrayRef2, Ix1, Ix2};
 
-use super::backend;
 use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
-use super::packed::{Packed, Scratch, Seed, add_to_lower, has_shape, square, times};
-use super::scalar::Real;
+use super::packed::{Packed, Seed, add_to_lower, has_shape, square, times};
+use super::reused;
+use super::scalar::Number;
 use crate::activation::{Dual, DualMut};
 use crate::blas::products::leave_vector_registers_clean;
 use crate::heap::heap_size;
@@ -14,19 +14,19 @@ use crate::saved::Saved;
 
 /// *A = V·diag(w)·Vᵀ*
 #[derive(Default)]
-struct Decomposition<T> {
+struct Decomposition<T: Number> {
     a: Packed<T>,
     values: Vec<T>,
     vectors: Packed<T>,
-    scratch: Scratch,
+    room: T::Room,
 }
 
-impl<T: Real> Decomposition<T> {
+impl<T: Number> Decomposition<T> {
     fn of(&mut self, function: &str, a: &ArrayRef2<T>) {
         let n = square(function, a);
         self.a.assign(a);
         finite(function, (0..n).all(|j| self.a.column(j)[j..].iter().all(|x| x.is_finite())));
-        let converged = backend::eigh(&self.a, &mut self.values, &mut self.vectors, &mut self.scratch);
+        let converged = T::eigh(&self.a, &mut self.values, &mut self.vectors, &mut self.room);
         assert!(converged, "{function}: no convergence");
     }
 }
@@ -38,17 +38,17 @@ pub(super) fn finite(function: &str, finite: bool) {
 
 /// Whether a vector has the sign that it is to have: of its entries at least half as large as the largest, the first one is
 /// positive. Rounding does not decide that, even if several are equally large.
-pub(super) fn has_its_sign<T: Real>(vector: &[T]) -> bool {
+pub(super) fn has_its_sign<T: Number>(vector: &[T]) -> bool {
     let largest = vector.iter().fold(T::ZERO, |largest, x| largest.max(x.abs()));
     vector.iter().find(|x| T::from_f64(2.0) * x.abs() >= largest).is_none_or(|&x| x >= T::ZERO)
 }
 
-pub(super) fn negate<T: Real>(vector: &mut [T]) {
+pub(super) fn negate<T: Number>(vector: &mut [T]) {
     vector.iter_mut().for_each(|x| *x = -*x);
 }
 
 /// Below this a difference of `values` is nothing but rounding.
-pub(super) fn resolution<T: Real>(values: &[T]) -> T {
+pub(super) fn resolution<T: Number>(values: &[T]) -> T {
     let largest = values.iter().fold(T::ZERO, |largest, x| largest.max(x.abs()));
     T::from_f64(16.0 * (values.len() as f64).sqrt()) * T::EPSILON * largest
 }
@@ -57,8 +57,8 @@ pub(super) fn resolution<T: Real>(values: &[T]) -> T {
 ///
 /// Where it is none, vectors are determined up to a rotation. Even what does not depend on the choice among them has no gradient that could be told
 /// from those with respect to values and vectors: for *V·diag(w)·Vᵀ* at *A = 0* these are the diagonal of the gradient, and zero.
-pub(super) fn quotient<T: Real>(numerator: T, gap: T, resolution: T) -> T {
-    if gap.abs() <= resolution { T::NAN } else { numerator / gap }
+pub(super) fn quotient<T: Number>(numerator: T, gap: T, resolution: T) -> T {
+    if gap.abs() <= resolution { numerator * T::NAN } else { numerator / gap }
 }
 
 /// *A = V·diag(w)·Vᵀ*: eigenvalues in ascending order, and orthonormal eigenvectors in the columns of *V*.
@@ -89,13 +89,13 @@ pub(super) fn quotient<T: Real>(numerator: T, gap: T, resolution: T) -> T {
 ///
 /// # Panics
 /// If the shapes do not fit, or if an entry of *A* is not finite.
-pub fn eigh_into<T: Real>(values: &mut ArrayRef1<T>, vectors: &mut ArrayRef2<T>, a: &ArrayRef2<T>) {
-    EighInto::default().compute(values, vectors, a);
+pub fn eigh_into<T: Number>(values: &mut ArrayRef1<T>, vectors: &mut ArrayRef2<T>, a: &ArrayRef2<T>) {
+    reused::with::<T, EighInto<T>, _>(|rule| rule.compute(values, vectors, a));
 }
 
 #[derive(Default, pullback_macros::Rule)]
-#[rule(pub fn eigh_into<T: Real>(values: &mut ArrayRef1<T>, vectors: &mut ArrayRef2<T>, a: &ArrayRef2<T>))]
-struct EighInto<T: Real> {
+#[rule(pub fn eigh_into<T: Number>(values: &mut ArrayRef1<T>, vectors: &mut ArrayRef2<T>, a: &ArrayRef2<T>))]
+struct EighInto<T: Number> {
     #[rule(restores = values)]
     old_values: Saved<T>,
     #[rule(restores = vectors)]
@@ -105,7 +105,7 @@ struct EighInto<T: Real> {
     work: Packed<T>,
 }
 
-impl<T: Real> EighInto<T> {
+impl<T: Number> EighInto<T> {
     fn compute(&mut self, values: &mut ArrayRef1<T>, vectors: &mut ArrayRef2<T>, a: &ArrayRef2<T>) {
         let n = square("eigh_into", a);
         has_shape("eigh_into, values", values, &Ix1(n));
@@ -203,21 +203,21 @@ forms! {
     /// # Panics
     /// As [`eigvalsh()`] does, and if `y` has another length.
     fn eigvalsh_into = EigvalshInto;
-    kernel EigvalshKernel<T: Real>;
+    kernel EigvalshKernel<T: Number>;
     constants ();
     arguments (a: &ArrayRef2<T>);
     result Array1<T> / ArrayRef1 Ix1;
 }
 
 #[derive(Default)]
-struct EigvalshKernel<T> {
+struct EigvalshKernel<T: Number> {
     decomposition: Decomposition<T>,
     seed: Packed<T>,
     scaled: Packed<T>,
     work: Packed<T>,
 }
 
-impl<T: Real> EigvalshKernel<T> {
+impl<T: Number> EigvalshKernel<T> {
     fn shape(function: &str, a: &ArrayRef2<T>) -> Ix1 {
         Ix1(square(function, a))
     }
@@ -239,7 +239,7 @@ impl<T: Real> EigvalshKernel<T> {
 }
 
 /// *S ← V·diag(factors)*
-pub(super) fn scale_columns<T: Real>(s: &mut Packed<T>, v: &Packed<T>, factors: impl Iterator<Item = T>) {
+pub(super) fn scale_columns<T: Number>(s: &mut Packed<T>, v: &Packed<T>, factors: impl Iterator<Item = T>) {
     s.copy(v);
     for (j, factor) in factors.enumerate() {
         s.column_mut(j).iter_mut().for_each(|x| *x *= factor);
@@ -264,6 +264,6 @@ pub(super) const CASES: &[Case] = &[
 ];
 
 heap_size! {
-    [T: Copy] Decomposition<T> { a, values, vectors, scratch }
-    [T: Copy] EigvalshKernel<T> { decomposition, seed, scaled, work }
+    [T: Number] Decomposition<T> { a, values, vectors, room }
+    [T: Number] EigvalshKernel<T> { decomposition, seed, scaled, work }
 }

@@ -8,6 +8,7 @@ use ndarray::{Array, ArrayRef, ArrayRef2};
 use super::backend::{Shape, solve_triangular as solve};
 use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
+use super::joins::Joins;
 use super::packed::{Columns, Packed, Seed, add, add_to_triangle, fits, square, times, write};
 use super::scalar::Number;
 use crate::activation::Dual;
@@ -41,23 +42,23 @@ forms! {
     /// # Panics
     /// As [`solve_triangular()`] does, and if `y` has another shape.
     fn solve_triangular_into = SolveTriangularInto;
-    kernel TriangularKernel<T: Number, D: Columns>;
+    kernel TriangularKernel<L: Joins<R>, R: Number, D: Columns>;
     constants (uplo: [Uplo], trans: [Trans]);
-    arguments (a: &ArrayRef2<T>, b: &ArrayRef<T, D>);
-    result Array<T, D> / ArrayRef D;
+    arguments (a: &ArrayRef2<L>, b: &ArrayRef<R, D>);
+    result Array<L, D> / ArrayRef D;
 }
 
 #[derive(Default)]
-struct TriangularKernel<T, D> {
-    a: Packed<T>,
-    x: Packed<T>,
-    lambda: Packed<T>,
-    work: Packed<T>,
-    dimension: PhantomData<D>,
+struct TriangularKernel<L: Joins<R>, R: Number, D> {
+    a: Packed<L>,
+    x: Packed<L>,
+    lambda: Packed<L>,
+    work: Packed<L>,
+    right: PhantomData<(R, D)>,
 }
 
-impl<T: Number, D: Columns> TriangularKernel<T, D> {
-    fn shape(function: &str, _: Uplo, _: Trans, a: &ArrayRef2<T>, b: &ArrayRef<T, D>) -> D {
+impl<L: Joins<R>, R: Number, D: Columns> TriangularKernel<L, R, D> {
+    fn shape(function: &str, _: Uplo, _: Trans, a: &ArrayRef2<L>, b: &ArrayRef<R, D>) -> D {
         fits(function, square(function, a), b);
         b.raw_dim()
     }
@@ -67,15 +68,15 @@ impl<T: Number, D: Columns> TriangularKernel<T, D> {
         function: &str,
         uplo: Uplo,
         trans: Trans,
-        a: &ArrayRef2<T>,
-        b: &ArrayRef<T, D>,
-        x: &mut ArrayRef<T, D>,
+        a: &ArrayRef2<L>,
+        b: &ArrayRef<R, D>,
+        x: &mut ArrayRef<L, D>,
     ) {
         self.a.assign(a);
-        if let Some(i) = (0..a.nrows()).find(|&i| a[[i, i]] == T::ZERO) {
+        if let Some(i) = (0..a.nrows()).find(|&i| a[[i, i]] == L::ZERO) {
             panic!("{function}: entry ({i}, {i}) of the triangular matrix is zero");
         }
-        self.x.assign(&D::matrix(b.view()));
+        self.x.load(&D::matrix(b.view()), L::of_right);
         let (a, shape) = oriented(&self.a, uplo, trans);
         solve(a, shape, &mut self.x);
         write(x, &self.x);
@@ -85,24 +86,25 @@ impl<T: Number, D: Columns> TriangularKernel<T, D> {
         &mut self,
         uplo: Uplo,
         trans: Trans,
-        a: Dual<'_, ArrayRef2<T>>,
-        b: Dual<'_, ArrayRef<T, D>>,
-        seed: Seed<'_, T, D>,
+        a: Dual<'_, ArrayRef2<L>>,
+        b: Dual<'_, ArrayRef<R, D>>,
+        seed: Seed<'_, L, D>,
     ) {
-        if a.shadow.get().is_none() && b.shadow.get().is_none() {
+        let (da, db) = (a.shadow.get(), b.shadow.get().and_then(L::right_cells));
+        if da.is_none() && db.is_none() {
             return;
         }
         let TriangularKernel { a: matrix, x, lambda, work, .. } = self;
         seed.load(lambda);
         let (transposed, shape) = oriented(matrix, uplo, opposite(trans));
         solve(transposed, shape, lambda);
-        if let Some(db) = b.shadow.get() {
+        if let Some(db) = db {
             add(D::matrix(db), &lambda.view());
         }
-        if let Some(da) = a.shadow.get() {
+        if let Some(da) = da {
             let (left, right) = if trans == Trans::Yes { (x, lambda) } else { (lambda, x) };
             work.resize(matrix.rows(), matrix.rows());
-            times(-T::ONE, &left.view(), &right.view().t(), T::ZERO, &mut work.view_mut());
+            times(-L::ONE, &left.view(), &right.view().t(), L::ZERO, &mut work.view_mut());
             add_to_triangle(da, work, uplo == Uplo::Lower);
         }
     }
@@ -126,4 +128,4 @@ pub(super) const CASES: &[Case] = &[Case {
     benchmark: &[[8, 0, 1], [64, 0, 1], [64, 0, 64], [256, 0, 16]],
 }];
 
-heap_size! { [T: Copy, D] TriangularKernel<T, D> { a, x, lambda, work } }
+heap_size! { [L: Joins<R>, R: Number, D] TriangularKernel<L, R, D> { a, x, lambda, work } }

@@ -4,14 +4,14 @@ use ndarray::{Array1, Array2, ArrayRef1, ArrayRef2, ArrayView1};
 
 use super::cases::{Case, LAYOUTS, Random};
 use crate::activation::Dual;
-use crate::linalg::Real;
+use crate::linalg::Number;
 use crate::shadow::Accumulate;
 
 /// A weight for each class, and those of the targets added up.
 ///
 /// # Panics
 /// If there is not a target for each row, or not a weight and a class for each target.
-fn weigh<'a, T: Real>(
+fn weigh<'a, T: Number>(
     function: &str,
     x: &ArrayRef2<T>,
     weights: &'a ArrayRef1<T>,
@@ -49,23 +49,23 @@ fn weigh<'a, T: Real>(
 ///
 /// # Panics
 /// If the shapes do not fit, or a target is no class.
-pub fn negative_log_likelihood<T: Real>(l: &ArrayRef2<T>, weights: &ArrayRef1<T>, targets: &[usize]) -> T {
+pub fn negative_log_likelihood<T: Number>(l: &ArrayRef2<T>, weights: &ArrayRef1<T>, targets: &[usize]) -> T {
     let (weights, total) = weigh("negative_log_likelihood", l, weights, targets);
     let term = |(i, &target): (usize, &usize)| -weights[target] * l[[i, target]];
     targets.iter().enumerate().map(term).sum::<T>() / total
 }
 
 #[derive(Default, pullback_macros::Rule)]
-#[rule(pub fn negative_log_likelihood<T: Real>(
+#[rule(pub fn negative_log_likelihood<T: Number>(
     l: &ArrayRef2<T>,
     weights: &ArrayRef1<T>,
     #[constant] targets: &[usize],
 ) -> T)]
-struct NegativeLogLikelihood<T: Real> {
+struct NegativeLogLikelihood<T: Number> {
     loss: T,
 }
 
-impl<T: Real> NegativeLogLikelihood<T> {
+impl<T: Number> NegativeLogLikelihood<T> {
     fn forward(&mut self, l: &ArrayRef2<T>, weights: &ArrayRef1<T>, targets: &[usize]) -> T {
         self.loss = negative_log_likelihood(l, weights, targets);
         self.loss
@@ -116,7 +116,7 @@ impl<T: Real> NegativeLogLikelihood<T> {
 ///
 /// # Panics
 /// If the shapes do not fit, or a target is no class.
-pub fn sparse_cross_entropy<T: Real>(
+pub fn sparse_cross_entropy<T: Number>(
     x: &ArrayRef2<T>,
     weights: &ArrayRef1<T>,
     smoothing: T,
@@ -126,13 +126,13 @@ pub fn sparse_cross_entropy<T: Real>(
 }
 
 #[derive(Default, pullback_macros::Rule)]
-#[rule(pub fn sparse_cross_entropy<T: Real>(
+#[rule(pub fn sparse_cross_entropy<T: Number>(
     x: &ArrayRef2<T>,
     weights: &ArrayRef1<T>,
     smoothing: T,
     #[constant] targets: &[usize],
 ) -> T)]
-struct SparseCrossEntropy<T: Real> {
+struct SparseCrossEntropy<T: Number> {
     loss: T,
     /// *ln Σⱼ exp xᵢⱼ* of each row.
     normalisers: Vec<T>,
@@ -141,12 +141,12 @@ struct SparseCrossEntropy<T: Real> {
 }
 
 /// *ln Σⱼ exp xⱼ*
-fn log_sum_exp<T: Real>(row: ArrayView1<'_, T>) -> T {
+fn log_sum_exp<T: Number>(row: ArrayView1<'_, T>) -> T {
     let largest = row.iter().fold(T::NEG_INFINITY, |largest, &x| largest.max(x));
     largest + row.iter().map(|&x| (x - largest).exp()).sum::<T>().ln()
 }
 
-impl<T: Real> SparseCrossEntropy<T> {
+impl<T: Number> SparseCrossEntropy<T> {
     fn forward(&mut self, x: &ArrayRef2<T>, weights: &ArrayRef1<T>, smoothing: T, targets: &[usize]) -> T {
         let (weights, total) = weigh("sparse_cross_entropy", x, weights, targets);
         self.normalisers.clear();
@@ -155,12 +155,12 @@ impl<T: Real> SparseCrossEntropy<T> {
         for ((row, &target), &normaliser) in x.rows().into_iter().zip(targets).zip(&self.normalisers) {
             right += weights[target] * (normaliser - row[target]);
             // A logit may be −∞ as long as nothing wants the class.
-            if smoothing != T::ZERO {
+            if !smoothing.is_zero() {
                 all += row.iter().zip(&weights).map(|(&x, &weight)| weight * (normaliser - x)).sum::<T>();
             }
         }
         let share = smoothing / T::of(x.ncols() as f64);
-        let smoothed = if smoothing == T::ZERO { T::ZERO } else { share * all };
+        let smoothed = if smoothing.is_zero() { T::ZERO } else { share * all };
         self.loss = ((T::ONE - smoothing) * right + smoothed) / total;
         self.loss
     }
@@ -193,7 +193,7 @@ impl<T: Real> SparseCrossEntropy<T> {
             }
             if let Some(dweights) = &dweights {
                 dweights[target].accumulate(d * (of_right * loss(target) - self.loss));
-                if smoothing != T::ZERO {
+                if !smoothing.is_zero() {
                     (0..classes).for_each(|j| dweights[j].accumulate(d * share * loss(j)));
                 }
             }
@@ -210,20 +210,20 @@ impl<T: Real> SparseCrossEntropy<T> {
 const VARIANTS: [(usize, usize, bool); 5] =
     [(3, 5, false), (1, 1, true), (7, 3, true), (5, 33, false), (33, 2, false)];
 
-fn arguments<T: Real>(random: &mut Random, variant: usize) -> (Array2<T>, Array1<T>, Vec<usize>) {
+fn arguments<T: Number>(random: &mut Random, variant: usize) -> (Array2<T>, Array1<T>, Vec<usize>) {
     let (rows, classes, one) = VARIANTS[variant];
     let weights = random.vector::<T>(if one { 1 } else { classes }, LAYOUTS[(variant + 1) % 4]);
     let targets = (0..rows).map(|i| (5 * i + variant) % classes).collect();
     (random.matrix((rows, classes), LAYOUTS[variant % 4]), weights.mapv_into(|w| w * w), targets)
 }
 
-fn misfits<T: Real>(random: &mut Random) -> [(Array2<T>, Array1<T>, Vec<usize>); 3] {
+fn misfits<T: Number>(random: &mut Random) -> [(Array2<T>, Array1<T>, Vec<usize>); 3] {
     [(3, vec![0, 3]), (2, vec![0, 1]), (3, vec![0])]
         .map(|(len, targets)| (random.matrix((2, 3), LAYOUTS[0]), random.vector(len, LAYOUTS[0]), targets))
 }
 
 /// What `negative_log_likelihood` is tested on.
-pub fn negative_log_likelihood_case<T: Real>() -> Case<(Array2<T>, Array1<T>, Vec<usize>)> {
+pub fn negative_log_likelihood_case<T: Number>() -> Case<(Array2<T>, Array1<T>, Vec<usize>)> {
     let random = &mut Random::new();
     let inputs = (0..VARIANTS.len()).map(|variant| arguments(random, variant)).collect();
     Case { inputs, panicking: misfits(random).into() }
@@ -231,7 +231,7 @@ pub fn negative_log_likelihood_case<T: Real>() -> Case<(Array2<T>, Array1<T>, Ve
 
 /// What `sparse_cross_entropy` is tested on.
 #[allow(clippy::type_complexity, reason = "the arguments of sparse_cross_entropy")]
-pub fn sparse_cross_entropy_case<T: Real>() -> Case<(Array2<T>, Array1<T>, T, Vec<usize>)> {
+pub fn sparse_cross_entropy_case<T: Number>() -> Case<(Array2<T>, Array1<T>, T, Vec<usize>)> {
     let random = &mut Random::new();
     let with = |smoothing: f64| {
         move |(x, weights, targets): (Array2<T>, Array1<T>, Vec<usize>)| {

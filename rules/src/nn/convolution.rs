@@ -12,7 +12,7 @@ use super::windows::{Images, Slide, fold, of_planes, unfold};
 use crate::activation::{Dual, DualMut};
 use crate::blas::{Trans, gemm};
 use crate::heap::heap_size;
-use crate::linalg::Real;
+use crate::linalg::Number;
 use crate::saved::Saved;
 use crate::shadow::{Accumulate, ArrayCells};
 
@@ -134,7 +134,7 @@ type ArrayRef4<T> = ArrayRef<T, Ix4>;
 
 const ROOM: &str = "as many elements as the shape asks for";
 
-impl<T: Real> Workspace<T> {
+impl<T: Number> Workspace<T> {
     /// Takes the kernel and makes room. Returns *K* for all groups, *X* and *Y*.
     fn begin(
         &mut self,
@@ -227,7 +227,7 @@ impl<T: Real> Workspace<T> {
 macro_rules! convolution {
     ($(#[$doc:meta])* fn $name:ident = $Rule:ident; $N:literal, $D:ty) => {
         $(#[$doc])*
-        pub fn $name<T: Real>(
+        pub fn $name<T: Number>(
             y: &mut ArrayRef<T, $D>,
             x: &ArrayRef<T, $D>,
             kernel: &ArrayRef<T, $D>,
@@ -240,20 +240,20 @@ macro_rules! convolution {
         }
 
         #[derive(Default, pullback_macros::Rule)]
-        #[rule(pub fn $name<T: Real>(
+        #[rule(pub fn $name<T: Number>(
             y: &mut ArrayRef<T, $D>,
             x: &ArrayRef<T, $D>,
             kernel: &ArrayRef<T, $D>,
             bias: &ArrayRef1<T>,
             #[constant] options: Convolution<$N>,
         ))]
-        struct $Rule<T: Real> {
+        struct $Rule<T: Number> {
             #[rule(restores = y)]
             old: Saved<T>,
             workspace: Workspace<T>,
         }
 
-        impl<T: Real> $Rule<T> {
+        impl<T: Number> $Rule<T> {
             fn forward(
                 &mut self,
                 y: &mut ArrayRef<T, $D>,
@@ -365,7 +365,7 @@ fn places(axis: usize, [input, window]: [usize; 2], of: Convolution<2>) -> usize
 
 /// What `conv1d` is tested on.
 #[allow(clippy::type_complexity, reason = "the arguments of conv1d")]
-pub fn conv1d_case<T: Real>() -> Case<(Array3<T>, Array3<T>, Array3<T>, Array1<T>, Convolution<1>)> {
+pub fn conv1d_case<T: Number>() -> Case<(Array3<T>, Array3<T>, Array3<T>, Array1<T>, Convolution<1>)> {
     let random = &mut Random::new();
     let mut inputs = Vec::new();
     for (variant, (sizes, options)) in VARIANTS.into_iter().enumerate() {
@@ -403,7 +403,7 @@ pub fn conv1d_case<T: Real>() -> Case<(Array3<T>, Array3<T>, Array3<T>, Array1<T
 
 /// What `conv2d` is tested on.
 #[allow(clippy::type_complexity, reason = "the arguments of conv2d")]
-pub fn conv2d_case<T: Real>() -> Case<(Array4<T>, Array4<T>, Array4<T>, Array1<T>, Convolution<2>)> {
+pub fn conv2d_case<T: Number>() -> Case<(Array4<T>, Array4<T>, Array4<T>, Array1<T>, Convolution<2>)> {
     let random = &mut Random::new();
     let mut inputs = Vec::new();
     for (variant, (sizes, options)) in VARIANTS.into_iter().enumerate() {

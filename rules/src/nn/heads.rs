@@ -9,7 +9,7 @@ use crate::activation::{Dual, DualMut};
 use crate::blas::products::IntoShadow;
 use crate::blas::{Trans, gemm};
 use crate::heap::heap_size;
-use crate::linalg::Real;
+use crate::linalg::Number;
 use crate::saved::Saved;
 use crate::shadow::ArrayCells;
 
@@ -81,7 +81,7 @@ fn blocks(count: usize) -> impl Iterator<Item = Range<usize>> {
 
 /// Memory for one block.
 #[derive(Default)]
-struct Block<T: Real> {
+struct Block<T: Number> {
     scores: Vec<T>,
     /// Gradients of these.
     dscores: Vec<T>,
@@ -94,10 +94,10 @@ struct Block<T: Real> {
     products: [IntoShadow<T>; 3],
 }
 
-heap_size! { [T: Real] Block<T> { scores, dscores, output, numbers } }
+heap_size! { [T: Number] Block<T> { scores, dscores, output, numbers } }
 
 /// A matrix in memory for a block.
-fn place<T: Real>(memory: &mut Vec<T>, rows: usize, columns: usize) -> ArrayViewMut2<'_, T> {
+fn place<T: Number>(memory: &mut Vec<T>, rows: usize, columns: usize) -> ArrayViewMut2<'_, T> {
     if memory.len() < rows * columns {
         memory.resize(rows * columns, T::ZERO);
     }
@@ -105,11 +105,11 @@ fn place<T: Real>(memory: &mut Vec<T>, rows: usize, columns: usize) -> ArrayView
 }
 
 /// *C ← A·Bᵀ*
-fn inner_products<T: Real>(a: &ArrayView2<'_, T>, b: &ArrayView2<'_, T>, c: &mut ArrayViewMut2<'_, T>) {
+fn inner_products<T: Number>(a: &ArrayView2<'_, T>, b: &ArrayView2<'_, T>, c: &mut ArrayViewMut2<'_, T>) {
     gemm(Trans::No, Trans::Yes, T::ONE, a, b, T::ZERO, c);
 }
 
-impl<T: Real> Block<T> {
+impl<T: Number> Block<T> {
     /// The output for a block of queries, to `self.output`, and the logarithm of the sum of each query's exponentials.
     fn forward(
         &mut self,
@@ -143,7 +143,7 @@ impl<T: Real> Block<T> {
                 scores.map_inplace(|score| *score = (*score - now).exp());
                 *sum = *sum * correction + scores.iter().sum::<T>();
                 *largest = now;
-                if correction != T::ONE {
+                if !correction.is_one() {
                     output.row_mut(i).map_inplace(|y| *y *= correction);
                 }
             }
@@ -249,7 +249,7 @@ impl<T: Real> Block<T> {
 ///
 /// # Panics
 /// If the shapes do not fit, or with a causal mask there are more queries than keys.
-pub fn attention<T: Real>(
+pub fn attention<T: Number>(
     y: &mut ArrayRef4<T>,
     q: &ArrayRef4<T>,
     k: &ArrayRef4<T>,
@@ -263,7 +263,7 @@ pub fn attention<T: Real>(
 }
 
 #[derive(Default, pullback_macros::Rule)]
-#[rule(pub fn attention<T: Real>(
+#[rule(pub fn attention<T: Number>(
     y: &mut ArrayRef4<T>,
     q: &ArrayRef4<T>,
     k: &ArrayRef4<T>,
@@ -271,7 +271,7 @@ pub fn attention<T: Real>(
     scale: T,
     #[constant] mask: Mask,
 ))]
-struct Attention<T: Real> {
+struct Attention<T: Number> {
     #[rule(restores = y)]
     old: Saved<T>,
     #[rule(constant = scale)]
@@ -281,7 +281,7 @@ struct Attention<T: Real> {
     block: Block<T>,
 }
 
-impl<T: Real> Attention<T> {
+impl<T: Number> Attention<T> {
     fn forward(
         &mut self,
         y: &mut ArrayRef4<T>,
@@ -365,7 +365,7 @@ const VARIANTS: [([usize; 6], Mask); 8] = [
 
 /// What `attention` is tested on.
 #[allow(clippy::type_complexity, reason = "the arguments of attention")]
-pub fn attention_case<T: Real>() -> Case<(Array4<T>, Array4<T>, Array4<T>, Array4<T>, T, Mask)> {
+pub fn attention_case<T: Number>() -> Case<(Array4<T>, Array4<T>, Array4<T>, Array4<T>, T, Mask)> {
     let random = &mut Random::new();
     let mut arguments = |variant: usize, ([b, h, n, m, d, e], mask): ([usize; 6], Mask)| {
         let layout = |i: usize| LAYOUTS[(variant + i) % 4];

@@ -4,7 +4,7 @@ use ndarray::{Array2, ArrayRef2, Zip};
 
 use super::cases::{Case, LAYOUTS, Random};
 use crate::activation::{Dual, DualMut};
-use crate::linalg::Real;
+use crate::linalg::Number;
 use crate::saved::Saved;
 use crate::shadow::Accumulate;
 
@@ -25,7 +25,7 @@ use crate::shadow::Accumulate;
 ///
 /// # Panics
 /// If the shapes do not fit, or there is no such row.
-pub fn embedding<T: Real>(y: &mut ArrayRef2<T>, table: &ArrayRef2<T>, indices: &[usize]) {
+pub fn embedding<T: Number>(y: &mut ArrayRef2<T>, table: &ArrayRef2<T>, indices: &[usize]) {
     let (shape, found) = ((indices.len(), table.ncols()), y.dim());
     assert!(found == shape, "embedding: the result has the shape {shape:?}, what it is written to {found:?}");
     for (mut y, &index) in y.rows_mut().into_iter().zip(indices) {
@@ -35,13 +35,13 @@ pub fn embedding<T: Real>(y: &mut ArrayRef2<T>, table: &ArrayRef2<T>, indices: &
 }
 
 #[derive(Default, pullback_macros::Rule)]
-#[rule(pub fn embedding<T: Real>(y: &mut ArrayRef2<T>, table: &ArrayRef2<T>, #[constant] indices: &[usize]))]
-struct Embedding<T: Real> {
+#[rule(pub fn embedding<T: Number>(y: &mut ArrayRef2<T>, table: &ArrayRef2<T>, #[constant] indices: &[usize]))]
+struct Embedding<T: Number> {
     #[rule(restores = y)]
     old: Saved<T>,
 }
 
-impl<T: Real> Embedding<T> {
+impl<T: Number> Embedding<T> {
     fn forward(&mut self, y: &mut ArrayRef2<T>, table: &ArrayRef2<T>, indices: &[usize]) {
         self.old.save_to_restore(y);
         embedding(y, table, indices);
@@ -60,7 +60,7 @@ impl<T: Real> Embedding<T> {
 }
 
 /// What `embedding` is tested on.
-pub fn embedding_case<T: Real>() -> Case<(Array2<T>, Array2<T>, Vec<usize>)> {
+pub fn embedding_case<T: Number>() -> Case<(Array2<T>, Array2<T>, Vec<usize>)> {
     let random = &mut Random::new();
     let tables = [
         ((4, 3), vec![1, 3, 1, 0, 1]),

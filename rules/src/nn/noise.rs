@@ -7,7 +7,7 @@ use ndarray::{Array2, ArrayRef};
 use super::cases::{Case, LAYOUTS, Random};
 use crate::activation::{Dual, DualMut};
 use crate::arrays::Rank;
-use crate::linalg::Real;
+use crate::linalg::Number;
 use crate::random::uniforms;
 use crate::saved::Saved;
 use crate::shadow::Accumulate;
@@ -31,7 +31,13 @@ use crate::shadow::Accumulate;
 ///
 /// # Panics
 /// If the shapes differ, or the rate is not between 0 and 1.
-pub fn dropout<T: Real, D: Rank>(y: &mut ArrayRef<T, D>, x: &ArrayRef<T, D>, rate: T, seed: u64, draw: u64) {
+pub fn dropout<T: Number, D: Rank>(
+    y: &mut ArrayRef<T, D>,
+    x: &ArrayRef<T, D>,
+    rate: T,
+    seed: u64,
+    draw: u64,
+) {
     let (found, shape) = (y.shape(), x.shape());
     assert!(found == shape, "dropout: the result has the shape {shape:?}, what it is written to {found:?}");
     assert!((T::ZERO..=T::ONE).contains(&rate), "dropout: {rate} is no probability");
@@ -42,20 +48,20 @@ pub fn dropout<T: Real, D: Rank>(y: &mut ArrayRef<T, D>, x: &ArrayRef<T, D>, rat
 }
 
 #[derive(pullback_macros::Rule)]
-#[rule(pub fn dropout<T: Real, D: Rank>(y: &mut ArrayRef<T, D>, x: &ArrayRef<T, D>, rate: T, seed: u64, draw: u64))]
-struct Dropout<T: Real, D: Rank> {
+#[rule(pub fn dropout<T: Number, D: Rank>(y: &mut ArrayRef<T, D>, x: &ArrayRef<T, D>, rate: T, seed: u64, draw: u64))]
+struct Dropout<T: Number, D: Rank> {
     #[rule(restores = y)]
     old: Saved<T>,
     dimension: PhantomData<D>,
 }
 
-impl<T: Real, D: Rank> Default for Dropout<T, D> {
+impl<T: Number, D: Rank> Default for Dropout<T, D> {
     fn default() -> Self {
         Dropout { old: Saved::default(), dimension: PhantomData }
     }
 }
 
-impl<T: Real, D: Rank> Dropout<T, D> {
+impl<T: Number, D: Rank> Dropout<T, D> {
     fn forward(&mut self, y: &mut ArrayRef<T, D>, x: &ArrayRef<T, D>, rate: T, seed: u64, draw: u64) {
         self.old.save_to_restore(y);
         dropout(y, x, rate, seed, draw);
@@ -86,13 +92,13 @@ impl<T: Real, D: Rank> Dropout<T, D> {
             dx.iter().zip(&dy).for_each(|(dx, dy)| dx.accumulate(dy.get()));
         }
         dy.for_each(|cell| cell.set(T::ZERO));
-        if dfactor == T::ZERO { T::ZERO } else { dfactor * factor * factor }
+        if dfactor.is_zero() { T::ZERO } else { dfactor * factor * factor }
     }
 }
 
 /// What `dropout` is tested on. No random number is so near to the rate that differences would find it on the other side.
 #[allow(clippy::type_complexity, reason = "the arguments of dropout")]
-pub fn dropout_case<T: Real>() -> Case<(Array2<T>, Array2<T>, T, u64, u64)> {
+pub fn dropout_case<T: Number>() -> Case<(Array2<T>, Array2<T>, T, u64, u64)> {
     let random = &mut Random::new();
     let shapes = [(3, 5), (1, 1), (0, 4), (4, 3), (7, 2)];
     let inputs = shapes.into_iter().zip([0.3, 0.1, 0.5, 0.9, 0.62]).enumerate().map(|(i, ((n, m), rate))| {

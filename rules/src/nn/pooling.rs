@@ -8,7 +8,7 @@ use super::cases::{Case, LAYOUTS, Random};
 use super::windows::{Images, Slide, of_planes};
 use crate::activation::{Dual, DualMut};
 use crate::heap::heap_size;
-use crate::linalg::Real;
+use crate::linalg::Number;
 use crate::saved::Saved;
 use crate::shadow::{Accumulate, ArrayCells};
 
@@ -74,11 +74,11 @@ struct Average;
 heap_size! { [] Average {} }
 
 impl Average {
-    fn size<T: Real>([down, across]: [Slide; 2]) -> T {
+    fn size<T: Number>([down, across]: [Slide; 2]) -> T {
         T::of((down.window * across.window) as f64)
     }
 
-    fn forward<T: Real>(&mut self, _: &str, slides: [Slide; 2], y: &mut ArrayRef4<T>, x: &ArrayRef4<T>) {
+    fn forward<T: Number>(&mut self, _: &str, slides: [Slide; 2], y: &mut ArrayRef4<T>, x: &ArrayRef4<T>) {
         let size = Self::size::<T>(slides);
         for (mut y, x) in y.outer_iter_mut().zip(x.outer_iter()) {
             for (mut y, x) in y.outer_iter_mut().zip(x.outer_iter()) {
@@ -90,7 +90,7 @@ impl Average {
         }
     }
 
-    fn pullback<T: Real>(
+    fn pullback<T: Number>(
         &self,
         slides: [Slide; 2],
         dy: ArrayCells<'_, T, Ix4>,
@@ -120,7 +120,7 @@ struct Maximum {
 heap_size! { [] Maximum { indices } }
 
 impl Maximum {
-    fn forward<T: Real>(
+    fn forward<T: Number>(
         &mut self,
         function: &str,
         slides: [Slide; 2],
@@ -152,7 +152,7 @@ impl Maximum {
         }
     }
 
-    fn pullback<T: Real>(
+    fn pullback<T: Number>(
         &self,
         _: [Slide; 2],
         dy: ArrayCells<'_, T, Ix4>,
@@ -173,25 +173,25 @@ impl Maximum {
 macro_rules! pooling {
     ($(#[$doc:meta])* fn $name:ident = $Rule:ident; $kernel:ident, $N:literal, $D:ty) => {
         $(#[$doc])*
-        pub fn $name<T: Real>(y: &mut ArrayRef<T, $D>, x: &ArrayRef<T, $D>, options: Pooling<$N>) {
+        pub fn $name<T: Number>(y: &mut ArrayRef<T, $D>, x: &ArrayRef<T, $D>, options: Pooling<$N>) {
             let mut rule = $Rule::default();
             rule.old.forgo();
             rule.forward(y, x, options);
         }
 
         #[derive(Default, pullback_macros::Rule)]
-        #[rule(pub fn $name<T: Real>(
+        #[rule(pub fn $name<T: Number>(
             y: &mut ArrayRef<T, $D>,
             x: &ArrayRef<T, $D>,
             #[constant] options: Pooling<$N>,
         ))]
-        struct $Rule<T: Real> {
+        struct $Rule<T: Number> {
             #[rule(restores = y)]
             old: Saved<T>,
             kernel: $kernel,
         }
 
-        impl<T: Real> $Rule<T> {
+        impl<T: Number> $Rule<T> {
             fn forward(&mut self, y: &mut ArrayRef<T, $D>, x: &ArrayRef<T, $D>, options: Pooling<$N>) {
                 self.old.save_to_restore(y);
                 let (mut y, x) = (Images::planes(y.view_mut()), Images::planes(x.view()));
@@ -324,7 +324,7 @@ fn places(input: usize, axis: usize, Pooling { window, stride, padding }: Poolin
 }
 
 /// What the pooling of lines is tested on.
-pub fn pool1d_case<T: Real>() -> Case<(Array3<T>, Array3<T>, Pooling<1>)> {
+pub fn pool1d_case<T: Number>() -> Case<(Array3<T>, Array3<T>, Pooling<1>)> {
     let random = &mut Random::new();
     let of_lines = |Pooling { window: [_, window], stride: [_, stride], padding: [_, padding] }| Pooling {
         window: [window],
@@ -349,7 +349,7 @@ pub fn pool1d_case<T: Real>() -> Case<(Array3<T>, Array3<T>, Pooling<1>)> {
 }
 
 /// What the pooling of planes is tested on.
-pub fn pool2d_case<T: Real>() -> Case<(Array4<T>, Array4<T>, Pooling<2>)> {
+pub fn pool2d_case<T: Number>() -> Case<(Array4<T>, Array4<T>, Pooling<2>)> {
     let random = &mut Random::new();
     let inputs =
         VARIANTS.into_iter().enumerate().map(|(variant, ([batch, channels, height, width], options))| {

@@ -6,7 +6,7 @@ use ndarray::{
     ArrayBase, ArrayRef2, ArrayView1, ArrayView3, ArrayViewMut1, Axis, Dimension, Ix3, Ix4, RawData, Zip, s,
 };
 
-use crate::linalg::Real;
+use crate::linalg::Number;
 use crate::shadow::{Accumulate, ArrayCells};
 
 /// The dimension of images: channels of lines, or of planes, behind the axis that numbers them.
@@ -97,7 +97,7 @@ impl Slide {
 }
 
 /// For each channel and each element of the window a row: what that element meets at all places, and zero where it meets padding.
-pub(super) fn unfold<T: Real>(image: ArrayView3<'_, T>, slides: [Slide; 2], rows: &mut ArrayRef2<T>) {
+pub(super) fn unfold<T: Number>(image: ArrayView3<'_, T>, slides: [Slide; 2], rows: &mut ArrayRef2<T>) {
     let rows = rows.as_slice_mut().expect("no gaps");
     each_line(image.dim().0, slides, |Line { channel, row, elements, inside, first }| {
         let line = &mut rows[elements];
@@ -110,7 +110,7 @@ pub(super) fn unfold<T: Real>(image: ArrayView3<'_, T>, slides: [Slide; 2], rows
 }
 
 /// Adds what [`unfold`] would take from an element of the image to the shadow of that element.
-pub(super) fn fold<T: Real>(image: ArrayCells<'_, T, Ix3>, slides: [Slide; 2], rows: &ArrayRef2<T>) {
+pub(super) fn fold<T: Number>(image: ArrayCells<'_, T, Ix3>, slides: [Slide; 2], rows: &ArrayRef2<T>) {
     let rows = rows.as_slice().expect("no gaps");
     each_line(image.dim().0, slides, |Line { channel, row, elements, inside, first }| {
         let Some(row) = row else { return };

@@ -7,7 +7,7 @@ use ndarray::{ArrayRef, ArrayView};
 use super::sequences::{normals, uniforms};
 use crate::activation::{Dual, DualMut};
 use crate::arrays::Rank;
-use crate::linalg::Real;
+use crate::linalg::Number;
 use crate::saved::Saved;
 use crate::shadow::Accumulate;
 
@@ -27,19 +27,19 @@ use crate::shadow::Accumulate;
 ///
 /// # Gradient
 /// *l̇ = Σ (1 − uᵢ)·ẏᵢ*, *ḣ = Σ uᵢ·ẏᵢ*, then *ẏ ← 0* (Kingma and Welling, *Auto-encoding variational Bayes*, 2014). The *uᵢ* are made again.
-pub fn uniform<T: Real, D: Rank>(y: &mut ArrayRef<T, D>, low: T, high: T, seed: u64, draw: u64) {
+pub fn uniform<T: Number, D: Rank>(y: &mut ArrayRef<T, D>, low: T, high: T, seed: u64, draw: u64) {
     y.iter_mut().zip(uniforms(seed, draw)).for_each(|(y, u): (_, T)| *y = low + (high - low) * u);
 }
 
 #[derive(pullback_macros::Rule, Default)]
-#[rule(pub fn uniform<T: Real, D: Rank>(y: &mut ArrayRef<T, D>, low: T, high: T, seed: u64, draw: u64))]
-struct Uniform<T: Real, D: Rank> {
+#[rule(pub fn uniform<T: Number, D: Rank>(y: &mut ArrayRef<T, D>, low: T, high: T, seed: u64, draw: u64))]
+struct Uniform<T: Number, D: Rank> {
     #[rule(restores = y)]
     old: Saved<T>,
     dimension: PhantomData<D>,
 }
 
-impl<T: Real, D: Rank> Uniform<T, D> {
+impl<T: Number, D: Rank> Uniform<T, D> {
     fn forward(&mut self, y: &mut ArrayRef<T, D>, low: T, high: T, seed: u64, draw: u64) {
         self.old.save_to_restore(y);
         uniform(y, low, high, seed, draw);
@@ -73,7 +73,7 @@ impl<T: Real, D: Rank> Uniform<T, D> {
 ///
 /// # Panics
 /// If means or deviations cannot be broadcast.
-pub fn normal<T: Real, D: Rank, M: Rank, S: Rank>(
+pub fn normal<T: Number, D: Rank, M: Rank, S: Rank>(
     y: &mut ArrayRef<T, D>,
     mean: &ArrayRef<T, M>,
     deviation: &ArrayRef<T, S>,
@@ -96,20 +96,20 @@ fn stretched<'a, T, D: Rank, E: Rank>(x: &'a ArrayRef<T, E>, shape: &D) -> Array
 }
 
 #[derive(pullback_macros::Rule, Default)]
-#[rule(pub fn normal<T: Real, D: Rank, M: Rank, S: Rank>(
+#[rule(pub fn normal<T: Number, D: Rank, M: Rank, S: Rank>(
     y: &mut ArrayRef<T, D>,
     mean: &ArrayRef<T, M>,
     deviation: &ArrayRef<T, S>,
     seed: u64,
     draw: u64,
 ))]
-struct Normal<T: Real, D: Rank, M: Rank, S: Rank> {
+struct Normal<T: Number, D: Rank, M: Rank, S: Rank> {
     #[rule(restores = y)]
     old: Saved<T>,
     dimensions: PhantomData<(D, M, S)>,
 }
 
-impl<T: Real, D: Rank, M: Rank, S: Rank> Normal<T, D, M, S> {
+impl<T: Number, D: Rank, M: Rank, S: Rank> Normal<T, D, M, S> {
     fn forward(
         &mut self,
         y: &mut ArrayRef<T, D>,

@@ -2,7 +2,7 @@
 
 use super::philox::philox;
 use crate::MatrixScalar;
-use crate::linalg::Real;
+use crate::linalg::Number;
 
 /// The words of one draw.
 struct Words {
@@ -52,7 +52,7 @@ pub(crate) fn uniforms<T: MatrixScalar>(seed: u64, draw: u64) -> impl Iterator<I
 }
 
 /// Numbers of the standard normal distribution, in pairs (Box and Muller, *A note on the generation of random normal deviates*, 1958).
-pub(crate) fn normals<T: Real>(seed: u64, draw: u64) -> impl Iterator<Item = T> {
+pub(crate) fn normals<T: Number>(seed: u64, draw: u64) -> impl Iterator<Item = T> {
     let mut words = Words::new(seed, draw);
     std::iter::repeat_with(move || {
         // Not the logarithm of 0.

@@ -8,8 +8,8 @@ use crate::tangent::Value;
 /// call these as `Real::exp(x)`. The bounds are those of `f64`; for `f32` it is 0.51 ulp.
 #[diagnostic::on_unimplemented(
     message = "functions of elements are not computed of `{Self}`",
-    note = "`fused!` functions, `pullback::nn` and products in any memory are for `f32` and `f64`: a function that runs on dual numbers loops over \
-            elements, or calls `pullback::blas` and `pullback::linalg`; or leave out `dual`"
+    note = "`fused!` functions, functions of `pullback::nn` such as activations and `softmax`, and products in any memory are for `f32` and `f64`: a \
+            function that runs on dual numbers computes with whole arrays, `x.mapv(|x| x.tanh())`, or loops over elements; or leave out `dual`"
 )]
 pub trait Real: Scalar + Element + Value<Tangent = Self> {
     /// The number nearest to `value`.

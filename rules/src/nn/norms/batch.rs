@@ -9,7 +9,7 @@ use super::{
     through_scale,
 };
 use crate::activation::{Dual, DualMut};
-use crate::linalg::Real;
+use crate::linalg::Number;
 use crate::nn::cases::{Case, LAYOUTS, Random};
 use crate::saved::Saved;
 use crate::shadow::{ArrayCells, Shadow};
@@ -40,7 +40,7 @@ use crate::shadow::{ArrayCells, Shadow};
 /// # Panics
 /// If the shapes do not fit, or a channel has fewer than two elements.
 #[allow(clippy::too_many_arguments, reason = "what it takes")]
-pub fn batch_norm<T: Real, D: Channels>(
+pub fn batch_norm<T: Number, D: Channels>(
     y: &mut ArrayRef<T, D>,
     x: &ArrayRef<T, D>,
     gain: &ArrayRef1<T>,
@@ -56,7 +56,7 @@ pub fn batch_norm<T: Real, D: Channels>(
 }
 
 #[derive(pullback_macros::Rule)]
-#[rule(pub fn batch_norm<T: Real, D: Channels>(
+#[rule(pub fn batch_norm<T: Number, D: Channels>(
     y: &mut ArrayRef<T, D>,
     x: &ArrayRef<T, D>,
     gain: &ArrayRef1<T>,
@@ -66,7 +66,7 @@ pub fn batch_norm<T: Real, D: Channels>(
     momentum: T,
     epsilon: T,
 ))]
-struct BatchNorm<T: Real, D: Channels> {
+struct BatchNorm<T: Number, D: Channels> {
     #[rule(restores = y)]
     old: Saved<T>,
     old_mean: Saved<T>,
@@ -76,7 +76,7 @@ struct BatchNorm<T: Real, D: Channels> {
     dimension: PhantomData<D>,
 }
 
-impl<T: Real, D: Channels> Default for BatchNorm<T, D> {
+impl<T: Number, D: Channels> Default for BatchNorm<T, D> {
     fn default() -> Self {
         BatchNorm {
             old: Saved::default(),
@@ -89,11 +89,11 @@ impl<T: Real, D: Channels> Default for BatchNorm<T, D> {
 }
 
 /// The variance of a sample as an estimate of that of what it was taken from is this times the mean square.
-fn unbiased<T: Real>(n: usize) -> T {
+fn unbiased<T: Number>(n: usize) -> T {
     T::of(n as f64 / (n - 1) as f64)
 }
 
-impl<T: Real, D: Channels> BatchNorm<T, D> {
+impl<T: Number, D: Channels> BatchNorm<T, D> {
     #[allow(clippy::too_many_arguments, reason = "those of the function")]
     fn forward(
         &mut self,
@@ -210,7 +210,7 @@ impl<T: Real, D: Channels> BatchNorm<T, D> {
 ///
 /// # Panics
 /// If the shapes do not fit.
-pub fn batch_norm_inference<T: Real, D: Channels>(
+pub fn batch_norm_inference<T: Number, D: Channels>(
     y: &mut ArrayRef<T, D>,
     x: &ArrayRef<T, D>,
     gain: &ArrayRef1<T>,
@@ -230,7 +230,7 @@ pub fn batch_norm_inference<T: Real, D: Channels>(
 }
 
 #[derive(pullback_macros::Rule)]
-#[rule(pub fn batch_norm_inference<T: Real, D: Channels>(
+#[rule(pub fn batch_norm_inference<T: Number, D: Channels>(
     y: &mut ArrayRef<T, D>,
     x: &ArrayRef<T, D>,
     gain: &ArrayRef1<T>,
@@ -239,19 +239,19 @@ pub fn batch_norm_inference<T: Real, D: Channels>(
     variance: &ArrayRef1<T>,
     epsilon: T,
 ))]
-struct BatchNormInference<T: Real, D: Channels> {
+struct BatchNormInference<T: Number, D: Channels> {
     #[rule(restores = y)]
     old: Saved<T>,
     dimension: PhantomData<D>,
 }
 
-impl<T: Real, D: Channels> Default for BatchNormInference<T, D> {
+impl<T: Number, D: Channels> Default for BatchNormInference<T, D> {
     fn default() -> Self {
         BatchNormInference { old: Saved::default(), dimension: PhantomData }
     }
 }
 
-impl<T: Real, D: Channels> BatchNormInference<T, D> {
+impl<T: Number, D: Channels> BatchNormInference<T, D> {
     #[allow(clippy::too_many_arguments, reason = "those of the function")]
     fn forward(
         &mut self,
@@ -308,7 +308,7 @@ impl<T: Real, D: Channels> BatchNormInference<T, D> {
 
 type BatchNormArguments<T, D> = (Array<T, D>, Array<T, D>, Array1<T>, Array1<T>, Array1<T>, Array1<T>, T, T);
 
-fn arguments<T: Real, D: Channels>(
+fn arguments<T: Number, D: Channels>(
     random: &mut Random,
     variant: usize,
     shape: D,
@@ -325,7 +325,7 @@ fn arguments<T: Real, D: Channels>(
 
 /// What `batch_norm` is tested on, for features and for planes.
 #[allow(clippy::type_complexity, reason = "two lists of arguments")]
-pub fn batch_norm_case<T: Real>() -> (Case<BatchNormArguments<T, Ix2>>, Case<BatchNormArguments<T, Ix4>>) {
+pub fn batch_norm_case<T: Number>() -> (Case<BatchNormArguments<T, Ix2>>, Case<BatchNormArguments<T, Ix4>>) {
     let random = &mut Random::new();
     let features = [Ix2(5, 3), Ix2(2, 1), Ix2(3, 0), Ix2(7, 4)];
     let planes = [Ix4(2, 3, 2, 3), Ix4(3, 1, 1, 1), Ix4(1, 2, 3, 1), Ix4(2, 0, 2, 2), Ix4(2, 2, 5, 3)];
@@ -354,7 +354,7 @@ pub fn batch_norm_case<T: Real>() -> (Case<BatchNormArguments<T, Ix2>>, Case<Bat
 type InferenceArguments<T, D> = (Array<T, D>, Array<T, D>, Array1<T>, Array1<T>, Array1<T>, Array1<T>, T);
 
 /// What `batch_norm_inference` is tested on.
-pub fn batch_norm_inference_case<T: Real>() -> Case<InferenceArguments<T, Ix4>> {
+pub fn batch_norm_inference_case<T: Number>() -> Case<InferenceArguments<T, Ix4>> {
     let random = &mut Random::new();
     let planes = [Ix4(2, 3, 2, 3), Ix4(1, 1, 1, 1), Ix4(0, 2, 3, 1), Ix4(2, 0, 2, 2), Ix4(2, 2, 5, 3)];
     let mut of = |(variant, shape)| {

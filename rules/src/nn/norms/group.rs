@@ -10,7 +10,7 @@ use super::{
     through_scale,
 };
 use crate::activation::{Dual, DualMut};
-use crate::linalg::Real;
+use crate::linalg::Number;
 use crate::nn::cases::{Case, LAYOUTS, Random};
 use crate::saved::Saved;
 
@@ -38,7 +38,7 @@ use crate::saved::Saved;
 ///
 /// # Panics
 /// If the shapes do not fit, or the channels cannot be divided into so many groups.
-pub fn group_norm<T: Real, D: Channels>(
+pub fn group_norm<T: Number, D: Channels>(
     y: &mut ArrayRef<T, D>,
     x: &ArrayRef<T, D>,
     gain: &ArrayRef1<T>,
@@ -52,7 +52,7 @@ pub fn group_norm<T: Real, D: Channels>(
 }
 
 #[derive(pullback_macros::Rule)]
-#[rule(pub fn group_norm<T: Real, D: Channels>(
+#[rule(pub fn group_norm<T: Number, D: Channels>(
     y: &mut ArrayRef<T, D>,
     x: &ArrayRef<T, D>,
     gain: &ArrayRef1<T>,
@@ -60,7 +60,7 @@ pub fn group_norm<T: Real, D: Channels>(
     groups: usize,
     epsilon: T,
 ))]
-struct GroupNorm<T: Real, D: Channels> {
+struct GroupNorm<T: Number, D: Channels> {
     #[rule(restores = y)]
     old: Saved<T>,
     /// Of each group of each member in turn.
@@ -68,7 +68,7 @@ struct GroupNorm<T: Real, D: Channels> {
     dimension: PhantomData<D>,
 }
 
-impl<T: Real, D: Channels> Default for GroupNorm<T, D> {
+impl<T: Number, D: Channels> Default for GroupNorm<T, D> {
     fn default() -> Self {
         GroupNorm { old: Saved::default(), moments: Vec::new(), dimension: PhantomData }
     }
@@ -84,7 +84,7 @@ fn channels_of_groups<T, D: Channels>(
     (0..groups).map(move |group| group * size..(group + 1) * size)
 }
 
-impl<T: Real, D: Channels> GroupNorm<T, D> {
+impl<T: Number, D: Channels> GroupNorm<T, D> {
     fn forward(
         &mut self,
         y: &mut ArrayRef<T, D>,
@@ -164,7 +164,7 @@ impl<T: Real, D: Channels> GroupNorm<T, D> {
 
 type Arguments<T, D> = (Array<T, D>, Array<T, D>, Array1<T>, Array1<T>, usize, T);
 
-fn arguments<T: Real, D: Channels>(
+fn arguments<T: Number, D: Channels>(
     random: &mut Random,
     variant: usize,
     shape: D,
@@ -178,7 +178,7 @@ fn arguments<T: Real, D: Channels>(
 
 /// What `group_norm` is tested on, for features and for planes.
 #[allow(clippy::type_complexity, reason = "two lists of arguments")]
-pub fn group_norm_case<T: Real>() -> (Case<Arguments<T, Ix2>>, Case<Arguments<T, Ix4>>) {
+pub fn group_norm_case<T: Number>() -> (Case<Arguments<T, Ix2>>, Case<Arguments<T, Ix4>>) {
     let random = &mut Random::new();
     let features = [(Ix2(3, 6), 2), (Ix2(1, 1), 1), (Ix2(0, 4), 2), (Ix2(2, 5), 1)];
     let inputs =

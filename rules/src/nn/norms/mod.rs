@@ -9,7 +9,7 @@ use ndarray::{
 
 use crate::arrays::Rank;
 use crate::blas::vectorised::{Kernel, vectorised};
-use crate::linalg::Real;
+use crate::linalg::Number;
 use crate::shadow::{Accumulate, ArrayCells};
 
 /// A dimension with an axis for the members of a batch, and one for their channels: any but `Ix0` and `Ix1`.
@@ -24,7 +24,7 @@ struct Moments<T> {
     variance: T,
 }
 
-impl<T: Real> Moments<T> {
+impl<T: Number> Moments<T> {
     /// In one pass over memory: those of parts that stay in the cache, brought together (Chan, Golub and LeVeque, *Updating formulae and a
     /// pairwise algorithm for computing sample variances*, 1979).
     fn of<D: Dimension>(x: &ArrayView<'_, T, D>) -> Self {
@@ -54,7 +54,7 @@ impl<T: Real> Moments<T> {
 const LANES: usize = 16;
 
 /// *Σ f(xᵢ)*
-fn sum_of<T: Real>(x: ArrayView1<'_, T>, f: impl Fn(T) -> T) -> T {
+fn sum_of<T: Number>(x: ArrayView1<'_, T>, f: impl Fn(T) -> T) -> T {
     match x.to_slice() {
         Some(x) => vectorised(SumOf { x, f }),
         None => x.iter().map(|&x| f(x)).sum(),
@@ -66,7 +66,7 @@ struct SumOf<'a, T, F> {
     f: F,
 }
 
-impl<T: Real, F: Fn(T) -> T> Kernel for SumOf<'_, T, F> {
+impl<T: Number, F: Fn(T) -> T> Kernel for SumOf<'_, T, F> {
     type Output = T;
 
     #[inline(always)]
@@ -81,12 +81,12 @@ impl<T: Real, F: Fn(T) -> T> Kernel for SumOf<'_, T, F> {
 }
 
 /// What comes to *σ² + ε* if *ṡ* comes to *s*: *−½·s³·ṡ*.
-fn through_scale<T: Real>(scale: T, d: T) -> T {
+fn through_scale<T: Number>(scale: T, d: T) -> T {
     -T::of(0.5) * scale * scale * scale * d
 }
 
 /// *y = (x − μ)·f + b* for one channel.
-fn normalise<T: Real, D: Dimension>(
+fn normalise<T: Number, D: Dimension>(
     y: ArrayViewMut<'_, T, D>,
     x: ArrayView<'_, T, D>,
     mean: T,
@@ -105,7 +105,7 @@ struct Sums<T> {
     centred: T,
 }
 
-impl<T: Real> Sums<T> {
+impl<T: Number> Sums<T> {
     fn of<D: Dimension>(dy: Option<ArrayCells<'_, T, D>>, x: ArrayView<'_, T, D>, mean: T) -> Self {
         let mut sums = Sums { plain: T::ZERO, centred: T::ZERO };
         if let Some(dy) = dy {
@@ -136,7 +136,7 @@ struct OfRow<'a, T> {
     mean: T,
 }
 
-impl<T: Real> Kernel for OfRow<'_, T> {
+impl<T: Number> Kernel for OfRow<'_, T> {
     type Output = Sums<T>;
 
     #[inline(always)]
@@ -158,7 +158,7 @@ impl<T: Real> Kernel for OfRow<'_, T> {
 }
 
 /// *ẋ += f·ẏ + c + s·(x − μ)* for one channel: what comes through *y = (x − μ)·f + b*, and through mean and variance.
-fn pull<T: Real, D: Dimension>(
+fn pull<T: Number, D: Dimension>(
     dx: ArrayCells<'_, T, D>,
     dy: Option<ArrayCells<'_, T, D>>,
     x: ArrayView<'_, T, D>,
@@ -190,7 +190,7 @@ fn of_each_channel<'a, T>(function: &str, x: &'a ArrayRef1<T>, channels: usize) 
 }
 
 /// Adds to the gradient of such a number.
-fn add_to_channel<T: Real>(shadow: Option<ArrayCells<'_, T, Ix1>>, c: usize, d: T) {
+fn add_to_channel<T: Number>(shadow: Option<ArrayCells<'_, T, Ix1>>, c: usize, d: T) {
     if let Some(cells) = shadow {
         cells[if cells.len() == 1 { 0 } else { c }].accumulate(d);
     }
@@ -207,6 +207,6 @@ fn channels_of<T, D: Channels>(function: &str, y: &ArrayRef<T, D>, x: &ArrayRef<
     shape[1]
 }
 
-fn clear<T: Real, D: Dimension>(cells: ArrayCells<'_, T, D>) {
+fn clear<T: Number, D: Dimension>(cells: ArrayCells<'_, T, D>) {
     cells.for_each(|cell| cell.set(T::ZERO));
 }
