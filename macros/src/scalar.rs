@@ -161,8 +161,7 @@ impl NonDifferentiable {
     pub(crate) fn expand(mut self) -> syn::Result<TokenStream> {
         let mut errors = Errors::default();
         let signature = Signature::parse(&self.vis, &mut self.sig, &mut errors);
-        let generics = &signature.generics;
-        refuse_generics(generics, generics.params().count() == generics.scalars.len().min(1), &mut errors);
+        refuse_generics(&signature.generics, false, &mut errors);
         signature.refuse_callables(&mut errors);
         for parameter in signature.parameters.iter().filter(|p| p.passing == Passing::Unique) {
             errors.push(

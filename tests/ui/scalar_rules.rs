@@ -21,12 +21,12 @@ fn mixed<T: Float, U: Float>(x: T, y: U) -> T {
 }
 scalar_rule!(fn mixed<T: Float, U: Float>(x: T, y: U) -> T => y, x);
 
-fn wrapped<T: Clone>(x: f64, y: T) -> f64 {
+fn wrapped<T: Clone>(x: f64, _y: T) -> f64 {
     x
 }
-scalar_rule!(fn wrapped<T: Clone>(x: f64, #[constant] y: T) -> f64 => 1.0);
+scalar_rule!(fn wrapped<T: Clone>(x: f64, #[constant] _y: T) -> f64 => 1.0);
 
-fn largest<T: Float>(x: T) -> usize {
+fn largest<T: Float>(_x: T) -> usize {
     0
 }
 non_differentiable!(fn largest<T: Float>(x: T) -> usize);
