@@ -37,7 +37,7 @@
 //! * [CUDA devices](guide::cuda): the same functions on the arrays of a GPU.
 //! * [Solvers of other crates](guide::interoperability), to which [`interop`] hands functions.
 //! * [The catalogue](guide::catalogue) of the rules that there are: matrix products [`mul_into()`] and [`gemm()`], all of [`blas`] and
-//!   [`linalg`].
+//!   [`linalg`], [special functions](special).
 //!
 //! # Features
 //! None is on by default.

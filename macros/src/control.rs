@@ -72,6 +72,7 @@ impl Parser<'_> {
                 .zipped(&stmt)
                 .or_else(|| self.accumulated(&stmt))
                 .or_else(|| self.folded(&stmt))
+                .or_else(|| self.views_apart(&stmt))
                 .or_else(|| self.rewrite(&stmt))
                 .or_else(|| self.moving(&stmt, last))
                 .or_else(|| self.lowered(&stmt))

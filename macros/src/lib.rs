@@ -339,9 +339,12 @@ pub fn differentiable_type(input: TokenStream) -> TokenStream {
 /// order; they may use the parameters, and the output by the name that `= name` gives it. The pullback multiplies
 /// each by the gradient with respect to the output. With `pub` before `fn`, the type that is generated is public as well.
 ///
+/// Of a function that is generic over a `Float`, `fn softplus<T: Float>(x: T) -> T`, the formulas are so, too. It then has a rule for
+/// dual numbers, whose second derivatives are those of the formulas.
+///
 /// # Errors
 /// Active parameters are numbers by value. References, and results other than a number, take `#[derive(Rule)]`. So does a
-/// generic function.
+/// function that is generic over more than one `T: Float`.
 ///
 /// The guide has [examples](https://docs.rs/pullback/latest/pullback/guide/rules/).
 #[proc_macro]

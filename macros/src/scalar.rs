@@ -8,6 +8,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr, Ident, Token, Type, Visibility};
 
 use crate::errors::Errors;
+use crate::generics::Generics;
 use crate::signature::{Passing, Signature};
 
 /// `= y`, a name for the output in the formulas behind it.
@@ -22,37 +23,44 @@ fn output_name(input: ParseStream) -> syn::Result<Option<Ident>> {
 /// The type that bears a function's name, with `rule`, where there is no gradient object. It has braces because a unit
 /// struct would be a value of the function's name as well.
 fn register(signature: &Signature, rule: TokenStream) -> TokenStream {
-    let Signature { vis, name, .. } = signature;
+    let Signature { vis, name, generics, .. } = signature;
     let doc = format!("The rule of the function `{name}`.");
-    let function = signature.function();
+    let (function, ty) = (signature.function(), signature.ty());
+    let (declared, _, clause) = generics.split();
+    let (definition, types) = (generics.declaration().0, generics.types());
+    let marker =
+        (!generics.is_empty()).then(|| quote!(generics: ::core::marker::PhantomData<fn() -> #types>));
+    let (as_callee, on_duals) = (signature.numbers_as_callee(), signature.itself_on_duals());
     quote! {
         #[doc = #doc]
         #[allow(non_camel_case_types)]
-        #vis struct #name {}
+        #vis struct #name #definition #clause { #marker }
         #[allow(unused, non_local_definitions, clippy::all, clippy::pedantic)]
         const _: () = {
             use ::pullback::__private as __pb;
             #function
-            impl __pb::HasRule for #name {
+            impl #declared __pb::HasRule for #ty #clause {
                 fn make_rule() -> impl __pb::Rule<Function = Self> + 'static {
                     Self::rule()
                 }
             }
-            impl #name {
+            impl #declared #ty #clause {
                 #[doc = #doc]
-                pub fn rule() -> impl __pb::Rule<Function = #name> {
+                pub fn rule() -> impl __pb::Rule<Function = #ty> {
                     #rule
                 }
             }
+            #as_callee
+            #on_duals
         };
     }
 }
 
-fn no_generics(sig: &syn::Signature, errors: &mut Errors) {
-    if !sig.generics.params.is_empty() {
+fn refuse_generics(generics: &Generics, allowed: bool, errors: &mut Errors) {
+    if !generics.is_empty() && !allowed {
         errors.push(
-            &sig.generics.params,
-            "a rule in one line is for one type: use `#[derive(Rule)]` for a generic function",
+            generics.declaration().0,
+            "a rule in one line is for one type, that of numbers also for `<T: Float>`: use `#[derive(Rule)]` for other generic functions",
         );
     }
 }
@@ -79,8 +87,9 @@ impl Parse for ScalarRule {
 impl ScalarRule {
     pub(crate) fn expand(mut self) -> syn::Result<TokenStream> {
         let mut errors = Errors::default();
-        no_generics(&self.sig, &mut errors);
         let signature = Signature::parse(&self.vis, &mut self.sig, &mut errors);
+        let generics = &signature.generics;
+        refuse_generics(generics, generics.params().count() == generics.scalars.len().min(1), &mut errors);
         signature.refuse_callables(&mut errors);
         let active: Vec<_> = signature.parameters.iter().filter(|p| !p.constant).collect();
         for parameter in &active {
@@ -109,7 +118,7 @@ impl ScalarRule {
             );
         }
         errors.finish()?;
-        let name = &signature.name;
+        let (ty, primal) = (signature.ty(), signature.primal());
         let names = signature.names();
         let mut partials = self.partials.iter();
         let gradients = signature.parameters.iter().map(|p| match p.constant {
@@ -124,9 +133,9 @@ impl ScalarRule {
         let residual = if self.output.is_some() { quote!((#y, #y)) } else { quote!((#y, ())) };
         let pattern = if self.output.is_some() { quote!(#y) } else { quote!(()) };
         let rule = quote! {
-            __pb::derived::<#name, _, _, _, _>(
+            __pb::derived::<#ty, _, _, _, _>(
                 (),
-                |_, (#(#names,)*)| { let #y = #name(#(#names),*); #residual },
+                |_, (#(#names,)*)| { let #y = #primal(#(#names),*); #residual },
                 |_, #pattern, (#(#names,)*), _, d| (#(#gradients,)*),
             )
         };
@@ -151,8 +160,8 @@ impl Parse for NonDifferentiable {
 impl NonDifferentiable {
     pub(crate) fn expand(mut self) -> syn::Result<TokenStream> {
         let mut errors = Errors::default();
-        no_generics(&self.sig, &mut errors);
         let signature = Signature::parse(&self.vis, &mut self.sig, &mut errors);
+        refuse_generics(&signature.generics, false, &mut errors);
         signature.refuse_callables(&mut errors);
         for parameter in signature.parameters.iter().filter(|p| p.passing == Passing::Unique) {
             errors.push(
@@ -161,13 +170,13 @@ impl NonDifferentiable {
             );
         }
         errors.finish()?;
-        let name = &signature.name;
+        let (ty, primal) = (signature.ty(), signature.primal());
         let names = signature.names();
         let zeros = names.iter().map(|_| quote!(__pb::zero()));
         let rule = quote! {
-            __pb::derived::<#name, _, _, _, _>(
+            __pb::derived::<#ty, _, _, _, _>(
                 (),
-                |_, (#(#names,)*)| (#name(#(#names),*), ()),
+                |_, (#(#names,)*)| (#primal(#(#names),*), ()),
                 |_, (), _, _, _| (#(#zeros,)*),
             )
         };

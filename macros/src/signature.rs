@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{FnArg, Ident, Pat, ReceiverKind, ReturnType, Type, Visibility};
 
+use crate::arrays::Shape;
 use crate::callable::Callable;
 use crate::calls::Own;
 use crate::dual::companion::ON_DUALS;
@@ -511,6 +512,7 @@ fn parameter(
         }
     };
     let mut written = (*typed.ty).clone();
+    tell_lifetimes(&mut written);
     elide(syntax, &mut written);
     resolve_self(&mut written, owner);
     if !marked && let Some(callable) = Callable::parse(name.as_ref(), &written, syntax, generics, errors) {
@@ -520,6 +522,10 @@ fn parameter(
         return Parameter { name, mutable, passing, owned, ty, syntax, constant, lent, callable };
     }
     let constant = marked || inert(&generics.kind_of(&written));
+    let refused = refused_array(&written, constant);
+    if let Some(why) = &refused {
+        errors.push(&typed.ty, why);
+    }
     if let (true, Type::Reference(reference)) = (constant, &mut written) {
         Lasting.visit_type_mut(&mut reference.elem);
     }
@@ -559,8 +565,56 @@ fn parameter(
         lent: None,
         callable: None,
     };
-    parameter.lend(&typed.ty, errors);
+    if refused.is_none() {
+        parameter.lend(&typed.ty, errors);
+    }
     parameter
+}
+
+/// The last segment of the path of a type of ndarray's, behind a reference or not.
+fn array_segment(ty: &mut Type) -> Option<&mut syn::PathSegment> {
+    match ty {
+        Type::Reference(reference) => array_segment(&mut reference.elem),
+        Type::Path(path) => {
+            path.path.segments.last_mut().filter(|segment| Shape::of_segment(segment).is_some())
+        }
+        _ => None,
+    }
+}
+
+fn is_view(segment: &syn::PathSegment) -> bool {
+    segment.ident.to_string().starts_with("ArrayView")
+}
+
+/// `ArrayView1<f64>` is `ArrayView1<'_, f64>`.
+fn tell_lifetimes(ty: &mut Type) {
+    if let Some(segment) = array_segment(ty)
+        && is_view(segment)
+        && let syn::PathArguments::AngleBracketed(arguments) = &mut segment.arguments
+        && !arguments.args.iter().any(|argument| matches!(argument, syn::GenericArgument::Lifetime(_)))
+    {
+        arguments.args.insert(0, syn::parse_quote!('_));
+    }
+}
+
+/// Why an array is not taken in this way.
+fn refused_array(written: &Type, constant: bool) -> Option<String> {
+    let mut ty = written.clone();
+    let shared = matches!(written, Type::Reference(reference) if reference.mutability.is_none());
+    let segment = array_segment(&mut ty)?;
+    let (name, arguments) = (segment.ident.to_string(), segment.arguments.to_token_stream().to_string());
+    if !constant && (name.ends_with('D') || arguments.contains("IxDyn")) {
+        let why = "how many dimensions an array has is part of its type differentiably: take `&Array2<f64>` or the like, which \
+                   `x.into_dimensionality::<Ix2>()` makes of this one";
+        return Some(why.into());
+    }
+    if !is_view(segment) || shared && !constant || !arguments.contains("'_") {
+        return None;
+    }
+    let reference = name.replace("ArrayViewMut", "ArrayRef").replace("ArrayView", "ArrayRef");
+    let arguments = arguments.replace(' ', "").replace("'_,", "").replace(',', ", ");
+    let mutable = if name.contains("Mut") { "mut " } else { "" };
+    Some(format!("a view is passed as `&{mutable}{reference}{arguments}`, to which `&{mutable}view` coerces"))
 }
 
 /// The type is a path with lifetimes: `Data<'_>`.

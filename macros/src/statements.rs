@@ -12,6 +12,7 @@ use crate::kind::names_other_type;
 use crate::parse::{Binding, CONTROL, Parser, assign_op, is_range};
 use crate::program::*;
 use crate::purity::without_shapes;
+use crate::rename::{Occurrences, bound};
 use crate::views::CHANGES;
 
 impl Parser<'_> {
@@ -158,6 +159,31 @@ impl Parser<'_> {
             }
         }
         Some(StatementKind::Let(Let { syntax: local.clone(), variables, tuple, init, aliases: Vec::new() }))
+    }
+
+    /// `let (a, b) = (x.row(0), x.row(1));`: a `let` for each view, which is another name for a place.
+    pub(crate) fn views_apart(&self, stmt: &Stmt) -> Option<Vec<Stmt>> {
+        let Stmt::Local(syn::Local { pat: Pat::Tuple(names), init: Some(init), .. }) = stmt else {
+            return None;
+        };
+        let Syn::Tuple(values) = &*init.expr else { return None };
+        let named = |part: &Pat| match part {
+            Pat::Ident(name) => name.by_ref.is_none() && name.subpat.is_none(),
+            part => matches!(part, Pat::Wild(_)),
+        };
+        let is_view = |value: &Syn| matches!(value, Syn::MethodCall(call) if self.viewed(call).is_some());
+        // The names mean in the values what they have meant before.
+        let hidden =
+            |name: &syn::Ident| values.elems.iter().any(|value| Occurrences::of(value).count(name) > 0);
+        if names.elems.len() != values.elems.len()
+            || !names.elems.iter().all(named)
+            || !values.elems.iter().any(is_view)
+            || bound(&Pat::Tuple(names.clone())).iter().any(hidden)
+        {
+            return None;
+        }
+        let lets = names.elems.iter().zip(&values.elems);
+        Some(lets.map(|(name, value)| syn::parse_quote!(let #name = #value;)).collect())
     }
 
     /// `let (a, b) = &pairs[i]`: the names stand for parts of a place.

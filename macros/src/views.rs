@@ -66,6 +66,19 @@ impl Parser<'_> {
             last
         };
         let (exists, item): (Syn, Item) = match (kind, index) {
+            (
+                "get",
+                Some(Syn::Tuple(syn::ExprTuple { elems, .. }) | Syn::Array(syn::ExprArray { elems, .. })),
+            ) => {
+                let (mut exists, mut at_all) = (Vec::new(), Vec::new());
+                for (axis, index) in elems.iter().enumerate() {
+                    let (at, axis) = (self.names.fresh("at"), syn::Index::from(axis));
+                    out.push(parse_quote!(let #at: usize = #index;));
+                    exists.push(quote!(#at < #x.shape()[#axis]));
+                    at_all.push(at);
+                }
+                (parse_quote!(#(#exists)&&*), place(parse_quote!(#x[[#(#at_all),*]]), unique))
+            }
             ("get", Some(index)) => {
                 let at = self.names.fresh("at");
                 out.push(parse_quote!(let #at: usize = #index;));

@@ -8,6 +8,7 @@ use crate::blas::MatrixScalar;
 use crate::dual::{DualNumber, Laned, Lanes};
 use crate::linalg::{Components, OrthogonalFactors, TriangularFactors};
 use crate::scalar::{ScalarRules, SinCosRule};
+use crate::special::Special;
 
 /// `f32` and `f64`, as derived code sees them: `#[differentiable]` adds this bound to type parameters that stand for a
 /// float. It brings arithmetic, but no method or constant whose name could meet one of the function's own bounds.
@@ -76,6 +77,7 @@ macro_rules! float {
             + TriangularFactors
             + OrthogonalFactors
             + Components
+            + Special
             + Debug
             + Display
             + LowerExp

@@ -53,6 +53,7 @@ mod shadow;
 mod snapshots;
 pub mod solve;
 mod sorting;
+pub mod special;
 mod state;
 mod tangent;
 

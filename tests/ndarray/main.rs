@@ -6,6 +6,7 @@ use pullback::testing::CountingAllocator;
 
 mod closures;
 mod elementary;
+mod fresh;
 mod layouts;
 mod memory;
 mod networks;

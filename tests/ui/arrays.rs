@@ -1,6 +1,6 @@
 //! What is not to be had of whole arrays.
 
-use ndarray::{Array1, Array2, Array3, Axis, s};
+use ndarray::{Array, Array1, Array2, Array3, ArrayD, ArrayView, ArrayView1, ArrayViewMut2, Axis, Ix2, IxDyn, s};
 use pullback::prelude::*;
 
 #[differentiable]
@@ -73,6 +73,26 @@ fn windows_of_cubes(x: &Array3<f64>) -> f64 {
         total += lane.sum();
     }
     total
+}
+
+#[differentiable]
+fn view_by_value(x: ArrayView1<f64>, _: ArrayView<'_, f32, Ix2>) -> f64 {
+    x.sum()
+}
+
+#[differentiable]
+fn view_to_write_to(x: &mut ArrayViewMut2<f64>) -> f64 {
+    x.sum()
+}
+
+#[differentiable]
+fn constant_view(#[constant] x: &ArrayView1<f64>, k: f64) -> f64 {
+    x.sum() * k
+}
+
+#[differentiable]
+fn any_dimensions(x: &ArrayD<f64>, _: &Array<f64, IxDyn>) -> f64 {
+    x.sum()
 }
 
 fn main() {}

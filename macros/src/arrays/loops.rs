@@ -8,6 +8,7 @@ use syn::{Expr, ExprClosure, Ident, Stmt, Type, parse_quote};
 
 use super::{Lower, Shape};
 use crate::closures::Site;
+use crate::iterators::consumers::generic;
 use crate::iterators::item::Item;
 use crate::iterators::source::product;
 use crate::parse::Parser;
@@ -377,7 +378,18 @@ impl Parser<'_> {
         let mut stmt = stmt.clone();
         let mut folds = Folds { parser: self, before: Vec::new(), changed: false };
         match &mut stmt {
-            Stmt::Local(local) => folds.visit_expr_mut(&mut local.init.as_mut()?.expr),
+            Stmt::Local(local) => {
+                let init = &mut local.init.as_mut()?.expr;
+                if let (syn::Pat::Type(typed), Expr::MethodCall(call)) = (&local.pat, &mut **init)
+                    && call.method == "collect"
+                    && call.turbofish.is_none()
+                    && Shape::of_type(&typed.ty).is_some()
+                {
+                    let ty = &typed.ty;
+                    call.turbofish = Some(parse_quote!(::<#ty>));
+                }
+                folds.visit_expr_mut(init);
+            }
             Stmt::Expr(Expr::ForLoop(_) | Expr::While(_), _) => return None,
             Stmt::Expr(expr, _) => folds.visit_expr_mut(expr),
             _ => return None,
@@ -464,7 +476,7 @@ fn element_of(array: &Expr, at: &[Expr]) -> Expr {
 }
 
 impl Folds<'_, '_> {
-    /// `x.to_vec()`, `Array1::from_iter(iterator)`: between arrays and iterators there is a vector.
+    /// `x.to_vec()`, `Array1::from_iter(iterator)`, `iterator.collect::<Array1<_>>()`: between arrays and iterators there is a vector.
     fn vector(&self, expr: &Expr) -> Option<Expr> {
         match expr {
             Expr::MethodCall(call) if call.method == "to_vec" && call.args.is_empty() => {
@@ -474,6 +486,21 @@ impl Folds<'_, '_> {
                     .suspects
                     .any(&**array)
                     .then(|| parse_quote!(#array.iter().copied().collect::<Vec<_>>()))
+            }
+            Expr::MethodCall(call) if call.method == "collect" => {
+                let Type::Path(path) = generic(call)? else { return None };
+                let mut owner = path.path.segments.into_iter().next_back()?;
+                if Shape::of_segment(&owner)?.rank != Some(1) {
+                    return None;
+                }
+                if let syn::PathArguments::AngleBracketed(arguments) = &mut owner.arguments {
+                    arguments.colon2_token = Some(Default::default());
+                }
+                let iterator = &call.receiver;
+                self.parser
+                    .suspects
+                    .any(&**iterator)
+                    .then(|| parse_quote!(::pullback::__private::ndarray::#owner::from_vec(#iterator.collect::<Vec<_>>())))
             }
             Expr::Call(call) if call.args.len() == 1 => {
                 let (Expr::Path(path), iterator) = (&*call.func, &call.args[0]) else { return None };

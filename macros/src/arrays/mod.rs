@@ -57,15 +57,15 @@ pub(crate) fn is_map(function: &syn::Path) -> bool {
     own(function).is_some_and(|name| name == "mapv" || name == "mapv_into" || name == "mapv_inplace")
 }
 
-/// The argument of one of our functions that is a number of the type of the elements.
-pub(crate) fn number_among(function: &syn::Path, args: &[ExprId]) -> Option<ExprId> {
-    match own(function)?.to_string().as_str() {
-        "scaled_add" | "listed" => args.first(),
-        "from_elem" | "var" | "std_dev" => args.get(1),
-        "var_axis" | "std_axis" => args.get(2),
-        _ => None,
+/// The arguments of one of our functions that are numbers of the type of the elements.
+pub(crate) fn numbers_among<'a>(function: &syn::Path, args: &'a [ExprId]) -> &'a [ExprId] {
+    match own(function).map(ToString::to_string).as_deref() {
+        Some("scaled_add" | "listed") => &args[..1],
+        Some("linspace") => &args[..2],
+        Some("from_elem" | "var" | "std_dev") => &args[1..2],
+        Some("var_axis" | "std_axis") => &args[2..3],
+        _ => &[],
     }
-    .copied()
 }
 
 /// The function that takes over the memory of an operand, where one of ours has borrowed what the source gives away, and the number of

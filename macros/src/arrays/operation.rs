@@ -204,6 +204,15 @@ impl Operation {
         {
             return Some(Operation { function: "line", operands: vec![(List, call.args[0].clone())] });
         }
+        let arg = |i: usize| call.args[i].clone();
+        let operation = |function, operands| Some(Operation { function, operands });
+        match (name.ident.to_string().as_str(), call.args.len()) {
+            ("linspace", 3) => {
+                return operation("linspace", vec![(Number, arg(0)), (Number, arg(1)), (Inert, arg(2))]);
+            }
+            ("from_diag", 1) => return operation("from_diag", vec![(Array, arg(0))]),
+            _ => {}
+        }
         let number = |value: TokenStream| -> Option<Expr> {
             match &shape.element {
                 None => Some(parse_quote!(#value)),
@@ -288,7 +297,8 @@ pub(super) fn shape_of_call(function: &str, operands: &[Option<Shape>]) -> Optio
         }
         name if NUMBERS.contains(&name) => None,
         "scaled_add" | "mapv_inplace" | "fill" => None,
-        "line" => Some(Shape { rank: Some(1), element: None }),
+        "line" | "linspace" => Some(Shape { rank: Some(1), element: None }),
+        "from_diag" => Some(operands.first()?.clone()?.with(Some(2))),
         name if name.ends_with("_assign") => None,
         "mapv" | "mapv_into" | "copy" | "duplicate" | "negate" | "negate_left" | "select" => {
             operands.first()?.clone()

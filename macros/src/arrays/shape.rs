@@ -31,7 +31,7 @@ impl Shape {
         }
     }
 
-    pub(super) fn of_segment(segment: &syn::PathSegment) -> Option<Shape> {
+    pub(crate) fn of_segment(segment: &syn::PathSegment) -> Option<Shape> {
         let name = segment.ident.to_string();
         let rest = name.strip_prefix("Array")?;
         let number = rest.trim_start_matches(|c: char| c.is_alphabetic());

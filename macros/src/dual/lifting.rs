@@ -115,7 +115,7 @@ impl Lifting<'_> {
                 self.wanted.extend(args);
             }
             ExprKind::Call { function: Callee::Function(path), args } => {
-                self.wanted.extend(crate::arrays::number_among(path, args));
+                self.wanted.extend(crate::arrays::numbers_among(path, args));
             }
             ExprKind::Mutation { args, .. } => self.wanted.extend(args),
             _ => {}

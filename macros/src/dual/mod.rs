@@ -17,7 +17,7 @@ use crate::calls::on_duals;
 use crate::dual::sparse::{sparse_hessian, sparse_jacobian};
 use crate::errors::Errors;
 use crate::program::Kind;
-use crate::signature::{Passing, Signature};
+use crate::signature::{Parameter, Passing, Signature};
 
 /// The number of directions, as a generic parameter.
 pub(crate) fn width() -> Ident {
@@ -177,6 +177,46 @@ impl Signature {
                 #[doc(hidden)]
                 pub fn rule_on_duals<#of_numbers>() -> impl __pb::Rule<Function = Self> {
                     <Self as __pb::HasRule>::make_rule()
+                }
+            }
+        }
+    }
+
+    /// For a function of numbers that is generic over a float: it is called with dual numbers as itself at another type, and some of
+    /// them may be constants.
+    pub(crate) fn numbers_as_callee(&self) -> TokenStream {
+        let Some(float) = self.float() else { return TokenStream::new() };
+        let (number, parameters) = (number(), parameters());
+        let (own, dual) = (self.at(&syn::parse_quote!(f64)), self.at(&number));
+        let clause = self.generics.clause_at(&float, &number);
+        let (call, name, names) = (on_duals(Span::call_site()), &self.name, self.names());
+        let is_number = |p: &Parameter| !p.constant && p.ty.to_token_stream().to_string() == float;
+        let (written, given): (Vec<_>, Vec<_>) = self
+            .parameters
+            .iter()
+            .zip(&names)
+            .map(|(p, name)| match (is_number(p), retyped(&p.ty, &float, &number)) {
+                (true, ty) => (quote!(#name: impl Into<#ty>), quote!(#name.into())),
+                (false, ty) => (quote!(#name: #ty), quote!(#name)),
+            })
+            .unzip();
+        quote! {
+            impl #own {
+                #[doc(hidden)]
+                #[inline(always)]
+                pub fn #call<#parameters>(#(#written),*) -> #number #clause {
+                    #name::<#number>(#(#given),*)
+                }
+
+                #[doc(hidden)]
+                #[inline(always)]
+                pub fn args_on_duals<'a, #parameters>(#(#written),*) -> __pb::Args<'a, #dual> #clause {
+                    (#(#given,)*)
+                }
+
+                #[doc(hidden)]
+                pub fn rule_on_duals<#parameters>() -> impl __pb::Rule<Function = #dual> #clause {
+                    <#dual>::rule()
                 }
             }
         }

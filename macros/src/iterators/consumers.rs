@@ -781,7 +781,7 @@ fn assignment(name: &Ident, value: Expr) -> Option<Stmt> {
 }
 
 /// The type that a consumer is told: `sum::<f64>`.
-fn generic(call: &ExprMethodCall) -> Option<Type> {
+pub(crate) fn generic(call: &ExprMethodCall) -> Option<Type> {
     call.turbofish.as_ref()?.args.iter().find_map(|arg| match arg {
         syn::GenericArgument::Type(Type::Infer(_)) => None,
         syn::GenericArgument::Type(ty) => Some(ty.clone()),

@@ -139,7 +139,15 @@ impl<'e> Parser<'e> {
         match expr {
             Expr::Paren(paren) => self.flow(&paren.expr, out),
             Expr::Group(group) => self.flow(&group.expr, out),
-            Expr::MethodCall(_) => self.flow_of_method(expr, out),
+            Expr::MethodCall(call) => match self.flow_of_method(expr, out)? {
+                // A view by itself is gone through by its elements.
+                None if self.viewed(call).is_some() => {
+                    let unique = call.method.to_string().ends_with("_mut");
+                    let access = if unique { Access::Unique } else { Access::Shared };
+                    Ok(self.elements(expr, access, out))
+                }
+                flow => Ok(flow),
+            },
             Expr::Call(call) => self.flow_of_call(call, out),
             Expr::Range(range) => match (&range.start, &range.end) {
                 (Some(start), Some(end)) => {

@@ -1,8 +1,8 @@
-//! Arrays made of numbers: `from_elem`, `zeros`, `ones`, `array!`, `from_vec`, `from_shape_vec`.
+//! Arrays made of numbers: `from_elem`, `zeros`, `ones`, `linspace`, `from_diag`, `array!`, `from_vec`, `from_shape_vec`.
 
 use std::cell::Cell;
 
-use ndarray::{Array, IntoDimension, Ix1, Ix2};
+use ndarray::{Array, ArrayRef, IntoDimension, Ix1, Ix2, Zip};
 
 use super::operation::{Operation, operation};
 use super::spare::Spare;
@@ -66,6 +66,70 @@ impl<T: Entry, S: IntoDimension<Dim: Rank> + Copy + 'static> Operation for laid_
         ((), (), d.sum())
     }
     fn reclaim(spare: &mut Spare<T>, y: Array<T, S::Dim>) {
+        spare.reclaim(y);
+    }
+}
+
+operation! {
+    /// `Array1::linspace(a, b, n)`: *yᵢ = a + i·(b − a)/(n − 1)*, *ȧ = Σ (1 − i/(n − 1))·ẏᵢ*, *ḃ = Σ i/(n − 1)·ẏᵢ*
+    linspace<T: (Entry)>(start: Val<T> as T, end: Val<T> as T, n: ConstVal<usize> as usize) -> Array<T, Ix1>;
+}
+
+impl<T: Entry> Operation for linspace<T> {
+    type Kept = Spare<T>;
+
+    fn forward(spare: &mut Spare<T>, (start, end, n): Args<'_, Self>) -> Array<T, Ix1> {
+        let step = if n > 1 { (end - start) / T::count(n - 1) } else { T::count(0) };
+        let mut y = spare.array(Ix1(n), false);
+        y.iter_mut().enumerate().for_each(|(i, y)| *y = start + step * T::count(i));
+        y
+    }
+    fn pullback<'a>(
+        _: &mut Spare<T>,
+        (_, _, n): Args<'a, Self>,
+        _: Shadows<'a, Self>,
+        d: Cotangent<'_, Self>,
+    ) -> Gradients<Self> {
+        let steps = T::count(n.max(2) - 1);
+        let (mut d_start, mut d_end) = (T::count(0), T::count(0));
+        for (i, &d) in d.iter().enumerate() {
+            let share = T::count(i) / steps;
+            d_start += (T::count(1) - share) * d;
+            d_end += share * d;
+        }
+        (d_start, d_end, ())
+    }
+    fn reclaim(spare: &mut Spare<T>, y: Array<T, Ix1>) {
+        spare.reclaim(y);
+    }
+}
+
+operation! {
+    /// `Array2::from_diag(x)`: *ẋᵢ = ẏᵢᵢ*
+    from_diag<T: (Entry)>(x: Ref<ArrayRef<T, Ix1>> as &'a ArrayRef<T, Ix1>) -> Array<T, Ix2>;
+}
+
+impl<T: Entry> Operation for from_diag<T> {
+    type Kept = Spare<T>;
+
+    fn forward(spare: &mut Spare<T>, (x,): Args<'_, Self>) -> Array<T, Ix2> {
+        let mut y = spare.array(Ix2(x.len(), x.len()), false);
+        y.fill(T::count(0));
+        y.diag_mut().assign(x);
+        y
+    }
+    fn pullback<'a>(
+        _: &mut Spare<T>,
+        _: Args<'a, Self>,
+        (dx,): Shadows<'a, Self>,
+        d: Cotangent<'_, Self>,
+    ) -> Gradients<Self> {
+        if let Some(dx) = dx.get() {
+            Zip::from(dx).and(d.diag()).for_each(|dx, &d| dx.accumulate(d));
+        }
+        ((),)
+    }
+    fn reclaim(spare: &mut Spare<T>, y: Array<T, Ix2>) {
         spare.reclaim(y);
     }
 }

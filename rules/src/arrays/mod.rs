@@ -38,7 +38,7 @@ mod variances;
 pub mod functions {
     pub use super::assign::*;
     pub use super::axes::{mean_axis, product_axis, sum_axis};
-    pub use super::construct::{from_elem, laid_out, line, listed, shaped};
+    pub use super::construct::{from_diag, from_elem, laid_out, line, linspace, listed, shaped};
     pub use super::maps::{mapv, mapv as mapv_into, mapv_inplace, mapv_of_constants};
     pub use super::operators::{
         add, add_left, add_right, div, div_left, div_right, mul, mul_left, mul_right, rem, rem_left,
