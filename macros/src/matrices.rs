@@ -35,7 +35,7 @@ pub(crate) fn on_stack(name: &str) -> bool {
     KNOWN && (["SVector", "SMatrix", "RowSVector"].contains(&name) || sizes.is_some_and(sized))
 }
 
-/// Methods of nalgebra's that only read. Where one of a user's type has such a name and writes, the compiler refuses it.
+/// Methods of nalgebra's that only read. Where one of a user's type has such a name and writes, and its result is used, the compiler refuses it.
 const READING: &[&str] = &[
     "add_scalar",
     "clone_owned",

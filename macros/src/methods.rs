@@ -12,13 +12,14 @@ pub(crate) fn resolve(program: &mut Program) -> bool {
         for root in program.roots(block) {
             for expr in program.tree(root) {
                 if is_call(program, expr) {
-                    found.push((expr, standing.contains(&expr)));
+                    let reads = program.reads_only(block, expr);
+                    found.push((expr, standing.contains(&expr) && !reads));
                 }
             }
         }
     }
-    for &(expr, stands) in &found {
-        resolve_call(program, expr, stands);
+    for &(expr, writes) in &found {
+        resolve_call(program, expr, writes);
     }
     if !found.is_empty() {
         program.name_variables();
@@ -52,6 +53,13 @@ fn unwraps(name: &str) -> bool {
 const PASSING: [&str; 6] = ["unwrap", "expect", "ok", "ok_or", "ok_or_else", "map_err"];
 
 impl Program {
+    /// The method is one of nalgebra's that read, as its name and its result tell: where nobody looks at that, it is another one.
+    fn reads_only(&self, block: BlockId, expr: ExprId) -> bool {
+        let ExprKind::Method { name, .. } = &self.exprs[expr].kind else { return false };
+        let dropped = |s: &Statement| matches!(s.kind, StatementKind::Expr(e, true) if self.peel(e) == expr);
+        crate::matrices::reads(name) && !self.blocks[block].statements.iter().any(dropped)
+    }
+
     /// `f(x).unwrap()`, `f(x).ok_or(error)` and the like: the gradient is that of what the call has returned.
     pub(crate) fn passes_on(&self, receiver: ExprId, name: &syn::Ident) -> bool {
         let passing = |name: &syn::Ident| PASSING.iter().any(|known| name == known);
@@ -83,14 +91,14 @@ fn is_call(program: &Program, expr: ExprId) -> bool {
     }
 }
 
-fn resolve_call(program: &mut Program, expr: ExprId, stands: bool) {
+/// `writes`: the receiver may be written to.
+fn resolve_call(program: &mut Program, expr: ExprId, writes: bool) {
     let (ExprKind::Method { receiver, name, args }, syn::Expr::MethodCall(syntax)) =
         (&program.exprs[expr].kind, &program.exprs[expr].syntax)
     else {
         unreachable!("selected above")
     };
     let callee = Callee::Method(name.clone(), syntax.turbofish.clone());
-    let stands = stands && !crate::matrices::reads(name);
     let (receiver, args) = (program.peel(*receiver), args.clone());
     for &arg in &args {
         // A variable that is itself a reference is borrowed anew.
@@ -107,7 +115,7 @@ fn resolve_call(program: &mut Program, expr: ExprId, stands: bool) {
             let place = place.clone();
             let variable = &mut program.variables[place.base];
             // A `mut` variable may be written to; that it is not does no harm.
-            let unique = stands && variable.mutable && !variable.constant;
+            let unique = writes && variable.mutable && !variable.constant;
             variable.memory |= unique;
             program.exprs[receiver].kind = ExprKind::Borrow { place, unique };
             program.exprs[expr].kind = call(callee, receiver, args);
