@@ -8,7 +8,6 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr, Ident, Token, Type, Visibility};
 
 use crate::errors::Errors;
-use crate::generics::Generics;
 use crate::signature::{Passing, Signature};
 
 /// `= y`, a name for the output in the formulas behind it.
@@ -56,10 +55,11 @@ fn register(signature: &Signature, rule: TokenStream) -> TokenStream {
     }
 }
 
-fn refuse_generics(generics: &Generics, allowed: bool, errors: &mut Errors) {
-    if !generics.is_empty() && !allowed {
+/// `written`: the type parameters as they stand there, without those of `impl Fn` parameters, which are refused anyway.
+fn refuse_generics(written: &Punctuated<syn::GenericParam, Token![,]>, allowed: bool, errors: &mut Errors) {
+    if !written.is_empty() && !allowed {
         errors.push(
-            generics.declaration().0,
+            written,
             "a rule in one line is for one type, that of numbers also for `<T: Float>`: use `#[derive(Rule)]` for other generic functions",
         );
     }
@@ -87,9 +87,10 @@ impl Parse for ScalarRule {
 impl ScalarRule {
     pub(crate) fn expand(mut self) -> syn::Result<TokenStream> {
         let mut errors = Errors::default();
+        let written = self.sig.generics.params.clone();
         let signature = Signature::parse(&self.vis, &mut self.sig, &mut errors);
         let generics = &signature.generics;
-        refuse_generics(generics, generics.params().count() == generics.scalars.len().min(1), &mut errors);
+        refuse_generics(&written, written.len() == generics.scalars.len().min(1), &mut errors);
         signature.refuse_callables(&mut errors);
         let active: Vec<_> = signature.parameters.iter().filter(|p| !p.constant).collect();
         for parameter in &active {
@@ -160,8 +161,9 @@ impl Parse for NonDifferentiable {
 impl NonDifferentiable {
     pub(crate) fn expand(mut self) -> syn::Result<TokenStream> {
         let mut errors = Errors::default();
+        let written = self.sig.generics.params.clone();
         let signature = Signature::parse(&self.vis, &mut self.sig, &mut errors);
-        refuse_generics(&signature.generics, false, &mut errors);
+        refuse_generics(&written, false, &mut errors);
         signature.refuse_callables(&mut errors);
         for parameter in signature.parameters.iter().filter(|p| p.passing == Passing::Unique) {
             errors.push(
