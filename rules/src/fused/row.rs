@@ -85,6 +85,10 @@ impl Reduction {
     }
 }
 
+/// Blocks that begin where a line of the cache does: vectors within them lie in one line each, wherever the stack happens to be.
+#[repr(align(64))]
+struct Aligned<B>(B);
+
 /// A row of the arrays that go together: the first `I` are read, the other `O` are written.
 pub struct Row<'a, T, const I: usize, const O: usize> {
     pub(super) starts: Each<*mut T>,
@@ -129,10 +133,10 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
         numbers: &[T; R],
     ) -> [T; S] {
         let zeros = [T::of(0.0); LANES];
-        let mut buffers = [zeros; I];
+        let Aligned(buffers) = &mut Aligned([zeros; I]);
         // What is computed of a block, which overwrites that of the one before.
-        let (mut y, mut s) = ([zeros; O], [zeros; S]);
-        let mut results = [zeros; S];
+        let (Aligned(y), Aligned(s)) = (&mut Aligned([zeros; O]), &mut Aligned([zeros; S]));
+        let Aligned(results) = &mut Aligned([zeros; S]);
         for i in 0..S {
             results[i] = [P::REDUCTIONS[i].neutral(); LANES];
         }
@@ -173,8 +177,8 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
                     // SAFETY: a whole block is there, in the array or in a buffer; nothing is written as long as this is borrowed.
                     x[i] = unsafe { &*places[i] };
                 }
-                if !P::near(x, numbers, &mut y, &mut s) {
-                    P::far(x, numbers, &mut y, &mut s);
+                if !P::near(x, numbers, y, s) {
+                    P::far(x, numbers, y, s);
                 }
                 for i in 0..S {
                     if n == LANES {
