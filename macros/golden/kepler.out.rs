@@ -257,7 +257,8 @@ __pb::derived::<
                     d_eccentricity += 2.0 * d_squared * eccentricity;
                 }
                 let value = total;
-                (value, { (__pb::zero(), d_eccentricity) })
+                let gradients = { (__pb::zero(), d_eccentricity) };
+                (value, gradients)
             },
         )
     })

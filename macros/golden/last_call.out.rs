@@ -57,8 +57,8 @@ __pb::derived::<
                             (d_w.into(), d_x.into(), d_w.into(), __pb::none()),
                             d,
                         );
-                    value = output;
                     let mut d_factor = d_2;
+                    value = output;
                     let mut d_k = d_factor * 2.0;
                     (__pb::zero(), __pb::zero(), d_k)
                 };

@@ -50,7 +50,8 @@ __pb::derived::<
                     d_x.put(set, |d| &d[i], sum);
                 }
                 let value = total;
-                (value, { (__pb::zero(),) })
+                let gradients = { (__pb::zero(),) };
+                (value, gradients)
             },
         )
     })

@@ -82,7 +82,8 @@ __pb::derived::<
                     d_x.put(set, |d| &d[x.len().saturating_sub(1)], carry);
                 }
                 let value = total;
-                (value, { (__pb::zero(),) })
+                let gradients = { (__pb::zero(),) };
+                (value, gradients)
             },
         )
     })

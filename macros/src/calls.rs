@@ -170,7 +170,7 @@ impl Callee {
         }
     }
 
-    /// Forward and pullback of `rule` at once, for a function that has a path.
+    /// Forward and pullback of `rule` at once.
     pub(crate) fn at_once(
         &self,
         rule: &Ident,
@@ -179,7 +179,10 @@ impl Callee {
         d: impl ToTokens,
     ) -> TokenStream {
         let (call, span) = (self.call(args), self.name().span());
-        quote_spanned!(span=> #rule.value_and_pullback(#call, (#(#shadows,)*), #d))
+        match self.by_type() {
+            false => quote_spanned!(span=> #rule.value_and_pullback(#call, (#(#shadows,)*), #d)),
+            true => quote_spanned!(span=> __pb::value_and_pullback(#rule, #call, (#(#shadows,)*), #d)),
+        }
     }
 
     /// The pullback of `rule`.

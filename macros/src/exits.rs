@@ -45,6 +45,14 @@ impl Program {
         self.exprs.iter().any(|e| matches!(e.kind, ExprKind::Exit { .. } | ExprKind::Try(_)))
     }
 
+    /// What `value` returns from the function, at whose end it stands.
+    pub(crate) fn returned_value(&self, value: ExprId) -> ExprId {
+        match self.exprs[self.peel(value)].kind {
+            ExprKind::Exit { value: Some(returned), .. } => returned,
+            _ => value,
+        }
+    }
+
     /// A way out may pass where the name of this variable means another one.
     pub(crate) fn hidden(&self, id: VarId) -> bool {
         let name = &self.variables[id].name;

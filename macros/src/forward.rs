@@ -70,7 +70,7 @@ pub(crate) fn primal(program: &Program) -> syn::Result<TokenStream> {
 }
 
 /// The operator of an assignment.
-fn assignment(op: Option<Op>) -> TokenStream {
+pub(crate) fn assignment(op: Option<Op>) -> TokenStream {
     match op {
         None => quote!(=),
         Some(Op::Add) => quote!(+=),
@@ -143,10 +143,11 @@ impl<'p> Forward<'p> {
         quote!(#statements #tail)
     }
 
-    /// The value of a block under the name `value`.
+    /// The value of a block at the function's end under the name `value`.
     pub(crate) fn result(&mut self, block: BlockId) -> TokenStream {
         let name = Program::fresh("value");
-        match self.program.blocks[block].value {
+        match self.program.blocks[block].value.map(|value| self.program.returned_value(value)) {
+            Some(value) if self.reverse.has_calls_at_once(value) => quote!(let #name;),
             Some(value) => {
                 let (before, value) = self.tail(value, block);
                 let value = if value.is_empty() { quote!(()) } else { value };
@@ -158,11 +159,15 @@ impl<'p> Forward<'p> {
 
     /// The statements of a block, with what it keeps.
     pub(crate) fn statements(&mut self, id: BlockId) -> TokenStream {
-        let block = &self.program.blocks[id];
-        let entries: TokenStream =
-            block.entries.iter().map(|(variable, def)| self.capture(id, *variable, *def)).collect();
-        let statements = self.range(id, 0..block.statements.len());
+        let entries = self.entries(id);
+        let statements = self.range(id, 0..self.program.blocks[id].statements.len());
         quote!(#entries #statements)
+    }
+
+    /// What a block keeps of what variables hold where it begins.
+    pub(crate) fn entries(&self, id: BlockId) -> TokenStream {
+        let entries = self.program.blocks[id].entries.iter();
+        entries.map(|(variable, def)| self.capture(id, *variable, *def)).collect()
     }
 
     /// Some of the statements of a block, with what it keeps.
@@ -237,6 +242,9 @@ impl<'p> Forward<'p> {
         let block = statement.before.block;
         match &statement.kind {
             StatementKind::Let(l) => self.local(l, block),
+            StatementKind::Assign(assign) if self.reverse.has_calls_at_once(assign.value) => {
+                TokenStream::new()
+            }
             StatementKind::Assign(assign) => {
                 let noted = self.noted_extremum(assign, statement.id);
                 let (before, after) = noted.unwrap_or_default();

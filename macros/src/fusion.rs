@@ -4,18 +4,20 @@
 //! before it starts if what follows is linear. Each iteration can then run backward right after it has run forward: its
 //! values are still in registers, nothing is kept, and data is read once. The split rule (forward now, pullback later) cannot
 //! do that; this is a third closure for callers that have the seed at hand.
+//!
+//! Likewise for calls whose own rule may have such a closure, at the end of the function or in such a loop; see [`crate::linear`]. Where a
+//! function ends with an `if`, each branch goes its own way.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Ident;
 
-use crate::calls::Callee;
 use crate::forward::Forward;
 use crate::kept::Item;
 use crate::program::*;
-use crate::reverse::Reverse;
+use crate::reverse::{Branched, Reverse};
 use crate::values::replace;
 
 /// Both passes as one.
@@ -26,73 +28,184 @@ pub(crate) struct Both {
     pub(crate) sets: HashSet<VarId>,
 }
 
-/// The closure that runs both passes, if the function has such a loop.
+/// Where both passes run at once.
+#[derive(Clone, Default)]
+pub(crate) struct Plan {
+    /// Loops: the block in which each stands, and the number of its statement there.
+    pub(crate) loops: BTreeMap<BlockId, usize>,
+    /// Calls; see [`crate::linear`].
+    pub(crate) calls: BTreeSet<ExprId>,
+    /// Blocks at the function's end that end with an `if`, in both branches of which this goes on.
+    pub(crate) branches: BTreeSet<BlockId>,
+    /// The blocks at the function's end that do not.
+    ends: Vec<BlockId>,
+    /// Expressions whose calls need a forward pass of their own.
+    split: BTreeSet<ExprId>,
+}
+
+/// The closure that runs both passes, if there is a way to do that.
 pub(crate) fn fuse(program: &Program, reverse: &Reverse) -> Option<Both> {
     let given = |v: &Variable| matches!(v.origin, Origin::Value | Origin::Shared);
-    // Both passes go through each iteration to its end.
-    if program.has_exits() || program.parameters.iter().flatten().any(|id| !given(&program.variables[*id])) {
+    if program.parameters.iter().flatten().any(|id| !given(&program.variables[*id])) {
         return None;
     }
     if !program.returned.is_empty() || program.annotated {
         return None;
     }
-    let loops = sinking_loop(program, reverse).into_iter().chain(last_loop(program, BODY));
-    loops
-        .into_iter()
-        .find_map(|outer| fuse_from(program, reverse, outer))
-        .or_else(|| last_call(program, reverse))
+    let sunk = sinking_loop(program, reverse).map(|index| Plan::of_loop(program, index));
+    [sunk, Plan::of_end(program)].into_iter().flatten().find_map(|plan| plan.settle(program, reverse))
 }
 
-/// The same, for a loop of the function's and loops within loops, as far as they go.
-fn fuse_from(program: &Program, reverse: &Reverse, outer: (usize, &For)) -> Option<Both> {
-    let (mut loops, mut block, mut next) = (Vec::new(), BODY, Some(outer));
-    while let Some((index, f)) = next {
-        loops.push((block, index));
-        block = f.body;
-        next = last_loop(program, block);
+impl Plan {
+    /// A loop of the function's, and loops within loops.
+    fn of_loop(program: &Program, index: usize) -> Plan {
+        let mut plan = Plan { ends: vec![BODY], ..Plan::default() };
+        plan.add_loops(program, BODY, Some(index));
+        plan.find_calls(program);
+        plan
     }
-    while !loops.is_empty() {
-        let (fused, prefix) = reverse.fusing(&loops);
-        let ready = |(block, index): &(BlockId, usize)| {
-            available(program, &fused, (*block, *index), fused.fused[block].kept)
+
+    /// What stands at the end of the function, if it is left nowhere else.
+    fn of_end(program: &Program) -> Option<Plan> {
+        let mut plan = Plan::default();
+        plan.add_end(program, BODY);
+        plan.find_calls(program);
+        let ways_out = |e: &&Expr| matches!(e.kind, ExprKind::Exit { .. } | ExprKind::Try(_));
+        let at_end = |block: &&BlockId| {
+            let value = program.blocks[**block].value;
+            value.is_some_and(|e| {
+                matches!(program.exprs[e].kind, ExprKind::Exit { target: Target::Function, value: Some(_) })
+            })
         };
-        let idle = fused.fused[&loops[loops.len() - 1].0].body.is_empty();
-        if !idle && loops.iter().all(ready) {
-            let body = both(program, &fused, &loops, &prefix);
-            return Some(Both { body, sets: fused.sets });
-        }
-        loops.pop();
+        let all = program.exprs.iter().filter(ways_out).count() == plan.ends.iter().filter(at_end).count();
+        all.then_some(plan)
     }
-    None
+
+    fn add_end(&mut self, program: &Program, block: BlockId) {
+        let value = program.blocks[block].value;
+        if let Some(value) = value
+            && let ExprKind::If { then, otherwise: Some(otherwise), .. } =
+                program.exprs[program.peel(value)].kind
+            && ![then, otherwise].iter().any(|branch| writes_outside(program, *branch))
+        {
+            self.branches.insert(block);
+            self.add_end(program, then);
+            return self.add_end(program, otherwise);
+        }
+        self.ends.push(block);
+        self.add_loops(program, block, last_loop(program, block));
+    }
+
+    fn add_loops(&mut self, program: &Program, mut block: BlockId, mut next: Option<usize>) {
+        while let Some(index) = next {
+            self.loops.insert(block, index);
+            block = for_loop(program, block, index).body;
+            next = if program.blocks[block].value.is_none() { last_loop(program, block) } else { None };
+        }
+    }
+
+    /// The loop in `block` and those in it, the outermost one first.
+    fn chain(&self, program: &Program, mut block: BlockId) -> Vec<(BlockId, usize)> {
+        let mut found = Vec::new();
+        while let Some(index) = self.loops.get(&block) {
+            found.push((block, *index));
+            block = for_loop(program, block, *index).body;
+        }
+        found
+    }
+
+    /// Each expression with calls that can run at once, the block in which it stands, and the calls.
+    fn roots(&self, program: &Program) -> Vec<(BlockId, ExprId, Vec<ExprId>)> {
+        let mut found = Vec::new();
+        for end in &self.ends {
+            let chain = self.chain(program, *end);
+            match (chain.first(), program.blocks[*end].value) {
+                (Some((block, index)), _) => {
+                    let outer = for_loop(program, *block, *index).body;
+                    found.extend(chain.iter().flat_map(|(block, index)| {
+                        program.sums_of_calls(outer, for_loop(program, *block, *index).body)
+                    }));
+                }
+                (None, Some(value)) => {
+                    let value = program.returned_value(value);
+                    found.push((*end, value, program.linear_calls(value)));
+                }
+                (None, None) => {}
+            }
+        }
+        found.retain(|(_, root, _)| !self.split.contains(root));
+        found
+    }
+
+    fn find_calls(&mut self, program: &Program) {
+        self.calls = self.roots(program).into_iter().flat_map(|(_, _, calls)| calls).collect();
+    }
+
+    /// Nothing is won.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.loops.is_empty() && self.calls.is_empty()
+    }
+
+    /// The closure, with as much of the plan as works.
+    fn settle(mut self, program: &Program, reverse: &Reverse) -> Option<Both> {
+        while !self.is_empty() {
+            let (fused, gradients) = reverse.fusing(&self);
+            if self.branches.iter().any(|block| !in_reach(program, &fused, *block)) {
+                return None;
+            }
+            let split: Vec<_> =
+                self.roots(program).into_iter().filter(|root| !ready(program, &fused, root)).collect();
+            let (chains, ends): (Vec<_>, Vec<_>) = self
+                .ends
+                .iter()
+                .map(|end| (self.chain(program, *end), *end))
+                .partition(|(chain, _)| !chain.is_empty());
+            let failing: Vec<_> = chains
+                .into_iter()
+                .filter_map(|(chain, _)| (!runs(program, &fused, &chain)).then(|| chain[chain.len() - 1].0))
+                .collect();
+            if split.is_empty() && failing.is_empty() {
+                if ends.iter().any(|(_, end)| !in_reach(program, &fused, *end)) {
+                    return None;
+                }
+                let body = both(program, &fused, &gradients);
+                return Some(Both { body, sets: fused.sets });
+            }
+            self.split.extend(split.into_iter().map(|(_, root, _)| root));
+            failing.iter().for_each(|block| _ = self.loops.remove(block));
+            self.find_calls(program);
+        }
+        None
+    }
 }
 
-/// The same for a function that ends with a call, if that call is all that matters to the reverse pass: its rule may have a way
-/// to run both passes at once.
-fn last_call(program: &Program, reverse: &Reverse) -> Option<Both> {
-    let call = program.peel(program.blocks[BODY].value?);
-    let ExprKind::Call { function: Callee::Function(_), args } = &program.exprs[call].kind else {
-        return None;
-    };
-    let alone = matches!(reverse.kept.items(BODY), [(Item::Residual(residual), _)] if *residual == call);
-    if !alone || program.with_closures(args) || program.is_reclaimed(call) {
-        return None;
+/// The branch writes to what lives in memory around it: shadows are made before it, of the shapes that it leaves.
+fn writes_outside(program: &Program, branch: BlockId) -> bool {
+    let in_memory = |v: &Variable| v.memory || v.heap;
+    program.written(branch).into_iter().any(|id| in_memory(&program.variables[id]))
+}
+
+/// The loop with this number.
+fn for_loop(program: &Program, block: BlockId, index: usize) -> &For {
+    match &program.blocks[block].statements[index].kind {
+        StatementKind::For(f) => f,
+        _ => unreachable!("chosen as a loop"),
     }
-    let (reverse, backward) = reverse.at_once(call);
-    if !reverse.kept.is_empty(BODY) {
-        return None;
-    }
-    let names = names(program);
-    let statements = Forward::new(program, &reverse).statements(BODY);
-    // The reverse pass begins with the call, but for what its arguments need.
-    let (value, gradients) = (Program::fresh("value"), Program::fresh("gradients"));
-    let body = quote! {
-        #names
-        #statements
-        let #value;
-        let #gradients = { #backward };
-        (#value, #gradients)
+}
+
+/// Both passes of these loops can run at once, and there is something to run.
+fn runs(program: &Program, fused: &Reverse, chain: &[(BlockId, usize)]) -> bool {
+    let (innermost, _) = chain[chain.len() - 1];
+    let ready = |(block, index): &(BlockId, usize)| {
+        available(program, fused, (*block, *index), fused.fused[block].kept)
     };
-    Some(Both { body, sets: reverse.sets })
+    !fused.fused[&innermost].body.is_empty() && chain.iter().all(ready)
+}
+
+/// The reverse pass asks for nothing that the forward pass would have to compute with what it leaves out.
+fn ready(program: &Program, fused: &Reverse, (block, root, _): &(BlockId, ExprId, Vec<ExprId>)) -> bool {
+    let tree = program.tree(*root);
+    !fused.kept.items(*block).iter().any(|(item, _)| item.expr().is_some_and(|e| tree.contains(&e)))
 }
 
 /// The names that the reverse pass has for the parameters.
@@ -107,20 +220,20 @@ fn names(program: &Program) -> TokenStream {
 }
 
 /// The loop at the end of a block, if its iterations can run backward one by one.
-fn last_loop(program: &Program, block: BlockId) -> Option<(usize, &For)> {
-    if block != BODY && program.blocks[block].value.is_some() {
-        return None;
-    }
+fn last_loop(program: &Program, block: BlockId) -> Option<usize> {
     let statements = &program.blocks[block].statements;
     let index = statements.iter().rposition(|s| !matches!(s.kind, StatementKind::Opaque(_)))?;
     match &statements[index].kind {
-        StatementKind::For(f) if separable(program, f.body) => Some((index, f)),
+        StatementKind::For(f) if separable(program, f.body) => Some(index),
         _ => None,
     }
 }
 
 /// The last loop of the function that keeps something and can as well come last, if that is not where it stands.
-fn sinking_loop<'p>(program: &'p Program, reverse: &Reverse) -> Option<(usize, &'p For)> {
+fn sinking_loop(program: &Program, reverse: &Reverse) -> Option<usize> {
+    if program.has_exits() {
+        return None;
+    }
     let statements = &program.blocks[BODY].statements;
     let found = statements.iter().enumerate().rev().find_map(|(index, statement)| match &statement.kind {
         StatementKind::For(f) if program.nested(f.body).iter().any(|b| !reverse.kept.is_empty(*b)) => {
@@ -128,11 +241,12 @@ fn sinking_loop<'p>(program: &'p Program, reverse: &Reverse) -> Option<(usize, &
         }
         _ => None,
     });
-    found.filter(|(index, f)| {
+    let found = found.filter(|(index, f)| {
         follows(program, BODY, *index)
             && separable(program, f.body)
             && program.sinks(&statements[*index], &statements[index + 1..])
-    })
+    });
+    found.map(|(index, _)| index)
 }
 
 /// Statements that matter follow the one with this number.
@@ -141,68 +255,133 @@ fn follows(program: &Program, block: BlockId, index: usize) -> bool {
     statements[index + 1..].iter().any(|s| !matches!(s.kind, StatementKind::Opaque(_)))
 }
 
-fn both(program: &Program, fused: &Reverse, loops: &[(BlockId, usize)], prefix: &TokenStream) -> TokenStream {
+fn both(program: &Program, fused: &Reverse, gradients: &TokenStream) -> TokenStream {
     let parameters = names(program);
-    let mut forward = Forward::new(program, fused);
-    let vectors = vectors(program, fused, loops);
-    let statements = within(program, fused, &mut forward, loops, &vectors);
-    let value = forward.result(BODY);
-    let result = Program::fresh("value");
-    let prefix = replace(prefix.clone(), &vectors);
+    let blocks = fused.plan.loops.keys().chain(&fused.plan.branches).chain(&fused.plan.ends);
+    let vectors = vectors(program, fused, blocks);
+    let mut writer = Writer { program, fused, forward: Forward::new(program, fused), vectors };
+    let value = writer.end(BODY);
+    let gradients = replace(gradients.clone(), &writer.vectors);
+    let (result, given) = (Program::fresh("value"), Program::fresh("gradients"));
     quote! {
         #parameters
-        #statements
         #value
-        (#result, { #prefix })
+        let #given = { #gradients };
+        (#result, #given)
     }
 }
 
-/// The statements of the block of the first of `loops`, with both passes of that loop and of those in it.
-fn within(
-    program: &Program,
-    fused: &Reverse,
-    forward: &mut Forward<'_>,
-    loops: &[(BlockId, usize)],
-    vectors: &[(Ident, TokenStream)],
-) -> TokenStream {
-    let (block, index) = loops[0];
-    let statements = &program.blocks[block].statements;
-    let StatementKind::For(f) = &statements[index].kind else { unreachable!("chosen above") };
-    let parts = &fused.fused[&block];
-    let mut before = forward.range(block, 0..index);
-    let sinks = follows(program, block, index);
-    if sinks {
-        before.extend(forward.range(block, index + 1..statements.len()));
-    }
-    let iteration = match &loops[1..] {
-        [] => forward.iteration(f.body),
-        inner => within(program, fused, forward, inner, vectors),
-    };
-    let after = if sinks { TokenStream::new() } else { forward.range(block, index + 1..statements.len()) };
-    let locals = locals(program, fused, block, vectors);
-    // The block with a loop in it has given its locals their names before that loop.
-    let inner =
-        if loops.len() > 1 { TokenStream::new() } else { self::locals(program, fused, f.body, vectors) };
-    let index = f.index.map(|id| {
-        let variable = &program.variables[id];
-        let (unique, name) = (&variable.unique, &variable.name);
-        quote!(let #unique = #name;)
-    });
-    let [suffix, backward, closing] =
-        [&parts.suffix, &parts.body, &parts.after].map(|tokens| replace(tokens.clone(), vectors));
-    let (pattern, range) = (&f.pattern, &program.exprs[f.range].syntax);
-    quote! {
-        #before
-        #locals
-        #suffix
-        for #pattern in #range {
-            #index
-            #iteration
-            #inner
-            #backward
+/// Writes both passes as one.
+struct Writer<'p> {
+    program: &'p Program,
+    fused: &'p Reverse<'p>,
+    forward: Forward<'p>,
+    /// See [`vectors`].
+    vectors: Vec<(Ident, TokenStream)>,
+}
+
+impl Writer<'_> {
+    /// A block at the function's end: its statements, with both passes of what has been put aside, and its value, by that name.
+    fn end(&mut self, block: BlockId) -> TokenStream {
+        let plan = &self.fused.plan;
+        if plan.loops.contains_key(&block) {
+            let statements = self.around_loop(block);
+            let value = self.forward.result(block);
+            return quote!(#statements #value);
         }
-        #closing
-        #after
+        let statements = self.forward.statements(block);
+        if !plan.branches.contains(&block) {
+            let value = self.forward.result(block);
+            let locals = self.locals(block);
+            return quote!(#statements #value #locals);
+        }
+        let branch = self.program.blocks[block].value.expect("ends with an `if`");
+        let ExprKind::If { cond, then, otherwise: Some(otherwise) } =
+            self.program.exprs[self.program.peel(branch)].kind
+        else {
+            unreachable!("chosen for its branches")
+        };
+        let (locals, cond) = (self.locals(block), self.forward.expr(cond, block));
+        let declared = std::mem::take(&mut self.forward.before);
+        let Branched { before, then: undo_then, otherwise: undo_otherwise } = &self.fused.branched[&block];
+        let before = self.renamed(before);
+        let then = self.branch(then, undo_then);
+        let otherwise = self.branch(otherwise, undo_otherwise);
+        let name = Program::fresh("value");
+        quote!(#statements #locals #before #declared let #name = if #cond { #then } else { #otherwise };)
+    }
+
+    /// Both passes of a branch.
+    fn branch(&mut self, block: BlockId, backward: &TokenStream) -> TokenStream {
+        let (statements, backward) = (self.end(block), self.renamed(backward));
+        let name = Program::fresh("value");
+        quote!(#statements #backward #name)
+    }
+
+    /// The statements of a block, with both passes of a loop in it and of those within.
+    fn around_loop(&mut self, block: BlockId) -> TokenStream {
+        let (program, fused) = (self.program, self.fused);
+        let index = fused.plan.loops[&block];
+        let statements = &program.blocks[block].statements;
+        let f = for_loop(program, block, index);
+        let parts = &fused.fused[&block];
+        let mut before = self.forward.entries(block);
+        before.extend(self.forward.range(block, 0..index));
+        let sinks = follows(program, block, index);
+        if sinks {
+            before.extend(self.forward.range(block, index + 1..statements.len()));
+        }
+        let innermost = !fused.plan.loops.contains_key(&f.body);
+        let iteration = if innermost { self.forward.iteration(f.body) } else { self.around_loop(f.body) };
+        let after =
+            if sinks { TokenStream::new() } else { self.forward.range(block, index + 1..statements.len()) };
+        let locals = self.locals(block);
+        // The block with a loop in it has given its locals their names before that loop.
+        let inner = if innermost { self.locals(f.body) } else { TokenStream::new() };
+        let index = f.index.map(|id| {
+            let variable = &program.variables[id];
+            let (unique, name) = (&variable.unique, &variable.name);
+            quote!(let #unique = #name;)
+        });
+        let [suffix, backward, closing] =
+            [&parts.suffix, &parts.body, &parts.after].map(|tokens| self.renamed(tokens));
+        let (pattern, range) = (&f.pattern, &program.exprs[f.range].syntax);
+        quote! {
+            #before
+            #locals
+            #suffix
+            for #pattern in #range {
+                #index
+                #iteration
+                #inner
+                #backward
+            }
+            #closing
+            #after
+        }
+    }
+
+    fn renamed(&self, tokens: &TokenStream) -> TokenStream {
+        replace(tokens.clone(), &self.vectors)
+    }
+
+    /// The names that the reverse pass uses for what the forward pass leaves in a block's locals, vectors aside.
+    fn locals(&self, block: BlockId) -> TokenStream {
+        let program = self.program;
+        let local = |(item, kept): &(Item, Ident)| match item {
+            Item::Final(id)
+                if !program.shadowed(*id) && !self.vectors.iter().any(|(vector, _)| vector == kept) =>
+            {
+                let name = &program.variables[*id].name;
+                Some(quote!(let mut #kept = #name;))
+            }
+            Item::Definition(def) => {
+                let name = &program.stays(*def)?.name;
+                Some(quote!(let #kept = #name;))
+            }
+            _ => None,
+        };
+        self.fused.kept.items(block).iter().filter_map(local).collect()
     }
 }
 
@@ -216,12 +395,13 @@ impl Reverse<'_> {
             return false;
         }
         let defines = |s: &Statement| s.defines.contains(&def);
-        match self.fuse.get(block) {
+        match self.plan.loops.get(block) {
             Some(index) => first(program, *block, *index).any(defines),
             // The iteration has come to its end.
-            None => self.fuse.iter().any(|(outer, index)| {
-                matches!(&program.blocks[*outer].statements[*index].kind, StatementKind::For(f) if f.body == *block)
-            }),
+            None => {
+                let mut loops = self.plan.loops.iter();
+                loops.any(|(outer, index)| for_loop(program, *outer, *index).body == *block)
+            }
         }
     }
 }
@@ -259,11 +439,15 @@ pub(crate) fn read_in(program: &Program, blocks: &[BlockId], variables: &[VarId]
     })
 }
 
+/// What the reverse pass asks a block for has a name there: of a vector both passes have the vector itself, by the user's name.
+fn in_reach(program: &Program, fused: &Reverse, block: BlockId) -> bool {
+    let out_of_sight = |item: &Item| matches!(item, Item::Final(id) if program.variables[*id].heap && !in_sight(program, *id));
+    !fused.kept.items(block).iter().any(|(item, _)| out_of_sight(item))
+}
+
 /// What the reverse pass asks for before and within the loop is known by then.
 fn available(program: &Program, fused: &Reverse, (block, index): (BlockId, usize), kept: usize) -> bool {
-    // Both passes have the vector itself, by the user's name.
-    let out_of_sight = |item: &Item| matches!(item, Item::Final(id) if program.variables[*id].heap && !in_sight(program, *id));
-    if fused.kept.items(block).iter().any(|(item, _)| out_of_sight(item)) {
+    if !in_reach(program, fused, block) {
         return false;
     }
     let defined: Vec<_> = first(program, block, index).flat_map(|s| s.defines.iter().copied()).collect();
@@ -297,8 +481,12 @@ fn in_sight(program: &Program, id: VarId) -> bool {
 }
 
 /// The names of the reverse pass for vectors of these blocks, and the user's.
-fn vectors(program: &Program, fused: &Reverse, loops: &[(BlockId, usize)]) -> Vec<(Ident, TokenStream)> {
-    let items = loops.iter().flat_map(|(block, _)| fused.kept.items(*block));
+fn vectors<'b>(
+    program: &Program,
+    fused: &Reverse,
+    blocks: impl Iterator<Item = &'b BlockId>,
+) -> Vec<(Ident, TokenStream)> {
+    let items = blocks.flat_map(|block| fused.kept.items(*block));
     let vectors = items.filter_map(|(item, kept)| match item {
         Item::Final(id) if program.variables[*id].heap => {
             let name = &program.variables[*id].name;
@@ -314,31 +502,4 @@ fn first(program: &Program, block: BlockId, index: usize) -> impl Iterator<Item 
     let statements = &program.blocks[block].statements;
     let after = if follows(program, block, index) { &statements[index + 1..] } else { &[] };
     statements[..index].iter().chain(after)
-}
-
-/// The names that the reverse pass uses for what the forward pass leaves in a block's locals, `vectors` aside.
-fn locals(
-    program: &Program,
-    fused: &Reverse,
-    block: BlockId,
-    vectors: &[(Ident, TokenStream)],
-) -> TokenStream {
-    fused
-        .kept
-        .items(block)
-        .iter()
-        .filter_map(|(item, kept)| match item {
-            Item::Final(id)
-                if !program.shadowed(*id) && !vectors.iter().any(|(vector, _)| vector == kept) =>
-            {
-                let name = &program.variables[*id].name;
-                Some(quote!(let mut #kept = #name;))
-            }
-            Item::Definition(def) => {
-                let name = &program.stays(*def)?.name;
-                Some(quote!(let #kept = #name;))
-            }
-            _ => None,
-        })
-        .collect()
 }

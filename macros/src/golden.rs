@@ -70,6 +70,11 @@ fn last_call() {
 }
 
 #[test]
+fn minor() {
+    check("minor");
+}
+
+#[test]
 fn kepler() {
     check("kepler");
 }

@@ -38,6 +38,19 @@ pub(crate) enum Item {
     Final(VarId),
 }
 
+impl Item {
+    /// The expression that it comes from.
+    pub(crate) fn expr(self) -> Option<ExprId> {
+        match self {
+            Item::Value(e) | Item::Left(e) | Item::Right(e) | Item::Residual(e) | Item::Slope(e, _) => {
+                Some(e)
+            }
+            Item::Branch(e) | Item::Undo(e) => Some(e),
+            _ => None,
+        }
+    }
+}
+
 /// For each block what it keeps, under which name, in the order in which the reverse pass asked for it.
 pub(crate) struct Kept {
     items: HashMap<BlockId, Vec<(Item, Ident)>>,

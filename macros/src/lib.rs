@@ -47,6 +47,7 @@ mod leave;
 mod lending;
 mod lent;
 mod lift;
+mod linear;
 mod looks;
 mod lowering;
 mod matrices;

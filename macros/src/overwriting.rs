@@ -47,7 +47,7 @@ impl Reverse<'_> {
                 continue;
             }
             // Both passes at once have the slots that the others have.
-            let split = self.fuse.is_empty() && self.at_once.is_none();
+            let split = self.plan.is_empty();
             let slot = match self.fresh.get(&id) {
                 Some(slot) => slot.clone(),
                 None if split => self.slot("fresh", quote!(__pb::Fresh::new())),
@@ -64,8 +64,9 @@ impl Reverse<'_> {
 
     /// Something has been, or may have been, added to the shadow of a parameter, in the body of the function so far or in `tokens`.
     fn is_touched(&self, id: VarId, tokens: &[&TokenStream]) -> bool {
-        // What a loop whose two passes are one consists of, and what follows it, has been put aside.
-        let aside = self.fused.values().flat_map(|f| [&f.suffix, &f.body, &f.after]);
+        // What a loop or a branch whose two passes are one consists of, and what follows it, has been put aside.
+        let branches = self.branched.values().flat_map(|b| [&b.before, &b.then, &b.otherwise]);
+        let aside = self.fused.values().flat_map(|f| [&f.suffix, &f.body, &f.after]).chain(branches);
         self.levels[0].out.touches(self.program, id)
             || aside.chain(tokens.iter().copied()).any(|tokens| touches(self.program, id, tokens))
     }

@@ -13,7 +13,7 @@ use crate::kept::Item;
 use crate::kind::inert;
 use crate::parse::ERROR;
 use crate::program::*;
-use crate::reverse::{Cotangent, Reverse, Slot, negate};
+use crate::reverse::{Branched, Cotangent, Reverse, Slot, negate};
 
 impl Reverse<'_> {
     /// Gives a gradient that is used several times a name.
@@ -83,13 +83,16 @@ impl Reverse<'_> {
                             true => Cotangent::term(quote!(__pb::by_seed(#d, #factor))),
                             false => Cotangent::term(quote!(#d * #factor)),
                         };
-                        if active(*left) {
-                            let right = self.value(*right, at);
-                            self.pull(*left, &times(right), at);
+                        let mut factors = [(*left, *right), (*right, *left)];
+                        // What a call returns that runs both passes is known from then on.
+                        if self.has_calls_at_once(*right) {
+                            factors.reverse();
                         }
-                        if active(*right) {
-                            let left = self.value(*left, at);
-                            self.pull(*right, &times(left), at);
+                        for (factor, other) in factors {
+                            if active(factor) {
+                                let other = self.value(other, at);
+                                self.pull(factor, &times(other), at);
+                            }
                         }
                     }
                     Op::Div => {
@@ -279,7 +282,7 @@ impl Reverse<'_> {
         let last = function.name();
         let known = self.rules.get(&expr).cloned();
         let recursive = program.calls_itself(function, args);
-        let at_once = self.at_once == Some(expr);
+        let at_once = self.plan.calls.contains(&expr);
         let residual = match at_once {
             true => self.kept.fresh("none"),
             false => self.kept.keep(at.block, Item::Residual(expr), &format!("{last}_residual")),
@@ -453,9 +456,10 @@ impl Reverse<'_> {
             false => function.pullback(&rule, &residual, &texts, &shadows, &seed),
         };
         if at_once {
-            let (value, output) = (Program::fresh("value"), self.kept.fresh("output"));
+            let output = self.kept.fresh("output");
             let pattern = values.iter().map(|n| n.as_ref().map_or(quote!(_), |n| quote!(#n)));
-            self.emit(quote!(let (#output, (#(#pattern,)*)) = #call; #value = #output;));
+            self.emit(quote!(let (#output, (#(#pattern,)*)) = #call;));
+            self.levels[level].temporaries.insert(expr, output);
         } else if values.iter().all(Option::is_none) {
             self.emit(quote!(#call;));
         } else {
@@ -629,6 +633,18 @@ impl Reverse<'_> {
         self.program.exprs[value].active && !statement
     }
 
+    /// The branches of an `if` at the end of a block, which are put aside: each follows its own forward pass.
+    fn pull_branches(&mut self, then: BlockId, otherwise: BlockId, d: &Cotangent, at: &At) {
+        let mut undone = |block| {
+            self.open(block, false);
+            self.undo_block(block, Some(d));
+            self.close()
+        };
+        let (then, otherwise) = (undone(then), undone(otherwise));
+        let before = self.put_aside();
+        self.branched.insert(at.block, Branched { before, then, otherwise });
+    }
+
     pub(crate) fn pull_if(
         &mut self,
         expr: ExprId,
@@ -640,6 +656,9 @@ impl Reverse<'_> {
     ) {
         let valued = self.yields(then) || otherwise.is_some_and(|b| self.yields(b));
         let d = self.bind_if(valued, d);
+        if let (Some(otherwise), true) = (otherwise, self.plan.branches.contains(&at.block)) {
+            return self.pull_branches(then, otherwise, &d, at);
+        }
         self.open(then, false);
         self.undo_block(then, Some(&d));
         let then_body = self.close();

@@ -10,6 +10,7 @@ use crate::blocks::Blocks;
 use crate::checkpoint::{Checkpoints, Segmented};
 use crate::counts::Count;
 use crate::errors::Errors;
+use crate::fusion::Plan;
 use crate::gather::{Code, Hoisted};
 use crate::keeping::Keeping;
 use crate::kept::{Item, Kept};
@@ -101,11 +102,10 @@ pub(crate) struct Reverse<'p> {
     pub(crate) conditional: usize,
     /// The gradient with respect to what leaves the function, a loop or a block with a value.
     pub(crate) seeds: HashMap<Target, Cotangent>,
-    /// The loops whose two passes are to become one: the block in which each stands, and the number of its statement there.
-    pub(crate) fuse: HashMap<BlockId, usize>,
+    /// Where the two passes are to become one, and what the reverse pass around that consists of.
+    pub(crate) plan: Plan,
     pub(crate) fused: HashMap<BlockId, Fused>,
-    /// The call at the end whose two passes are to become one.
-    pub(crate) at_once: Option<ExprId>,
+    pub(crate) branched: HashMap<BlockId, Branched>,
     /// The slots that tell of parameters whether their shadows are fresh, and the parameters for which this run asks that.
     pub(crate) fresh: HashMap<VarId, Ident>,
     pub(crate) sets: HashSet<VarId>,
@@ -127,6 +127,15 @@ pub(crate) struct Fused {
     pub(crate) after: TokenStream,
     /// What the reverse pass had asked the block to keep by then.
     pub(crate) kept: usize,
+}
+
+/// The reverse pass of an `if` at the end of a block, each branch of which runs forward and backward at once.
+pub(crate) struct Branched {
+    /// What comes before it.
+    pub(crate) before: TokenStream,
+    /// Its branches, undone.
+    pub(crate) then: TokenStream,
+    pub(crate) otherwise: TokenStream,
 }
 
 /// An iteration of a `for` loop, undone.
@@ -234,9 +243,9 @@ impl<'p> Reverse<'p> {
             keeping: Keeping::default(),
             conditional: 0,
             seeds: HashMap::new(),
-            fuse: HashMap::new(),
+            plan: Plan::default(),
             fused: HashMap::new(),
-            at_once: None,
+            branched: HashMap::new(),
             fresh: HashMap::new(),
             sets: HashSet::new(),
             latest: HashMap::new(),
@@ -250,17 +259,10 @@ impl<'p> Reverse<'p> {
         Reverse::new(program, None)
     }
 
-    /// Another run over the same program with the same state, in which some loops are fused.
-    pub(crate) fn fusing(&self, loops: &[(BlockId, usize)]) -> (Self, TokenStream) {
+    /// Another run over the same program with the same state, in which both passes run at once where `plan` says so.
+    pub(crate) fn fusing(&self, plan: &Plan) -> (Self, TokenStream) {
         let mut other = self.again();
-        other.fuse = loops.iter().copied().collect();
-        other.settled()
-    }
-
-    /// Likewise, in which the call at the end runs both of its passes at once.
-    pub(crate) fn at_once(&self, call: ExprId) -> (Self, TokenStream) {
-        let mut other = self.again();
-        other.at_once = Some(call);
+        other.plan = plan.clone();
         other.settled()
     }
 
@@ -302,8 +304,7 @@ impl<'p> Reverse<'p> {
     /// What `self` was before it ran.
     fn same(&self) -> Self {
         let mut other = self.again();
-        other.fuse = self.fuse.clone();
-        other.at_once = self.at_once;
+        other.plan = self.plan.clone();
         other
     }
 
@@ -381,6 +382,7 @@ impl<'p> Reverse<'p> {
                 return;
             }
             self.pull_root(value, seed.filter(|d| !d.is_nothing()).cloned(), &block.tail);
+            self.tell_value(value, &block.tail);
             let top = self.top();
             self.levels[top].current = (*block.tail.versions).clone();
         }
@@ -392,7 +394,7 @@ impl<'p> Reverse<'p> {
         let statements = &self.program.blocks[id].statements;
         for (i, statement) in statements[..count].iter().enumerate().rev() {
             match &statement.kind {
-                StatementKind::For(f) if self.fuse.get(&id) == Some(&i) => {
+                StatementKind::For(f) if self.plan.loops.get(&id) == Some(&i) => {
                     self.undo_fused(f, &statement.before)
                 }
                 StatementKind::Expr(expr, _) if self.undo_guarded(id, *expr, &statement.before, i) => return,
@@ -563,6 +565,7 @@ impl<'p> Reverse<'p> {
                 };
                 let d = if op == Op::Sub { negate(d) } else { d };
                 self.pull(value, &d, at);
+                self.add_now(assign, op, at);
             }
             _ => {
                 // Straight-line code forgets the variable's past, so that it gets no gradient, not even zero.
@@ -716,8 +719,7 @@ impl<'p> Reverse<'p> {
         let bounds = syn::parse2::<syn::ExprRange>(range).ok();
         let fresh = self.set_by(&stencil, f.body, bounds.as_ref(), &[&hoisted.before, &body]);
         let Moves { before, within, after, .. } = self.finish(stencil, f, bounds.as_ref(), true, &fresh);
-        let facts = self.facts();
-        let suffix = std::mem::take(&mut self.levels[level].out).finish(self.program, &mut self.kept, &facts);
+        let suffix = self.put_aside();
         let Hoisted { before: sums, after: totals } = hoisted;
         let fused = Fused {
             suffix: quote!(#suffix #before #sums),
@@ -726,6 +728,12 @@ impl<'p> Reverse<'p> {
             kept,
         };
         self.fused.insert(at.block, fused);
+    }
+
+    /// What has been written of the innermost block so far.
+    pub(crate) fn put_aside(&mut self) -> TokenStream {
+        let (facts, level) = (self.facts(), self.top());
+        std::mem::take(&mut self.levels[level].out).finish(self.program, &mut self.kept, &facts)
     }
 
     /// One iteration of a loop, undone; what it adds to elements near the index is gathered.

@@ -80,6 +80,17 @@ pub fn pullback<'a, F: Function, M, R: Rule<Function = F>>(
     rule.pullback(residual, call.args, shadows, seed)
 }
 
+/// Both passes of a call.
+#[inline(always)]
+pub fn value_and_pullback<'a, F: Function, M, R: Rule<Function = F>>(
+    rule: &mut R,
+    call: Call<'a, F, M>,
+    shadows: Shadows<'a, F>,
+    seed: Cotangent<'_, F>,
+) -> (F::Output, Gradients<F>) {
+    rule.value_and_pullback(call.args, shadows, seed)
+}
+
 /// The gradient with respect to a receiver: returned, if the method takes it by value.
 pub struct OfReceiver<G>(pub G);
 
@@ -122,6 +133,12 @@ trait Erased<F: Function>: State {
         shadows: Shadows<'a, F>,
         seed: Cotangent<'_, F>,
     ) -> Gradients<F>;
+    fn value_and_pullback<'a>(
+        &mut self,
+        args: Args<'a, F>,
+        shadows: Shadows<'a, F>,
+        seed: Cotangent<'_, F>,
+    ) -> (F::Output, Gradients<F>);
 }
 
 struct Stacked<R: Rule> {
@@ -161,6 +178,21 @@ impl<F: Function, R: Rule<Function = F>> Erased<F> for Stacked<R> {
         let residual = self.residuals.pop().expect("a pullback follows its forward");
         self.rule.pullback(residual, args, shadows, seed)
     }
+    fn value_and_pullback<'a>(
+        &mut self,
+        args: Args<'a, F>,
+        shadows: Shadows<'a, F>,
+        seed: Cotangent<'_, F>,
+    ) -> (F::Output, Gradients<F>) {
+        self.rule.value_and_pullback(args, shadows, seed)
+    }
+}
+
+impl<F: HasRule> Recursive<F> {
+    fn made(&mut self) -> &mut dyn Erased<F> {
+        let make = || Box::new(Stacked { rule: F::make_rule(), residuals: Vec::new() }) as Box<dyn Erased<F>>;
+        &mut **self.0.get_or_insert_with(make)
+    }
 }
 
 impl<F: Function> Recursive<F> {
@@ -198,8 +230,7 @@ impl<F: HasRule> Rule for Recursive<F> {
     type Residual = ();
 
     fn forward(&mut self, args: Args<'_, F>) -> (F::Output, ()) {
-        let make = || Box::new(Stacked { rule: F::make_rule(), residuals: Vec::new() }) as Box<dyn Erased<F>>;
-        (self.0.get_or_insert_with(make).forward(args), ())
+        (self.made().forward(args), ())
     }
 
     fn pullback<'a>(
@@ -210,6 +241,16 @@ impl<F: HasRule> Rule for Recursive<F> {
         seed: Cotangent<'_, F>,
     ) -> Gradients<F> {
         self.0.as_mut().expect("a pullback follows its forward").pullback(args, shadows, seed)
+    }
+
+    #[inline]
+    fn value_and_pullback<'a>(
+        &mut self,
+        args: Args<'a, F>,
+        shadows: Shadows<'a, F>,
+        seed: Cotangent<'_, F>,
+    ) -> (F::Output, Gradients<F>) {
+        self.made().value_and_pullback(args, shadows, seed)
     }
 }
 

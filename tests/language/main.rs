@@ -15,6 +15,7 @@ mod check_all;
 mod aggregates;
 mod annotations;
 mod arrays;
+mod at_once;
 mod bindings;
 mod binomial;
 mod blocks;
