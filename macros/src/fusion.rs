@@ -391,7 +391,8 @@ impl Reverse<'_> {
         let program = self.program;
         let Some(variable) = program.stays(def) else { return false };
         let block = &variable.block;
-        if variable.kind != Kind::Float && (variable.active || variable.moved) {
+        let moves = variable.kind != Kind::Float && (variable.active || variable.moved);
+        if moves || is_hidden(program, variable) {
             return false;
         }
         let defines = |s: &Statement| s.defines.contains(&def);
@@ -469,15 +470,13 @@ fn available(program: &Program, fused: &Reverse, (block, index): (BlockId, usize
 /// The name of the vector stands for it wherever its block is left, or one within.
 fn in_sight(program: &Program, id: VarId) -> bool {
     let variable = &program.variables[id];
-    let mut within = program.nested(variable.block).into_iter();
-    let hides = |block: BlockId| {
-        program
-            .variables
-            .iter()
-            .enumerate()
-            .any(|(other, v)| other != id && v.block == block && v.name == variable.name)
-    };
-    !variable.moved && !within.any(hides)
+    !variable.moved && !is_hidden(program, variable)
+}
+
+/// The name of the variable means another one somewhere in its block, or in one within.
+fn is_hidden(program: &Program, variable: &Variable) -> bool {
+    let blocks = program.nested(variable.block);
+    program.variables.iter().filter(|v| v.name == variable.name && blocks.contains(&v.block)).count() > 1
 }
 
 /// The names of the reverse pass for vectors of these blocks, and the user's.

@@ -192,6 +192,42 @@ fn exponentials(x: &[f64], p: f64) -> f64 {
     sum.ln_1p() * product
 }
 
+/// A name means another number within the loop.
+#[differentiable]
+fn taken_name(x: &[f64], k: f64) -> f64 {
+    let s = k.sin();
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        let r = x[i] * s;
+        let s = r * 2.0;
+        total += s * s;
+    }
+    total
+}
+
+/// Likewise, in a loop within the loop.
+#[differentiable]
+fn taken_names(x: &[f64], k: f64) -> f64 {
+    let s = k.sin();
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        let r = x[i] * s;
+        for j in 0..i {
+            let q = r * s + x[j];
+            let (s, r) = (q * q, s * x[i]);
+            total += s * r;
+        }
+    }
+    total
+}
+
+#[test]
+fn names_within_loops() {
+    let inputs = || [(vec![0.3, 0.7, -0.4], 0.4), (vec![0.3, 0.7], 1.2)];
+    check_rule(taken_name::rule, inputs());
+    check_rule(taken_names::rule, inputs());
+}
+
 #[test]
 fn additions() {
     check_rule(blocks::rule, [(vec![0.1, 0.4, 0.7, -0.3, 0.2], 0.5), (vec![0.1, 0.4], 0.3), (vec![], 0.3)]);
