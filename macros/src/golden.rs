@@ -83,3 +83,8 @@ fn smooth() {
 fn ring() {
     check("ring");
 }
+
+#[test]
+fn cholesky() {
+    check("cholesky");
+}

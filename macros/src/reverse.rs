@@ -764,12 +764,14 @@ impl<'p> Reverse<'p> {
         self.undo_block(f.body, None);
         let facts = self.facts();
         let level = self.levels.last_mut().expect("opened above");
-        let (stencil, rows) = (std::mem::take(&mut level.stencil), std::mem::take(&mut level.rows));
-        let counts = std::mem::take(&mut level.counts);
+        let (stencil, counts) = (std::mem::take(&mut level.stencil), std::mem::take(&mut level.counts));
         let mut hoisted = match f.strategy {
             None => level.out.hoist(self.program, &mut self.kept, &facts, at),
             Some(_) => Hoisted::default(),
         };
+        self.add_to_rows();
+        let top = self.top();
+        let rows = std::mem::take(&mut self.levels[top].rows);
         let body = self.close();
         let rows = if in_blocks {
             rows.out

@@ -67,6 +67,7 @@ mod recursion;
 mod references;
 mod results;
 mod returned;
+mod rows;
 mod scalars;
 mod scratch;
 mod shapes;
