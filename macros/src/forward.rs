@@ -1,7 +1,7 @@
 //! The forward pass: the function as written, with calls replaced by their rules and with what the reverse pass asked for
 //! kept on the way.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use proc_macro2::TokenStream;
@@ -29,6 +29,8 @@ pub(crate) struct Forward<'p> {
     pub(crate) rescued: HashSet<VarId>,
     /// See [`Rescue::moves`].
     pub(crate) rescuing: TokenStream,
+    /// The expressions that read rows of loops: the number of the row, and the index.
+    pub(crate) of_rows: HashMap<ExprId, (usize, Ident)>,
     /// The function itself is being written: it returns its value alone.
     pub(crate) plain: bool,
     pub(crate) errors: Errors,
@@ -90,6 +92,7 @@ impl<'p> Forward<'p> {
             frames: vec![Frame { block: BODY, link: Link::Function }],
             rescued: HashSet::new(),
             rescuing: TokenStream::new(),
+            of_rows: HashMap::new(),
             plain: false,
             errors: Errors::default(),
         }
@@ -260,11 +263,12 @@ impl<'p> Forward<'p> {
             }
             StatementKind::For(f) => {
                 let (pattern, range) = (&f.pattern, self.expr(f.range, block));
+                let rows = self.rows(f, &statement.before);
                 let body = self.loop_body(f.body, statement.id);
                 let label = self.program.labels.get(&f.body);
                 let (start, count) = self.count(block, statement.id);
                 let Noted { before, start: now } = self.note(f, statement.id);
-                let (start, count) = (quote!(#start #before), quote!(#count #now));
+                let (start, count) = (quote!(#start #before #rows), quote!(#count #now));
                 let (keep, range) = match self.reverse.kept.name(block, Item::Range(statement.id)) {
                     Some(name) => (quote!(let #name = #range;), quote!(#name.clone())),
                     None => (self.reverse.keep_swept(f), range),
@@ -570,6 +574,7 @@ impl<'p> Forward<'p> {
         self.program.tree(expr).into_iter().any(|e| {
             // A closure that has a name stands where that is passed on.
             matches!(self.program.exprs[e].kind, ExprKind::Callback(Callback::Closure { .. }))
+                || self.of_rows.contains_key(&e)
                 || self.reverse.rules.contains_key(&e)
                 || kept.name(block, Item::Value(e)).is_some()
                 || kept.name(block, Item::Branch(e)).is_some()
@@ -626,7 +631,8 @@ impl<'p> Forward<'p> {
             }
             ExprKind::Constant(_) | ExprKind::Callback(_) => node.syntax.to_token_stream(),
             ExprKind::Read(place) | ExprKind::Borrow { place, .. } => {
-                self.place(&node.syntax, &place.projections, block)
+                let place = self.place(&node.syntax, &place.projections, block);
+                self.of_row(expr, place)
             }
             ExprKind::Neg(e) => match &self.kept_operands(expr, block)[..] {
                 [] => {

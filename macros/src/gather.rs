@@ -34,9 +34,19 @@ pub(crate) struct Contribution {
     /// The element of the shadow.
     pub(crate) shadow: Ident,
     pub(crate) projections: TokenStream,
-    /// The shadow is a view, which has cells.
-    pub(crate) view: bool,
+    pub(crate) element: Element,
     pub(crate) d: TokenStream,
+}
+
+/// What is added to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Element {
+    /// A cell of a view.
+    View,
+    /// A cell of a row of a local's shadow.
+    Cell,
+    /// A number in a local's shadow.
+    Number,
 }
 
 /// Contributions of a loop that go to one element.
@@ -50,9 +60,10 @@ impl Contribution {
     fn write(&self, d: &TokenStream) -> TokenStream {
         let Contribution { shadow, projections, .. } = self;
         let cells = Program::fresh("d");
-        match self.view {
-            true => quote!(#shadow.accumulate(|#cells| &#cells #projections, #d);),
-            false => quote!(#shadow #projections += #d;),
+        match self.element {
+            Element::View => quote!(#shadow.accumulate(|#cells| &#cells #projections, #d);),
+            Element::Cell => quote!(#shadow #projections.set(#shadow #projections.get() + #d);),
+            Element::Number => quote!(#shadow #projections += #d;),
         }
     }
 
@@ -74,6 +85,31 @@ impl Code {
         self.0.iter().any(|piece| match piece {
             Piece::Tokens(tokens) | Piece::Access(_, _, tokens) => touches(program, base, tokens),
             Piece::Contribution(c) => touches(program, base, &c.write(&c.d)),
+        })
+    }
+
+    /// The locals with whose shadows nothing happens but that numbers in them are added to.
+    pub(crate) fn only_added_to(&self, program: &Program) -> Vec<VarId> {
+        let other = |piece: &Piece, id: VarId| match piece {
+            Piece::Tokens(tokens) | Piece::Access(_, _, tokens) => touches(program, id, tokens),
+            Piece::Contribution(c) => touches(program, id, &c.d),
+        };
+        let numbers = self.0.iter().filter_map(|piece| match piece {
+            Piece::Contribution(c) if c.element == Element::Number => Some(c.place.base),
+            _ => None,
+        });
+        let mut found: Vec<VarId> =
+            numbers.filter(|id| !self.0.iter().any(|piece| other(piece, *id))).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    /// What is added to the shadow of `base`.
+    pub(crate) fn contributions(&mut self, base: VarId) -> impl Iterator<Item = &mut Contribution> {
+        self.0.iter_mut().filter_map(move |piece| match piece {
+            Piece::Contribution(c) if c.place.base == base => Some(c),
+            _ => None,
         })
     }
 

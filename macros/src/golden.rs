@@ -88,3 +88,8 @@ fn smooth() {
 fn ring() {
     check("ring");
 }
+
+#[test]
+fn cholesky() {
+    check("cholesky");
+}

@@ -334,6 +334,21 @@ impl Program {
         }
     }
 
+    /// What is known of the parts of a tuple, and their zeros.
+    pub(crate) fn kinds_of_parts(&self, expr: ExprId) -> Vec<(Kind, Option<Zero>)> {
+        match &self.exprs[self.peel(expr)].kind {
+            ExprKind::Tuple(elements) => {
+                elements.iter().map(|e| (self.kind_of(*e), self.zero_of(*e))).collect()
+            }
+            ExprKind::Method { receiver, name, .. }
+                if name == "sin_cos" && self.kind_of(*receiver) == Kind::Float =>
+            {
+                vec![(Kind::Float, Some(Zero::Scalar)); 2]
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// A constant that is a number, as far as the syntax tells.
     fn constant_number(&self, expr: ExprId) -> bool {
         matches!(self.exprs[self.peel(expr)].kind, ExprKind::Constant(_)) && !self.may_be_no_number(expr)

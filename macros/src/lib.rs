@@ -97,6 +97,7 @@ mod variable;
 mod vectors;
 mod versions;
 mod views;
+mod whole;
 mod zips;
 
 use proc_macro::TokenStream;

@@ -445,9 +445,29 @@ impl<'p> Reverse<'p> {
                     None => quote!(__pb::zero()),
                 })
                 .collect();
+            self.reuse_parts(l, init);
             self.pull_root(init, Some(Cotangent::term(quote!((#(#parts),*)))), at);
         } else {
             self.undo_binding(l.variables[0], init, at);
+        }
+    }
+
+    /// The value of a method is there if those of the variables that it was taken apart into are kept: `let (sin, cos) = x.sin_cos();`.
+    fn reuse_parts(&mut self, l: &Let, init: ExprId) {
+        let (program, init) = (self.program, self.program.peel(init));
+        if !matches!(program.exprs[init].kind, ExprKind::Method { .. }) {
+            return;
+        }
+        let part = |id: &Option<VarId>| {
+            let id = id.filter(|id| !program.variables[*id].mutable)?;
+            let is = |d: &Definition| matches!(d, Definition::Merged { variable, .. } if *variable == id);
+            let def = program.definitions.iter().position(is)?;
+            self.kept.name(program.variables[id].block, Item::Definition(def))
+        };
+        if let Some(parts) = l.variables.iter().map(part).collect::<Option<Vec<_>>>() {
+            let (name, top) = (self.kept.fresh("parts"), self.top());
+            self.emit(quote!(let #name = (#(#parts),*);));
+            self.levels[top].temporaries.insert(init, name);
         }
     }
 
@@ -752,12 +772,14 @@ impl<'p> Reverse<'p> {
         self.undo_block(f.body, None);
         let facts = self.facts();
         let level = self.levels.last_mut().expect("opened above");
-        let (stencil, rows) = (std::mem::take(&mut level.stencil), std::mem::take(&mut level.rows));
-        let counts = std::mem::take(&mut level.counts);
+        let (stencil, counts) = (std::mem::take(&mut level.stencil), std::mem::take(&mut level.counts));
         let mut hoisted = match f.strategy {
             None => level.out.hoist(self.program, &mut self.kept, &facts, at),
             Some(_) => Hoisted::default(),
         };
+        self.add_to_rows();
+        let top = self.top();
+        let rows = std::mem::take(&mut self.levels[top].rows);
         let body = self.close();
         let rows = if in_blocks {
             rows.out

@@ -5,12 +5,17 @@
 //! That an index is within bounds the forward pass has found out, but the optimiser cannot see it: with a check in each
 //! iteration it cannot use vector instructions. The reverse pass takes the row out before the loop, with one check, and goes
 //! through that.
+//!
+//! Of a local array and of what a `&mut` refers to, values are taken out where the loop writes none of them. The shadow of a local
+//! array becomes cells, of which several rows can be had: as in `l[i * n + k] * l[j * n + k]`, of which nobody knows whether `i` is
+//! `j`. The optimiser asks that before the loop.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::Ident;
 
 use crate::blocks::Blocks;
+use crate::gather::Element;
 use crate::iterators::source::is_zero;
 use crate::program::*;
 use crate::reverse::{Level, Reverse};
@@ -26,16 +31,19 @@ pub(crate) struct Rows {
     pub(crate) blocks: Option<Blocks>,
     /// Of the value or of the shadow of a variable: where the row begins, as text, and what it is called.
     found: Vec<(VarId, Holder, String, Ident)>,
+    /// The shadows of locals that are cells meanwhile.
+    cells: Vec<(VarId, Ident)>,
     /// Statements before the loop, or before each block of it.
     pub(crate) out: TokenStream,
 }
 
-/// What holds a row: a value, the cells of a shadow, or a shadow that is a local vector.
+/// What holds a row: a value, the cells of a shadow, or a shadow that is a local vector, as such or as cells.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holder {
     Value,
     Shadow,
     Own,
+    Cells,
 }
 
 impl Reverse<'_> {
@@ -80,16 +88,35 @@ impl Reverse<'_> {
         level: usize,
         holder: Holder,
     ) -> Option<(Ident, TokenStream)> {
-        let program = self.program;
         if level == 0 || self.conditional > 0 {
             return None;
         }
         if let Some(element) = self.element_of_block(place, level, holder) {
             return Some(element);
         }
+        let (row, index) = self.row_around(place, at, level, holder)?;
+        Some((self.row_of(place.base, level, holder, row), index))
+    }
+
+    /// The row that the innermost loop goes through, and where in it the element is.
+    fn row_around(
+        &mut self,
+        place: &Place,
+        at: &At,
+        level: usize,
+        holder: Holder,
+    ) -> Option<(Row, TokenStream)> {
+        let program = self.program;
         let Level { block, index, rows, .. } = &self.levels[level];
         let (index, count, before) = ((*index)?, rows.count.clone()?, rows.before.clone());
-        let (around, start) = program.row(place, index).filter(|_| at.block == *block)?;
+        let there = match holder {
+            // Nothing is written to it meanwhile.
+            Holder::Value => same_version(place.base, at, &before),
+            _ => before.versions.contains_key(&place.base),
+        };
+        let variable = &program.variables[place.base];
+        let stays = variable.has_rows() || there && (holder != Holder::Shadow || variable.fixed);
+        let (around, start) = program.row(place, index).filter(|_| stays && at.block == *block)?;
         // The part stands where its name has been bound.
         let of_part = around.indices().map(|range| (range, program.frozen[&range].clone()));
         let fixed = of_part.chain(start.map(|start| (start, at.clone())));
@@ -100,9 +127,27 @@ impl Reverse<'_> {
         }
         let part = self.projections(&around.projections, at, level - 1);
         let start = start.map_or(quote!(0), |start| self.text(start, &before, level - 1));
-        let row = self.row_of(place.base, level, holder, Row { part, start, count });
         let name = &program.variables[index].unique;
-        Some((row, quote!(#name)))
+        Some((Row { part, start, count }, quote!(#name)))
+    }
+
+    /// Additions to the shadows of local arrays go to rows of these, if nothing else happens with them in the innermost loop, which has
+    /// been undone but for its end.
+    pub(crate) fn add_to_rows(&mut self) {
+        let level = self.top();
+        let mut code = std::mem::take(&mut self.levels[level].out);
+        for id in code.only_added_to(self.program) {
+            let rows: Option<Vec<_>> = code
+                .contributions(id)
+                .map(|c| self.row_around(&c.place, &c.at, level, Holder::Cells))
+                .collect();
+            for (contribution, (row, index)) in code.contributions(id).zip(rows.into_iter().flatten()) {
+                contribution.shadow = self.row_of(id, level, Holder::Cells, row);
+                contribution.projections = quote!([#index]);
+                contribution.element = Element::Cell;
+            }
+        }
+        self.levels[level].out = code;
     }
 
     /// The name of a row, which is taken out before the loop of this level.
@@ -114,12 +159,14 @@ impl Reverse<'_> {
         {
             return row.clone();
         }
-        let Variable { unique, shadow, .. } = &self.program.variables[id];
+        let variable = &self.program.variables[id];
+        let Variable { unique, shadow, .. } = variable;
         let row = self.kept.fresh(&format!("{}_row", if holder == Holder::Value { unique } else { shadow }));
         let flat = |whole: &Ident| if part.is_empty() { quote!(#whole) } else { quote!(&#whole #part) };
-        rows.out.extend(match holder {
+        let taken_out = match holder {
             Holder::Value => {
-                let flat = flat(unique);
+                let own = part.is_empty() && !variable.has_rows();
+                let flat = if own { quote!(&#unique[..]) } else { flat(unique) };
                 quote!(let #row = __pb::row_of(#flat, || #start, #count);)
             }
             Holder::Shadow => {
@@ -128,7 +175,21 @@ impl Reverse<'_> {
                 quote!(let #row = #shadow.map(|#cells| __pb::row_of(#flat, || #start, #count));)
             }
             Holder::Own => quote!(let #row = __pb::row_mut(&mut #shadow, #start, #count);),
-        });
+            Holder::Cells => {
+                let cells = match rows.cells.iter().find(|(other, _)| *other == id) {
+                    Some((_, cells)) => cells.clone(),
+                    None => {
+                        let cells = self.kept.fresh(&format!("{shadow}_cells"));
+                        rows.out.extend(quote!(let #cells = __pb::own_cells(&mut #shadow[..]);));
+                        rows.cells.push((id, cells.clone()));
+                        cells
+                    }
+                };
+                let flat = flat(&cells);
+                quote!(let #row = __pb::row_of(#flat, || #start, #count);)
+            }
+        };
+        rows.out.extend(taken_out);
         rows.found.push((id, holder, key, row.clone()));
         row
     }
@@ -163,7 +224,7 @@ fn same_version(id: VarId, at: &At, before: &At) -> bool {
 
 impl Program {
     /// The slice that `place` is an element of, and where its row begins for a loop over `index`, if not where the slice does.
-    fn row(&self, place: &Place, index: VarId) -> Option<(Place, Option<ExprId>)> {
+    pub(crate) fn row(&self, place: &Place, index: VarId) -> Option<(Place, Option<ExprId>)> {
         let variable = &self.variables[place.base];
         let (Projection::Index(position), around) = place.projections.split_last()? else { return None };
         let named = |p: &Projection| match p {
@@ -172,7 +233,8 @@ impl Program {
             }
             _ => false,
         };
-        if !variable.has_rows() || self.frozen.contains_key(position) || !around.iter().all(named) {
+        let flat = variable.has_rows() || self.is_flat(place.base);
+        if !flat || self.frozen.contains_key(position) || !around.iter().all(named) {
             return None;
         }
         let start = match self.start_of_row(*position, index) {
@@ -187,13 +249,17 @@ impl Program {
         let ExprKind::Binary { op: Op::Add, left, right } = self.exprs[self.peel(position)].kind else {
             return None;
         };
-        let is_index = |e: ExprId| matches!(&self.exprs[self.peel(e)].kind, ExprKind::Read(place) if place.base == index && place.projections.is_empty());
         let literal = |e: ExprId| matches!(self.exprs[self.peel(e)].syntax, syn::Expr::Lit(_));
-        match (is_index(left), is_index(right)) {
+        match (self.is_read_of(left, index), self.is_read_of(right, index)) {
             (false, true) if !literal(left) => Some(left),
             (true, false) if !literal(right) => Some(right),
             _ => None,
         }
+    }
+
+    /// `expr` is the variable `id`.
+    pub(crate) fn is_read_of(&self, expr: ExprId, id: VarId) -> bool {
+        matches!(&self.exprs[self.peel(expr)].kind, ExprKind::Read(place) if place.base == id && place.projections.is_empty())
     }
 }
 

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::Ident;
 
-use crate::gather::Contribution;
+use crate::gather::{Contribution, Element};
 use crate::program::*;
 use crate::reverse::{Cotangent, Level, Reverse, Slot};
 use crate::rows::Holder;
@@ -193,17 +193,17 @@ impl Reverse<'_> {
             && (!projections.is_empty() || self.waits_for_sums(place.base))
             && self.captured.is_empty()
             && program.settled(place);
-        let contribution = |shadow: Ident, view: bool| Contribution {
+        let contribution = |shadow: Ident, element: Element| Contribution {
             place: place.clone(),
             at: at.clone(),
             shadow,
             projections: projections.clone(),
-            view,
+            element,
             d: d.tokens.clone(),
         };
         if let Some(shadow) = self.view(place.base) {
             if gathered {
-                return self.levels[level].out.contribute(contribution(shadow, true));
+                return self.levels[level].out.contribute(contribution(shadow, Element::View));
             }
             let (shadow, rest) = self.viewed(&shadow, place, at);
             let projections = if viewed { self.projections(rest, at, level) } else { projections };
@@ -218,7 +218,7 @@ impl Reverse<'_> {
         self.declare(place.base);
         // A zero whose type is still to be inferred takes no operators.
         if gathered {
-            self.levels[level].out.contribute(contribution(shadow.clone(), false));
+            self.levels[level].out.contribute(contribution(shadow.clone(), Element::Number));
         } else if number {
             self.emit(quote!(#shadow #projections += #d;));
         } else if place.projections.iter().any(|p| matches!(p, Projection::Field(_))) {

@@ -148,10 +148,8 @@ impl Parser<'_> {
             outcome.iter().for_each(|id| self.program.variables[*id].constant = true);
             self.program.inside.insert(*inside);
         }
-        if let (true, Some(ExprKind::Tuple(elements))) = (tuple, init.map(|e| &self.program.exprs[e].kind)) {
-            let kinds: Vec<_> =
-                elements.iter().map(|e| (self.program.kind_of(*e), self.program.zero_of(*e))).collect();
-            for (id, (kind, zero)) in variables.iter().zip(kinds) {
+        if let (true, Some(init)) = (tuple, init) {
+            for (id, (kind, zero)) in variables.iter().zip(self.program.kinds_of_parts(init)) {
                 if let Some(id) = id {
                     self.program.variables[*id].kind = kind;
                     self.program.variables[*id].zero = zero;

@@ -281,17 +281,16 @@ impl Reverse<'_> {
     }
 
     fn place_to(&mut self, place: &Place, unique: bool, at: &At, level: usize) -> TokenStream {
-        if let Some((row, index)) = self.element_of_row(place, at, level, Holder::Value) {
-            return quote!(#row[#index]);
-        }
         let variable = &self.program.variables[place.base];
-        let base = if variable.memory || variable.by_reference() {
+        let stored = variable.memory || variable.by_reference();
+        if stored {
             let own = self.own_elements(place, at);
             self.reads_part(place.base, at, level, own);
-            variable.unique.clone()
-        } else {
-            self.definition(at.versions[&place.base])
-        };
+        }
+        if let (false, Some((row, index))) = (unique, self.element_of_row(place, at, level, Holder::Value)) {
+            return quote!(#row[#index]);
+        }
+        let base = if stored { variable.unique.clone() } else { self.definition(at.versions[&place.base]) };
         let projections = self.projections_to(&place.projections, unique, at, level);
         let deref = place.projections.iter().any(|p| matches!(p, Projection::Deref));
         if deref { quote!((*#base)#projections) } else { quote!(#base #projections) }

@@ -159,6 +159,12 @@ pub fn row_mut<T>(vector: &mut [T], start: usize, len: usize) -> &mut [T] {
     &mut vector[start..][..len]
 }
 
+/// The shadow of a local for the time of a loop that adds to several parts of it, which may be the same.
+#[inline(always)]
+pub fn own_cells<T>(shadow: &mut [T]) -> &[Cell<T>] {
+    Cell::from_mut(shadow).as_slice_of_cells()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

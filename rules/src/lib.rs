@@ -101,7 +101,7 @@ pub mod __private {
     };
     pub use crate::apart::{apart1, apart2, apart3, apart4, apart5, apart6};
     pub use crate::arrays::functions as arrays;
-    pub use crate::blocks::{Common, Near, blocks, row_mut};
+    pub use crate::blocks::{Common, Near, blocks, own_cells, row_mut};
     pub use crate::call::{
         Call, HasRule, OfReceiver, Reads, Recursive, SettledReceiver, UnsettledReceiver, WritesToReceiver,
         forward, forward_reading, pull_at_once, pullback, rule_of, value_and_pullback,
@@ -138,7 +138,9 @@ pub mod __private {
     pub use crate::held::{Constant, accumulate_part, clear_part};
     pub use crate::inert::{Inert, about_to_be_constant, inert};
     pub use crate::lend::{Lend, RefLent};
-    pub use crate::local::{Branch, Pool, backwards, first, none, reaches, row_of, shadow_of, sum, within};
+    pub use crate::local::{
+        Branch, Pool, backwards, first, none, reaches, row_of, shadow_of, sum, whole_row, within,
+    };
     pub use crate::mutation;
     #[cfg(feature = "nalgebra")]
     pub use crate::nalgebra::on_heap as matrices;

@@ -177,6 +177,12 @@ pub fn row_of<T>(flat: &[T], start: impl FnOnce() -> usize, len: usize) -> &[T] 
     if len == 0 { &[] } else { &flat[start()..][..len] }
 }
 
+/// Likewise, where it is not known whether all of it is there: none, if it is not.
+#[inline(always)]
+pub fn whole_row<T>(flat: &[T], start: impl FnOnce() -> usize, len: usize) -> Option<&[T]> {
+    if len == 0 { None } else { flat.get(start()..)?.get(..len) }
+}
+
 /// The elements of a range, the last one first, where [`Iterator::rev`] is not to be had.
 pub fn backwards<I: Iterator + Clone>(range: I) -> impl Iterator<Item = I::Item> {
     let count = range.clone().count();

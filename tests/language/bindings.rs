@@ -73,6 +73,21 @@ fn tuples(x: f64, y: f64) -> (f64, f64, (f64, f64)) {
     (a * s, pair.0 * pair.1, (c, pair.1))
 }
 
+/// Names for both parts of a value, for one of them, and for one that changes.
+#[differentiable]
+fn turned(x: f64, y: &[f64]) -> f64 {
+    let (sin, mut cos) = x.sin_cos();
+    let (s, _) = (y[0] * x).sin_cos();
+    let mut total = 0.0;
+    for i in 0..y.len() {
+        let (u, v) = (y[i] * x).sin_cos();
+        let p = [u * cos + v * sin, v * cos - u * sin];
+        total += p[0] * p[1] + s * y[i];
+        cos *= total;
+    }
+    total + cos * s
+}
+
 #[differentiable]
 fn deferred(x: f64, n: usize) -> f64 {
     let late;
@@ -212,6 +227,7 @@ fn names() {
 #[test]
 fn patterns_and_blocks() {
     check_rule(tuples::rule, [(0.3, 0.7), (-1.2, 0.4)]);
+    check_rule(turned::rule, [(0.3, vec![0.7, -0.2]), (-1.2, vec![0.4])]);
     check_rule(deferred::rule, [(0.3, 1), (0.7, 3)]);
     check_rule(blocks::rule, [(0.3, 0.7), (-1.2, 0.4)]);
     check_rule(parenthesised::rule, [(0.3, 0.7), (-1.2, 0.4)]);

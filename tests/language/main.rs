@@ -68,6 +68,7 @@ mod recursion;
 mod references;
 mod results;
 mod returned;
+mod rows;
 mod scalars;
 mod scratch;
 mod shapes;
