@@ -4,7 +4,7 @@ use ndarray::{Array1, Array2, Axis, ShapeBuilder, s};
 use pullback::fused;
 use pullback::nn::{self, generic};
 use pullback::prelude::*;
-use pullback::testing::{allocations_in, check_second_order};
+use pullback::testing::{CheckRule, allocations_in, check_second_order};
 
 use crate::linear_algebra::some_number;
 use crate::random::Random;
@@ -182,6 +182,8 @@ fn layers_in_any_memory() {
 fused! {
     fn tanh(x) { x.tanh() }
 
+    fn step(x, d, rate: T) { x - rate * d }
+
     /// Elements of two arrays, with a weight for each row.
     fn weighted(w, x, z) { sum(w * (x - z).sin()) }
 }
@@ -230,6 +232,64 @@ fn networks() {
     let ((), allocations) = allocations_in(|| again = product());
     // Of floats as of dual numbers, `zeros` allocates, and nothing else.
     assert_eq!((again, allocations), (first, 2));
+}
+
+/// The same by layers that are one call each, of samples that are constants.
+#[differentiable(dual)]
+fn layered(
+    w1: &Array2<f64>,
+    b1: &Array1<f64>,
+    w2: &Array2<f64>,
+    b2: &Array1<f64>,
+    #[constant] x: &Array2<f64>,
+    #[constant] t: &Array2<f64>,
+) -> f64 {
+    let mut h = Array2::<f64>::zeros((x.nrows(), w1.ncols()));
+    let mut logits = Array2::<f64>::zeros((x.nrows(), w2.ncols()));
+    generic::feed_forward(&mut logits, &mut h, x, w1, b1, w2, b2, generic::Activation::GeluTanh);
+    let mut direct = Array2::<f64>::zeros((x.nrows(), w1.ncols()));
+    generic::linear(&mut direct, x, w1, b1);
+    let mut losses = Array2::<f64>::zeros((x.nrows(), 1));
+    nn::cross_entropy(&mut losses, &logits, t, Axis(1));
+    losses.sum() + some_number(&direct)
+}
+
+#[test]
+fn layers_of_constants() {
+    let random = &mut Random(78);
+    let inputs = [(3, 2, 3, 2), (1, 1, 2, 1)].map(|(samples, width, hidden, classes)| {
+        let (x, t) = (random.matrix((samples, width), true), random.matrix((samples, classes), false));
+        let (w1, w2) = (random.matrix((width, hidden), false), random.matrix((hidden, classes), false));
+        (w1, random.vector(hidden), w2, random.vector(classes), x, t)
+    });
+    check_second_order(layered::rule, inputs);
+}
+
+#[differentiable(dual)]
+fn fitted(w: &Array2<f64>, #[constant] x: &Array2<f64>, #[constant] t: &Array2<f64>) -> f64 {
+    let mut y = Array2::<f64>::zeros(t.dim());
+    let z = x.dot(w);
+    tanh(&mut y, &z);
+    nn::mean_squared_error(&y, t)
+}
+
+/// What is left after a step of gradient descent.
+#[differentiable]
+fn after_a_step(w: &Array2<f64>, #[constant] x: &Array2<f64>, #[constant] t: &Array2<f64>, rate: f64) -> f64 {
+    let d = fitted::grad(w, x, t);
+    let mut v = Array2::<f64>::zeros(w.dim());
+    step(&mut v, w, &d, rate);
+    fitted(&v, x, t)
+}
+
+#[test]
+fn gradients_in_functions() {
+    let random = &mut Random(79);
+    let inputs = [(3, 2, 2), (1, 1, 3)].map(|(samples, width, classes)| {
+        let w = random.matrix((width, classes), false);
+        (w, random.matrix((samples, width), false), random.matrix((samples, classes), true), 0.5)
+    });
+    CheckRule::new(after_a_step::rule).inputs(inputs).allocating(4).run();
 }
 
 /// Constants come first, and are broadcast; the number is what a derivative is taken by.

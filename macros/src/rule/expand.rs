@@ -206,11 +206,11 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
         false => quote!(#name),
     });
     let given: Vec<_> = given.collect();
-    let on_duals = signature.generics.type_params().next().map(|_| {
+    let on_duals = signature.generics.type_params().next().map(|first| {
         let (call, of_numbers) = (crate::calls::on_duals(here), crate::dual::parameters());
-        let number = crate::dual::number();
-        let numbers = usual.defaults.iter().map(|(_, ty)| quote!(#number: #private::Is<#ty>));
-        let clause = (!usual.is_all()).then(|| quote!(where #(#numbers),*));
+        // Where arguments may be constants they do not tell what numbers there are.
+        let (number, first) = (crate::dual::number(), &first.ident);
+        let clause = (!usual.is_all()).then(|| quote!(where #number: #private::Is<#first>));
         quote! {
             #[doc(hidden)]
             #[inline(always)]
