@@ -10,7 +10,7 @@ use crate::tangent::Value;
 #[diagnostic::on_unimplemented(
     message = "functions of elements are not computed of `{Self}`",
     note = "`fused!` functions, functions of `pullback::nn` such as activations and `softmax`, and products in any memory are for `f32`, `f64` and \
-            dual numbers"
+            dual numbers: a function that calls them is one of `f64`, and not generic over a `Float`"
 )]
 pub trait Real: Scalar + Element + Value<Tangent = Self> {
     /// Whether there are derivatives beside the value.
