@@ -128,7 +128,7 @@ fn layouts_of_dual_numbers() {
 pullback_macros::fused! {
     fn energy(x, k: T) {
         let largest = constant(max(x));
-        k * sum((k * (x - largest)).tanh() * x) + sum((x - largest).exp()).ln()
+        k * sum((k * x).tanh() * x) + largest + sum((x - largest).exp()).ln()
     }
 }
 

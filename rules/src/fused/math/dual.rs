@@ -3,11 +3,16 @@
 use super::real::Real;
 use crate::dual::DualNumber;
 use crate::float::Float;
-use crate::special::{Kernel, Special, erf, erfc, log_sigmoid, sigmoid, softplus};
+use crate::special::{self, Kernel, Special};
 
-/// Kernels of functions of one number, and of two, which the table of numeric methods has as well.
-macro_rules! kernels {
-    ($($Kernel:ident $method:ident $pullback:ident;)*; $($Binary:ident $of_two:ident $pullback_of_two:ident;)*) => {
+/// Kernels of functions of one number, and of two, which the table of numeric methods has as well; and the functions of dual numbers.
+macro_rules! functions {
+    (
+        of_one { $($Kernel:ident $method:ident $pullback:ident;)* }
+        of_two { $($Binary:ident $of_two:ident $pullback_of_two:ident;)* }
+        special: $($special:ident)*;
+        same: $($same:ident)*;
+    ) => {
         $(
             struct $Kernel;
 
@@ -93,94 +98,58 @@ macro_rules! kernels {
                 Real::sin_cos(self)
             }
 
-            #[inline(always)]
-            fn erf(self) -> Self {
-                erf(self)
-            }
-            #[inline(always)]
-            fn erfc(self) -> Self {
-                erfc(self)
-            }
-            #[inline(always)]
-            fn sigmoid(self) -> Self {
-                sigmoid(self)
-            }
-            #[inline(always)]
-            fn softplus(self) -> Self {
-                softplus(self)
-            }
-            #[inline(always)]
-            fn log_sigmoid(self) -> Self {
-                log_sigmoid(self)
-            }
-
-            // These are correctly rounded, or the same as std's.
+            $(
+                #[inline(always)]
+                fn $special(self) -> Self {
+                    special::$special(self)
+                }
+            )*
+            // These are the same as std's, bit for bit.
+            $(
+                #[inline(always)]
+                fn $same(self) -> Self {
+                    Float::$same(self)
+                }
+            )*
             #[inline(always)]
             fn powi(self, n: i32) -> Self {
                 Float::powi(self, n)
             }
-            #[inline(always)]
-            fn sqrt(self) -> Self {
-                Float::sqrt(self)
-            }
-            #[inline(always)]
-            fn abs(self) -> Self {
-                Float::abs(self)
-            }
-            #[inline(always)]
-            fn recip(self) -> Self {
-                Float::recip(self)
-            }
-            #[inline(always)]
-            fn floor(self) -> Self {
-                Float::floor(self)
-            }
-            #[inline(always)]
-            fn ceil(self) -> Self {
-                Float::ceil(self)
-            }
-            #[inline(always)]
-            fn round(self) -> Self {
-                Float::round(self)
-            }
-            #[inline(always)]
-            fn trunc(self) -> Self {
-                Float::trunc(self)
-            }
-            #[inline(always)]
-            fn signum(self) -> Self {
-                Float::signum(self)
-            }
         }
     };
 }
-kernels! {
-    Exp exp exp_pullback;
-    Exp2 exp2 exp2_pullback;
-    ExpM1 exp_m1 exp_m1_pullback;
-    Ln ln ln_pullback;
-    Ln1p ln_1p ln_1p_pullback;
-    Log2 log2 log2_pullback;
-    Log10 log10 log10_pullback;
-    Sin sin sin_pullback;
-    Cos cos cos_pullback;
-    Tan tan tan_pullback;
-    Sinh sinh sinh_pullback;
-    Cosh cosh cosh_pullback;
-    Tanh tanh tanh_pullback;
-    Asinh asinh asinh_pullback;
-    Acosh acosh acosh_pullback;
-    Atanh atanh atanh_pullback;
-    Asin asin asin_pullback;
-    Acos acos acos_pullback;
-    Atan atan atan_pullback;
-    Cbrt cbrt cbrt_pullback;
-    ;
-    Atan2 atan2 atan2_pullback;
-    Powf powf powf_pullback;
-    Hypot hypot hypot_pullback;
-    Max max max_pullback;
-    Min min min_pullback;
+functions! {
+    of_one {
+        Exp exp exp_pullback;
+        Exp2 exp2 exp2_pullback;
+        ExpM1 exp_m1 exp_m1_pullback;
+        Ln ln ln_pullback;
+        Ln1p ln_1p ln_1p_pullback;
+        Log2 log2 log2_pullback;
+        Log10 log10 log10_pullback;
+        Sin sin sin_pullback;
+        Cos cos cos_pullback;
+        Tan tan tan_pullback;
+        Sinh sinh sinh_pullback;
+        Cosh cosh cosh_pullback;
+        Tanh tanh tanh_pullback;
+        Asinh asinh asinh_pullback;
+        Acosh acosh acosh_pullback;
+        Atanh atanh atanh_pullback;
+        Asin asin asin_pullback;
+        Acos acos acos_pullback;
+        Atan atan atan_pullback;
+        Cbrt cbrt cbrt_pullback;
+    }
+    of_two {
+        Atan2 atan2 atan2_pullback;
+        Powf powf powf_pullback;
+        Hypot hypot hypot_pullback;
+        Max max max_pullback;
+        Min min min_pullback;
+    }
+    special: erf erfc sigmoid softplus log_sigmoid;
+    same: sqrt abs recip floor ceil round trunc signum;
 }
 
 /// What a number carries along, without its value: to add it to a number changes that in nothing else, the sign of a zero included.

@@ -413,8 +413,8 @@ impl<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>, X: S
             let x = (x.value.stack(&mut self.room), X::gradient(x.shadow));
             let b1 = (b1.value.source().place, given::<T, V>(b1.shadow));
             let (memory, h, db2) = (y.value.memory(), (value(h.value), of_dh), given::<T, V>(b2.shadow));
-            let layers = (&mut self.layers, &mut self.between);
-            Self::pull(layers, &memory, of_dy, h, x, w1, b1, w2, db2, activation);
+            let (layers, between) = (&mut self.layers, &mut self.between);
+            Self::pull(layers, between, &memory, of_dy, h, x, w1, b1, w2, db2, activation);
         }
         self.old_y.restore(y.value);
         self.old_h.restore(h.value);
@@ -426,7 +426,8 @@ impl<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>, X: S
     /// As for [`Multiply`].
     #[allow(clippy::too_many_arguments, reason = "those of the function")]
     unsafe fn pull(
-        ([first, second], between): (&mut [Layer<T, M::Memory>; 2], &mut Between<T, M::Memory>),
+        [first, second]: &mut [Layer<T, M::Memory>; 2],
+        between: &mut Between<T, M::Memory>,
         memory: &M::Memory,
         dy: Option<Stack<'_, T>>,
         (h, dh): (Stack<'_, T>, Option<Stack<'_, T>>),
