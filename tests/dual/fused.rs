@@ -1,6 +1,6 @@
 //! Fused functions on dual numbers.
 
-use ndarray::{Array1, Array2, Axis, array, s};
+use ndarray::{Array1, Array2, ArrayRef2, Axis, array, s};
 use pullback::fused;
 use pullback::prelude::*;
 use pullback::testing::check_second_order;
@@ -51,6 +51,12 @@ fused! {
     /// The first factor has no derivative.
     fn half(x) {
         sum(constant(x) * x)
+    }
+
+    /// Operands may be called what they like.
+    fn weighted(x, rooms, sources) {
+        let total = sum((x * rooms).sin() * sources);
+        total * total + sum((x - rooms).exp())
     }
 
     fn largest(x) {
@@ -142,6 +148,47 @@ fn of_everything() {
         of_x.iter().zip(&of_half).for_each(|(a, b)| close(*a, *b));
         of_z.iter().zip(&((0.5 / h) * (&after.1 - &before.1))).for_each(|(a, b)| close(*a, *b));
         close(of_k, (0.5 / h) * (after.2 - before.2));
+    }
+}
+
+#[differentiable(dual)]
+fn beside_constants(
+    x: &Array2<f64>,
+    #[constant] rooms: &ArrayRef2<f64>,
+    #[constant] sources: &Array1<f64>,
+) -> f64 {
+    weighted(x, rooms, sources)
+}
+
+/// Constants in all layouts: sums are added up in the same order.
+#[test]
+fn layouts_of_constants() {
+    let random = &mut Random(64);
+    let base = random.matrix((6, 75), false);
+    let columns = base.t();
+    let (row, one) = (random.vector(25), array![0.5]);
+    let layouts = [
+        base.slice(s![..3, ..25]),
+        base.slice(s![..;2, ..;3]),
+        base.slice(s![..3;-1, 50..;-1]),
+        columns.slice(s![..3, ..1]),
+        columns.slice(s![10..13, ..]),
+        row.broadcast((3, 25)).expect("a row for each"),
+        one.broadcast((3, 25)).expect("a number for each"),
+        base.slice(s![..0, ..25]),
+    ];
+    let mut g = beside_constants::gradient();
+    for z in layouts {
+        let (x, v) = (random.matrix(z.dim(), false), random.matrix(z.dim(), true));
+        let sources = random.vector(z.ncols());
+        let copy = z.to_owned();
+        let (value, _, product) = g.value_gradient_and_hvp(&x, &z, &sources, &v);
+        assert_eq!(value.to_bits(), beside_constants(&x, &z, &sources).to_bits(), "{:?}", z.strides());
+        let product = product.x.clone();
+        let (_, tangent) = g.value_and_pushforward(&x, &z, &sources, &v);
+        let (_, d, expected) = g.value_gradient_and_hvp(&x, &copy, &sources, &v);
+        assert!((product - expected.x).iter().all(|e| e.abs() < 1e-13), "{:?}", z.strides());
+        assert!((tangent - (d.x * &v).sum()).abs() < 1e-13, "{:?}", z.strides());
     }
 }
 

@@ -1,6 +1,6 @@
 //! The function, its rule, and how they call the engine.
 
-use proc_macro2::{Ident, Literal, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::parse::{Arrays, Fused, Operand};
@@ -93,7 +93,7 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
     let rooms: Vec<Option<Ident>> = operands
         .iter()
         .zip(&elements)
-        .map(|(o, element)| element.as_ref().map(|_| format_ident!("room_{}", o.name)))
+        .map(|(o, element)| element.as_ref().map(|_| own(&format!("room_{}", o.name))))
         .collect();
     let listed = |value: &dyn Fn(&Ident) -> TokenStream| {
         let sources = operands.iter().enumerate().map(|(i, Operand { name, scalar })| {
@@ -111,6 +111,7 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
     let (sources, values) = (listed(&|name| quote!(#name)), listed(&|name| quote!(#name.value)));
     let sources = quote!([#sources]);
     let rooms: Vec<&Ident> = rooms.iter().flatten().collect();
+    let (all_rooms, all_sources) = (own("rooms"), own("sources"));
     let room_types = quote!((#(<#others as #fused::Operand<T>>::Room,)*));
     let call = quote!(#fused::Call::new(memory, #text, [#(#texts),*], #along));
     // The result's, or else the first array's.
@@ -209,14 +210,14 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
             true => quote!(#name),
             false => quote!(#name.value),
         });
-        let plain = quote!(call.both::<Both, _, _, _>(sources, sinks, seed));
+        let plain = quote!(call.both::<Both, _, _, _>(#all_sources, sinks, seed));
         let (staged, value) = match staged {
             Some((port, staged)) => (
                 Some(staged),
                 quote! {
-                    match call.stage(&sources, &sinks[#port]) {
+                    match call.stage(&#all_sources, &sinks[#port]) {
                         Some(stage) => {
-                            let [#(#names),*] = sources;
+                            let [#(#names),*] = #all_sources;
                             call.both::<Staged, _, _, _>([#(#names,)* stage], sinks, seed)
                         }
                         None => #plain,
@@ -233,7 +234,7 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
                 let memory = #found_back;
                 #(let mut #scalars = T::of(0.0);)*
                 let (#(#rooms,)*) = &mut self.rooms;
-                let (call, sources, sinks) = (#call, [#values], [#sinks]);
+                let (call, #all_sources, sinks) = (#call, [#values], [#sinks]);
                 match #value {
                     Some(value) => (value, #returned),
                     None => {
@@ -282,7 +283,9 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
         #[allow(clippy::too_many_arguments, clippy::approx_constant)]
         impl #of_rule #rule #arguments {
             fn primal(#parameters #axis_parameter) #output {
-                #fused::in_rooms(|rooms| Self::compute(#y_name #(#names,)* #axis_name rooms, ::core::option::Option::None))
+                #fused::in_rooms(|#all_rooms| {
+                    Self::compute(#y_name #(#names,)* #axis_name #all_rooms, ::core::option::Option::None)
+                })
             }
 
             fn compute(
@@ -382,6 +385,11 @@ pub(super) fn passes(function: &Fused, kernels: &Kernels) -> TokenStream {
             }
         }
     }
+}
+
+/// A variable that no operand's name meets.
+fn own(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
 }
 
 /// What tells that the shadow of the operand `name` is to be overwritten.
