@@ -276,7 +276,9 @@ pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream 
 /// A `DualFn` calls the function, and gives its pullback wherever that is asked for; `P` tells how the function takes its arguments. Derived code
 /// marks a statement that calls a function with such parameters by `#[pullback(recompute)]`.
 ///
-/// A generic function has a generic struct with the same parameters: `#[rule(fn f<T: Float>(x: &[T]))] struct F<T: Float>`.
+/// A generic function has a generic struct with the same parameters: `#[rule(fn f<T: Float>(x: &[T]))] struct F<T: Float>`. A type parameter with a
+/// default, `C: Operand<T> = T`, is one of the rule alone: the function itself has `T` in its place, and another type may be there where it is
+/// called on dual numbers, which are the first type parameter. What is called then is `fn primal(…)` of the struct.
 ///
 /// # Fields
 /// `#[rule(restores = c)]` on a field of type `Saved` says that it serves only to bring the `&mut` parameter `c` back. Where
@@ -412,7 +414,8 @@ pub fn scalar_methods(input: TokenStream) -> TokenStream {
 ///
 /// Operands are arrays of ndarray, of any rank and layout, which are broadcast, or numbers, `k: T`. A function of elements writes to its
 /// first argument, `affine_tanh(&mut y, &x, &w, &b)`; a reduction returns a number, `squared_error(&x, &t)`; with `; axis` rows
-/// run along the axis that the last argument names, `softmax(&mut y, &x, Axis(1))`. They are generic over `f32` and `f64`.
+/// run along the axis that the last argument names, `softmax(&mut y, &x, Axis(1))`. They are generic over `f32` and `f64`, and run on dual
+/// numbers.
 ///
 /// # Panics
 /// Calls panic if shapes do not go together, or if there is no such axis.

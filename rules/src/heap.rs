@@ -2,6 +2,7 @@
 
 use ndarray::{Array, Dimension};
 
+use crate::function::for_tuples;
 use crate::saved::Saved;
 
 /// Something that can tell how many bytes of the heap it owns. `#[derive(Rule)]` adds up the fields of a rule that can.
@@ -61,12 +62,17 @@ impl<T: HeapSize, const N: usize> HeapSize for [T; N] {
     }
 }
 
-impl HeapSize for () {
-    #[inline]
-    fn heap_size(&self) -> usize {
-        0
-    }
+macro_rules! tuple {
+    ($($T:ident $i:tt),*) => {
+        impl<$($T: HeapSize),*> HeapSize for ($($T,)*) {
+            #[inline]
+            fn heap_size(&self) -> usize {
+                0 $(+ self.$i.heap_size())*
+            }
+        }
+    };
 }
+for_tuples!(tuple);
 
 /// Adds up fields: those named, of structs that own nothing else.
 macro_rules! heap_size {

@@ -44,6 +44,7 @@ mod option;
 mod output;
 mod permutation;
 pub mod random;
+mod reused;
 mod rows;
 mod rule;
 mod saved;
@@ -117,8 +118,8 @@ pub mod __private {
     pub use crate::derived::{OF_LOOPS, Stateful, derived};
     pub use crate::dispatch::Dispatched;
     pub use crate::dual::{
-        Cast, Contribute, ContributeParameter, ContributeParameters, Direction, DualNumber, HasDual, Lanes,
-        Lift, LiftParameter, LiftParameters, LiftRef, Liftable, Numbers, by_seed,
+        Cast, Contribute, ContributeParameter, ContributeParameters, Direction, DualNumber, HasDual, Is,
+        Lanes, Lift, LiftParameter, LiftParameters, LiftRef, Liftable, Numbers, by_seed,
     };
     pub use crate::entries::{Entries, untouched};
     pub use crate::exchange::{Exchange, ExchangeItems, Exchanges};

@@ -9,11 +9,13 @@ mod arrays;
 mod constants;
 #[allow(clippy::all, reason = "functions as users write them")]
 mod corpus;
+mod fused;
 mod generic;
 mod layers;
 mod linear_algebra;
 mod methods;
 mod nested;
+mod nn;
 mod orthogonal;
 mod plain;
 mod products;

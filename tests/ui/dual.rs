@@ -57,8 +57,14 @@ fn maps_by_a_name(a: &Array2<f64>) -> f64 {
 }
 
 #[differentiable(dual)]
-fn takes_a_softmax(y: &mut Array2<f64>, x: &Array2<f64>) {
+fn takes_a_softmax<T: Float>(y: &mut Array2<T>, x: &Array2<T>) {
     pullback::nn::softmax(y, x, ndarray::Axis(1));
+}
+
+#[differentiable(dual)]
+fn takes_a_softmax_of_constants(y: &mut Array2<f64>, #[constant] x: &Array2<f64>, k: f64) {
+    y.fill(k);
+    pullback::nn::generic::softmax(y, x, ndarray::Axis(1));
 }
 
 #[derive(Clone, Copy, Differentiable)]

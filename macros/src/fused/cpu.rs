@@ -186,7 +186,11 @@ fn value(graph: &Graph, id: NodeId, operand: &dyn Fn(NodeId) -> TokenStream) -> 
             let a = operand(a);
             quote!((-#a))
         }
-        Node::Constant(a) => operand(a),
+        Node::Constant(a) => {
+            let a = operand(a);
+            quote!(#real::detached(#a))
+        }
+        Node::Own(a) => operand(a),
         Node::Binary(op, a, b) => {
             let (a, b) = (operand(a), operand(b));
             match op {

@@ -125,7 +125,7 @@ impl Text<'_> {
     fn value(&self, id: NodeId, operand: &dyn Fn(NodeId) -> String) -> String {
         match self.graph.node(id) {
             Node::Neg(a) => format!("(-{})", operand(a)),
-            Node::Constant(a) => operand(a),
+            Node::Constant(a) | Node::Own(a) => operand(a),
             Node::Binary(op, a, b) => {
                 let (a, b) = (operand(a), operand(b));
                 match op {

@@ -62,7 +62,8 @@ impl Adjoints {
             | Node::Given(_)
             | Node::Literal(_)
             | Node::Count
-            | Node::Constant(_) => {}
+            | Node::Constant(_)
+            | Node::Own(_) => {}
             Node::Neg(a) => {
                 let d = graph.negative(d);
                 self.add(graph, id, a, d);

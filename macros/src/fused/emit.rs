@@ -1,6 +1,6 @@
 //! The function, its rule, and how they call the engine.
 
-use proc_macro2::{Ident, Literal, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::parse::{Arrays, Fused, Operand};
@@ -26,6 +26,19 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
     let y = Ident::new("y", name.span());
     let whole = format_ident!("D");
     let dims: Vec<Ident> = (0..operands.len()).map(|i| format_ident!("D{i}")).collect();
+    // Of the host's arrays some may consist of constants, on dual numbers.
+    let elements: Vec<Option<Ident>> = operands
+        .iter()
+        .enumerate()
+        .map(|(i, o)| (!o.scalar && !anywhere).then(|| format_ident!("E{i}")))
+        .collect();
+    let operand_of = |i: usize| match &elements[i] {
+        Some(element) => {
+            let dim = &dims[i];
+            quote!(#private::ndarray::ArrayRef<#element, #dim>)
+        }
+        None => array_of(&dims[i]),
+    };
     let dimensions: Vec<&Ident> = (*result != Result::Number)
         .then_some(&whole)
         .into_iter()
@@ -39,15 +52,18 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
             quote!(#dim: #fused::Array<T, Memory = #first::Memory>)
         }
     });
+    let bounds: Vec<_> = bounds.collect();
     let generics = quote!(<T: #fused::Real, #(#bounds),*>);
-    let memory = match dimensions.first() {
-        Some(dim) => {
-            let array = array_of(dim);
-            quote!(<#array as #fused::Array<T>>::Memory)
-        }
-        None => quote!(#fused::Host),
+    let others: Vec<&Ident> = elements.iter().flatten().collect();
+    let of_rule = quote!(<T: #fused::Real, #(#bounds,)* #(#others: #fused::Operand<T>),*>);
+    let registered = quote!(<T: #fused::Real, #(#bounds,)* #(#others: #fused::Operand<T> = T),*>);
+    let memory = match (anywhere, dimensions.first()) {
+        (true, Some(array)) => quote!(<#array as #fused::Array<T>>::Memory),
+        _ => quote!(#fused::Host),
     };
-    let arguments = quote!(<T, #(#dimensions),*>);
+    let arguments = quote!(<T, #(#dimensions,)* #(#others),*>);
+    let same = others.iter().map(|_| quote!(T));
+    let usual = quote!(<T, #(#dimensions,)* #(#same),*>);
 
     // Parameters: the result, where that is an array; the operands; the axis.
     let of_array = array_of(&whole);
@@ -56,11 +72,14 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
         _ => (Some(quote!(#y: &mut #of_array,)), Some(quote!(#y,)), None),
     };
     let names: Vec<&Ident> = operands.iter().map(|o| &o.name).collect();
-    let parameters = operands.iter().zip(&dims).map(|(Operand { name, scalar }, dim)| {
-        let array = array_of(dim);
-        if *scalar { quote!(#name: T,) } else { quote!(#name: &#array,) }
-    });
-    let parameters = quote!(#y_parameter #(#parameters)*);
+    let listed = |array: &dyn Fn(usize) -> TokenStream| {
+        let operands = operands.iter().enumerate().map(|(i, Operand { name, scalar })| {
+            let array = array(i);
+            if *scalar { quote!(#name: T,) } else { quote!(#name: &#array,) }
+        });
+        quote!(#y_parameter #(#operands)*)
+    };
+    let (parameters, of_function) = (listed(&operand_of), listed(&|i| array_of(&dims[i])));
     let axis_type = quote!(#private::ndarray::Axis);
     let (axis_parameter, axis_name, along) = match axis {
         true => (Some(quote!(axis: #axis_type,)), Some(quote!(axis,)), quote!(#fused::Along::One(axis))),
@@ -71,15 +90,33 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
     // What the engine gets.
     let texts = names.iter().map(|name| Literal::string(&name.to_string())).collect::<Vec<_>>();
     let text = Literal::string(&name.to_string());
-    let sources = operands.iter().map(|Operand { name, scalar }| match scalar {
-        true => quote!(#fused::Source::number(&#name)),
-        false => quote!(#fused::Array::source(#name)),
-    });
-    let sources = quote!([#(#sources),*]);
+    let rooms: Vec<Option<Ident>> = operands
+        .iter()
+        .zip(&elements)
+        .map(|(o, element)| element.as_ref().map(|_| own(&format!("room_{}", o.name))))
+        .collect();
+    let listed = |value: &dyn Fn(&Ident) -> TokenStream| {
+        let sources = operands.iter().enumerate().map(|(i, Operand { name, scalar })| {
+            let value = value(name);
+            match (&elements[i], &rooms[i]) {
+                _ if *scalar => quote!(#fused::Source::number(&#name)),
+                (Some(element), Some(room)) => {
+                    quote!(<#element as #fused::Operand<T>>::source(#value, #room))
+                }
+                _ => quote!(#fused::Array::source(#value)),
+            }
+        });
+        quote!(#(#sources),*)
+    };
+    let (sources, values) = (listed(&|name| quote!(#name)), listed(&|name| quote!(#name.value)));
+    let sources = quote!([#sources]);
+    let rooms: Vec<&Ident> = rooms.iter().flatten().collect();
+    let (all_rooms, all_sources) = (own("rooms"), own("sources"));
+    let room_types = quote!((#(<#others as #fused::Operand<T>>::Room,)*));
     let call = quote!(#fused::Call::new(memory, #text, [#(#texts),*], #along));
     // The result's, or else the first array's.
     let first = operands.iter().find(|o| !o.scalar).map(|o| &o.name);
-    let (found, found_back) = match (y_name.is_some(), first) {
+    let (found, found_back) = match (y_name.is_some(), first.filter(|_| anywhere)) {
         (true, _) => (quote!(#fused::Array::memory(#y)), quote!(#fused::Array::memory(#y.value))),
         (_, Some(first)) => {
             (quote!(#fused::Array::memory(#first)), quote!(#fused::Array::memory(#first.value)))
@@ -100,25 +137,22 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
         },
     };
 
-    let values = operands.iter().map(|Operand { name, scalar }| match scalar {
-        true => quote!(#fused::Source::number(&#name)),
-        false => quote!(#fused::Array::source(#name.value)),
-    });
     let totals: Vec<Ident> = names.iter().map(|name| format_ident!("d_{name}")).collect();
     let scalars: Vec<&Ident> =
         operands.iter().zip(&totals).filter(|(o, _)| o.scalar).map(|(_, total)| total).collect();
-    let sinks = operands.iter().zip(&totals).zip(&dims).map(|((Operand { name, scalar }, total), dim)| {
-        let array = array_of(dim);
-        let overwrites = overwrites(name);
-        match (scalar, anywhere) {
-            (true, _) => quote!(#fused::Sink::number(&mut #total)),
-            (false, true) => quote!(<#array as #fused::Array<T>>::shadow_sink(#name.shadow.get(), true)),
-            (false, false) => quote!(#fused::Sink::shadow(#name.shadow, self.#overwrites)),
+    let sinks = operands.iter().enumerate().map(|(i, Operand { name, scalar })| {
+        let (total, array, overwrites) = (&totals[i], operand_of(i), overwrites(name));
+        match &elements[i] {
+            _ if *scalar => quote!(#fused::Sink::number(&mut #total)),
+            Some(element) => {
+                quote!(#fused::Sink::shadow(<#element as #fused::Operand<T>>::shadow(#name.shadow), self.#overwrites))
+            }
+            None => quote!(<#array as #fused::Array<T>>::shadow_sink(#name.shadow.get(), true)),
         }
     });
     let marked: Vec<&Ident> = operands.iter().filter(|o| !o.scalar && !anywhere).map(|o| &o.name).collect();
     let marks: Vec<Ident> = marked.iter().map(|name| overwrites(name)).collect();
-    let (values, sinks) = (quote!(#(#values),*), quote!(#(#sinks),*));
+    let sinks = quote!(#(#sinks),*);
     let of_pullback = match result {
         Result::Elements => quote! {
             if let Some(dy) = #y.shadow.get() {
@@ -154,9 +188,9 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
     let old_empty = old.is_some().then(|| quote!(old: ::core::default::Default::default(),));
     let duals: Vec<TokenStream> = operands
         .iter()
-        .zip(&dims)
-        .map(|(Operand { name, scalar }, dim)| {
-            let array = array_of(dim);
+        .enumerate()
+        .map(|(i, Operand { name, scalar })| {
+            let array = operand_of(i);
             if *scalar { quote!(#name: T,) } else { quote!(#name: #private::Dual<'_, #array>,) }
         })
         .collect();
@@ -176,13 +210,16 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
             true => quote!(#name),
             false => quote!(#name.value),
         });
-        let plain = quote!(call.both::<Both, _, _, _>([#values], sinks, seed));
+        let plain = quote!(call.both::<Both, _, _, _>(#all_sources, sinks, seed));
         let (staged, value) = match staged {
             Some((port, staged)) => (
                 Some(staged),
                 quote! {
-                    match call.stage(&[#values], &sinks[#port]) {
-                        Some(stage) => call.both::<Staged, _, _, _>([#values, stage], sinks, seed),
+                    match call.stage(&#all_sources, &sinks[#port]) {
+                        Some(stage) => {
+                            let [#(#names),*] = #all_sources;
+                            call.both::<Staged, _, _, _>([#(#names,)* stage], sinks, seed)
+                        }
                         None => #plain,
                     }
                 },
@@ -196,7 +233,8 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
                 #staged
                 let memory = #found_back;
                 #(let mut #scalars = T::of(0.0);)*
-                let (call, sinks) = (#call, [#sinks]);
+                let (#(#rooms,)*) = &mut self.rooms;
+                let (call, #all_sources, sinks) = (#call, [#values], [#sinks]);
                 match #value {
                     Some(value) => (value, #returned),
                     None => {
@@ -211,27 +249,30 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
     quote! {
         #(#attributes)*
         #[allow(clippy::too_many_arguments)]
-        #visibility fn #name #generics (#parameters #axis_parameter) #output {
-            #rule::#arguments::compute(#y_name #(#names,)* #axis_name None)
+        #visibility fn #name #generics (#of_function #axis_parameter) #output {
+            #rule::#usual::primal(#y_name #(#names,)* #axis_name)
         }
 
         #[doc(hidden)]
         #[allow(non_camel_case_types, clippy::type_complexity)]
         #[derive(::pullback::Rule)]
-        #[rule(#visibility fn #name #generics (#parameters #constant_axis) #output)]
+        #[rule(#visibility fn #name #registered (#parameters #constant_axis) #output)]
         #at_once
-        struct #rule #generics {
+        struct #rule #of_rule {
             #old
+            /// Constants as dual numbers.
+            rooms: #room_types,
             /// What the forward knows of each row.
             kept: <#memory as #fused::Memory>::Kept<T>,
             #(#[rule(overwrites = #marked)] #marks: bool,)*
             dimensions: ::core::marker::PhantomData<fn(#(#dimensions,)*)>,
         }
 
-        impl #generics ::core::default::Default for #rule #arguments {
+        impl #of_rule ::core::default::Default for #rule #arguments {
             fn default() -> Self {
                 #rule {
                     #old_empty
+                    rooms: ::core::default::Default::default(),
                     kept: ::core::default::Default::default(),
                     #(#marks: false,)*
                     dimensions: ::core::marker::PhantomData,
@@ -240,9 +281,16 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
         }
 
         #[allow(clippy::too_many_arguments, clippy::approx_constant)]
-        impl #generics #rule #arguments {
+        impl #of_rule #rule #arguments {
+            fn primal(#parameters #axis_parameter) #output {
+                #fused::in_rooms(|#all_rooms| {
+                    Self::compute(#y_name #(#names,)* #axis_name #all_rooms, ::core::option::Option::None)
+                })
+            }
+
             fn compute(
                 #parameters #axis_parameter
+                (#(#rooms,)*): &mut #room_types,
                 kept: ::core::option::Option<&mut <#memory as #fused::Memory>::Kept<T>>,
             ) #output {
                 #forward
@@ -252,13 +300,15 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
 
             fn forward(&mut self, #parameters #axis_parameter) #output {
                 #save
-                Self::compute(#y_name #(#names,)* #axis_name ::core::option::Option::Some(&mut self.kept))
+                let kept = ::core::option::Option::Some(&mut self.kept);
+                Self::compute(#y_name #(#names,)* #axis_name &mut self.rooms, kept)
             }
 
             #[allow(unused_mut, clippy::unused_unit)]
             fn pullback(&mut self, #y_dual #(#duals)* #axis_parameter #seed) -> #returns {
                 #backward
                 let memory = #found_back;
+                let (#(#rooms,)*) = &mut self.rooms;
                 #(let mut #scalars = T::of(0.0);)*
                 #of_pullback
                 #restore
@@ -335,6 +385,11 @@ pub(super) fn passes(function: &Fused, kernels: &Kernels) -> TokenStream {
             }
         }
     }
+}
+
+/// A variable that no operand's name meets.
+fn own(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
 }
 
 /// What tells that the shadow of the operand `name` is to be overwritten.

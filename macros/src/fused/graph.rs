@@ -35,6 +35,8 @@ pub(crate) enum Node {
     Reduce(Reduction, NodeId),
     /// The value of a node, taken to be constant.
     Constant(NodeId),
+    /// A node once more, in a slot of its own.
+    Own(NodeId),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -327,7 +329,7 @@ impl Graph {
 pub(crate) fn operands(node: Node) -> Vec<NodeId> {
     match node {
         Node::Input(_) | Node::Number(_) | Node::Given(_) | Node::Literal(_) | Node::Count => Vec::new(),
-        Node::Neg(a) | Node::Apply(_, a) | Node::Reduce(_, a) | Node::Constant(a) => vec![a],
+        Node::Neg(a) | Node::Apply(_, a) | Node::Reduce(_, a) | Node::Constant(a) | Node::Own(a) => vec![a],
         Node::Binary(_, a, b) => vec![a, b],
         Node::Select { left, right, then, otherwise, .. } => vec![left, right, then, otherwise],
     }
@@ -336,7 +338,7 @@ pub(crate) fn operands(node: Node) -> Vec<NodeId> {
 fn operands_mut(node: &mut Node) -> Vec<&mut NodeId> {
     match node {
         Node::Input(_) | Node::Number(_) | Node::Given(_) | Node::Literal(_) | Node::Count => Vec::new(),
-        Node::Neg(a) | Node::Apply(_, a) | Node::Reduce(_, a) | Node::Constant(a) => vec![a],
+        Node::Neg(a) | Node::Apply(_, a) | Node::Reduce(_, a) | Node::Constant(a) | Node::Own(a) => vec![a],
         Node::Binary(_, a, b) => vec![a, b],
         Node::Select { left, right, then, otherwise, .. } => vec![left, right, then, otherwise],
     }

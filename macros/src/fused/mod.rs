@@ -99,7 +99,7 @@ impl Fused {
         let mut forward_results = kept.clone();
         if result != Result::Elements {
             // A slot of its own, even if it is kept, too.
-            forward_results.push(graph.add(Node::Constant(value)));
+            forward_results.push(graph.add(Node::Own(value)));
         }
         let forward = Schedule::new(&graph, &forward_outputs, &forward_results, &forward_results, &[]);
         let mut given = kept.clone();
@@ -116,7 +116,7 @@ impl Fused {
         }
         let (both, staged) = match result {
             Result::Number => {
-                let own = graph.add(Node::Constant(value));
+                let own = graph.add(Node::Own(value));
                 let results: Vec<NodeId> = totals.iter().copied().chain([own]).collect();
                 let rows = (&results[..], &[seed, own][..], &[seed][..]);
                 let plain = Schedule::new(&graph, &backward_outputs, rows.0, rows.1, rows.2);

@@ -52,7 +52,7 @@ mod tests {
         let gradients = derivative::gradients(&mut graph, value, seed, &inputs);
         let (totals, outputs): (Vec<_>, Vec<_>) =
             gradients.into_iter().enumerate().partition(|(i, _)| function.operands[*i].scalar);
-        let own = graph.add(Node::Constant(value));
+        let own = graph.add(Node::Own(value));
         let results: Vec<_> = totals.iter().map(|(_, id)| *id).chain([own]).collect();
         let rows = (&results[..], &[seed, own][..], &[seed][..]);
         let plain = Schedule::new(&graph, &outputs, rows.0, rows.1, rows.2);

@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{ReturnType, Type};
+use syn::{GenericParam, ReturnType, Type};
 
 use super::{Forgoing, Key, Mode, Parameter, Rule};
 use crate::generics::Generics;
@@ -15,6 +15,7 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
     let private = quote!(::pullback::__private);
     let (impl_generics, type_generics, where_clause) = signature.generics.split_for_impl();
     let turbofish = type_generics.as_turbofish();
+    let usual = Usual::new(&signature.generics);
     let mut with_lifetime = signature.generics.clone();
     with_lifetime.params.insert(0, syn::parse_quote!('pullback));
     let pullback_generics = with_lifetime.split_for_impl().0;
@@ -35,7 +36,7 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
     let names: Vec<Ident> = parameters.iter().map(|p| internal("argument", &p.name)).collect();
     let public_names: Vec<_> = parameters.iter().map(|p| &p.name).collect();
     let generics = Generics::new(&signature.generics);
-    let lend = |Parameter { ty, mode, function, .. }: &Parameter| match mode {
+    let lend = |Parameter { mode, function, .. }: &Parameter, ty: &Type| match mode {
         Mode::Function => {
             let function = function.as_ref().expect("its mode says so");
             let (modes, output) = (function.modes(&generics), &function.output);
@@ -45,7 +46,11 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
         Mode::Mut => quote!(&'a mut #ty),
         Mode::Val | Mode::InertVal | Mode::ConstVal => quote!(#ty),
     };
-    let types: Vec<_> = parameters.iter().map(lend).collect();
+    let types: Vec<_> = parameters.iter().map(|p| lend(p, &p.ty)).collect();
+    let usual_parameters: Vec<_> = parameters.iter().map(|p| lend(p, &usual.of(&p.ty))).collect();
+    let (usual_generics, usual_list) = (usual.generics.split_for_impl().0, &usual.types);
+    let usual_types = (!usual_list.is_empty()).then(|| quote!(<#(#usual_list),*>));
+    let declared = &signature.generics;
     let modes = parameters.iter().map(|Parameter { ty, mode, function, .. }| {
         if let Some(function) = function {
             let (modes, output) = (function.modes(&generics), &function.output);
@@ -106,7 +111,11 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
             None => quote!(#name),
         })
         .collect();
-    let call_primal = quote_spanned!(function.span()=> #function #turbofish (#(#given),*));
+    // The function itself has the usual types only.
+    let call_primal = match usual.is_all() {
+        true => quote_spanned!(function.span()=> #function #turbofish (#(#given),*)),
+        false => quote_spanned!(here=> #owner::primal(#(#given),*)),
+    };
     let call_forward = quote_spanned!(here=> #owner::forward(activation, #(#given),*));
     let with_functions = rule.with_functions(&types, &output);
     let call_pullback = quote_spanned!(here=> let #returned = #owner::pullback(activation, #(#passed),*););
@@ -197,26 +206,38 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
         false => quote!(#name),
     });
     let given: Vec<_> = given.collect();
-    let on_duals = signature.generics.type_params().next().map(|_| {
+    let on_duals = signature.generics.type_params().next().map(|first| {
         let (call, of_numbers) = (crate::calls::on_duals(here), crate::dual::parameters());
+        // Where arguments may be constants they do not tell what numbers there are.
+        let (number, first) = (crate::dual::number(), &first.ident);
+        let clause = (!usual.is_all()).then(|| quote!(where #number: #private::Is<#first>));
         quote! {
             #[doc(hidden)]
             #[inline(always)]
             #[allow(clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity)]
-            pub fn #call<'a, #of_numbers>(#(#public_names: #written),*) -> #output {
+            pub fn #call<'a, #of_numbers>(#(#public_names: #written),*) -> #output #clause {
                 <Self as #private::Function>::primal((#(#given,)*))
             }
 
             #[doc(hidden)]
             #[inline(always)]
             #[allow(clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity)]
-            pub fn args_on_duals<'a, #of_numbers>(#(#public_names: #written),*) -> #private::Args<'a, Self> {
+            pub fn args_on_duals<'a, #of_numbers>(#(#public_names: #written),*) -> #private::Args<'a, Self> #clause {
                 (#(#given,)*)
             }
 
             #[doc(hidden)]
-            pub fn rule_on_duals<#of_numbers>() -> impl #private::Rule<Function = Self, Residual = ()> {
-                Self::rule()
+            pub fn rule_on_duals<#of_numbers>() -> impl #private::Rule<Function = Self, Residual = ()> #clause {
+                <#private::Frames<#activation #type_generics> as ::core::default::Default>::default()
+            }
+        }
+    });
+
+    let beside = with_functions.into_iter().chain(on_duals).map(|functions| {
+        quote! {
+            #[automatically_derived]
+            impl #impl_generics #function #type_generics #where_clause {
+                #functions
             }
         }
     });
@@ -224,7 +245,7 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
     quote! {
         #[doc = #doc]
         #[allow(non_camel_case_types)]
-        #vis struct #function #impl_generics #where_clause #contents
+        #vis struct #function #declared #where_clause #contents
 
         const _: () = {
             #[automatically_derived]
@@ -292,30 +313,67 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
             #[automatically_derived]
             impl #impl_generics #private::HasRule for #function #type_generics #where_clause {
                 fn make_rule() -> impl #private::Rule<Function = Self> + 'static {
-                    Self::rule()
+                    <#private::Frames<#activation #type_generics> as ::core::default::Default>::default()
                 }
             }
 
             #[automatically_derived]
-            impl #impl_generics #function #type_generics #where_clause {
+            impl #usual_generics #function #usual_types #where_clause {
                 /// The rule, with nothing pending.
                 pub fn rule() -> impl #private::Rule<Function = Self, Residual = ()> {
-                    <#private::Frames<#activation #type_generics> as ::core::default::Default>::default()
+                    <#private::Frames<#activation #usual_types> as ::core::default::Default>::default()
                 }
 
                 /// The arguments of a call as the rule takes them: this is where they coerce as in any call.
                 #[doc(hidden)]
                 #[inline(always)]
                 #[allow(clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity)]
-                pub fn args<'a>(#(#public_names: #types),*) -> #private::Args<'a, Self> {
+                pub fn args<'a>(#(#public_names: #usual_parameters),*) -> #private::Args<'a, Self> {
                     (#(#public_names,)*)
                 }
-
-                #with_functions
-
-                #on_duals
             }
+
+            #(#beside)*
         };
+    }
+}
+
+/// The function without type parameters that have defaults: it is called with these types, and with others on dual numbers.
+struct Usual {
+    generics: syn::Generics,
+    types: Vec<TokenStream>,
+    defaults: Vec<(String, Type)>,
+}
+
+impl Usual {
+    fn new(all: &syn::Generics) -> Self {
+        let defaults: Vec<_> =
+            all.type_params().filter_map(|p| Some((p.ident.to_string(), p.default.clone()?.1))).collect();
+        let mut generics = all.clone();
+        generics.params = (all.params.iter())
+            .filter(|p| !matches!(p, GenericParam::Type(p) if p.default.is_some()))
+            .cloned()
+            .collect();
+        let types = all.params.iter().map(|p| match p {
+            GenericParam::Type(p) => match &p.default {
+                Some((_, default)) => default.to_token_stream(),
+                None => p.ident.to_token_stream(),
+            },
+            GenericParam::Const(p) => p.ident.to_token_stream(),
+            GenericParam::Lifetime(_) => unreachable!("refused before"),
+        });
+        let types = types.collect();
+        Usual { generics, types, defaults }
+    }
+
+    /// There are no such type parameters.
+    fn is_all(&self) -> bool {
+        self.defaults.is_empty()
+    }
+
+    /// A type with the defaults in the place of their parameters.
+    fn of(&self, ty: &Type) -> Type {
+        self.defaults.iter().fold(ty.clone(), |ty, (from, to)| crate::dual::retyped(&ty, from, to))
     }
 }
 

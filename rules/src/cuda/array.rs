@@ -88,6 +88,7 @@ impl<T: Real, D: Rank> DeviceArray<T, D> {
     }
 
     pub(super) fn uninitialised(device: &Device, shape: D) -> Result<Self, Error> {
+        const { assert!(!T::CARRIES, "arrays on a device consist of `f32` or `f64`, and not of dual numbers") };
         let buffer = Buffer::new(device, shape.size() * size_of::<T>())?;
         let part = DeviceRef {
             device: Some(device.clone()),

@@ -31,6 +31,10 @@ use crate::float::Float;
 use crate::function::Function;
 use crate::output::Output;
 
+/// What a type is: as a bound, `f64: Is<T>` tells the compiler what `T` stands for.
+pub trait Is<T> {}
+impl<T> Is<T> for T {}
+
 /// A function that can be run on dual numbers.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not run on dual numbers",

@@ -297,7 +297,7 @@ fn through<L, const R: usize, const K: usize, T: Real, const I: usize, const O: 
 ) where
     L: Kernel<T, I, O, R>,
 {
-    dispatch::run(Rows::<L, T, I, O, R, K> {
+    let rows = Rows::<L, T, I, O, R, K> {
         layout,
         starts: places.map(|place| place.map_or(std::ptr::null_mut(), |place| place.start)),
         wanted: std::array::from_fn(|o| sinks[o].place.is_some()),
@@ -305,7 +305,9 @@ fn through<L, const R: usize, const K: usize, T: Real, const I: usize, const O: 
         numbers,
         of_rows,
         kernel: std::marker::PhantomData,
-    });
+    };
+    // What goes element by element has no use for vector instructions.
+    if T::CARRIES { rows.run() } else { dispatch::run(rows) }
 }
 
 /// What happens to the numbers of a row in the host's memory.

@@ -17,7 +17,8 @@ use crate::shadow::{Differentiable, Shadow};
 /// parameters, the second one is `B: Array<f64, Memory = A::Memory>`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no array of `{T}`",
-    note = "the arrays of generic functions are ndarray's `Array`, and those of a CUDA device"
+    note = "the arrays of generic functions are ndarray's `Array`, and those of a CUDA device; on dual numbers all arrays of a call consist of such, but \
+            functions of `nn`, and `fused!` without `<A>`, take constants"
 )]
 pub trait Array<T: Real>: Differentiable + 'static {
     /// Where the elements are: [`Host`], or a CUDA device.

@@ -2,10 +2,11 @@
 //!
 //! The macro writes, for each function, a [`Kernel`]: code for a block of elements of a row, as often as the row has to be gone through.
 //! Everything else is here, once for all functions: [`operand`] what an array is, [`layout`] in what order elements are gone through,
-//! [`row`] how blocks are read, written and summed up, [`call`] how rows become a call. The code is compiled for several
+//! [`row`] how blocks are read, written and summed up, [`call`] how rows become a call, [`constants`] what meets dual numbers. The code is compiled for several
 //! instruction sets, of which [`dispatch`] chooses; all give the same bits.
 
 mod call;
+mod constants;
 mod dispatch;
 pub(crate) mod layout;
 pub mod math;
@@ -17,6 +18,7 @@ mod text;
 
 pub use crate::arrays::Rank;
 pub use call::{Along, Call, Job, Numbers};
+pub use constants::{Operand, in_rooms};
 pub use math::Real;
 pub use memory::{Array, FusedKernel, Host, Memory, Old};
 pub use operand::{Sink, Source};

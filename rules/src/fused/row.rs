@@ -85,6 +85,37 @@ impl Reduction {
     }
 }
 
+/// The derivatives of the largest or smallest element: those of elements that are equal to it have the same share each, as in a gradient.
+#[derive(Clone, Copy)]
+struct Ties<T> {
+    extremum: T,
+    derivatives: T,
+    count: f64,
+}
+
+impl<T: Real> Ties<T> {
+    #[inline(always)]
+    fn none() -> Self {
+        Ties { extremum: T::of(0.0), derivatives: T::of(-0.0), count: 0.0 }
+    }
+
+    fn add(&mut self, reduction: Reduction, x: T) {
+        // That of NaN, which nothing is equal to, is none.
+        if self.count == 0.0 || reduction.combine(self.extremum, x) != self.extremum {
+            *self = Ties { extremum: x, ..Self::none() };
+        }
+        if x == self.extremum {
+            self.derivatives += x.derivatives();
+            self.count += 1.0;
+        }
+    }
+
+    /// Gives `extremum` their mean.
+    fn share(self, extremum: T) -> T {
+        extremum.detached() + self.derivatives / T::of(self.count.max(1.0))
+    }
+}
+
 /// Blocks that begin where a line of the cache does: vectors within them lie in one line each, wherever the stack happens to be.
 #[repr(align(64))]
 struct Aligned<B>(B);
@@ -140,6 +171,7 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
         for i in 0..S {
             results[i] = [P::REDUCTIONS[i].neutral(); LANES];
         }
+        let mut ties = [Ties::none(); S];
         let mut lines = self.lines.steps();
         while self.length > 0 && lines.next() {
             let mut starts = self.starts;
@@ -181,6 +213,11 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
                     P::far(x, numbers, y, s);
                 }
                 for i in 0..S {
+                    if T::CARRIES && P::REDUCTIONS[i] != Reduction::Sum {
+                        for l in 0..n {
+                            ties[i].add(P::REDUCTIONS[i], s[i][l]);
+                        }
+                    }
                     if n == LANES {
                         for l in 0..LANES {
                             results[i][l] = P::REDUCTIONS[i].combine(results[i][l], s[i][l]);
@@ -224,6 +261,9 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
         let mut all = [T::of(0.0); S];
         for i in 0..S {
             all[i] = P::REDUCTIONS[i].all(results[i]);
+            if T::CARRIES && P::REDUCTIONS[i] != Reduction::Sum {
+                all[i] = ties[i].share(all[i]);
+            }
         }
         all
     }

@@ -1,8 +1,8 @@
-use ndarray::{Array2, ArrayView2, ArrayViewMut2, Axis, MathCell, ShapeBuilder, s};
+use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, MathCell, ShapeBuilder, Zip, s};
 
 use super::Real;
 use crate::nn::layer_norm;
-use crate::{Ignored, Rule, Shadow};
+use crate::{DualNumber, Ignored, Rule, Shadow};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Layout {
@@ -118,6 +118,44 @@ fn layouts_f64() {
 #[test]
 fn layouts_f32() {
     in_every_layout::<f32>();
+}
+
+#[test]
+fn layouts_of_dual_numbers() {
+    in_every_layout::<DualNumber<f64, 1>>();
+}
+
+pullback_macros::fused! {
+    fn energy(x, k: T) {
+        let largest = constant(max(x));
+        k * sum((k * x).tanh() * x) + largest + sum((x - largest).exp()).ln()
+    }
+}
+
+fn gradient<T: Real>(x: &Array1<T>) -> Array1<T> {
+    let (mut rule, k, mut d) = (energy::rule(), T::of(0.7), Array1::from_elem(x.len(), T::of(0.0)));
+    rule.forward(energy::args(x, k));
+    rule.pullback((), energy::args(x, k), (Shadow::new(d.cell_view()), Ignored), T::of(1.0));
+    d
+}
+
+/// Forward over forward over reverse.
+#[test]
+fn dual_numbers_of_dual_numbers() {
+    let [x, v, w] = [0.1, 0.5, 0.9].map(|seed| waves::<f64>(1, 40, seed).row(0).to_owned());
+    let one = |x: f64, v: f64| DualNumber::variable(x, [v]);
+    let once = |t: f64| gradient(&Zip::from(&(&x + t * &w)).and(&v).map_collect(|x, v| one(*x, *v)));
+    let two = |x: &f64, v: &f64, w: &f64| DualNumber::variable(one(*x, *v), [one(*w, 0.0)]);
+    let twice = gradient(&Zip::from(&x).and(&v).and(&w).map_collect(two));
+    let (h, d, expected) = (1e-5, once(0.0), gradient(&x));
+    let (before, after) = (once(-h), once(h));
+    for i in 0..x.len() {
+        let [by_w] = twice[i].tangent();
+        assert_eq!(twice[i].value().value().to_bits(), expected[i].to_bits());
+        assert!((twice[i].value().tangent()[0] - d[i].tangent()[0]).abs() < 1e-14);
+        let third = (after[i].tangent()[0] - before[i].tangent()[0]) / (2.0 * h);
+        assert!((by_w.tangent()[0] - third).abs() < 1e-8 * third.abs().max(1.0), "{by_w:?} {third}");
+    }
 }
 
 /// All rows of an operand are the same row of memory, and so are those of its shadow and of the gradient that comes in.

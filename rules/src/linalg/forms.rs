@@ -21,7 +21,7 @@ macro_rules! forms {
     ) => {
         $(#[$doc])*
         pub fn $name<$($G: $B $(<$BP>)?),*>($($c: $($C)*,)* $($a: &$A<$($P),*>),*) -> $Y<$T $(, $D)?> {
-            super::reused::with::<$T, $Rule<$($G),*>, _>(|rule| rule.forward($($c,)* $($a),*))
+            crate::reused::with::<$Rule<$($G),*>, _>(<$T>::CARRIES, |rule| rule.forward($($c,)* $($a),*))
         }
 
         #[derive(Default, pullback_macros::Rule)]
@@ -51,7 +51,7 @@ macro_rules! forms {
 
         $(#[$into_doc])*
         pub fn $name_into<$($G: $B $(<$BP>)?),*>(y: &mut $YR<$T $(, $D)?>, $($c: $($C)*,)* $($a: &$A<$($P),*>),*) {
-            super::reused::with::<$T, $RuleInto<$($G),*>, _>(|rule| rule.compute(y, $($c,)* $($a),*));
+            crate::reused::with::<$RuleInto<$($G),*>, _>(<$T>::CARRIES, |rule| rule.compute(y, $($c,)* $($a),*));
         }
 
         #[derive(Default, pullback_macros::Rule)]

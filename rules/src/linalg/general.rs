@@ -9,11 +9,11 @@ use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
 use super::joins::Joins;
 use super::packed::{Columns, Packed, Scratch, Seed, add, fits, square, times, write};
-use super::reused;
 use super::scalar::Number;
 use crate::activation::Dual;
 use crate::blas::products::{IntoShadow, leave_vector_registers_clean};
 use crate::heap::heap_size;
+use crate::reused;
 
 /// *P·A = L·U*, with what it takes to compute and to use it.
 #[derive(Default)]
@@ -223,7 +223,7 @@ impl<T: Number> InvKernel<T> {
 /// # Panics
 /// If *A* is not square.
 pub fn det<T: Number>(a: &ArrayRef2<T>) -> T {
-    reused::with::<T, Det<T>, _>(|rule| rule.forward(a))
+    reused::with::<Det<T>, _>(T::CARRIES, |rule| rule.forward(a))
 }
 
 #[derive(Default, pullback_macros::Rule)]
@@ -305,7 +305,7 @@ impl<T: Number> Det<T> {
 /// # Panics
 /// If *A* is not square.
 pub fn logdet<T: Number>(a: &ArrayRef2<T>) -> T {
-    reused::with::<T, Logdet<T>, _>(|rule| rule.forward(a))
+    reused::with::<Logdet<T>, _>(T::CARRIES, |rule| rule.forward(a))
 }
 
 #[derive(Default, pullback_macros::Rule)]

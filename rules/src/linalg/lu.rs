@@ -5,10 +5,10 @@ use ndarray::{ArrayRef2, Ix2};
 use super::backend::{Lu, Shape, solve_triangular, solve_triangular_in};
 use super::cases::{Argument, Case, Kind};
 use super::packed::{Packed, Scratch, Seed, has_shape, square, times};
-use super::reused;
 use super::scalar::Number;
 use crate::activation::{Dual, DualMut};
 use crate::blas::products::leave_vector_registers_clean;
+use crate::reused;
 use crate::saved::Saved;
 use crate::shadow::{Accumulate, ArrayCells};
 
@@ -40,7 +40,7 @@ pub fn lu_into<T: Number>(
     u: &mut ArrayRef2<T>,
     a: &ArrayRef2<T>,
 ) {
-    reused::with::<T, LuInto<T>, _>(|rule| rule.compute(p, l, u, a));
+    reused::with::<LuInto<T>, _>(T::CARRIES, |rule| rule.compute(p, l, u, a));
 }
 
 #[derive(Default, pullback_macros::Rule)]

@@ -38,7 +38,6 @@ mod packed;
 mod parts;
 mod pattern;
 mod positive_definite;
-mod reused;
 mod scalar;
 mod singular_values;
 mod sparse;

@@ -9,12 +9,12 @@ use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
 use super::joins::Joins;
 use super::packed::{Columns, Packed, Seed, add, fits, has_shape, times, write};
-use super::reused;
 use super::scalar::Number;
 use super::scalar::sealed::ThinQr;
 use crate::activation::{Dual, DualMut};
 use crate::blas::products::{IntoShadow, leave_vector_registers_clean};
 use crate::heap::heap_size;
+use crate::reused;
 use crate::saved::Saved;
 
 /// *A = Q·R* with orthonormal columns in *Q*, and *R* upper triangular with a diagonal that is not negative.
@@ -42,7 +42,7 @@ use crate::saved::Saved;
 /// # Panics
 /// If the shapes do not fit.
 pub fn qr_into<T: Number>(q: &mut ArrayRef2<T>, r: &mut ArrayRef2<T>, a: &ArrayRef2<T>) {
-    reused::with::<T, QrInto<T>, _>(|rule| rule.compute(q, r, a));
+    reused::with::<QrInto<T>, _>(T::CARRIES, |rule| rule.compute(q, r, a));
 }
 
 #[derive(Default, pullback_macros::Rule)]

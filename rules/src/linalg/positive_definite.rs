@@ -11,11 +11,11 @@ use super::joins::Joins;
 use super::packed::{
     Columns, Packed, Scratch, Seed, add, add_to_lower, add_to_triangle, fits, square, times, write,
 };
-use super::reused;
 use super::scalar::{Number, Structure};
 use crate::activation::Dual;
 use crate::blas::products::leave_vector_registers_clean;
 use crate::heap::heap_size;
+use crate::reused;
 
 /// The factor of a positive definite matrix.
 #[derive(Default)]
@@ -289,7 +289,7 @@ impl<L: Joins<R>, R: Number, D: Columns> SolveSpdKernel<L, R, D> {
 /// # Panics
 /// If *A* is not square, or not positive definite.
 pub fn logdet_spd<T: Number>(a: &ArrayRef2<T>) -> T {
-    reused::with::<T, LogdetSpd<T>, _>(|rule| rule.forward(a))
+    reused::with::<LogdetSpd<T>, _>(T::CARRIES, |rule| rule.forward(a))
 }
 
 #[derive(Default, pullback_macros::Rule)]

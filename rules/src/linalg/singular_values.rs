@@ -5,12 +5,12 @@ use ndarray::{Array1, ArrayRef1, ArrayRef2, Ix1, Ix2};
 use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
 use super::packed::{Packed, Seed, has_shape, times};
-use super::reused;
 use super::scalar::Number;
 use super::symmetric::{finite, has_its_sign, negate, quotient, resolution, scale_columns};
 use crate::activation::{Dual, DualMut};
 use crate::blas::products::{IntoShadow, leave_vector_registers_clean};
 use crate::heap::heap_size;
+use crate::reused;
 use crate::saved::Saved;
 
 /// *A = U·diag(s)·Vᵀ*
@@ -70,7 +70,7 @@ pub fn svd_into<T: Number>(
     vt: &mut ArrayRef2<T>,
     a: &ArrayRef2<T>,
 ) {
-    reused::with::<T, SvdInto<T>, _>(|rule| rule.compute(u, s, vt, a));
+    reused::with::<SvdInto<T>, _>(T::CARRIES, |rule| rule.compute(u, s, vt, a));
 }
 
 #[derive(Default, pullback_macros::Rule)]

@@ -5,11 +5,11 @@ use ndarray::{Array1, ArrayRef1, ArrayRef2, Ix1, Ix2};
 use super::cases::{Argument, Case, Kind};
 use super::forms::forms;
 use super::packed::{Packed, Seed, add_to_lower, has_shape, square, times};
-use super::reused;
 use super::scalar::Number;
 use crate::activation::{Dual, DualMut};
 use crate::blas::products::leave_vector_registers_clean;
 use crate::heap::heap_size;
+use crate::reused;
 use crate::saved::Saved;
 
 /// *A = V·diag(w)·Vᵀ*
@@ -90,7 +90,7 @@ pub(super) fn quotient<T: Number>(numerator: T, gap: T, resolution: T) -> T {
 /// # Panics
 /// If the shapes do not fit, or if an entry of *A* is not finite.
 pub fn eigh_into<T: Number>(values: &mut ArrayRef1<T>, vectors: &mut ArrayRef2<T>, a: &ArrayRef2<T>) {
-    reused::with::<T, EighInto<T>, _>(|rule| rule.compute(values, vectors, a));
+    reused::with::<EighInto<T>, _>(T::CARRIES, |rule| rule.compute(values, vectors, a));
 }
 
 #[derive(Default, pullback_macros::Rule)]

@@ -1,7 +1,7 @@
 //! What neural networks do to arrays: to each element, to rows, to windows of images, to channels; and to all of an array at the end.
 //!
 //! A result *y* is written in place, the pullback brings back what it held. Losses return a number. All functions are for `f32` and `f64` and all
-//! layouts. Nothing is allocated from the second call on.
+//! layouts, and run on dual numbers. Nothing is allocated from the second call on.
 //!
 //! What is done to each element, or to rows, and most losses are [fused](pullback_macros::fused): one or two passes over memory, in vector
 //! instructions; operands are broadcast. The others keep their memory in the rule. A function without its rule makes it anew each time: convolutions,

@@ -26,6 +26,7 @@
 //! integers, `f64::clamp` (it can panic), and rounding, which SSE2 has no instruction for.
 
 mod arithmetic;
+mod dual;
 mod error_function;
 mod exponential;
 mod implementations;

@@ -1,19 +1,33 @@
-//! The functions, for both types.
+//! The functions, for all types.
 
 use crate::float::Scalar;
 use crate::shadow::Element;
 use crate::tangent::Value;
 
 /// `f32` and `f64`, with functions that vectorise; see the [module](super). Inherent methods have the same names and go first:
-/// call these as `Real::exp(x)`. The bounds are those of `f64`; for `f32` it is 0.51 ulp.
+/// call these as `Real::exp(x)`. The bounds are those of `f64`; for `f32` it is 0.51 ulp. Dual numbers have the same functions, one after
+/// the other.
 #[diagnostic::on_unimplemented(
     message = "functions of elements are not computed of `{Self}`",
-    note = "`fused!` functions, functions of `pullback::nn` such as activations and `softmax`, and products in any memory are for `f32` and `f64`: a \
-            function that runs on dual numbers computes with whole arrays, `x.mapv(|x| x.tanh())`, or loops over elements; or leave out `dual`"
+    note = "`fused!` functions, functions of `pullback::nn` such as activations and `softmax`, and products in any memory are for `f32`, `f64` and \
+            dual numbers: a function that calls them is one of `f64`, and not generic over a `Float`"
 )]
 pub trait Real: Scalar + Element + Value<Tangent = Self> {
+    /// Whether there are derivatives beside the value.
+    const CARRIES: bool = false;
+
     /// The number nearest to `value`.
     fn of(value: f64) -> Self;
+    /// The value without derivatives.
+    #[inline(always)]
+    fn detached(self) -> Self {
+        self
+    }
+    /// The derivatives, of −0.
+    #[inline(always)]
+    fn derivatives(self) -> Self {
+        Self::of(-0.0)
+    }
 
     /// The largest magnitude for which [`sin_near`](Real::sin_near) and the like are defined, just below 2²⁰ π/2.
     const NEAR: Self;

@@ -5,8 +5,9 @@ use std::marker::PhantomData;
 use ndarray::{Array1, Array2};
 
 use super::places::{add, given, read, target as target_of, written};
+use super::samples::Samples;
 use crate::fused::operand::Place;
-use crate::fused::{Along, Array, Memory, Old, Real, Sink};
+use crate::fused::{Along, Array, Memory, Old, Real, Sink, in_rooms};
 use crate::heap::heap_size;
 use crate::matrices::{Activation, Epilogue, Fused, Multiply, Stack};
 use crate::nn::cases::{Case, LAYOUTS, Random};
@@ -57,9 +58,7 @@ pub fn linear<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memo
     w: &M,
     b: &V,
 ) {
-    let mut rule = Linear::default();
-    rule.old.forgo();
-    rule.forward(y, x, w, b);
+    Linear::<T, M, V, M>::primal(y, x, w, b);
 }
 
 /// What one layer keeps: of the products that give its value, and the gradients of its weights and of what it is given.
@@ -166,22 +165,26 @@ fn check<T: Copy>(function: &str, y: Stack<'_, T>, x: Stack<'_, T>, w: Stack<'_,
 }
 
 #[derive(Rule)]
-#[rule(pub fn linear<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>>(
+#[rule(pub fn linear<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>, X: Samples<T, M> = M>(
     y: &mut M,
-    x: &M,
+    x: &X,
     w: &M,
     b: &V,
 ))]
-struct Linear<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>> {
+struct Linear<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>, X: Samples<T, M>> {
     #[rule(restores = y)]
     old: Old<T, M>,
     layer: Layer<T, M::Memory>,
+    room: X::Room,
     vectors: PhantomData<fn(V)>,
 }
 
-impl<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>> Default for Linear<T, M, V> {
+impl<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>, X: Samples<T, M>> Default
+    for Linear<T, M, V, X>
+{
     fn default() -> Self {
-        Linear { old: Old::default(), layer: Layer::default(), vectors: PhantomData }
+        let (old, layer, room) = (Old::default(), Layer::default(), X::Room::default());
+        Linear { old, layer, room, vectors: PhantomData }
     }
 }
 
@@ -201,18 +204,32 @@ fn dual<'a, T: Real + MatrixScalar, M: Matrix<T>>(
     (value(matrix.value), shadow)
 }
 
-impl<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>> Linear<T, M, V> {
-    fn forward(&mut self, y: &mut M, x: &M, w: &M, b: &V) {
-        self.old.save(y);
-        let (memory, weights) = (y.memory(), (value(w), b.source().place));
-        // SAFETY: `y` is borrowed uniquely.
-        unsafe { self.layer.forward("linear", &memory, target(y), value(x), weights) }
+impl<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>, X: Samples<T, M>>
+    Linear<T, M, V, X>
+{
+    fn primal(y: &mut M, x: &X, w: &M, b: &V) {
+        in_rooms(|room| {
+            let mut rule = Self::default();
+            rule.old.forgo();
+            std::mem::swap(&mut rule.room, room);
+            rule.forward(y, x, w, b);
+            std::mem::swap(&mut rule.room, room);
+        });
     }
 
-    fn pullback(&mut self, y: DualMut<'_, M>, x: Dual<'_, M>, w: Dual<'_, M>, b: Dual<'_, V>) {
+    fn forward(&mut self, y: &mut M, x: &X, w: &M, b: &V) {
+        self.old.save(y);
+        let (memory, weights) = (y.memory(), (value(w), b.source().place));
+        let x = x.stack(&mut self.room);
+        // SAFETY: `y` is borrowed uniquely.
+        unsafe { self.layer.forward("linear", &memory, target(y), x, weights) }
+    }
+
+    fn pullback(&mut self, y: DualMut<'_, M>, x: Dual<'_, X>, w: Dual<'_, M>, b: Dual<'_, V>) {
         self.old.restore(y.value);
         let Some(dy) = y.shadow.get() else { return };
-        let (x, w, db) = (dual::<T, M>(x), dual::<T, M>(w), given::<T, V>(b.shadow));
+        let x = (x.value.stack(&mut self.room), X::gradient(x.shadow));
+        let (w, db) = (dual::<T, M>(w), given::<T, V>(b.shadow));
         // SAFETY: no shadow overlaps a primal, and that of y none of the others.
         unsafe { self.layer.pull(&y.value.memory(), Stack::new(M::shadow_source(&dy).place), x, w, db) }
         <M as Array<T>>::clear_shadow(&dy);
@@ -253,30 +270,28 @@ pub fn feed_forward<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M
     b2: &V,
     activation: Activation,
 ) {
-    let mut rule = FeedForward::default();
-    rule.old_y.forgo();
-    rule.old_h.forgo();
-    rule.forward(y, h, x, w1, b1, w2, b2, activation);
+    FeedForward::<T, M, V, M>::primal(y, h, x, w1, b1, w2, b2, activation);
 }
 
 #[derive(Rule)]
-#[rule(pub fn feed_forward<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>>(
+#[rule(pub fn feed_forward<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>, X: Samples<T, M> = M>(
     y: &mut M,
     h: &mut M,
-    x: &M,
+    x: &X,
     w1: &M,
     b1: &V,
     w2: &M,
     b2: &V,
     #[constant] activation: Activation,
 ))]
-struct FeedForward<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>> {
+struct FeedForward<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>, X: Samples<T, M>> {
     #[rule(restores = y)]
     old_y: Old<T, M>,
     #[rule(restores = h)]
     old_h: Old<T, M>,
     layers: [Layer<T, M::Memory>; 2],
     between: Between<T, M::Memory>,
+    room: X::Room,
     vectors: PhantomData<fn(V)>,
 }
 
@@ -303,25 +318,42 @@ impl<T: MatrixScalar + Real, M: Multiply<T>> Default for Between<T, M> {
     }
 }
 
-impl<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>> Default for FeedForward<T, M, V> {
+impl<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>, X: Samples<T, M>> Default
+    for FeedForward<T, M, V, X>
+{
     fn default() -> Self {
         FeedForward {
             old_y: Old::default(),
             old_h: Old::default(),
             layers: Default::default(),
             between: Between::default(),
+            room: X::Room::default(),
             vectors: PhantomData,
         }
     }
 }
 
-impl<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>> FeedForward<T, M, V> {
+impl<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>, X: Samples<T, M>>
+    FeedForward<T, M, V, X>
+{
+    #[allow(clippy::too_many_arguments, reason = "those of the function")]
+    fn primal(y: &mut M, h: &mut M, x: &X, w1: &M, b1: &V, w2: &M, b2: &V, activation: Activation) {
+        in_rooms(|room| {
+            let mut rule = Self::default();
+            rule.old_y.forgo();
+            rule.old_h.forgo();
+            std::mem::swap(&mut rule.room, room);
+            rule.forward(y, h, x, w1, b1, w2, b2, activation);
+            std::mem::swap(&mut rule.room, room);
+        });
+    }
+
     #[allow(clippy::too_many_arguments, reason = "those of the function")]
     fn forward(
         &mut self,
         y: &mut M,
         h: &mut M,
-        x: &M,
+        x: &X,
         w1: &M,
         b1: &V,
         w2: &M,
@@ -331,7 +363,7 @@ impl<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>> Feed
         self.old_y.save(y);
         self.old_h.save(h);
         let (memory, b1) = (y.memory(), b1.source().place);
-        let (to, x, w) = (target(h), value(x), value(w1));
+        let (to, x, w) = (target(h), x.stack(&mut self.room), value(w1));
         check("feed_forward", to, x, w, b1);
         let [first, second] = &mut self.layers;
         let Between { aside, at_once, .. } = &mut self.between;
@@ -365,7 +397,7 @@ impl<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>> Feed
         &mut self,
         y: DualMut<'_, M>,
         h: DualMut<'_, M>,
-        x: Dual<'_, M>,
+        x: Dual<'_, X>,
         w1: Dual<'_, M>,
         b1: Dual<'_, V>,
         w2: Dual<'_, M>,
@@ -378,9 +410,11 @@ impl<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>> Feed
             let of_dy = dy.as_ref().map(|dy| Stack::new(M::shadow_source(dy).place));
             let of_dh = dh.as_ref().map(|dh| Stack::new(M::shadow_source(dh).place));
             let (w1, w2) = (dual::<T, M>(w1), dual::<T, M>(w2));
-            let (x, db2) = (dual::<T, M>(x), given::<T, V>(b2.shadow));
+            let x = (x.value.stack(&mut self.room), X::gradient(x.shadow));
             let b1 = (b1.value.source().place, given::<T, V>(b1.shadow));
-            self.pull(&y.value.memory(), of_dy, (value(h.value), of_dh), x, w1, b1, w2, db2, activation);
+            let (memory, h, db2) = (y.value.memory(), (value(h.value), of_dh), given::<T, V>(b2.shadow));
+            let (layers, between) = (&mut self.layers, &mut self.between);
+            Self::pull(layers, between, &memory, of_dy, h, x, w1, b1, w2, db2, activation);
         }
         self.old_y.restore(y.value);
         self.old_h.restore(h.value);
@@ -392,7 +426,8 @@ impl<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>> Feed
     /// As for [`Multiply`].
     #[allow(clippy::too_many_arguments, reason = "those of the function")]
     unsafe fn pull(
-        &mut self,
+        [first, second]: &mut [Layer<T, M::Memory>; 2],
+        between: &mut Between<T, M::Memory>,
         memory: &M::Memory,
         dy: Option<Stack<'_, T>>,
         (h, dh): (Stack<'_, T>, Option<Stack<'_, T>>),
@@ -403,8 +438,7 @@ impl<T: Real + MatrixScalar, M: Matrix<T>, V: Array<T, Memory = M::Memory>> Feed
         db2: Option<Place<T>>,
         activation: Activation,
     ) {
-        let [first, second] = &mut self.layers;
-        let Between { aside, at_once, gradient, room } = &mut self.between;
+        let Between { aside, at_once, gradient, room } = between;
         let (_, rows, columns) = h.shape();
         let aside = memory.room(aside, &Epilogue::<T>::aside(activation, rows, columns));
         let dz = Stack::new(memory.room(gradient, &[rows, columns]));

@@ -8,6 +8,7 @@ mod memory;
 mod norms;
 mod places;
 mod pooling;
+mod samples;
 
 pub use attended::attention;
 pub use convolution::{conv1d, conv2d};
@@ -19,6 +20,7 @@ pub(crate) use memory::{Convolving, Pool, Task, Wanted};
 pub use norms::{batch_norm, group_norm};
 pub use places::Images;
 pub use pooling::{avg_pool1d, avg_pool2d, max_pool1d, max_pool2d};
+pub use samples::Samples;
 
 pub(super) mod cases {
     pub use super::layers::{feed_forward_case, linear_case};
