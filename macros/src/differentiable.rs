@@ -16,10 +16,11 @@ use crate::forward::forward;
 use crate::fusion::{Both, fuse};
 use crate::kept::Item;
 use crate::overwriting::overwriting;
+use crate::parameters::name_patterns;
 use crate::parse::Parser;
 use crate::program::{BODY, Origin, Program, VarId, Variable};
 use crate::reverse::{quote_name, reverse};
-use crate::signature::{Passing, Signature};
+use crate::signature::{Passing, Signature, strip};
 use crate::versions;
 
 /// How many fields a tuple of state may have.
@@ -86,12 +87,14 @@ pub(crate) fn expand(mut function: syn::ItemFn, options: Options) -> syn::Result
     let boxed = options.recursive;
     Ungroup.visit_block_mut(&mut function.block);
     let mut errors = Errors::default();
-    let mut signature = Signature::parse(&function.vis, &mut function.sig, &mut errors);
+    let mut named = function.clone();
+    name_patterns(&mut named.sig, &mut named.block);
+    let mut signature = Signature::parse(&function.vis, &mut named.sig, &mut errors);
     signature.dual = options.dual;
     signature.check_dual(&mut errors);
-    let rule = derive(&signature, &function.block, &mut errors)?;
+    let rule = derive(&signature, &named.block, &mut errors)?;
 
-    let unchanged = function.clone();
+    strip(&mut function.sig);
     Strip.visit_block_mut(&mut function.block);
     let (name, ty) = (&signature.name, signature.ty());
     let (declared, _, clause) = signature.generics.split();
@@ -113,7 +116,7 @@ pub(crate) fn expand(mut function: syn::ItemFn, options: Options) -> syn::Result
         }
     };
     let on_duals = match options.dual {
-        true if signature.generics.scalars.is_empty() => Some(companion(&signature, &unchanged)?),
+        true if signature.generics.scalars.is_empty() => Some(companion(&signature, &named)?),
         true => Some(signature.itself_on_duals()),
         false => None,
     };
@@ -151,16 +154,26 @@ pub(crate) fn expand(mut function: syn::ItemFn, options: Options) -> syn::Result
     })
 }
 
-/// Derives the rule of a function, as an expression, from its body.
+/// Derives the rule of a function, as an expression, from its body. `errors` are those of its signature. If only the body is refused, the
+/// function has a rule for what calls it, so that the refusal is all that the user is told.
 pub(crate) fn derive(
     signature: &Signature,
     body: &syn::Block,
     errors: &mut Errors,
 ) -> syn::Result<TokenStream> {
+    let callable = errors.is_empty();
     annotation::report(body, errors);
-    let (mut program, items) = analysed(signature, body, errors)?;
-    let rule = rule(signature, &mut program)?;
-    Ok(quote!(#(#items)* #rule))
+    let derived = analysed(signature, body, errors).and_then(|(mut program, items)| {
+        let rule = rule(signature, &mut program)?;
+        Ok(quote!(#(#items)* #rule))
+    });
+    match derived {
+        Err(error) if callable => {
+            let error = error.into_compile_error();
+            Ok(quote!(#error __pb::refused()))
+        }
+        derived => derived,
+    }
 }
 
 /// A function's body, with what is known of it, and the items in it.

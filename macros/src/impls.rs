@@ -12,6 +12,7 @@ use crate::calls::sibling;
 use crate::differentiable::{Ungroup, allowed, derive, imports};
 use crate::errors::Errors;
 use crate::overloads;
+use crate::parameters::name_patterns;
 use crate::signature::{self, Passing, Signature};
 use crate::traits;
 
@@ -69,12 +70,13 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
             }
         }
     }
-    errors.finish()?;
+    let refused = errors.into_compile_error();
     Ok(quote! {
         // Indices are what the language offers for now.
         #[allow(clippy::needless_range_loop)]
         #original
         #derived
+        #refused
     })
 }
 
@@ -88,11 +90,18 @@ pub(crate) fn joined(block: &syn::Generics, method: &syn::Generics) -> syn::Gene
     joined
 }
 
+/// A method in which every parameter has a name, `self` as well.
+pub(crate) fn named(sig: &syn::Signature, body: &syn::Block) -> (syn::Signature, syn::Block) {
+    let (mut sig, mut body) = (sig.clone(), body.clone());
+    Ungroup.visit_block_mut(&mut body);
+    name_patterns(&mut sig, &mut body);
+    NameSelf.visit_block_mut(&mut body);
+    (sig, body)
+}
+
 fn expand_method(block: &ItemImpl, method: &ImplItemFn, recursive: bool) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
-    let (mut sig, mut body) = (method.sig.clone(), method.block.clone());
-    Ungroup.visit_block_mut(&mut body);
-    NameSelf.visit_block_mut(&mut body);
+    let (mut sig, mut body) = named(&method.sig, &method.block);
     let generics = joined(&block.generics, &sig.generics);
     // Nobody else has names for the lifetimes of the `impl`.
     let owner = &signature::at("'_", &block.self_ty);
@@ -244,7 +253,7 @@ impl VisitMut for Anonymous<'_> {
 }
 
 /// `self` is a parameter like others.
-pub(crate) struct NameSelf;
+struct NameSelf;
 
 impl VisitMut for NameSelf {
     fn visit_path_mut(&mut self, path: &mut syn::Path) {

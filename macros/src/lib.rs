@@ -61,6 +61,7 @@ mod outcome;
 mod overloads;
 mod overwriting;
 mod owners;
+mod parameters;
 mod parse;
 mod peeling;
 mod privacy;

@@ -114,7 +114,7 @@ pub mod __private {
         Contents, checked, error_of, fill, is_filled, put_back, split, stop_with, take_out,
     };
     pub use crate::counted::{counted, iterations, since};
-    pub use crate::derived::{OF_LOOPS, Stateful, derived};
+    pub use crate::derived::{OF_LOOPS, Stateful, derived, refused};
     pub use crate::dispatch::Dispatched;
     pub use crate::dual::{
         Cast, Contribute, ContributeParameter, ContributeParameters, Direction, DualNumber, HasDual, Lanes,
