@@ -13,6 +13,8 @@ use crate::dual::companion::companion;
 use crate::effects;
 use crate::errors::Errors;
 use crate::forward::forward;
+use crate::fragments::Ungroup;
+use crate::hygiene;
 use crate::fusion::{Both, fuse};
 use crate::kept::Item;
 use crate::overwriting::overwriting;
@@ -85,7 +87,7 @@ impl Parse for Options {
 /// Expands a function.
 pub(crate) fn expand(mut function: syn::ItemFn, options: Options) -> syn::Result<TokenStream> {
     let boxed = options.recursive;
-    Ungroup.visit_block_mut(&mut function.block);
+    Ungroup.visit_item_fn_mut(&mut function);
     let mut errors = Errors::default();
     let mut named = function.clone();
     name_patterns(&mut named.sig, &mut named.block);
@@ -163,6 +165,7 @@ pub(crate) fn derive(
 ) -> syn::Result<TokenStream> {
     let callable = errors.is_empty();
     annotation::report(body, errors);
+    hygiene::report(signature, body, errors);
     let derived = analysed(signature, body, errors).and_then(|(mut program, items)| {
         let rule = rule(signature, &mut program)?;
         Ok(quote!(#(#items)* #rule))
@@ -296,28 +299,6 @@ fn apart(program: &Program, name: impl Fn(&Variable) -> &Ident, body: TokenStrea
         let apart = format_ident!("apart{}", names.len());
         quote!(__pb::#apart(#(#names,)* |#(#names),*| { #body }))
     })
-}
-
-/// Puts parentheses around what `macro_rules!` inserted as a whole: the compiler forgets such bounds in the output of a
-/// macro like this one.
-pub(crate) struct Ungroup;
-
-impl VisitMut for Ungroup {
-    fn visit_expr_mut(&mut self, expr: &mut syn::Expr) {
-        if let syn::Expr::Group(group) = expr {
-            let inner = (*group.expr).clone();
-            let loose = matches!(
-                inner,
-                syn::Expr::Binary(_)
-                    | syn::Expr::Unary(_)
-                    | syn::Expr::Cast(_)
-                    | syn::Expr::Range(_)
-                    | syn::Expr::If(_)
-            );
-            *expr = if loose { syn::parse_quote!((#inner)) } else { inner };
-        }
-        syn::visit_mut::visit_expr_mut(self, expr);
-    }
 }
 
 /// A tuple of any length, as a tree of tuples.

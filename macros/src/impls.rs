@@ -9,8 +9,9 @@ use syn::{Attribute, FnArg, GenericParam, Ident, ImplItem, ImplItemFn, ItemImpl}
 
 use crate::annotation::Strip;
 use crate::calls::sibling;
-use crate::differentiable::{Ungroup, allowed, derive, imports};
+use crate::differentiable::{allowed, derive, imports};
 use crate::errors::Errors;
+use crate::fragments::Ungroup;
 use crate::overloads;
 use crate::parameters::name_patterns;
 use crate::signature::{self, Passing, Signature};
@@ -93,6 +94,7 @@ pub(crate) fn joined(block: &syn::Generics, method: &syn::Generics) -> syn::Gene
 /// A method in which every parameter has a name, `self` as well.
 pub(crate) fn named(sig: &syn::Signature, body: &syn::Block) -> (syn::Signature, syn::Block) {
     let (mut sig, mut body) = (sig.clone(), body.clone());
+    Ungroup.visit_signature_mut(&mut sig);
     Ungroup.visit_block_mut(&mut body);
     name_patterns(&mut sig, &mut body);
     NameSelf.visit_block_mut(&mut body);

@@ -29,6 +29,7 @@ mod exchange;
 mod exits;
 mod formula;
 mod forward;
+mod fragments;
 mod functions;
 mod fused;
 mod fusion;
@@ -36,6 +37,7 @@ mod gather;
 mod generics;
 mod guards;
 mod held;
+mod hygiene;
 mod impls;
 mod invocations;
 mod iterators;
@@ -169,6 +171,7 @@ pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream 
         Err(error) => return error.into_compile_error().into(),
     };
     let recursive = options.recursive || options.dual;
+    let item = TokenStream::from(fragments::with_statements(item.into()));
     if let (false, Ok(block)) = (recursive, syn::parse::<syn::ItemImpl>(item.clone())) {
         let plain = impls::plain(block.clone());
         return match impls::expand(block) {

@@ -12,6 +12,7 @@ use crate::iterators::item::{Code, Item, never_a_value, operand};
 use crate::mutation::owned_type;
 use crate::parse::{Binding, Parser, assign_op};
 use crate::program::Kind;
+use crate::tails::tell;
 use crate::rename::{Occurrences, Replace, Substitute, bound, path};
 
 impl Parser<'_> {
@@ -37,6 +38,10 @@ impl Parser<'_> {
                 let (mut expr, mut out) = (expr.clone(), Vec::new());
                 let lifted = match &mut expr {
                     Expr::Assign(assign) => {
+                        let place = self.place(&assign.left);
+                        if let Some(ty) = place.and_then(|place| self.type_of_place(&place)) {
+                            tell(&mut assign.right, &ty);
+                        }
                         let lifted = self.place_there(&mut assign.left, &mut out);
                         self.lift(&mut assign.right, &mut out) | lifted
                     }

@@ -75,8 +75,11 @@ impl Reverse<'_> {
             self.present(id);
         }
         let level = self.level_of(variable.block);
-        let current =
-            At { block: variable.block, versions: std::rc::Rc::new(self.levels[level].current.clone()) };
+        let mut versions = self.levels[level].current.clone();
+        if let Some(definition) = versions.get_mut(&id).filter(|_| !variable.memory) {
+            *definition = self.program.lasting(*definition);
+        }
+        let current = At { block: variable.block, versions: std::rc::Rc::new(versions) };
         let place = Place { base: id, projections: Vec::new() };
         if variable.memory {
             let name = &variable.unique;

@@ -170,7 +170,8 @@ impl VisitMut for Returns<'_> {
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }
 
-fn tell(value: &mut Expr, ty: &Type) {
+/// Tells `value` that it is to be of type `ty`, a vector.
+pub(crate) fn tell(value: &mut Expr, ty: &Type) {
     match value {
         Expr::MethodCall(call) if call.method == "collect" && call.turbofish.is_none() => {
             call.turbofish = Some(parse_quote!(::<#ty>));
