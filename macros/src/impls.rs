@@ -8,6 +8,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Attribute, FnArg, GenericParam, Ident, ImplItem, ImplItemFn, ItemImpl};
 
 use crate::annotation::Strip;
+use crate::callable;
 use crate::calls::sibling;
 use crate::differentiable::{allowed, derive, imports};
 use crate::errors::Errors;
@@ -120,6 +121,8 @@ fn expand_method(block: &ItemImpl, method: &ImplItemFn, recursive: bool) -> syn:
     let mut of_impl = block.generics.clone();
     of_impl.params = not_lifetimes(&block.generics).cloned().collect();
     let (impl_generics, _, _) = of_impl.split_for_impl();
+    // A function's own type parameter stands for what is called.
+    callable::settle(&mut sig.generics, &signature.parameters, &mut Errors::default());
     let own: Vec<_> = not_lifetimes(&sig.generics).collect();
     let own_names = own.iter().map(|p| match p {
         GenericParam::Type(p) => &p.ident,
@@ -142,6 +145,8 @@ fn expand_method(block: &ItemImpl, method: &ImplItemFn, recursive: bool) -> syn:
     let gradient_doc =
         format!("An object that computes gradients of `{label}`: see [`{}::gradient`].", signature.name);
     let siblings = siblings(&signature, &sig, &own);
+    let known = signature.of_functions();
+    let of_functions = known.split().2;
     let (item, function, driver) = (signature.item(), signature.function(), signature.driver());
     let turbofish = if own.is_empty() { quote!() } else { quote!(::<#(#own_names),*>) };
     let (allowed, imports) = (allowed(), imports());
@@ -162,7 +167,7 @@ fn expand_method(block: &ItemImpl, method: &ImplItemFn, recursive: bool) -> syn:
                 #boxed
 
                 #[doc = #gradient_doc]
-                #vis fn #gradient<#(#own),*>() -> #ty #clause {
+                #vis fn #gradient<#(#own),*>() -> #ty #of_functions {
                     <#ty>::gradient()
                 }
 
@@ -213,6 +218,10 @@ fn siblings(signature: &Signature, sig: &syn::Signature, own: &[&GenericParam]) 
             __pb::Call::new((#this #(#values,)*))
         }
     };
+    if signature.callables().next().is_some() {
+        let with_closures = signature.methods_with_closures(own, &receiver);
+        return quote!(#args #with_closures);
+    }
     let by_value = has_receiver && parameters.iter().all(|p| p.passing == Passing::Value);
     if !by_value {
         return args;

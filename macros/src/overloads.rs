@@ -53,6 +53,7 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
     let mut of_trait = path.clone();
     resolve.visit_path_mut(&mut of_trait);
     signature.of_trait = Some(of_trait);
+    signature.refuse_callables(&mut errors);
     let by_value = signature.parameters.iter().all(|p| p.passing == Passing::Value);
     if !by_value
         || matches!(owner, Type::Reference(_))

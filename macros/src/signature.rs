@@ -118,11 +118,7 @@ impl Signature {
             None => sig.ident.clone(),
         };
         let (of_trait, vis, dual) = (None, vis.clone(), false);
-        let signature = Signature { vis, name, method, of_trait, generics, parameters, output, dual };
-        if owner.is_some() {
-            signature.refuse_callables(errors);
-        }
-        signature
+        Signature { vis, name, method, of_trait, generics, parameters, output, dual }
     }
 
     /// The function as it is called.

@@ -154,6 +154,7 @@ fn expand_method(item: &ItemTrait, method: &TraitItemFn) -> syn::Result<([TraitI
     let mut signature = Signature::parse_in(&item.vis, &mut sig, &generics, Some(&owner), &mut errors);
     signature.name = format_ident!("{}_{}", own, name.unraw(), span = name.span());
     signature.of_trait = Some(path.clone());
+    signature.refuse_callables(&mut errors);
 
     let (ty, (declared, _, clause)) = (signature.ty(), signature.generics.split());
     let default = match body {
@@ -330,6 +331,7 @@ fn expand_method_of_impl(block: &ItemImpl, method: &ImplItemFn) -> syn::Result<(
     let generics = joined(&block.generics, &sig.generics);
     let mut signature = Signature::parse_in(&vis, &mut sig, &generics, Some(owner), &mut errors);
     signature.of_trait = block.trait_.as_ref().map(|(path, _)| path.clone());
+    signature.refuse_callables(&mut errors);
     errors.finish()?;
     let rule = derive(&signature, &body, &mut errors)?;
 
