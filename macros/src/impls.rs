@@ -10,8 +10,10 @@ use syn::{Attribute, FnArg, GenericParam, Ident, ImplItem, ImplItemFn, ItemImpl}
 use crate::annotation::Strip;
 use crate::callable;
 use crate::calls::sibling;
+use crate::conversions;
 use crate::differentiable::{allowed, derive, imports};
 use crate::errors::Errors;
+use crate::folds;
 use crate::fragments::Ungroup;
 use crate::overloads;
 use crate::parameters::name_patterns;
@@ -56,10 +58,12 @@ pub(crate) fn plain(mut block: ItemImpl) -> ItemImpl {
 pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     if let Some((path, _)) = &block.trait_ {
-        match overloads::operator(path) {
-            Some(_) => return overloads::expand(block),
-            None => return traits::expand_impl(block),
-        }
+        return match (overloads::operator(path), folds::operator(path)) {
+            (Some(_), _) => overloads::expand(block),
+            (_, Some(operator)) => folds::expand(&block, &operator),
+            _ if conversions::converts(path) => conversions::expand(&block),
+            _ => traits::expand_impl(block),
+        };
     }
     let mut original = block.clone();
     let marks = strip(&mut original);

@@ -12,7 +12,7 @@ use crate::iterators::item::{Code, Item, never_a_value, operand};
 use crate::mutation::owned_type;
 use crate::parse::{Binding, Parser, assign_op};
 use crate::program::Kind;
-use crate::tails::tell;
+use crate::tails::{converted, tell};
 use crate::rename::{Occurrences, Replace, Substitute, bound, path};
 
 impl Parser<'_> {
@@ -82,13 +82,12 @@ impl Parser<'_> {
             Pat::Type(typed) => Some(&*typed.ty),
             _ => None,
         };
-        if let (Expr::MethodCall(call), Some(Type::Path(ty))) = (&*init.expr, ty)
-            && call.method == "into"
-            && ty.path.segments.iter().all(|segment| segment.arguments.is_empty())
+        if let (Expr::MethodCall(call), Some(ty)) = (&*init.expr, ty)
             && self.suspects.any(call)
+            && let Some(value) = converted(ty, call)
         {
-            let (pattern, value) = (&local.pat, &call.receiver);
-            return Some(vec![parse_quote!(let #pattern = #ty::from(#value);)]);
+            let pattern = &local.pat;
+            return Some(vec![parse_quote!(let #pattern = #value;)]);
         }
         if let (Expr::MethodCall(call), Some(ty)) = (&*init.expr, ty)
             && call.method == "collect"

@@ -27,7 +27,7 @@ use crate::rename::{Names, path};
 use crate::returned::{returning_a_local, with_copies};
 use crate::signature::{Passing, Signature};
 use crate::suspects::Suspects;
-use crate::tails::{with_types, with_types_of_fields};
+use crate::tails::{with_type_of_value, with_types, with_types_of_fields};
 
 /// What a name stands for.
 #[derive(Clone)]
@@ -99,6 +99,10 @@ impl<'e> Parser<'e> {
         errors: &'e mut Errors,
     ) -> (Program, Vec<syn::Item>) {
         let mut body = with_types(&signature.output, with_copies(signature, body));
+        let scalar = |ty: &syn::Type| matches!(ty, syn::Type::Path(path) if path.path.get_ident().is_some_and(|name| signature.generics.scalars.contains(name)));
+        if !scalar(&signature.output) && Suspects::of(signature, &body).any(&body) {
+            body = with_type_of_value(&signature.output, body);
+        }
         with_types_of_fields(&Suspects::of(signature, &body), &mut body);
         let body = &destructured(signature, &body);
         let mut parser = Parser {

@@ -70,13 +70,10 @@ fn of_std(block: &ItemImpl) -> Option<(&Ident, &'static str)> {
         | ("DerefMut", "deref_mut")
         | ("AsRef", "as_ref")
         | ("AsMut", "as_mut") => REFERS,
-        ("From", "from")
-        | ("TryFrom", "try_from")
+        ("TryFrom", "try_from")
         | ("Into", "into")
         | ("Default", "default")
         | ("FromIterator", "from_iter")
-        | ("Sum", "sum")
-        | ("Product", "product")
         | ("Iterator", "next") => OTHER,
         _ => return None,
     };

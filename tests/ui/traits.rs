@@ -46,8 +46,8 @@ impl Shape for Disc {
 struct Polar(f64, f64);
 
 #[differentiable]
-impl From<Polar> for f64 {
-    fn from(p: Polar) -> f64 {
+impl From<&Polar> for f64 {
+    fn from(p: &Polar) -> f64 {
         p.0 * p.1.cos()
     }
 }
@@ -82,6 +82,34 @@ impl<'a> Summed for Data<'a> {
     fn sum(&self) -> f64 {
         self.x.iter().sum()
     }
+}
+
+#[derive(Clone, Copy, Differentiable)]
+struct Plane(f64, f64);
+
+#[differentiable]
+impl std::iter::Sum for Plane {
+    fn sum<I: Iterator<Item = Plane>>(iter: I) -> Plane {
+        iter.fold(Plane(0.0, 0.0), |a, b| Plane(a.0 + b.0, a.1 - b.1))
+    }
+}
+
+impl From<f64> for Plane {
+    fn from(x: f64) -> Plane {
+        Plane(x, x)
+    }
+}
+
+#[differentiable]
+fn unmarked(x: f64) -> f64 {
+    let p = Plane::from(x);
+    p.0 * p.1
+}
+
+#[differentiable]
+fn unmarked_sum(planes: &[Plane]) -> f64 {
+    let p: Plane = planes.iter().copied().sum();
+    p.0 * p.1
 }
 
 fn main() {}
