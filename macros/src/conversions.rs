@@ -34,7 +34,8 @@ pub(crate) fn expand(block: &ItemImpl) -> syn::Result<TokenStream> {
     resolve.visit_block_mut(&mut body);
     let vis = syn::Visibility::Inherited;
     let signature = Signature::parse_in(&vis, &mut sig, &block.generics, Some(owner), &mut errors);
-    let Some(from) = signature.parameters.first().filter(|p| p.passing == Passing::Value && !p.constant) else {
+    let Some(from) = signature.parameters.first().filter(|p| p.passing == Passing::Value && !p.constant)
+    else {
         errors.push(
             &method.sig.inputs,
             "`From` has a rule where it takes numbers, arrays, tuples or structs of these by value: write an associated function otherwise",
@@ -45,7 +46,8 @@ pub(crate) fn expand(block: &ItemImpl) -> syn::Result<TokenStream> {
     signature.refuse_callables(&mut errors);
     let rule = derive(&signature, &body, &mut errors)?;
     let (name, from) = (&signature.name, &from.ty);
-    let ((declared, _, clause), (definition, _)) = (signature.generics.split(), signature.generics.declaration());
+    let ((declared, _, clause), (definition, _)) =
+        (signature.generics.split(), signature.generics.declaration());
     let (allowed, imports) = (allowed(), imports());
     Ok(quote! {
         // Indices are what the language offers for now.

@@ -3,7 +3,9 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
-use syn::{Expr, ExprClosure, FnArg, GenericArgument, Ident, ImplItem, ItemImpl, Pat, PathArguments, Stmt, Type};
+use syn::{
+    Expr, ExprClosure, FnArg, GenericArgument, Ident, ImplItem, ItemImpl, Pat, PathArguments, Stmt, Type,
+};
 
 use crate::differentiable::{allowed, imports};
 use crate::errors::Errors;
@@ -32,7 +34,10 @@ pub(crate) fn expand(block: &ItemImpl, operator: &Ident) -> syn::Result<TokenStr
         _ => None,
     });
     if let Some(GenericArgument::Type(Type::Reference(reference))) = item {
-        errors.push(reference, "a sum of references is taken to be that of the values: mark the `impl` for these alone");
+        errors.push(
+            reference,
+            "a sum of references is taken to be that of the values: mark the `impl` for these alone",
+        );
     }
     let method = block.items.iter().find_map(|item| match item {
         ImplItem::Fn(method) => Some(method),
@@ -75,7 +80,8 @@ pub(crate) fn expand(block: &ItemImpl, operator: &Ident) -> syn::Result<TokenStr
 }
 
 fn is_name(expr: &Expr, pattern: &Pat) -> bool {
-    matches!(pattern, Pat::Ident(_)) && expr.to_token_stream().to_string() == pattern.to_token_stream().to_string()
+    matches!(pattern, Pat::Ident(_))
+        && expr.to_token_stream().to_string() == pattern.to_token_stream().to_string()
 }
 
 /// `|a, b| a + b`, or `Add::add`

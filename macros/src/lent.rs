@@ -97,8 +97,7 @@ impl Signature {
         let (method, _) = self.method.as_ref().expect("a method");
         let residuals: Vec<_> =
             self.callables().map(|(i, c)| (c.generic.clone(), numbered("R", i))).collect();
-        let stands_for_function =
-            |p: &GenericParam| matches!(p, GenericParam::Type(p) if residuals.iter().any(|(name, _)| *name == p.ident));
+        let stands_for_function = |p: &GenericParam| matches!(p, GenericParam::Type(p) if residuals.iter().any(|(name, _)| *name == p.ident));
         let own: Vec<_> = own.iter().filter(|p| !stands_for_function(p)).collect();
         let (_, types, clause) = self.generics.with_residuals(&residuals);
         let predicates: Vec<_> = clause.iter().flat_map(|clause| &clause.predicates).collect();

@@ -161,7 +161,7 @@ use proc_macro::TokenStream;
 ///
 /// # Errors
 /// What cannot be differentiated is a compile error on the code in question, which says what to write instead; all of
-/// a function's come at once, and the function itself stays usable. A function that is called with active arguments
+/// a function's come at once, and those that call it are told nothing more. A function that is called with active arguments
 /// needs a rule: where it has none, the compiler does not find `f_has_no_rule_mark_it_differentiable`.
 ///
 /// The guide has [examples](https://docs.rs/pullback/latest/pullback/guide/gradients/) and a table of

@@ -12,8 +12,8 @@ use crate::iterators::item::{Code, Item, never_a_value, operand};
 use crate::mutation::owned_type;
 use crate::parse::{Binding, Parser, assign_op};
 use crate::program::Kind;
-use crate::tails::{converted, tell};
 use crate::rename::{Occurrences, Replace, Substitute, bound, path};
+use crate::tails::{converted, tell};
 
 impl Parser<'_> {
     /// What is to stand in place of a statement; `None` if that stays as it is.

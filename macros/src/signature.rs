@@ -517,7 +517,8 @@ fn parameter(
     if let (false, Type::Tuple(tuple)) = (constant, &written)
         && let Some(reference) = tuple.elems.iter().find(|element| matches!(element, Type::Reference(_)))
     {
-        let why = "a tuple of references is taken apart differentiably: make each of them a parameter of its own";
+        let why =
+            "a tuple of references is taken apart differentiably: make each of them a parameter of its own";
         errors.push(reference, why);
     }
     if let (true, Type::Reference(reference)) = (constant, &mut written) {

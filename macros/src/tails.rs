@@ -68,7 +68,8 @@ pub(crate) fn with_type_of_value(output: &Type, mut body: Block) -> Block {
 
 /// `ty::from(x)` in the place of `x.into()`.
 pub(crate) fn converted(ty: &Type, call: &syn::ExprMethodCall) -> Option<Expr> {
-    let (whole, of_numbers) = (matches!(ty, Type::Array(_)) || makes_itself(ty), kind_of_type(ty) == Kind::Float);
+    let (whole, of_numbers) =
+        (matches!(ty, Type::Array(_)) || makes_itself(ty), kind_of_type(ty) == Kind::Float);
     let value = &call.receiver;
     match call.method == "into" {
         true if whole => Some(parse_quote!(<#ty>::from(#value))),

@@ -25,7 +25,8 @@ impl Parser<'_> {
         let mut named = call.clone();
         // What unwraps the result stands behind the call.
         if let Syn::Call(inner) = &mut *named.receiver
-            && let Some(statements) = self.name_temporaries(&mut inner.args, &call.to_token_stream().to_string())
+            && let Some(statements) =
+                self.name_temporaries(&mut inner.args, &call.to_token_stream().to_string())
         {
             return Some(syn::parse_quote_spanned!(call.span()=> { #(#statements)* #named }));
         }

@@ -117,7 +117,10 @@ fn closures_and_functions() {
     let s = Stepper { h: 0.3, scale: 0.9 };
     check_rule(scalar::rule, [(s, vec![0.7, 0.4], 1.1), (s, vec![-0.2, 0.9], 0.3)]);
     check_rule(changed::rule, [(0.7, 0.4, 1), (0.9, 0.8, 2), (0.9, 0.8, 0)]);
-    check_rule(of_series::rule, [(Series { terms: vec![0.4, 0.9] }, 0.4), (Series { terms: vec![0.4, 0.9, 1.5] }, 0.2)]);
+    check_rule(
+        of_series::rule,
+        [(Series { terms: vec![0.4, 0.9] }, 0.4), (Series { terms: vec![0.4, 0.9, 1.5] }, 0.2)],
+    );
 }
 
 /// The gradient of a method for a given function.

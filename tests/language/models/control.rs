@@ -6,27 +6,57 @@ use pullback::prelude::*;
 use pullback::testing::check_rule;
 
 #[derive(Clone, Copy, Debug, PartialEq, Differentiable)]
-pub struct Vec3 { pub x: f64, pub y: f64, pub z: f64 }
+pub struct Vec3 {
+    pub x: f64,
+    pub y: f64,
+    pub z: f64,
+}
 
 #[differentiable]
 impl Vec3 {
-    pub const fn new(x: f64, y: f64, z: f64) -> Self { Self { x, y, z } }
-    pub fn dot(self, other: Self) -> f64 { self.x * other.x + self.y * other.y + self.z * other.z }
+    pub const fn new(x: f64, y: f64, z: f64) -> Self {
+        Self { x, y, z }
+    }
+    pub fn dot(self, other: Self) -> f64 {
+        self.x * other.x + self.y * other.y + self.z * other.z
+    }
     pub fn cross(self, o: Self) -> Self {
         Self::new(self.y * o.z - self.z * o.y, self.z * o.x - self.x * o.z, self.x * o.y - self.y * o.x)
     }
-    pub fn norm(self) -> f64 { self.dot(self).sqrt() }
-    pub fn scaled(self, k: f64) -> Self { Self { x: k * self.x, y: k * self.y, z: k * self.z } }
+    pub fn norm(self) -> f64 {
+        self.dot(self).sqrt()
+    }
+    pub fn scaled(self, k: f64) -> Self {
+        Self { x: k * self.x, y: k * self.y, z: k * self.z }
+    }
 }
 #[differentiable]
-impl std::ops::Add for Vec3 { type Output = Self; fn add(self, o: Self) -> Self { Self::new(self.x + o.x, self.y + o.y, self.z + o.z) } }
+impl std::ops::Add for Vec3 {
+    type Output = Self;
+    fn add(self, o: Self) -> Self {
+        Self::new(self.x + o.x, self.y + o.y, self.z + o.z)
+    }
+}
 #[differentiable]
-impl std::ops::Sub for Vec3 { type Output = Self; fn sub(self, o: Self) -> Self { Self::new(self.x - o.x, self.y - o.y, self.z - o.z) } }
+impl std::ops::Sub for Vec3 {
+    type Output = Self;
+    fn sub(self, o: Self) -> Self {
+        Self::new(self.x - o.x, self.y - o.y, self.z - o.z)
+    }
+}
 #[differentiable]
-impl std::ops::Mul<f64> for Vec3 { type Output = Self; fn mul(self, k: f64) -> Self { self.scaled(k) } }
+impl std::ops::Mul<f64> for Vec3 {
+    type Output = Self;
+    fn mul(self, k: f64) -> Self {
+        self.scaled(k)
+    }
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Differentiable)]
-pub struct StateVector { pub r: Vec3, pub v: Vec3 }
+pub struct StateVector {
+    pub r: Vec3,
+    pub v: Vec3,
+}
 
 #[differentiable]
 fn stumpff(psi: f64) -> (f64, f64) {
@@ -52,11 +82,14 @@ fn kepler_universal(state: &StateVector, mu: f64, dt: f64) -> StateVector {
     for _ in 0..50 {
         let psi = alpha * chi.powi(2);
         let (c2, c3) = stumpff(psi);
-        let f = r0n * vr0 / sqrt_mu * chi.powi(2) * c2 + (1.0 - alpha * r0n) * chi.powi(3) * c3 + r0n * chi - sqrt_mu * dt;
+        let f = r0n * vr0 / sqrt_mu * chi.powi(2) * c2 + (1.0 - alpha * r0n) * chi.powi(3) * c3 + r0n * chi
+            - sqrt_mu * dt;
         let df = r0n * vr0 / sqrt_mu * chi * (1.0 - psi * c3) + (1.0 - alpha * r0n) * chi.powi(2) * c2 + r0n;
         let step = f / df;
         chi -= step;
-        if step.abs() < 1e-13 { break; }
+        if step.abs() < 1e-13 {
+            break;
+        }
     }
     let psi = alpha * chi * chi;
     let (c2, c3) = stumpff(psi);
@@ -84,7 +117,10 @@ fn miss_distance(state: &StateVector, target: Vec3, mu: f64, burns: &[(f64, Vec3
 
 /// The cost of a linear quadratic regulator, by Riccati's recursion.
 #[differentiable]
-fn mat_mul<const N: usize, const K: usize, const M: usize>(a: &[[f64; K]; N], b: &[[f64; M]; K]) -> [[f64; M]; N] {
+fn mat_mul<const N: usize, const K: usize, const M: usize>(
+    a: &[[f64; K]; N],
+    b: &[[f64; M]; K],
+) -> [[f64; M]; N] {
     let mut out = [[0.0; M]; N];
     for (row, a_row) in out.iter_mut().zip(a) {
         for (j, o) in row.iter_mut().enumerate() {
@@ -96,7 +132,11 @@ fn mat_mul<const N: usize, const K: usize, const M: usize>(a: &[[f64; K]; N], b:
 #[differentiable]
 fn transpose<const N: usize, const M: usize>(a: &[[f64; M]; N]) -> [[f64; N]; M] {
     let mut t = [[0.0; N]; M];
-    for i in 0..N { for j in 0..M { t[j][i] = a[i][j]; } }
+    for i in 0..N {
+        for j in 0..M {
+            t[j][i] = a[i][j];
+        }
+    }
     t
 }
 #[differentiable]
@@ -125,18 +165,30 @@ fn lqr_cost(a: [[f64; 2]; 2], b: [[f64; 1]; 2], q: [f64; 2], r: f64, x0: [f64; 2
 
 /// An unscented Kalman filter of a pendulum.
 #[derive(Clone, Copy, Debug, PartialEq, Differentiable)]
-pub struct Gaussian2 { mean: [f64; 2], cov: [[f64; 2]; 2] }
+pub struct Gaussian2 {
+    mean: [f64; 2],
+    cov: [[f64; 2]; 2],
+}
 
 #[differentiable]
 fn chol2(p: &[[f64; 2]; 2]) -> Option<[[f64; 2]; 2]> {
-    if p[0][0] <= 0.0 { return None; }
+    if p[0][0] <= 0.0 {
+        return None;
+    }
     let l00 = p[0][0].sqrt();
     let l10 = p[1][0] / l00;
     let rest = p[1][1] - l10 * l10;
     (rest > 0.0).then(|| [[l00, 0.0], [l10, rest.sqrt()]])
 }
 #[differentiable]
-fn ukf_loglik(prior: Gaussian2, q: f64, r: f64, gravity: f64, #[constant] ys: &[f64], dt: f64) -> Option<f64> {
+fn ukf_loglik(
+    prior: Gaussian2,
+    q: f64,
+    r: f64,
+    gravity: f64,
+    #[constant] ys: &[f64],
+    dt: f64,
+) -> Option<f64> {
     const W0: f64 = 1.0 / 3.0;
     const W: f64 = (1.0 - W0) / 4.0;
     let mut state = prior;
@@ -163,13 +215,17 @@ fn ukf_loglik(prior: Gaussian2, q: f64, r: f64, gravity: f64, #[constant] ys: &[
         }
         let mut cov = [[q * dt, 0.0], [0.0, q]];
         let (mut yh, mut syy) = (0.0, r);
-        for (p, w) in points.iter().zip(&weights) { yh += w * p[0].sin(); }
+        for (p, w) in points.iter().zip(&weights) {
+            yh += w * p[0].sin();
+        }
         let mut sxy = [0.0; 2];
         for (p, w) in points.iter().zip(&weights) {
             let e = [p[0] - mean[0], p[1] - mean[1]];
             let ey = p[0].sin() - yh;
             for i in 0..2 {
-                for j in 0..2 { cov[i][j] += w * e[i] * e[j]; }
+                for j in 0..2 {
+                    cov[i][j] += w * e[i] * e[j];
+                }
                 sxy[i] += w * e[i] * ey;
             }
             syy += w * ey * ey;
@@ -179,7 +235,10 @@ fn ukf_loglik(prior: Gaussian2, q: f64, r: f64, gravity: f64, #[constant] ys: &[
         let gain = sxy.map(|s| s / syy);
         state = Gaussian2 {
             mean: std::array::from_fn(|i| mean[i] + gain[i] * innovation),
-            cov: [[cov[0][0] - gain[0] * gain[0] * syy, cov[0][1] - gain[0] * gain[1] * syy], [cov[1][0] - gain[1] * gain[0] * syy, cov[1][1] - gain[1] * gain[1] * syy]],
+            cov: [
+                [cov[0][0] - gain[0] * gain[0] * syy, cov[0][1] - gain[0] * gain[1] * syy],
+                [cov[1][0] - gain[1] * gain[0] * syy, cov[1][1] - gain[1] * gain[1] * syy],
+            ],
         };
     }
     Some(ll)
@@ -205,7 +264,6 @@ fn arc_length(control: &[Vec3], n: usize) -> f64 {
     length
 }
 
-
 fn v(x: f64, y: f64, z: f64) -> Vec3 {
     Vec3 { x, y, z }
 }
@@ -220,17 +278,20 @@ fn orbits() {
 #[test]
 fn regulators() {
     let (a, b) = ([[1.0, 0.1], [0.2, 0.9]], [[0.3], [0.5]]);
-    check_rule(lqr_cost::rule, [(a, b, [1.0, 0.4], 0.7, [1.0, -0.5], 4), (a, b, [1.0, 0.4], 0.7, [1.0, -0.5], 0)]);
+    check_rule(
+        lqr_cost::rule,
+        [(a, b, [1.0, 0.4], 0.7, [1.0, -0.5], 4), (a, b, [1.0, 0.4], 0.7, [1.0, -0.5], 0)],
+    );
 }
 
 #[test]
 fn filters() {
     let prior = Gaussian2 { mean: [0.3, -0.1], cov: [[0.2, 0.03], [0.03, 0.1]] };
     let lost = Gaussian2 { cov: [[-1.0, 0.0], [0.0, 1.0]], ..prior };
-    check_rule(ukf_loglik::rule, [
-        (prior, 0.01, 0.1, 9.8, vec![0.3, 0.25, 0.1], 0.05),
-        (lost, 0.01, 0.1, 9.8, vec![0.3], 0.05),
-    ]);
+    check_rule(
+        ukf_loglik::rule,
+        [(prior, 0.01, 0.1, 9.8, vec![0.3, 0.25, 0.1], 0.05), (lost, 0.01, 0.1, 9.8, vec![0.3], 0.05)],
+    );
 }
 
 #[test]
