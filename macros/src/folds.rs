@@ -33,11 +33,20 @@ pub(crate) fn expand(block: &ItemImpl, operator: &Ident) -> syn::Result<TokenStr
         PathArguments::AngleBracketed(arguments) => arguments.args.first(),
         _ => None,
     });
-    if let Some(GenericArgument::Type(Type::Reference(reference))) = item {
-        errors.push(
-            reference,
-            "a sum of references is taken to be that of the values: mark the `impl` for these alone",
-        );
+    if let Some(GenericArgument::Type(ty)) = item
+        && ![quote!(Self).to_string(), block.self_ty.to_token_stream().to_string()]
+            .contains(&ty.to_token_stream().to_string())
+    {
+        let why = match ty {
+            Type::Reference(_) => {
+                "a sum of references is taken to be that of the values: mark the `impl` for these alone"
+            }
+            _ => {
+                "the sum of values of another type has no rule: leave this `impl` as it is, and write a loop"
+            }
+        };
+        errors.push(ty, why);
+        errors.finish()?;
     }
     let method = block.items.iter().find_map(|item| match item {
         ImplItem::Fn(method) => Some(method),
@@ -56,12 +65,12 @@ pub(crate) fn expand(block: &ItemImpl, operator: &Ident) -> syn::Result<TokenStr
         }
         _ => None,
     };
-    let Some(start) = start else {
+    if start.is_none() {
         errors.push(&method.block, FORM);
-        errors.finish()?;
-        unreachable!("just pushed")
-    };
-    errors.finish()?;
+    }
+    // What is refused is told here; what sums up values of the type compiles.
+    let start = start.map_or(quote!(::core::unreachable!()), |start| quote!(#start));
+    let refused = errors.into_compile_error();
     let (declared, _, clause) = block.generics.split_for_impl();
     let (owner, allowed, imports) = (&block.self_ty, allowed(), imports());
     Ok(quote! {
@@ -76,6 +85,7 @@ pub(crate) fn expand(block: &ItemImpl, operator: &Ident) -> syn::Result<TokenStr
                 }
             }
         };
+        #refused
     })
 }
 

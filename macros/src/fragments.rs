@@ -32,6 +32,9 @@ impl VisitMut for Ungroup {
 
 /// Makes `let` statements, `$x:stmt`, out of their groups.
 pub(crate) fn with_statements(tokens: TokenStream) -> TokenStream {
+    if !has_statements(&tokens) {
+        return tokens;
+    }
     let mut out = Vec::new();
     let mut tokens = tokens.into_iter().peekable();
     while let Some(token) = tokens.next() {
@@ -40,9 +43,7 @@ pub(crate) fn with_statements(tokens: TokenStream) -> TokenStream {
             continue;
         };
         let inner = with_statements(group.stream());
-        let binds =
-            matches!(inner.clone().into_iter().next(), Some(TokenTree::Ident(first)) if first == "let");
-        if group.delimiter() == Delimiter::None && binds {
+        if is_statement(&group) {
             out.extend(inner);
             let ends = matches!(tokens.peek(), Some(TokenTree::Punct(next)) if next.as_char() == ';');
             if !ends {
@@ -55,4 +56,16 @@ pub(crate) fn with_statements(tokens: TokenStream) -> TokenStream {
         }
     }
     out.into_iter().collect()
+}
+
+fn has_statements(tokens: &TokenStream) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        TokenTree::Group(group) => is_statement(&group) || has_statements(&group.stream()),
+        _ => false,
+    })
+}
+
+fn is_statement(group: &Group) -> bool {
+    let first = group.stream().into_iter().next();
+    group.delimiter() == Delimiter::None && matches!(first, Some(TokenTree::Ident(first)) if first == "let")
 }

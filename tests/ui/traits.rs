@@ -88,9 +88,17 @@ impl<'a> Summed for Data<'a> {
 struct Plane(f64, f64);
 
 #[differentiable]
+impl std::ops::Add for Plane {
+    type Output = Plane;
+    fn add(self, other: Plane) -> Plane {
+        Plane(self.0 + other.0, self.1 - other.1)
+    }
+}
+
+#[differentiable]
 impl std::iter::Sum for Plane {
     fn sum<I: Iterator<Item = Plane>>(iter: I) -> Plane {
-        iter.fold(Plane(0.0, 0.0), |a, b| Plane(a.0 + b.0, a.1 - b.1))
+        iter.fold(Plane(0.0, 0.0), |a, b| b + a)
     }
 }
 
@@ -107,9 +115,33 @@ fn unmarked(x: f64) -> f64 {
 }
 
 #[differentiable]
-fn unmarked_sum(planes: &[Plane]) -> f64 {
+impl std::iter::Sum<f64> for Plane {
+    fn sum<I: Iterator<Item = f64>>(iter: I) -> Plane {
+        iter.fold(Plane(0.0, 0.0), |a, b| a + b)
+    }
+}
+
+#[differentiable]
+fn unmarked_product(planes: &[Plane]) -> f64 {
     let p: Plane = planes.iter().copied().sum();
-    p.0 * p.1
+    p.0 * planes.iter().copied().product::<Other>().0
+}
+
+#[derive(Clone, Copy, Differentiable)]
+struct Other(f64);
+
+#[differentiable]
+impl std::ops::Mul<Plane> for Other {
+    type Output = Other;
+    fn mul(self, plane: Plane) -> Other {
+        Other(self.0 * plane.0)
+    }
+}
+
+impl std::iter::Product<Plane> for Other {
+    fn product<I: Iterator<Item = Plane>>(iter: I) -> Other {
+        iter.fold(Other(1.0), |a, b| a * b)
+    }
 }
 
 fn main() {}

@@ -7,7 +7,7 @@ use crate::closures::{Refused, Site};
 use crate::folds;
 use crate::iterators::collect::composite;
 use crate::iterators::flow::{Flow, optional, reference};
-use crate::iterators::item::{Item, operand};
+use crate::iterators::item::Item;
 use crate::iterators::source::{Function, Source, result};
 use crate::kind::{inert, kind_of_type};
 use crate::parse::Parser;
@@ -343,11 +343,13 @@ impl<'e> Parser<'e> {
         }
         let start = folds::start(sum, ty);
         out.push(parse_quote!(let mut #total: #ty = #start;));
-        let mut sink = |_: &mut Parser<'e>, item: Item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
-            let item = operand(item.referent());
+        let mut sink = |parser: &mut Parser<'e>, item: Item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
+            let (name, value) = (parser.hidden("item"), item.referent());
+            // Of values of another type there may be another sum.
+            out.push(parse_quote!(let #name: #ty = #value;));
             out.push(match sum {
-                true => parse_quote!(#total = #total + #item;),
-                false => parse_quote!(#total = #total * #item;),
+                true => parse_quote!(#total = #total + #name;),
+                false => parse_quote!(#total = #total * #name;),
             });
             Ok(())
         };
