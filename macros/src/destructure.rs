@@ -76,7 +76,8 @@ impl Destructure {
             Expr::Reference(reference) => is_place(&reference.expr),
             _ => referred != Referred::No,
         };
-        if !has_struct(pattern) && !(of_place && matches!(pattern, Pat::Tuple(_))) {
+        let named = has_struct(pattern) || of_place && matches!(pattern, Pat::Tuple(_));
+        if !named {
             return self.field_of_call(local, &init.expr);
         }
         let mut parts = Vec::new();

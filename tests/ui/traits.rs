@@ -122,24 +122,24 @@ impl std::iter::Sum<f64> for Plane {
 }
 
 #[differentiable]
-fn unmarked_product(planes: &[Plane]) -> f64 {
+fn unmarked_product(planes: &[Plane], others: &[Other]) -> f64 {
     let p: Plane = planes.iter().copied().sum();
-    p.0 * planes.iter().copied().product::<Other>().0
+    p.0 * others.iter().copied().product::<Other>().0
 }
 
 #[derive(Clone, Copy, Differentiable)]
 struct Other(f64);
 
 #[differentiable]
-impl std::ops::Mul<Plane> for Other {
+impl std::ops::Mul for Other {
     type Output = Other;
-    fn mul(self, plane: Plane) -> Other {
-        Other(self.0 * plane.0)
+    fn mul(self, other: Other) -> Other {
+        Other(self.0 * other.0)
     }
 }
 
-impl std::iter::Product<Plane> for Other {
-    fn product<I: Iterator<Item = Plane>>(iter: I) -> Other {
+impl std::iter::Product for Other {
+    fn product<I: Iterator<Item = Other>>(iter: I) -> Other {
         iter.fold(Other(1.0), |a, b| a * b)
     }
 }
