@@ -1,4 +1,5 @@
-//! Struct patterns in a `let` become a `let` for each name: `let Point { x, y } = p;` is `let x = p.x; let y = p.y;`.
+//! Struct patterns in a `let`, and patterns of tuples behind references, become a `let` for each name: `let Point { x, y } = p;` is
+//! `let x = p.x; let y = p.y;`.
 
 use std::collections::{HashMap, HashSet};
 
