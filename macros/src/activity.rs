@@ -190,7 +190,9 @@ fn report(program: &Program, errors: &mut Errors) {
     crate::exits::report(program, errors);
     crate::lending::report(program, errors);
     let active = |mentions: &[VarId]| {
-        mentions.iter().map(|v| &program.variables[*v]).find(|v| v.active).map(|v| v.name.to_string())
+        let name = mentions.iter().map(|v| &program.variables[*v]).find(|v| v.active)?.name.to_string();
+        // As users call it.
+        Some(if name == "self_" { "self".to_owned() } else { name })
     };
     for expr in &program.exprs {
         if let ExprKind::Constant(Constant { reads, why: Some(why), .. }) = &expr.kind

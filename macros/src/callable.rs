@@ -260,12 +260,12 @@ impl Signature {
         self.parameters.iter().enumerate().filter_map(|(i, p)| Some((i, p.callable.as_ref()?)))
     }
 
-    /// Reports parameters that are functions, where they are not to be had.
+    /// Reports parameters that are functions, which methods of traits do not have.
     pub(crate) fn refuse_callables(&self, errors: &mut Errors) {
         for parameter in self.parameters.iter().filter(|p| p.callable.is_some()) {
             errors.push(
                 &parameter.syntax,
-                "only a free function with `#[differentiable]` takes functions: write one",
+                "free functions and the methods of a type itself take functions: write one of these",
             );
         }
     }

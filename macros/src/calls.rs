@@ -52,6 +52,11 @@ pub(crate) fn forward_of_both(span: proc_macro2::Span) -> Ident {
     Ident::new("calls_functions_in_one_pass_remove_recompute", span)
 }
 
+/// What stands beside the method `method` in the place of the function `function` beside a function.
+pub(crate) fn beside_method(method: &Ident, function: &Ident) -> Ident {
+    format_ident!("{}_{function}", method.unraw(), span = method.span())
+}
+
 /// The function beside a function that is the same in dual numbers. Its name shows where there is none.
 pub(crate) fn on_duals(span: proc_macro2::Span) -> Ident {
     Ident::new("takes_no_dual_numbers_mark_it_differentiable_dual", span)
@@ -139,13 +144,30 @@ impl Callee {
         recomputed: bool,
         span: proc_macro2::Span,
     ) -> TokenStream {
+        let name = self.name().span();
+        let forward = if recomputed { forward_of_both(name) } else { forward_with(name) };
         match self {
             Callee::Function(path) | Callee::Itself(path) => {
-                let name = self.name().span();
-                let forward = if recomputed { forward_of_both(name) } else { forward_with(name) };
                 quote_spanned!(span=> #path::#forward(#rule, #(#args),*))
             }
-            _ => unreachable!("only functions that have a path take functions"),
+            _ => self.by_method(&forward, args, quote_spanned!(span=> #rule)),
+        }
+    }
+
+    /// The function of this name beside a method, with arguments of its own `behind` those of the method.
+    fn by_method(&self, function: &Ident, args: &[TokenStream], behind: TokenStream) -> TokenStream {
+        let name = beside_method(self.name(), function);
+        match self {
+            Callee::Associated(path) => {
+                let mut path = path.clone();
+                path.path.segments.last_mut().expect("a path has a segment").ident = name;
+                quote!(#path(#(#args,)* #behind))
+            }
+            Callee::Method(..) => {
+                let (receiver, args) = args.split_first().expect("a method has a receiver");
+                quote!(#receiver.#name(#(#args,)* #behind))
+            }
+            _ => unreachable!("neither gradients nor parameters take functions"),
         }
     }
 
@@ -159,14 +181,16 @@ impl Callee {
         shadows: &[TokenStream],
         d: impl ToTokens,
     ) -> TokenStream {
+        let span = self.name().span();
+        let pullback = Ident::new(if recomputed { "pullback_of_both" } else { "pullback_with" }, span);
         match self {
             Callee::Function(path) | Callee::Itself(path) => {
-                let span = self.name().span();
-                let pullback =
-                    Ident::new(if recomputed { "pullback_of_both" } else { "pullback_with" }, span);
                 quote_spanned!(span=> #path::#pullback(#rule, #residual, #(#args,)* (#(#shadows,)*), #d))
             }
-            _ => unreachable!("only functions that have a path take functions"),
+            _ => {
+                let behind = quote_spanned!(span=> #rule, #residual, (#(#shadows,)*), #d);
+                self.by_method(&pullback, args, behind)
+            }
         }
     }
 

@@ -145,7 +145,8 @@ impl Program {
                 _ => {}
             }
         }
-        (!changes.is_empty() && changes.len() == self.writes(id, body)).then_some(changes)
+        let times = self.writes_in(body).into_iter().filter(|written| *written == id).count();
+        (!changes.is_empty() && changes.len() == times).then_some(changes)
     }
 
     /// What a loop within `body` does to it.
@@ -198,21 +199,5 @@ impl Program {
             Op::Sub => Some(-i64::from(by)),
             _ => None,
         }
-    }
-
-    /// How often the text of `block` writes to the variable.
-    fn writes(&self, id: VarId, block: BlockId) -> usize {
-        let blocks = self.nested(block);
-        let statements = blocks.iter().flat_map(|block| &self.blocks[*block].statements);
-        let written = statements.filter(|statement| match &statement.kind {
-            StatementKind::Assign(assign) => assign.place.base == id,
-            StatementKind::Opaque(opaque) => self.disturbed(opaque).any(|other| other == id),
-            _ => false,
-        });
-        let roots = blocks.iter().flat_map(|block| self.roots(*block)).flat_map(|root| self.tree(root));
-        let lent = roots.filter(
-            |e| matches!(&self.exprs[*e].kind, ExprKind::Borrow { place, unique: true } if place.base == id),
-        );
-        written.count() + lent.count()
     }
 }

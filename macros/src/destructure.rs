@@ -1,6 +1,7 @@
-//! Struct patterns in a `let` become a `let` for each name: `let Point { x, y } = p;` is `let x = p.x; let y = p.y;`.
+//! Struct patterns in a `let`, and patterns of tuples behind references, become a `let` for each name: `let Point { x, y } = p;` is
+//! `let x = p.x; let y = p.y;`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
@@ -13,8 +14,14 @@ use crate::signature::{Passing, Signature};
 /// `block` with the struct patterns of its `let`s taken apart, where that can be done by naming the parts. The others stay.
 pub(crate) fn destructured(signature: &Signature, block: &Block) -> Block {
     let mut block = block.clone();
-    let references = signature.parameters.iter().filter(|p| p.passing != Passing::Value);
-    let references = references.filter_map(|p| p.name.as_ref().map(Ident::to_string));
+    let references = signature.parameters.iter().filter_map(|p| {
+        let referred = match p.passing {
+            Passing::Value => return None,
+            Passing::Shared => Referred::Shared,
+            Passing::Unique => Referred::Unique,
+        };
+        Some((p.name.as_ref()?.to_string(), referred))
+    });
     let mut pass = Destructure { references: references.collect(), used: HashSet::new() };
     collect(block.to_token_stream(), &mut pass.used);
     pass.visit_block_mut(&mut block);
@@ -23,7 +30,7 @@ pub(crate) fn destructured(signature: &Signature, block: &Block) -> Block {
 
 struct Destructure {
     /// The names of references: a pattern binds references to their parts.
-    references: HashSet<String>,
+    references: HashMap<String, Referred>,
     used: HashSet<String>,
 }
 
@@ -59,12 +66,19 @@ impl Destructure {
         };
         let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
         if let Pat::Ident(name) = pattern {
-            match &*init.expr {
-                Expr::Reference(_) => self.references.insert(name.ident.to_string()),
-                _ => self.references.remove(&name.ident.to_string()),
+            match self.referred(&init.expr) {
+                Referred::No => self.references.remove(&name.ident.to_string()),
+                referred => self.references.insert(name.ident.to_string(), referred),
             };
         }
-        if !has_struct(pattern) {
+        let referred = self.referred(&init.expr);
+        // Of `&(a, b)` and `&f(x)` the parts are known by themselves.
+        let of_place = match &*init.expr {
+            Expr::Reference(reference) => is_place(&reference.expr),
+            _ => referred != Referred::No,
+        };
+        let named = has_struct(pattern) || of_place && matches!(pattern, Pat::Tuple(_));
+        if !named {
             return self.field_of_call(local, &init.expr);
         }
         let mut parts = Vec::new();
@@ -86,22 +100,24 @@ impl Destructure {
                 parse_quote!(#name)
             }
         };
-        let referred = match &*init.expr {
-            Expr::Reference(reference) if reference.mutability.is_some() => Referred::Unique,
-            Expr::Reference(_) => Referred::Shared,
-            Expr::Path(path) => {
-                match path.path.get_ident().is_some_and(|n| self.references.contains(&n.to_string())) {
-                    true => Referred::Shared,
-                    false => Referred::No,
-                }
-            }
-            _ => Referred::No,
-        };
         if !name_parts(pattern, &whole, referred, &mut parts) {
             return None;
         }
         statements.extend(parts);
         Some(statements)
+    }
+
+    /// Whether `init` is a reference, as its syntax tells.
+    fn referred(&self, init: &Expr) -> Referred {
+        match init {
+            Expr::Reference(reference) if reference.mutability.is_some() => Referred::Unique,
+            Expr::Reference(_) => Referred::Shared,
+            Expr::Path(path) => {
+                let name = path.path.get_ident().map(Ident::to_string);
+                name.and_then(|name| self.references.get(&name).copied()).unwrap_or(Referred::No)
+            }
+            _ => Referred::No,
+        }
     }
 
     /// `let w = build(x).weights;`

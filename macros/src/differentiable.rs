@@ -13,13 +13,16 @@ use crate::dual::companion::companion;
 use crate::effects;
 use crate::errors::Errors;
 use crate::forward::forward;
+use crate::fragments::Ungroup;
 use crate::fusion::{Both, fuse};
+use crate::hygiene;
 use crate::kept::Item;
 use crate::overwriting::overwriting;
+use crate::parameters::name_patterns;
 use crate::parse::Parser;
 use crate::program::{BODY, Origin, Program, VarId, Variable};
 use crate::reverse::{quote_name, reverse};
-use crate::signature::{Passing, Signature};
+use crate::signature::{Passing, Signature, strip};
 use crate::versions;
 
 /// How many fields a tuple of state may have.
@@ -48,7 +51,7 @@ pub(crate) fn imports() -> TokenStream {
         use ::pullback::__private as __pb;
         use __pb::foreign::*;
         use __pb::{
-            OptionRules as _, OtherOperands as _, Rule as _, ScalarOperands as _, ScalarRules as _, SettledReceiver as _, SinCosRule as _,
+            Conversion as _, OptionRules as _, OtherOperands as _, Rule as _, ScalarOperands as _, ScalarRules as _, SettledReceiver as _, SinCosRule as _,
             Source as _, Stateful as _, Try as _, UnsettledReceiver as _,
         };
     }
@@ -84,14 +87,16 @@ impl Parse for Options {
 /// Expands a function.
 pub(crate) fn expand(mut function: syn::ItemFn, options: Options) -> syn::Result<TokenStream> {
     let boxed = options.recursive;
-    Ungroup.visit_block_mut(&mut function.block);
+    Ungroup.visit_item_fn_mut(&mut function);
     let mut errors = Errors::default();
-    let mut signature = Signature::parse(&function.vis, &mut function.sig, &mut errors);
+    let mut named = function.clone();
+    name_patterns(&mut named.sig, &mut named.block);
+    let mut signature = Signature::parse(&function.vis, &mut named.sig, &mut errors);
     signature.dual = options.dual;
     signature.check_dual(&mut errors);
-    let rule = derive(&signature, &function.block, &mut errors)?;
+    let rule = derive(&signature, &named.block, &mut errors)?;
 
-    let unchanged = function.clone();
+    strip(&mut function.sig);
     Strip.visit_block_mut(&mut function.block);
     let (name, ty) = (&signature.name, signature.ty());
     let (declared, _, clause) = signature.generics.split();
@@ -113,7 +118,7 @@ pub(crate) fn expand(mut function: syn::ItemFn, options: Options) -> syn::Result
         }
     };
     let on_duals = match options.dual {
-        true if signature.generics.scalars.is_empty() => Some(companion(&signature, &unchanged)?),
+        true if signature.generics.scalars.is_empty() => Some(companion(&signature, &named)?),
         true => Some(signature.itself_on_duals()),
         false => None,
     };
@@ -151,16 +156,27 @@ pub(crate) fn expand(mut function: syn::ItemFn, options: Options) -> syn::Result
     })
 }
 
-/// Derives the rule of a function, as an expression, from its body.
+/// Derives the rule of a function, as an expression, from its body. `errors` are those of its signature. If only the body is refused, the
+/// function has a rule for what calls it, so that the refusal is all that the user is told.
 pub(crate) fn derive(
     signature: &Signature,
     body: &syn::Block,
     errors: &mut Errors,
 ) -> syn::Result<TokenStream> {
+    let callable = errors.is_empty();
     annotation::report(body, errors);
-    let (mut program, items) = analysed(signature, body, errors)?;
-    let rule = rule(signature, &mut program)?;
-    Ok(quote!(#(#items)* #rule))
+    hygiene::report(signature, body, errors);
+    let derived = analysed(signature, body, errors).and_then(|(mut program, items)| {
+        let rule = rule(signature, &mut program)?;
+        Ok(quote!(#(#items)* #rule))
+    });
+    match derived {
+        Err(error) if callable => {
+            let error = error.into_compile_error();
+            Ok(quote!(#error __pb::refused()))
+        }
+        derived => derived,
+    }
 }
 
 /// A function's body, with what is known of it, and the items in it.
@@ -283,28 +299,6 @@ fn apart(program: &Program, name: impl Fn(&Variable) -> &Ident, body: TokenStrea
         let apart = format_ident!("apart{}", names.len());
         quote!(__pb::#apart(#(#names,)* |#(#names),*| { #body }))
     })
-}
-
-/// Puts parentheses around what `macro_rules!` inserted as a whole: the compiler forgets such bounds in the output of a
-/// macro like this one.
-pub(crate) struct Ungroup;
-
-impl VisitMut for Ungroup {
-    fn visit_expr_mut(&mut self, expr: &mut syn::Expr) {
-        if let syn::Expr::Group(group) = expr {
-            let inner = (*group.expr).clone();
-            let loose = matches!(
-                inner,
-                syn::Expr::Binary(_)
-                    | syn::Expr::Unary(_)
-                    | syn::Expr::Cast(_)
-                    | syn::Expr::Range(_)
-                    | syn::Expr::If(_)
-            );
-            *expr = if loose { syn::parse_quote!((#inner)) } else { inner };
-        }
-        syn::visit_mut::visit_expr_mut(self, expr);
-    }
 }
 
 /// A tuple of any length, as a tree of tuples.

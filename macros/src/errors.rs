@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use proc_macro2::TokenStream;
 use quote::ToTokens;
 
 #[derive(Default)]
@@ -18,6 +19,15 @@ impl Errors {
             Some(errors) => errors.combine(error),
             None => self.0 = Some(error),
         }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// The errors as code, beside what is usable nevertheless.
+    pub(crate) fn into_compile_error(self) -> Option<TokenStream> {
+        self.0.map(syn::Error::into_compile_error)
     }
 
     pub(crate) fn finish(&mut self) -> syn::Result<()> {

@@ -8,10 +8,15 @@ use syn::visit_mut::VisitMut;
 use syn::{Attribute, FnArg, GenericParam, Ident, ImplItem, ImplItemFn, ItemImpl};
 
 use crate::annotation::Strip;
+use crate::callable;
 use crate::calls::sibling;
-use crate::differentiable::{Ungroup, allowed, derive, imports};
+use crate::conversions;
+use crate::differentiable::{allowed, derive, imports};
 use crate::errors::Errors;
+use crate::folds;
+use crate::fragments::Ungroup;
 use crate::overloads;
+use crate::parameters::name_patterns;
 use crate::signature::{self, Passing, Signature};
 use crate::traits;
 
@@ -53,10 +58,12 @@ pub(crate) fn plain(mut block: ItemImpl) -> ItemImpl {
 pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     if let Some((path, _)) = &block.trait_ {
-        match overloads::operator(path) {
-            Some(_) => return overloads::expand(block),
-            None => return traits::expand_impl(block),
-        }
+        return match (overloads::operator(path), folds::operator(path)) {
+            (Some(_), _) => overloads::expand(block),
+            (_, Some(operator)) => folds::expand(&block, &operator),
+            _ if conversions::converts(path) => conversions::expand(&block),
+            _ => traits::expand_impl(block),
+        };
     }
     let mut original = block.clone();
     let marks = strip(&mut original);
@@ -69,12 +76,13 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
             }
         }
     }
-    errors.finish()?;
+    let refused = errors.into_compile_error();
     Ok(quote! {
         // Indices are what the language offers for now.
         #[allow(clippy::needless_range_loop)]
         #original
         #derived
+        #refused
     })
 }
 
@@ -88,11 +96,19 @@ pub(crate) fn joined(block: &syn::Generics, method: &syn::Generics) -> syn::Gene
     joined
 }
 
+/// A method in which every parameter has a name, `self` as well.
+pub(crate) fn named(sig: &syn::Signature, body: &syn::Block) -> (syn::Signature, syn::Block) {
+    let (mut sig, mut body) = (sig.clone(), body.clone());
+    Ungroup.visit_signature_mut(&mut sig);
+    Ungroup.visit_block_mut(&mut body);
+    name_patterns(&mut sig, &mut body);
+    NameSelf.visit_block_mut(&mut body);
+    (sig, body)
+}
+
 fn expand_method(block: &ItemImpl, method: &ImplItemFn, recursive: bool) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
-    let (mut sig, mut body) = (method.sig.clone(), method.block.clone());
-    Ungroup.visit_block_mut(&mut body);
-    NameSelf.visit_block_mut(&mut body);
+    let (mut sig, mut body) = named(&method.sig, &method.block);
     let generics = joined(&block.generics, &sig.generics);
     // Nobody else has names for the lifetimes of the `impl`.
     let owner = &signature::at("'_", &block.self_ty);
@@ -109,6 +125,8 @@ fn expand_method(block: &ItemImpl, method: &ImplItemFn, recursive: bool) -> syn:
     let mut of_impl = block.generics.clone();
     of_impl.params = not_lifetimes(&block.generics).cloned().collect();
     let (impl_generics, _, _) = of_impl.split_for_impl();
+    // A function's own type parameter stands for what is called.
+    callable::settle(&mut sig.generics, &signature.parameters, &mut Errors::default());
     let own: Vec<_> = not_lifetimes(&sig.generics).collect();
     let own_names = own.iter().map(|p| match p {
         GenericParam::Type(p) => &p.ident,
@@ -131,6 +149,8 @@ fn expand_method(block: &ItemImpl, method: &ImplItemFn, recursive: bool) -> syn:
     let gradient_doc =
         format!("An object that computes gradients of `{label}`: see [`{}::gradient`].", signature.name);
     let siblings = siblings(&signature, &sig, &own);
+    let known = signature.of_functions();
+    let of_functions = known.split().2;
     let (item, function, driver) = (signature.item(), signature.function(), signature.driver());
     let turbofish = if own.is_empty() { quote!() } else { quote!(::<#(#own_names),*>) };
     let (allowed, imports) = (allowed(), imports());
@@ -151,7 +171,7 @@ fn expand_method(block: &ItemImpl, method: &ImplItemFn, recursive: bool) -> syn:
                 #boxed
 
                 #[doc = #gradient_doc]
-                #vis fn #gradient<#(#own),*>() -> #ty #clause {
+                #vis fn #gradient<#(#own),*>() -> #ty #of_functions {
                     <#ty>::gradient()
                 }
 
@@ -202,6 +222,10 @@ fn siblings(signature: &Signature, sig: &syn::Signature, own: &[&GenericParam]) 
             __pb::Call::new((#this #(#values,)*))
         }
     };
+    if signature.callables().next().is_some() {
+        let with_closures = signature.methods_with_closures(own, &receiver);
+        return quote!(#args #with_closures);
+    }
     let by_value = has_receiver && parameters.iter().all(|p| p.passing == Passing::Value);
     if !by_value {
         return args;
@@ -244,7 +268,7 @@ impl VisitMut for Anonymous<'_> {
 }
 
 /// `self` is a parameter like others.
-pub(crate) struct NameSelf;
+struct NameSelf;
 
 impl VisitMut for NameSelf {
     fn visit_path_mut(&mut self, path: &mut syn::Path) {

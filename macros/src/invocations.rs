@@ -91,7 +91,12 @@ impl Parser<'_> {
             // A name for a place: the method is called on what is there.
             self.program.exprs[receiver].kind = ExprKind::Read(place.clone());
         }
-        let args = call.args.iter().map(|a| self.expr(a)).collect();
+        let takes_functions = !takes_closure(&call.method.to_string()) && self.suspects.any(call);
+        let mut args = Vec::new();
+        for arg in &call.args {
+            let callback = if takes_functions { self.callback(arg) } else { None };
+            args.push(callback.unwrap_or_else(|| self.expr(arg)));
+        }
         self.add(expr, ExprKind::Method { receiver, name: call.method.clone(), args })
     }
 
@@ -219,7 +224,7 @@ impl Parser<'_> {
         if let Some(block) = self.with_named_temporaries(call) {
             return self.expr(&block);
         }
-        let takes_functions = !is_associated(path) && self.suspects.any(call);
+        let takes_functions = self.suspects.any(call);
         let mut args = Vec::new();
         for arg in &call.args {
             let callback = if takes_functions { self.callback(arg) } else { None };
@@ -272,6 +277,30 @@ impl Parser<'_> {
         }
         id
     }
+}
+
+/// A method of the standard library's `Option` and `Result` or of ndarray's arrays that takes a function.
+fn takes_closure(name: &str) -> bool {
+    const KNOWN: &[&str] = &[
+        "map",
+        "map_or",
+        "map_or_else",
+        "map_err",
+        "and_then",
+        "or_else",
+        "filter",
+        "inspect",
+        "is_some_and",
+        "is_none_or",
+        "is_ok_and",
+        "unwrap_or_else",
+        "ok_or_else",
+        "get_or_insert_with",
+        "then",
+        "mapv",
+        "fold",
+    ];
+    numeric_method(name) || KNOWN.contains(&name)
 }
 
 /// The type, if `function` is a function of `f32` or `f64`.

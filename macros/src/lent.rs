@@ -3,9 +3,10 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::Ident;
+use syn::{GenericParam, Ident};
 
 use crate::callable::Callable;
+use crate::calls::beside_method;
 use crate::program::Program;
 use crate::signature::Signature;
 
@@ -23,6 +24,8 @@ struct Parts {
     parameters: Vec<TokenStream>,
     /// Statements that put closures in place.
     made: TokenStream,
+    /// What the parameters are called.
+    names: Vec<Ident>,
     /// The arguments of the rule.
     values: Vec<TokenStream>,
 }
@@ -44,7 +47,7 @@ impl Signature {
         let (forward, pullback) =
             (crate::calls::forward_with(name.span()), Ident::new("pullback_with", name.span()));
         let of_forward = self.parts(Pass::Forward);
-        let Parts { generics, bounds, parameters, made, values } = self.parts(Pass::Reverse);
+        let Parts { generics, bounds, parameters, made, values, .. } = self.parts(Pass::Reverse);
         let Parts { generics: generics_of_forward, bounds: bounds_of_forward, .. } = &of_forward;
         let Parts {
             parameters: parameters_of_forward, made: made_in_forward, values: values_of_forward, ..
@@ -88,6 +91,64 @@ impl Signature {
         }
     }
 
+    /// The same beside a method, which the compiler's own resolution finds: `own` are the type parameters of the method.
+    pub(crate) fn methods_with_closures(&self, own: &[&GenericParam], receiver: &TokenStream) -> TokenStream {
+        let Signature { vis, name, output, .. } = self;
+        let (method, _) = self.method.as_ref().expect("a method");
+        let residuals: Vec<_> =
+            self.callables().map(|(i, c)| (c.generic.clone(), numbered("R", i))).collect();
+        let stands_for_function = |p: &GenericParam| matches!(p, GenericParam::Type(p) if residuals.iter().any(|(name, _)| *name == p.ident));
+        let own: Vec<_> = own.iter().filter(|p| !stands_for_function(p)).collect();
+        let (_, types, clause) = self.generics.with_residuals(&residuals);
+        let predicates: Vec<_> = clause.iter().flat_map(|clause| &clause.predicates).collect();
+        let residuals: Vec<_> = residuals.iter().map(|(_, residual)| residual).collect();
+        let rule_type = Program::fresh("Rule");
+        let (rule, residual) = (Program::fresh("rule"), Program::fresh("residual"));
+        let (shadows, seed) = (Program::fresh("shadows"), Program::fresh("seed"));
+        let skipped = usize::from(!receiver.is_empty());
+        let this = (skipped == 1).then(|| quote!(self,));
+        let forward = crate::calls::forward_with(method.span());
+        let pullback = Ident::new("pullback_with", method.span());
+        let ty = quote!(#name #types);
+        let declare = |pass: Pass, function: &Ident, extra: TokenStream, returned: TokenStream| {
+            let (beside, parts) = (beside_method(method, function), self.parts(pass));
+            let (generics, bounds) = (parts.generics, parts.bounds);
+            let (parameters, names) = (&parts.parameters[skipped..], &parts.names[skipped..]);
+            let behind = match pass {
+                Pass::Forward => quote!(),
+                Pass::Reverse => quote!(#shadows, #seed),
+            };
+            let first = match pass {
+                Pass::Forward => quote!(#rule),
+                Pass::Reverse => quote!(#rule, #residual),
+            };
+            quote! {
+                #[doc(hidden)]
+                #[inline(always)]
+                #vis fn #beside<'a, #rule_type: __pb::Rule<Function = #ty>, #(#own,)* #(#residuals: Send + 'static,)* #(#generics),*>(
+                    #receiver
+                    #(#parameters,)*
+                    #rule: &mut #rule_type,
+                    #extra
+                ) -> #returned
+                where
+                    #(#predicates,)*
+                    #(#bounds),*
+                {
+                    <#ty>::#function(#first, #this #(#names,)* #behind)
+                }
+            }
+        };
+        let of_forward = declare(Pass::Forward, &forward, quote!(), quote!((#output, #rule_type::Residual)));
+        let extra = quote! {
+            #residual: #rule_type::Residual,
+            #shadows: __pb::Shadows<'a, #ty>,
+            #seed: __pb::Cotangent<'_, #ty>,
+        };
+        let of_pullback = declare(Pass::Reverse, &pullback, extra, quote!(__pb::Gradients<#ty>));
+        quote!(#of_forward #of_pullback)
+    }
+
     fn parts(&self, pass: Pass) -> Parts {
         let mut parts = Parts::default();
         for (i, (parameter, ty)) in self.parameters.iter().zip(self.lent_types()).enumerate() {
@@ -95,6 +156,7 @@ impl Signature {
             match &parameter.callable {
                 Some(callable) => self.add_callable(&mut parts, pass, i, callable),
                 None => {
+                    parts.names.push(x.clone());
                     parts.parameters.push(quote!(#x: #ty));
                     parts.values.push(quote!(#x));
                 }
@@ -116,7 +178,8 @@ impl Signature {
                     #of_primal: Fn(#(#inputs),*) -> #output,
                     #of_derivative: for<'any> FnMut(<#modes as __pb::Parameters>::Args<'any>) -> (#output, #residual)
                 });
-                parts.parameters.push(quote!(#primal: #of_primal, #derivative: #of_derivative));
+                parts.names.extend([primal.clone(), derivative.clone()]);
+                parts.parameters.extend([quote!(#primal: #of_primal), quote!(#derivative: #of_derivative)]);
                 parts.made.extend(quote! {
                     let #primal = __pb::primal::<#modes, #output, _>(|(#(#args,)*)| #primal(#(#args),*));
                     let mut #derivative = __pb::Forward(#derivative);
@@ -132,6 +195,7 @@ impl Signature {
                         <#output as __pb::Output>::Cotangent<'seed>,
                     ) -> <#modes as __pb::Parameters>::Gradients
                 });
+                parts.names.push(derivative.clone());
                 parts.parameters.push(quote!(#derivative: #of_derivative));
                 parts.made.extend(quote! {
                     let #primal = __pb::primal::<#modes, #output, _>(|_| ::core::unreachable!());

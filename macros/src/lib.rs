@@ -15,6 +15,7 @@ mod checkpoint;
 mod closures;
 mod contents;
 mod control;
+mod conversions;
 mod counts;
 mod derive;
 mod destructure;
@@ -27,8 +28,10 @@ mod errors;
 mod escape;
 mod exchange;
 mod exits;
+mod folds;
 mod formula;
 mod forward;
+mod fragments;
 mod functions;
 mod fused;
 mod fusion;
@@ -36,6 +39,7 @@ mod gather;
 mod generics;
 mod guards;
 mod held;
+mod hygiene;
 mod impls;
 mod invocations;
 mod iterators;
@@ -62,6 +66,7 @@ mod outcome;
 mod overloads;
 mod overwriting;
 mod owners;
+mod parameters;
 mod parse;
 mod peeling;
 mod privacy;
@@ -158,7 +163,7 @@ use proc_macro::TokenStream;
 ///
 /// # Errors
 /// What cannot be differentiated is a compile error on the code in question, which says what to write instead; all of
-/// a function's come at once, and the function itself stays usable. A function that is called with active arguments
+/// a function's come at once, and those that call it are told nothing more. A function that is called with active arguments
 /// needs a rule: where it has none, the compiler does not find `f_has_no_rule_mark_it_differentiable`.
 ///
 /// The guide has [examples](https://docs.rs/pullback/latest/pullback/guide/gradients/) and a table of
@@ -170,6 +175,7 @@ pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream 
         Err(error) => return error.into_compile_error().into(),
     };
     let recursive = options.recursive || options.dual;
+    let item = TokenStream::from(fragments::with_statements(item.into()));
     if let (false, Ok(block)) = (recursive, syn::parse::<syn::ItemImpl>(item.clone())) {
         let plain = impls::plain(block.clone());
         return match impls::expand(block) {

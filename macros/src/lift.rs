@@ -13,6 +13,7 @@ use crate::mutation::owned_type;
 use crate::parse::{Binding, Parser, assign_op};
 use crate::program::Kind;
 use crate::rename::{Occurrences, Replace, Substitute, bound, path};
+use crate::tails::{converted, tell};
 
 impl Parser<'_> {
     /// What is to stand in place of a statement; `None` if that stays as it is.
@@ -37,6 +38,10 @@ impl Parser<'_> {
                 let (mut expr, mut out) = (expr.clone(), Vec::new());
                 let lifted = match &mut expr {
                     Expr::Assign(assign) => {
+                        let place = self.place(&assign.left);
+                        if let Some(ty) = place.and_then(|place| self.type_of_place(&place)) {
+                            tell(&mut assign.right, &ty);
+                        }
                         let lifted = self.place_there(&mut assign.left, &mut out);
                         self.lift(&mut assign.right, &mut out) | lifted
                     }
@@ -77,13 +82,12 @@ impl Parser<'_> {
             Pat::Type(typed) => Some(&*typed.ty),
             _ => None,
         };
-        if let (Expr::MethodCall(call), Some(Type::Path(ty))) = (&*init.expr, ty)
-            && call.method == "into"
-            && ty.path.segments.iter().all(|segment| segment.arguments.is_empty())
+        if let (Expr::MethodCall(call), Some(ty)) = (&*init.expr, ty)
             && self.suspects.any(call)
+            && let Some(value) = converted(ty, call)
         {
-            let (pattern, value) = (&local.pat, &call.receiver);
-            return Some(vec![parse_quote!(let #pattern = #ty::from(#value);)]);
+            let pattern = &local.pat;
+            return Some(vec![parse_quote!(let #pattern = #value;)]);
         }
         if let (Expr::MethodCall(call), Some(ty)) = (&*init.expr, ty)
             && call.method == "collect"

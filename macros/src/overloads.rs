@@ -6,9 +6,9 @@ use syn::visit_mut::VisitMut;
 use syn::{FnArg, Ident, ImplItem, ItemImpl, Path, PathArguments, Type};
 
 use crate::annotation::Strip;
-use crate::differentiable::{Ungroup, allowed, derive, imports};
+use crate::differentiable::{allowed, derive, imports};
 use crate::errors::Errors;
-use crate::impls::NameSelf;
+use crate::impls::named;
 use crate::signature::{self, Passing, Signature};
 
 const OPERATORS: &[&str] = &["Add", "Sub", "Mul", "Div", "Rem", "Neg"];
@@ -43,11 +43,9 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
             Strip.visit_block_mut(&mut method.block);
         }
     }
-    let (mut sig, mut body) = (method.sig.clone(), method.block.clone());
+    let (mut sig, mut body) = named(&method.sig, &method.block);
     let mut resolve = Resolve { owner, output: Some(output) };
     resolve.visit_signature_mut(&mut sig);
-    Ungroup.visit_block_mut(&mut body);
-    NameSelf.visit_block_mut(&mut body);
     resolve.visit_block_mut(&mut body);
     let vis = syn::Visibility::Inherited;
     let mut signature = Signature::parse_in(&vis, &mut sig, &block.generics, Some(owner), &mut errors);
@@ -55,6 +53,7 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
     let mut of_trait = path.clone();
     resolve.visit_path_mut(&mut of_trait);
     signature.of_trait = Some(of_trait);
+    signature.refuse_callables(&mut errors);
     let by_value = signature.parameters.iter().all(|p| p.passing == Passing::Value);
     if !by_value
         || matches!(owner, Type::Reference(_))

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{BinOp, Expr as Syn, Ident, Stmt, UnOp};
+use syn::{BinOp, Expr as Syn, Ident, Stmt, UnOp, parse_quote};
 
 use crate::closures::{Closure, ESCAPES, Refused};
 use crate::control::Landing;
@@ -23,11 +23,11 @@ use crate::normal::Parts;
 use crate::outcome::inside_type;
 use crate::program::*;
 use crate::purity::without_shapes;
-use crate::rename::Names;
+use crate::rename::{Names, path};
 use crate::returned::{returning_a_local, with_copies};
 use crate::signature::{Passing, Signature};
 use crate::suspects::Suspects;
-use crate::tails::{with_types, with_types_of_fields};
+use crate::tails::{with_type_of_value, with_types, with_types_of_fields};
 
 /// What a name stands for.
 #[derive(Clone)]
@@ -99,6 +99,10 @@ impl<'e> Parser<'e> {
         errors: &'e mut Errors,
     ) -> (Program, Vec<syn::Item>) {
         let mut body = with_types(&signature.output, with_copies(signature, body));
+        let scalar = |ty: &syn::Type| matches!(ty, syn::Type::Path(path) if path.path.get_ident().is_some_and(|name| signature.generics.scalars.contains(name)));
+        if !scalar(&signature.output) && Suspects::of(signature, &body).any(&body) {
+            body = with_type_of_value(&signature.output, body);
+        }
         with_types_of_fields(&Suspects::of(signature, &body), &mut body);
         let body = &destructured(signature, &body);
         let mut parser = Parser {
@@ -474,6 +478,30 @@ impl<'e> Parser<'e> {
         }
     }
 
+    /// `f(x)[0]` as `{ let whole = f(x); whole[0] }`; `None` if it is no part of what a call returns.
+    fn part_of_call(&mut self, expr: &Syn) -> Option<Syn> {
+        if !self.suspects.any(expr) {
+            return None;
+        }
+        let mut part = expr.clone();
+        let mut base = &mut part;
+        loop {
+            base = match base {
+                Syn::Index(index) => &mut *index.expr,
+                Syn::Field(field) => &mut *field.base,
+                Syn::Paren(paren) => &mut *paren.expr,
+                Syn::Call(_) | Syn::MethodCall(_) => break,
+                _ => return None,
+            };
+        }
+        let whole = self.hidden("whole");
+        let call = std::mem::replace(base, path(&whole));
+        Some(parse_quote!({
+            let #whole = #call;
+            #part
+        }))
+    }
+
     pub(crate) fn expr(&mut self, expr: &Syn) -> ExprId {
         match expr {
             Syn::Lit(_) => self.constant(expr, true, None),
@@ -486,11 +514,14 @@ impl<'e> Parser<'e> {
             },
             Syn::Index(_) | Syn::Field(_) => match self.place(expr) {
                 Some(place) => self.add(expr, ExprKind::Read(place)),
-                None => {
-                    let why = "only parts of variables can be selected differentiably: bind the value with `let` first";
-                    let pure = self.is_pure(expr);
-                    self.constant(expr, pure, Some(why))
-                }
+                None => match self.part_of_call(expr) {
+                    Some(block) => self.expr(&block),
+                    None => {
+                        let why = "only parts of variables can be selected differentiably: bind the value with `let` first";
+                        let pure = self.is_pure(expr);
+                        self.constant(expr, pure, Some(why))
+                    }
+                },
             },
             Syn::Unary(unary) => match unary.op {
                 UnOp::Neg(_) => {

@@ -716,24 +716,39 @@ impl Program {
     /// The variables from outside that `block` writes.
     pub(crate) fn written(&self, block: BlockId) -> Vec<VarId> {
         let blocks = self.nested(block);
-        let mut written = Vec::new();
-        for &block in &blocks {
-            for statement in &self.blocks[block].statements {
-                match &statement.kind {
-                    StatementKind::Assign(assign) => written.push(assign.place.base),
-                    StatementKind::Opaque(opaque) => written.extend(self.disturbed(opaque)),
-                    _ => {}
-                }
-            }
-            for expr in self.roots(block).into_iter().flat_map(|root| self.tree(root)) {
-                if let ExprKind::Borrow { place, unique: true } = &self.exprs[expr].kind {
-                    written.push(place.base);
-                }
-            }
-        }
+        let mut written = self.writes_in(block);
         written.retain(|id| !blocks.contains(&self.variables[*id].block));
         written.sort_unstable();
         written.dedup();
+        written
+    }
+
+    /// The variables that a block writes to, as often as something in it does.
+    pub(crate) fn writes_in(&self, block: BlockId) -> Vec<VarId> {
+        let blocks = self.nested(block);
+        let statements = blocks.iter().flat_map(|block| &self.blocks[*block].statements);
+        let exprs = blocks.iter().flat_map(|block| self.roots(*block)).flat_map(|root| self.tree(root));
+        self.writes(statements, exprs)
+    }
+
+    /// Likewise those that `statements` write to, whose expressions are `exprs`.
+    pub(crate) fn writes<'p>(
+        &self,
+        statements: impl Iterator<Item = &'p Statement>,
+        exprs: impl Iterator<Item = ExprId>,
+    ) -> Vec<VarId> {
+        let mut written = Vec::new();
+        for statement in statements {
+            match &statement.kind {
+                StatementKind::Assign(assign) => written.push(assign.place.base),
+                StatementKind::Opaque(opaque) => written.extend(self.disturbed(opaque)),
+                _ => {}
+            }
+        }
+        written.extend(exprs.filter_map(|e| match &self.exprs[e].kind {
+            ExprKind::Borrow { place, unique: true } => Some(place.base),
+            _ => None,
+        }));
         written
     }
 

@@ -75,8 +75,11 @@ impl Reverse<'_> {
             self.present(id);
         }
         let level = self.level_of(variable.block);
-        let current =
-            At { block: variable.block, versions: std::rc::Rc::new(self.levels[level].current.clone()) };
+        let mut versions = self.levels[level].current.clone();
+        if let Some(definition) = versions.get_mut(&id).filter(|_| !variable.memory) {
+            *definition = self.program.lasting(*definition);
+        }
+        let current = At { block: variable.block, versions: std::rc::Rc::new(versions) };
         let place = Place { base: id, projections: Vec::new() };
         if variable.memory {
             let name = &variable.unique;
@@ -252,49 +255,38 @@ impl Reverse<'_> {
 
     pub(crate) fn read_shadow(&mut self, place: &Place, at: &At) -> Cotangent {
         let variable = &self.program.variables[place.base];
-        let level = self.top();
         if place.projections.is_empty() && !variable.by_reference() {
             let shadow = &variable.shadow;
             return Cotangent::atom(quote!(#shadow));
         }
-        let (shadow, projections) = match self.own_element(place, level) {
-            Some((row, lane)) => (row, quote!([#lane])),
-            None => {
-                let (shadow, rest) = self.held(place, at);
-                (shadow, self.projections(rest, at, level))
-            }
-        };
-        let name = self.kept.fresh("d");
-        let read = if variable.by_reference() {
-            let cells = Program::fresh("d");
-            let part = if projections.is_empty() { quote!(*#cells) } else { quote!(&#cells #projections) };
-            quote!(let #name = #shadow.read(|#cells| #part);)
-        } else {
-            quote!(let #name = #shadow #projections;)
-        };
-        self.levels[level].out.access(place, at, read);
-        Cotangent::atom(quote!(#name))
+        self.out_of_shadow(place, at, false)
     }
 
     pub(crate) fn take_shadow(&mut self, place: &Place, at: &At) -> Cotangent {
-        let variable = &self.program.variables[place.base];
+        self.out_of_shadow(place, at, true)
+    }
+
+    /// The gradient with respect to a place, which is zero afterwards if it is `taken`.
+    fn out_of_shadow(&mut self, place: &Place, at: &At, taken: bool) -> Cotangent {
         let level = self.top();
         let (shadow, projections) = match self.own_element(place, level) {
             Some((row, lane)) => (row, quote!([#lane])),
             None => {
                 let (shadow, rest) = self.held(place, at);
-                (shadow, self.projections_mut(rest, at, level))
+                (shadow, self.projections_to(rest, taken, at, level))
             }
         };
         let name = self.kept.fresh("d");
-        let taken = if variable.by_reference() {
-            let cells = Program::fresh("d");
+        let value = if self.program.variables[place.base].by_reference() {
+            let (cells, method) = (Program::fresh("d"), Program::fresh(if taken { "take" } else { "read" }));
             let part = if projections.is_empty() { quote!(*#cells) } else { quote!(&#cells #projections) };
-            quote!(let #name = #shadow.take(|#cells| #part);)
+            quote!(#shadow.#method(|#cells| #part))
+        } else if taken {
+            quote!(__pb::take(&mut #shadow #projections))
         } else {
-            quote!(let #name = __pb::take(&mut #shadow #projections);)
+            quote!(#shadow #projections)
         };
-        self.levels[level].out.access(place, at, taken);
+        self.levels[level].out.access(place, at, quote!(let #name = #value;));
         Cotangent::atom(quote!(#name))
     }
 }

@@ -118,11 +118,7 @@ impl Signature {
             None => sig.ident.clone(),
         };
         let (of_trait, vis, dual) = (None, vis.clone(), false);
-        let signature = Signature { vis, name, method, of_trait, generics, parameters, output, dual };
-        if owner.is_some() {
-            signature.refuse_callables(errors);
-        }
-        signature
+        Signature { vis, name, method, of_trait, generics, parameters, output, dual }
     }
 
     /// The function as it is called.
@@ -499,17 +495,9 @@ fn parameter(
     typed.attrs.retain(|a| !a.path().is_ident("constant"));
     let marked = typed.attrs.len() < attributes;
     let (name, mutable) = match &*typed.pat {
-        Pat::Ident(ident) if ident.by_ref.is_none() && ident.subpat.is_none() => {
-            (Some(ident.ident.clone()), ident.mutability.is_some())
-        }
-        Pat::Wild(_) => (None, false),
-        other => {
-            errors.push(
-                other,
-                "a parameter of a differentiable function has a name: take the pattern apart in the body",
-            );
-            (None, false)
-        }
+        Pat::Ident(ident) => (Some(ident.ident.clone()), ident.mutability.is_some()),
+        // `_`
+        _ => (None, false),
     };
     let mut written = (*typed.ty).clone();
     tell_lifetimes(&mut written);
@@ -525,6 +513,13 @@ fn parameter(
     let refused = refused_array(&written, constant);
     if let Some(why) = &refused {
         errors.push(&typed.ty, why);
+    }
+    if let (false, Type::Tuple(tuple)) = (constant, &written)
+        && let Some(reference) = tuple.elems.iter().find(|element| matches!(element, Type::Reference(_)))
+    {
+        let why =
+            "a tuple of references is taken apart differentiably: make each of them a parameter of its own";
+        errors.push(reference, why);
     }
     if let (true, Type::Reference(reference)) = (constant, &mut written) {
         Lasting.visit_type_mut(&mut reference.elem);

@@ -90,19 +90,7 @@ impl Program {
     }
 
     fn written_in(&self, extent: &Extent<'_>) -> HashSet<VarId> {
-        let mut written = HashSet::new();
-        for statement in &extent.statements {
-            match &statement.kind {
-                StatementKind::Assign(assign) => _ = written.insert(assign.place.base),
-                StatementKind::Opaque(opaque) => written.extend(self.disturbed(opaque)),
-                _ => {}
-            }
-        }
-        written.extend(extent.exprs.iter().filter_map(|e| match &self.exprs[*e].kind {
-            ExprKind::Borrow { place, unique: true } => Some(place.base),
-            _ => None,
-        }));
-        written
+        self.writes(extent.statements.iter().copied(), extent.exprs.iter().copied()).into_iter().collect()
     }
 
     fn mentioned_in(&self, extent: &Extent<'_>) -> HashSet<VarId> {

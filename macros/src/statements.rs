@@ -97,6 +97,7 @@ impl Parser<'_> {
         }
         let known =
             ty.cloned().or_else(|| syntax.and_then(|init| self.shape_of(init)).map(|shape| shape.to_type()));
+        let known = known.or_else(|| self.type_of_copy(syntax?));
         let init = syntax.map(|e| self.expr(e));
         let mut variables = Vec::new();
         let tuple = matches!(pattern, Pat::Tuple(_));

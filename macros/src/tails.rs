@@ -7,8 +7,9 @@ use syn::{Block, Expr, Pat, Stmt, Type, parse_quote};
 
 use crate::iterators::collect::element_of_vec;
 use crate::iterators::made::is_from_fn;
+use crate::kind::{kind_of_type, names_other_type};
 use crate::outcome::inside_type;
-use crate::program::Program;
+use crate::program::{Kind, Program};
 use crate::suspects::Suspects;
 
 /// `body` with the type behind each `collect` whose value a function returns, if `output` is a vector, or one in an `Option` or a
@@ -42,6 +43,39 @@ pub(crate) fn with_types(output: &Type, mut body: Block) -> Block {
         }
     }
     body
+}
+
+/// A type of the user's, as far as its name tells.
+pub(crate) fn makes_itself(ty: &Type) -> bool {
+    names_other_type(ty, &kind_of_type(ty)) && inside_type(ty).is_none() && element_of_vec(ty).is_none()
+}
+
+/// `body` with the type behind a `sum`, a `product` or an `into` whose value a function returns.
+pub(crate) fn with_type_of_value(output: &Type, mut body: Block) -> Block {
+    if let Some(Stmt::Expr(value, None)) = body.stmts.last_mut()
+        && let Expr::MethodCall(call) = value
+        && call.args.is_empty()
+        && call.turbofish.is_none()
+    {
+        if (call.method == "sum" || call.method == "product") && makes_itself(output) {
+            call.turbofish = Some(parse_quote!(::<#output>));
+        } else if let Some(converted) = converted(output, call) {
+            *value = converted;
+        }
+    }
+    body
+}
+
+/// `ty::from(x)` in the place of `x.into()`.
+pub(crate) fn converted(ty: &Type, call: &syn::ExprMethodCall) -> Option<Expr> {
+    let (whole, of_numbers) =
+        (matches!(ty, Type::Array(_)) || makes_itself(ty), kind_of_type(ty) == Kind::Float);
+    let value = &call.receiver;
+    match call.method == "into" {
+        true if whole => Some(parse_quote!(<#ty>::from(#value))),
+        true if of_numbers => Some(parse_quote!(#ty::from(#value))),
+        _ => None,
+    }
 }
 
 /// `block` with the type behind each `collect` whose value becomes a field of a struct, if it is one that `suspect`s say may carry a
@@ -170,7 +204,8 @@ impl VisitMut for Returns<'_> {
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }
 
-fn tell(value: &mut Expr, ty: &Type) {
+/// Tells `value` that it is to be of type `ty`, a vector.
+pub(crate) fn tell(value: &mut Expr, ty: &Type) {
     match value {
         Expr::MethodCall(call) if call.method == "collect" && call.turbofish.is_none() => {
             call.turbofish = Some(parse_quote!(::<#ty>));

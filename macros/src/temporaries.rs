@@ -22,6 +22,14 @@ impl Parser<'_> {
 
     /// The same for the call of a method, whose receiver is evaluated first.
     pub(crate) fn with_named_temporaries_of_method(&self, call: &syn::ExprMethodCall) -> Option<Syn> {
+        let mut named = call.clone();
+        // What unwraps the result stands behind the call.
+        if let Syn::Call(inner) = &mut *named.receiver
+            && let Some(statements) =
+                self.name_temporaries(&mut inner.args, &call.to_token_stream().to_string())
+        {
+            return Some(syn::parse_quote_spanned!(call.span()=> { #(#statements)* #named }));
+        }
         // An argument that writes would have to wait for the receiver.
         if !self.is_pure(&call.receiver) || call.args.iter().any(writes) {
             return None;

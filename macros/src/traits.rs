@@ -14,9 +14,9 @@ use syn::{
 
 use crate::annotation::Strip;
 use crate::calls::sibling;
-use crate::differentiable::{Ungroup, allowed, derive, imports};
+use crate::differentiable::{allowed, derive, imports};
 use crate::errors::Errors;
-use crate::impls::{self, NameSelf, is_constant, joined, not_lifetimes};
+use crate::impls::{self, is_constant, joined, not_lifetimes};
 use crate::overloads::Resolve;
 use crate::signature::{self, IMPLEMENTOR, Passing, Signature};
 
@@ -70,13 +70,10 @@ fn of_std(block: &ItemImpl) -> Option<(&Ident, &'static str)> {
         | ("DerefMut", "deref_mut")
         | ("AsRef", "as_ref")
         | ("AsMut", "as_mut") => REFERS,
-        ("From", "from")
-        | ("TryFrom", "try_from")
+        ("TryFrom", "try_from")
         | ("Into", "into")
         | ("Default", "default")
         | ("FromIterator", "from_iter")
-        | ("Sum", "sum")
-        | ("Product", "product")
         | ("Iterator", "next") => OTHER,
         _ => return None,
     };
@@ -127,11 +124,12 @@ pub(crate) fn expand_trait(item: ItemTrait) -> syn::Result<TokenStream> {
             Err(error) => errors.add(error),
         }
     }
-    errors.finish()?;
+    let refused = errors.into_compile_error();
     Ok(quote! {
         #[allow(clippy::needless_range_loop)]
         #original
         #derived
+        #refused
     })
 }
 
@@ -145,18 +143,20 @@ fn expand_method(item: &ItemTrait, method: &TraitItemFn) -> syn::Result<([TraitI
     let mut generics = joined(&item.generics, &method.sig.generics);
     generics.params.insert(0, syn::parse_quote!(#this: #path));
     let owner: Type = syn::parse_quote!(#this);
-    let mut sig = method.sig.clone();
+    let (mut sig, mut body) = (method.sig.clone(), None);
+    if let Some(default) = &method.default {
+        let (named, default) = impls::named(&sig, default);
+        (sig, body) = (named, Some(default));
+    }
     let mut signature = Signature::parse_in(&item.vis, &mut sig, &generics, Some(&owner), &mut errors);
     signature.name = format_ident!("{}_{}", own, name.unraw(), span = name.span());
     signature.of_trait = Some(path.clone());
+    signature.refuse_callables(&mut errors);
 
     let (ty, (declared, _, clause)) = (signature.ty(), signature.generics.split());
-    let default = match &method.default {
+    let default = match body {
         None => None,
-        Some(body) => {
-            let mut body = body.clone();
-            Ungroup.visit_block_mut(&mut body);
-            NameSelf.visit_block_mut(&mut body);
+        Some(mut body) => {
             Resolve { owner: &owner, output: None }.visit_block_mut(&mut body);
             let rule = derive(&signature, &body, &mut errors)?;
             Some(quote! {
@@ -308,27 +308,27 @@ pub(crate) fn expand_impl(block: ItemImpl) -> syn::Result<TokenStream> {
             Err(error) => errors.add(error),
         }
     }
-    errors.finish()?;
+    let refused = errors.into_compile_error();
     Ok(quote! {
         // Indices are what the language offers for now.
         #[allow(clippy::needless_range_loop)]
         #original
         #derived
+        #refused
     })
 }
 
 fn expand_method_of_impl(block: &ItemImpl, method: &ImplItemFn) -> syn::Result<(ImplItem, TokenStream)> {
     let mut errors = Errors::default();
     let owner = &*block.self_ty;
-    let (mut sig, mut body) = (method.sig.clone(), method.block.clone());
-    Ungroup.visit_block_mut(&mut body);
-    NameSelf.visit_block_mut(&mut body);
+    let (mut sig, mut body) = impls::named(&method.sig, &method.block);
     Resolve { owner, output: None }.visit_block_mut(&mut body);
     // The type may be private; what others use is the function beside the trait.
     let vis = syn::Visibility::Inherited;
     let generics = joined(&block.generics, &sig.generics);
     let mut signature = Signature::parse_in(&vis, &mut sig, &generics, Some(owner), &mut errors);
     signature.of_trait = block.trait_.as_ref().map(|(path, _)| path.clone());
+    signature.refuse_callables(&mut errors);
     errors.finish()?;
     let rule = derive(&signature, &body, &mut errors)?;
 

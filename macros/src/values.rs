@@ -311,7 +311,7 @@ impl Reverse<'_> {
         self.projections_to(projections, true, at, level)
     }
 
-    fn projections_to(
+    pub(crate) fn projections_to(
         &mut self,
         projections: &[Projection],
         unique: bool,

@@ -14,6 +14,23 @@ pub(crate) fn number(program: &mut Program) {
     numbering.block(BODY, versions);
 }
 
+impl Program {
+    /// A definition of the variable that `definition` is one of, which is there in all of the variable's block: what a statement defines that
+    /// may leave the block is there in the rest only.
+    pub(crate) fn lasting(&self, definition: DefId) -> DefId {
+        let Definition::Merged { variable, block } = self.definitions[definition] else { return definition };
+        if block == self.variables[variable].block {
+            return definition;
+        }
+        let of_variable = |definition: &Definition| {
+            matches!(definition,
+                Definition::Given { variable: id } | Definition::Computed { variable: id, .. }
+                    | Definition::Merged { variable: id, .. } if *id == variable)
+        };
+        self.definitions.iter().position(of_variable).unwrap_or(definition)
+    }
+}
+
 struct Numbering<'p> {
     program: &'p mut Program,
     next: usize,

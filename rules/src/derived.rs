@@ -25,6 +25,16 @@ where
     Derived { state, forward, pullback, function: PhantomData }
 }
 
+/// In the place of the rule of a function that cannot be differentiated: the program does not compile, and what calls the function is
+/// checked all the same.
+pub fn refused<F: Function>() -> impl Rule<Function = F> + 'static {
+    derived(
+        (),
+        |_, _| unreachable!("a program with a refused function does not compile"),
+        |_, (), _, _, _| unreachable!("its forward comes first"),
+    )
+}
+
 impl<F: Function, S, A, B> Derived<F, S, A, B> {
     /// Adds a closure that runs both passes at once.
     pub fn fused<C>(self, both: C) -> Fused<Self, C>

@@ -14,6 +14,7 @@ mod call;
 mod callable;
 mod checkpointed;
 mod contents;
+mod conversions;
 mod counted;
 #[cfg(feature = "cuda")]
 pub mod cuda;
@@ -114,8 +115,9 @@ pub mod __private {
     pub use crate::contents::{
         Contents, checked, error_of, fill, is_filled, put_back, split, stop_with, take_out,
     };
+    pub use crate::conversions::{Conversion, Converted, FoldsBy};
     pub use crate::counted::{counted, iterations, since};
-    pub use crate::derived::{OF_LOOPS, Stateful, derived};
+    pub use crate::derived::{OF_LOOPS, Stateful, derived, refused};
     pub use crate::dispatch::Dispatched;
     pub use crate::dual::{
         Cast, Contribute, ContributeParameter, ContributeParameters, Direction, DualNumber, HasDual, Is,

@@ -21,6 +21,40 @@ fn arrays(x: &[f64], a: [f64; 3]) -> f64 {
 }
 
 #[differentiable]
+fn norm(a: [f64; 3]) -> f64 {
+    a[0] * a[1] + a[2]
+}
+
+#[differentiable]
+fn dot(a: &[f64; 3], b: &[f64; 3]) -> f64 {
+    a[0] * b[1] + a[2] * b[2]
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Differentiable)]
+struct Place {
+    x: [f64; 3],
+    weight: f64,
+}
+
+#[differentiable]
+impl Place {
+    fn at(self, x: [f64; 3]) -> Place {
+        Place { x, ..self }
+    }
+}
+
+/// Arrays of as many numbers as what takes them asks for.
+#[differentiable]
+fn asked_for(x: &[f64; 3], place: Place) -> f64 {
+    let other = Place { x: std::array::from_fn(|i| x[i] * x[2 - i]), weight: x[0] };
+    let moved = place.at(std::array::from_fn(|i| x[i] * place.x[2 - i]));
+    let named = std::array::from_fn(|i| x[i] + i as f64);
+    norm(std::array::from_fn(|i| x[i].sin() * i as f64)) * dot(x, &std::array::from_fn(|i| x[i].exp()))
+        + norm(other.x) * other.weight
+        + norm(moved.x) * moved.weight * norm(named)
+}
+
+#[differentiable]
 fn concatenated(x: &[f64], y: &[f64]) -> f64 {
     let rows: Vec<Vec<f64>> = x.iter().map(|&a| vec![a, a * a]).collect();
     let flat: Vec<f64> = rows.concat();
@@ -204,6 +238,11 @@ fn chains() {
     );
     check_rule(smoothed::rule, [(vec![0.5, 0.2, 0.9], 0.4), (vec![0.7], 0.1)]);
     assert_eq!(kept_options(&[]), kept_options::gradient().value_and_gradient(&[]).0);
+}
+
+#[test]
+fn arrays_as_arguments() {
+    check_rule(asked_for::rule, [([0.4, 0.9, 0.3], Place { x: [0.2, 0.5, 1.1], weight: 0.7 })]);
 }
 
 #[test]

@@ -76,6 +76,33 @@ fn names_of_their_own(temporary0: f64, temporary0_1: f64) -> f64 {
 }
 
 /// What carries no gradient stays as it is.
+/// A system of one equation.
+#[differentiable]
+fn solve(a: Vec<Vec<f64>>, b: &[f64]) -> Option<Vec<f64>> {
+    if a[0][0] == 0.0 {
+        return None;
+    }
+    Some(vec![b[0] / a[0][0]])
+}
+
+#[differentiable]
+fn unwrapped(x: f64, b: &[f64]) -> f64 {
+    let y = solve(vec![vec![x]], b).unwrap();
+    y[0] * x
+}
+
+#[differentiable]
+fn outer(x: &[f64; 2], y: &[f64; 2]) -> [[f64; 2]; 2] {
+    [[x[0] * y[0], x[0] * y[1]], [x[1] * y[0], x[1] * y[1]]]
+}
+
+/// Parts of what calls return.
+#[differentiable]
+fn parts_of_calls(x: &[f64; 2], y: &[f64; 2], i: usize) -> f64 {
+    let s = x[0] + outer(x, y)[i][1] * outer(y, y)[0][i];
+    s * (outer(x, x))[1][0].sin()
+}
+
 #[differentiable]
 fn constants(x: f64, n: usize) -> f64 {
     let weight = average(&[n as f64, 2.0]);
@@ -100,6 +127,12 @@ fn are_borrowed() {
     );
     check_rule(constants::rule, [(0.5, 2), (1.5, 0)]);
     check_rule(names_of_their_own::rule, [(0.5, 0.3), (-1.2, 0.7)]);
+}
+
+#[test]
+fn and_taken_apart() {
+    check_rule(unwrapped::rule, [(0.4, vec![0.4, 0.9])]);
+    check_rule(parts_of_calls::rule, [([0.4, 0.9], [0.3, 1.2], 0), ([0.4, 0.9], [0.3, 1.2], 1)]);
 }
 
 #[test]

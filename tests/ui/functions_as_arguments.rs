@@ -68,15 +68,6 @@ fn from_checkpoints(f: impl Fn(f64) -> f64, x: f64, n: usize) -> f64 {
     x
 }
 
-struct Solver(f64);
-
-#[differentiable]
-impl Solver {
-    fn solve(&self, f: impl Fn(f64) -> f64) -> f64 {
-        f(self.0)
-    }
-}
-
 scalar_rule!(fn one_line(f: impl Fn(f64) -> f64, x: f64) -> f64 => 1.0);
 
 fn main() {}

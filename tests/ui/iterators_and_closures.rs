@@ -51,16 +51,6 @@ fn leaves_early(x: f64, y: f64) -> f64 {
     scale(x).unwrap_or(0.0)
 }
 
-fn apply(f: &dyn Fn(f64) -> f64, x: f64) -> f64 {
-    f(x)
-}
-
-#[differentiable]
-fn escapes(x: f64, y: f64) -> f64 {
-    let scale = |z: f64| z * y;
-    apply(&scale, x)
-}
-
 #[differentiable]
 fn in_a_macro(x: f64, y: f64) -> f64 {
     let scale = |z: f64| z * y;
@@ -120,9 +110,9 @@ fn moved_with_its_state(x: f64, y: f64) -> f64 {
 
 #[differentiable]
 fn array_of_unknown_type(x: &[f64]) -> f64 {
-    let a = std::array::from_fn(|i| x[i] * x[i]);
-    let [b, c]: [f64; 2] = a;
-    b * c
+    let a = std::array::from_fn(|i| [x[i], 1.0]);
+    let [b, c]: [[f64; 2]; 2] = a;
+    b[0] * c[0]
 }
 
 #[differentiable]

@@ -18,8 +18,8 @@ fn impl_trait(x: f64, f: impl Iterator<Item = f64>) -> f64 {
 }
 
 #[differentiable]
-fn pattern((x, y): (f64, f64)) -> f64 {
-    x * y
+fn references((x, y): (&[f64], &[f64])) -> f64 {
+    x[0] * y[0]
 }
 
 #[differentiable]

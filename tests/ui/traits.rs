@@ -46,8 +46,8 @@ impl Shape for Disc {
 struct Polar(f64, f64);
 
 #[differentiable]
-impl From<Polar> for f64 {
-    fn from(p: Polar) -> f64 {
+impl From<&Polar> for f64 {
+    fn from(p: &Polar) -> f64 {
         p.0 * p.1.cos()
     }
 }
@@ -81,6 +81,66 @@ trait Summed {
 impl<'a> Summed for Data<'a> {
     fn sum(&self) -> f64 {
         self.x.iter().sum()
+    }
+}
+
+#[derive(Clone, Copy, Differentiable)]
+struct Plane(f64, f64);
+
+#[differentiable]
+impl std::ops::Add for Plane {
+    type Output = Plane;
+    fn add(self, other: Plane) -> Plane {
+        Plane(self.0 + other.0, self.1 - other.1)
+    }
+}
+
+#[differentiable]
+impl std::iter::Sum for Plane {
+    fn sum<I: Iterator<Item = Plane>>(iter: I) -> Plane {
+        iter.fold(Plane(0.0, 0.0), |a, b| b + a)
+    }
+}
+
+impl From<f64> for Plane {
+    fn from(x: f64) -> Plane {
+        Plane(x, x)
+    }
+}
+
+#[differentiable]
+fn unmarked(x: f64) -> f64 {
+    let p = Plane::from(x);
+    p.0 * p.1
+}
+
+#[differentiable]
+impl std::iter::Sum<f64> for Plane {
+    fn sum<I: Iterator<Item = f64>>(iter: I) -> Plane {
+        iter.fold(Plane(0.0, 0.0), |a, b| a + b)
+    }
+}
+
+#[differentiable]
+fn unmarked_product(planes: &[Plane], others: &[Other]) -> f64 {
+    let p: Plane = planes.iter().copied().sum();
+    p.0 * others.iter().copied().product::<Other>().0
+}
+
+#[derive(Clone, Copy, Differentiable)]
+struct Other(f64);
+
+#[differentiable]
+impl std::ops::Mul for Other {
+    type Output = Other;
+    fn mul(self, other: Other) -> Other {
+        Other(self.0 * other.0)
+    }
+}
+
+impl std::iter::Product for Other {
+    fn product<I: Iterator<Item = Other>>(iter: I) -> Other {
+        iter.fold(Other(1.0), |a, b| a * b)
     }
 }
 

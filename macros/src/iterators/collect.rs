@@ -1,7 +1,7 @@
 //! Vectors of the items of a chain: `collect` and `extend`.
 
 use quote::ToTokens;
-use syn::{Expr, ExprMethodCall, Ident, Stmt, Type, parse_quote};
+use syn::{Expr, ExprMethodCall, Ident, Stmt, Type, parse_quote, parse_quote_spanned};
 
 use crate::closures::{Refused, Site};
 use crate::iterators::flow::Flow;
@@ -51,7 +51,8 @@ impl<'e> Parser<'e> {
             return self.push_all(&items, &element, flow, site, out);
         }
         // Its length does not change in the loop, so that there is nothing to undo but the writing.
-        out.push(parse_quote!(let mut #items: Vec<#element> = vec![0.0; #n];));
+        let start = parse_quote_spanned!(call.method.span()=> let mut #items: Vec<#element> = vec![0.0; #n];);
+        out.push(start);
         let mut sink = |_: &mut Parser<'e>, item: Item, index: Option<&Expr>, out: &mut Vec<Stmt>| {
             let (index, value) = (index.expect("asked for"), item.expr());
             out.push(parse_quote!(#items[#index] = #value;));

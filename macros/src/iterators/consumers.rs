@@ -4,6 +4,7 @@ use quote::ToTokens;
 use syn::{BinOp, Expr, ExprClosure, ExprMethodCall, Ident, Pat, Stmt, Type, parse_quote};
 
 use crate::closures::{Refused, Site};
+use crate::folds;
 use crate::iterators::collect::composite;
 use crate::iterators::flow::{Flow, optional, reference};
 use crate::iterators::item::Item;
@@ -12,6 +13,7 @@ use crate::kind::{inert, kind_of_type};
 use crate::parse::Parser;
 use crate::program::Kind;
 use crate::rename::{Occurrences, Replace, Substitute, bound, path};
+use crate::tails::makes_itself;
 use crate::views::is_optional;
 
 /// What is known about a chain that an expression is.
@@ -300,11 +302,10 @@ impl<'e> Parser<'e> {
         out: &mut Vec<Stmt>,
     ) -> Result<Item, Refused> {
         let ty = ty.filter(|ty| !matches!(ty, Type::Infer(_)));
-        if ty.as_ref().is_some_and(|ty| kind_of_type(ty) != Kind::Float) {
-            let why = "this is differentiable for `f32` and `f64`: write a loop";
-            return Err((call.method.to_token_stream(), why.into()));
-        }
         let total = self.hidden(if sum { "total" } else { "product" });
+        if let Some(ty) = ty.as_ref().filter(|ty| kind_of_type(ty) != Kind::Float) {
+            return self.sum_of_values(sum, total, ty, call, flow, site, out);
+        }
         let ty = ty.map(|ty| quote::quote!(: #ty));
         // As the standard library starts: −0 + x is x, whatever the sign of x.
         out.push(match sum {
@@ -316,6 +317,39 @@ impl<'e> Parser<'e> {
             out.push(match sum {
                 true => parse_quote!(#total += #item;),
                 false => parse_quote!(#total *= #item;),
+            });
+            Ok(())
+        };
+        self.drive(flow, site, false, &mut sink, out)?;
+        Ok(Item::Value(path(&total)))
+    }
+
+    /// The sum of values of a user's type, by its own operator.
+    #[allow(clippy::too_many_arguments, reason = "the parts of one chain")]
+    fn sum_of_values(
+        &mut self,
+        sum: bool,
+        total: Ident,
+        ty: &Type,
+        call: &ExprMethodCall,
+        flow: &Flow,
+        site: Site,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Item, Refused> {
+        let scalar = matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|name| self.program.scalars.contains(name)));
+        if scalar || !makes_itself(ty) {
+            let why = "this is differentiable for `f32`, `f64` and types with an `impl` of `Sum` or `Product` that is: write a loop";
+            return Err((call.method.to_token_stream(), why.into()));
+        }
+        let start = folds::start(sum, ty);
+        out.push(parse_quote!(let mut #total: #ty = #start;));
+        let mut sink = |parser: &mut Parser<'e>, item: Item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
+            let (name, value) = (parser.hidden("item"), item.referent());
+            // Of values of another type there may be another sum.
+            out.push(parse_quote!(let #name: #ty = #value;));
+            out.push(match sum {
+                true => parse_quote!(#total = #total + #name;),
+                false => parse_quote!(#total = #total * #name;),
             });
             Ok(())
         };

@@ -8,7 +8,7 @@ use crate::iterators::collect::{element_of_vec, makes_composite};
 use crate::iterators::consumers::Chain;
 use crate::iterators::item::{Code, Item};
 use crate::iterators::source::Function;
-use crate::kind::kind_of_type;
+use crate::kind::{kind_of_type, names_other_type};
 use crate::parse::Parser;
 use crate::program::Kind;
 use crate::rename::path;
@@ -81,28 +81,39 @@ impl Parser<'_> {
             && self.place(expr).is_some_and(|place| self.program.kind_of_place(&place) == Kind::Unknown)
     }
 
-    /// `std::array::from_fn(|i| …)`, of a type that is told.
+    /// `std::array::from_fn(|i| …)`. Where no type is told, it is an array of as many numbers as what takes it asks for.
     fn array_of(
         &mut self,
         call: &syn::ExprCall,
         expected: Option<&Type>,
         out: &mut Vec<Stmt>,
     ) -> Result<Ident, Refused> {
-        let Some(Type::Array(TypeArray { elem, len, .. })) = expected else {
-            let why = "`from_fn` is differentiable where the type is told: `let a: [f64; 3] = std::array::from_fn(…);`";
-            return Err((call.func.to_token_stream(), why.into()));
-        };
-        let Some(start) = zeros(expected.expect("just seen")) else {
-            let why = "`from_fn` is differentiable for arrays of numbers, also nested: write a loop";
-            return Err((elem.to_token_stream(), why.into()));
-        };
         let function = self.function(&call.args[0])?;
+        let (ty, elem, start) = match expected {
+            Some(ty @ Type::Array(TypeArray { elem, .. })) => {
+                let Some(start) = zeros(ty) else {
+                    let why = "`from_fn` is differentiable for arrays of numbers, also nested: write a loop";
+                    return Err((elem.to_token_stream(), why.into()));
+                };
+                (ty.clone(), (**elem).clone(), start)
+            }
+            _ => {
+                if let Function::Closure(closure) = &function
+                    && Code::of(&closure.body).value.is_some_and(|value| makes_composite(&value))
+                {
+                    let why = "`from_fn` is differentiable for arrays within arrays where the type is told: \
+                               `let a: [[f64; 2]; 3] = std::array::from_fn(…);`";
+                    return Err((call.func.to_token_stream(), why.into()));
+                }
+                (parse_quote!([_; _]), parse_quote!(_), parse_quote!([0.0; _]))
+            }
+        };
         let (items, item, i) = (self.hidden("items"), self.hidden("item"), self.names.fresh("i"));
         let mut body = Vec::new();
         let value = self.mapped(&function, Item::Value(path(&i)), Site::Block, &mut body)?.expr();
-        out.push(parse_quote!(let mut #items: #expected = #start;));
+        out.push(parse_quote!(let mut #items: #ty = #start;));
         out.push(
-            parse_quote!(for #i in 0..#len { #(#body)* let #item: #elem = #value; #items[#i] = #item; }),
+            parse_quote!(for #i in 0..#items.len() { #(#body)* let #item: #elem = #value; #items[#i] = #item; }),
         );
         Ok(items)
     }
@@ -132,6 +143,19 @@ impl Parser<'_> {
             ty => element_of_vec(&ty),
         })
         .is_some_and(|element| element_of_vec(&element).is_some())
+    }
+
+    /// The type of `points.to_vec()`, a vector of values of a user's type.
+    pub(crate) fn type_of_copy(&mut self, expr: &Expr) -> Option<Type> {
+        let Expr::MethodCall(call) = expr else { return None };
+        if !["to_vec", "clone", "to_owned"].iter().any(|copies| call.method == copies) {
+            return None;
+        }
+        let element = match self.place(&call.receiver).and_then(|place| self.type_of_place(&place))? {
+            Type::Slice(slice) => *slice.elem,
+            ty => element_of_vec(&ty)?,
+        };
+        names_other_type(&element, &kind_of_type(&element)).then(|| parse_quote!(Vec<#element>))
     }
 
     /// `rows.to_vec()`

@@ -19,6 +19,7 @@ mod algebra;
 mod buffers;
 mod by_hand;
 mod chains;
+mod control;
 mod dynamics;
 mod everyday;
 mod exits;
