@@ -36,7 +36,7 @@ pub(crate) struct Plan {
     /// Calls; see [`crate::linear`].
     pub(crate) calls: BTreeSet<ExprId>,
     /// Blocks at the function's end that end with an `if`, in both branches of which this goes on.
-    pub(crate) branches: BTreeSet<BlockId>,
+    pub(crate) branches: BTreeMap<BlockId, ExprId>,
     /// The blocks at the function's end that do not.
     ends: Vec<BlockId>,
     /// Expressions whose calls need a forward pass of their own.
@@ -88,7 +88,7 @@ impl Plan {
                 program.exprs[program.peel(value)].kind
             && ![then, otherwise].iter().any(|branch| writes_outside(program, *branch))
         {
-            self.branches.insert(block);
+            self.branches.insert(block, value);
             self.add_end(program, then);
             return self.add_end(program, otherwise);
         }
@@ -150,7 +150,7 @@ impl Plan {
     fn settle(mut self, program: &Program, reverse: &Reverse) -> Option<Both> {
         while !self.is_empty() {
             let (fused, gradients) = reverse.fusing(&self);
-            if self.branches.iter().any(|block| !in_reach(program, &fused, *block)) {
+            if self.branches.keys().any(|block| !in_reach(program, &fused, *block)) {
                 return None;
             }
             let split: Vec<_> =
@@ -257,7 +257,7 @@ fn follows(program: &Program, block: BlockId, index: usize) -> bool {
 
 fn both(program: &Program, fused: &Reverse, gradients: &TokenStream) -> TokenStream {
     let parameters = names(program);
-    let blocks = fused.plan.loops.keys().chain(&fused.plan.branches).chain(&fused.plan.ends);
+    let blocks = fused.plan.loops.keys().chain(fused.plan.branches.keys()).chain(&fused.plan.ends);
     let vectors = vectors(program, fused, blocks);
     let mut writer = Writer { program, fused, forward: Forward::new(program, fused), vectors };
     let value = writer.end(BODY);
@@ -290,15 +290,12 @@ impl Writer<'_> {
             return quote!(#statements #value);
         }
         let statements = self.forward.statements(block);
-        if !plan.branches.contains(&block) {
+        let Some(branch) = plan.branches.get(&block) else {
             let value = self.forward.result(block);
             let locals = self.locals(block);
             return quote!(#statements #value #locals);
-        }
-        let branch = self.program.blocks[block].value.expect("ends with an `if`");
-        let ExprKind::If { cond, then, otherwise: Some(otherwise) } =
-            self.program.exprs[self.program.peel(branch)].kind
-        else {
+        };
+        let ExprKind::If { cond, then, otherwise: Some(otherwise) } = self.program.exprs[*branch].kind else {
             unreachable!("chosen for its branches")
         };
         let (locals, cond) = (self.locals(block), self.forward.expr(cond, block));

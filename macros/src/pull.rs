@@ -656,7 +656,7 @@ impl Reverse<'_> {
     ) {
         let valued = self.yields(then) || otherwise.is_some_and(|b| self.yields(b));
         let d = self.bind_if(valued, d);
-        if let (Some(otherwise), true) = (otherwise, self.plan.branches.contains(&at.block)) {
+        if let (Some(otherwise), true) = (otherwise, self.plan.branches.get(&at.block) == Some(&expr)) {
             return self.pull_branches(then, otherwise, &d, at);
         }
         self.open(then, false);

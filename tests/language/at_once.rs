@@ -130,6 +130,24 @@ fn changed(x: &[f64], k: f64, depth: usize) -> f64 {
     total * s
 }
 
+/// An `if` within a statement, before the one at the end.
+#[differentiable]
+fn before_branches(x: &[f64], k: f64) -> f64 {
+    let mut t = k.cos();
+    t += if k < 0.5 { x[0] * t } else { (t - k).sin() };
+    for i in (0..2).rev() {
+        t += branches(x[i], t, 1);
+    }
+    if t < 0.4 {
+        t * x[0]
+    } else {
+        for v in x {
+            t += v * k;
+        }
+        branches(t, k, 1)
+    }
+}
+
 /// Two sums, of which one is added to twice, in loops within loops.
 #[differentiable]
 fn sums(x: &[f64], k: f64) -> f64 {
@@ -242,6 +260,7 @@ fn numbers_that_branches_change() {
         [(x.clone(), 1.1, 2), (x.clone(), 0.3, 0), (x[..1].to_vec(), 0.7, 3), (vec![], 0.3, 1)],
     );
     check_rule(changed::rule, [(x.clone(), 0.9, 3), (vec![0.9], 1.3, 0)]);
+    check_rule(before_branches::rule, [(x.clone(), 1.1), (vec![0.4, 0.6], 0.3), (vec![-0.9, -2.0], 0.3)]);
 }
 
 #[test]
