@@ -23,11 +23,11 @@ __pb::derived::<
             __pb::apart1(
                 x,
                 |x| {
-                    let mut d_total = d;
+                    let mut d_total_1 = d;
                     let set = fresh.get();
                     d_x.clear_around(set, 0..x.len());
                     for i in 0..x.len() {
-                        let mut sum = 2.0 * d_total * x[i];
+                        let mut sum = 2.0 * d_total_1 * x[i];
                         d_x.put(set, |d| &d[i], sum);
                     }
                     (__pb::zero(),)
@@ -41,14 +41,14 @@ __pb::derived::<
             |x| {
                 let x = x;
                 let mut total = -0.0;
-                let mut d_total = d;
+                let mut d_total_1 = d;
                 let set = fresh.get();
                 d_x.clear_around(set, 0..x.len());
                 for i in 0..x.len() {
                     let i = i;
                     let v = &x[i];
                     total += v * v;
-                    let mut sum = 2.0 * d_total * x[i];
+                    let mut sum = 2.0 * d_total_1 * x[i];
                     d_x.put(set, |d| &d[i], sum);
                 }
                 let value = total;

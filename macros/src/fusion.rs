@@ -82,10 +82,10 @@ impl Plan {
     }
 
     fn add_end(&mut self, program: &Program, block: BlockId) {
-        let value = program.blocks[block].value;
+        let value = program.blocks[block].value.map(|value| program.peel(value));
         if let Some(value) = value
-            && let ExprKind::If { then, otherwise: Some(otherwise), .. } =
-                program.exprs[program.peel(value)].kind
+            && let Expr { kind: ExprKind::If { then, otherwise: Some(otherwise), .. }, active: true, .. } =
+                program.exprs[value]
             && ![then, otherwise].iter().any(|branch| writes_outside(program, *branch))
         {
             self.branches.insert(block, value);

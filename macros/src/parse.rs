@@ -23,7 +23,7 @@ use crate::normal::Parts;
 use crate::outcome::inside_type;
 use crate::program::*;
 use crate::purity::without_shapes;
-use crate::rename::{Names, path};
+use crate::rename::{Names, Occurrences, path};
 use crate::returned::{returning_a_local, with_copies};
 use crate::signature::{Passing, Signature};
 use crate::suspects::Suspects;
@@ -98,6 +98,7 @@ impl<'e> Parser<'e> {
         body: &syn::Block,
         errors: &'e mut Errors,
     ) -> (Program, Vec<syn::Item>) {
+        let written = Occurrences::of(body);
         let mut body = with_types(&signature.output, with_copies(signature, body));
         let scalar = |ty: &syn::Type| matches!(ty, syn::Type::Path(path) if path.path.get_ident().is_some_and(|name| signature.generics.scalars.contains(name)));
         if !scalar(&signature.output) && Suspects::of(signature, &body).any(&body) {
@@ -171,6 +172,7 @@ impl<'e> Parser<'e> {
         }
         parser.program.settle_owners(&signature.output);
         parser.refuse_returned_rows(&signature.output);
+        parser.program.written = written;
         parser.program.name_variables();
         (parser.program, parser.items)
     }

@@ -12,6 +12,7 @@ use syn::ext::IdentExt;
 
 use crate::calls::{Callee, Own};
 use crate::mutation::Action;
+use crate::rename::Occurrences;
 pub(crate) use crate::variable::{Origin, Variable, Zero};
 
 pub(crate) type VarId = usize;
@@ -34,6 +35,8 @@ pub(crate) struct Program {
     pub(crate) frozen: HashMap<ExprId, At>,
     /// Where the function's results come together, if it returns an `Option` or a `Result` of a vector.
     pub(crate) landing: Option<Landing>,
+    /// The names in the function as it was written: other variables are the macro's own.
+    pub(crate) written: Occurrences,
     /// The type parameters that stand for a float.
     pub(crate) scalars: Vec<Ident>,
     /// The function itself.
@@ -583,8 +586,9 @@ impl Program {
         for variable in &mut self.variables {
             let span = variable.name.span().resolved_at(Span::mixed_site());
             let name = variable.name.unraw().to_string();
-            // Hygienic, so that code for the reverse pass can stand beside the user's.
-            variable.unique = if seen.insert(name.clone()) {
+            // Hygienic, so that code for the reverse pass can stand beside the user's. What the macro has named is so already.
+            let users = variable.origin != Origin::Local || self.written.contains(&name);
+            variable.unique = if users && seen.insert(name.clone()) {
                 let mut unique = variable.name.clone();
                 unique.set_span(span);
                 unique

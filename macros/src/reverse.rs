@@ -211,7 +211,7 @@ impl<'p> Reverse<'p> {
             program,
             levels: Vec::new(),
             kept: Kept::new(
-                program.variables.iter().flat_map(|v| [v.unique.to_string(), v.shadow.to_string()]),
+                program.variables.iter().flat_map(|v| [&v.name, &v.unique, &v.shadow].map(Ident::to_string)),
             ),
             slots: Vec::new(),
             rules: HashMap::new(),
