@@ -649,6 +649,11 @@ impl Program {
         }
     }
 
+    /// `expr` stands in `block` itself.
+    pub(crate) fn stands_in(&self, expr: ExprId, block: BlockId) -> bool {
+        self.roots(block).into_iter().any(|root| self.tree(root).contains(&expr))
+    }
+
     /// `expr` without parentheses around it.
     pub(crate) fn peel(&self, mut expr: ExprId) -> ExprId {
         while let ExprKind::Paren(inner) = self.exprs[expr].kind {

@@ -351,6 +351,13 @@ impl Parser<'_> {
         };
         if !place.projections.is_empty() {
             self.program.variables[place.base].memory = true;
+        } else if op.is_none() && self.program.kind_of(value) == Kind::Float {
+            // A call that has made the first value does not tell what it is.
+            let zero = self.program.zero_of(value);
+            let variable = &mut self.program.variables[place.base];
+            if variable.kind == Kind::Unknown {
+                (variable.kind, variable.zero) = (Kind::Float, zero);
+            }
         }
         let result = match op {
             None => value,

@@ -108,7 +108,9 @@ impl Reverse<'_> {
     /// This is kept rather than computed again: it takes long, and something is kept anyway, or the user says so.
     fn is_stored(&self, expr: ExprId, at: &At) -> bool {
         let ExprKind::Method { name, .. } = &self.program.exprs[expr].kind else { return false };
-        self.program.stored.contains(&at.block) || self.keeping.keeps(at.block, &name.to_string())
+        let kept = self.program.stored.contains(&at.block) || self.keeping.keeps(at.block, &name.to_string());
+        // A branch of what is computed again is a block of its own.
+        kept && self.program.stands_in(expr, at.block)
     }
 
     /// Likewise, by itself, so that what is made of it can be computed again.

@@ -317,3 +317,51 @@ fn values_unused(y: &mut [f64], a: f64, b: f64) -> f64 {
 fn ifs_whose_value_is_not_used() {
     check_rule(values_unused::rule, [(vec![0.9, -0.4, 1.3, 0.2], 0.1, 0.7), (vec![0.5, 1.1], 0.5, -0.3)]);
 }
+
+/// A function that takes long, in a branch of a factor, where the loop keeps such values.
+#[differentiable]
+fn costly_factors(x: &mut [f64], k: f64) -> f64 {
+    let mut s = x[0];
+    for i in 1..x.len() {
+        s += (if i < 2 { k.tanh() } else { -x[1] }) * x[i];
+    }
+    for i in 1..x.len() {
+        s += (if x[0] < k { (k * x[i]).exp() } else { -x[1] }) * x[i];
+        s *= (if s > 1.0 { s.sin() } else { k }) * s;
+    }
+    x[0] = s;
+    s
+}
+
+#[differentiable]
+fn made_by_a_call(x: f64, k: f64) -> f64 {
+    x * k.sin()
+}
+
+/// What a call has made is told to be a number by what is assigned later.
+#[differentiable]
+fn numbers_after_calls(x: &[f64], k: f64) -> f64 {
+    let mut s = made_by_a_call(k, k);
+    let w = x[0] / (1.5 + s.tanh());
+    for i in 0..x.len() {
+        s += k;
+        s = w - x[i] / (1.5 + w.sin());
+        s += x[0];
+    }
+    let last = s;
+    for i in 0..x.len() {
+        s = last;
+        let mut dead = s;
+        for j in (0..i).rev() {
+            dead += -x[j];
+        }
+    }
+    w * k
+}
+
+#[test]
+fn what_is_kept_and_told() {
+    let inputs = || [(vec![0.9, -0.4, 1.3, 0.2], 0.1), (vec![0.5, 1.1], 0.7)];
+    check_rule(costly_factors::rule, inputs());
+    check_rule(numbers_after_calls::rule, inputs());
+}
