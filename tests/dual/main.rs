@@ -15,6 +15,8 @@ mod layers;
 mod linear_algebra;
 mod methods;
 mod nested;
+// Optimised, it takes ten minutes to compile; `fused` runs the same passes.
+#[cfg(debug_assertions)]
 mod nn;
 mod orthogonal;
 mod plain;
