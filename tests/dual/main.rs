@@ -9,13 +9,14 @@ mod arrays;
 mod constants;
 #[allow(clippy::all, reason = "functions as users write them")]
 mod corpus;
+// Optimised, `fused` and `nn` take ten minutes to compile; tests of the rules run fused functions on dual numbers.
+#[cfg(debug_assertions)]
 mod fused;
 mod generic;
 mod layers;
 mod linear_algebra;
 mod methods;
 mod nested;
-// Optimised, it takes ten minutes to compile; `fused` runs the same passes.
 #[cfg(debug_assertions)]
 mod nn;
 mod orthogonal;
