@@ -8,7 +8,7 @@
 //! Likewise for calls whose own rule may have such a closure, at the end of the function or in such a loop; see [`crate::linear`]. Where a
 //! function ends with an `if`, each branch goes its own way.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::HashSet;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -16,6 +16,7 @@ use syn::Ident;
 
 use crate::forward::Forward;
 use crate::kept::Item;
+use crate::plan::{Plan, follows, for_loop, sinking_loop};
 use crate::program::*;
 use crate::reverse::{Branched, Reverse};
 use crate::values::replace;
@@ -26,21 +27,6 @@ pub(crate) struct Both {
     pub(crate) body: TokenStream,
     /// The parameters whose shadows it sets where they are fresh.
     pub(crate) sets: HashSet<VarId>,
-}
-
-/// Where both passes run at once.
-#[derive(Clone, Default)]
-pub(crate) struct Plan {
-    /// Loops: the block in which each stands, and the number of its statement there.
-    pub(crate) loops: BTreeMap<BlockId, usize>,
-    /// Calls; see [`crate::linear`].
-    pub(crate) calls: BTreeSet<ExprId>,
-    /// Blocks at the function's end that end with an `if`, in both branches of which this goes on.
-    pub(crate) branches: BTreeMap<BlockId, ExprId>,
-    /// The blocks at the function's end that do not.
-    ends: Vec<BlockId>,
-    /// Expressions whose calls need a forward pass of their own.
-    split: BTreeSet<ExprId>,
 }
 
 /// The closure that runs both passes, if there is a way to do that.
@@ -56,158 +42,6 @@ pub(crate) fn fuse(program: &Program, reverse: &Reverse) -> Option<Both> {
     [sunk, Plan::of_end(program)].into_iter().flatten().find_map(|plan| plan.settle(program, reverse))
 }
 
-impl Plan {
-    /// A loop of the function's, and loops within loops.
-    fn of_loop(program: &Program, index: usize) -> Plan {
-        let mut plan = Plan { ends: vec![BODY], ..Plan::default() };
-        plan.add_loops(program, BODY, Some(index));
-        plan.find_calls(program);
-        plan
-    }
-
-    /// What stands at the end of the function, if it is left nowhere else.
-    fn of_end(program: &Program) -> Option<Plan> {
-        let mut plan = Plan::default();
-        plan.add_end(program, BODY);
-        plan.find_calls(program);
-        let ways_out = |e: &&Expr| matches!(e.kind, ExprKind::Exit { .. } | ExprKind::Try(_));
-        let at_end = |block: &&BlockId| {
-            let value = program.blocks[**block].value;
-            value.is_some_and(|e| {
-                matches!(program.exprs[e].kind, ExprKind::Exit { target: Target::Function, value: Some(_) })
-            })
-        };
-        let all = program.exprs.iter().filter(ways_out).count() == plan.ends.iter().filter(at_end).count();
-        all.then_some(plan)
-    }
-
-    fn add_end(&mut self, program: &Program, block: BlockId) {
-        let value = program.blocks[block].value.map(|value| program.peel(value));
-        if let Some(value) = value
-            && let Expr { kind: ExprKind::If { then, otherwise: Some(otherwise), .. }, active: true, .. } =
-                program.exprs[value]
-            && ![then, otherwise].iter().any(|branch| writes_outside(program, *branch))
-        {
-            self.branches.insert(block, value);
-            self.add_end(program, then);
-            return self.add_end(program, otherwise);
-        }
-        self.ends.push(block);
-        self.add_loops(program, block, last_loop(program, block));
-    }
-
-    fn add_loops(&mut self, program: &Program, mut block: BlockId, mut next: Option<usize>) {
-        while let Some(index) = next {
-            self.loops.insert(block, index);
-            block = for_loop(program, block, index).body;
-            next = if program.blocks[block].value.is_none() { last_loop(program, block) } else { None };
-        }
-    }
-
-    /// The loop in `block` and those in it, the outermost one first.
-    fn chain(&self, program: &Program, mut block: BlockId) -> Vec<(BlockId, usize)> {
-        let mut found = Vec::new();
-        while let Some(index) = self.loops.get(&block) {
-            found.push((block, *index));
-            block = for_loop(program, block, *index).body;
-        }
-        found
-    }
-
-    /// Each expression with calls that can run at once, the block in which it stands, and the calls.
-    fn roots(&self, program: &Program) -> Vec<(BlockId, ExprId, Vec<ExprId>)> {
-        let mut found = Vec::new();
-        for end in &self.ends {
-            let chain = self.chain(program, *end);
-            match (chain.first(), program.blocks[*end].value) {
-                (Some((block, index)), _) => {
-                    let outer = for_loop(program, *block, *index).body;
-                    found.extend(chain.iter().flat_map(|(block, index)| {
-                        program.sums_of_calls(outer, for_loop(program, *block, *index).body)
-                    }));
-                }
-                (None, Some(value)) => {
-                    let value = program.returned_value(value);
-                    found.push((*end, value, program.linear_calls(value)));
-                }
-                (None, None) => {}
-            }
-        }
-        found.retain(|(_, root, _)| !self.split.contains(root));
-        found
-    }
-
-    fn find_calls(&mut self, program: &Program) {
-        self.calls = self.roots(program).into_iter().flat_map(|(_, _, calls)| calls).collect();
-    }
-
-    /// Nothing is won.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.loops.is_empty() && self.calls.is_empty()
-    }
-
-    /// The closure, with as much of the plan as works.
-    fn settle(mut self, program: &Program, reverse: &Reverse) -> Option<Both> {
-        while !self.is_empty() {
-            let (fused, gradients) = reverse.fusing(&self);
-            if self.branches.keys().any(|block| !in_reach(program, &fused, *block)) {
-                return None;
-            }
-            let split: Vec<_> =
-                self.roots(program).into_iter().filter(|root| !ready(program, &fused, root)).collect();
-            let (chains, ends): (Vec<_>, Vec<_>) = self
-                .ends
-                .iter()
-                .map(|end| (self.chain(program, *end), *end))
-                .partition(|(chain, _)| !chain.is_empty());
-            let failing: Vec<_> = chains
-                .into_iter()
-                .filter_map(|(chain, _)| (!runs(program, &fused, &chain)).then(|| chain[chain.len() - 1].0))
-                .collect();
-            if split.is_empty() && failing.is_empty() {
-                if ends.iter().any(|(_, end)| !in_reach(program, &fused, *end)) {
-                    return None;
-                }
-                let body = both(program, &fused, &gradients);
-                return Some(Both { body, sets: fused.sets });
-            }
-            self.split.extend(split.into_iter().map(|(_, root, _)| root));
-            failing.iter().for_each(|block| _ = self.loops.remove(block));
-            self.find_calls(program);
-        }
-        None
-    }
-}
-
-/// The branch writes to what lives in memory around it: shadows are made before it, of the shapes that it leaves.
-fn writes_outside(program: &Program, branch: BlockId) -> bool {
-    let in_memory = |v: &Variable| v.memory || v.heap;
-    program.written(branch).into_iter().any(|id| in_memory(&program.variables[id]))
-}
-
-/// The loop with this number.
-fn for_loop(program: &Program, block: BlockId, index: usize) -> &For {
-    match &program.blocks[block].statements[index].kind {
-        StatementKind::For(f) => f,
-        _ => unreachable!("chosen as a loop"),
-    }
-}
-
-/// Both passes of these loops can run at once, and there is something to run.
-fn runs(program: &Program, fused: &Reverse, chain: &[(BlockId, usize)]) -> bool {
-    let (innermost, _) = chain[chain.len() - 1];
-    let ready = |(block, index): &(BlockId, usize)| {
-        available(program, fused, (*block, *index), fused.fused[block].kept)
-    };
-    !fused.fused[&innermost].body.is_empty() && chain.iter().all(ready)
-}
-
-/// The reverse pass asks for nothing that the forward pass would have to compute with what it leaves out.
-fn ready(program: &Program, fused: &Reverse, (block, root, _): &(BlockId, ExprId, Vec<ExprId>)) -> bool {
-    let tree = program.tree(*root);
-    !fused.kept.items(*block).iter().any(|(item, _)| item.expr().is_some_and(|e| tree.contains(&e)))
-}
-
 /// The names that the reverse pass has for the parameters.
 fn names(program: &Program) -> TokenStream {
     let parameters = program.parameters.iter().flatten();
@@ -219,46 +53,10 @@ fn names(program: &Program) -> TokenStream {
         .collect()
 }
 
-/// The loop at the end of a block, if its iterations can run backward one by one.
-fn last_loop(program: &Program, block: BlockId) -> Option<usize> {
-    let statements = &program.blocks[block].statements;
-    let index = statements.iter().rposition(|s| !matches!(s.kind, StatementKind::Opaque(_)))?;
-    match &statements[index].kind {
-        StatementKind::For(f) if separable(program, f.body) => Some(index),
-        _ => None,
-    }
-}
-
-/// The last loop of the function that keeps something and can as well come last, if that is not where it stands.
-fn sinking_loop(program: &Program, reverse: &Reverse) -> Option<usize> {
-    if program.has_exits() {
-        return None;
-    }
-    let statements = &program.blocks[BODY].statements;
-    let found = statements.iter().enumerate().rev().find_map(|(index, statement)| match &statement.kind {
-        StatementKind::For(f) if program.nested(f.body).iter().any(|b| !reverse.kept.is_empty(*b)) => {
-            Some((index, f))
-        }
-        _ => None,
-    });
-    let found = found.filter(|(index, f)| {
-        follows(program, BODY, *index)
-            && separable(program, f.body)
-            && program.sinks(&statements[*index], &statements[index + 1..])
-    });
-    found.map(|(index, _)| index)
-}
-
-/// Statements that matter follow the one with this number.
-fn follows(program: &Program, block: BlockId, index: usize) -> bool {
-    let statements = &program.blocks[block].statements;
-    statements[index + 1..].iter().any(|s| !matches!(s.kind, StatementKind::Opaque(_)))
-}
-
-fn both(program: &Program, fused: &Reverse, gradients: &TokenStream) -> TokenStream {
+/// The body of the closure, as `fused` has it.
+pub(crate) fn both(program: &Program, fused: &Reverse, gradients: &TokenStream) -> TokenStream {
     let parameters = names(program);
-    let blocks = fused.plan.loops.keys().chain(fused.plan.branches.keys()).chain(&fused.plan.ends);
-    let vectors = vectors(program, fused, blocks);
+    let vectors = vectors(program, fused);
     let mut writer = Writer { program, fused, forward: Forward::new(program, fused), vectors };
     let value = writer.end(BODY);
     let gradients = replace(gradients.clone(), &writer.vectors);
@@ -438,13 +236,18 @@ pub(crate) fn read_in(program: &Program, blocks: &[BlockId], variables: &[VarId]
 }
 
 /// What the reverse pass asks a block for has a name there: of a vector both passes have the vector itself, by the user's name.
-fn in_reach(program: &Program, fused: &Reverse, block: BlockId) -> bool {
+pub(crate) fn in_reach(program: &Program, fused: &Reverse, block: BlockId) -> bool {
     let out_of_sight = |item: &Item| matches!(item, Item::Final(id) if program.variables[*id].heap && !in_sight(program, *id));
     !fused.kept.items(block).iter().any(|(item, _)| out_of_sight(item))
 }
 
 /// What the reverse pass asks for before and within the loop is known by then.
-fn available(program: &Program, fused: &Reverse, (block, index): (BlockId, usize), kept: usize) -> bool {
+pub(crate) fn available(
+    program: &Program,
+    fused: &Reverse,
+    (block, index): (BlockId, usize),
+    kept: usize,
+) -> bool {
     if !in_reach(program, fused, block) {
         return false;
     }
@@ -476,13 +279,9 @@ fn is_hidden(program: &Program, variable: &Variable) -> bool {
     program.variables.iter().filter(|v| v.name == variable.name && blocks.contains(&v.block)).count() > 1
 }
 
-/// The names of the reverse pass for vectors of these blocks, and the user's.
-fn vectors<'b>(
-    program: &Program,
-    fused: &Reverse,
-    blocks: impl Iterator<Item = &'b BlockId>,
-) -> Vec<(Ident, TokenStream)> {
-    let items = blocks.flat_map(|block| fused.kept.items(*block));
+/// The names of the reverse pass for vectors of the blocks of the plan, and the user's.
+fn vectors(program: &Program, fused: &Reverse) -> Vec<(Ident, TokenStream)> {
+    let items = fused.plan.blocks().flat_map(|block| fused.kept.items(*block));
     let vectors = items.filter_map(|(item, kept)| match item {
         Item::Final(id) if program.variables[*id].heap => {
             let name = &program.variables[*id].name;

@@ -69,6 +69,7 @@ mod owners;
 mod parameters;
 mod parse;
 mod peeling;
+mod plan;
 mod privacy;
 mod program;
 mod pull;
