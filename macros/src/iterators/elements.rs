@@ -1,0 +1,229 @@
+//! What chains of iterators begin with: the elements, rows and other parts of arrays.
+
+use syn::{Expr, ExprMethodCall, Ident, Stmt, parse_quote};
+
+use super::plain;
+use crate::iterators::flow::Flow;
+use crate::iterators::source::{Access, Source, is_zero};
+use crate::parse::{Binding, Parser};
+use crate::program::Kind;
+use crate::rename::path;
+
+impl Parser<'_> {
+    /// The rows of an array, or what else views it is gone through by: the method for each of them, and the axis.
+    pub(crate) fn views(&self, call: &ExprMethodCall) -> Option<(Ident, Option<Expr>)> {
+        let method = call.method.to_string();
+        let (name, suffix) = match method.strip_suffix("_mut") {
+            Some(name) => (name, "_mut"),
+            None => (method.as_str(), ""),
+        };
+        let (view, axis) = match (name, call.args.len()) {
+            ("rows", 0) => ("row", None),
+            ("columns", 0) => ("column", None),
+            ("outer_iter", 0) => ("index_axis", Some(parse_quote!(::pullback::__private::ndarray::Axis(0)))),
+            ("axis_iter", 1) => ("index_axis", Some(call.args[0].clone())),
+            ("lanes", 1) => ("index_axis", None),
+            _ => return None,
+        };
+        let rank = self.rank(&call.receiver)?;
+        if name == "lanes" {
+            // Those along one axis of a matrix are what is at the indices of the other one.
+            let along = &call.args[0];
+            let across = parse_quote!(::pullback::__private::ndarray::Axis(1 - #along.index()));
+            return (rank == 2)
+                .then(|| (Ident::new(&format!("index_axis{suffix}"), call.method.span()), Some(across)));
+        }
+        let fits = if axis.is_some() { rank > 1 } else { rank == 2 };
+        fits.then(|| (Ident::new(&format!("{view}{suffix}"), call.method.span()), axis))
+    }
+
+    /// `x.rows().into_iter()`
+    pub(super) fn iterates_views(&self, call: &ExprMethodCall) -> bool {
+        call.method == "into_iter"
+            && matches!(&*call.receiver, Expr::MethodCall(inner) if self.views(inner).is_some() || self.parts_of_array(inner).is_some())
+    }
+
+    pub(super) fn source(&mut self, call: &ExprMethodCall, out: &mut Vec<Stmt>) -> Option<Flow> {
+        let base = &call.receiver;
+        if !self.is_indexable(base) {
+            return None;
+        }
+        let method = call.method.to_string();
+        let size = |out: &mut Vec<Stmt>, parser: &mut Self| {
+            call.args.first().map(|size| parser.size_of_part(size, out))
+        };
+        let source = match method.as_str() {
+            "iter" => return self.elements(base, Access::Shared, out),
+            "iter_mut" => return self.elements(base, Access::Unique, out),
+            "into_iter" => {
+                let access = match &**base {
+                    Expr::Reference(reference) if reference.mutability.is_some() => Access::Unique,
+                    Expr::Reference(_) => Access::Shared,
+                    other => self.access(other),
+                };
+                let base = match &**base {
+                    Expr::Reference(reference) => (*reference.expr).clone(),
+                    other => other.clone(),
+                };
+                return self.elements(&base, access, out);
+            }
+            "windows" => {
+                Source::Windows { base: self.base(base, Access::Shared, out), size: size(out, self)? }
+            }
+            _ => {
+                let unique = method.ends_with("_mut");
+                let access = if unique { Access::Unique } else { Access::Shared };
+                let base = self.base(base, access, out);
+                let len = (!method.starts_with("chunks_exact")).then(|| {
+                    let n = self.names.fresh("n");
+                    out.push(parse_quote!(let #n = #base.len();));
+                    n
+                });
+                Source::Chunks { base, size: size(out, self)?, len, unique }
+            }
+        };
+        Some(plain(source))
+    }
+
+    /// The elements of something that is indexed.
+    pub(super) fn elements(&mut self, base: &Expr, access: Access, out: &mut Vec<Stmt>) -> Option<Flow> {
+        if !self.is_indexable(base) {
+            return None;
+        }
+        let rank = self.rank(base);
+        let base = self.base(base, access, out);
+        Some(plain(match rank {
+            Some(2) => Source::Matrix { base, access, columns: None },
+            _ => Source::Elements { base, access },
+        }))
+    }
+
+    /// `expr` may be a slice, an array, a `Vec` or the like.
+    pub(super) fn is_indexable(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Paren(paren) => self.is_indexable(&paren.expr),
+            Expr::Reference(reference) => self.is_indexable(&reference.expr),
+            Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => self.is_indexable(&unary.expr),
+            Expr::Range(_) | Expr::Closure(_) => false,
+            Expr::Path(_) => {
+                self.rank(expr).is_none_or(|rank| rank <= 2)
+                    && !matches!(self.kind_of_syntax(expr), Kind::Float | Kind::Inert)
+                    && !self.is_keyed(expr)
+            }
+            Expr::MethodCall(call) => !self.is_chain(expr) || call.method == "collect",
+            _ => true,
+        }
+    }
+
+    /// A map or a set, as its type tells.
+    fn is_keyed(&self, variable: &Expr) -> bool {
+        const KEYED: &[&str] = &["HashMap", "BTreeMap", "HashSet", "BTreeSet", "LinkedList", "BinaryHeap"];
+        let Some(id) = self.variable(variable) else { return false };
+        match self.types.get(&id) {
+            Some(syn::Type::Path(ty)) => {
+                ty.path.segments.last().is_some_and(|last| KEYED.iter().any(|keyed| last.ident == keyed))
+            }
+            _ => false,
+        }
+    }
+
+    /// What an expression is indexed by in a loop: a name for it, unless it is one.
+    pub(super) fn base(&mut self, expr: &Expr, access: Access, out: &mut Vec<Stmt>) -> Expr {
+        match expr {
+            Expr::Paren(paren) => self.base(&paren.expr, access, out),
+            Expr::Path(_) => expr.clone(),
+            Expr::Field(field) if is_path_of_fields(&field.base) => expr.clone(),
+            Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => match &*unary.expr {
+                // Indexing follows references by itself.
+                Expr::Path(_) => (*unary.expr).clone(),
+                _ => expr.clone(),
+            },
+            Expr::Index(_) | Expr::Field(_) => {
+                let name = self.hidden("part");
+                out.push(match access {
+                    Access::Unique => parse_quote!(let #name = &mut #expr;),
+                    _ => parse_quote!(let #name = &#expr;),
+                });
+                path(&name)
+            }
+            _ => {
+                let name = self.hidden("items");
+                out.push(match access {
+                    Access::Unique => parse_quote!(let mut #name = #expr;),
+                    _ => parse_quote!(let #name = #expr;),
+                });
+                path(&name)
+            }
+        }
+    }
+
+    /// How a `for` over `expr` gets the elements.
+    pub(super) fn access(&self, expr: &Expr) -> Access {
+        match expr {
+            Expr::Path(path) => match path.path.get_ident().and_then(|name| self.lookup(name)) {
+                Some(Binding::Alias { unique, .. }) => {
+                    if *unique {
+                        Access::Unique
+                    } else {
+                        Access::Shared
+                    }
+                }
+                Some(Binding::Variable(id)) => {
+                    let variable = &self.program.variables[*id];
+                    match variable.origin {
+                        crate::program::Origin::Shared => Access::Shared,
+                        crate::program::Origin::Unique => Access::Unique,
+                        _ => Access::Value,
+                    }
+                }
+                _ => Access::Value,
+            },
+            Expr::Paren(paren) => self.access(&paren.expr),
+            _ => Access::Value,
+        }
+    }
+
+    /// An operand that is evaluated once, before the loop.
+    pub(super) fn once(&mut self, expr: &Expr, name: &str, out: &mut Vec<Stmt>) -> Expr {
+        match expr {
+            Expr::Lit(_) => expr.clone(),
+            _ => {
+                let name = self.names.fresh(name);
+                out.push(parse_quote!(let #name: usize = #expr;));
+                path(&name)
+            }
+        }
+    }
+
+    /// The size of windows or chunks, which is not to be zero, as by the method itself.
+    pub(super) fn size_of_part(&mut self, size: &Expr, out: &mut Vec<Stmt>) -> Expr {
+        let size = self.once(size, "size", out);
+        if !matches!(size, Expr::Lit(_)) || is_zero(&size) {
+            out.push(parse_quote!(assert!(#size != 0, "the size of a part must not be zero");));
+        }
+        size
+    }
+
+    /// A bound of a range: it may be asked for several times.
+    pub(super) fn bound(&mut self, expr: &Expr, name: &str, out: &mut Vec<Stmt>) -> Expr {
+        let simple = match expr {
+            Expr::Lit(_) | Expr::Path(_) => true,
+            Expr::MethodCall(call) => crate::kind::inert_method(&call.method.to_string()),
+            _ => false,
+        };
+        if simple {
+            return expr.clone();
+        }
+        let name = self.names.fresh(name);
+        out.push(parse_quote!(let #name = #expr;));
+        path(&name)
+    }
+}
+
+fn is_path_of_fields(expr: &Expr) -> bool {
+    match expr {
+        Expr::Path(_) => true,
+        Expr::Field(field) => is_path_of_fields(&field.base),
+        _ => false,
+    }
+}
