@@ -232,6 +232,29 @@ fn from_checkpoints(x: &mut [f64], k: f64) -> f64 {
     weights[0] * weights[3]
 }
 
+#[differentiable]
+fn orbit(x: f64) -> f64 {
+    let mut y = x;
+    for _ in 0..50 {
+        y = logistic(y, 0.4);
+    }
+    y
+}
+
+/// Behind the loop that keeps most is one that keeps its exponentials.
+#[differentiable]
+fn orbits(x: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        total += orbit(x[i]);
+    }
+    let mut weights = 0.0;
+    for i in 0..x.len() {
+        weights += x[i].exp();
+    }
+    total - weights.ln()
+}
+
 /// What one more iteration adds to what is kept.
 macro_rules! per_iteration {
     ($function:ident: |$x:ident| $args:expr) => {{
@@ -297,4 +320,16 @@ fn of_writes() {
 fn of_integers() {
     let lookup: Vec<usize> = (0..48).map(|i| i * i % 13).collect();
     assert_eq!(per_iteration!(integers: |x| integers::args(x, &lookup[..x.len()])), 8.0);
+}
+
+/// An orbit is through before the next one begins: of its fifty numbers nothing is there any more.
+#[test]
+fn of_both_passes_at_once() {
+    let held = |n: usize| {
+        let mut g = orbits::gradient();
+        g.value_and_gradient(&vec![0.3; n]);
+        g.memory()
+    };
+    // The gradient, and an exponential at most.
+    assert!(held(48) - held(16) <= 32 * 16, "{} {}", held(48), held(16));
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::fusion::{Both, available, both, in_reach, separable};
+use crate::kept::Item;
 use crate::program::*;
 use crate::reverse::Reverse;
 
@@ -188,24 +189,27 @@ fn last_loop(program: &Program, block: BlockId) -> Option<usize> {
     }
 }
 
-/// The last loop of the function that keeps something and can as well come last, if that is not where it stands.
+/// The loop of the function that keeps most and can as well come last, if that is not where it stands: the last one that keeps what rules
+/// do, or else the last one that keeps something.
 pub(crate) fn sinking_loop(program: &Program, reverse: &Reverse) -> Option<usize> {
     if program.has_exits() {
         return None;
     }
     let statements = &program.blocks[BODY].statements;
-    let found = statements.iter().enumerate().rev().find_map(|(index, statement)| match &statement.kind {
-        StatementKind::For(f) if program.nested(f.body).iter().any(|b| !reverse.kept.is_empty(*b)) => {
-            Some((index, f))
-        }
-        _ => None,
-    });
-    let found = found.filter(|(index, f)| {
+    let last = |keeps: &dyn Fn(BlockId) -> bool| {
+        statements.iter().rposition(|statement| match &statement.kind {
+            StatementKind::For(f) => program.nested(f.body).iter().any(|block| keeps(*block)),
+            _ => false,
+        })
+    };
+    let of_rules =
+        |block| reverse.kept.items(block).iter().any(|(item, _)| matches!(item, Item::Residual(_)));
+    let found = [last(&of_rules), last(&|block| !reverse.kept.is_empty(block))];
+    found.into_iter().flatten().find(|index| {
         follows(program, BODY, *index)
-            && separable(program, f.body)
+            && separable(program, for_loop(program, BODY, *index).body)
             && program.sinks(&statements[*index], &statements[index + 1..])
-    });
-    found.map(|(index, _)| index)
+    })
 }
 
 /// Statements that matter follow the one with this number.
