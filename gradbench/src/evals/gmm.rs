@@ -1,6 +1,7 @@
 //! gmm: the posterior of a mixture of normal distributions.
 
 use ndarray::{Array2, Axis, s};
+use pullback::nn::log_sum_exp;
 use pullback::{mul_into, prelude::*};
 use serde_json::{Value, json};
 
@@ -9,18 +10,9 @@ use crate::input::{self, agree};
 use crate::task::{self, Task};
 
 fused! {
-    fn shifted_exp(x, top) {
-        (x - top).exp()
-    }
-
-    /// *Σ log xᵢ + aᵢ*
-    fn sum_of_logs(x, a) {
-        sum(x.ln() + a)
-    }
-
-    /// *w − ½·x*
-    fn log_density(x, w: T) {
-        w - 0.5 * x
+    /// *w − ½·Σ zᵢ²*
+    fn log_density(z, w: T; axis) {
+        w - 0.5 * sum(z * z)
     }
 }
 
@@ -125,13 +117,11 @@ fn log_likelihood(factors: &Array2<f64>, log_weights: &[f64], #[constant] x: &Ar
     for c in 0..k {
         let mut y = Array2::<f64>::zeros((d, n));
         mul_into(&mut y, &factors.slice(s![c * d..(c + 1) * d, ..]), x);
-        let squares = (&y * &y).sum_axis(Axis(0));
-        log_density(&mut terms.row_mut(c), &squares, log_weights[c]);
+        log_density(&mut terms.slice_mut(s![c..c + 1, ..]), &y, log_weights[c], Axis(0));
     }
-    let top = constant(terms.fold_axis(Axis(0), f64::NEG_INFINITY, |top, &term| top.max(term)));
-    let mut e = Array2::<f64>::zeros((k, n));
-    shifted_exp(&mut e, &terms, &top);
-    sum_of_logs(&e.sum_axis(Axis(0)), &top)
+    let mut logs = Array2::<f64>::zeros((1, n));
+    log_sum_exp(&mut logs, &terms, Axis(0));
+    logs.sum()
 }
 
 /// The functions of this eval.

@@ -7,9 +7,10 @@ use super::graph::*;
 use super::schedule::{Pass, Schedule};
 
 /// The kernel `name`: a type, for `inputs` arrays that are read and `outputs` that are written; to those of `totals` each row adds
-/// a number.
+/// a number. With an `axis` there may be several rows.
 pub(crate) fn kernel(
     name: &Ident,
+    axis: bool,
     graph: &Graph,
     schedule: &Schedule,
     totals: &[(usize, NodeId)],
@@ -33,19 +34,29 @@ pub(crate) fn kernel(
         for id in &pass.then {
             let slot = Literal::usize_unsuffixed(schedule.slots[id]);
             let value = value(graph, *id, &|id| number_of_row(graph, schedule, id));
-            steps.extend(quote!(r[#slot] = #value;));
+            steps.extend(quote! {
+                for l in 0..N::ROWS {
+                    let value = #value;
+                    #fused::PerRow::set(&mut r[#slot], l, value);
+                }
+            });
         }
     }
     for (port, id) in totals {
         let (port, value) = (Literal::usize_unsuffixed(*port), number_of_row(graph, schedule, *id));
-        steps.extend(quote!(row.add(#port, #value);));
+        steps.extend(quote! {
+            for l in 0..row.rows() {
+                row.add(#port, #value);
+            }
+        });
     }
     quote! {
         struct #name;
         #types
         impl<T: #fused::Real> #fused::Kernel<T, #inputs, #outputs, #rows> for #name {
+            const AXIS: bool = #axis;
             #[inline(always)]
-            fn row(row: &mut #fused::Row<'_, T, #inputs, #outputs>, r: &mut [T; #rows]) {
+            fn row<N: #fused::PerRow<T>>(row: &mut #fused::Row<'_, T, N, #inputs, #outputs>, r: &mut [N; #rows]) {
                 #steps
             }
         }
@@ -78,9 +89,9 @@ fn block(
         let far = elements(graph, schedule, pass, &nodes, false);
         quote! {
             #[allow(unused_variables)]
-            fn far(
+            fn far<N: #fused::PerRow<T>>(
                 x: [&#fused::Block<T>; #inputs],
-                r: &[T; #rows],
+                r: &[N; #rows],
                 y: &mut [#fused::Block<T>; #outputs],
                 s: &mut [#fused::Block<T>; #sums],
             ) {
@@ -98,9 +109,9 @@ fn block(
             const REDUCTIONS: [#fused::Reduction; #sums] = [#(#kinds),*];
             #[inline(always)]
             #[allow(unused_variables, unused_mut)]
-            fn near(
+            fn near<N: #fused::PerRow<T>>(
                 x: [&#fused::Block<T>; #inputs],
-                r: &[T; #rows],
+                r: &[N; #rows],
                 y: &mut [#fused::Block<T>; #outputs],
                 s: &mut [#fused::Block<T>; #sums],
             ) -> bool {
@@ -159,7 +170,7 @@ fn operand(graph: &Graph, schedule: &Schedule, id: NodeId) -> TokenStream {
     number_of_row(graph, schedule, id)
 }
 
-/// A node as an operand in the code for a row.
+/// A node as an operand in the code for row `l`.
 fn number_of_row(graph: &Graph, schedule: &Schedule, id: NodeId) -> TokenStream {
     match graph.node(id) {
         Node::Literal(bits) => {
@@ -170,7 +181,7 @@ fn number_of_row(graph: &Graph, schedule: &Schedule, id: NodeId) -> TokenStream 
         _ => match schedule.slots.get(&id) {
             Some(slot) => {
                 let slot = Literal::usize_unsuffixed(*slot);
-                quote!(r[#slot])
+                quote!(::pullback::__private::fused::PerRow::of(&r[#slot], l))
             }
             // An expression of numbers in the source.
             None => value(graph, id, &|id| number_of_row(graph, schedule, id)),

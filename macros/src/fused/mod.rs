@@ -122,7 +122,14 @@ impl Fused {
                 let plain = Schedule::new(&graph, &backward_outputs, rows.0, rows.1, rows.2);
                 let staged = staging::staged(&mut graph, &plain, arrays, &backward_outputs, rows);
                 let kernel = |name: &str, schedule: &Schedule, inputs: usize| {
-                    cpu::kernel(&format_ident!("{name}"), &graph, schedule, &of_numbers, (inputs, arrays))
+                    cpu::kernel(
+                        &format_ident!("{name}"),
+                        self.axis,
+                        &graph,
+                        schedule,
+                        &of_numbers,
+                        (inputs, arrays),
+                    )
                 };
                 let staged = staged.map(|s| (s.port, kernel("Staged", &s.schedule, arrays + 1)));
                 (Some(kernel("Both", &plain, arrays)), staged)
@@ -137,7 +144,7 @@ impl Fused {
         };
         let kernel = |name: &str, schedule: &Schedule, totals: &[(usize, NodeId)], ports| {
             let name = format_ident!("{name}");
-            let mut code = cpu::kernel(&name, &graph, schedule, totals, ports);
+            let mut code = cpu::kernel(&name, self.axis, &graph, schedule, totals, ports);
             code.extend(cuda::kernel(&name, &self.name, &graph, schedule, totals, ports));
             code
         };

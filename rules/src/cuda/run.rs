@@ -319,6 +319,7 @@ fn write<T: Real, const I: usize>(
         sinks: [Sink::at(Some(to), adds)],
         numbers: Numbers::Forgotten,
         of_rows: None,
+        value: Some(I),
     };
     run(device, text, 0, job).unwrap_or_else(failed);
 }
@@ -357,6 +358,7 @@ pub(super) fn inner<T: Real>(device: &Device, x: Place<T>, y: Place<T>) -> T {
         sinks: [],
         numbers: Numbers::Forgotten,
         of_rows: Sink::number(&mut sum).place,
+        value: None,
     };
     run(device, &INNER, 0, job).unwrap_or_else(failed);
     sum

@@ -1,13 +1,15 @@
 //! A call of a fused function: shapes, rows, and what is kept of each row.
 
+use std::marker::PhantomData;
+
 use ndarray::Axis;
 
 use super::dispatch::{self, Task};
 use super::layout::{Each, Layout, MOST_ARRAYS, Shape};
 use super::memory::{FusedKernel, Host, Memory};
 use super::operand::{MOST_AXES, Place, Sink, Source};
-use super::row::{Kernel, Row};
-use super::{Rank, Real};
+use super::row::{Kernel, PerRow, Row};
+use super::{Block, Rank, Real};
 use crate::shadow::ArrayCells;
 
 /// One call: what it is called in messages, along which axes rows run, and where its arrays are.
@@ -59,13 +61,16 @@ pub struct Job<'a, T, K, const I: usize, const O: usize> {
     pub(crate) sinks: [Sink<'a, T>; O],
     pub(crate) numbers: Numbers<'a, K>,
     pub(crate) of_rows: Option<Place<T>>,
+    /// Which of the arrays is the function's value. Forward and pullback go by how it lies, whatever else they read and write: so
+    /// rows come in the same order, in which their numbers are kept.
+    pub(crate) value: Option<usize>,
 }
 
 impl<T: Real, K, const I: usize, const O: usize> Job<'_, T, K, I, O> {
     /// Where all arrays are, and the order in which their elements are gone through.
     pub(crate) fn arrange(&self) -> (Each<Option<Place<T>>>, Layout, usize) {
         assert!(I + O < MOST_ARRAYS, "{}: too many operands", self.name);
-        arrange(&self.shape, self.along, &self.sources, &self.sinks, self.of_rows)
+        arrange(&self.shape, self.along, &self.sources, &self.sinks, self.of_rows, self.value)
     }
 }
 
@@ -75,18 +80,16 @@ fn arrange<T: Real, const I: usize, const O: usize>(
     sources: &[Source<'_, T>; I],
     sinks: &[Sink<'_, T>; O],
     of_rows: Option<Place<T>>,
+    value: Option<usize>,
 ) -> (Each<Option<Place<T>>>, Layout, usize) {
     let mut places: Each<Option<Place<T>>> = [None; MOST_ARRAYS];
     places[..I].iter_mut().zip(sources).for_each(|(place, source)| *place = Some(source.place));
     places[I..I + O].iter_mut().zip(sinks).for_each(|(place, sink)| *place = sink.place);
     places[I + O] = of_rows;
-    // The result, or else the first operand with the most elements.
-    let like = match sinks.last().is_some_and(|sink| sink.is_result) {
-        true => I + O - 1,
-        false => {
-            (0..I).rev().max_by_key(|i| sources[*i].place.lengths().iter().product::<usize>()).unwrap_or(0)
-        }
-    };
+    // Or else the first operand with the most elements.
+    let like = value.unwrap_or_else(|| {
+        (0..I).rev().max_by_key(|i| sources[*i].place.lengths().iter().product::<usize>()).unwrap_or(0)
+    });
     let layout = Layout::new(shape, along, &places[..=I + O], like);
     (places, layout, like)
 }
@@ -108,7 +111,7 @@ impl<M: Memory, const N: usize> Call<M, N> {
     {
         let lengths = self.lengths(&sources, y.place.as_ref(), false);
         let numbers = keep.map_or(Numbers::Forgotten, Numbers::Kept);
-        self.run::<L, R, K, T, N, 1>(lengths, sources, [y], numbers, None);
+        self.run::<L, R, K, T, N, 1>(lengths, sources, [y], numbers, None, Some(N));
     }
 
     /// The forward pass of a function of rows: the number behind the `K` that are kept goes to `y`.
@@ -122,7 +125,7 @@ impl<M: Memory, const N: usize> Call<M, N> {
     {
         let lengths = self.lengths(&sources, y.place.as_ref(), true);
         let numbers = keep.map_or(Numbers::Forgotten, Numbers::Kept);
-        self.run::<L, R, K, T, N, 0>(lengths, sources, [], numbers, y.place);
+        self.run::<L, R, K, T, N, 0>(lengths, sources, [], numbers, y.place, None);
     }
 
     /// The pullback of a function of elements. Behind the operands come the function's value and the gradient with respect
@@ -136,7 +139,7 @@ impl<M: Memory, const N: usize> Call<M, N> {
         L: FusedKernel<T, I, O, R>,
     {
         let lengths = Shape::of(sources[N].place.lengths());
-        self.run::<L, R, K, T, I, O>(lengths, sources, sinks, Numbers::Given(kept), None);
+        self.run::<L, R, K, T, I, O>(lengths, sources, sinks, Numbers::Given(kept), None, Some(N));
     }
 
     /// The pullback of a function of rows; the gradient with respect to the value of a row becomes the number behind the
@@ -151,7 +154,7 @@ impl<M: Memory, const N: usize> Call<M, N> {
         L: FusedKernel<T, N, N, R>,
     {
         let lengths = self.lengths(&sources, Some(&dy.place), true);
-        self.run::<L, R, K, T, N, N>(lengths, sources, sinks, Numbers::Given(kept), Some(dy.place));
+        self.run::<L, R, K, T, N, N>(lengths, sources, sinks, Numbers::Given(kept), Some(dy.place), None);
     }
 
     /// The shape of what is gone through. `y` has that shape, or length 1 along the axis if it is `reduced`.
@@ -202,11 +205,21 @@ impl<M: Memory, const N: usize> Call<M, N> {
         sinks: [Sink<'_, T>; O],
         numbers: Numbers<'_, M::Kept<T>>,
         of_rows: Option<Place<T>>,
+        value: Option<usize>,
     ) where
         L: FusedKernel<T, I, O, R>,
     {
         let Call { name, along, .. } = *self;
-        self.memory.run::<L, R, K, T, I, O>(Job { name, shape, along, sources, sinks, numbers, of_rows });
+        self.memory.run::<L, R, K, T, I, O>(Job {
+            name,
+            shape,
+            along,
+            sources,
+            sinks,
+            numbers,
+            of_rows,
+            value,
+        });
     }
 }
 
@@ -238,8 +251,8 @@ impl<const N: usize> Call<Host, N> {
         assert!(I + N < MOST_ARRAYS, "{}: too many operands", self.name);
         let operands = std::array::from_fn(|i| sources[i]);
         let shape = self.lengths(&operands, None, true);
-        let (_, alone, _) = arrange::<T, N, 0>(&shape, Along::All, &operands, &[], None);
-        let (places, layout, _) = arrange(&shape, Along::All, &sources, &sinks, None);
+        let (_, alone, _) = arrange::<T, N, 0>(&shape, Along::All, &operands, &[], None, None);
+        let (places, layout, _) = arrange(&shape, Along::All, &sources, &sinks, None, None);
         if !alone.inner.goes_like(&layout.inner) {
             return None;
         }
@@ -304,7 +317,7 @@ fn through<L, const R: usize, const K: usize, T: Real, const I: usize, const O: 
         adds: std::array::from_fn(|o| sinks[o].adds || emptied(&sinks[o], shape)),
         numbers,
         of_rows,
-        kernel: std::marker::PhantomData,
+        kernel: PhantomData,
     };
     // What goes element by element has no use for vector instructions.
     if T::CARRIES { rows.run() } else { dispatch::run(rows) }
@@ -350,7 +363,7 @@ struct Rows<'a, L, T, const I: usize, const O: usize, const R: usize, const K: u
     numbers: OfRow<'a, T>,
     /// One more array holds the number behind those that are kept.
     of_rows: bool,
-    kernel: std::marker::PhantomData<L>,
+    kernel: PhantomData<L>,
 }
 
 impl<L, T: Real, const I: usize, const O: usize, const R: usize, const K: usize> Task
@@ -359,45 +372,92 @@ where
     L: Kernel<T, I, O, R>,
 {
     #[inline(always)]
-    fn run(mut self) {
-        let Layout { outer, inner } = self.layout;
+    fn run(self) {
+        if L::AXIS && self.layout.side_by_side { self.through::<Block<T>>() } else { self.through::<T>() }
+    }
+}
+
+impl<L, T: Real, const I: usize, const O: usize, const R: usize, const K: usize> Rows<'_, L, T, I, O, R, K>
+where
+    L: Kernel<T, I, O, R>,
+{
+    /// One row at a time, or as many as there are lanes.
+    #[inline(always)]
+    fn through<N: PerRow<T>>(mut self) {
+        let Layout { outer, inner, .. } = self.layout;
         let (lines, length, strides) = inner.split();
+        let (outer, all, across) = if N::ROWS == 1 { (*outer, 1, [0; MOST_ARRAYS]) } else { outer.split() };
         let mut number = 0;
         let mut steps = outer.steps();
         while steps.next() {
-            let mut starts = self.starts;
-            for i in 0..=I + O {
-                starts[i] = starts[i].wrapping_offset(steps.offsets[i]);
+            let mut first = 0;
+            while first < all {
+                let rows = N::ROWS.min(all - first);
+                let mut starts = self.starts;
+                for i in 0..=I + O {
+                    starts[i] = starts[i].wrapping_offset(steps.offsets[i] + first as isize * across[i]);
+                }
+                self.some::<N>(
+                    Row {
+                        starts,
+                        wanted: self.wanted,
+                        adds: self.adds,
+                        lines: &lines,
+                        length,
+                        strides,
+                        rows,
+                        across,
+                        numbers: PhantomData,
+                    },
+                    number,
+                );
+                number += rows;
+                first += rows;
             }
-            let mut row =
-                Row { starts, wanted: self.wanted, adds: self.adds, lines: &lines, length, strides };
-            let mut r = [T::of(0.0); R];
-            let kept = number * K..(number + 1) * K;
-            if let OfRow::Seeded(seed, _) = &self.numbers {
-                r[0] = *seed;
-            }
-            if let OfRow::Given(given) = &self.numbers {
-                r[..K].copy_from_slice(&given[kept.clone()]);
-                if self.of_rows {
-                    // SAFETY: the layout says that this is an element of the array.
-                    r[K] = unsafe { *starts[I + O] };
+        }
+    }
+
+    /// The rows from `number` on.
+    #[inline(always)]
+    fn some<N: PerRow<T>>(&mut self, mut rows: Row<'_, T, N, I, O>, number: usize) {
+        // That of each row, if there is such an array.
+        let (start, across) = (rows.starts[I + O], rows.across[I + O]);
+        let of_rows = |row: usize| start.wrapping_offset(row as isize * across);
+        let mut r = [N::splat(T::of(0.0)); R];
+        match &self.numbers {
+            OfRow::Seeded(seed, _) => r[0] = N::splat(*seed),
+            OfRow::Given(given) => {
+                for l in 0..N::ROWS {
+                    // Lanes without a row of their own go along with the first one.
+                    let row = if l < rows.rows() { l } else { 0 };
+                    for k in 0..K {
+                        r[k].set(l, given[(number + row) * K + k]);
+                    }
+                    if self.of_rows {
+                        // SAFETY: the layout says that this is an element of the array.
+                        r[K].set(l, unsafe { *of_rows(row) });
+                    }
                 }
             }
-            L::row(&mut row, &mut r);
-            match &mut self.numbers {
-                OfRow::Given(_) => {}
-                OfRow::Seeded(_, value) => **value = r[1],
-                numbers => {
+            OfRow::Forgotten | OfRow::Kept(_) => {}
+        }
+        L::row(&mut rows, &mut r);
+        match &mut self.numbers {
+            OfRow::Given(_) => {}
+            OfRow::Seeded(_, value) => **value = r[1].of(0),
+            numbers => {
+                for row in 0..rows.rows() {
                     if let OfRow::Kept(keep) = numbers {
-                        keep[kept].copy_from_slice(&r[..K]);
+                        for k in 0..K {
+                            keep[(number + row) * K + k] = r[k].of(row);
+                        }
                     }
                     if self.of_rows {
                         // SAFETY: the layout says that this is an element of the array, which may be written.
-                        unsafe { *starts[I + O] = r[K] }
+                        unsafe { *of_rows(row) = r[K].of(row) }
                     }
                 }
             }
-            number += 1;
         }
     }
 }

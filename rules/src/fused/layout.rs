@@ -1,5 +1,6 @@
 //! In what order the elements of several arrays are gone through together.
 
+use super::LANES;
 use super::call::Along;
 use super::operand::{MOST_AXES, Place};
 
@@ -15,7 +16,12 @@ pub(crate) struct Layout {
     pub(crate) outer: Axes,
     /// Those within a row, the last one innermost.
     pub(crate) inner: Axes,
+    /// Adjacent elements are rather those of rows side by side than those of one row.
+    pub(super) side_by_side: bool,
 }
+
+/// As many rows are worth to be gone through side by side.
+const SOME: usize = LANES / 4;
 
 /// Some axes, with what a step along each is worth in each array.
 #[derive(Clone, Copy)]
@@ -90,11 +96,15 @@ impl Layout {
         order.iter_mut().enumerate().for_each(|(i, axis)| *axis = i);
         order.sort_by_key(|axis| std::cmp::Reverse(strides(*axis)[like].unsigned_abs()));
         let (mut outer, mut inner) = (Axes::none(places.len()), Axes::none(places.len()));
-        for i in order.iter().copied() {
-            let group = if along.contains(i) { &mut inner } else { &mut outer };
+        let mut across = false;
+        for i in order.iter().copied().filter(|i| lengths[*i] != 1) {
+            across = !along.contains(i);
+            let group = if across { &mut outer } else { &mut inner };
             group.push(lengths[i], strides(i));
         }
-        Layout { outer, inner }
+        let rows = outer.count.checked_sub(1).map_or(1, |last| outer.lengths[last]);
+        let side_by_side = rows >= SOME && across;
+        Layout { outer, inner, side_by_side }
     }
 }
 
@@ -103,11 +113,8 @@ impl Axes {
         Axes { arrays, count: 0, lengths: [1; MOST_AXES], strides: [[0; MOST_ARRAYS]; MOST_AXES] }
     }
 
-    /// Adds an axis within the others; one with the last if both are one to all arrays.
+    /// Adds an axis, longer than 1, within the others; one with the last if both are one to all arrays.
     fn push(&mut self, length: usize, strides: Each<isize>) {
-        if length == 1 {
-            return;
-        }
         if let Some(last) = self.count.checked_sub(1) {
             let whole = length as isize;
             if (0..self.arrays).all(|i| self.strides[last][i] == strides[i] * whole) {

@@ -1,6 +1,6 @@
 //! Element-wise functions of broadcast arrays, reductions, and functions of what is reduced: the engine behind `fused!`.
 //!
-//! The macro writes, for each function, a [`Kernel`]: code for a block of elements of a row, as often as the row has to be gone through.
+//! The macro writes, for each function, a [`Kernel`]: code for a block of elements, as often as a row has to be gone through.
 //! Everything else is here, once for all functions: [`operand`] what an array is, [`layout`] in what order elements are gone through,
 //! [`row`] how blocks are read, written and summed up, [`call`] how rows become a call, [`constants`] what meets dual numbers. The code is compiled for several
 //! instruction sets, of which [`dispatch`] chooses; all give the same bits.
@@ -22,7 +22,7 @@ pub use constants::{Operand, in_rooms};
 pub use math::Real;
 pub use memory::{Array, FusedKernel, Host, Memory, Old};
 pub use operand::{Sink, Source};
-pub use row::{Kernel, Pass, Reduction, Row};
+pub use row::{Kernel, Pass, PerRow, Reduction, Row};
 #[cfg(feature = "cuda")]
 pub use text::{DeviceKernel, PassText, Text};
 

@@ -1,12 +1,72 @@
-//! One row of a fused function, in passes over blocks of elements.
+//! Rows of a fused function, in passes over blocks of elements: those of one row, or one of each of several rows that lie side by side.
+
+use std::marker::PhantomData;
 
 use super::layout::{Axes, Each};
 use super::{Block, LANES, Real};
 
 /// What is computed of each row.
 pub trait Kernel<T: Real, const I: usize, const O: usize, const R: usize> {
+    /// There may be more rows than one.
+    const AXIS: bool;
     /// Goes through `row` as often as need be. `numbers` are those of the row: some are given, the others are computed.
-    fn row(row: &mut Row<'_, T, I, O>, numbers: &mut [T; R]);
+    fn row<N: PerRow<T>>(row: &mut Row<'_, T, N, I, O>, numbers: &mut [N; R]);
+}
+
+/// A number of a row; or, for a block of rows side by side, one of each.
+pub trait PerRow<T>: Copy {
+    /// Of how many rows.
+    const ROWS: usize;
+    /// The same for all.
+    fn splat(number: T) -> Self;
+    /// That of a row.
+    fn of(&self, row: usize) -> T;
+    /// Sets that of a row.
+    fn set(&mut self, row: usize, number: T);
+    /// What lanes of results amount to.
+    fn reduced(lanes: Block<T>, reduction: Reduction) -> Self;
+}
+
+impl<T: Real> PerRow<T> for T {
+    const ROWS: usize = 1;
+
+    #[inline(always)]
+    fn splat(number: T) -> T {
+        number
+    }
+    #[inline(always)]
+    fn of(&self, _: usize) -> T {
+        *self
+    }
+    #[inline(always)]
+    fn set(&mut self, _: usize, number: T) {
+        *self = number;
+    }
+    #[inline(always)]
+    fn reduced(lanes: Block<T>, reduction: Reduction) -> T {
+        reduction.all(lanes)
+    }
+}
+
+impl<T: Real> PerRow<T> for Block<T> {
+    const ROWS: usize = LANES;
+
+    #[inline(always)]
+    fn splat(number: T) -> Block<T> {
+        [number; LANES]
+    }
+    #[inline(always)]
+    fn of(&self, row: usize) -> T {
+        self[row]
+    }
+    #[inline(always)]
+    fn set(&mut self, row: usize, number: T) {
+        self[row] = number;
+    }
+    #[inline(always)]
+    fn reduced(lanes: Block<T>, _: Reduction) -> Block<T> {
+        lanes
+    }
 }
 
 /// One pass through a row: what is computed of a block of elements, and what becomes of it.
@@ -17,13 +77,17 @@ pub trait Pass<T: Real, const I: usize, const O: usize, const S: usize, const R:
     const WRITES: [bool; O];
     /// How the results of all elements become one.
     const REDUCTIONS: [Reduction; S];
-    /// Computes `y` and what is reduced, `s`, out of `x` and the numbers `r` of the row. The block may be longer than what is left of
-    /// the row.
+    /// Computes `y` and what is reduced, `s`, out of `x` and the numbers `r` of the row or rows. The block may be longer than what there is.
     ///
     /// Tells whether it could: vector code for periodic functions stops at [`Real::NEAR`].
-    fn near(x: [&Block<T>; I], r: &[T; R], y: &mut [Block<T>; O], s: &mut [Block<T>; S]) -> bool;
+    fn near<N: PerRow<T>>(
+        x: [&Block<T>; I],
+        r: &[N; R],
+        y: &mut [Block<T>; O],
+        s: &mut [Block<T>; S],
+    ) -> bool;
     /// Likewise, whatever the arguments.
-    fn far(x: [&Block<T>; I], r: &[T; R], y: &mut [Block<T>; O], s: &mut [Block<T>; S]) {
+    fn far<N: PerRow<T>>(x: [&Block<T>; I], r: &[N; R], y: &mut [Block<T>; O], s: &mut [Block<T>; S]) {
         let _ = (x, r, y, s);
         unreachable!("without periodic functions nothing is far");
     }
@@ -120,21 +184,29 @@ impl<T: Real> Ties<T> {
 #[repr(align(64))]
 struct Aligned<B>(B);
 
-/// A row of the arrays that go together: the first `I` are read, the other `O` are written.
-pub struct Row<'a, T, const I: usize, const O: usize> {
+/// A row of the arrays that go together, or several rows side by side: the first `I` arrays are read, the other `O` are written.
+pub struct Row<'a, T, N, const I: usize, const O: usize> {
     pub(super) starts: Each<*mut T>,
     /// Somebody wants what is computed for the array.
     pub(super) wanted: [bool; O],
     /// It is added to what is there.
     pub(super) adds: [bool; O],
-    /// The axes of the row but for the innermost,
+    /// The axes of a row but for the innermost,
     pub(super) lines: &'a Axes,
     /// and that one.
     pub(super) length: usize,
     pub(super) strides: Each<isize>,
+    /// How many rows there are,
+    pub(super) rows: usize,
+    /// and the way from one to the next.
+    pub(super) across: Each<isize>,
+    pub(super) numbers: PhantomData<N>,
 }
 
-impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
+impl<T: Real, N: PerRow<T>, const I: usize, const O: usize> Row<'_, T, N, I, O> {
+    /// Blocks consist of elements of several rows.
+    const SIDE_BY_SIDE: bool = N::ROWS > 1;
+
     /// How many elements the row has.
     #[inline(always)]
     pub fn count(&self) -> T {
@@ -146,6 +218,12 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
     pub fn number(&self, i: usize) -> T {
         // SAFETY: a number is there whatever the row.
         unsafe { *self.starts[i] }
+    }
+
+    /// How many rows there are.
+    #[inline(always)]
+    pub fn rows(&self) -> usize {
+        if Self::SIDE_BY_SIDE { self.rows } else { 1 }
     }
 
     /// Adds `value` to array `o` of those that are written, which is a number, if somebody wants it.
@@ -161,8 +239,8 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
     #[inline(always)]
     pub fn pass<P: Pass<T, I, O, S, R>, const S: usize, const R: usize>(
         &mut self,
-        numbers: &[T; R],
-    ) -> [T; S] {
+        numbers: &[N; R],
+    ) -> [N; S] {
         let zeros = [T::of(0.0); LANES];
         let Aligned(buffers) = &mut Aligned([zeros; I]);
         // What is computed of a block, which overwrites that of the one before.
@@ -171,7 +249,9 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
         for i in 0..S {
             results[i] = [P::REDUCTIONS[i].neutral(); LANES];
         }
-        let mut ties = [Ties::none(); S];
+        let mut ties = [[Ties::none(); LANES]; S];
+        // From one element of a block to the next, and from one block to the next.
+        let (within, step) = if Self::SIDE_BY_SIDE { (self.across, 1) } else { (self.strides, LANES) };
         let mut lines = self.lines.steps();
         while self.length > 0 && lines.next() {
             let mut starts = self.starts;
@@ -180,7 +260,7 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
             }
             // What is the same all along the line is read once.
             for i in 0..I {
-                if P::READS[i] && self.strides[i] == 0 {
+                if P::READS[i] && within[i] == 0 {
                     // SAFETY: the layout says that this is an element of the array, as the line is not empty.
                     buffers[i] = [unsafe { *starts[i] }; LANES];
                 }
@@ -189,17 +269,22 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
             let mut totals = [zeros; O];
             let mut begin = 0;
             while begin < self.length {
-                let n = LANES.min(self.length - begin);
+                let n = if Self::SIDE_BY_SIDE { self.rows } else { LANES.min(self.length - begin) };
                 let mut places: [*const Block<T>; I] = [&zeros; I];
                 for i in 0..I {
                     if !P::READS[i] {
                         continue;
                     }
                     let place = starts[i].wrapping_offset(begin as isize * self.strides[i]);
-                    let whole = n == LANES && self.strides[i] == 1;
-                    if !whole && self.strides[i] != 0 {
+                    let whole = n == LANES && within[i] == 1;
+                    if within[i] == 0 {
+                        if Self::SIDE_BY_SIDE && self.strides[i] != 0 {
+                            // SAFETY: the layout says that this is an element of the array.
+                            buffers[i] = [unsafe { *place }; LANES];
+                        }
+                    } else if !whole {
                         // SAFETY: the layout says that these elements are the array's.
-                        unsafe { read(place, self.strides[i], n, &mut buffers[i]) }
+                        unsafe { read(place, within[i], n, &mut buffers[i]) }
                     }
                     places[i] = if whole { place.cast() } else { &buffers[i] };
                 }
@@ -215,10 +300,11 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
                 for i in 0..S {
                     if T::CARRIES && P::REDUCTIONS[i] != Reduction::Sum {
                         for l in 0..n {
-                            ties[i].add(P::REDUCTIONS[i], s[i][l]);
+                            ties[i][if Self::SIDE_BY_SIDE { l } else { 0 }].add(P::REDUCTIONS[i], s[i][l]);
                         }
                     }
-                    if n == LANES {
+                    // Of rows that are not there, anything may be computed.
+                    if Self::SIDE_BY_SIDE || n == LANES {
                         for l in 0..LANES {
                             results[i][l] = P::REDUCTIONS[i].combine(results[i][l], s[i][l]);
                         }
@@ -232,37 +318,43 @@ impl<T: Real, const I: usize, const O: usize> Row<'_, T, I, O> {
                     if !P::WRITES[o] || !self.wanted[o] {
                         continue;
                     }
-                    let stride = self.strides[I + o];
-                    if self.adds[o] && stride == 0 {
+                    let place = starts[I + o].wrapping_offset(begin as isize * self.strides[I + o]);
+                    if self.adds[o] && within[I + o] == 0 {
                         for l in 0..n {
                             totals[o][l] += y[o][l];
                         }
-                    } else {
-                        let place = starts[I + o].wrapping_offset(begin as isize * stride);
-                        // SAFETY: the layout says that these elements are the array's, which may be written.
-                        unsafe {
-                            if n == LANES && stride == 1 {
-                                write(place, &y[o], self.adds[o]);
-                            } else {
-                                write_some(place, stride, n, &y[o], self.adds[o]);
-                            }
+                        if Self::SIDE_BY_SIDE {
+                            // SAFETY: the layout says that this is an element of the array, which may be written.
+                            unsafe { *place += Reduction::Sum.all(std::mem::replace(&mut totals[o], zeros)) }
+                        }
+                        continue;
+                    }
+                    // SAFETY: the layout says that these elements are the array's, which may be written.
+                    unsafe {
+                        if n == LANES && within[I + o] == 1 {
+                            write(place, &y[o], self.adds[o]);
+                        } else {
+                            write_some(place, within[I + o], n, &y[o], self.adds[o]);
                         }
                     }
                 }
-                begin += n;
+                begin += step;
             }
             for o in 0..O {
-                if P::WRITES[o] && self.wanted[o] && self.adds[o] && self.strides[I + o] == 0 {
+                let one = P::WRITES[o] && self.wanted[o] && self.adds[o] && within[I + o] == 0;
+                if one && !Self::SIDE_BY_SIDE {
                     // SAFETY: as above.
                     unsafe { *starts[I + o] += Reduction::Sum.all(totals[o]) }
                 }
             }
         }
-        let mut all = [T::of(0.0); S];
+        let mut all = [N::splat(T::of(0.0)); S];
         for i in 0..S {
-            all[i] = P::REDUCTIONS[i].all(results[i]);
+            all[i] = N::reduced(results[i], P::REDUCTIONS[i]);
             if T::CARRIES && P::REDUCTIONS[i] != Reduction::Sum {
-                all[i] = ties[i].share(all[i]);
+                for row in 0..N::ROWS {
+                    all[i].set(row, ties[i][row].share(all[i].of(row)));
+                }
             }
         }
         all

@@ -1,7 +1,7 @@
-use ndarray::{Array1, Array2, ArrayView2, ArrayViewMut2, Axis, MathCell, ShapeBuilder, Zip, s};
+use ndarray::{Array1, Array2, Array3, ArrayView2, ArrayViewMut2, Axis, MathCell, ShapeBuilder, Zip, s};
 
 use super::Real;
-use crate::nn::layer_norm;
+use crate::nn::{layer_norm, softmax};
 use crate::{DualNumber, Ignored, Rule, Shadow};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -123,6 +123,41 @@ fn layouts_f32() {
 #[test]
 fn layouts_of_dual_numbers() {
     in_every_layout::<DualNumber<f64, 1>>();
+}
+
+/// The value and what comes for it may be laid out in different ways: what is kept of each row finds it again.
+#[test]
+fn gradients_laid_out_otherwise() {
+    let shape = (3, 5, 40);
+    let element = |seed: f64| {
+        move |(i, j, k): (usize, usize, usize)| {
+            (seed + 0.7 * i as f64 + 0.31 * j as f64 + 1.3 * k as f64).sin()
+        }
+    };
+    for axis in [Axis(0), Axis(1), Axis(2)] {
+        for orders in (0..8).map(|bits| [1, 2, 4].map(|bit| bits & bit != 0)) {
+            let of = |by_columns: bool| shape.set_f(by_columns);
+            let x = Array3::from_shape_fn(of(orders[0]), element(0.1));
+            let mut y = Array3::zeros(of(orders[1]));
+            let mut dy = Array3::from_shape_fn(of(orders[2]), element(0.5));
+            let mut expected = Array3::zeros(shape);
+            Zip::from(expected.lanes_mut(axis)).and(x.lanes(axis)).and(dy.lanes(axis)).for_each(
+                |mut dx, x, dy| {
+                    let e = x.mapv(f64::exp);
+                    let p = &e / e.sum();
+                    let mean = p.dot(&dy);
+                    dx.assign(&(&p * &(&dy - mean)));
+                },
+            );
+            let mut dx = Array3::zeros(shape);
+            let mut rule = softmax::rule();
+            rule.forward(softmax::args(&mut y, &x, axis));
+            let shadows = (Shadow::new(dy.cell_view()), Shadow::new(dx.cell_view()), Ignored);
+            rule.pullback((), softmax::args(&mut y, &x, axis), shadows, ());
+            let error = (&dx - &expected).fold(0.0, |most: f64, e| most.max(e.abs()));
+            assert!(error < 1e-15, "{axis:?} {orders:?}: {error}");
+        }
+    }
 }
 
 pullback_macros::fused! {
