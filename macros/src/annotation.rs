@@ -119,6 +119,8 @@ impl Parser<'_> {
     /// The loop with this body, whose syntax is `tokens`, has been parsed.
     pub(crate) fn heed(&mut self, strategy: Option<Strategy>, body: BlockId, tokens: impl ToTokens) {
         if strategy.is_some() {
+            // The compiler knows no such attribute.
+            self.program.blocks[self.block].rewritten = true;
             self.name_places(body, tokens);
         }
         if let Some(Strategy::Store) = strategy {

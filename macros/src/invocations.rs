@@ -100,11 +100,14 @@ impl Parser<'_> {
         self.add(expr, ExprKind::Method { receiver, name: call.method.clone(), args })
     }
 
-    /// A method of a slice that finds a position, or whether something is there.
+    /// A method of a slice or a range that finds a position, or whether something is there.
     fn searches(&mut self, call: &syn::ExprMethodCall) -> bool {
         const POSITIONS: &[&str] = &["partition_point", "binary_search_by", "binary_search_by_key"];
         const TESTS: &[&str] = &["contains", "starts_with", "ends_with"];
         let one_of = |names: &[&str]| names.iter().any(|name| call.method == name);
+        if matches!(&*call.receiver, Syn::Paren(paren) if matches!(&*paren.expr, Syn::Range(_))) {
+            return one_of(&["contains"]);
+        }
         let Some(place) = self.place(&call.receiver).filter(|_| one_of(POSITIONS) || one_of(TESTS)) else {
             return false;
         };

@@ -473,6 +473,15 @@ impl<'p> Reverse<'p> {
 
     /// Undoes the binding of one variable.
     fn undo_binding(&mut self, variable: Option<VarId>, init: ExprId, at: &At) {
+        // The pullback of a call that gives a vector asks for a gradient, be it zero.
+        if let Some(id) = variable
+            && self.program.variables[id].active
+            && (self.program.variables[id].heap || self.is_pooled(id))
+            && self.program.exprs[init].active
+            && matches!(self.program.exprs[self.program.peel(init)].kind, ExprKind::Call { .. })
+        {
+            self.declare(id);
+        }
         if let Some(id) = variable
             && self.program.variables[id].heap
             && self.program.variables[id].active

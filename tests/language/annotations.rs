@@ -200,3 +200,31 @@ fn named_again(x: &[f64], k: f64) -> f64 {
 fn names_are_those_in_scope() {
     check_rule(named_again::rule, [(signal(4), 0.3), (vec![0.9, 0.4, -0.3, 1.4], 0.7)]);
 }
+
+/// Loops without gradient, in blocks that have a value.
+#[differentiable]
+fn of_constants(x: f64, n: usize) -> f64 {
+    let y = {
+        let mut weight = 0.3;
+        #[pullback(recompute)]
+        for _ in 0..n {
+            weight += 0.1;
+        }
+        x * x
+    };
+    y * if x > 0.5 {
+        let mut k = 0;
+        #[pullback(checkpoint = 2)]
+        while k < n {
+            k += 2;
+        }
+        k as f64
+    } else {
+        x
+    }
+}
+
+#[test]
+fn strategies_of_what_has_no_gradient() {
+    check_rule(of_constants::rule, [(1.3, 3), (0.2, 4)]);
+}

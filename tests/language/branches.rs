@@ -365,3 +365,21 @@ fn what_is_kept_and_told() {
     check_rule(costly_factors::rule, inputs());
     check_rule(numbers_after_calls::rule, inputs());
 }
+
+#[differentiable]
+fn square_if(x: f64, squared: bool) -> f64 {
+    if squared { x * x } else { x }
+}
+
+/// Ranges that a number is looked for in, elsewhere than in a condition.
+#[differentiable]
+fn within(x: f64, y: f64) -> f64 {
+    let inside = (0.1..0.8).contains(&(x * y));
+    let z = square_if(x, (0.5..=0.9).contains(&x));
+    if inside { z * y } else { z + y }
+}
+
+#[test]
+fn ranges() {
+    check_rule(within::rule, [(0.7, 0.4), (0.7, 1.5), (1.2, 0.3)]);
+}

@@ -304,3 +304,34 @@ fn moved_on() {
     );
     check_rule(moved::rule, [(vec![0.5, -0.4, 0.3], 0.7), (vec![0.7], 1.5), (vec![0.7], 0.5)]);
 }
+
+#[differentiable]
+fn squares(x: &[f64]) -> Vec<f64> {
+    x.iter().map(|v| v * v).collect()
+}
+
+/// Vectors in blocks, of which nothing comes out.
+#[differentiable]
+fn made_in_vain(x: &mut [f64], k: f64) -> f64 {
+    let first = if k > 0.5 {
+        let mut y = x.to_vec();
+        y[0] *= k;
+        y[0]
+    } else {
+        k
+    };
+    for _ in 0..2 {
+        let y = squares(x);
+        let z = y[0] * k;
+    }
+    let last = {
+        let y = squares(x);
+        y[0] * k
+    };
+    k * x[0]
+}
+
+#[test]
+fn unused() {
+    check_rule(made_in_vain::rule, [(vec![0.5, -0.4, 0.3], 0.7), (vec![0.7], 0.3)]);
+}
