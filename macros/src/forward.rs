@@ -793,7 +793,7 @@ impl<'p> Forward<'p> {
             None => (None, projections),
         };
         match (syntax, last) {
-            (syn::Expr::Index(place), Some(Projection::Index(index))) => {
+            (syn::Expr::Index(place), Some(Projection::Index(index) | Projection::Indexed(index, _))) => {
                 let base = self.place(&place.expr, rest, block);
                 let index = self.expr(*index, block);
                 quote!(#base[#index])
@@ -802,7 +802,10 @@ impl<'p> Forward<'p> {
                 let base = self.place(&place.base, rest, block);
                 quote!(#base.#member)
             }
-            (syn::Expr::MethodCall(call), Some(Projection::View(_, args))) => {
+            (
+                syn::Expr::MethodCall(call),
+                Some(Projection::View(_, args) | Projection::Selected(_, args, _)),
+            ) => {
                 let base = self.place(&call.receiver, rest, block);
                 let args: Vec<_> = args.iter().map(|arg| self.expr(*arg, block)).collect();
                 let view = &call.method;

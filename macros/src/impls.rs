@@ -17,6 +17,7 @@ use crate::folds;
 use crate::fragments::Ungroup;
 use crate::overloads;
 use crate::parameters::name_patterns;
+use crate::projections;
 use crate::signature::{self, Passing, Signature};
 use crate::traits;
 
@@ -62,6 +63,7 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
             (Some(_), _) => overloads::expand(block),
             (_, Some(operator)) => folds::expand(&block, &operator),
             _ if conversions::converts(path) => conversions::expand(&block),
+            _ if projections::index(&block).is_some() => projections::expand_index(&block),
             _ => traits::expand_impl(block),
         };
     }
@@ -70,7 +72,11 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
     let mut derived = TokenStream::new();
     for (item, mark) in block.items.iter().zip(marks) {
         if let (ImplItem::Fn(method), Some(recursive)) = (item, mark) {
-            match expand_method(&block, method, recursive) {
+            let expanded = match projections::selects(&method.sig) {
+                Some(part) => projections::expand_method(&block, method, part),
+                None => expand_method(&block, method, recursive),
+            };
+            match expanded {
                 Ok(tokens) => derived.extend(tokens),
                 Err(error) => errors.add(error),
             }
@@ -112,7 +118,8 @@ fn expand_method(block: &ItemImpl, method: &ImplItemFn, recursive: bool) -> syn:
     let generics = joined(&block.generics, &sig.generics);
     // Nobody else has names for the lifetimes of the `impl`.
     let owner = &signature::at("'_", &block.self_ty);
-    let signature = Signature::parse_in(&method.vis, &mut sig, &generics, Some(owner), &mut errors);
+    let mut signature = Signature::parse_in(&method.vis, &mut sig, &generics, Some(owner), &mut errors);
+    signature.selecting = projections::beside_methods(block, &signature.generics);
     Anonymous(&generics).visit_block_mut(&mut body);
     let tokens = derive(&signature, &body, &mut errors)?;
 

@@ -41,6 +41,13 @@ impl Parser<'_> {
         if let Some(place) = self.view(call) {
             return self.add(expr, ExprKind::Read(place));
         }
+        if let Some(kind) = self.known_to_select(call)
+            && let Some(place) = self.selected_by(call, kind)
+        {
+            let unique = self.selects_uniquely(call);
+            self.program.variables[place.base].memory |= unique;
+            return self.add(expr, ExprKind::Borrow { place, unique });
+        }
         if inert_method(&call.method.to_string()) {
             let inert = self.inert_expr(expr);
             self.have_checked(inert, call);

@@ -244,6 +244,7 @@ impl Program {
         for projection in &place.projections {
             kind = match (projection, kind) {
                 (Projection::Deref | Projection::View(..), kind) => kind,
+                (Projection::Indexed(_, kind) | Projection::Selected(_, _, kind), _) => kind.clone(),
                 (Projection::Index(index), kind @ Kind::Sequence(_))
                     if matches!(self.exprs[*index].syntax, Expr::Range(_)) =>
                 {

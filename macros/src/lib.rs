@@ -72,6 +72,7 @@ mod peeling;
 mod plan;
 mod privacy;
 mod program;
+mod projections;
 mod pull;
 mod purity;
 mod reach;
@@ -82,6 +83,7 @@ mod rows;
 mod rule;
 mod runs;
 mod scalar;
+mod selected;
 mod shadows;
 mod shortening;
 mod signature;
@@ -122,7 +124,7 @@ use proc_macro::TokenStream;
 ///
 /// * a free function, which stays as it is but for the `#[constant]`s;
 /// * an `impl`, or a trait: each method has a gradient then, unless it is marked `#[constant]`;
-/// * the `impl` of an operator, such as `Add`.
+/// * the `impl` of an operator, such as `Add`, or of `Index` and `IndexMut`.
 ///
 /// A parameter is *active*, that is, it has a gradient, unless it is marked `#[constant]` or its type carries none, such as an integer.
 ///

@@ -93,7 +93,9 @@ impl Program {
 impl Reverse<'_> {
     /// Where the pullback of an operator has an operand from. `needed` is whether the one of floats reads it.
     fn operand(&mut self, operand: ExprId, item: Item, needed: bool, at: &At) -> TokenStream {
-        if needed {
+        let by_mut = |e: ExprId| matches!(&self.program.exprs[e].kind, ExprKind::Read(place) if place.is_selected_mut());
+        // Two closures cannot borrow what a method takes by `&mut`.
+        if needed || self.program.tree(operand).into_iter().any(by_mut) {
             let value = self.value(operand, at);
             return quote!(|| #value);
         }

@@ -85,6 +85,8 @@ pub(crate) struct Parser<'e> {
     pub(crate) choices: HashMap<VarId, Rc<Choice>>,
     /// The types of variables, where the syntax tells.
     pub(crate) types: HashMap<VarId, syn::Type>,
+    /// The methods of `self` that return parts of it, and what is known of these.
+    pub(crate) selecting: Vec<(Ident, Kind)>,
 }
 
 pub(crate) const ERROR: &str = "an error carries no gradient: put `constant(…)` around what it is made of";
@@ -122,6 +124,7 @@ impl<'e> Parser<'e> {
             suspects: Suspects::of(signature, body),
             choices: HashMap::new(),
             types: HashMap::new(),
+            selecting: signature.selecting.clone(),
         };
         parser.program.blocks.push(Block::default());
         parser.program.scalars = signature.generics.scalars.clone();
@@ -387,9 +390,18 @@ impl<'e> Parser<'e> {
             },
             Syn::Index(index) => {
                 let mut place = self.place(&index.expr)?;
+                place.settle_part();
                 self.program.variables[place.base].parted = true;
+                let of_user = self.indexes_by_itself(&index.expr, &place, &index.index);
                 let position = self.expr(&index.index);
                 self.mark_inert(position);
+                if of_user {
+                    // Two indices are those of a matrix: see `pullback_rules::__private::number`.
+                    let pair = matches!(&*index.index, Syn::Tuple(_));
+                    let kind = if pair { Kind::Float } else { Kind::Unknown };
+                    place.projections.push(Projection::Indexed(position, kind));
+                    return Some(place);
+                }
                 if let Some(Projection::Index(part)) = place.projections.last()
                     && let Some(position) = self.within(*part, position)
                 {
@@ -402,11 +414,17 @@ impl<'e> Parser<'e> {
             }
             Syn::Field(field) => {
                 let mut place = self.place(&field.base)?;
+                place.settle_part();
                 self.program.variables[place.base].parted = true;
                 place.projections.push(Projection::Field(field.member.clone()));
                 Some(place)
             }
             Syn::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => {
+                if let Syn::MethodCall(call) = &*unary.expr
+                    && let Some(place) = self.selected_by(call, Kind::Unknown)
+                {
+                    return Some(place);
+                }
                 let mut place = self.place(&unary.expr)?;
                 let variable = &self.program.variables[place.base];
                 if place.projections.is_empty() && (variable.by_reference() || variable.referring) {
@@ -414,7 +432,10 @@ impl<'e> Parser<'e> {
                 }
                 Some(place)
             }
-            Syn::MethodCall(call) => self.view(call),
+            Syn::MethodCall(call) => match self.view(call) {
+                Some(place) => Some(place),
+                None => self.selected_by(call, self.selects_within(call)?),
+            },
             Syn::Paren(paren) => self.place(&paren.expr),
             Syn::Group(group) => self.place(&group.expr),
             _ => None,

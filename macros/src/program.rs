@@ -287,6 +287,10 @@ pub(crate) enum Projection {
     Deref,
     /// A view of an array: `x.row(i)`. Where it is written to, `x.row_mut(i)`.
     View(Ident, Vec<ExprId>),
+    /// What a user's `Index` selects: `x[(i, j)]`, and what that is taken to be.
+    Indexed(ExprId, Kind),
+    /// What the reference refers to that a user's method returns: `x.weights()`, likewise.
+    Selected(Ident, Vec<ExprId>, Kind),
 }
 
 pub(crate) struct Expr {
@@ -814,12 +818,19 @@ impl Statement {
     }
 }
 
+impl Projection {
+    /// What tells where it is in the shadow is a function of the user's.
+    pub(crate) fn is_of_user(&self) -> bool {
+        matches!(self, Projection::Indexed(..) | Projection::Selected(..))
+    }
+}
+
 impl Place {
     /// The index expressions on the way to the place.
     pub(crate) fn indices(&self) -> impl Iterator<Item = ExprId> + '_ {
         self.projections.iter().flat_map(|p| match p {
-            Projection::Index(e) => std::slice::from_ref(e).iter().copied(),
-            Projection::View(_, args) => args.iter().copied(),
+            Projection::Index(e) | Projection::Indexed(e, _) => std::slice::from_ref(e).iter().copied(),
+            Projection::View(_, args) | Projection::Selected(_, args, _) => args.iter().copied(),
             Projection::Field(_) | Projection::Deref => [].iter().copied(),
         })
     }

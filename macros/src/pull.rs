@@ -496,8 +496,7 @@ impl Reverse<'_> {
                 self.reads_memory(place.base, after, level);
                 self.present(place.base);
                 let base = &variable.unique;
-                let projections = self.projections_mut(&place.projections, at, level);
-                quote!(#base #projections)
+                self.part(quote!(#base), &place.projections, true, at, level)
             }
             None => self.place(place, at, level),
         };
@@ -506,7 +505,7 @@ impl Reverse<'_> {
         }
         let view = self.view(place.base);
         let whole = view.as_ref().or(local).expect("bound before the call");
-        let (whole, rest) = self.viewed(whole, place, at);
+        let (whole, rest) = self.viewed(whole, place, after.is_some(), at);
         let projections = self.projections(rest, at, level);
         if projections.is_empty() {
             return (text, Some(whole));
@@ -565,12 +564,10 @@ impl Reverse<'_> {
         self.reads_memory(place.base, after, level);
         self.present(place.base);
         let base = &variable.unique;
-        let projections = self.projections_mut(&place.projections, at, level);
-        match variable.by_reference() && projections.is_empty() {
-            // Coerced as needed, which may be to a shared reference.
-            true => quote!(#base),
-            false => quote!(&mut #base #projections),
-        }
+        let whole = place.projections.iter().all(|p| matches!(p, Projection::Deref));
+        let part = self.part(quote!(#base), &place.projections, true, at, level);
+        // Coerced as needed, which may be to a shared reference.
+        if variable.by_reference() && whole { part } else { quote!(&mut #part) }
     }
 
     /// What stands for the shadow of a borrowed argument.
@@ -592,7 +589,7 @@ impl Reverse<'_> {
         let level = self.top();
         let view = self.view(place.base);
         let whole = view.as_ref().or(local).expect("bound before the call");
-        let (whole, rest) = self.viewed(whole, place, at);
+        let (whole, rest) = self.viewed(whole, place, unique, at);
         let projections = self.projections(rest, at, level);
         if let (true, Some(ty)) = (projections.is_empty(), &variable.general) {
             // The compiler knows of no shorter lifetime, where the type is a parameter.

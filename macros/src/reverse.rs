@@ -552,10 +552,8 @@ impl<'p> Reverse<'p> {
                     versions: std::rc::Rc::new(self.levels[self.top()].current.clone()),
                 };
                 let level = self.top();
-                let base = &variable.unique;
-                let projections = self.projections(&assign.place.projections, at, level);
                 self.reads_memory(id, &after, level);
-                let place = deref(&assign.place, quote!(#base), projections);
+                let place = self.place_now(&assign.place, false, at, level);
                 let name = self.kept.fresh("y");
                 self.emit(quote!(let #name = #place;));
                 self.levels[level].temporaries.insert(value, name);
@@ -564,9 +562,7 @@ impl<'p> Reverse<'p> {
                 let level = self.top();
                 self.present(id);
                 let old = self.kept.keep(at.block, Item::Old(statement.id), "old");
-                let base = &variable.unique;
-                let projections = self.projections_mut(&assign.place.projections, at, level);
-                let place = deref(&assign.place, quote!(#base), projections);
+                let place = self.place_now(&assign.place, true, at, level);
                 self.emit(quote!(#place = #old;));
             }
         }
@@ -623,6 +619,15 @@ impl<'p> Reverse<'p> {
                     self.pull_root(assign.result, Some(d), at);
                 }
             }
+        }
+    }
+
+    /// A place of a variable in memory, with what that holds now.
+    fn place_now(&mut self, place: &Place, unique: bool, at: &At, level: usize) -> TokenStream {
+        let base = &self.program.variables[place.base].unique;
+        match &place.projections[..] {
+            [Projection::Deref] => quote!(*#base),
+            projections => self.part(quote!(#base), projections, unique, at, level),
         }
     }
 
@@ -879,11 +884,6 @@ fn steps_inclusively(range: &syn::Expr) -> bool {
         syn::Expr::MethodCall(call) => steps_inclusively(&call.receiver),
         _ => false,
     }
-}
-
-fn deref(place: &Place, base: TokenStream, projections: TokenStream) -> TokenStream {
-    let deref = place.projections.iter().any(|p| matches!(p, Projection::Deref));
-    if deref && projections.is_empty() { quote!(*#base) } else { quote!(#base #projections) }
 }
 
 /// `-d`

@@ -109,31 +109,49 @@ impl Reverse<'_> {
         quote!(#pool.take(&#name))
     }
 
-    /// The shadow of the last view on the way to a place, out of that of the whole variable, and what follows the view.
+    /// The shadow of the last view on the way to a place, out of that of the whole variable, and what follows the view. The place may be
+    /// one to be written to.
     pub(crate) fn viewed<'a>(
         &mut self,
         whole: &Ident,
         place: &'a Place,
+        unique: bool,
         at: &At,
     ) -> (Ident, &'a [Projection]) {
-        let (mut shadow, mut rest) = (whole.clone(), &place.projections[..]);
-        while let Some(i) = rest.iter().position(|p| matches!(p, Projection::View(..))) {
-            let level = self.top();
-            let path = self.projections(&rest[..=i], at, level);
-            let (part, cells) = (self.kept.fresh("cells"), Program::fresh("d"));
-            self.emit(quote!(let #part = #shadow.project(|#cells| #cells #path);));
-            (shadow, rest) = (part, &rest[i + 1..]);
+        let (mut shadow, mut first) = (whole.clone(), 0);
+        for (i, projection) in place.projections.iter().enumerate() {
+            shadow = match projection {
+                Projection::View(..) => {
+                    let level = self.top();
+                    let path = self.projections(&place.projections[first..=i], at, level);
+                    let (part, cells) = (self.kept.fresh("cells"), Program::fresh("d"));
+                    self.emit(quote!(let #part = #shadow.project(|#cells| #cells #path);));
+                    part
+                }
+                projection if projection.is_of_user() => {
+                    self.selected(&shadow, place, (first, i), unique, at)
+                }
+                _ => continue,
+            };
+            first = i + 1;
         }
-        (shadow, rest)
+        (shadow, &place.projections[first..])
     }
 
-    /// Likewise for a variable that may hold its shadow itself: views of that need no names.
-    fn held<'a>(&mut self, place: &'a Place, at: &At) -> (Ident, &'a [Projection]) {
+    /// Likewise for a variable that may hold its shadow itself: views of that need no names. The shadow of a variable is a view of cells
+    /// if the last part is true.
+    fn held<'a>(&mut self, place: &'a Place, unique: bool, at: &At) -> (Ident, &'a [Projection], bool) {
         let variable = &self.program.variables[place.base];
-        match variable.by_reference() {
-            true => self.viewed(&variable.shadow, place, at),
-            false => (variable.shadow.clone(), &place.projections),
+        if variable.by_reference() {
+            let (shadow, rest) = self.viewed(&variable.shadow, place, unique, at);
+            return (shadow, rest, true);
         }
+        if place.projections.iter().any(Projection::is_of_user) {
+            let whole = self.view_of(place.base, at);
+            let (shadow, rest) = self.viewed(&whole, place, unique, at);
+            return (shadow, rest, true);
+        }
+        (variable.shadow.clone(), &place.projections, false)
     }
 
     /// The slot that keeps the shadow of a local between calls.
@@ -187,6 +205,12 @@ impl Reverse<'_> {
             let cells = Program::fresh("d");
             return self.emit(quote!(#row.accumulate(|#cells| &#cells[#index], #d);));
         }
+        if place.projections.iter().any(Projection::is_of_user) {
+            let whole = self.view_of(place.base, at);
+            let (shadow, rest) = self.viewed(&whole, place, false, at);
+            let projections = self.projections(rest, at, level);
+            return self.add_to_cells(&shadow, &projections, d);
+        }
         let viewed = place.projections.iter().any(|p| matches!(p, Projection::View(..)));
         let projections = self.projections_mut(&place.projections, at, level);
         let shadow = &variable.shadow;
@@ -208,11 +232,9 @@ impl Reverse<'_> {
             if gathered {
                 return self.levels[level].out.contribute(contribution(shadow, Element::View));
             }
-            let (shadow, rest) = self.viewed(&shadow, place, at);
+            let (shadow, rest) = self.viewed(&shadow, place, false, at);
             let projections = if viewed { self.projections(rest, at, level) } else { projections };
-            let cells = Program::fresh("d");
-            let part = if projections.is_empty() { quote!(*#cells) } else { quote!(&#cells #projections) };
-            return self.emit(quote!(#shadow.accumulate(|#cells| #part, #d);));
+            return self.add_to_cells(&shadow, &projections, d);
         }
         let home = self.level_of(variable.block);
         if projections.is_empty() && home == level && self.levels[home].declared.insert(place.base) {
@@ -229,6 +251,13 @@ impl Reverse<'_> {
         } else {
             self.emit(quote!(__pb::accumulate(&mut #shadow #projections, #d);));
         }
+    }
+
+    /// Adds to a part of a shadow that is a view.
+    fn add_to_cells(&mut self, shadow: &Ident, projections: &TokenStream, d: &Cotangent) {
+        let cells = Program::fresh("d");
+        let part = if projections.is_empty() { quote!(*#cells) } else { quote!(&#cells #projections) };
+        self.emit(quote!(#shadow.accumulate(|#cells| #part, #d);));
     }
 
     /// The offset of an element from the index of the innermost loop, of an array that this does not write. Nobody reads its shadow
@@ -269,15 +298,15 @@ impl Reverse<'_> {
     /// The gradient with respect to a place, which is zero afterwards if it is `taken`.
     fn out_of_shadow(&mut self, place: &Place, at: &At, taken: bool) -> Cotangent {
         let level = self.top();
-        let (shadow, projections) = match self.own_element(place, level) {
-            Some((row, lane)) => (row, quote!([#lane])),
+        let (shadow, projections, view) = match self.own_element(place, level) {
+            Some((row, lane)) => (row, quote!([#lane]), self.program.variables[place.base].by_reference()),
             None => {
-                let (shadow, rest) = self.held(place, at);
-                (shadow, self.projections_to(rest, taken, at, level))
+                let (shadow, rest, view) = self.held(place, true, at);
+                (shadow, self.projections_to(rest, taken, at, level), view)
             }
         };
         let name = self.kept.fresh("d");
-        let value = if self.program.variables[place.base].by_reference() {
+        let value = if view {
             let (cells, method) = (Program::fresh("d"), Program::fresh(if taken { "take" } else { "read" }));
             let part = if projections.is_empty() { quote!(*#cells) } else { quote!(&#cells #projections) };
             quote!(#shadow.#method(|#cells| #part))

@@ -61,6 +61,8 @@ pub(crate) struct Signature {
     pub(crate) output: Type,
     /// The function runs on dual numbers, too.
     pub(crate) dual: bool,
+    /// The methods beside it that return parts of `self`, and what is known of these.
+    pub(crate) selecting: Vec<(Ident, Kind)>,
 }
 
 impl Signature {
@@ -117,8 +119,8 @@ impl Signature {
             }
             None => sig.ident.clone(),
         };
-        let (of_trait, vis, dual) = (None, vis.clone(), false);
-        Signature { vis, name, method, of_trait, generics, parameters, output, dual }
+        let (of_trait, vis, dual, selecting) = (None, vis.clone(), false, Vec::new());
+        Signature { vis, name, method, of_trait, generics, parameters, output, dual, selecting }
     }
 
     /// The function as it is called.

@@ -57,9 +57,21 @@ impl Parser<'_> {
             Some(Syn::Reference(reference)) => {
                 Some((referent(&reference.expr), reference.mutability.is_some()))
             }
-            Some(view @ Syn::MethodCall(call)) => Some((view, crate::arrays::is_written(&call.method))),
+            Some(view @ Syn::MethodCall(call))
+                if self.viewed(call).is_some() || self.known_to_select(call).is_some() =>
+            {
+                let unique = crate::arrays::is_written(&call.method) || self.selects_uniquely(call);
+                Some((view, unique))
+            }
             _ => None,
         };
+        if let (Pat::Ident(name), Some(syn::Type::Reference(reference))) = (pattern, ty)
+            && let Some(place) = syntax.and_then(|init| self.referred_part(init, &reference.elem))
+        {
+            let unique = reference.mutability.is_some();
+            self.program.variables[place.base].memory |= unique;
+            return Some(self.names_for_places(local, [(name.ident.clone(), place)], unique));
+        }
         if let (Pat::Ident(name), Some((borrowed, unique))) = (pattern, borrowed)
             && let Some(place) = self.place(borrowed)
         {
@@ -99,6 +111,9 @@ impl Parser<'_> {
             ty.cloned().or_else(|| syntax.and_then(|init| self.shape_of(init)).map(|shape| shape.to_type()));
         let known = known.or_else(|| self.type_of_copy(syntax?));
         let init = syntax.map(|e| self.expr(e));
+        if let (Some(init), Some(ty)) = (init, ty) {
+            self.tell_selected(init, self.program.kind_of_type(ty));
+        }
         let mut variables = Vec::new();
         let tuple = matches!(pattern, Pat::Tuple(_));
         match pattern {
@@ -342,13 +357,17 @@ impl Parser<'_> {
             return None;
         }
         let value = self.operand(right);
-        let Some(place) = self.place(left) else {
+        let Some(mut place) = self.place(left) else {
             self.errors.push(
                 left,
                 "cannot assign to this expression differentiably: assign to a variable or an element",
             );
             return None;
         };
+        if let (None, Some(Projection::Indexed(_, kind))) = (op, place.projections.last_mut()) {
+            // Nothing is computed with what was there.
+            *kind = self.program.kind_of(value);
+        }
         if !place.projections.is_empty() {
             self.program.variables[place.base].memory = true;
         } else if op.is_none() && self.program.kind_of(value) == Kind::Float {

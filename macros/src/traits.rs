@@ -50,7 +50,7 @@ fn returned(signature: &Signature) -> TokenStream {
 fn of_std(block: &ItemImpl) -> Option<(&Ident, &'static str)> {
     const ASSIGNS: &str = "`a += b` is taken to be `a = a + b`: mark the `impl` of the operator itself, and leave this one as it is";
     const REFERS: &str = "what hands out references to parts has no rule: leave this `impl` as it is, and in differentiable code read \
-         and write the fields, or call a method such as `fn get(&self, i: usize) -> f64`";
+         and write the fields, or call a method such as `fn get(&self, i: usize) -> &f64`";
     const OTHER: &str = "a method of this trait has no rule: write an associated function or a method, in an `impl` with `#[differentiable]`, \
          and call that";
     let name = &block.trait_.as_ref()?.0.segments.last()?.ident;
@@ -64,12 +64,7 @@ fn of_std(block: &ItemImpl) -> Option<(&Ident, &'static str)> {
         | ("MulAssign", "mul_assign")
         | ("DivAssign", "div_assign")
         | ("RemAssign", "rem_assign") => ASSIGNS,
-        ("Index", "index")
-        | ("IndexMut", "index_mut")
-        | ("Deref", "deref")
-        | ("DerefMut", "deref_mut")
-        | ("AsRef", "as_ref")
-        | ("AsMut", "as_mut") => REFERS,
+        ("Deref", "deref") | ("DerefMut", "deref_mut") | ("AsRef", "as_ref") | ("AsMut", "as_mut") => REFERS,
         ("TryFrom", "try_from")
         | ("Into", "into")
         | ("Default", "default")

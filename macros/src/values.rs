@@ -293,9 +293,32 @@ impl Reverse<'_> {
             return quote!(#row[#index]);
         }
         let base = if stored { variable.unique.clone() } else { self.definition(at.versions[&place.base]) };
-        let projections = self.projections_to(&place.projections, unique, at, level);
         let deref = place.projections.iter().any(|p| matches!(p, Projection::Deref));
-        if deref { quote!((*#base)#projections) } else { quote!(#base #projections) }
+        let base = if deref { quote!((*#base)) } else { quote!(#base) };
+        self.part(base, &place.projections, unique, at, level)
+    }
+
+    /// The part of `base` that `projections` lead to.
+    pub(crate) fn part(
+        &mut self,
+        base: TokenStream,
+        projections: &[Projection],
+        unique: bool,
+        at: &At,
+        level: usize,
+    ) -> TokenStream {
+        let selected = projections.iter().enumerate().rev().find_map(|(i, p)| match p {
+            Projection::Selected(method, args, _) => Some((i, method, args)),
+            _ => None,
+        });
+        let Some((i, method, args)) = selected else {
+            let projections = self.projections_to(projections, unique, at, level);
+            return quote!(#base #projections);
+        };
+        let whole = self.part(base, &projections[..i], unique, at, level);
+        let args: Vec<_> = args.iter().map(|arg| self.position(*arg, at, level)).collect();
+        let projections = self.projections_to(&projections[i + 1..], unique, at, level);
+        quote!((*#whole.#method(#(#args),*)) #projections)
     }
 
     /// `[i].field…`
@@ -323,28 +346,31 @@ impl Reverse<'_> {
         let mut tokens = TokenStream::new();
         for projection in projections {
             match projection {
-                Projection::Index(index) => {
-                    let at = self.program.frozen.get(index).unwrap_or(at);
-                    let text = self.text(*index, at, level);
-                    let kept = self.kept.name(at.block, Item::Value(*index)).is_some();
-                    // A range is not `Copy`.
-                    let range = kept && matches!(self.program.exprs[*index].syntax, syn::Expr::Range(_));
-                    tokens.extend(if range { quote!([#text.clone()]) } else { quote!([#text]) });
+                Projection::Index(index) | Projection::Indexed(index, _) => {
+                    let index = self.position(*index, at, level);
+                    tokens.extend(quote!([#index]));
                 }
                 Projection::Field(member) => tokens.extend(quote!(.#member)),
                 Projection::Deref => {}
                 Projection::View(view, args) => {
                     let view = if unique { crate::arrays::written(view) } else { view.clone() };
-                    let text = |arg: &ExprId| {
-                        let at = self.program.frozen.get(arg).unwrap_or(at);
-                        self.text(*arg, at, level)
-                    };
-                    let args: Vec<_> = args.iter().map(text).collect();
+                    let args: Vec<_> = args.iter().map(|arg| self.position(*arg, at, level)).collect();
                     tokens.extend(quote!(.#view(#(#args),*)));
                 }
+                Projection::Selected(..) => unreachable!("what stands before it has been put in front"),
             }
         }
         tokens
+    }
+
+    /// What a part is selected by.
+    pub(crate) fn position(&mut self, index: ExprId, at: &At, level: usize) -> TokenStream {
+        let at = self.program.frozen.get(&index).unwrap_or(at);
+        let text = self.text(index, at, level);
+        let kept = self.kept.name(at.block, Item::Value(index)).is_some();
+        // A range is not `Copy`.
+        let range = kept && matches!(self.program.exprs[index].syntax, syn::Expr::Range(_));
+        if range { quote!(#text.clone()) } else { text }
     }
 
     /// An expression for the value that `expr` had at `at`, for use at `level`.
@@ -503,7 +529,7 @@ impl Reverse<'_> {
         let expr = self.program.peel(expr);
         let level = self.top();
         let simple = match &self.program.exprs[expr].kind {
-            ExprKind::Read(_) => true,
+            ExprKind::Read(place) => !place.is_selected_mut(),
             ExprKind::Constant(_) => {
                 matches!(self.program.exprs[expr].syntax, syn::Expr::Lit(_) | syn::Expr::Path(_))
             }

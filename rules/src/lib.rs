@@ -51,6 +51,7 @@ mod rule;
 mod saved;
 mod scalar;
 mod schedule;
+mod select;
 mod shadow;
 mod snapshots;
 pub mod solve;
@@ -160,6 +161,10 @@ pub mod __private {
     pub use crate::rule::Rule;
     pub use crate::scalar::{ScalarRules, SinCosRule, cast_tangent};
     pub use crate::schedule::Schedule;
+    pub use crate::select::{
+        At, AtMut, PartShadow, ReturnsAReferenceTellItsType, Select, SelectMut, Whole, number, part_of,
+        shadow_for,
+    };
     pub use crate::shadow::{Accumulate, Differentiable, Element, Ignored, Shadow, cells, slice_cells};
     pub use crate::snapshots::{Snapshots, segments, spacing};
     pub use crate::sorting::{SortItem, Sorted};

@@ -114,6 +114,15 @@ impl<V: Copy> Shadow<V> {
         Shadow(self.0.as_ref().map(project))
     }
 
+    /// The shadow of a part, where it is found by what tells of shadows themselves.
+    #[inline(always)]
+    pub fn select<'s, W>(&'s self, select: impl FnOnce(&'s V) -> Shadow<W>) -> Shadow<W> {
+        match &self.0 {
+            Some(view) => select(view),
+            None => Shadow(None),
+        }
+    }
+
     /// Adds `gradient` to the element that `place` selects.
     #[inline(always)]
     pub fn accumulate<C: Accumulate>(self, place: impl FnOnce(&V) -> &C, gradient: C::Tangent) {

@@ -75,6 +75,7 @@ mod returned;
 mod rows;
 mod scalars;
 mod scratch;
+mod selected;
 mod shapes;
 mod shortening;
 mod sinking;

@@ -53,10 +53,10 @@ impl From<&Polar> for f64 {
 }
 
 #[differentiable]
-impl std::ops::Index<usize> for Polar {
-    type Output = f64;
-    fn index(&self, i: usize) -> &f64 {
-        if i == 0 { &self.0 } else { &self.1 }
+impl std::ops::Deref for Polar {
+    type Target = f64;
+    fn deref(&self) -> &f64 {
+        &self.0
     }
 }
 

@@ -250,7 +250,7 @@ impl Parser<'_> {
                     Type::Tuple(tuple) => tuple.elems.get(index.index as usize)?.clone(),
                     _ => return None,
                 },
-                Projection::Field(_) => return None,
+                Projection::Field(_) | Projection::Indexed(..) | Projection::Selected(..) => return None,
                 Projection::Index(index) => {
                     let range = matches!(self.program.exprs[*index].syntax, Expr::Range(_));
                     if range { ty } else { element(&ty)? }

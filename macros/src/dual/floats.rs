@@ -29,6 +29,7 @@ impl Signature {
             parameters: parameters.collect(),
             output: plain(&self.output),
             dual: self.dual,
+            selecting: self.selecting.clone(),
         };
         let name = &self.name;
         let ty = if self.generics.is_empty() { quote!(#name) } else { self.at(&f64) };

@@ -145,8 +145,8 @@ impl<'e> Parser<'e> {
             Expr::Paren(paren) => self.flow(&paren.expr, out),
             Expr::Group(group) => self.flow(&group.expr, out),
             Expr::MethodCall(call) => match self.flow_of_method(expr, out)? {
-                // A view by itself is gone through by its elements.
-                None if self.viewed(call).is_some() => {
+                // A view by itself is gone through by its elements, as is what a method of the user's returns a reference to.
+                None if self.viewed(call).is_some() || self.selects_within(call).is_some() => {
                     let unique = call.method.to_string().ends_with("_mut");
                     let access = if unique { Access::Unique } else { Access::Shared };
                     Ok(self.elements(expr, access, out))
