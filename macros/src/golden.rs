@@ -93,3 +93,8 @@ fn ring() {
 fn cholesky() {
     check("cholesky");
 }
+
+#[test]
+fn log_sum_exp() {
+    check("log_sum_exp");
+}

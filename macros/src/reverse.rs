@@ -657,7 +657,7 @@ impl<'p> Reverse<'p> {
         let blocks = if counts.is_empty() { self.blocks(f, at) } else { None };
         let Undone { body, stencil, hoisted, counting, rows } =
             self.undo_iteration(f, at, counts, blocks.clone());
-        if blocks.is_some() && !self.kept.is_empty(f.body) {
+        if blocks.is_some() && !self.keeps_values_alone(f.body) {
             self.missed |= self.unblocked.insert(f.body);
         }
         if body.is_empty() && self.kept.is_empty(f.body) {
@@ -695,7 +695,9 @@ impl<'p> Reverse<'p> {
             let moves = stencil.finish_blocks(self.program, blocks, bounds, &fresh, &mut self.kept);
             let Moves { before, within, block, after } = moves;
             let index = &self.program.variables[index].unique;
-            let whole = blocks.run((index, &range), &rows, &quote!(#body #within), &block);
+            let residuals =
+                (!self.kept.is_empty(f.body)).then(|| (self.stack(statement.id), self.kept.pattern(f.body)));
+            let whole = blocks.run((index, &range), residuals, &rows, &quote!(#body #within), &block);
             let Hoisted { before: copies, after: back } = hoisted;
             return self.emit(quote!(#before #copies #whole #after #back));
         }

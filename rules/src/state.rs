@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::vec::Drain;
 
 use crate::function::for_tuples;
 use crate::schedule::thin;
@@ -97,6 +98,14 @@ impl<T> Stack<T> {
     pub fn run_through<I: Iterator>(&mut self, indices: I) -> impl Iterator<Item = (I::Item, T)> {
         let residuals = self.take(indices.size_hint().0);
         indices.zip(InOrder { next: 0, residuals })
+    }
+
+    /// The residuals of all iterations over `indices`, in the order in which these ran.
+    #[inline(always)]
+    pub fn all<I: Iterator>(&mut self, indices: &I) -> Drain<'_, T> {
+        let count = indices.size_hint().0;
+        let start = self.0.len().checked_sub(count).expect("a pullback follows its forward");
+        self.0.drain(start..)
     }
 
     /// Takes the latest `count` off.
@@ -448,6 +457,17 @@ mod tests {
         room.push(vec![7]);
         drop(room);
         assert_eq!(stack.unwind(0..1).next(), Some((0, vec![7])));
+    }
+
+    #[test]
+    fn all_residuals_in_their_order() {
+        let mut stack = Stack::new();
+        for count in [0, 1, 40] {
+            stack.push(7);
+            (0..count).for_each(|i| stack.push(i));
+            assert_eq!(stack.all(&(0..count)).as_slice(), (0..count).collect::<Vec<_>>());
+            assert_eq!((stack.pop(), stack.pending()), (7, 0));
+        }
     }
 
     /// Memory may have room for it, of an earlier call.
