@@ -532,25 +532,7 @@ impl<'p> Reverse<'p> {
             return self.undo_vector_assign(assign, statement);
         }
         if variable.memory {
-            let output = variable.origin == Origin::Unique
-                && assign.op.is_none()
-                && self.program.exprs[value].active
-                && matches!(self.program.exprs[value].kind, ExprKind::Method { .. });
-            if output {
-                // The place still holds the value of the method that was assigned to it.
-                let after = At {
-                    block: at.block,
-                    versions: std::rc::Rc::new(self.levels[self.top()].current.clone()),
-                };
-                let level = self.top();
-                let base = &variable.unique;
-                let projections = self.projections(&assign.place.projections, at, level);
-                self.reads_memory(id, &after, level);
-                let place = deref(&assign.place, quote!(#base), projections);
-                let name = self.kept.fresh("y");
-                self.emit(quote!(let #name = #place;));
-                self.levels[level].temporaries.insert(value, name);
-            }
+            self.reuse_assigned(assign, value, at);
             if self.needs_undo(id, at) && !self.is_swept(id) {
                 let level = self.top();
                 self.present(id);
@@ -874,7 +856,7 @@ fn steps_inclusively(range: &syn::Expr) -> bool {
     }
 }
 
-fn deref(place: &Place, base: TokenStream, projections: TokenStream) -> TokenStream {
+pub(crate) fn deref(place: &Place, base: TokenStream, projections: TokenStream) -> TokenStream {
     let deref = place.projections.iter().any(|p| matches!(p, Projection::Deref));
     if deref && projections.is_empty() { quote!(*#base) } else { quote!(#base #projections) }
 }
