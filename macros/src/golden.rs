@@ -98,3 +98,8 @@ fn cholesky() {
 fn log_sum_exp() {
     check("log_sum_exp");
 }
+
+#[test]
+fn triangle() {
+    check("triangle");
+}
