@@ -269,6 +269,22 @@ macro_rules! per_iteration {
     }};
 }
 
+/// The quotient is where it was assigned to, so that nobody needs the sum.
+#[differentiable]
+fn forward_substitution(x: &[f64], k: f64) -> f64 {
+    let mut z = vec![0.0; x.len()];
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        let mut s = 1.0;
+        for j in 0..i {
+            s -= k * z[j];
+        }
+        z[i] = s / x[i];
+        total += z[i];
+    }
+    total
+}
+
 #[test]
 fn of_sums() {
     assert_eq!(per_iteration!(sum_of_squares: |x| sum_of_squares::args(x)), 0.0);
@@ -307,6 +323,8 @@ fn of_writes() {
     // takes longer to compute once more.
     assert_eq!(per_iteration!(in_place: |x| in_place::args(x, 0.7)), 16.0);
     assert_eq!(per_iteration!(clip: |x| clip::args(x)), 8.0);
+    // Again the overwritten element alone.
+    assert_eq!(per_iteration!(forward_substitution: |x| forward_substitution::args(x, 0.7)), 8.0);
     let y = [0.3; 48];
     assert_eq!(per_iteration!(add_outer_product: |x| add_outer_product::args(x, &y, 9)), 8.0);
     let mut a: Vec<f64> = (0..64).map(|e| if e % 9 == 0 { 2.0 } else { 0.1 }).collect();

@@ -5,7 +5,7 @@
 //! afterwards; both run in vectors, with checks of bounds before them.
 //!
 //! It takes iterations that are formulas: arithmetic on numbers and on elements at fixed distances from the index. Since each block has
-//! to be begun and ended, they have to be long ones.
+//! to be begun and ended, they have to be long ones, unless the values of functions are kept, which takes longer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,6 +14,8 @@ use quote::quote;
 use syn::Ident;
 
 use crate::fusion::{added_to, read_in};
+use crate::kept::Item;
+use crate::kind::reused_method;
 use crate::program::*;
 use crate::reverse::{Level, Reverse};
 use crate::rows::{Holder, Row, same_before};
@@ -35,20 +37,33 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// The loop, of which `rows` stand before a block, and `after` behind one.
+    /// The loop, of which `rows` stand before a block, and `after` behind one. What iterations have kept is on a stack, if at all.
     pub(crate) fn run(
         &self,
         (index, range): (&Ident, &TokenStream),
+        residuals: Option<(Ident, TokenStream)>,
         rows: &TokenStream,
         body: &TokenStream,
         after: &TokenStream,
     ) -> TokenStream {
         let Blocks { first, len, lane } = self;
+        let (kept, row) = (Program::fresh("kept"), Program::fresh("kept_row"));
+        let (start, take, residual) = match residuals {
+            Some((stack, pattern)) => (
+                quote!(let #kept = #stack.all(&(#range)); let mut #kept = #kept.as_slice();),
+                quote!(let #row; (#row, #kept) = #kept.split_at(#len);),
+                quote!(let #pattern = #row[#lane];),
+            ),
+            None => Default::default(),
+        };
         quote! {
+            #start
             for (#first, #len) in __pb::blocks(#range) {
+                #take
                 #rows
                 for #lane in 0..#len {
                     let #index = #first + #lane;
+                    #residual
                     #body
                 }
                 #after
@@ -69,7 +84,7 @@ impl Reverse<'_> {
         let known = bounds(program, f).is_some()
             && same_before(program, f.range, before, before)
             && self.replayable(f.range, before, self.top());
-        let formula = Formula::of(program, f.body, index).filter(|_| known)?;
+        let formula = Formula::of(program, f.body, index, self.keeping.reuses(f.body)).filter(|_| known)?;
         formula.pays().then(|| Blocks {
             first: self.kept.fresh("first"),
             len: self.kept.fresh("len"),
@@ -79,6 +94,13 @@ impl Reverse<'_> {
 }
 
 impl Reverse<'_> {
+    /// The block, of which the formula has been undone, keeps nothing but values of methods.
+    pub(crate) fn keeps_values_alone(&self, body: BlockId) -> bool {
+        let items = self.kept.items(body);
+        items.is_empty()
+            || self.keeping.reuses(body) && items.iter().all(|(item, _)| matches!(item, Item::Value(_)))
+    }
+
     /// The element as one of those that a block goes through, if the innermost loop runs in blocks.
     pub(crate) fn element_of_block(
         &mut self,
@@ -122,12 +144,15 @@ struct Formula<'p> {
     indexes: bool,
     /// Its operations on active numbers.
     work: usize,
+    /// Methods whose values are kept may occur, and do.
+    reuses: bool,
+    reused: bool,
     /// The arrays that it writes to, by what they share memory with, and the distance of the element.
     written: BTreeMap<VarId, i64>,
 }
 
 impl<'p> Formula<'p> {
-    fn of(program: &'p Program, body: BlockId, index: VarId) -> Option<Self> {
+    fn of(program: &'p Program, body: BlockId, index: VarId, reuses: bool) -> Option<Self> {
         let mut formula = Formula {
             program,
             body,
@@ -136,6 +161,8 @@ impl<'p> Formula<'p> {
             common: BTreeSet::new(),
             indexes: false,
             work: 0,
+            reuses,
+            reused: false,
             written: BTreeMap::new(),
         };
         let block = &program.blocks[body];
@@ -151,7 +178,7 @@ impl<'p> Formula<'p> {
         let wide = |offsets: &BTreeSet<i64>| offsets.last().zip(offsets.first()).map_or(0, |(m, l)| m - l);
         let widths: Vec<i64> = self.offsets.values().map(wide).collect();
         self.indexes
-            && self.work >= LEAST_WORK
+            && (self.work >= LEAST_WORK || self.reused)
             && widths.iter().all(|width| *width <= WIDEST)
             && (widths.iter().any(|width| *width > 0) || !self.common.is_empty())
     }
@@ -206,7 +233,9 @@ impl<'p> Formula<'p> {
                 self.expr(*left) && self.expr(*right)
             }
             ExprKind::Method { receiver, name, args } => {
-                (name == "sqrt" || name == "recip" || name == "mul_add")
+                let reused = self.reuses && reused_method(&name.to_string());
+                self.reused |= reused;
+                (name == "sqrt" || name == "recip" || name == "mul_add" || reused)
                     && self.expr(*receiver)
                     && args.iter().all(|arg| self.expr(*arg))
             }

@@ -96,13 +96,10 @@ impl Reverse<'_> {
 
     /// What the integer is, by the index of a loop over a range.
     fn by_index(&mut self, count: &Count, level: usize) -> Option<TokenStream> {
-        let (index, range, at) = self.levels[level].counter.clone().filter(|_| level > 0)?;
-        let outer = level - 1;
-        if count.changes.iter().any(|change| change.within.is_some()) || !self.replayable(range, &at, outer) {
+        if count.changes.iter().any(|change| change.within.is_some()) {
             return None;
         }
-        let bounds: syn::ExprRange = syn::parse2(self.text(range, &at, outer)).ok()?;
-        let first = bounds.start.filter(|_| matches!(bounds.limits, syn::RangeLimits::HalfOpen(_)))?;
+        let (index, first, _, at) = self.half_open(level)?;
         let (id, _) = self.program.blocks[self.levels[level].block]
             .entries
             .iter()
@@ -111,6 +108,44 @@ impl Reverse<'_> {
         let index = &self.program.variables[index].unique;
         let by = Literal::i64_unsuffixed(count.changes.iter().map(|change| change.by).sum());
         Some(quote!(__pb::counted(#start, __pb::since(#first, #index), #by)))
+    }
+
+    /// The index of the loop at `level` over a range without its end, the first one, the range, and what is known where it stands.
+    fn half_open(&mut self, level: usize) -> Option<(VarId, Box<syn::Expr>, TokenStream, At)> {
+        let (index, range, at) = self.levels[level].counter.clone().filter(|_| level > 0)?;
+        if !self.replayable(range, &at, level - 1) {
+            return None;
+        }
+        let range = self.text(range, &at, level - 1);
+        let bounds: syn::ExprRange = syn::parse2(range.clone()).ok()?;
+        let first = bounds.start.filter(|_| matches!(bounds.limits, syn::RangeLimits::HalfOpen(_)))?;
+        bounds.end.is_some().then_some((index, first, range, at))
+    }
+
+    /// The row of elements that the loop at `level` goes through with an index that it counts up by ones: where the row starts, how long it
+    /// is, and the number of an iteration's element in it.
+    pub(crate) fn counted_row(
+        &mut self,
+        position: ExprId,
+        at: &At,
+        level: usize,
+    ) -> Option<(TokenStream, TokenStream, TokenStream)> {
+        let program = self.program;
+        let ExprKind::Read(place) = &program.exprs[program.peel(position)].kind else { return None };
+        let entry = at.versions.get(&place.base).filter(|_| place.projections.is_empty())?;
+        let count = self.levels[level].counts.iter().find(|count| count.entry == *entry)?;
+        let by: i64 = count.changes.iter().map(|change| change.by).sum();
+        if by != 1 || count.changes.iter().any(|change| change.within.is_some()) {
+            return None;
+        }
+        let (index, first, range, at) = self.half_open(level)?;
+        let start = self.definition(*at.versions.get(&place.base)?);
+        let index = &program.variables[index].unique;
+        Some((
+            quote!(#start),
+            quote!(__pb::iterations(&(#range)) as usize),
+            quote!(__pb::since(#first, #index) as usize),
+        ))
     }
 
     /// What stands before a loop that counts back.

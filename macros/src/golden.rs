@@ -93,3 +93,13 @@ fn ring() {
 fn cholesky() {
     check("cholesky");
 }
+
+#[test]
+fn log_sum_exp() {
+    check("log_sum_exp");
+}
+
+#[test]
+fn triangle() {
+    check("triangle");
+}

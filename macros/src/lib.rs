@@ -6,6 +6,7 @@ mod aggregates;
 mod annotation;
 mod arms;
 mod arrays;
+mod assigned;
 mod blocks;
 mod breaks;
 mod callable;

@@ -541,23 +541,7 @@ impl<'p> Reverse<'p> {
             return self.undo_vector_assign(assign, statement);
         }
         if variable.memory {
-            let output = variable.origin == Origin::Unique
-                && assign.op.is_none()
-                && self.program.exprs[value].active
-                && matches!(self.program.exprs[value].kind, ExprKind::Method { .. });
-            if output {
-                // The place still holds the value of the method that was assigned to it.
-                let after = At {
-                    block: at.block,
-                    versions: std::rc::Rc::new(self.levels[self.top()].current.clone()),
-                };
-                let level = self.top();
-                self.reads_memory(id, &after, level);
-                let place = self.place_now(&assign.place, false, at, level);
-                let name = self.kept.fresh("y");
-                self.emit(quote!(let #name = #place;));
-                self.levels[level].temporaries.insert(value, name);
-            }
+            self.reuse_assigned(assign, value, at);
             if self.needs_undo(id, at) && !self.is_swept(id) {
                 let level = self.top();
                 self.present(id);
@@ -623,7 +607,7 @@ impl<'p> Reverse<'p> {
     }
 
     /// A place of a variable in memory, with what that holds now.
-    fn place_now(&mut self, place: &Place, unique: bool, at: &At, level: usize) -> TokenStream {
+    pub(crate) fn place_now(&mut self, place: &Place, unique: bool, at: &At, level: usize) -> TokenStream {
         let base = &self.program.variables[place.base].unique;
         match &place.projections[..] {
             [Projection::Deref] => quote!(*#base),
@@ -671,7 +655,7 @@ impl<'p> Reverse<'p> {
         let blocks = if counts.is_empty() { self.blocks(f, at) } else { None };
         let Undone { body, stencil, hoisted, counting, rows } =
             self.undo_iteration(f, at, counts, blocks.clone());
-        if blocks.is_some() && !self.kept.is_empty(f.body) {
+        if blocks.is_some() && !self.keeps_values_alone(f.body) {
             self.missed |= self.unblocked.insert(f.body);
         }
         if body.is_empty() && self.kept.is_empty(f.body) {
@@ -709,7 +693,9 @@ impl<'p> Reverse<'p> {
             let moves = stencil.finish_blocks(self.program, blocks, bounds, &fresh, &mut self.kept);
             let Moves { before, within, block, after } = moves;
             let index = &self.program.variables[index].unique;
-            let whole = blocks.run((index, &range), &rows, &quote!(#body #within), &block);
+            let residuals =
+                (!self.kept.is_empty(f.body)).then(|| (self.stack(statement.id), self.kept.pattern(f.body)));
+            let whole = blocks.run((index, &range), residuals, &rows, &quote!(#body #within), &block);
             let Hoisted { before: copies, after: back } = hoisted;
             return self.emit(quote!(#before #copies #whole #after #back));
         }

@@ -6,6 +6,8 @@
 //! iteration it cannot use vector instructions. The reverse pass takes the row out before the loop, with one check, and goes
 //! through that.
 //!
+//! An integer that the loop counts up by ones, `a[k]` with `k += 1`, goes through a row as well.
+//!
 //! Of a local array and of what a `&mut` refers to, values are taken out where the loop writes none of them. The shadow of a local
 //! array becomes cells, of which several rows can be had: as in `l[i * n + k] * l[j * n + k]`, of which nobody knows whether `i` is
 //! `j`. The optimiser asks that before the loop.
@@ -108,7 +110,7 @@ impl Reverse<'_> {
     ) -> Option<(Row, TokenStream)> {
         let program = self.program;
         let Level { block, index, rows, .. } = &self.levels[level];
-        let (index, count, before) = ((*index)?, rows.count.clone()?, rows.before.clone());
+        let (index, count, before) = ((*index)?, rows.count.clone(), rows.before.clone());
         let there = match holder {
             // Nothing is written to it meanwhile.
             Holder::Value => same_version(place.base, at, &before),
@@ -116,19 +118,39 @@ impl Reverse<'_> {
         };
         let variable = &program.variables[place.base];
         let stays = variable.has_rows() || there && (holder != Holder::Shadow || variable.fixed);
-        let (around, start) = program.row(place, index).filter(|_| stays && at.block == *block)?;
-        // The part stands where its name has been bound.
-        let of_part = around.indices().map(|range| (range, program.frozen[&range].clone()));
-        let fixed = of_part.chain(start.map(|start| (start, at.clone())));
-        for (e, at) in fixed {
-            if !same_before(program, e, &at, &before) || !self.free(e, &before, level - 1) {
-                return None;
-            }
+        if !stays || at.block != *block {
+            return None;
         }
-        let part = self.projections(&around.projections, at, level - 1);
+        if let Some((around, position)) = program.slice_of(place)
+            && let Some((start, count, number)) = self.counted_row(position, at, level)
+        {
+            let part = self.part_of_row(&around, &before, level)?;
+            return Some((Row { part, start, count }, number));
+        }
+        let (count, (around, start)) = (count?, program.row(place, index)?);
+        if start.is_some_and(|start| {
+            !same_before(program, start, at, &before) || !self.free(start, &before, level - 1)
+        }) {
+            return None;
+        }
+        let part = self.part_of_row(&around, &before, level)?;
         let start = start.map_or(quote!(0), |start| self.text(start, &before, level - 1));
         let name = &program.variables[index].unique;
         Some((Row { part, start, count }, quote!(#name)))
+    }
+
+    /// The part of an array in which the rows of a loop are, if it is the same before that.
+    fn part_of_row(&mut self, around: &Place, before: &At, level: usize) -> Option<TokenStream> {
+        let program = self.program;
+        // The part stands where its name has been bound.
+        let same = |range: ExprId| {
+            let at = &program.frozen[&range];
+            same_before(program, range, at, before) && self.free(range, before, level - 1)
+        };
+        if !around.indices().all(same) {
+            return None;
+        }
+        Some(self.projections(&around.projections, before, level - 1))
     }
 
     /// Additions to the shadows of local arrays go to rows of these, if nothing else happens with them in the innermost loop, which has
@@ -225,6 +247,16 @@ fn same_version(id: VarId, at: &At, before: &At) -> bool {
 impl Program {
     /// The slice that `place` is an element of, and where its row begins for a loop over `index`, if not where the slice does.
     pub(crate) fn row(&self, place: &Place, index: VarId) -> Option<(Place, Option<ExprId>)> {
+        let (around, position) = self.slice_of(place)?;
+        let start = match self.start_of_row(position, index) {
+            None if around.projections.is_empty() || self.offset(position, index) != Some(0) => return None,
+            start => start,
+        };
+        Some((around, start))
+    }
+
+    /// The slice that `place` is an element of, if that is an array or a part of one that has a name, and its index there.
+    fn slice_of(&self, place: &Place) -> Option<(Place, ExprId)> {
         let variable = &self.variables[place.base];
         let (Projection::Index(position), around) = place.projections.split_last()? else { return None };
         let named = |p: &Projection| match p {
@@ -237,11 +269,7 @@ impl Program {
         if !flat || self.frozen.contains_key(position) || !around.iter().all(named) {
             return None;
         }
-        let start = match self.start_of_row(*position, index) {
-            None if around.is_empty() || self.offset(*position, index) != Some(0) => return None,
-            start => start,
-        };
-        Some((Place { base: place.base, projections: around.to_vec() }, start))
+        Some((Place { base: place.base, projections: around.to_vec() }, *position))
     }
 
     /// What is added to `index` in `position`: `start` in `start + index`.

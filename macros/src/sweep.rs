@@ -190,7 +190,7 @@ impl Reverse<'_> {
     }
 
     /// The outermost loop that may sweep through the variable.
-    fn sweeping(&self, id: VarId) -> Option<(BlockId, Swept)> {
+    pub(crate) fn sweeping(&self, id: VarId) -> Option<(BlockId, Swept)> {
         self.levels.iter().find_map(|level| {
             let swept = level.swept.iter().find(|swept| swept.variable == id)?;
             Some((level.block, swept.clone()))

@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::vec::Drain;
 
 use crate::function::for_tuples;
 use crate::schedule::thin;
@@ -76,16 +77,13 @@ impl<T> Stack<T> {
         self.0.push(residual);
     }
 
-    /// What a loop over `indices` pushes to.
+    /// What a loop over `indices` pushes to, of which there are as many as `indices` says.
     #[inline(always)]
     pub fn room<I: Iterator>(&mut self, indices: &I) -> Room<'_, T> {
-        self.0.reserve(indices.size_hint().0);
-        Room {
-            pointer: self.0.as_mut_ptr(),
-            len: self.0.len(),
-            capacity: self.0.capacity(),
-            stack: &mut self.0,
-        }
+        let count = indices.size_hint().0;
+        self.0.reserve(count);
+        let len = self.0.len();
+        Room { pointer: self.0.as_mut_ptr(), len, end: len + count, stack: &mut self.0 }
     }
 
     /// `indices`, already reversed, each with the residual of its iteration. There are as many as `indices` says.
@@ -100,6 +98,14 @@ impl<T> Stack<T> {
     pub fn run_through<I: Iterator>(&mut self, indices: I) -> impl Iterator<Item = (I::Item, T)> {
         let residuals = self.take(indices.size_hint().0);
         indices.zip(InOrder { next: 0, residuals })
+    }
+
+    /// The residuals of all iterations over `indices`, in the order in which these ran.
+    #[inline(always)]
+    pub fn all<I: Iterator>(&mut self, indices: &I) -> Drain<'_, T> {
+        let count = indices.size_hint().0;
+        let start = self.0.len().checked_sub(count).expect("a pullback follows its forward");
+        self.0.drain(start..)
     }
 
     /// Takes the latest `count` off.
@@ -240,25 +246,36 @@ fn steps(
 }
 
 /// A [`Stack`] while a loop pushes to it. Where it ends stays in a register: an iteration does not have to wait for what
-/// the last one has written to memory.
+/// the last one has written to memory. Nor does it grow: beside a call that may return the loop would keep its numbers in memory.
 pub struct Room<'a, T> {
     stack: &'a mut Vec<T>,
     pointer: *mut T,
     len: usize,
-    capacity: usize,
+    end: usize,
 }
 
 impl<T> Room<'_, T> {
     /// Keeps `residual` for the reverse pass.
+    ///
+    /// # Panics
+    /// If there is one more than announced.
     #[inline(always)]
     pub fn push(&mut self, residual: T) {
-        if self.len == self.capacity {
-            (self.pointer, self.capacity) = grown(self.stack, self.len);
+        if self.len == self.end {
+            full();
         }
-        // SAFETY: the capacity is more than the length.
-        unsafe { self.pointer.add(self.len).write(residual) }
+        // Of an aligned place the compiler makes the output of `sincos`, and then reads both numbers at once where they have just been
+        // written one by one, which processors are slow at.
+        // SAFETY: there is room for those before the end.
+        unsafe { self.pointer.add(self.len).write_unaligned(residual) }
         self.len += 1;
     }
+}
+
+#[cold]
+#[inline(never)]
+fn full() -> ! {
+    panic!("a range has as many indices as it says")
 }
 
 impl<T> Drop for Room<'_, T> {
@@ -267,16 +284,6 @@ impl<T> Drop for Room<'_, T> {
         // SAFETY: so many have been written.
         unsafe { self.stack.set_len(self.len) }
     }
-}
-
-/// Makes room for more behind the first `len` elements; returns where the elements are, and the capacity.
-#[cold]
-#[inline(never)]
-fn grown<T>(stack: &mut Vec<T>, len: usize) -> (*mut T, usize) {
-    // SAFETY: so many have been written.
-    unsafe { stack.set_len(len) }
-    stack.reserve(1);
-    (stack.as_mut_ptr(), stack.capacity())
 }
 
 /// Residuals taken off a stack, the latest first. Those that nobody asks for are never dropped.
@@ -420,8 +427,7 @@ mod tests {
         for count in [0, 1, 5, 300] {
             stack.push("before".to_string());
             {
-                // More than announced: memory grows while the loop runs.
-                let mut room = stack.room(&(0..count / 2));
+                let mut room = stack.room(&(0..count));
                 (0..count).for_each(|i| room.push(i.to_string()));
             }
             assert_eq!(stack.0.len(), count + 1);
@@ -453,6 +459,28 @@ mod tests {
         room.push(vec![7]);
         drop(room);
         assert_eq!(stack.unwind(0..1).next(), Some((0, vec![7])));
+    }
+
+    #[test]
+    fn all_residuals_in_their_order() {
+        let mut stack = Stack::new();
+        for count in [0, 1, 40] {
+            stack.push(7);
+            (0..count).for_each(|i| stack.push(i));
+            assert_eq!(stack.all(&(0..count)).as_slice(), (0..count).collect::<Vec<_>>());
+            assert_eq!((stack.pop(), stack.pending()), (7, 0));
+        }
+    }
+
+    /// Memory may have room for it, of an earlier call.
+    #[test]
+    #[should_panic(expected = "as many indices as it says")]
+    fn more_than_announced() {
+        let mut stack = Stack::new();
+        stack.room(&(0..3)).push(1.0);
+        let mut room = stack.room(&(0..1));
+        room.push(2.0);
+        room.push(3.0);
     }
 
     #[test]

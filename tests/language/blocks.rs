@@ -212,8 +212,51 @@ fn triangle(x: &[f64]) -> f64 {
     s
 }
 
+/// The exponentials are kept, and all of them contribute to the largest element.
+#[differentiable]
+fn log_sum_exp(x: &[f64]) -> f64 {
+    let mut m = x[0];
+    for &v in &x[1..] {
+        if v > m {
+            m = v;
+        }
+    }
+    let mut s = 0.0;
+    for &v in x {
+        s += (v - m).exp();
+    }
+    m + s.ln()
+}
+
+/// Two values of each iteration, neighbours, and two numbers that all have in common.
+#[differentiable]
+fn saturated(x: &[f64]) -> f64 {
+    let (gain, shift) = (0.3 * x[0], x[1] - x[2]);
+    let mut total = gain;
+    for i in 1..x.len() - 1 {
+        let t = (gain * x[i - 1]).tanh();
+        let e = (shift - x[i + 1]).exp_m1();
+        total -= t * e * x[i] + shift;
+    }
+    total * total
+}
+
+/// Something else is kept beside the exponentials: not in blocks.
+#[differentiable]
+fn discounted(x: &[f64]) -> f64 {
+    let rate = 0.1 * x[0];
+    let mut y = x.to_vec();
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        y[i] = y[i] * y[i] * (-rate * x[i]).exp();
+        total += y[i];
+    }
+    total
+}
+
 #[test]
 fn gradients() {
+    check_all!(inputs(); log_sum_exp, saturated, discounted);
     check_all!(inputs(); heat, short, smoothed, scaled, rough, slopes, convolved, with_itself, recurrence, squared, triangle);
 }
 
@@ -289,13 +332,30 @@ fn nothing_to_do() {
         }
         weighted(&y)
     }
-    let mut g = inner::gradient();
+    #[differentiable]
+    fn decay(x: &[f64], from: usize, to: usize) -> f64 {
+        let k = x[0] * x[1];
+        let mut total = k;
+        for i in from..to {
+            total += (k * x[i]).exp();
+        }
+        total * total
+    }
+    let (mut g, mut of_decay) = (inner::gradient(), decay::gradient());
     let x = wave(5, 0.0);
     for (from, to) in [(0, 0), (9, 9), (3, 1), (9, 2), (1, 4)] {
         check_gradient(
             |x| inner(x, from, to),
             |x| {
                 let (value, d) = g.value_and_gradient(x, from, to);
+                (value, d.x.to_vec())
+            },
+            [x.clone()],
+        );
+        check_gradient(
+            |x| decay(x, from, to),
+            |x| {
+                let (value, d) = of_decay.value_and_gradient(x, from, to);
                 (value, d.x.to_vec())
             },
             [x.clone()],

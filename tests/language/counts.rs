@@ -346,6 +346,57 @@ fn halves(x: &[f64], k: f64) -> f64 {
     half(y) + halves(&x[..x.len() / 2], y)
 }
 
+/// Rows of a part that has a name and of a local vector, by an index of another type; behind the last element there is an empty one.
+#[differentiable]
+fn packed(x: &[f64], #[constant] n: usize) -> f64 {
+    let (head, tail) = x.split_at(n);
+    let mut scaled = vec![0.0; tail.len()];
+    for (s, t) in scaled.iter_mut().zip(tail) {
+        *s = t * head[0];
+    }
+    let mut k = 0;
+    let mut total = 0.0;
+    for i in 0..n {
+        for j in i as i32 + 1..n as i32 {
+            total += tail[k] * head[j as usize] * scaled[k] * head[i];
+            k += 1;
+        }
+    }
+    total * total
+}
+
+/// No rows: by twos, downwards, of what is written to meanwhile, and where not every iteration reads.
+#[differentiable]
+fn no_rows(x: &[f64], #[constant] n: usize) -> f64 {
+    let mut y = x.to_vec();
+    let (mut two, mut down, mut k, mut own) = (0, n, 0, 0);
+    let mut total = 0.0;
+    for i in 0..n {
+        total += x[two] * x[i];
+        two += 2;
+        down -= 1;
+        total *= 0.5 + 0.1 * x[down];
+    }
+    for i in 0..x.len() {
+        y[own] = y[own] * x[i] * y[(i + 1) % n];
+        own += 1;
+    }
+    for i in 0..2 * n {
+        if i < n {
+            total += x[k] * y[i];
+        }
+        k += 1;
+    }
+    total * y[0]
+}
+
+#[test]
+fn of_rows() {
+    let x = |n: usize| (0..n).map(|i| 0.9 - 0.17 * i as f64).collect::<Vec<_>>();
+    CheckRule::new(packed::rule).input((x(10), 4)).input((x(3), 2)).input((x(1), 1)).run();
+    CheckRule::new(no_rows::rule).input((x(6), 3)).input((x(4), 2)).run();
+}
+
 #[test]
 fn of_triangles() {
     let l = |n: usize| (0..n).map(|i| 0.9 - 0.17 * i as f64).collect::<Vec<_>>();
