@@ -369,6 +369,10 @@ impl<T: Real, N: PerRow<T>, const I: usize, const O: usize> Row<'_, T, N, I, O> 
 unsafe fn read<T: Real>(start: *const T, stride: isize, n: usize, block: &mut Block<T>) {
     // SAFETY: there is at least one.
     *block = [unsafe { *start }; LANES];
+    if stride == 1 {
+        // SAFETY: as the caller guarantees.
+        return unsafe { block.as_mut_ptr().copy_from_nonoverlapping(start, n) };
+    }
     for l in 0..n {
         // SAFETY: as the caller guarantees.
         block[l] = unsafe { *start.offset(l as isize * stride) };
@@ -406,6 +410,10 @@ unsafe fn write<T: Real>(start: *mut T, block: &Block<T>, adds: bool) {
 /// They may be written.
 #[inline(never)]
 unsafe fn write_some<T: Real>(start: *mut T, stride: isize, n: usize, block: &Block<T>, adds: bool) {
+    if stride == 1 && !adds {
+        // SAFETY: as the caller guarantees.
+        return unsafe { start.copy_from_nonoverlapping(block.as_ptr(), n) };
+    }
     for l in 0..n {
         // SAFETY: as the caller guarantees.
         unsafe {
