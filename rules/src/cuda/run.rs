@@ -53,9 +53,10 @@ fn run<T: Real, const I: usize, const O: usize>(
     kept: usize,
     job: Job<'_, T, Kept, I, O>,
 ) -> Result<(), Error> {
-    let (mut places, layout, like) = job.arrange();
+    let (places, layout, like) = job.arrange();
+    let mut places = places.map(|place| place.copied());
     let Job { name, sinks, numbers, of_rows, .. } = job;
-    for place in places[..=I + O].iter().flatten() {
+    for place in places.iter().flatten() {
         match place.owner {
             Owner::Device(owner) if owner != device.identity() && place.lengths().iter().all(|n| *n > 0) => {
                 panic!("{name}: {}", Error::OtherDevice)
@@ -85,8 +86,13 @@ fn run<T: Real, const I: usize, const O: usize>(
     let State { kernels, plans, scratch, key, words } = &mut *state;
     let wanted: [bool; O] = std::array::from_fn(|o| sinks[o].place.is_some() && read_back[o].is_none());
     let adds: [bool; O] = std::array::from_fn(|o| sinks[o].adds);
-    let aligned = places[..I + O].iter().flatten().all(|place| place.start.addr().is_multiple_of(16));
-    let overlapping = overlap(&places[I..I + O], &wanted);
+    let aligned = places
+        .read
+        .iter()
+        .chain(&places.written)
+        .flatten()
+        .all(|place| place.start.addr().is_multiple_of(16));
+    let overlapping = overlap(&places.written, &wanted);
     let keeps = matches!(numbers, Numbers::Kept(_));
     let results = of_rows.is_some() && !pulls;
 
@@ -94,18 +100,17 @@ fn run<T: Real, const I: usize, const O: usize>(
     key.clear();
     key.extend([std::ptr::from_ref(text).addr() as u64, size_of::<T>() as u64, kept as u64, like as u64]);
     let facts = [aligned, overlapping, keeps, pulls, results];
-    let flags = facts.iter().chain(&wanted).chain(&adds);
-    key.push(flags.enumerate().fold(0, |bits, (i, flag)| bits | u64::from(*flag) << i));
+    key.extend(facts.iter().chain(&wanted).chain(&adds).map(|flag| u64::from(*flag)));
     key.push(seed.map_or(0, |seed| seed as u64 + 1));
     for axes in [&layout.outer, &layout.inner] {
         key.push(axes.count as u64);
         for axis in 0..axes.count {
             key.push(axes.lengths[axis] as u64);
-            key.extend(axes.strides[axis][..=I + O].iter().map(|stride| *stride as u64));
+            key.extend(axes.strides[axis].iter().map(|stride| *stride as u64));
         }
     }
     if !plans.contains_key(&key[..]) {
-        let space = space(&layout, I, O);
+        let space = space(&layout);
         let (wanted, adds) = (&wanted[..], &adds[..]);
         let plan = Plan::new(Request {
             text,
@@ -140,7 +145,7 @@ fn run<T: Real, const I: usize, const O: usize>(
     let at = scratch.places(device, room)?;
     let total = |slot: usize| at.totals + (slot * size) as u64;
     if let Some(Numbered { slot, .. }) = value {
-        places[I + O] = Some(Place {
+        places.of_rows = Some(Place {
             start: std::ptr::without_provenance_mut(total(slot) as usize),
             ..of_rows.expect("a value")
         });
@@ -183,9 +188,9 @@ pub(super) fn kernel(
     Ok(kernel)
 }
 
-fn resolve<T: Real>(
+fn resolve<T: Real, const I: usize, const O: usize>(
     word: Word,
-    places: &Each<Option<Place<T>>>,
+    places: &Each<Option<Place<T>>, I, O>,
     of_rows: Option<Place<T>>,
     at: Places,
     kept: u64,
@@ -213,14 +218,13 @@ pub(super) fn bits<T: Real>(number: T) -> u64 {
     u64::from_le_bytes(word)
 }
 
-fn space(layout: &Layout, inputs: usize, outputs: usize) -> Space {
+fn space<const I: usize, const O: usize>(layout: &Layout<I, O>) -> Space {
     let axes = || {
         [&layout.outer, &layout.inner].into_iter().flat_map(|axes| (0..axes.count).map(move |i| (axes, i)))
     };
     let lengths: Vec<usize> = axes().map(|(axes, i)| axes.lengths[i]).collect();
-    let mut strides: Vec<Vec<isize>> = (0..=inputs + outputs)
-        .map(|array| axes().map(|(axes, i)| axes.strides[i][array]).collect())
-        .collect();
+    let mut strides: Vec<Vec<isize>> =
+        (0..=I + O).map(|array| axes().map(|(axes, i)| axes.strides[i][array]).collect()).collect();
     let outer = layout.outer.count;
     let mut row = vec![0; lengths.len()];
     let mut next = 1;
@@ -229,7 +233,7 @@ fn space(layout: &Layout, inputs: usize, outputs: usize) -> Space {
         next *= lengths[axis] as isize;
     }
     strides.push(row);
-    Space { lengths, strides, inputs, outputs, outer }
+    Space { lengths, strides, inputs: I, outputs: O, outer }
 }
 
 /// Whether two of the results have elements in common without being the same.

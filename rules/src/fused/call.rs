@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use ndarray::Axis;
 
 use super::dispatch::{self, Task};
-use super::layout::{Each, Layout, MOST_ARRAYS, Shape};
+use super::layout::{Each, Layout, Shape};
 use super::memory::{FusedKernel, Host, Memory};
 use super::operand::{MOST_AXES, Place, Sink, Source};
 use super::row::{Kernel, PerRow, Row};
@@ -54,6 +54,7 @@ pub enum Numbers<'a, K> {
 /// What a call comes down to, once shapes are checked: arrays that are read, arrays that are written, and one more array that
 /// has the value of each row, or the gradient with respect to it.
 pub struct Job<'a, T, K, const I: usize, const O: usize> {
+    #[cfg_attr(not(feature = "cuda"), allow(dead_code))]
     pub(crate) name: &'static str,
     pub(crate) shape: Shape,
     pub(crate) along: Along,
@@ -68,29 +69,33 @@ pub struct Job<'a, T, K, const I: usize, const O: usize> {
 
 impl<T: Real, K, const I: usize, const O: usize> Job<'_, T, K, I, O> {
     /// Where all arrays are, and the order in which their elements are gone through.
-    pub(crate) fn arrange(&self) -> (Each<Option<Place<T>>>, Layout, usize) {
-        assert!(I + O < MOST_ARRAYS, "{}: too many operands", self.name);
-        arrange(&self.shape, self.along, &self.sources, &self.sinks, self.of_rows, self.value)
+    pub(crate) fn arrange(&self) -> (Places<'_, T, I, O>, Layout<I, O>, usize) {
+        let Job { shape, along, sources, sinks, of_rows, value, .. } = self;
+        arrange(shape, *along, sources, sinks, of_rows.as_ref(), *value)
     }
 }
 
-fn arrange<T: Real, const I: usize, const O: usize>(
+/// Where arrays are, unless nobody wants them.
+type Places<'a, T, const I: usize, const O: usize> = Each<Option<&'a Place<T>>, I, O>;
+
+fn arrange<'a, T: Real, const I: usize, const O: usize>(
     shape: &Shape,
     along: Along,
-    sources: &[Source<'_, T>; I],
-    sinks: &[Sink<'_, T>; O],
-    of_rows: Option<Place<T>>,
+    sources: &'a [Source<'_, T>; I],
+    sinks: &'a [Sink<'_, T>; O],
+    of_rows: Option<&'a Place<T>>,
     value: Option<usize>,
-) -> (Each<Option<Place<T>>>, Layout, usize) {
-    let mut places: Each<Option<Place<T>>> = [None; MOST_ARRAYS];
-    places[..I].iter_mut().zip(sources).for_each(|(place, source)| *place = Some(source.place));
-    places[I..I + O].iter_mut().zip(sinks).for_each(|(place, sink)| *place = sink.place);
-    places[I + O] = of_rows;
+) -> (Places<'a, T, I, O>, Layout<I, O>, usize) {
+    let places = Each {
+        read: sources.each_ref().map(|source| Some(&source.place)),
+        written: sinks.each_ref().map(|sink| sink.place.as_ref()),
+        of_rows,
+    };
     // Or else the first operand with the most elements.
     let like = value.unwrap_or_else(|| {
         (0..I).rev().max_by_key(|i| sources[*i].place.lengths().iter().product::<usize>()).unwrap_or(0)
     });
-    let layout = Layout::new(shape, along, &places[..=I + O], like);
+    let layout = Layout::new(shape, along, &places, like);
     (places, layout, like)
 }
 
@@ -233,8 +238,7 @@ impl<const N: usize> Call<Host, N> {
     ) -> Option<Source<'a, T>> {
         let elements = |lengths: &[usize]| lengths.iter().product::<usize>();
         let shape = self.lengths(sources, None, true);
-        let place = sink.place.filter(|place| !sink.adds && elements(place.lengths()) == elements(&shape))?;
-        (2 * N + 1 < MOST_ARRAYS).then(|| Source::at(place))
+        sink.place.filter(|place| !sink.adds && elements(place.lengths()) == elements(&shape)).map(Source::at)
     }
 
     /// Both passes of a function of one row: its value, for the gradient `seed` with respect to it. The value is that of the forward
@@ -248,17 +252,16 @@ impl<const N: usize> Call<Host, N> {
     where
         L: Kernel<T, I, N, R>,
     {
-        assert!(I + N < MOST_ARRAYS, "{}: too many operands", self.name);
         let operands = std::array::from_fn(|i| sources[i]);
         let shape = self.lengths(&operands, None, true);
-        let (_, alone, _) = arrange::<T, N, 0>(&shape, Along::All, &operands, &[], None, None);
+        let (_, alone, _) = arrange(&shape, Along::All, &operands, &[], None, None);
         let (places, layout, _) = arrange(&shape, Along::All, &sources, &sinks, None, None);
         if !alone.inner.goes_like(&layout.inner) {
             return None;
         }
         let mut value = T::of(0.0);
         let numbers = OfRow::Seeded(seed, &mut value);
-        through::<L, R, 0, T, I, N>(&layout, places, &shape, &sinks, numbers, false);
+        through::<L, R, 0, T, I, N>(&layout, starts(places), &shape, &sinks, numbers, false);
         Some(value)
     }
 }
@@ -282,6 +285,7 @@ impl Memory for Host {
         L: FusedKernel<T, I, O, R>,
     {
         let (places, layout, _) = job.arrange();
+        let starts = starts(places);
         let Job { shape, sinks, numbers, of_rows, .. } = job;
         let numbers = match numbers {
             Numbers::Forgotten => OfRow::Forgotten,
@@ -295,14 +299,19 @@ impl Memory for Host {
                 OfRow::Kept(keep)
             }
         };
-        through::<L, R, K, T, I, O>(&layout, places, &shape, &sinks, numbers, of_rows.is_some());
+        through::<L, R, K, T, I, O>(&layout, starts, &shape, &sinks, numbers, of_rows.is_some());
     }
+}
+
+/// The first elements, of arrays that somebody wants.
+fn starts<T, const I: usize, const O: usize>(places: Places<'_, T, I, O>) -> Each<*mut T, I, O> {
+    places.map(|place| place.map_or(std::ptr::null_mut(), |place| place.start))
 }
 
 /// Goes through the rows of a call.
 fn through<L, const R: usize, const K: usize, T: Real, const I: usize, const O: usize>(
-    layout: &Layout,
-    places: Each<Option<Place<T>>>,
+    layout: &Layout<I, O>,
+    starts: Each<*mut T, I, O>,
     shape: &Shape,
     sinks: &[Sink<'_, T>; O],
     numbers: OfRow<'_, T>,
@@ -312,7 +321,7 @@ fn through<L, const R: usize, const K: usize, T: Real, const I: usize, const O: 
 {
     let rows = Rows::<L, T, I, O, R, K> {
         layout,
-        starts: places.map(|place| place.map_or(std::ptr::null_mut(), |place| place.start)),
+        starts,
         wanted: std::array::from_fn(|o| sinks[o].place.is_some()),
         adds: std::array::from_fn(|o| sinks[o].adds || emptied(&sinks[o], shape)),
         numbers,
@@ -337,18 +346,19 @@ enum OfRow<'a, T> {
 
 /// What is to be overwritten, but is gone through several times, as it is broadcast, is emptied first: then it can be added to.
 fn emptied<T: Real>(sink: &Sink<'_, T>, shape: &Shape) -> bool {
-    let Some(place) = sink.place.filter(|_| !sink.adds && !sink.is_result) else { return false };
+    let Some(place) = sink.place.as_ref().filter(|_| !sink.adds && !sink.is_result) else { return false };
     if place.lengths().iter().product::<usize>() == shape.iter().product::<usize>() {
         return false;
     }
-    let layout = Layout::new(place.lengths(), Along::All, &[Some(place)], 0);
+    let places: Places<'_, T, 1, 0> = Each { read: [Some(place)], written: [], of_rows: None };
+    let layout = Layout::new(place.lengths(), Along::All, &places, 0);
     let (lines, length, strides) = layout.inner.split();
     let mut steps = lines.steps();
     while steps.next() {
-        let line = place.start.wrapping_offset(steps.offsets[0]);
+        let line = place.start.wrapping_offset(steps.offsets.read[0]);
         for i in 0..length {
             // SAFETY: the layout says that this is an element of the array, which may be written.
-            unsafe { *line.wrapping_offset(i as isize * strides[0]) = T::of(0.0) }
+            unsafe { *line.wrapping_offset(i as isize * strides.read[0]) = T::of(0.0) }
         }
     }
     true
@@ -356,8 +366,8 @@ fn emptied<T: Real>(sink: &Sink<'_, T>, shape: &Shape) -> bool {
 
 /// All rows of a call.
 struct Rows<'a, L, T, const I: usize, const O: usize, const R: usize, const K: usize> {
-    layout: &'a Layout,
-    starts: Each<*mut T>,
+    layout: &'a Layout<I, O>,
+    starts: Each<*mut T, I, O>,
     wanted: [bool; O],
     adds: [bool; O],
     numbers: OfRow<'a, T>,
@@ -386,20 +396,18 @@ where
     fn through<N: PerRow<T>>(mut self) {
         let Layout { outer, inner, .. } = self.layout;
         let (lines, length, strides) = inner.split();
-        let (outer, all, across) = if N::ROWS == 1 { (*outer, 1, [0; MOST_ARRAYS]) } else { outer.split() };
+        let (outer, all, across) = if N::ROWS == 1 { (*outer, 1, Each::ZERO) } else { outer.split() };
         let mut number = 0;
         let mut steps = outer.steps();
         while steps.next() {
             let mut first = 0;
             while first < all {
                 let rows = N::ROWS.min(all - first);
-                let mut starts = self.starts;
-                for i in 0..=I + O {
-                    starts[i] = starts[i].wrapping_offset(steps.offsets[i] + first as isize * across[i]);
-                }
+                let mut offsets = steps.offsets;
+                offsets.go(&across, first as isize);
                 self.some::<N>(
                     Row {
-                        starts,
+                        starts: self.starts.offset(&offsets),
                         wanted: self.wanted,
                         adds: self.adds,
                         lines: &lines,
@@ -421,7 +429,7 @@ where
     #[inline(always)]
     fn some<N: PerRow<T>>(&mut self, mut rows: Row<'_, T, N, I, O>, number: usize) {
         // That of each row, if there is such an array.
-        let (start, across) = (rows.starts[I + O], rows.across[I + O]);
+        let (start, across) = (rows.starts.of_rows, rows.across.of_rows);
         let of_rows = |row: usize| start.wrapping_offset(row as isize * across);
         let mut r = [N::splat(T::of(0.0)); R];
         match &self.numbers {

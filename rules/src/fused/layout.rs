@@ -4,18 +4,70 @@ use super::LANES;
 use super::call::Along;
 use super::operand::{MOST_AXES, Place};
 
-/// As many arrays go together.
-pub(crate) const MOST_ARRAYS: usize = 24;
+/// Something of each array that goes together with others: of those that are read, of those that are written, and of the one that has a
+/// number of each row.
+#[derive(Clone, Copy)]
+pub(crate) struct Each<X, const I: usize, const O: usize> {
+    pub(crate) read: [X; I],
+    pub(crate) written: [X; O],
+    pub(crate) of_rows: X,
+}
 
-/// Something of each array.
-pub(crate) type Each<X> = [X; MOST_ARRAYS];
+impl<X, const I: usize, const O: usize> Each<X, I, O> {
+    pub(crate) fn map<Y>(self, mut f: impl FnMut(X) -> Y) -> Each<Y, I, O> {
+        Each { read: self.read.map(&mut f), written: self.written.map(&mut f), of_rows: f(self.of_rows) }
+    }
+
+    /// In the order in which they are counted.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &X> {
+        self.read.iter().chain(&self.written).chain([&self.of_rows])
+    }
+}
+
+impl<X, const I: usize, const O: usize> std::ops::Index<usize> for Each<X, I, O> {
+    type Output = X;
+    fn index(&self, array: usize) -> &X {
+        if array < I { &self.read[array] } else { self.written.get(array - I).unwrap_or(&self.of_rows) }
+    }
+}
+
+impl<const I: usize, const O: usize> Each<isize, I, O> {
+    pub(super) const ZERO: Self = Each { read: [0; I], written: [0; O], of_rows: 0 };
+
+    /// Adds `steps` steps. No iterators, as in all that is compiled for the instructions of its caller.
+    #[inline(always)]
+    pub(super) fn go(&mut self, strides: &Self, steps: isize) {
+        for i in 0..I {
+            self.read[i] += strides.read[i] * steps;
+        }
+        for o in 0..O {
+            self.written[o] += strides.written[o] * steps;
+        }
+        self.of_rows += strides.of_rows * steps;
+    }
+}
+
+impl<T, const I: usize, const O: usize> Each<*mut T, I, O> {
+    /// As far away.
+    #[inline(always)]
+    pub(super) fn offset(mut self, offsets: &Each<isize, I, O>) -> Self {
+        for i in 0..I {
+            self.read[i] = self.read[i].wrapping_offset(offsets.read[i]);
+        }
+        for o in 0..O {
+            self.written[o] = self.written[o].wrapping_offset(offsets.written[o]);
+        }
+        self.of_rows = self.of_rows.wrapping_offset(offsets.of_rows);
+        self
+    }
+}
 
 /// The shape that arrays have together, and how to go through it: rows, and the elements of each.
-pub(crate) struct Layout {
+pub(crate) struct Layout<const I: usize, const O: usize> {
     /// The axes across rows, outermost first.
-    pub(crate) outer: Axes,
+    pub(crate) outer: Axes<I, O>,
     /// Those within a row, the last one innermost.
-    pub(crate) inner: Axes,
+    pub(crate) inner: Axes<I, O>,
     /// Adjacent elements are rather those of rows side by side than those of one row.
     pub(super) side_by_side: bool,
 }
@@ -25,11 +77,10 @@ const SOME: usize = LANES / 4;
 
 /// Some axes, with what a step along each is worth in each array.
 #[derive(Clone, Copy)]
-pub(crate) struct Axes {
-    arrays: usize,
+pub(crate) struct Axes<const I: usize, const O: usize> {
     pub(crate) count: usize,
     pub(crate) lengths: [usize; MOST_AXES],
-    pub(crate) strides: [Each<isize>; MOST_AXES],
+    pub(crate) strides: [Each<isize, I, O>; MOST_AXES],
 }
 
 /// The lengths of axes.
@@ -79,28 +130,36 @@ impl Shape {
     }
 }
 
-impl Layout {
+impl<const I: usize, const O: usize> Layout<I, O> {
     /// For arrays that fit into `lengths`; rows run `along` some axes. Axes come in the order of the strides of
     /// the array number `like`.
-    pub(super) fn new<T>(lengths: &[usize], along: Along, places: &[Option<Place<T>>], like: usize) -> Self {
-        let strides = |axis: usize| -> Each<isize> {
-            std::array::from_fn(|i| {
-                let Some(Some(place)) = places.get(i) else { return 0 };
-                // Missing axes are in front.
-                let Some(own) = (axis + place.axes).checked_sub(lengths.len()) else { return 0 };
-                if place.lengths[own] == 1 { 0 } else { place.strides[own] }
-            })
+    pub(super) fn new<T>(
+        lengths: &[usize],
+        along: Along,
+        places: &Each<Option<&Place<T>>, I, O>,
+        like: usize,
+    ) -> Self {
+        let stride = |place: Option<&Place<T>>, axis: usize| {
+            let Some(place) = place else { return 0 };
+            // Missing axes are in front.
+            let Some(own) = (axis + place.axes).checked_sub(lengths.len()) else { return 0 };
+            if place.lengths[own] == 1 { 0 } else { place.strides[own] }
         };
-        let mut order = [0; MOST_AXES];
-        let order = &mut order[..lengths.len()];
-        order.iter_mut().enumerate().for_each(|(i, axis)| *axis = i);
-        order.sort_by_key(|axis| std::cmp::Reverse(strides(*axis)[like].unsigned_abs()));
-        let (mut outer, mut inner) = (Axes::none(places.len()), Axes::none(places.len()));
+        let (mut order, mut count) = ([0; MOST_AXES], 0);
+        for axis in 0..lengths.len() {
+            if lengths[axis] != 1 {
+                order[count] = axis;
+                count += 1;
+            }
+        }
+        let like = places[like];
+        order[..count].sort_by_key(|axis| std::cmp::Reverse(stride(like, *axis).unsigned_abs()));
+        let (mut outer, mut inner) = (Axes::NONE, Axes::NONE);
         let mut across = false;
-        for i in order.iter().copied().filter(|i| lengths[*i] != 1) {
-            across = !along.contains(i);
+        for axis in order[..count].iter().copied() {
+            across = !along.contains(axis);
             let group = if across { &mut outer } else { &mut inner };
-            group.push(lengths[i], strides(i));
+            group.push(lengths[axis], places.map(|place| stride(place, axis)));
         }
         let rows = outer.count.checked_sub(1).map_or(1, |last| outer.lengths[last]);
         let side_by_side = rows >= SOME && across;
@@ -108,16 +167,14 @@ impl Layout {
     }
 }
 
-impl Axes {
-    fn none(arrays: usize) -> Self {
-        Axes { arrays, count: 0, lengths: [1; MOST_AXES], strides: [[0; MOST_ARRAYS]; MOST_AXES] }
-    }
+impl<const I: usize, const O: usize> Axes<I, O> {
+    const NONE: Self = Axes { count: 0, lengths: [1; MOST_AXES], strides: [Each::ZERO; MOST_AXES] };
 
     /// Adds an axis, longer than 1, within the others; one with the last if both are one to all arrays.
-    fn push(&mut self, length: usize, strides: Each<isize>) {
+    fn push(&mut self, length: usize, strides: Each<isize, I, O>) {
         if let Some(last) = self.count.checked_sub(1) {
             let whole = length as isize;
-            if (0..self.arrays).all(|i| self.strides[last][i] == strides[i] * whole) {
+            if self.strides[last].iter().zip(strides.iter()).all(|(last, stride)| *last == stride * whole) {
                 self.lengths[last] *= length;
                 self.strides[last] = strides;
                 return;
@@ -129,7 +186,7 @@ impl Axes {
     }
 
     /// Both go through as many lines of the same lengths.
-    pub(super) fn goes_like(&self, other: &Self) -> bool {
+    pub(super) fn goes_like<const P: usize, const Q: usize>(&self, other: &Axes<P, Q>) -> bool {
         self.lengths[..self.count] == other.lengths[..other.count]
     }
 
@@ -139,37 +196,37 @@ impl Axes {
     }
 
     /// Without the innermost axis, and that one's length and strides.
-    pub(super) fn split(mut self) -> (Self, usize, Each<isize>) {
+    pub(super) fn split(mut self) -> (Self, usize, Each<isize, I, O>) {
         match self.count.checked_sub(1) {
             Some(last) => {
                 self.count = last;
                 (self, self.lengths[last], self.strides[last])
             }
-            None => (self, 1, [0; MOST_ARRAYS]),
+            None => (self, 1, Each::ZERO),
         }
     }
 
     /// All steps, in order.
     #[inline(always)]
-    pub(super) fn steps(&self) -> Steps<'_> {
-        Steps { axes: self, at: [0; MOST_AXES], offsets: [0; MOST_ARRAYS], begun: false }
+    pub(super) fn steps(&self) -> Steps<'_, I, O> {
+        Steps { axes: self, at: [0; MOST_AXES], offsets: Each::ZERO, begun: false }
     }
 }
 
 /// A way through some axes. No iterator, whose closures would not be compiled for the instructions of their caller.
-pub(super) struct Steps<'a> {
-    axes: &'a Axes,
+pub(super) struct Steps<'a, const I: usize, const O: usize> {
+    axes: &'a Axes<I, O>,
     at: [usize; MOST_AXES],
     /// How far away this step is in each array.
-    pub(super) offsets: Each<isize>,
+    pub(super) offsets: Each<isize, I, O>,
     begun: bool,
 }
 
-impl Steps<'_> {
+impl<const I: usize, const O: usize> Steps<'_, I, O> {
     /// Goes on; `false` at the end.
     #[inline(always)]
     pub(super) fn next(&mut self) -> bool {
-        let Axes { arrays, count, lengths, strides } = self.axes;
+        let Axes { count, lengths, strides } = self.axes;
         if !std::mem::replace(&mut self.begun, true) {
             return self.axes.len() > 0;
         }
@@ -178,9 +235,7 @@ impl Steps<'_> {
             axis -= 1;
             self.at[axis] += 1;
             let back = if self.at[axis] < lengths[axis] { 0 } else { lengths[axis] as isize };
-            for i in 0..*arrays {
-                self.offsets[i] += strides[axis][i] * (1 - back);
-            }
+            self.offsets.go(&strides[axis], 1 - back);
             if back == 0 {
                 return true;
             }

@@ -186,20 +186,20 @@ struct Aligned<B>(B);
 
 /// A row of the arrays that go together, or several rows side by side: the first `I` arrays are read, the other `O` are written.
 pub struct Row<'a, T, N, const I: usize, const O: usize> {
-    pub(super) starts: Each<*mut T>,
+    pub(super) starts: Each<*mut T, I, O>,
     /// Somebody wants what is computed for the array.
     pub(super) wanted: [bool; O],
     /// It is added to what is there.
     pub(super) adds: [bool; O],
     /// The axes of a row but for the innermost,
-    pub(super) lines: &'a Axes,
+    pub(super) lines: &'a Axes<I, O>,
     /// and that one.
     pub(super) length: usize,
-    pub(super) strides: Each<isize>,
+    pub(super) strides: Each<isize, I, O>,
     /// How many rows there are,
     pub(super) rows: usize,
     /// and the way from one to the next.
-    pub(super) across: Each<isize>,
+    pub(super) across: Each<isize, I, O>,
     pub(super) numbers: PhantomData<N>,
 }
 
@@ -217,7 +217,7 @@ impl<T: Real, N: PerRow<T>, const I: usize, const O: usize> Row<'_, T, N, I, O> 
     #[inline(always)]
     pub fn number(&self, i: usize) -> T {
         // SAFETY: a number is there whatever the row.
-        unsafe { *self.starts[i] }
+        unsafe { *self.starts.read[i] }
     }
 
     /// How many rows there are.
@@ -231,7 +231,7 @@ impl<T: Real, N: PerRow<T>, const I: usize, const O: usize> Row<'_, T, N, I, O> 
     pub fn add(&mut self, o: usize, value: T) {
         if self.wanted[o] {
             // SAFETY: as above.
-            unsafe { *self.starts[I + o] += value }
+            unsafe { *self.starts.written[o] += value }
         }
     }
 
@@ -254,15 +254,12 @@ impl<T: Real, N: PerRow<T>, const I: usize, const O: usize> Row<'_, T, N, I, O> 
         let (within, step) = if Self::SIDE_BY_SIDE { (self.across, 1) } else { (self.strides, LANES) };
         let mut lines = self.lines.steps();
         while self.length > 0 && lines.next() {
-            let mut starts = self.starts;
-            for i in 0..I + O {
-                starts[i] = starts[i].wrapping_offset(lines.offsets[i]);
-            }
+            let starts = self.starts.offset(&lines.offsets);
             // What is the same all along the line is read once.
             for i in 0..I {
-                if P::READS[i] && within[i] == 0 {
+                if P::READS[i] && within.read[i] == 0 {
                     // SAFETY: the layout says that this is an element of the array, as the line is not empty.
-                    buffers[i] = [unsafe { *starts[i] }; LANES];
+                    buffers[i] = [unsafe { *starts.read[i] }; LANES];
                 }
             }
             // What is added to one element all along the line.
@@ -275,16 +272,16 @@ impl<T: Real, N: PerRow<T>, const I: usize, const O: usize> Row<'_, T, N, I, O> 
                     if !P::READS[i] {
                         continue;
                     }
-                    let place = starts[i].wrapping_offset(begin as isize * self.strides[i]);
-                    let whole = n == LANES && within[i] == 1;
-                    if within[i] == 0 {
-                        if Self::SIDE_BY_SIDE && self.strides[i] != 0 {
+                    let place = starts.read[i].wrapping_offset(begin as isize * self.strides.read[i]);
+                    let whole = n == LANES && within.read[i] == 1;
+                    if within.read[i] == 0 {
+                        if Self::SIDE_BY_SIDE && self.strides.read[i] != 0 {
                             // SAFETY: the layout says that this is an element of the array.
                             buffers[i] = [unsafe { *place }; LANES];
                         }
                     } else if !whole {
                         // SAFETY: the layout says that these elements are the array's.
-                        unsafe { read(place, within[i], n, &mut buffers[i]) }
+                        unsafe { read(place, within.read[i], n, &mut buffers[i]) }
                     }
                     places[i] = if whole { place.cast() } else { &buffers[i] };
                 }
@@ -318,8 +315,8 @@ impl<T: Real, N: PerRow<T>, const I: usize, const O: usize> Row<'_, T, N, I, O> 
                     if !P::WRITES[o] || !self.wanted[o] {
                         continue;
                     }
-                    let place = starts[I + o].wrapping_offset(begin as isize * self.strides[I + o]);
-                    if self.adds[o] && within[I + o] == 0 {
+                    let place = starts.written[o].wrapping_offset(begin as isize * self.strides.written[o]);
+                    if self.adds[o] && within.written[o] == 0 {
                         for l in 0..n {
                             totals[o][l] += y[o][l];
                         }
@@ -331,20 +328,20 @@ impl<T: Real, N: PerRow<T>, const I: usize, const O: usize> Row<'_, T, N, I, O> 
                     }
                     // SAFETY: the layout says that these elements are the array's, which may be written.
                     unsafe {
-                        if n == LANES && within[I + o] == 1 {
+                        if n == LANES && within.written[o] == 1 {
                             write(place, &y[o], self.adds[o]);
                         } else {
-                            write_some(place, within[I + o], n, &y[o], self.adds[o]);
+                            write_some(place, within.written[o], n, &y[o], self.adds[o]);
                         }
                     }
                 }
                 begin += step;
             }
             for o in 0..O {
-                let one = P::WRITES[o] && self.wanted[o] && self.adds[o] && within[I + o] == 0;
+                let one = P::WRITES[o] && self.wanted[o] && self.adds[o] && within.written[o] == 0;
                 if one && !Self::SIDE_BY_SIDE {
                     // SAFETY: as above.
-                    unsafe { *starts[I + o] += Reduction::Sum.all(totals[o]) }
+                    unsafe { *starts.written[o] += Reduction::Sum.all(totals[o]) }
                 }
             }
         }
