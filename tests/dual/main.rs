@@ -6,25 +6,19 @@ use pullback::testing::CountingAllocator;
 
 mod argmin;
 mod arrays;
-mod constants;
 #[allow(clippy::all, reason = "functions as users write them")]
 mod corpus;
-// Optimised, `fused` and `nn` take ten minutes to compile; tests of the rules run fused functions on dual numbers.
-#[cfg(debug_assertions)]
-mod fused;
 mod generic;
-mod layers;
-mod linear_algebra;
 mod methods;
 mod nested;
-#[cfg(debug_assertions)]
-mod nn;
-mod orthogonal;
 mod plain;
 mod products;
 mod pushforwards;
 mod random;
 mod rows;
+// Optimised, these take a quarter of an hour to compile.
+#[cfg(debug_assertions)]
+mod rules;
 mod sparse;
 mod structs;
 

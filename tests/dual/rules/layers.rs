@@ -6,7 +6,7 @@ use pullback::prelude::*;
 use pullback::random;
 use pullback::testing::check_second_order;
 
-use crate::linear_algebra::some_number;
+use super::linear_algebra::some_number;
 use crate::random::Random;
 
 fn planes(random: &mut Random, shape: [usize; 4]) -> Array4<f64> {

@@ -5,7 +5,7 @@ use pullback::fused;
 use pullback::prelude::*;
 use pullback::testing::check_second_order;
 
-use crate::linear_algebra::some_number;
+use super::linear_algebra::some_number;
 use crate::random::Random;
 
 fused! {

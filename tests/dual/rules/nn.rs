@@ -6,7 +6,7 @@ use pullback::nn::{self, generic};
 use pullback::prelude::*;
 use pullback::testing::{CheckRule, allocations_in, check_second_order};
 
-use crate::linear_algebra::some_number;
+use super::linear_algebra::some_number;
 use crate::random::Random;
 
 #[differentiable(dual)]

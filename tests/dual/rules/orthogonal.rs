@@ -5,7 +5,7 @@ use pullback::linalg;
 use pullback::prelude::*;
 use pullback::testing::{check_pushforward, check_second_order};
 
-use crate::linear_algebra::{regular_matrix, some_number};
+use super::linear_algebra::{regular_matrix, some_number};
 use crate::random::Random;
 
 /// Matrices with singular values well apart, as large as some sizes, and directions of which a few are zero.

@@ -6,7 +6,7 @@ use pullback::prelude::*;
 use pullback::testing::check_second_order;
 use pullback::{Trans, blas};
 
-use crate::linear_algebra::{regular_matrix, some_number};
+use super::linear_algebra::{regular_matrix, some_number};
 use crate::random::Random;
 
 /// Minus the logarithm of the marginal likelihood of a Gaussian process with a squared exponential kernel, but for a constant

@@ -1,0 +1,8 @@
+//! Rules of the library, each on several kinds of dual numbers.
+
+mod constants;
+mod fused;
+mod layers;
+mod linear_algebra;
+mod nn;
+mod orthogonal;
