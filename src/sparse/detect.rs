@@ -9,10 +9,7 @@ use super::colouring::{Colours, of_columns};
 ///
 /// Columns are taken together in blocks, blocks of blocks and so on. What is known about blocks has a colouring, and all blocks of one colour are
 /// divided at the same time: a row in which one of N parts shows up has only one block of this colour to which it may belong.
-pub(super) fn detect<const N: usize>(
-    columns: usize,
-    mut probe: impl FnMut(&mut dyn FnMut(usize) -> [f64; N], &mut dyn FnMut([f64; N])),
-) -> Pattern {
+pub(super) fn detect<const N: usize>(columns: usize, probe: &mut Probe<'_, N>) -> Pattern {
     let mut size = N;
     while size < columns {
         size *= N;
@@ -54,6 +51,9 @@ pub(super) fn detect<const N: usize>(
     }
 }
 
+/// What [`detect`] multiplies by. It is compiled once: each function has another such closure.
+type Probe<'a, const N: usize> = dyn FnMut(&mut dyn FnMut(usize) -> [f64; N], &mut dyn FnMut([f64; N])) + 'a;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,7 +61,7 @@ mod tests {
     /// What [`detect`] makes of a matrix that has a pattern, and how often it multiplies by it.
     fn detected<const N: usize>(pattern: &Pattern) -> (Pattern, usize) {
         let mut products = 0;
-        let found = detect::<N>(pattern.columns(), |seed, rows| {
+        let found = detect::<N>(pattern.columns(), &mut |seed, rows| {
             products += 1;
             for i in 0..pattern.rows() {
                 let mut product = [0.0; N];

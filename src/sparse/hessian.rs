@@ -41,7 +41,7 @@ where
     pub fn pattern(&mut self, mut args: Args<'_, F>) -> Pattern {
         let second = &mut self.second;
         second.lifted.load(&args);
-        let found = detect::<WIDTH>(second.lifted.dimension(), |seed, row| {
+        let found = detect::<WIDTH>(second.lifted.dimension(), &mut |seed, row| {
             second.lifted.direct_each(seed);
             second.run(F::Parameters::reborrow(&mut args));
             second.flat.iter().for_each(|d| row(d.tangent()));

@@ -43,7 +43,7 @@ impl<F: Liftable<WIDTH> + HasRows> SparseJacobian<F> {
     pub fn pattern(&mut self, mut args: Args<'_, F>) -> Pattern {
         let lifted = &mut self.lifted;
         lifted.load(&args);
-        detect::<WIDTH>(lifted.dimension(), |seed, row| {
+        detect::<WIDTH>(lifted.dimension(), &mut |seed, row| {
             lifted.load(&args);
             lifted.direct_each(seed);
             let mut output = lifted.run(F::Parameters::reborrow(&mut args));

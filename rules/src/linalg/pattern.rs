@@ -49,11 +49,11 @@ impl Pattern {
     ///
     /// # Panics
     /// If a place is not within the matrix.
-    pub fn of_entries(
-        (rows, columns): (usize, usize),
-        entries: impl IntoIterator<Item = (usize, usize)>,
-    ) -> Self {
-        let mut entries: Vec<_> = entries.into_iter().collect();
+    pub fn of_entries(shape: (usize, usize), entries: impl IntoIterator<Item = (usize, usize)>) -> Self {
+        Self::of_list(shape, entries.into_iter().collect())
+    }
+
+    fn of_list((rows, columns): (usize, usize), mut entries: Vec<(usize, usize)>) -> Self {
         entries.sort_unstable();
         entries.dedup();
         let mut starts = vec![0; rows + 1];
