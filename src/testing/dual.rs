@@ -1,6 +1,7 @@
 //! The checks that a function on dual numbers must pass: pushforwards, Jacobians, and second derivatives.
 
 use std::fmt::Display;
+use std::ops::Deref;
 
 use ndarray::{ArrayView2, aview1};
 use pullback_rules::__private::{Liftable, Numbers};
@@ -114,15 +115,22 @@ pub fn check_second_order<R: Rule<Function: TestDual + Function<Output = f64>> +
 /// Everything agrees to within this, relative to the largest number around, except with differences.
 const TOLERANCE: f64 = 1e-10;
 
-/// An input, a direction, and what the primal makes of it.
+/// An input, and what to expect of it.
 struct Case<F: TestFunction> {
-    index: usize,
     input: Owned<F>,
+    expected: Expected,
+}
+
+/// What is compared, whatever the function: compiled once for all.
+struct Expected {
+    name: &'static str,
+    index: usize,
     /// The numbers of the active arguments.
     point: Vec<f64>,
     direction: Vec<f64>,
-    /// The value, and what the arguments hold afterwards.
+    /// The value, and what the arguments hold before and afterwards.
     result: Vec<Number>,
+    held: Vec<Number>,
     left: Vec<Number>,
     /// How many numbers the value and the `&mut` arguments have.
     outputs: usize,
@@ -138,7 +146,8 @@ fn cases<F: TestFunction>(inputs: impl IntoIterator<Item = Owned<F>>) -> Vec<Cas
 
 impl<F: TestFunction> Case<F> {
     fn new(index: usize, input: Owned<F>) -> Self {
-        let point = reals(&all::<F>(&mut input.clone()));
+        let held = all::<F>(&mut input.clone());
+        let point = reals(&held);
         let direction = Random::new(index as u64 + 1).weights(point.len());
         F::primal(lend::<F>(&mut input.clone()));
         let mut args = input.clone();
@@ -148,11 +157,28 @@ impl<F: TestFunction> Case<F> {
         F::Parameters::visit(&mut args, &mut listing(&mut written, is_written::<F>));
         let outputs = reals(&result).len() + reals(&written).len();
         let left = all::<F>(&mut args);
-        Case { index, input, point, direction, result, left, outputs, allocations }
+        let name = F::NAME;
+        let expected = Expected { name, index, point, direction, result, held, left, outputs, allocations };
+        Case { input, expected }
     }
 
+    /// `args` hold what they held.
+    fn untouched(&self, what: &str, args: &mut Owned<F>) {
+        self.same(&format!("{what}, what an argument holds afterwards"), &self.held, &all::<F>(args));
+    }
+}
+
+impl<F: TestFunction> Deref for Case<F> {
+    type Target = Expected;
+
+    fn deref(&self) -> &Expected {
+        &self.expected
+    }
+}
+
+impl Expected {
     fn fail(&self, what: impl Display) -> ! {
-        panic!("`{}`, input {}: {what}", F::NAME, self.index)
+        panic!("`{}`, input {}: {what}", self.name, self.index)
     }
 
     /// `got` is that of the primal, bit for bit.
@@ -167,12 +193,6 @@ impl<F: TestFunction> Case<F> {
         }
     }
 
-    /// `args` hold what they held.
-    fn untouched(&self, what: &str, args: &mut Owned<F>) {
-        let what = format!("{what}, what an argument holds afterwards");
-        self.same(&what, &all::<F>(&mut self.input.clone()), &all::<F>(args));
-    }
-
     fn close(&self, what: &str, expected: &[f64], got: &[f64]) {
         if expected.len() != got.len() {
             self.fail(format!("{what}: expected {} numbers, got {}", expected.len(), got.len()));
@@ -183,6 +203,16 @@ impl<F: TestFunction> Case<F> {
             if !close && !Number::F64(expected).same(Number::F64(got)) {
                 self.fail(format!("{what}: number {i}: expected {expected:?}, got {got:?}"));
             }
+        }
+    }
+
+    /// Row by row.
+    fn all_close(&self, what: &str, expected: ArrayView2<'_, f64>, got: ArrayView2<'_, f64>) {
+        if expected.dim() != got.dim() {
+            self.fail(format!("{what}: expected {:?} numbers, got {:?}", expected.dim(), got.dim()));
+        }
+        for (i, (expected, got)) in expected.rows().into_iter().zip(got.rows()).enumerate() {
+            self.close(&format!("row {i} of {what}"), &expected.to_vec(), &got.to_vec());
         }
     }
 
@@ -274,9 +304,7 @@ impl<F: TestDual> FirstOrder<F> {
         case.untouched("the Jacobian by rows", &mut args);
         if let Some(mut value) = by_rows {
             case.same("the value with the Jacobian by rows", &case.result, &numbers(&mut value));
-            for (i, (row, expected)) in rows.view().rows().into_iter().zip(matrix.rows()).enumerate() {
-                case.close(&format!("row {i} of the Jacobian by rows"), &expected.to_vec(), &row.to_vec());
-            }
+            case.all_close("the Jacobian by rows", matrix, rows.view());
             if later {
                 let runs = case.outputs.div_ceil(LANES).max(1);
                 case.allocates("the Jacobian by rows", allocations, runs * once);
@@ -289,9 +317,7 @@ impl<F: TestDual> FirstOrder<F> {
             allocations_in(|| sparse.run(lend::<F>(&mut args), &colouring));
         case.same("the value with the sparse Jacobian", &case.result, &numbers(&mut value));
         case.untouched("the sparse Jacobian", &mut args);
-        for (i, row) in colouring.pattern().dense(&entries).rows().into_iter().enumerate() {
-            case.close(&format!("row {i} of the sparse Jacobian"), &matrix.row(i).to_vec(), &row.to_vec());
-        }
+        case.all_close("the sparse Jacobian", matrix, colouring.pattern().dense(&entries).view());
         if later {
             case.allocates("the sparse Jacobian", allocations, colouring.runs() * once);
         }
@@ -404,9 +430,7 @@ impl<F: TestDual + Function<Output = f64>> SecondOrder<F> {
         case.untouched("the Hessian", &mut args);
         case.close("the gradient with the Hessian", &expected, &flat::<F>(g, g_buffers));
         case.close("the product", &matrix.dot(&aview1(&case.direction)).to_vec(), &product);
-        for (i, row) in matrix.rows().into_iter().enumerate() {
-            case.close(&format!("row {i} of the Hessian"), &matrix.column(i).to_vec(), &row.to_vec());
-        }
+        case.all_close("the Hessian", matrix.t(), matrix);
         let runs = case.point.len().div_ceil(4).max(1);
         if later {
             case.allocates("the Hessian", allocations, runs * once.max(case.allocations));
@@ -430,9 +454,7 @@ impl<F: TestDual + Function<Output = f64>> SecondOrder<F> {
         case.same("the value with the sparse Hessian", &case.result, &[Number::F64(value)]);
         case.untouched("the sparse Hessian", &mut args);
         case.close("the gradient with the sparse Hessian", &expected, &flat::<F>(g, g_buffers));
-        for (i, row) in colouring.pattern().dense(&entries).rows().into_iter().enumerate() {
-            case.close(&format!("row {i} of the sparse Hessian"), &matrix.row(i).to_vec(), &row.to_vec());
-        }
+        case.all_close("the sparse Hessian", matrix, colouring.pattern().dense(&entries).view());
         if later {
             case.allocates("the sparse Hessian", allocations, colouring.runs() * once.max(case.allocations));
         }
