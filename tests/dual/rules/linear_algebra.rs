@@ -88,6 +88,11 @@ fn regular() {
     let mut inputs = [3, 1, 5, 0, 20].map(|n| (regular_matrix(random, n, false), random.vector(n))).to_vec();
     check_pushforward(of_regular::rule, inputs.split_off(4));
     check_second_order(of_regular::rule, inputs);
+}
+
+#[test]
+fn triangular_factors() {
+    let random = &mut Random(2);
     let mut inputs = [3, 1, 4, 18]
         .map(|n| {
             let [p, l, u] = [(); 3].map(|()| random.matrix((n, n), false));
