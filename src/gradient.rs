@@ -124,22 +124,29 @@ impl<F: Function, R: Kept + ?Sized> Runner<F, R> {
         (value, gradients, &mut self.buffers)
     }
 
-    /// The same for `passes` that also read what comes to the shadows. Where these are `few` numbers they are made anew, and need not be in
-    /// memory at all.
+    /// The same for `passes` that also read what comes to the shadows.
     #[inline]
     pub(crate) fn run_within<'a, T>(
         &mut self,
         args: Args<'a, F>,
-        few: bool,
         passes: impl FnOnce(&mut R, Args<'a, F>, &mut Buffers<F>) -> T,
     ) -> T {
         self.start();
-        let result = if few {
-            passes(&mut self.rule, args, &mut F::Parameters::buffers())
-        } else {
-            F::Parameters::prepare_to_overwrite(&mut self.buffers, &args, self.overwritten);
-            passes(&mut self.rule, args, &mut self.buffers)
-        };
+        F::Parameters::prepare_to_overwrite(&mut self.buffers, &args, self.overwritten);
+        let result = passes(&mut self.rule, args, &mut self.buffers);
+        self.interrupted = false;
+        result
+    }
+
+    /// The same where shadows are a few numbers, as many as their types tell: made anew, they need not be in memory at all.
+    #[inline]
+    pub(crate) fn run_afresh<'a, T>(
+        &mut self,
+        args: Args<'a, F>,
+        passes: impl FnOnce(&mut R, Args<'a, F>, &mut Buffers<F>) -> T,
+    ) -> T {
+        self.start();
+        let result = passes(&mut self.rule, args, &mut F::Parameters::buffers());
         self.interrupted = false;
         result
     }

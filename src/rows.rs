@@ -184,9 +184,16 @@ impl<F: Liftable<0, Lanes<LANES>>, R: Rule<Function = Laned<F>>> PullRows<F> for
         matrix.resize(wanted.rows, inputs);
         let rows = matrix.rows_from(wanted.place());
         let args = lifted.lend(F::Parameters::reborrow(args));
-        let (value, outputs) = self.runner.run_within(args, few, |rule, mut args, buffers| {
+        let passes = |rule: &mut R, mut args, buffers: &mut _| {
             pull::<F>(rule, &mut args, buffers, of_value, wanted, rows)
-        })?;
+        };
+        // What is not reached is not even compiled, so that there is one place where the passes are, and they are inlined.
+        let pulled = if const { Room::<F>::HAS_FEW_NUMBERS } {
+            self.runner.run_afresh(args, passes)
+        } else {
+            self.runner.run_within(args, passes)
+        };
+        let (value, outputs) = pulled?;
         Some(Found { value, outputs, inputs })
     }
 
