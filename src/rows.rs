@@ -153,10 +153,11 @@ fn pull<F: Liftable<0, Lanes<LANES>>>(
     let mut column = 0;
     F::Parameters::visit_dual_gradient(&mut gradients, buffers, &mut |run| {
         let columns = column..column + run.len();
-        for (k, row) in rows.iter_mut().enumerate() {
-            let entries = row.get_mut(columns.clone()).unwrap_or_default();
-            for (entry, d) in entries.iter_mut().zip(&*run) {
-                *entry = d.lane(k);
+        for k in 0..LANES {
+            if let Some(entries) = rows[k].get_mut(columns.clone()) {
+                for i in 0..entries.len() {
+                    entries[i] = run[i].lane(k);
+                }
             }
         }
         column = columns.end;
