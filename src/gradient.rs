@@ -117,13 +117,45 @@ impl<F: Function, R: Kept + ?Sized> Runner<F, R> {
         args: Args<'a, F>,
         passes: impl FnOnce(&mut R, Args<'a, F>, &mut Buffers<F>) -> (F::Output, Gradients<F>),
     ) -> (F::Output, Gradients<F>, &mut Buffers<F>) {
-        if std::mem::replace(&mut self.interrupted, true) {
-            self.recover();
-        }
+        self.start();
         F::Parameters::prepare_to_overwrite(&mut self.buffers, &args, self.overwritten);
         let (value, gradients) = passes(&mut self.rule, args, &mut self.buffers);
         self.interrupted = false;
         (value, gradients, &mut self.buffers)
+    }
+
+    /// The same for `passes` that also read what comes to the shadows.
+    #[inline]
+    pub(crate) fn run_within<'a, T>(
+        &mut self,
+        args: Args<'a, F>,
+        passes: impl FnOnce(&mut R, Args<'a, F>, &mut Buffers<F>) -> T,
+    ) -> T {
+        self.start();
+        F::Parameters::prepare_to_overwrite(&mut self.buffers, &args, self.overwritten);
+        let result = passes(&mut self.rule, args, &mut self.buffers);
+        self.interrupted = false;
+        result
+    }
+
+    /// The same where shadows are a few numbers, as many as their types tell: made anew, they need not be in memory at all.
+    #[inline]
+    pub(crate) fn run_afresh<'a, T>(
+        &mut self,
+        args: Args<'a, F>,
+        passes: impl FnOnce(&mut R, Args<'a, F>, &mut Buffers<F>) -> T,
+    ) -> T {
+        self.start();
+        let result = passes(&mut self.rule, args, &mut F::Parameters::buffers());
+        self.interrupted = false;
+        result
+    }
+
+    #[inline]
+    fn start(&mut self) {
+        if std::mem::replace(&mut self.interrupted, true) {
+            self.recover();
+        }
     }
 
     /// For somebody who leaves zeros in the shadows whenever he has read them, so that the next run need not set them to zero. What is added

@@ -7,7 +7,7 @@ use pullback_rules::{Args, Parameters};
 use crate::extras::Extra;
 use crate::lifted::Lifted;
 use crate::matrix::Matrix;
-use crate::rows::{HasRows, LANES, Number};
+use crate::rows::{Found, HasRows, LANES, PullRows, Wanted};
 
 /// How many columns one run in forward mode computes.
 pub(crate) const WIDTH: usize = 8;
@@ -21,7 +21,7 @@ pub(crate) fn rows_cost_less(rows: usize, columns: usize) -> bool {
 /// What Jacobians of `F` keep from call to call.
 pub struct Jacobian<F: Liftable<WIDTH> + HasRows> {
     lifted: Lifted<F, WIDTH>,
-    rows: F::Rows,
+    rows: Box<dyn PullRows<F>>,
     jacobian: Matrix,
     /// The size of the Jacobian for which the last call has found that rows cost less. Arguments with other numbers of coordinates may have
     /// been seen before, by columns, and memory for their rows would have to be made.
@@ -38,7 +38,7 @@ impl<F: Liftable<WIDTH> + HasRows> Default for Jacobian<F> {
     fn default() -> Self {
         Jacobian {
             lifted: Lifted::default(),
-            rows: F::Rows::default(),
+            rows: F::make_rows(),
             jacobian: Matrix::default(),
             rows_for: None,
         }
@@ -47,9 +47,14 @@ impl<F: Liftable<WIDTH> + HasRows> Default for Jacobian<F> {
 
 impl<F: Liftable<WIDTH> + HasRows> Jacobian<F> {
     /// The value and the Jacobian.
+    #[inline]
     pub fn run(&mut self, mut args: Args<'_, F>) -> (F::Output, ArrayView2<'_, f64>) {
-        let again = self.by_rows_again(F::Parameters::reborrow(&mut args));
-        let value = again.unwrap_or_else(|| self.by_columns(args));
+        let again =
+            self.rows_for.and_then(|size| self.loaded_rows(&mut args, size.outputs, Some(size.inputs)));
+        let value = match again {
+            Some(value) => value,
+            None => self.by_columns(args),
+        };
         (value, self.view())
     }
 
@@ -60,64 +65,42 @@ impl<F: Liftable<WIDTH> + HasRows> Jacobian<F> {
     }
 
     /// Computes all rows, and returns the value, unless a part of that is missing which has a gradient.
-    #[inline]
-    pub(crate) fn by_rows(&mut self, args: Args<'_, F>) -> Option<F::Output> {
-        let inputs = F::load(&mut self.rows, &args);
-        self.loaded_rows(args, Size { outputs: LANES, inputs })
+    pub(crate) fn by_rows(&mut self, args: &mut Args<'_, F>) -> Option<F::Output> {
+        self.loaded_rows(args, LANES, None)
     }
 
-    /// The same where the last call has found that rows cost less, and not with other arguments than such.
-    #[inline]
-    fn by_rows_again(&mut self, args: Args<'_, F>) -> Option<F::Output> {
-        let size = self.rows_for?;
-        let inputs = F::load(&mut self.rows, &args);
-        (inputs == size.inputs).then(|| self.loaded_rows(args, size))?
-    }
-
-    /// Computes all rows, of which there will be about as many as `outputs` says. How many there are shows afterwards.
+    /// Computes all rows, of which there will be about as many as `outputs` says, unless the arguments have another number of coordinates
+    /// than `inputs`. How many rows there are shows afterwards.
     #[inline]
     fn loaded_rows(
         &mut self,
-        mut args: Args<'_, F>,
-        Size { mut outputs, inputs }: Size,
+        args: &mut Args<'_, F>,
+        outputs: usize,
+        inputs: Option<usize>,
     ) -> Option<F::Output> {
-        let Jacobian { rows, jacobian, rows_for, .. } = self;
-        *rows_for = None;
-        let mut first = 0;
+        self.rows_for = None;
+        let mut wanted = Wanted { first: 0, colours: None, rows: outputs, inputs };
         loop {
-            jacobian.resize(outputs, inputs);
-            let mut block = jacobian.rows_from::<LANES>(first);
-            let unit = |output| std::array::from_fn(|k| if output == first + k { 1.0 } else { 0.0 });
-            let mut column = 0;
-            let put = |gradients: &[Number]| {
-                let columns = column..column + gradients.len();
-                for (k, row) in block.iter_mut().enumerate() {
-                    let entries = row.get_mut(columns.clone()).unwrap_or_default();
-                    for (entry, d) in entries.iter_mut().zip(gradients) {
-                        *entry = d.lane(k);
-                    }
-                }
-                column = columns.end;
-            };
-            let (value, found) = F::pull_rows(rows, F::Parameters::reborrow(&mut args), unit, put)?;
-            first = outputs.min(first + LANES);
-            outputs = found;
-            if first >= outputs {
-                jacobian.resize(outputs, inputs);
-                *rows_for = rows_cost_less(outputs, inputs).then_some(Size { outputs, inputs });
+            let Found { value, outputs, inputs } = self.rows.pull(args, wanted, &mut self.jacobian)?;
+            wanted.first = wanted.rows.min(wanted.first + LANES);
+            wanted.rows = outputs;
+            if wanted.first >= outputs {
+                self.jacobian.resize(outputs, inputs);
+                self.rows_for = rows_cost_less(outputs, inputs).then_some(Size { outputs, inputs });
                 return Some(value);
             }
         }
     }
 
     /// Computes all columns, or all rows if these cost less, and returns the value.
+    #[inline(never)]
     fn by_columns(&mut self, mut args: Args<'_, F>) -> F::Output {
         self.lifted.load(&args);
         let inputs = self.lifted.dimension();
         let (value, outputs) = self.columns(0, inputs, F::Parameters::reborrow(&mut args));
         let mut computed = WIDTH;
         if rows_cost_less(outputs, inputs) {
-            if let Some(value) = self.by_rows(F::Parameters::reborrow(&mut args)) {
+            if let Some(value) = self.by_rows(&mut args) {
                 return value;
             }
             computed = 0;
@@ -150,6 +133,6 @@ impl<F: Liftable<WIDTH> + HasRows> Jacobian<F> {
 
 impl<F: Liftable<WIDTH> + HasRows> Extra for Jacobian<F> {
     fn memory(&self) -> usize {
-        self.lifted.memory() + F::rows_memory(&self.rows) + self.jacobian.memory()
+        self.lifted.memory() + size_of_val(&*self.rows) + self.rows.memory() + self.jacobian.memory()
     }
 }

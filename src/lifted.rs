@@ -1,5 +1,7 @@
 //! The arguments of a function in dual numbers, and the directions in which it is differentiated.
 
+use std::mem::needs_drop;
+
 use pullback_rules::__private::{Direction, DualNumber, LiftParameters, Liftable, Numbers};
 use pullback_rules::{Args, Float, Function, HeapSize, Parameters};
 
@@ -22,6 +24,9 @@ impl<F: Liftable<N, T>, const N: usize, T: Float> Default for Lifted<F, N, T> {
 }
 
 impl<F: Liftable<N, T>, const N: usize, T: Float> Lifted<F, N, T> {
+    /// Whether the arguments in dual numbers are on the heap.
+    pub(crate) const ON_HEAP: bool = needs_drop::<<F::Parameters as LiftParameters<N, T>>::Stores>();
+
     /// The bytes of the heap that it owns.
     pub(crate) fn memory(&self) -> usize {
         F::Parameters::stores_size(&self.stores) + self.flat.heap_size()

@@ -4,7 +4,7 @@ use ndarray::{Array2, ArrayView2};
 
 /// A matrix that keeps its memory when its size changes.
 #[derive(Default)]
-pub(crate) struct Matrix {
+pub struct Matrix {
     entries: Array2<f64>,
     /// How many entries there is memory for.
     capacity: usize,

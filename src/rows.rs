@@ -1,14 +1,16 @@
 //! Rows of Jacobians in reverse mode: one forward, and a pullback of several seeds at once.
 
-use std::cell::Cell;
+use std::array::from_fn;
+use std::mem::needs_drop;
 
 use pullback_rules::__private::{
     DualNumber, HasDual, HasRule, Lanes, Lift, LiftParameters, Liftable, Numbers,
 };
-use pullback_rules::{Args, Buffers, Function, Gradients, Output, Parameters, Rule};
+use pullback_rules::{Args, Buffers, Function, Output, Parameters, Rule};
 
-use crate::gradient::{Kept, Runner};
+use crate::gradient::Runner;
 use crate::lifted::{Lifted, each};
+use crate::matrix::Matrix;
 use crate::pushforward::OutputTangent;
 
 /// How many seeds are pulled back at once: as many as a register holds numbers in any 64-bit processor. With four, where there are registers
@@ -16,125 +18,188 @@ use crate::pushforward::OutputTangent;
 pub(crate) const LANES: usize = 2;
 
 /// What a reverse pass with several seeds is made of: values are the same in all lanes, gradients have a lane for each seed.
-pub(crate) type Number = DualNumber<Lanes<LANES>, 0>;
+type Number = DualNumber<Lanes<LANES>, 0>;
 
 /// The function of such numbers.
 type Laned<F> = <F as HasDual<Lanes<LANES>, 0>>::Dual;
 
+/// The parameters of that.
+type LanedParameters<F> = <Laned<F> as Function>::Parameters;
+
 /// What that returns.
 type Made<F> = <Laned<F> as Function>::Output;
 
-/// Sets the gradients with respect to a value, and to what `&mut` arguments hold.
-type Seeding<'s, F> = dyn FnMut(&mut <F as Function>::Output, &mut OutputTangent<F>, &mut Buffers<F>) + 's;
-
-/// A rule behind a name, with seeds that depend on the value.
-trait ErasedWithSeeds<F: Function>: Kept {
-    /// Runs both passes, and `seed` in between.
-    fn run(
-        &mut self,
-        args: Args<'_, F>,
-        buffers: &mut Buffers<F>,
-        of_value: &mut OutputTangent<F>,
-        seed: &mut Seeding<'_, F>,
-    ) -> (F::Output, Gradients<F>);
+/// Which rows one run computes: those from a number on, or the sums of all rows of a colour, for the colours from a number on.
+#[derive(Clone, Copy)]
+pub struct Wanted<'c> {
+    /// The number or the colour of the first one. The first run starts at 0.
+    pub(crate) first: usize,
+    /// The colour of each row, where sums are computed.
+    pub(crate) colours: Option<&'c [usize]>,
+    /// How many rows the matrix is to have to which they go.
+    pub(crate) rows: usize,
+    /// How many coordinates the active arguments have to have.
+    pub(crate) inputs: Option<usize>,
 }
 
-impl<F: Function, R: Rule<Function = F>> ErasedWithSeeds<F> for R {
-    fn run(
-        &mut self,
-        mut args: Args<'_, F>,
-        buffers: &mut Buffers<F>,
-        of_value: &mut OutputTangent<F>,
-        seed: &mut Seeding<'_, F>,
-    ) -> (F::Output, Gradients<F>) {
-        let (mut value, residual) = self.forward(F::Parameters::reborrow(&mut args));
-        seed(&mut value, of_value, buffers);
-        let (args, shadows) = (F::Parameters::receive(&mut args), F::Parameters::shadows(buffers));
-        let gradients = self.pullback(residual, args, shadows, F::Output::lend(of_value));
-        (value, gradients)
+impl Wanted<'_> {
+    /// The gradient with respect to what the function makes, in the coordinate number `row`.
+    #[inline(always)]
+    fn seed(&self, row: usize) -> Lanes<LANES> {
+        let number = self.colours.map_or(Some(row), |colours| colours.get(row).copied());
+        Lanes(from_fn(|k| if number == Some(self.first + k) { 1.0 } else { 0.0 }))
+    }
+
+    /// The first row of the matrix to which they go.
+    #[inline(always)]
+    fn place(&self) -> usize {
+        if self.colours.is_some() { 0 } else { self.first }
     }
 }
 
-/// What rows of Jacobians of `F` keep from call to call.
-pub struct Rows<F: Liftable<0, Lanes<LANES>>> {
-    lifted: Lifted<F, 0, Lanes<LANES>>,
-    runner: Runner<Laned<F>, dyn ErasedWithSeeds<Laned<F>>>,
-    of_value: OutputTangent<Laned<F>>,
+/// What a run has found.
+pub struct Found<V> {
+    pub(crate) value: V,
+    /// How many coordinates the function makes.
+    pub(crate) outputs: usize,
+    /// How many the active arguments have.
+    pub(crate) inputs: usize,
 }
 
-impl<F: Liftable<0, Lanes<LANES>>> Default for Rows<F> {
-    fn default() -> Self {
-        Rows {
-            lifted: Lifted::default(),
-            runner: Runner::boxed(Box::new(<Laned<F> as HasRule>::make_rule())),
-            of_value: Made::<F>::empty(),
-        }
-    }
+/// Rows of Jacobians behind a name that does not tell the type of the rule: all of a run is compiled as one.
+pub trait PullRows<F: Function>: Send {
+    /// Computes rows, and brings them to `matrix`; or nothing where a part of the value is missing, as in `None`, which has a gradient all the
+    /// same, or where the arguments have another number of coordinates.
+    fn pull(
+        &mut self,
+        args: &mut Args<'_, F>,
+        wanted: Wanted<'_>,
+        matrix: &mut Matrix,
+    ) -> Option<Found<F::Output>>;
+
+    /// The bytes of the heap that are held.
+    fn memory(&self) -> usize;
 }
 
 /// A function whose Jacobian has rows. This is a trait, since with two kinds of dual numbers in the bounds of one function the compiler
 /// takes one for the other.
 pub trait HasRows: Function {
-    /// What rows keep from call to call.
-    type Rows: Default + Send;
-
-    /// Takes over the values of the arguments, and tells how many coordinates the active ones have.
-    fn load(rows: &mut Self::Rows, args: &Args<'_, Self>) -> usize;
-
-    /// Multiplies rows by the Jacobian, from the left: `seed` tells what they hold for each coordinate of what the function makes, and
-    /// `visitor` gets the products for those of the arguments, which were [loaded](Self::load) before.
-    ///
-    /// Returns the value, and how many coordinates the function makes; or nothing where some of these are missing, as in `None`, and have a
-    /// gradient all the same.
-    fn pull_rows(
-        rows: &mut Self::Rows,
-        args: Args<'_, Self>,
-        seed: impl FnMut(usize) -> [f64; LANES],
-        visitor: impl FnMut(&[Number]),
-    ) -> Option<(Self::Output, usize)>;
-
-    /// The bytes of the heap that are held.
-    fn rows_memory(rows: &Self::Rows) -> usize;
+    /// What computes them.
+    fn make_rows() -> Box<dyn PullRows<Self>>;
 }
 
 impl<F: Liftable<0, Lanes<LANES>>> HasRows for F {
-    type Rows = Rows<F>;
-
-    #[inline]
-    fn load(rows: &mut Rows<F>, args: &Args<'_, F>) -> usize {
-        rows.lifted.load(args);
-        rows.lifted.dimension()
+    fn make_rows() -> Box<dyn PullRows<F>> {
+        Box::new(Rows {
+            room: Room::default(),
+            runner: Runner::boxed(Box::new(<Laned<F> as HasRule>::make_rule())),
+        })
     }
+}
 
+/// What rows of Jacobians of `F` keep from call to call.
+struct Rows<F: Liftable<0, Lanes<LANES>>, R> {
+    room: Room<F>,
+    runner: Runner<Laned<F>, R>,
+}
+
+/// Where the arguments and the gradient with respect to the value are.
+struct Room<F: Liftable<0, Lanes<LANES>>> {
+    lifted: Lifted<F, 0, Lanes<LANES>>,
+    of_value: OutputTangent<Laned<F>>,
+}
+
+impl<F: Liftable<0, Lanes<LANES>>> Default for Room<F> {
     #[inline]
-    fn pull_rows(
-        rows: &mut Rows<F>,
-        mut args: Args<'_, F>,
-        mut seed: impl FnMut(usize) -> [f64; LANES],
-        mut visitor: impl FnMut(&[Number]),
-    ) -> Option<(F::Output, usize)> {
-        let Rows { lifted, runner, of_value } = rows;
-        let (mut missing, outputs) = (0, Cell::new(0));
-        let mut find = |value: &mut Made<F>, of_value: &mut OutputTangent<Laned<F>>, buffers: &mut _| {
-            let mut set = |d: &mut Number| {
-                *d = Number::variable(Lanes(seed(outputs.get())), []);
-                outputs.set(outputs.get() + 1);
-            };
-            value.prepare(of_value);
-            of_value.visit(&mut set);
-            missing = outputs.get();
-            value.visit(&mut |_| missing -= 1);
-            F::Parameters::visit_dual_written(buffers, &mut each(set));
+    fn default() -> Self {
+        Room { lifted: Lifted::default(), of_value: Made::<F>::empty() }
+    }
+}
+
+impl<F: Liftable<0, Lanes<LANES>>> Room<F> {
+    /// Whether all that a run works on is a few numbers, as many as the types tell. These are made anew in each run: then they need not be in
+    /// memory at all, and the compiler knows that both lanes of a value are the same.
+    const HAS_FEW_NUMBERS: bool = !Lifted::<F, 0, Lanes<LANES>>::ON_HEAP
+        && !needs_drop::<Buffers<Laned<F>>>()
+        && !needs_drop::<OutputTangent<Laned<F>>>()
+        && size_of::<Self>() + size_of::<Buffers<Laned<F>>>() <= 2048;
+}
+
+/// Runs both passes of `rule`, and brings the gradients to `rows`. Returns the value, and how many coordinates the function makes; or nothing
+/// where a part of the value is missing.
+#[inline(always)]
+fn pull<F: Liftable<0, Lanes<LANES>>>(
+    rule: &mut impl Rule<Function = Laned<F>>,
+    args: &mut Args<'_, Laned<F>>,
+    buffers: &mut Buffers<Laned<F>>,
+    of_value: &mut OutputTangent<Laned<F>>,
+    wanted: Wanted<'_>,
+    mut rows: [&mut [f64]; LANES],
+) -> Option<(F::Output, usize)> {
+    let (mut value, residual) = rule.forward(LanedParameters::<F>::reborrow(args));
+    let (mut missing, mut outputs) = (0, 0);
+    value.prepare(of_value);
+    of_value.visit(&mut |_| missing += 1);
+    value.visit(&mut |_| missing -= 1);
+    let lowered = (missing == 0).then(|| F::Output::lower(&value));
+    let mut set = |d: &mut Number| {
+        *d = Number::variable(wanted.seed(outputs), []);
+        outputs += 1;
+    };
+    of_value.visit(&mut set);
+    F::Parameters::visit_dual_written(buffers, &mut each(set));
+    let (args, shadows) = (LanedParameters::<F>::reborrow(args), LanedParameters::<F>::shadows(buffers));
+    let mut gradients = rule.pullback(residual, args, shadows, Made::<F>::lend(of_value));
+    let mut column = 0;
+    F::Parameters::visit_dual_gradient(&mut gradients, buffers, &mut |run| {
+        let columns = column..column + run.len();
+        for k in 0..LANES {
+            if let Some(entries) = rows[k].get_mut(columns.clone()) {
+                for i in 0..entries.len() {
+                    entries[i] = run[i].lane(k);
+                }
+            }
+        }
+        column = columns.end;
+    });
+    lowered.map(|value| (value, outputs))
+}
+
+impl<F: Liftable<0, Lanes<LANES>>, R: Rule<Function = Laned<F>>> PullRows<F> for Rows<F, R> {
+    fn pull(
+        &mut self,
+        args: &mut Args<'_, F>,
+        wanted: Wanted<'_>,
+        matrix: &mut Matrix,
+    ) -> Option<Found<F::Output>> {
+        let few = const { Room::<F>::HAS_FEW_NUMBERS };
+        let mut own = few.then(Room::default);
+        let Room { lifted, of_value } = own.as_mut().unwrap_or(&mut self.room);
+        if few || wanted.first == 0 {
+            lifted.load(args);
+        }
+        let inputs = lifted.dimension();
+        if wanted.inputs.is_some_and(|asked| asked != inputs) {
+            return None;
+        }
+        matrix.resize(wanted.rows, inputs);
+        let rows = matrix.rows_from(wanted.place());
+        let args = lifted.lend(F::Parameters::reborrow(args));
+        let passes = |rule: &mut R, mut args, buffers: &mut _| {
+            pull::<F>(rule, &mut args, buffers, of_value, wanted, rows)
         };
-        let args = lifted.lend(F::Parameters::reborrow(&mut args));
-        let (value, mut gradients, buffers) =
-            runner.run(args, |rule, args, buffers| rule.run(args, buffers, of_value, &mut find));
-        F::Parameters::visit_dual_gradient(&mut gradients, buffers, &mut |run| visitor(run));
-        (missing == 0).then(|| (F::Output::lower(&value), outputs.get()))
+        // What is not reached is not even compiled, so that there is one place where the passes are, and they are inlined.
+        let pulled = if const { Room::<F>::HAS_FEW_NUMBERS } {
+            self.runner.run_afresh(args, passes)
+        } else {
+            self.runner.run_within(args, passes)
+        };
+        let (value, outputs) = pulled?;
+        Some(Found { value, outputs, inputs })
     }
 
-    fn rows_memory(rows: &Rows<F>) -> usize {
-        let of_value = Made::<F>::gradient_size(&rows.of_value);
-        rows.lifted.memory() + rows.runner.memory() + of_value
+    fn memory(&self) -> usize {
+        let of_value = Made::<F>::gradient_size(&self.room.of_value);
+        self.room.lifted.memory() + self.runner.memory() + of_value
     }
 }

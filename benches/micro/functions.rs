@@ -294,7 +294,7 @@ pub(crate) fn gp(x: &[f64], #[constant] c: &[f64]) -> f64 {
 }
 
 /// The residual of one observation of bundle adjustment.
-#[differentiable]
+#[differentiable(dual)]
 pub(crate) fn observation(cam: &[f64; 11], x: &[f64; 3], w: f64, #[constant] feat: &[f64; 2]) -> [f64; 2] {
     let d = [x[0] - cam[3], x[1] - cam[4], x[2] - cam[5]];
     let square = cam[0] * cam[0] + cam[1] * cam[1] + cam[2] * cam[2];

@@ -374,6 +374,8 @@ impl Signature {
             impl #declared #name #of_types #clause {
                 /// An object that computes gradients. It owns the rule and the shadows, allocates on its first use and
                 /// reuses its memory from then on.
+                // Inlined, what a library's user does not ask for is not compiled there, and what serves one caller is known to.
+                #[inline]
                 pub fn gradient() -> Self {
                     Self { driver: __pb::Driver::new(Self::rule()), #extras #products #made #scope }
                 }

@@ -13,12 +13,15 @@ use super::run::Run;
 use crate::extras::Extra;
 use crate::jacobian::WIDTH;
 use crate::lifted::Lifted;
-use crate::rows::{HasRows, LANES, Number};
+use crate::matrix::Matrix;
+use crate::rows::{HasRows, LANES, PullRows, Wanted};
 
 /// What sparse Jacobians of `F` keep from call to call.
 pub struct SparseJacobian<F: Liftable<WIDTH> + HasRows> {
     lifted: Lifted<F, WIDTH>,
-    rows: F::Rows,
+    rows: Box<dyn PullRows<F>>,
+    /// Sums of the rows of some colours.
+    sums: Matrix,
     values: Vec<f64>,
     /// The product with a full vector.
     whole: Vec<f64>,
@@ -30,7 +33,8 @@ impl<F: Liftable<WIDTH> + HasRows> Default for SparseJacobian<F> {
     fn default() -> Self {
         SparseJacobian {
             lifted: Lifted::default(),
-            rows: F::Rows::default(),
+            rows: F::make_rows(),
+            sums: Matrix::default(),
             values: Vec::new(),
             whole: Vec::new(),
             suspects: Vec::new(),
@@ -66,7 +70,7 @@ impl<F: Liftable<WIDTH> + HasRows> SparseJacobian<F> {
         self.suspects.clear();
         let value = self.by_columns(pattern, &colouring.columns, F::Parameters::reborrow(&mut args));
         if !colouring.is_by_columns() {
-            self.by_rows(&colouring.rows, F::Parameters::reborrow(&mut args));
+            self.by_rows(&colouring.rows, &mut args);
         }
         for (row, &whole) in self.whole.iter().enumerate() {
             if !Product::of(pattern.row(row), &self.values[pattern.starts()[row]..]).agrees(whole) {
@@ -112,40 +116,32 @@ impl<F: Liftable<WIDTH> + HasRows> SparseJacobian<F> {
     }
 
     /// Rows of some colours at a time.
-    fn by_rows(&mut self, groups: &Groups, mut args: Args<'_, F>) {
-        let SparseJacobian { rows, values, suspects, .. } = self;
+    fn by_rows(&mut self, groups: &Groups, args: &mut Args<'_, F>) {
+        let SparseJacobian { rows, sums, values, suspects, .. } = self;
         let colours = &groups.rows;
-        F::load(rows, &args);
         for first in (0..colours.count).step_by(LANES) {
             let last = colours.count.min(first + LANES);
-            let unit = |row| {
-                std::array::from_fn(|k| if colours.of.get(row) == Some(&(first + k)) { 1.0 } else { 0.0 })
-            };
-            let mut column = 0;
-            let mut entries: [_; LANES] =
-                std::array::from_fn(|k| groups.of_colour((first + k).min(last - 1)).iter().peekable());
-            let mut strays = [false; LANES];
-            let put = |gradients: &[Number]| {
-                for gradient in gradients {
-                    for (k, d) in gradient.value().0.into_iter().enumerate().take(last - first) {
-                        if let Some(&(_, entry)) = entries[k].next_if(|entry| entry.0 == column) {
-                            if entry != NONE {
-                                values[entry] = d;
-                            }
-                        } else if d.abs() > 0.0 {
-                            // One of these rows.
-                            strays[k] = true;
-                        }
-                    }
-                    column += 1;
-                }
-            };
-            let pulled = F::pull_rows(rows, F::Parameters::reborrow(&mut args), unit, put);
+            let wanted = Wanted { first, colours: Some(&colours.of), rows: LANES, inputs: None };
+            let pulled = rows.pull(args, wanted, sums);
             assert!(
                 pulled.is_some(),
                 "`{}`: a part of the value is missing, which has a gradient but no row: by rows a sparse Jacobian needs all of it",
                 F::NAME
             );
+            let mut strays = [false; LANES];
+            for (k, colour) in (first..last).enumerate() {
+                let mut entries = groups.of_colour(colour).iter().peekable();
+                for (column, &d) in sums.row(k).iter().enumerate() {
+                    if let Some(&(_, entry)) = entries.next_if(|entry| entry.0 == column) {
+                        if entry != NONE {
+                            values[entry] = d;
+                        }
+                    } else if d.abs() > 0.0 {
+                        // One of these rows.
+                        strays[k] = true;
+                    }
+                }
+            }
             let astray = |row: &usize| strays.get(colours.of[*row].wrapping_sub(first)).is_some_and(|&k| k);
             suspects.extend((0..colours.of.len()).filter(astray));
         }
@@ -164,6 +160,6 @@ fn same_rows<F: Function>(pattern: &Pattern, outputs: usize) {
 impl<F: Liftable<WIDTH> + HasRows> Extra for SparseJacobian<F> {
     fn memory(&self) -> usize {
         let numbers = self.values.heap_size() + self.whole.heap_size() + self.suspects.heap_size();
-        self.lifted.memory() + F::rows_memory(&self.rows) + numbers
+        self.lifted.memory() + size_of_val(&*self.rows) + self.rows.memory() + self.sums.memory() + numbers
     }
 }

@@ -300,7 +300,7 @@ impl<F: TestDual> FirstOrder<F> {
         rows_agree(case, driver, &value, matrix);
 
         let mut args = case.input.clone();
-        let (by_rows, allocations) = allocations_in(|| rows.by_rows(lend::<F>(&mut args)));
+        let (by_rows, allocations) = allocations_in(|| rows.by_rows(&mut lend::<F>(&mut args)));
         case.untouched("the Jacobian by rows", &mut args);
         if let Some(mut value) = by_rows {
             case.same("the value with the Jacobian by rows", &case.result, &numbers(&mut value));

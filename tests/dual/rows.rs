@@ -1,5 +1,7 @@
 //! Jacobians by rows: several seeds, pulled back at once.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use ndarray::Array2;
 use pullback::prelude::*;
 use pullback::sparse::JacobianColouring;
@@ -54,6 +56,18 @@ fn root_and_sum(x: &[f64]) -> (Option<f64>, f64) {
     (root, 2.0 * sum)
 }
 
+/// What carries a gradient is as much as the type tells: a few numbers, or many.
+#[differentiable(dual)]
+fn drift<const N: usize>(x: &[f64; N], pull: f64, ends: &mut [f64; 2]) -> [f64; 2] {
+    assert!(pull < 10.0, "too strong");
+    let mut sums = [ends[0], 1.0];
+    for i in 0..N {
+        sums[i % 2] += pull * x[i].sin() * sums[(i + 1) % 2];
+    }
+    ends[1] = sums[0] * ends[0] / x[0];
+    sums
+}
+
 fn points(n: usize) -> Vec<f64> {
     (0..n).map(|i| (1.7 * i as f64).sin() + 0.1).collect()
 }
@@ -103,6 +117,38 @@ fn what_is_left_in_arguments_has_rows() {
             assert_eq!(value, partial_sums(&x, 0.7, &mut before.clone()));
         }
     }
+}
+
+fn drifts<const N: usize>() {
+    let (mut j, mut p) = (drift::<N>::jacobian(), drift::<N>::pullback());
+    for (start, pull) in [(0.2, 0.5), (0.3, 20.0), (0.4, 0.1)] {
+        let (x, mut ends) = (std::array::from_fn(|i| start + (i as f64).cos()), [start, 0.25]);
+        if pull > 10.0 {
+            let failed = AssertUnwindSafe(|| _ = j.value_and_jacobian(&x, pull, &mut ends));
+            assert!(catch_unwind(failed).is_err());
+            continue;
+        }
+        let mut row = |i: usize| {
+            let unit = |first: usize| std::array::from_fn(|k| f64::from(first + k == i));
+            let (_, d) = p.value_and_pullback(&x, pull, &mut ends, unit(0), unit(2));
+            [&d.x[..], &[d.pull], &d.ends].concat()
+        };
+        let rows = matrix((0..4).map(&mut row).collect());
+        for _ in 0..3 {
+            let ((value, jacobian), allocations) =
+                allocations_in(|| j.value_and_jacobian(&x, pull, &mut ends));
+            assert!(same(&jacobian.to_owned(), &rows), "{N} numbers");
+            assert!(allocations == 0 || start == 0.2);
+            assert_eq!(ends, [start, 0.25]);
+            assert_eq!(value, drift(&x, pull, &mut ends.clone()));
+        }
+    }
+}
+
+#[test]
+fn few_numbers_or_many() {
+    drifts::<11>();
+    drifts::<300>();
 }
 
 #[test]

@@ -127,9 +127,10 @@ impl Sparse {
     }
 
     /// Adds rows that have entries in the same columns.
-    fn rows(&mut self, columns: &[usize], values: &[f64]) {
-        self.values.extend_from_slice(values);
-        for _ in 0..values.len() / columns.len() {
+    #[inline]
+    fn rows<const N: usize>(&mut self, columns: &[usize; N], rows: &[[f64; N]]) {
+        for values in rows {
+            self.values.extend_from_slice(values);
             self.columns.extend_from_slice(columns);
             self.rows.push(self.columns.len());
         }
@@ -154,11 +155,12 @@ pub fn jacobian(
         });
         let (camera, point) = (&problem.cameras[camera], &problem.points[point]);
         let (_, rows) = reprojection.value_and_jacobian(camera, point, w, feature);
-        result.rows(&columns, rows.as_slice().expect("row by row"));
+        let (rows, _) = rows.as_slice().expect("row by row").as_chunks();
+        result.rows(&columns, rows);
     }
     for (i, &w) in problem.weights.iter().enumerate() {
         let (_, d) = weight.value_and_gradient(w);
-        result.rows(&[11 * n + 3 * m + i], &[d.weight]);
+        result.rows(&[11 * n + 3 * m + i], &[[d.weight]]);
     }
 }
 

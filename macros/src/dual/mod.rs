@@ -335,6 +335,7 @@ impl Signature {
         let pushforward = (constants.is_empty() || written.is_empty()).then(|| {
             quote! {
                 #[doc = #doc]
+                #[inline]
                 #[allow(clippy::too_many_arguments)]
                 pub fn value_and_pushforward(&mut self, #(#typed,)* #(#directions),*) -> (#(#types),*) {
                     let (value, [tangent], [buffers]) =
@@ -343,6 +344,7 @@ impl Signature {
                 }
 
                 #[doc = #doc_of_each]
+                #[inline]
                 #[allow(clippy::too_many_arguments)]
                 pub fn value_and_pushforwards<const #number: usize>(
                     &mut self,
@@ -393,6 +395,7 @@ impl Signature {
                 }
 
                 #[doc = #product]
+                #[inline]
                 #[allow(clippy::too_many_arguments)]
                 pub fn value_gradient_and_hvp(&mut self, #(#typed,)* #(#directions),*) -> (#output, #short, #short) {
                     let (value, first, second) =
@@ -401,6 +404,7 @@ impl Signature {
                 }
 
                 #[doc = #hessian]
+                #[inline]
                 #[allow(clippy::too_many_arguments)]
                 pub fn value_gradient_and_hessian(
                     &mut self,
@@ -411,6 +415,7 @@ impl Signature {
                 }
 
                 #[doc = #diagonal]
+                #[inline]
                 #[allow(clippy::too_many_arguments)]
                 pub fn value_gradient_and_hessian_diagonal(&mut self, #(#typed),*) -> (#output, #short, #short) {
                     let (value, first, second) = self.extras.get::<__pb::Hessian<Self>>().diagonal((#(#passed,)*));
@@ -445,6 +450,7 @@ impl Signature {
                 #pushforward
 
                 #[doc = #jacobian]
+                #[inline]
                 #[allow(clippy::too_many_arguments)]
                 pub fn value_and_jacobian(&mut self, #(#typed),*) -> (#output, __pb::ndarray::ArrayView2<'_, f64>) {
                     self.extras.get::<__pb::Jacobian<Self>>().run((#(#passed,)*))

@@ -27,12 +27,14 @@ pub(super) fn sparse_jacobian(
     let colouring = colouring();
     quote! {
         #[doc = #pattern]
+        #[inline]
         #[allow(clippy::too_many_arguments)]
         pub fn jacobian_pattern(&mut self, #(#typed),*) -> __pb::Pattern {
             self.extras.get::<__pb::SparseJacobian<Self>>().pattern((#(#passed,)*))
         }
 
         #[doc = #jacobian]
+        #[inline]
         #[allow(clippy::too_many_arguments)]
         pub fn value_and_sparse_jacobian(
             &mut self,
@@ -64,12 +66,14 @@ pub(super) fn sparse_hessian(
     let colouring = colouring();
     quote! {
         #[doc = #pattern]
+        #[inline]
         #[allow(clippy::too_many_arguments)]
         pub fn hessian_pattern(&mut self, #(#typed),*) -> __pb::Pattern {
             self.extras.get::<__pb::SparseHessian<Self>>().pattern((#(#passed,)*))
         }
 
         #[doc = #hessian]
+        #[inline]
         #[allow(clippy::too_many_arguments)]
         pub fn value_gradient_and_sparse_hessian(
             &mut self,

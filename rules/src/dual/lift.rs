@@ -106,8 +106,8 @@ impl<T, const N: usize, A: Lift<T, N>, const M: usize> Lift<T, N> for [A; M] {
     }
     #[inline]
     fn load(&self, dual: &mut [A::Dual; M]) {
-        for (value, dual) in self.iter().zip(dual) {
-            value.load(dual);
+        for i in 0..M {
+            self[i].load(&mut dual[i]);
         }
     }
     #[inline]

@@ -385,6 +385,7 @@ macro_rules! parameters {
             type Dual = ($($P::Dual,)*);
             type Stores = Nested<($(Nested<$P::Store>,)*)>;
 
+            #[inline(always)]
             fn load(_stores: &mut Self::Stores, _args: &Self::Args<'_>) {
                 $($P::load(&mut _stores.0.$i.0, &_args.$i);)*
             }
@@ -398,6 +399,7 @@ macro_rules! parameters {
             ) {
                 $($P::load_along(&mut _stores.0.$i.0, &_args.$i, _directions[$i], _flat, _function);)*
             }
+            #[inline(always)]
             #[allow(clippy::unused_unit, reason = "the empty list")]
             fn lend<'a>(_stores: &'a mut Self::Stores, _args: Self::Args<'a>) -> <Self::Dual as Parameters>::Args<'a> {
                 ($($P::lend(&mut _stores.0.$i.0, _args.$i),)*)
@@ -411,6 +413,7 @@ macro_rules! parameters {
             fn stores_size(_stores: &Self::Stores) -> usize {
                 0 $(+ $P::store_size(&_stores.0.$i.0))*
             }
+            #[inline(always)]
             fn visit_duals<Visitor: FnMut(&mut [DualNumber<Component, WIDTH>])>(_stores: &mut Self::Stores, _visitor: &mut Visitor) {
                 $($P::visit_duals(&mut _stores.0.$i.0, _visitor);)*
             }
