@@ -13,7 +13,7 @@ use crate::kept::Item;
 use crate::kind::inert;
 use crate::parse::ERROR;
 use crate::program::*;
-use crate::reverse::{Branched, Cotangent, Reverse, Slot, negate};
+use crate::reverse::{Branched, Cotangent, Reverse, Slot};
 
 impl Reverse<'_> {
     /// Gives a gradient that is used several times a name.
@@ -47,7 +47,7 @@ impl Reverse<'_> {
             ExprKind::Read(place) | ExprKind::Borrow { place, .. } => self.accumulate(place, d, at),
             ExprKind::Paren(e) => self.pull(*e, d, at),
             ExprKind::Neg(e) if program.by_rule(expr) => self.pull_negation(expr, *e, d, at),
-            ExprKind::Neg(e) => self.pull(*e, &negate(d.clone()), at),
+            ExprKind::Neg(e) => self.pull(*e, &program.negate(d.clone()), at),
             ExprKind::Binary { op, left, right } if program.by_rule(expr) => {
                 self.pull_operator(expr, *op, (*left, *right), d, at)
             }
@@ -66,7 +66,7 @@ impl Reverse<'_> {
                     }
                     Op::Sub => {
                         self.pull(*left, &d, at);
-                        self.pull(*right, &negate(d), at);
+                        self.pull(*right, &program.negate(d), at);
                     }
                     Op::Mul if both && self.same_variable(*left, *right) => {
                         let factor = self.value(*left, at);
@@ -110,18 +110,20 @@ impl Reverse<'_> {
                         if active(*left) {
                             self.pull(*left, &share, at);
                         }
-                        self.pull(*right, &Cotangent::term(quote!(-#share * #quotient)), at);
+                        let share = program.negated(&share.tokens);
+                        self.pull(*right, &Cotangent::term(quote!(#share * #quotient)), at);
                     }
                     Op::Rem => {
                         // a % b = a - b·trunc(a/b)
                         self.pull(*left, &d, at);
                         if active(*right) {
                             let (left, divisor) = (self.value(*left, at), self.value(*right, at));
+                            let d = program.negated(&d.tokens);
                             self.pull(
                                 *right,
                                 &Cotangent::term(match !program.generic() {
-                                    true => quote!(-#d * (#left / #divisor).trunc()),
-                                    false => quote!(-#d * __pb::Scalar::truncated_quotient(#left, #divisor)),
+                                    true => quote!(#d * (#left / #divisor).trunc()),
+                                    false => quote!(#d * __pb::Scalar::truncated_quotient(#left, #divisor)),
                                 }),
                                 at,
                             );

@@ -572,7 +572,7 @@ impl<'p> Reverse<'p> {
                 } else {
                     d
                 };
-                let d = if op == Op::Sub { negate(d) } else { d };
+                let d = if op == Op::Sub { self.program.negate(d) } else { d };
                 self.pull(value, &d, at);
                 self.add_now(assign, op, at);
             }
@@ -872,16 +872,21 @@ fn steps_inclusively(range: &syn::Expr) -> bool {
     }
 }
 
-/// `-d`
-pub(crate) fn negate(d: Cotangent) -> Cotangent {
-    let mut tokens = d.tokens.clone().into_iter();
-    match tokens.next() {
-        Some(proc_macro2::TokenTree::Punct(minus)) if minus.as_char() == '-' => {
-            Cotangent::term(tokens.collect())
+impl Program {
+    /// `-d`
+    pub(crate) fn negate(&self, d: Cotangent) -> Cotangent {
+        let mut tokens = d.tokens.clone().into_iter();
+        match tokens.next() {
+            _ if d.is_nothing() => d,
+            Some(proc_macro2::TokenTree::Punct(minus)) if minus.as_char() == '-' => {
+                Cotangent::term(tokens.collect())
+            }
+            _ => Cotangent::term(self.negated(&d.tokens)),
         }
-        _ => {
-            let d = d.tokens;
-            Cotangent::term(quote!(-#d))
-        }
+    }
+
+    /// The same of a name or an element. In generic functions the type of a number shows late.
+    pub(crate) fn negated(&self, d: &TokenStream) -> TokenStream {
+        if self.generic() && !self.dual { quote!(__pb::negated(#d)) } else { quote!(-#d) }
     }
 }

@@ -169,7 +169,7 @@ pub mod __private {
     pub use crate::snapshots::{Snapshots, segments, spacing};
     pub use crate::sorting::{SortItem, Sorted};
     pub use crate::state::{Stack, State};
-    pub use crate::tangent::{Tangent, Value, accumulate, take, zero, zero_of};
+    pub use crate::tangent::{Tangent, Value, accumulate, negated, take, zero, zero_of};
     #[cfg(feature = "nalgebra")]
     pub use ::nalgebra;
     pub use ::ndarray;

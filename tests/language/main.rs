@@ -44,6 +44,7 @@ mod fusion;
 mod gathered;
 mod generics;
 mod held;
+mod inferred;
 mod iterators;
 mod latest;
 mod leaving;
