@@ -88,6 +88,8 @@ pub(crate) struct Program {
     pub(crate) unused: HashSet<ExprId>,
     /// Expressions that differ from what the user wrote.
     pub(crate) rewritten: HashSet<ExprId>,
+    /// Copies that calls are given, by the part that is copied: a rule has it lent if it owns memory, as the compiler finds out.
+    pub(crate) given: HashSet<ExprId>,
 }
 
 /// The block that a function leaves instead of returning.

@@ -327,7 +327,8 @@ impl Reverse<'_> {
             .or_else(|| shared.clone())
             .unwrap_or_else(|| self.kept.fresh(&format!("{last}_rule")));
         let method = matches!(function, Callee::Method(..));
-        let mut receiver = None;
+        // The shadows of what a callee may take by value.
+        let mut settled = HashMap::new();
         // The shadows of locals are borrowed before the arguments are.
         let mut local = HashMap::new();
         for base in args.iter().flat_map(|&arg| program.borrowed(arg)) {
@@ -372,10 +373,11 @@ impl Reverse<'_> {
                 shadows.push(quote!(__pb::none()));
                 continue;
             };
-            if method && i == 0 {
+            let given = program.given.contains(&arg);
+            if method && i == 0 || given {
                 let (text, shadow) =
                     self.receiver(place, at, unique.then_some(&after), local.get(&place.base));
-                texts.push(text);
+                texts.push(if given { quote!((&__pb::Given(&#text)).given()) } else { text });
                 match shadow {
                     Some(shadow) => {
                         let variable = &program.variables[place.base];
@@ -385,7 +387,7 @@ impl Reverse<'_> {
                             Some(ty) => quote!(#shadow.map(<#ty as __pb::Differentiable>::shortened).into()),
                             None => quote!(#shadow.into()),
                         });
-                        receiver = Some(shadow);
+                        settled.insert(i, shadow);
                     }
                     None => shadows.push(quote!(__pb::none())),
                 }
@@ -432,7 +434,7 @@ impl Reverse<'_> {
                     ExprKind::Callback(_) => false,
                     _ => true,
                 };
-                let returned = by_value && program.exprs[arg].active || i == 0 && receiver.is_some();
+                let returned = by_value && program.exprs[arg].active || settled.contains_key(&i);
                 returned.then(|| self.kept.fresh("d"))
             })
             .collect();
@@ -471,7 +473,7 @@ impl Reverse<'_> {
         // The callee has brought its arguments back.
         self.levels[level].current = (*at.versions).clone();
         for (i, (&arg, name)) in args.iter().zip(values).enumerate() {
-            if let (Some(name), Some(shadow), 0) = (&name, &receiver, i) {
+            if let (Some(name), Some(shadow)) = (&name, settled.get(&i)) {
                 self.emit(quote!((&__pb::OfReceiver(#name)).settle(#shadow);));
             } else if let (Some(name), ExprKind::Borrow { place, .. }) = (&name, &program.exprs[arg].kind) {
                 let shadow = &program.variables[place.base].shadow;

@@ -476,7 +476,7 @@ impl<'p> Reverse<'p> {
         // The pullback of a call that gives a vector asks for a gradient, be it zero.
         if let Some(id) = variable
             && self.program.variables[id].active
-            && (self.program.variables[id].heap || self.is_pooled(id))
+            && (self.program.variables[id].heap || self.is_pooled(id) || self.program.may_own(id))
             && self.program.exprs[init].active
             && matches!(self.program.exprs[self.program.peel(init)].kind, ExprKind::Call { .. })
         {

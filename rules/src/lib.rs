@@ -106,8 +106,9 @@ pub mod __private {
     pub use crate::arrays::functions as arrays;
     pub use crate::blocks::{Common, Near, blocks, own_cells, row_mut};
     pub use crate::call::{
-        Call, HasRule, OfReceiver, Reads, Recursive, SettledReceiver, UnsettledReceiver, WritesToReceiver,
-        forward, forward_reading, pull_at_once, pullback, rule_of, value_and_pullback,
+        Call, Given, GivenReference, GivenValue, HasRule, OfReceiver, Reads, Recursive, SettledReceiver,
+        UnsettledReceiver, WritesToReceiver, forward, forward_reading, pull_at_once, pullback, rule_of,
+        value_and_pullback,
     };
     pub use crate::callable::{
         Callable, Callback, Called, Derivative, Either, Forward, Lent, Pullback, primal, read_only,

@@ -43,6 +43,7 @@ mod functions;
 mod fusion;
 mod gathered;
 mod generics;
+mod given;
 mod held;
 mod inferred;
 mod iterators;
