@@ -687,6 +687,15 @@ impl Program {
         found
     }
 
+    /// `expr` itself, without its operands, is about the variable.
+    pub(crate) fn mentions(&self, expr: ExprId, id: VarId) -> bool {
+        match &self.exprs[expr].kind {
+            ExprKind::Read(place) | ExprKind::Borrow { place, .. } => place.base == id,
+            ExprKind::Constant(constant) => constant.mentions.contains(&id),
+            _ => false,
+        }
+    }
+
     /// The expressions that stand directly in the statements of `block`, and its value.
     pub(crate) fn roots(&self, block: BlockId) -> Vec<ExprId> {
         let block = &self.blocks[block];

@@ -567,9 +567,8 @@ impl Reverse<'_> {
         let variable = &self.program.variables[place.base];
         self.reads_memory(place.base, after, level);
         self.present(place.base);
-        let base = &variable.unique;
         let whole = place.projections.iter().all(|p| matches!(p, Projection::Deref));
-        let part = self.part(quote!(#base), &place.projections, true, at, level);
+        let part = self.part_mut(place, at, level);
         // Coerced as needed, which may be to a shared reference.
         if variable.by_reference() && whole { part } else { quote!(&mut #part) }
     }

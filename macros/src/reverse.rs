@@ -611,8 +611,32 @@ impl<'p> Reverse<'p> {
         let base = &self.program.variables[place.base].unique;
         match &place.projections[..] {
             [Projection::Deref] => quote!(*#base),
+            _ if unique => self.part_mut(place, at, level),
             projections => self.part(quote!(#base), projections, unique, at, level),
         }
+    }
+
+    /// The part of memory that is about to be written to. Within another part its index has a name if it looks at the same memory, in
+    /// `y[a..b][j % y[a..b].len()]`, which is borrowed by then.
+    pub(crate) fn part_mut(&mut self, place: &Place, at: &At, level: usize) -> TokenStream {
+        let program = self.program;
+        let mut named = Vec::new();
+        for projection in place.projections.iter().skip(1) {
+            if let Projection::Index(index) = projection
+                && program.tree(*index).into_iter().any(|e| program.mentions(e, place.base))
+            {
+                let (name, text) = (self.kept.fresh("at"), self.position(*index, at, level));
+                self.emit(quote!(let #name = #text;));
+                named.push((*index, self.levels[level].temporaries.insert(*index, name)));
+            }
+        }
+        let base = &program.variables[place.base].unique;
+        let part = self.part(quote!(#base), &place.projections, true, at, level);
+        for (index, before) in named {
+            self.levels[level].temporaries.remove(&index);
+            self.levels[level].temporaries.extend(before.map(|name| (index, name)));
+        }
+        part
     }
 
     /// A write to memory that was at `at` has to be undone: somebody reads what it held, or the caller wants it back.
