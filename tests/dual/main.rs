@@ -16,6 +16,7 @@ mod generic;
 mod layers;
 mod linear_algebra;
 mod methods;
+mod mixed;
 mod nested;
 #[cfg(debug_assertions)]
 mod nn;
