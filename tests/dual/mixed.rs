@@ -23,7 +23,9 @@ fn by_a_call(x: &[f64], k: f64) -> f64 {
 fn in_conditions(x: &[f64], k: f64, n: usize) -> f64 {
     let mut total = k;
     for (j, e) in x.iter().enumerate() {
-        let near = (if j % 2 == 0 { x[((*e * k).abs() * 3.3) as usize % x.len()].sin() } else { 0.5 * (*e).cos() }).abs();
+        let near =
+            (if j % 2 == 0 { x[((*e * k).abs() * 3.3) as usize % x.len()].sin() } else { 0.5 * (*e).cos() })
+                .abs();
         let c = if near < 0.4 { Some(*e * k) } else { None }.unwrap_or(1.0);
         total += c;
     }
@@ -71,7 +73,8 @@ fn values_and_derivatives() {
     assert_eq!(g.value_gradient_and_hvp(3.0, &[2.0], 1.0).1.x, 2.0);
     let inputs = || [(vec![0.7, 0.9], vec![0.4, 1.1]), (vec![1.4, 0.8, 0.3], vec![0.4, -1.1])];
     for (x, y) in inputs() {
-        let (value, d) = copies_of_constants::gradient().value_and_pushforward(&x, &y, &[1.0, 0.0, 0.0][..x.len()]);
+        let (value, d) =
+            copies_of_constants::gradient().value_and_pushforward(&x, &y, &[1.0, 0.0, 0.0][..x.len()]);
         assert_eq!(value, copies_of_constants(&x, &y));
         // z₀x₀ + y₁·y₁·(x₀x₁)²
         let expected = y[0] + 2.0 * y[1] * y[1] * x[0] * x[1] * x[1];
