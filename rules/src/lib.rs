@@ -167,7 +167,7 @@ pub mod __private {
         shadow_for,
     };
     pub use crate::shadow::{Accumulate, Differentiable, Element, Ignored, Shadow, cells, slice_cells};
-    pub use crate::snapshots::{Snapshots, segments, spacing};
+    pub use crate::snapshots::{Snapshots, WholeSnapshots, segments, spacing};
     pub use crate::sorting::{SortItem, Sorted};
     pub use crate::state::{Stack, State};
     pub use crate::tangent::{Tangent, Value, accumulate, negated, take, zero, zero_of};

@@ -94,6 +94,7 @@ mod trajectories;
 mod variants;
 mod vectors;
 mod views;
+mod whole;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
