@@ -283,11 +283,9 @@ impl Program {
             .collect();
         for (id, (expr, known)) in self.exprs.iter_mut().zip(all).enumerate() {
             match &expr.kind {
-                ExprKind::Constant(_) => {
-                    if !known.is_empty() {
-                        Values { known }.visit_expr_mut(&mut expr.syntax);
-                        self.rewritten.insert(id);
-                    }
+                ExprKind::Constant(_) if !known.is_empty() => {
+                    Values { known }.visit_expr_mut(&mut expr.syntax);
+                    self.rewritten.insert(id);
                 }
                 // `f64::max(x, y)`
                 ExprKind::Method { .. } if expr.active && matches!(expr.syntax, Syn::Call(_)) => {
