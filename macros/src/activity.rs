@@ -16,12 +16,33 @@ pub(crate) fn analyse(program: &mut Program, errors: &mut Errors) {
         variable.active = parameter && !variable.passed && !variable.constant && !inert(&variable.kind);
     }
     while propagate(program) {}
+    settle_numbers(program);
     while methods::resolve(program) {
         while propagate(program) {}
     }
     settle_inert(program);
     settle_made(program);
     report(program, errors);
+}
+
+/// What a number is added to is one, as in `let mut u = f(x); u -= y;`, though the call does not tell: its gradient has a type before
+/// any operator is applied to it. Where the number has no gradient the operator may be a user's.
+fn settle_numbers(program: &mut Program) {
+    let mut numbers = Vec::new();
+    for statement in program.blocks.iter().flat_map(|block| &block.statements) {
+        if let StatementKind::Assign(Assign { place, op: Some(_), value, result, .. }) = &statement.kind
+            && place.projections.is_empty()
+            && program.variables[place.base].kind == Kind::Unknown
+            && program.exprs[*value].active
+            && program.kind_of(*result) == Kind::Float
+        {
+            numbers.push(place.base);
+        }
+    }
+    for id in numbers {
+        let variable = &mut program.variables[id];
+        (variable.kind, variable.zero) = (Kind::Float, Some(Zero::Scalar));
+    }
 }
 
 /// A new array without gradient of its own, to which gradients come: its memory is the rule's.

@@ -5,13 +5,13 @@
 //! memory from the pool to which it returns. What a function returns is copied out of the gradient that the caller lends, field by
 //! field.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, quote};
 use syn::{Ident, Type};
 
 use crate::calls::Callee;
 use crate::errors::Errors;
-use crate::kind::names_other_type;
+use crate::kind::{inert_method, names_other_type, numeric_method};
 use crate::mutation::owned_type;
 use crate::program::*;
 use crate::reverse::{Cotangent, Reverse};
@@ -61,15 +61,20 @@ impl Program {
     /// The local holds what a call has returned, and something looks at it by reference, or at a part of it: it may be a struct
     /// that owns memory.
     pub(crate) fn may_own(&self, id: VarId) -> bool {
-        let borrowed = |e: &Expr| matches!(&e.kind, ExprKind::Borrow { place, .. } if place.base == id);
-        self.results.contains(&id) && (self.variables[id].parted || self.exprs.iter().any(borrowed))
+        let name = &self.variables[id].name;
+        let looked_at = |e: &Expr| match &e.kind {
+            ExprKind::Borrow { place, .. } => place.base == id,
+            ExprKind::Constant(c) => c.mentions.contains(&id) && takes_part(e.syntax.to_token_stream(), name),
+            _ => false,
+        };
+        self.results.contains(&id) && (self.variables[id].parted || self.exprs.iter().any(looked_at))
     }
 
     /// A call of a function or of a method of the user's.
     fn is_call(&self, expr: ExprId) -> bool {
         match &self.exprs[self.peel(expr)].kind {
             ExprKind::Call { .. } => true,
-            ExprKind::Method { name, .. } => !crate::kind::numeric_method(&name.to_string()),
+            ExprKind::Method { name, .. } => !numeric_method(&name.to_string()),
             // With names for what is borrowed.
             ExprKind::Block(block) => self.blocks[*block].value.is_some_and(|value| self.is_call(value)),
             _ => false,
@@ -81,7 +86,7 @@ impl Program {
         let whole = |e: &Expr| matches!(&e.kind, ExprKind::Read(place) if place.base == id && place.projections.is_empty());
         let received = |e: &&Expr| match &e.kind {
             ExprKind::Method { receiver, name, .. } => {
-                whole(&self.exprs[*receiver]) && !crate::kind::numeric_method(&name.to_string())
+                whole(&self.exprs[*receiver]) && !numeric_method(&name.to_string())
             }
             _ => false,
         };
@@ -399,4 +404,31 @@ impl Reverse<'_> {
             }
         }
     }
+}
+
+/// A part of `name` is mentioned, or a method of it that numbers do not have.
+fn takes_part(code: TokenStream, name: &Ident) -> bool {
+    let mut tokens = code.into_iter().peekable();
+    while let Some(token) = tokens.next() {
+        let after_dot = match &token {
+            TokenTree::Group(group) if takes_part(group.stream(), name) => return true,
+            TokenTree::Ident(found) if found == name => {
+                matches!(tokens.peek(), Some(TokenTree::Punct(dot)) if dot.as_char() == '.')
+            }
+            _ => false,
+        };
+        if after_dot {
+            tokens.next();
+            match tokens.next() {
+                Some(TokenTree::Ident(member)) => {
+                    let member = member.to_string();
+                    if !numeric_method(&member) && !inert_method(&member) {
+                        return true;
+                    }
+                }
+                _ => return true,
+            }
+        }
+    }
+    false
 }

@@ -231,7 +231,13 @@ impl Reverse<'_> {
         for id in program.written(body) {
             let variable = &program.variables[id];
             if variable.by_reference() || variable.heap {
-                let slot = self.slot("snapshots", quote!(__pb::Snapshots::new()));
+                let slot = self.slot(
+                    "snapshots",
+                    match program.is_whole(id) {
+                        true => quote!(__pb::WholeSnapshots::new()),
+                        false => quote!(__pb::Snapshots::new()),
+                    },
+                );
                 snapshots.push((id, slot));
             } else if statement.before.versions.contains_key(&id) {
                 numbers.push(id);
@@ -382,6 +388,15 @@ impl Parser<'_> {
 }
 
 impl Program {
+    /// A struct, or a vector of vectors: it does not consist of elements that are copied out and in.
+    fn is_whole(&self, id: VarId) -> bool {
+        match &self.variables[id].kind {
+            Kind::Unknown => self.variables[id].general.is_none(),
+            Kind::Sequence(element) => matches!(**element, Kind::Sequence(_)),
+            _ => false,
+        }
+    }
+
     /// The variables from outside that `block` mentions.
     pub(crate) fn mentioned(&self, block: BlockId) -> Vec<VarId> {
         let blocks = self.nested(block);

@@ -39,9 +39,11 @@ impl Parser<'_> {
     pub(crate) fn lent_vector(&mut self, arg: &Syn) -> Option<ExprId> {
         if let Syn::MethodCall(call) = arg
             && call.method == "clone"
-            && self.is_known_vector(&call.receiver)
         {
-            return Some(self.argument(&call.receiver));
+            return match self.is_known_vector(&call.receiver) {
+                true => Some(self.argument(&call.receiver)),
+                false => self.given_copy(&call.receiver),
+            };
         }
         let base = self.variable(arg)?;
         if !self.program.vectors.contains(&base) || self.program.variables[base].by_reference() {
@@ -49,6 +51,19 @@ impl Parser<'_> {
         }
         let place = Place { base, projections: Vec::new() };
         Some(self.add(&parse_quote!(&#arg), ExprKind::Borrow { place, unique: false }))
+    }
+
+    /// A copy of a part of something, of which nothing tells the type.
+    fn given_copy(&mut self, part: &Syn) -> Option<ExprId> {
+        let place = self.place(part)?;
+        let field = place.projections.iter().any(|p| matches!(p, Projection::Field(_)));
+        if !field || self.program.kind_of_place(&place) != Kind::Unknown {
+            return None;
+        }
+        self.program.variables[place.base].parted = true;
+        let given = self.add(&parse_quote!(&#part), ExprKind::Borrow { place, unique: false });
+        self.program.given.insert(given);
+        Some(given)
     }
 
     /// The place holds a vector that is the function's own.

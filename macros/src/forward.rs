@@ -494,6 +494,18 @@ impl<'p> Forward<'p> {
         (std::mem::replace(&mut self.before, outer), tokens)
     }
 
+    /// An argument of a rule.
+    fn given(&mut self, arg: ExprId, block: BlockId) -> TokenStream {
+        let value = self.expr(arg, block);
+        if self.program.given.contains(&arg) { quote!((&__pb::Given(#value)).given()) } else { value }
+    }
+
+    /// An argument of what is no rule.
+    fn copied(&mut self, arg: ExprId, block: BlockId) -> TokenStream {
+        let value = self.expr(arg, block);
+        if self.program.given.contains(&arg) { quote!((#value).clone()) } else { value }
+    }
+
     /// The call of a rule, and the name of its residual, if `expr` is a differentiated call.
     fn rule_call(&mut self, expr: ExprId, block: BlockId) -> Option<(TokenStream, Ident)> {
         let rule = self.reverse.rules.get(&expr)?;
@@ -522,11 +534,11 @@ impl<'p> Forward<'p> {
                 ExprKind::Callback(callback) => self.callback(*a, callback, with_closures, &shared),
                 // It may call a function that is lent to the call.
                 _ if passes_functions && self.touched(*a, block) => {
-                    let (name, value) = (Program::fresh(&format!("argument_{i}")), self.expr(*a, block));
+                    let (name, value) = (Program::fresh(&format!("argument_{i}")), self.given(*a, block));
                     before.extend(quote!(let #name = #value;));
                     quote!(#name)
                 }
-                _ => self.expr(*a, block),
+                _ => self.given(*a, block),
             })
             .collect();
         let reads = reads && matches!(function, Callee::Method(..));
@@ -669,14 +681,14 @@ impl<'p> Forward<'p> {
                 let passes_on = program.passes_on(*receiver, name);
                 let receiver = self.expr(*receiver, block);
                 let receiver = if passes_on { quote!(__pb::checked(#receiver)) } else { receiver };
-                let args: Vec<_> = args.iter().map(|a| self.expr(*a, block)).collect();
+                let args: Vec<_> = args.iter().map(|a| self.copied(*a, block)).collect();
                 match self.slopes(expr, args.len(), block) {
                     Some(slopes) => self.sloped(name, receiver, args, slopes),
                     None => quote!(#receiver.#name(#(#args),*)),
                 }
             }
             ExprKind::Call { function, args } => {
-                let mut tokens: Vec<_> = args.iter().map(|a| self.expr(*a, block)).collect();
+                let mut tokens: Vec<_> = args.iter().map(|a| self.copied(*a, block)).collect();
                 // Nobody reads the operand again: there is no pullback.
                 if let Callee::Function(path) = function
                     && let (true, true, Some((path, operand))) =

@@ -279,11 +279,15 @@ fn is_hidden(program: &Program, variable: &Variable) -> bool {
     program.variables.iter().filter(|v| v.name == variable.name && blocks.contains(&v.block)).count() > 1
 }
 
-/// The names of the reverse pass for vectors of the blocks of the plan, and the user's.
+/// The names of the reverse pass for vectors, and what may own such, of the blocks of the plan, and the user's: they are not copied.
 fn vectors(program: &Program, fused: &Reverse) -> Vec<(Ident, TokenStream)> {
     let items = fused.plan.blocks().flat_map(|block| fused.kept.items(*block));
+    let owns = |id: VarId| {
+        let variable = &program.variables[id];
+        variable.heap || variable.memory && variable.of_user || program.may_own(id)
+    };
     let vectors = items.filter_map(|(item, kept)| match item {
-        Item::Final(id) if program.variables[*id].heap => {
+        Item::Final(id) if owns(*id) => {
             let name = &program.variables[*id].name;
             Some((kept.clone(), quote!(#name)))
         }

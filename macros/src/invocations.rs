@@ -8,6 +8,7 @@ use crate::iterators::SOURCES;
 use crate::iterators::consumers::Chain;
 use crate::iterators::item::Item;
 use crate::kind::{inert_method, numeric_method};
+use crate::methods::of_option;
 use crate::parse::{ERROR, Parser};
 use crate::program::*;
 
@@ -98,11 +99,13 @@ impl Parser<'_> {
             // A name for a place: the method is called on what is there.
             self.program.exprs[receiver].kind = ExprKind::Read(place.clone());
         }
+        let of_user = !takes_closure(&call.method.to_string()) && !of_option(&call.method);
         let takes_functions = !takes_closure(&call.method.to_string()) && self.suspects.any(call);
         let mut args = Vec::new();
         for arg in &call.args {
             let callback = if takes_functions { self.callback(arg) } else { None };
-            args.push(callback.unwrap_or_else(|| self.expr(arg)));
+            let lent = if of_user && callback.is_none() { self.lent_vector(arg) } else { None };
+            args.push(callback.or(lent).unwrap_or_else(|| self.expr(arg)));
         }
         self.add(expr, ExprKind::Method { receiver, name: call.method.clone(), args })
     }

@@ -194,6 +194,12 @@ impl Parser<'_> {
             Expr::Tuple(tuple) => tuple.elems.iter_mut().collect(),
             Expr::Array(array) => array.elems.iter_mut().collect(),
             Expr::Repeat(repeat) => vec![&mut *repeat.expr],
+            // The arms may be without gradient, so that nothing else looks into it.
+            Expr::Match(matched) if self.calls_closure(&matched.expr) => vec![&mut *matched.expr],
+            Expr::If(branch) => match &mut *branch.cond {
+                Expr::Let(test) if self.calls_closure(&test.expr) => vec![&mut *test.expr],
+                _ => Vec::new(),
+            },
             _ => Vec::new(),
         };
         self.lift_all(operands, out)
@@ -272,23 +278,16 @@ impl Parser<'_> {
 
     /// There are more chains or calls of closures in what was inlined.
     fn has_more(&self, expr: &Expr) -> bool {
-        struct More<'p, 'e>(&'p Parser<'e>, bool);
-        impl<'ast> syn::visit::Visit<'ast> for More<'_, '_> {
-            fn visit_expr(&mut self, expr: &'ast Expr) {
-                self.1 |= match expr {
-                    Expr::Closure(_) => true,
-                    Expr::Call(call) => self.0.closure(&call.func).is_some(),
-                    Expr::MethodCall(call) => {
-                        ["iter", "into_iter", "iter_mut"].iter().any(|m| call.method == m)
-                    }
-                    _ => false,
-                };
-                syn::visit::visit_expr(self, expr);
-            }
-        }
-        let mut more = More(self, false);
-        syn::visit::Visit::visit_expr(&mut more, expr);
-        more.1
+        has_any(expr, &|expr| match expr {
+            Expr::Closure(_) => true,
+            Expr::Call(call) => self.closure(&call.func).is_some(),
+            Expr::MethodCall(call) => ["iter", "into_iter", "iter_mut"].iter().any(|m| call.method == m),
+            _ => false,
+        })
+    }
+
+    fn calls_closure(&self, expr: &Expr) -> bool {
+        has_any(expr, &|expr| matches!(expr, Expr::Call(call) if self.closure(&call.func).is_some()))
     }
 
     /// A `let` may make of it another name for a place.
@@ -377,4 +376,18 @@ pub(crate) fn is_unit(expr: &Expr) -> bool {
 /// `constant(e)`, where *e* stays as it is.
 pub(crate) fn is_held_constant(call: &syn::ExprCall) -> bool {
     matches!(&*call.func, Expr::Path(path) if path.path.segments.last().is_some_and(|s| s.ident == "constant"))
+}
+
+/// `expr` is one of these, or has one in it.
+fn has_any(expr: &Expr, one: &dyn Fn(&Expr) -> bool) -> bool {
+    struct Search<'a>(&'a dyn Fn(&Expr) -> bool, bool);
+    impl<'ast> syn::visit::Visit<'ast> for Search<'_> {
+        fn visit_expr(&mut self, expr: &'ast Expr) {
+            self.1 |= (self.0)(expr);
+            syn::visit::visit_expr(self, expr);
+        }
+    }
+    let mut search = Search(one, false);
+    syn::visit::Visit::visit_expr(&mut search, expr);
+    search.1
 }

@@ -52,6 +52,11 @@ fn unwraps(name: &str) -> bool {
 /// The methods of `Option` and `Result` that leave the value as it is.
 const PASSING: [&str; 6] = ["unwrap", "expect", "ok", "ok_or", "ok_or_else", "map_err"];
 
+/// A method of `Option` and `Result`, as its name tells.
+pub(crate) fn of_option(name: &syn::Ident) -> bool {
+    unwraps(&name.to_string()) || PASSING.iter().any(|known| name == known)
+}
+
 impl Program {
     /// The method is one of nalgebra's that read, as its name and its result tell: where nobody looks at that, it is another one.
     fn reads_only(&self, block: BlockId, expr: ExprId) -> bool {

@@ -88,6 +88,8 @@ pub(crate) struct Program {
     pub(crate) unused: HashSet<ExprId>,
     /// Expressions that differ from what the user wrote.
     pub(crate) rewritten: HashSet<ExprId>,
+    /// Copies that calls are given, by the part that is copied: a rule has it lent if it owns memory, as the compiler finds out.
+    pub(crate) given: HashSet<ExprId>,
 }
 
 /// The block that a function leaves instead of returning.
@@ -683,6 +685,15 @@ impl Program {
             next += 1;
         }
         found
+    }
+
+    /// `expr` itself, without its operands, is about the variable.
+    pub(crate) fn mentions(&self, expr: ExprId, id: VarId) -> bool {
+        match &self.exprs[expr].kind {
+            ExprKind::Read(place) | ExprKind::Borrow { place, .. } => place.base == id,
+            ExprKind::Constant(constant) => constant.mentions.contains(&id),
+            _ => false,
+        }
     }
 
     /// The expressions that stand directly in the statements of `block`, and its value.

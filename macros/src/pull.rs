@@ -13,7 +13,7 @@ use crate::kept::Item;
 use crate::kind::inert;
 use crate::parse::ERROR;
 use crate::program::*;
-use crate::reverse::{Branched, Cotangent, Reverse, Slot, negate};
+use crate::reverse::{Branched, Cotangent, Reverse, Slot};
 
 impl Reverse<'_> {
     /// Gives a gradient that is used several times a name.
@@ -47,7 +47,7 @@ impl Reverse<'_> {
             ExprKind::Read(place) | ExprKind::Borrow { place, .. } => self.accumulate(place, d, at),
             ExprKind::Paren(e) => self.pull(*e, d, at),
             ExprKind::Neg(e) if program.by_rule(expr) => self.pull_negation(expr, *e, d, at),
-            ExprKind::Neg(e) => self.pull(*e, &negate(d.clone()), at),
+            ExprKind::Neg(e) => self.pull(*e, &program.negate(d.clone()), at),
             ExprKind::Binary { op, left, right } if program.by_rule(expr) => {
                 self.pull_operator(expr, *op, (*left, *right), d, at)
             }
@@ -66,7 +66,7 @@ impl Reverse<'_> {
                     }
                     Op::Sub => {
                         self.pull(*left, &d, at);
-                        self.pull(*right, &negate(d), at);
+                        self.pull(*right, &program.negate(d), at);
                     }
                     Op::Mul if both && self.same_variable(*left, *right) => {
                         let factor = self.value(*left, at);
@@ -110,18 +110,20 @@ impl Reverse<'_> {
                         if active(*left) {
                             self.pull(*left, &share, at);
                         }
-                        self.pull(*right, &Cotangent::term(quote!(-#share * #quotient)), at);
+                        let share = program.negated(&share.tokens);
+                        self.pull(*right, &Cotangent::term(quote!(#share * #quotient)), at);
                     }
                     Op::Rem => {
                         // a % b = a - b·trunc(a/b)
                         self.pull(*left, &d, at);
                         if active(*right) {
                             let (left, divisor) = (self.value(*left, at), self.value(*right, at));
+                            let d = program.negated(&d.tokens);
                             self.pull(
                                 *right,
                                 &Cotangent::term(match !program.generic() {
-                                    true => quote!(-#d * (#left / #divisor).trunc()),
-                                    false => quote!(-#d * __pb::Scalar::truncated_quotient(#left, #divisor)),
+                                    true => quote!(#d * (#left / #divisor).trunc()),
+                                    false => quote!(#d * __pb::Scalar::truncated_quotient(#left, #divisor)),
                                 }),
                                 at,
                             );
@@ -325,7 +327,8 @@ impl Reverse<'_> {
             .or_else(|| shared.clone())
             .unwrap_or_else(|| self.kept.fresh(&format!("{last}_rule")));
         let method = matches!(function, Callee::Method(..));
-        let mut receiver = None;
+        // The shadows of what a callee may take by value.
+        let mut settled = HashMap::new();
         // The shadows of locals are borrowed before the arguments are.
         let mut local = HashMap::new();
         for base in args.iter().flat_map(|&arg| program.borrowed(arg)) {
@@ -370,10 +373,11 @@ impl Reverse<'_> {
                 shadows.push(quote!(__pb::none()));
                 continue;
             };
-            if method && i == 0 {
+            let given = program.given.contains(&arg);
+            if method && i == 0 || given {
                 let (text, shadow) =
                     self.receiver(place, at, unique.then_some(&after), local.get(&place.base));
-                texts.push(text);
+                texts.push(if given { quote!((&__pb::Given(&#text)).given()) } else { text });
                 match shadow {
                     Some(shadow) => {
                         let variable = &program.variables[place.base];
@@ -383,7 +387,7 @@ impl Reverse<'_> {
                             Some(ty) => quote!(#shadow.map(<#ty as __pb::Differentiable>::shortened).into()),
                             None => quote!(#shadow.into()),
                         });
-                        receiver = Some(shadow);
+                        settled.insert(i, shadow);
                     }
                     None => shadows.push(quote!(__pb::none())),
                 }
@@ -430,7 +434,7 @@ impl Reverse<'_> {
                     ExprKind::Callback(_) => false,
                     _ => true,
                 };
-                let returned = by_value && program.exprs[arg].active || i == 0 && receiver.is_some();
+                let returned = by_value && program.exprs[arg].active || settled.contains_key(&i);
                 returned.then(|| self.kept.fresh("d"))
             })
             .collect();
@@ -469,7 +473,7 @@ impl Reverse<'_> {
         // The callee has brought its arguments back.
         self.levels[level].current = (*at.versions).clone();
         for (i, (&arg, name)) in args.iter().zip(values).enumerate() {
-            if let (Some(name), Some(shadow), 0) = (&name, &receiver, i) {
+            if let (Some(name), Some(shadow)) = (&name, settled.get(&i)) {
                 self.emit(quote!((&__pb::OfReceiver(#name)).settle(#shadow);));
             } else if let (Some(name), ExprKind::Borrow { place, .. }) = (&name, &program.exprs[arg].kind) {
                 let shadow = &program.variables[place.base].shadow;
@@ -563,9 +567,8 @@ impl Reverse<'_> {
         let variable = &self.program.variables[place.base];
         self.reads_memory(place.base, after, level);
         self.present(place.base);
-        let base = &variable.unique;
         let whole = place.projections.iter().all(|p| matches!(p, Projection::Deref));
-        let part = self.part(quote!(#base), &place.projections, true, at, level);
+        let part = self.part_mut(place, at, level);
         // Coerced as needed, which may be to a shared reference.
         if variable.by_reference() && whole { part } else { quote!(&mut #part) }
     }

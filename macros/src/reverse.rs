@@ -476,7 +476,7 @@ impl<'p> Reverse<'p> {
         // The pullback of a call that gives a vector asks for a gradient, be it zero.
         if let Some(id) = variable
             && self.program.variables[id].active
-            && (self.program.variables[id].heap || self.is_pooled(id))
+            && (self.program.variables[id].heap || self.is_pooled(id) || self.program.may_own(id))
             && self.program.exprs[init].active
             && matches!(self.program.exprs[self.program.peel(init)].kind, ExprKind::Call { .. })
         {
@@ -572,7 +572,7 @@ impl<'p> Reverse<'p> {
                 } else {
                     d
                 };
-                let d = if op == Op::Sub { negate(d) } else { d };
+                let d = if op == Op::Sub { self.program.negate(d) } else { d };
                 self.pull(value, &d, at);
                 self.add_now(assign, op, at);
             }
@@ -611,8 +611,32 @@ impl<'p> Reverse<'p> {
         let base = &self.program.variables[place.base].unique;
         match &place.projections[..] {
             [Projection::Deref] => quote!(*#base),
+            _ if unique => self.part_mut(place, at, level),
             projections => self.part(quote!(#base), projections, unique, at, level),
         }
+    }
+
+    /// The part of memory that is about to be written to. Within another part its index has a name if it looks at the same memory, in
+    /// `y[a..b][j % y[a..b].len()]`, which is borrowed by then.
+    pub(crate) fn part_mut(&mut self, place: &Place, at: &At, level: usize) -> TokenStream {
+        let program = self.program;
+        let mut named = Vec::new();
+        for projection in place.projections.iter().skip(1) {
+            if let Projection::Index(index) = projection
+                && program.tree(*index).into_iter().any(|e| program.mentions(e, place.base))
+            {
+                let (name, text) = (self.kept.fresh("at"), self.position(*index, at, level));
+                self.emit(quote!(let #name = #text;));
+                named.push((*index, self.levels[level].temporaries.insert(*index, name)));
+            }
+        }
+        let base = &program.variables[place.base].unique;
+        let part = self.part(quote!(#base), &place.projections, true, at, level);
+        for (index, before) in named {
+            self.levels[level].temporaries.remove(&index);
+            self.levels[level].temporaries.extend(before.map(|name| (index, name)));
+        }
+        part
     }
 
     /// A write to memory that was at `at` has to be undone: somebody reads what it held, or the caller wants it back.
@@ -872,16 +896,21 @@ fn steps_inclusively(range: &syn::Expr) -> bool {
     }
 }
 
-/// `-d`
-pub(crate) fn negate(d: Cotangent) -> Cotangent {
-    let mut tokens = d.tokens.clone().into_iter();
-    match tokens.next() {
-        Some(proc_macro2::TokenTree::Punct(minus)) if minus.as_char() == '-' => {
-            Cotangent::term(tokens.collect())
+impl Program {
+    /// `-d`
+    pub(crate) fn negate(&self, d: Cotangent) -> Cotangent {
+        let mut tokens = d.tokens.clone().into_iter();
+        match tokens.next() {
+            _ if d.is_nothing() => d,
+            Some(proc_macro2::TokenTree::Punct(minus)) if minus.as_char() == '-' => {
+                Cotangent::term(tokens.collect())
+            }
+            _ => Cotangent::term(self.negated(&d.tokens)),
         }
-        _ => {
-            let d = d.tokens;
-            Cotangent::term(quote!(-#d))
-        }
+    }
+
+    /// The same of a name or an element. In generic functions the type of a number shows late.
+    pub(crate) fn negated(&self, d: &TokenStream) -> TokenStream {
+        if self.generic() && !self.dual { quote!(__pb::negated(#d)) } else { quote!(-#d) }
     }
 }

@@ -50,45 +50,69 @@ impl<'a, F: Function, M> Call<'a, F, M> {
     }
 }
 
+/// A [`Call`], in contrast to what stands beside a method that returns a reference.
+#[diagnostic::on_unimplemented(
+    message = "this method returns a reference to a part of its receiver, of which nothing here tells the type",
+    label = "called here",
+    note = "bind the part with its type before: `let r: &[f64] = m.row(i);`, and where it is written to `let r: &mut [f64] = m.row_mut(i);`"
+)]
+pub trait CallOf<'a> {
+    /// What is called.
+    type Function: Function;
+    /// How it takes its receiver.
+    type Receiver;
+    /// The arguments.
+    fn args(self) -> Args<'a, Self::Function>;
+}
+
+impl<'a, F: Function, M> CallOf<'a> for Call<'a, F, M> {
+    type Function = F;
+    type Receiver = M;
+    #[inline(always)]
+    fn args(self) -> Args<'a, F> {
+        self.args
+    }
+}
+
 /// The forward of a call which may write to its receiver.
 #[inline(always)]
-pub fn forward<F: Function, M, R: Rule<Function = F>>(
+pub fn forward<'a, C: CallOf<'a>, R: Rule<Function = C::Function>>(
     rule: &mut R,
-    call: Call<'_, F, M>,
-) -> (F::Output, R::Residual) {
-    rule.forward(call.args)
+    call: C,
+) -> (<C::Function as Function>::Output, R::Residual) {
+    rule.forward(call.args())
 }
 
 /// The forward of a call which does not.
 #[inline(always)]
-pub fn forward_reading<F: Function, M: ReadsReceiver, R: Rule<Function = F>>(
+pub fn forward_reading<'a, C: CallOf<'a, Receiver: ReadsReceiver>, R: Rule<Function = C::Function>>(
     rule: &mut R,
-    call: Call<'_, F, M>,
-) -> (F::Output, R::Residual) {
-    rule.forward(call.args)
+    call: C,
+) -> (<C::Function as Function>::Output, R::Residual) {
+    rule.forward(call.args())
 }
 
 /// The pullback of a call.
 #[inline(always)]
-pub fn pullback<'a, F: Function, M, R: Rule<Function = F>>(
+pub fn pullback<'a, C: CallOf<'a>, R: Rule<Function = C::Function>>(
     rule: &mut R,
     residual: R::Residual,
-    call: Call<'a, F, M>,
-    shadows: Shadows<'a, F>,
-    seed: Cotangent<'_, F>,
-) -> Gradients<F> {
-    rule.pullback(residual, call.args, shadows, seed)
+    call: C,
+    shadows: Shadows<'a, C::Function>,
+    seed: Cotangent<'_, C::Function>,
+) -> Gradients<C::Function> {
+    rule.pullback(residual, call.args(), shadows, seed)
 }
 
 /// Both passes of a call.
 #[inline(always)]
-pub fn value_and_pullback<'a, F: Function, M, R: Rule<Function = F>>(
+pub fn value_and_pullback<'a, C: CallOf<'a>, R: Rule<Function = C::Function>>(
     rule: &mut R,
-    call: Call<'a, F, M>,
-    shadows: Shadows<'a, F>,
-    seed: Cotangent<'_, F>,
-) -> (F::Output, Gradients<F>) {
-    rule.value_and_pullback(call.args, shadows, seed)
+    call: C,
+    shadows: Shadows<'a, C::Function>,
+    seed: Cotangent<'_, C::Function>,
+) -> (<C::Function as Function>::Output, Gradients<C::Function>) {
+    rule.value_and_pullback(call.args(), shadows, seed)
 }
 
 /// The gradient with respect to a receiver: returned, if the method takes it by value.
@@ -118,6 +142,35 @@ impl<G: Tangent> UnsettledReceiver for &OfReceiver<G> {
     #[inline(always)]
     fn settle<C: Accumulate<Tangent = G>>(&self, shadow: Shadow<&C>) {
         shadow.accumulate(|cells| *cells, self.0);
+    }
+}
+
+/// What a call is given a copy of.
+pub struct Given<'a, T: ?Sized>(pub &'a T);
+
+/// A plain value is copied.
+pub trait GivenValue<T> {
+    /// The argument of the rule.
+    fn given(&self) -> T;
+}
+
+/// What owns memory is lent.
+pub trait GivenReference<'a, T: ?Sized> {
+    /// The argument of the rule.
+    fn given(&self) -> &'a T;
+}
+
+impl<T: Copy> GivenValue<T> for Given<'_, T> {
+    #[inline(always)]
+    fn given(&self) -> T {
+        *self.0
+    }
+}
+
+impl<'a, T: ?Sized> GivenReference<'a, T> for &Given<'a, T> {
+    #[inline(always)]
+    fn given(&self) -> &'a T {
+        self.0
     }
 }
 

@@ -106,8 +106,9 @@ pub mod __private {
     pub use crate::arrays::functions as arrays;
     pub use crate::blocks::{Common, Near, blocks, own_cells, row_mut};
     pub use crate::call::{
-        Call, HasRule, OfReceiver, Reads, Recursive, SettledReceiver, UnsettledReceiver, WritesToReceiver,
-        forward, forward_reading, pull_at_once, pullback, rule_of, value_and_pullback,
+        Call, Given, GivenReference, GivenValue, HasRule, OfReceiver, Reads, Recursive, SettledReceiver,
+        UnsettledReceiver, WritesToReceiver, forward, forward_reading, pull_at_once, pullback, rule_of,
+        value_and_pullback,
     };
     pub use crate::callable::{
         Callable, Callback, Called, Derivative, Either, Forward, Lent, Pullback, primal, read_only,
@@ -166,10 +167,10 @@ pub mod __private {
         shadow_for,
     };
     pub use crate::shadow::{Accumulate, Differentiable, Element, Ignored, Shadow, cells, slice_cells};
-    pub use crate::snapshots::{Snapshots, segments, spacing};
+    pub use crate::snapshots::{Snapshots, WholeSnapshots, segments, spacing};
     pub use crate::sorting::{SortItem, Sorted};
     pub use crate::state::{Stack, State};
-    pub use crate::tangent::{Tangent, Value, accumulate, take, zero, zero_of};
+    pub use crate::tangent::{Tangent, Value, accumulate, negated, take, zero, zero_of};
     #[cfg(feature = "nalgebra")]
     pub use ::nalgebra;
     pub use ::ndarray;

@@ -575,6 +575,11 @@ impl<C: Copyable + ?Sized + 'static> Function for to_owned<C> {
 }
 
 impl<T: Plain> to_vec<T> {
+    /// The call itself.
+    #[inline(always)]
+    pub fn call(x: &[T]) -> Vec<T> {
+        x.to_vec()
+    }
     /// The arguments of a call.
     #[inline(always)]
     pub fn args(x: &[T]) -> Args<'_, Self> {
@@ -587,6 +592,11 @@ impl<T: Plain> to_vec<T> {
 }
 
 impl<C: Copyable + ?Sized + 'static> to_owned<C> {
+    /// The call itself.
+    #[inline(always)]
+    pub fn call(x: &C) -> C::Owned {
+        x.to_owned()
+    }
     /// The arguments of a call.
     #[inline(always)]
     pub fn args(x: &C) -> Args<'_, Self> {

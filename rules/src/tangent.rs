@@ -116,6 +116,12 @@ pub fn zero_of<T: Value>(_value: &T) -> T::Tangent {
     T::Tangent::zero()
 }
 
+/// `-d`, where the type of `d` may be still to be inferred: the operator itself asks for it.
+#[inline(always)]
+pub fn negated<T: std::ops::Neg<Output = T>>(d: T) -> T {
+    -d
+}
+
 /// Adds `gradient` to what has come to `total` already.
 #[inline(always)]
 pub fn accumulate<T: Tangent>(total: &mut T, gradient: T) {

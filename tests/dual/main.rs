@@ -10,6 +10,7 @@ mod arrays;
 mod corpus;
 mod generic;
 mod methods;
+mod mixed;
 mod nested;
 mod plain;
 mod products;

@@ -309,3 +309,26 @@ fn in_loops_and_branches() {
     check_rule(newton::rule, [(2.0, 1.5), (5.0, 1.2)]);
     check_rule(runge_kutta::rule, [(1.0, 0.5, 0.1, 4), (0.3, 0.2, 0.1, 0)]);
 }
+
+/// What decides is a closure's, and where it leads has no gradient.
+#[differentiable]
+fn decided_by_closures(y: &[f64], c: f64) -> f64 {
+    let g = |x: f64| x * c;
+    let first = match g(c.sin()) {
+        e if e < 0.3 => 0.3,
+        _ => 0.5,
+    };
+    let some = |x: f64| if x > 0.0 { Some(x * c) } else { None };
+    let second = if let Some(_) = some(y[0]) { 1.0 } else { 2.0 };
+    let third = match some(c - 1.0) {
+        Some(_) => 1.5,
+        None => 3.0,
+    };
+    let Some(z) = some(c) else { return c };
+    c * first + second * third * z
+}
+
+#[test]
+fn matches_on_what_closures_give() {
+    check_rule(decided_by_closures::rule, [(vec![0.3], 0.7), (vec![-1.3], 1.4), (vec![0.3], -1.4)]);
+}

@@ -43,7 +43,9 @@ mod functions;
 mod fusion;
 mod gathered;
 mod generics;
+mod given;
 mod held;
+mod inferred;
 mod iterators;
 mod latest;
 mod leaving;
@@ -92,6 +94,7 @@ mod trajectories;
 mod variants;
 mod vectors;
 mod views;
+mod whole;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;

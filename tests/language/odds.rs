@@ -2,7 +2,7 @@
 //! tuples taken apart from their ends.
 
 use pullback::prelude::*;
-use pullback::testing::check_gradient;
+use pullback::testing::{check_gradient, check_rule};
 
 #[differentiable]
 fn weighed(x: &[f64], #[constant] data: &[f64], k: f64) -> f64 {
@@ -194,4 +194,43 @@ fn conditions_of_loops_that_leave() {
         },
         [[2.0, 0.2], [0.05, 0.4], [1.3, 0.1]],
     );
+}
+
+#[differentiable]
+fn least_of_some(x: &[f64], n: usize) -> f64 {
+    let least = x.iter().copied().filter(|&v| v > 0.3).min_by(|a, b| a.total_cmp(b)).unwrap_or(0.5);
+    let rounded = x.iter().filter(|v| v.abs() < 1.0).map(|v| v.sin()).reduce(|a, b| a.max(b).hypot(a));
+    let constant =
+        x.iter().filter(|_| n % 2 == 1).map(|_| x[n].cos()).max_by(|a, b| b.abs().total_cmp(&a.abs()));
+    least * rounded.unwrap_or(x[0]) + constant.unwrap_or(x[1])
+}
+
+#[test]
+fn comparisons_behind_filters() {
+    let inputs =
+        [(vec![0.25, 0.8, 0.5], 0), (vec![0.4, -0.8, 1.3], 1), (vec![0.1, 0.2], 1), (vec![0.9, 2.0], 0)];
+    check_rule(least_of_some::rule, inputs);
+}
+
+/// Which element is written to depends on the part that it is in.
+#[differentiable]
+fn within_parts(x: &[f64], y: &mut [f64], j: usize) -> f64 {
+    for u in y.chunks_mut(2) {
+        u[j % u.len()] *= x[0].sin();
+        u.swap(0, u.len() - 1);
+        u[(u[0].abs() * 3.3) as usize % u.len()] *= x[1] * u[u.len() - 1];
+        u[u.len() - 1] -= x[0];
+    }
+    #[pullback(binomial = 2)]
+    for u in y.chunks_mut(2) {
+        u[j % u.len()] *= x[1];
+    }
+    y[0] * y[1] + y[y.len() - 1]
+}
+
+#[test]
+fn indices_that_look_at_the_part() {
+    let inputs =
+        [(vec![0.3, 0.8], vec![0.4, 0.7, 1.1, 0.2, 0.9], 0), (vec![1.3, -0.8], vec![0.4, 0.7, 1.1], 3)];
+    check_rule(within_parts::rule, inputs);
 }

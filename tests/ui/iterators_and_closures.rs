@@ -184,4 +184,15 @@ fn maps_a_field(p: &Point) -> f64 {
     y[0]
 }
 
+#[differentiable]
+fn rows_of(x: f64) -> [[f64; 2]; 2] {
+    [[x, 1.0], [x * x, x]]
+}
+
+#[differentiable]
+fn maps_what_a_call_returns(x: f64) -> f64 {
+    let y = rows_of(x)[1].map(|v| v * v);
+    y[0]
+}
+
 fn main() {}

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::visit_mut::VisitMut;
-use syn::{Expr as Syn, Type};
+use syn::{Expr as Syn, Ident, Type};
 
-use crate::calls::{Callee, is_mutation};
+use crate::calls::{Callee, is_associated, is_mutation};
 use crate::dual::companion::on_numbers;
 use crate::dual::{Retype, number};
 use crate::errors::Errors;
@@ -157,6 +157,13 @@ impl Program {
             | ExprKind::Borrow { .. }
             | ExprKind::Callback(_)
             | ExprKind::Loop { .. } => {}
+            // A copy of what has no gradient, in memory that will have one.
+            ExprKind::Call { function: Callee::Function(path), args }
+                if is_mutation(path) && !args.iter().any(|arg| self.exprs[*arg].active) =>
+            {
+                self.exprs[expr].active = false;
+                self.lifted.insert(expr);
+            }
             _ if self.exprs[expr].active => {}
             _ if matches!(self.exprs[expr].syntax, Syn::Closure(_)) => {}
             // What is made of nothing, such as a `Vec::new()`, is of the type that is asked for.
@@ -230,6 +237,10 @@ impl Program {
                 retype(ty);
             }
         }
+        for block in &mut self.blocks {
+            let typed = |s: &Statement| matches!(&s.kind, StatementKind::Let(l) if matches!(l.syntax.pat, syn::Pat::Type(_)));
+            block.rewritten |= block.statements.iter().any(typed);
+        }
         for statement in self.blocks.iter_mut().flat_map(|block| &mut block.statements) {
             let StatementKind::Let(l) = &mut statement.kind else { continue };
             let syn::Pat::Type(typed) = &mut l.syntax.pat else { continue };
@@ -255,18 +266,26 @@ impl Program {
 
     /// Code that only looks at active values looks at their values.
     fn look_at_values(&mut self) {
-        let known = |mentions: &[VarId], variables: &[Variable]| {
-            let active = mentions.iter().map(|id| &variables[*id]).filter(|v| v.active);
-            active.map(|v| (v.name.to_string(), v.kind.clone())).collect::<HashMap<_, _>>()
+        let known = |program: &Program, mentions: &[VarId], aliases: &[(Ident, Place)]| {
+            let active = mentions.iter().map(|id| &program.variables[*id]).filter(|v| v.active);
+            let mut known: HashMap<_, _> = active.map(|v| (v.name.to_string(), v.kind.clone())).collect();
+            let active = aliases.iter().filter(|(_, place)| program.variables[place.base].active);
+            known.extend(active.map(|(name, place)| (name.to_string(), program.kind_of_place(place))));
+            known
         };
-        for (id, expr) in self.exprs.iter_mut().enumerate() {
+        let all: Vec<_> = self
+            .exprs
+            .iter()
+            .map(|expr| match &expr.kind {
+                ExprKind::Constant(constant) => known(self, &constant.mentions, &constant.aliases),
+                _ => HashMap::new(),
+            })
+            .collect();
+        for (id, (expr, known)) in self.exprs.iter_mut().zip(all).enumerate() {
             match &expr.kind {
-                ExprKind::Constant(constant) => {
-                    let known = known(&constant.mentions, &self.variables);
-                    if !known.is_empty() {
-                        Values { known }.visit_expr_mut(&mut expr.syntax);
-                        self.rewritten.insert(id);
-                    }
+                ExprKind::Constant(_) if !known.is_empty() => {
+                    Values { known }.visit_expr_mut(&mut expr.syntax);
+                    self.rewritten.insert(id);
                 }
                 // `f64::max(x, y)`
                 ExprKind::Method { .. } if expr.active && matches!(expr.syntax, Syn::Call(_)) => {
@@ -278,10 +297,15 @@ impl Program {
                 _ => {}
             }
         }
-        for statement in self.blocks.iter_mut().flat_map(|block| &mut block.statements) {
-            if let StatementKind::Opaque(opaque) = &mut statement.kind {
-                let known = known(&opaque.mentions, &self.variables);
-                if !known.is_empty() {
+        for block in 0..self.blocks.len() {
+            for i in 0..self.blocks[block].statements.len() {
+                let StatementKind::Opaque(opaque) = &self.blocks[block].statements[i].kind else { continue };
+                let known = known(self, &opaque.mentions, &opaque.aliases);
+                if known.is_empty() {
+                    continue;
+                }
+                self.blocks[block].rewritten = true;
+                if let StatementKind::Opaque(opaque) = &mut self.blocks[block].statements[i].kind {
                     Values { known }.visit_stmt_mut(&mut opaque.syntax);
                 }
             }
@@ -375,6 +399,40 @@ impl Values {
             _ => Kind::Unknown,
         }
     }
+
+    /// The call of a function of the user's, which is given more than numbers.
+    fn takes_dual_numbers(&self, call: &syn::ExprCall) -> bool {
+        fn whole(arg: &Syn) -> Option<&Ident> {
+            match arg {
+                Syn::Path(path) => path.path.get_ident(),
+                Syn::Paren(paren) => whole(&paren.expr),
+                Syn::Reference(reference) => whole(&reference.expr),
+                Syn::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => whole(&unary.expr),
+                Syn::Index(index) if matches!(&*index.index, Syn::Range(_)) => whole(&index.expr),
+                _ => None,
+            }
+        }
+        let given = |arg: &Syn| {
+            let kind = whole(arg).and_then(|name| self.known.get(&name.to_string()));
+            kind.is_some_and(|kind| matches!(kind, Kind::Sequence(_)))
+        };
+        let of_user = |path: &syn::ExprPath| {
+            let last = path.path.segments.last().map(|last| last.ident.to_string());
+            !is_associated(path) && last.is_some_and(|last| last.starts_with(char::is_lowercase))
+        };
+        matches!(&*call.func, Syn::Path(path) if of_user(path)) && call.args.iter().any(given)
+    }
+
+    /// `x.get(i).copied()`
+    fn is_option_of_number(&self, expr: &Syn) -> bool {
+        let Syn::MethodCall(copied) = expr else { return false };
+        let Syn::MethodCall(part) = &*copied.receiver else { return false };
+        let one = |call: &syn::ExprMethodCall, names: &[&str]| names.iter().any(|name| call.method == name);
+        one(copied, &["copied", "cloned"])
+            && one(part, &["get", "first", "last"])
+            && !part.args.iter().any(|arg| matches!(arg, Syn::Range(_)))
+            && matches!(self.kind(&part.receiver), Kind::Sequence(element) if *element == Kind::Float)
+    }
 }
 
 impl VisitMut for Values {
@@ -396,6 +454,18 @@ impl VisitMut for Values {
                 } else {
                     syn::visit_mut::visit_expr_mut(self, expr);
                 }
+            }
+            Syn::MethodCall(call) if self.is_option_of_number(&call.receiver) => {
+                syn::visit_mut::visit_expr_mut(self, expr);
+                let Syn::MethodCall(call) = expr else { return };
+                let option = &call.receiver;
+                *call.receiver = syn::parse_quote!(#option.map(|number| number.to_f64()));
+            }
+            Syn::Call(call) if self.takes_dual_numbers(call) => {
+                call.args.iter_mut().for_each(|arg| self.visit_expr_mut(arg));
+                let Syn::Path(function) = &*call.func else { unreachable!("as above") };
+                let args: Vec<_> = call.args.iter().map(ToTokens::to_token_stream).collect();
+                *expr = Syn::Verbatim(Callee::OnDuals(function.path.clone()).primal(&args));
             }
             // Its parameters may have the same names.
             Syn::Closure(_) => {}

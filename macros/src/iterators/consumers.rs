@@ -549,7 +549,7 @@ impl<'e> Parser<'e> {
                     out.push(parse_quote!(if #index == 0 { #best = #value; } else { #(#update)* }));
                 }
                 (started, _) => {
-                    out.push(parse_quote!(if #started { #(#update)* } else { #best = #value; }));
+                    out.push(parse_quote!(if !#started { #best = #value; } else { #(#update)* }));
                     out.push(parse_quote!(#started = true;));
                 }
             }

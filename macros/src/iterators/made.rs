@@ -34,7 +34,7 @@ impl Parser<'_> {
                 }
                 if told || self.is_array(&call.receiver) {
                     self.array_map(call, out)
-                } else if self.is_unknown_field(&call.receiver) && matches!(call.args[0], Expr::Closure(_)) {
+                } else if matches!(call.args[0], Expr::Closure(_)) && self.is_unknown(&call.receiver) {
                     let why = "nothing tells what this is called on: of an array tell the type, `let y: [f64; 3] = s.x.map(f);`, for an \
                                `Option` write a `match`";
                     Err((call.method.to_token_stream(), why.into()))
@@ -75,10 +75,16 @@ impl Parser<'_> {
         }
     }
 
-    /// A field of a type that the syntax does not tell.
-    fn is_unknown_field(&mut self, expr: &Expr) -> bool {
-        matches!(expr, Expr::Field(_))
-            && self.place(expr).is_some_and(|place| self.program.kind_of_place(&place) == Kind::Unknown)
+    /// A field of a type that the syntax does not tell, or what a call returns, or a part of that.
+    fn is_unknown(&mut self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Field(_) => {
+                self.place(expr).is_some_and(|place| self.program.kind_of_place(&place) == Kind::Unknown)
+            }
+            Expr::Index(index) => matches!(&*index.expr, Expr::Call(_)),
+            Expr::Call(call) => matches!(&*call.func, Expr::Path(_)),
+            _ => false,
+        }
     }
 
     /// `std::array::from_fn(|i| …)`. Where no type is told, it is an array of as many numbers as what takes it asks for.

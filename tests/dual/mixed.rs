@@ -1,0 +1,83 @@
+//! Constants beside dual numbers where values meet: branches, options, copies, conditions.
+
+use pullback::prelude::*;
+use pullback::testing::{check_pushforward, check_rule};
+
+#[differentiable(dual)]
+fn product(x: &[f64]) -> f64 {
+    x[0] * x[1]
+}
+
+/// Which way it goes is told by functions of what has a gradient.
+#[differentiable(dual)]
+fn by_a_call(x: &[f64], k: f64) -> f64 {
+    let mut y = x.to_vec();
+    while product(&y) > 0.1 && product(&y[..2]) * k < 100.0 {
+        y[0] *= 0.5 * k;
+        y[1] = 0.9 * y[1].sin();
+    }
+    if product(x) > k { y[0] } else { y[0] * y[1] }
+}
+
+#[differentiable(dual)]
+fn in_conditions(x: &[f64], k: f64, n: usize) -> f64 {
+    let mut total = k;
+    for (j, e) in x.iter().enumerate() {
+        let near =
+            (if j % 2 == 0 { x[((*e * k).abs() * 3.3) as usize % x.len()].sin() } else { 0.5 * (*e).cos() })
+                .abs();
+        let c = if near < 0.4 { Some(*e * k) } else { None }.unwrap_or(1.0);
+        total += c;
+    }
+    if x.get(n).copied().unwrap_or(x[0].sin()) > n as f64 * 0.1 { total } else { total * x[1] }
+}
+
+#[differentiable(dual)]
+fn declared_in_a_loop(x: f64, #[constant] y: &[f64]) -> f64 {
+    let mut j = 0;
+    let s = loop {
+        j += 1;
+        if j > 2 {
+            break y[0];
+        }
+        let mut z: f64 = x;
+        z += 1.0;
+        println!("{z}");
+    };
+    s * x
+}
+
+#[differentiable(dual)]
+fn copies_of_constants(x: &[f64], #[constant] y: &[f64]) -> f64 {
+    let z = y.to_vec();
+    let mut w = y.to_vec();
+    w[0] = x[0] * x[1];
+    let mut v = y.to_owned();
+    v[1] *= w[0];
+    z[0] * x[0] + w[1] * w[0] * v[1]
+}
+
+#[test]
+fn both_orders() {
+    let inputs = || [(vec![0.7, 0.9], 1.3), (vec![1.4, 0.8, 0.3], 0.7)];
+    check_rule(by_a_call::rule, inputs());
+    check_pushforward(by_a_call::rule, inputs());
+    let inputs = || [(vec![0.7, 0.9], 1.3, 1), (vec![1.4, 0.8, 0.3], 0.7, 3)];
+    check_rule(in_conditions::rule, inputs());
+    check_pushforward(in_conditions::rule, inputs());
+}
+
+#[test]
+fn values_and_derivatives() {
+    let mut g = declared_in_a_loop::gradient();
+    assert_eq!(g.value_gradient_and_hvp(3.0, &[2.0], 1.0).1.x, 2.0);
+    let inputs = || [(vec![0.7, 0.9], vec![0.4, 1.1]), (vec![1.4, 0.8, 0.3], vec![0.4, -1.1])];
+    for (x, y) in inputs() {
+        let (value, d) =
+            copies_of_constants::gradient().value_and_pushforward(&x, &y, &[1.0, 0.0, 0.0][..x.len()]);
+        assert_eq!(value, copies_of_constants(&x, &y));
+        // z₀x₀ + y₁·y₁·(x₀x₁)²
+        let expected = y[0] + 2.0 * y[1] * y[1] * x[0] * x[1] * x[1];
+        assert!((d - expected).abs() < 1e-14 * expected.abs());
+    }
+}

@@ -1,0 +1,117 @@
+//! Numbers whose type shows late: what operators make of results of calls, changed before it is used.
+
+use pullback::prelude::*;
+use pullback::{Float, testing::check_rule};
+
+#[differentiable]
+fn square<T: Float>(x: T) -> T {
+    x * x
+}
+
+#[differentiable]
+fn cosine(x: f64) -> f64 {
+    x.cos()
+}
+
+#[differentiable]
+fn both(x: f64) -> (f64, f64) {
+    (x * x, x.sin())
+}
+
+/// On the way on which nothing comes of it.
+#[differentiable]
+fn given_up(x: f64) -> f64 {
+    let mut u = square(x) - cosine(x);
+    if u > 0.0 {
+        u -= x;
+        x
+    } else {
+        -u
+    }
+}
+
+#[differentiable]
+fn left_early(x: f64) -> f64 {
+    let mut u = square(x) - cosine(x);
+    if x > 1.0 {
+        u -= x;
+        return x;
+    }
+    (-u).sin() * u.abs()
+}
+
+#[differentiable]
+fn in_loops(x: &[f64]) -> f64 {
+    let mut u = square(x[0]) * cosine(x[1]);
+    for i in 0..x.len() {
+        if x[i] > 2.0 {
+            u -= x[i];
+            return u * x[i];
+        }
+        u -= x[i] * 0.5;
+    }
+    while u > 3.0 {
+        u -= x[0] - (1.0 - x[1]) / x[0];
+    }
+    if u > 1.0 { x[0] } else { -u }
+}
+
+#[differentiable]
+fn quotients(x: f64) -> f64 {
+    let mut u = cosine(x);
+    let y = if x > 1.0 {
+        u += (1.0 - x) / (x + 2.0);
+        x
+    } else {
+        u * x
+    };
+    let mut v = square(x);
+    if x > 1.0 {
+        v += (1.0 + x) % (x - 0.5);
+        return y;
+    }
+    y - v
+}
+
+#[differentiable]
+fn of_tuples(x: f64) -> f64 {
+    let (mut u, v) = both(x);
+    let y = if v > 0.5 {
+        u -= (2.0 * x).sqrt() - u;
+        x
+    } else {
+        u * v
+    };
+    let mut pair = (square(x) - u, cosine(x) * v);
+    pair.0 = -pair.0;
+    pair.1 -= x;
+    y - pair.0 * pair.1
+}
+
+#[differentiable]
+fn generic<T: Float>(x: T, p: T) -> T {
+    let mut u = square(x) - p;
+    let mut v = x * p;
+    if x > p {
+        u -= x;
+        v = x - v / p;
+        return x;
+    }
+    -u * v
+}
+
+#[test]
+fn of_calls() {
+    check_rule(given_up::rule, [(0.3,), (1.3,)]);
+    check_rule(left_early::rule, [(0.3,), (1.3,), (0.9,)]);
+    check_rule(in_loops::rule, [(vec![0.3, 0.4],), (vec![0.5, 2.4],), (vec![1.9, 0.2],), (vec![1.7, -1.5],)]);
+    check_rule(quotients::rule, [(0.3,), (1.3,)]);
+    check_rule(of_tuples::rule, [(0.3,), (1.3,)]);
+}
+
+#[test]
+fn of_type_parameters() {
+    check_rule(generic::<f64>::rule, [(0.3, 0.7), (1.3, 0.4)]);
+    let mut g = generic::<f32>::gradient();
+    assert_eq!(g.value_and_gradient(2.0, 1.0).1.x, 1.0);
+}
