@@ -8,7 +8,7 @@ use crate::saved::Contents;
 use crate::schedule::thin;
 use crate::state::State;
 
-/// WholeSnapshots of something that changes, of which the latest comes back first.
+/// Copies of something that changes, of which the latest comes back first.
 pub struct Snapshots<T> {
     elements: Vec<T>,
     lengths: Vec<usize>,
@@ -28,7 +28,7 @@ impl<T> Default for Snapshots<T> {
 }
 
 impl<T: Copy> Snapshots<T> {
-    /// WholeSnapshots `contents`.
+    /// Copies `contents`.
     pub fn save<C: Contents<Element = T> + ?Sized>(&mut self, contents: &C) {
         let before = self.elements.len();
         contents.append_to(&mut self.elements);
