@@ -1,7 +1,7 @@
 //! Constants beside dual numbers where values meet: branches, options, copies, conditions.
 
 use pullback::prelude::*;
-use pullback::testing::{check_pushforward, check_rule};
+use pullback::testing::{check_pushforward, check_rule, check_second_order};
 
 #[differentiable(dual)]
 fn product(x: &[f64]) -> f64 {
@@ -57,8 +57,23 @@ fn copies_of_constants(x: &[f64], #[constant] y: &[f64]) -> f64 {
     z[0] * x[0] + w[1] * w[0] * v[1]
 }
 
+/// The number of the largest one; generic, and without a rule.
+fn largest<T: pullback::Float>(x: &[T]) -> usize {
+    (0..x.len()).max_by(|i, j| x[*i].to_f64().total_cmp(&x[*j].to_f64())).unwrap_or(0)
+}
+
+#[differentiable(dual)]
+fn of_the_largest(x: &[f64], k: f64) -> f64 {
+    let i = constant(largest(x));
+    let y = x.to_vec();
+    y[constant(largest(&y[1..]))] * x[i] * k.sin()
+}
+
 #[test]
 fn both_orders() {
+    let inputs = || [(vec![0.7, 0.9], 1.3), (vec![1.4, 0.8, 0.3], 0.7)];
+    check_rule(of_the_largest::rule, inputs());
+    check_second_order(of_the_largest::rule, inputs());
     let inputs = || [(vec![0.7, 0.9], 1.3), (vec![1.4, 0.8, 0.3], 0.7)];
     check_rule(by_a_call::rule, inputs());
     check_pushforward(by_a_call::rule, inputs());

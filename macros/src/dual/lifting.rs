@@ -15,6 +15,7 @@ use crate::dual::companion::on_numbers;
 use crate::dual::{Retype, number};
 use crate::errors::Errors;
 use crate::kind::{inert, numeric_method};
+use crate::lift::is_held_constant;
 use crate::program::*;
 use crate::signature::Signature;
 
@@ -284,7 +285,7 @@ impl Program {
         for (id, (expr, known)) in self.exprs.iter_mut().zip(all).enumerate() {
             match &expr.kind {
                 ExprKind::Constant(_) if !known.is_empty() => {
-                    Values { known }.visit_expr_mut(&mut expr.syntax);
+                    Values { known, held: false }.visit_expr_mut(&mut expr.syntax);
                     self.rewritten.insert(id);
                 }
                 // `f64::max(x, y)`
@@ -306,7 +307,7 @@ impl Program {
                 }
                 self.blocks[block].rewritten = true;
                 if let StatementKind::Opaque(opaque) = &mut self.blocks[block].statements[i].kind {
-                    Values { known }.visit_stmt_mut(&mut opaque.syntax);
+                    Values { known, held: false }.visit_stmt_mut(&mut opaque.syntax);
                 }
             }
         }
@@ -379,6 +380,8 @@ fn names_a_function(path: &syn::Path) -> bool {
 struct Values {
     /// The active variables.
     known: HashMap<String, Kind>,
+    /// Within `constant(…)`, where functions are called that are generic, and have no rule.
+    held: bool,
 }
 
 impl Values {
@@ -420,7 +423,7 @@ impl Values {
             let last = path.path.segments.last().map(|last| last.ident.to_string());
             !is_associated(path) && last.is_some_and(|last| last.starts_with(char::is_lowercase))
         };
-        matches!(&*call.func, Syn::Path(path) if of_user(path)) && call.args.iter().any(given)
+        !self.held && matches!(&*call.func, Syn::Path(path) if of_user(path)) && call.args.iter().any(given)
     }
 
     /// `x.get(i).copied()`
@@ -460,6 +463,11 @@ impl VisitMut for Values {
                 let Syn::MethodCall(call) = expr else { return };
                 let option = &call.receiver;
                 *call.receiver = syn::parse_quote!(#option.map(|number| number.to_f64()));
+            }
+            Syn::Call(call) if is_held_constant(call) => {
+                let outer = std::mem::replace(&mut self.held, true);
+                syn::visit_mut::visit_expr_call_mut(self, call);
+                self.held = outer;
             }
             Syn::Call(call) if self.takes_dual_numbers(call) => {
                 call.args.iter_mut().for_each(|arg| self.visit_expr_mut(arg));
