@@ -5,7 +5,6 @@ use std::cell::Cell;
 use pullback::testing::CountingAllocator;
 
 mod argmin;
-mod arrays;
 #[allow(clippy::all, reason = "functions as users write them")]
 mod corpus;
 mod generic;
@@ -13,7 +12,6 @@ mod methods;
 mod mixed;
 mod nested;
 mod plain;
-mod products;
 mod pushforwards;
 mod random;
 mod rows;
