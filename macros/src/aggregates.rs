@@ -10,11 +10,12 @@ use quote::{ToTokens, quote};
 use syn::{Ident, Type};
 
 use crate::calls::Callee;
+use crate::cotangent::Cotangent;
 use crate::errors::Errors;
 use crate::kind::{inert_method, names_other_type, numeric_method};
 use crate::mutation::owned_type;
 use crate::program::*;
-use crate::reverse::{Cotangent, Reverse};
+use crate::reverse::Reverse;
 
 pub(crate) const NOT_AT_THE_END: &str = "a struct that owns vectors is returned differentiably at the end of a function, and \
      made of locals of that: bind it with `let` before, or let a function of its own make it";

@@ -5,9 +5,10 @@ use quote::{ToTokens, quote};
 use syn::Ident;
 use syn::visit_mut::VisitMut;
 
+use crate::cotangent::Cotangent;
 use crate::kept::Item;
 use crate::program::*;
-use crate::reverse::{Cotangent, Reverse};
+use crate::reverse::Reverse;
 
 impl Reverse<'_> {
     /// The gradient with respect to the value of what `target` leaves, if it has one.

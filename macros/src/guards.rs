@@ -5,9 +5,10 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
+use crate::cotangent::Cotangent;
 use crate::kept::Item;
 use crate::program::*;
-use crate::reverse::{Cotangent, Reverse};
+use crate::reverse::Reverse;
 
 impl Reverse<'_> {
     /// `expr` as such an `if`, if it follows `number` statements of a loop's body and no gradients come from behind it.

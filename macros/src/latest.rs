@@ -11,10 +11,11 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Ident;
 
+use crate::cotangent::Cotangent;
 use crate::forward::Forward;
 use crate::kept::Item;
 use crate::program::*;
-use crate::reverse::{Cotangent, Reverse};
+use crate::reverse::Reverse;
 
 /// The end of an iteration of such a loop, behind so many statements that only compute what it needs.
 #[derive(Clone, Copy)]

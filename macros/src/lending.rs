@@ -12,6 +12,7 @@ use syn::ext::IdentExt;
 use syn::{Expr as Syn, Ident};
 
 use crate::calls::{Callee, is_associated};
+use crate::cotangent::Cotangent;
 use crate::dual::companion::on_numbers;
 use crate::errors::Errors;
 use crate::forward::Forward;
@@ -19,7 +20,7 @@ use crate::kept::Item;
 use crate::kind::inert;
 use crate::leave::{Frame, Link};
 use crate::program::*;
-use crate::reverse::{Cotangent, Reverse, Slot};
+use crate::reverse::{Reverse, Slot};
 use crate::statements::referent;
 
 /// Reports functions that are neither called nor passed on, and closures that change what they capture.

@@ -5,11 +5,12 @@ use quote::{ToTokens, quote};
 use syn::Ident;
 
 use crate::calls::{Callee, is_associated};
+use crate::cotangent::Cotangent;
 use crate::forward::Forward;
 use crate::kept::Item;
 use crate::kind::numeric_method;
 use crate::program::*;
-use crate::reverse::{Cotangent, Reverse};
+use crate::reverse::Reverse;
 
 impl Op {
     /// The operator as a type.

@@ -9,11 +9,12 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
 use crate::calls::Callee;
+use crate::cotangent::Cotangent;
 use crate::kept::Item;
 use crate::kind::inert;
 use crate::parse::ERROR;
 use crate::program::*;
-use crate::reverse::{Branched, Cotangent, Reverse, Slot};
+use crate::reverse::{Branched, Reverse, Slot};
 
 impl Reverse<'_> {
     /// Gives a gradient that is used several times a name.

@@ -6,19 +6,18 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Ident;
 
-use crate::blocks::Blocks;
-use crate::checkpoint::{Checkpoints, Segmented};
+use crate::checkpoint::Checkpoints;
+use crate::cotangent::Cotangent;
 use crate::counts::Count;
 use crate::errors::Errors;
-use crate::gather::{Code, Hoisted};
+use crate::gather::Code;
 use crate::keeping::Keeping;
 use crate::kept::{Item, Kept};
 use crate::plan::Plan;
 use crate::program::*;
 use crate::rows::Rows;
-use crate::stencil::{Moves, Stencil, ends_of};
+use crate::stencil::Stencil;
 use crate::sweep::{MemoryRead, Swept};
-use crate::vectors::Moved;
 
 /// A block whose reverse pass is being written.
 pub(crate) struct Level {
@@ -136,51 +135,6 @@ pub(crate) struct Branched {
     /// Its branches, undone.
     pub(crate) then: TokenStream,
     pub(crate) otherwise: TokenStream,
-}
-
-/// An iteration of a `for` loop, undone.
-struct Undone {
-    body: TokenStream,
-    stencil: Stencil,
-    hoisted: Hoisted,
-    /// What stands before the loop so that it counts back.
-    counting: TokenStream,
-    /// What stands before each block of a loop that runs in blocks.
-    rows: TokenStream,
-}
-
-/// A gradient on its way: an expression, and how tightly it binds.
-#[derive(Clone)]
-pub(crate) struct Cotangent {
-    pub(crate) tokens: TokenStream,
-    /// A name or an element: can be written several times.
-    pub(crate) atom: bool,
-    /// The gradient is owned, along with the vector that it belongs to.
-    pub(crate) moved: Option<Moved>,
-    /// A name for a gradient that may own memory: a callee has it lent.
-    pub(crate) owned: bool,
-}
-
-impl Cotangent {
-    pub(crate) fn atom(tokens: TokenStream) -> Self {
-        Cotangent { tokens, atom: true, moved: None, owned: false }
-    }
-    pub(crate) fn term(tokens: TokenStream) -> Self {
-        Cotangent { tokens, atom: false, moved: None, owned: false }
-    }
-    /// That of a value which nobody looks at.
-    pub(crate) fn nothing() -> Self {
-        Cotangent::term(quote!(__pb::zero()))
-    }
-    pub(crate) fn is_nothing(&self) -> bool {
-        self.tokens.to_string() == Cotangent::nothing().tokens.to_string()
-    }
-}
-
-impl quote::ToTokens for Cotangent {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        self.tokens.to_tokens(tokens);
-    }
 }
 
 /// Writes the reverse pass of `program`, in several runs: the first finds out what is read, so that the second undoes only
@@ -670,187 +624,6 @@ impl<'p> Reverse<'p> {
         })
     }
 
-    fn undo_for(&mut self, f: &For, statement: &Statement) {
-        if self.undo_latest(f, statement) {
-            return;
-        }
-        let at = &statement.before;
-        let counts = if f.strategy.is_none() { self.counts(f.body, statement) } else { Vec::new() };
-        let blocks = if counts.is_empty() { self.blocks(f, at) } else { None };
-        let Undone { body, stencil, hoisted, counting, rows } =
-            self.undo_iteration(f, at, counts, blocks.clone());
-        if blocks.is_some() && !self.keeps_values_alone(f.body) {
-            self.missed |= self.unblocked.insert(f.body);
-        }
-        if body.is_empty() && self.kept.is_empty(f.body) {
-            let Hoisted { before, after } = hoisted;
-            return self.emit(quote!(#before #after));
-        }
-        let level = self.top();
-        let early = self.program.left_early(f.body);
-        let range = if self.replayable(f.range, at, level) {
-            self.text(f.range, at, level)
-        } else {
-            let name = self.kept.keep(at.block, Item::Range(statement.id), "range");
-            quote!(#name)
-        };
-        if let (Some(Strategy::Checkpoint(placement)), false) = (f.strategy, self.kept.is_empty(f.body)) {
-            let range = Some((&f.pattern, range));
-            return self.undo_segments(
-                &Segmented { body: f.body, placement, range, index: f.index },
-                statement,
-                &body,
-            );
-        }
-        let pattern = match f.index {
-            Some(index) => {
-                let name = &self.program.variables[index].unique;
-                quote!(#name)
-            }
-            None => quote!(_),
-        };
-        let bounds = syn::parse2::<syn::ExprRange>(range.clone()).ok().filter(|_| !early);
-        let ascending = bounds.is_some() && counting.is_empty() && self.in_any_order(f, at);
-        let fresh = self.set_by(&stencil, f.body, bounds.as_ref(), &[&hoisted.before, &body]);
-        if let (Some(blocks), Some(bounds), Some(index)) = (&blocks, &bounds, f.index) {
-            let bounds = ends_of(bounds).expect("written out");
-            let moves = stencil.finish_blocks(self.program, blocks, bounds, &fresh, &mut self.kept);
-            let Moves { before, within, block, after } = moves;
-            let index = &self.program.variables[index].unique;
-            let residuals =
-                (!self.kept.is_empty(f.body)).then(|| (self.stack(statement.id), self.kept.pattern(f.body)));
-            let whole = blocks.run((index, &range), residuals, &rows, &quote!(#body #within), &block);
-            let Hoisted { before: copies, after: back } = hoisted;
-            return self.emit(quote!(#before #copies #whole #after #back));
-        }
-        let moves = self.finish(stencil, f, bounds.as_ref(), ascending, &fresh);
-        let range = match bounds {
-            Some(_) if ascending => range,
-            _ if early => {
-                let count = self.kept.keep(at.block, Item::Count(statement.id), "count");
-                quote!(__pb::first(#range, #count))
-            }
-            Some(_) => quote!((#range).rev()),
-            None if steps_inclusively(&self.program.exprs[f.range].syntax) => quote!(__pb::backwards(#range)),
-            None => quote!(#range.rev()),
-        };
-        let Moves { before, within, after, .. } = moves;
-        let reach = self.reach(f, at, &body);
-        let Hoisted { before: sums, after: totals } = hoisted;
-        let (pattern, range) = match self.kept.is_empty(f.body) {
-            true => (pattern, range),
-            false => {
-                let (residual, stack) = (self.kept.pattern(f.body), self.stack(statement.id));
-                let unwind = Program::fresh(if ascending { "run_through" } else { "unwind" });
-                (quote!((#pattern, #residual)), quote!(#stack.#unwind(#range)))
-            }
-        };
-        self.emit(
-            quote!(#counting #reach #before #sums for #pattern in #range { #body #within } #after #totals),
-        );
-    }
-
-    fn undo_fused(&mut self, f: &For, at: &At) {
-        // What happens at once has no need to count back.
-        let Undone { body, stencil, hoisted, .. } = self.undo_iteration(f, at, Vec::new(), None);
-        let level = self.top();
-        let kept = self.kept.items(at.block).len();
-        let range = if self.replayable(f.range, at, level) {
-            self.text(f.range, at, level)
-        } else {
-            TokenStream::new()
-        };
-        let bounds = syn::parse2::<syn::ExprRange>(range).ok();
-        let fresh = self.set_by(&stencil, f.body, bounds.as_ref(), &[&hoisted.before, &body]);
-        let Moves { before, within, after, .. } = self.finish(stencil, f, bounds.as_ref(), true, &fresh);
-        let suffix = self.put_aside();
-        let Hoisted { before: sums, after: totals } = hoisted;
-        let fused = Fused {
-            suffix: quote!(#suffix #before #sums),
-            body: quote!(#body #within),
-            after: quote!(#after #totals),
-            kept,
-        };
-        self.fused.insert(at.block, fused);
-    }
-
-    /// What has been written of the innermost block so far.
-    pub(crate) fn put_aside(&mut self) -> TokenStream {
-        let (facts, level) = (self.facts(), self.top());
-        std::mem::take(&mut self.levels[level].out).finish(self.program, &mut self.kept, &facts)
-    }
-
-    /// One iteration of a loop, undone; what it adds to elements near the index is gathered.
-    fn undo_iteration(&mut self, f: &For, at: &At, counts: Vec<Count>, blocks: Option<Blocks>) -> Undone {
-        let in_blocks = blocks.is_some();
-        let (rows, swept) = (self.rows(f, at, blocks), self.swept_by(f, at));
-        self.open(f.body, true);
-        // The stencil of a loop that goes on from checkpoints would have to be carried across these.
-        self.levels.last_mut().expect("just opened").index =
-            self.program.counter(f).filter(|_| f.strategy.is_none());
-        self.levels.last_mut().expect("just opened").rows = rows;
-        self.levels.last_mut().expect("just opened").swept = swept;
-        self.levels.last_mut().expect("just opened").counts = counts;
-        self.levels.last_mut().expect("just opened").counter =
-            f.index.map(|index| (index, f.range, at.clone()));
-        self.undo_block(f.body, None);
-        let facts = self.facts();
-        let level = self.levels.last_mut().expect("opened above");
-        let (stencil, counts) = (std::mem::take(&mut level.stencil), std::mem::take(&mut level.counts));
-        let mut hoisted = match f.strategy {
-            None => level.out.hoist(self.program, &mut self.kept, &facts, at),
-            Some(_) => Hoisted::default(),
-        };
-        self.add_to_rows();
-        let top = self.top();
-        let rows = std::mem::take(&mut self.levels[top].rows);
-        let body = self.close();
-        let rows = if in_blocks {
-            rows.out
-        } else {
-            self.emit(rows.out);
-            TokenStream::new()
-        };
-        let (before, after) = self.bring_back(f, at);
-        hoisted.before.extend(before);
-        hoisted.after.extend(after);
-        Undone { body, stencil, hoisted, counting: self.counting(counts), rows }
-    }
-
-    fn finish(
-        &mut self,
-        stencil: Stencil,
-        f: &For,
-        range: Option<&syn::ExprRange>,
-        ascending: bool,
-        fresh: &HashMap<VarId, Ident>,
-    ) -> Moves {
-        match f.index {
-            Some(index) => stencil.finish(self.program, index, range, ascending, fresh, &mut self.kept),
-            None => Moves::default(),
-        }
-    }
-
-    fn undo_while(&mut self, w: &While, statement: &Statement) {
-        let counts = if w.strategy.is_none() { self.counts(w.body, statement) } else { Vec::new() };
-        self.open(w.body, true);
-        self.levels.last_mut().expect("just opened").counts = counts;
-        self.undo_block(w.body, None);
-        let counts = std::mem::take(&mut self.levels.last_mut().expect("opened above").counts);
-        let body = self.close();
-        let counting = self.counting(counts);
-        if body.is_empty() && self.kept.is_empty(w.body) {
-            return;
-        }
-        if let (Some(Strategy::Checkpoint(placement)), false) = (w.strategy, self.kept.is_empty(w.body)) {
-            let segmented = Segmented { body: w.body, placement, range: None, index: None };
-            return self.undo_segments(&segmented, statement, &body);
-        }
-        let count = self.kept.keep(statement.before.block, Item::Count(statement.id), "count");
-        let pop = self.pop(w.body, statement.id);
-        self.emit(quote!(#counting for _ in 0..#count { #pop #body }));
-    }
-
     /// Takes the residual of one iteration off the loop's stack.
     pub(crate) fn pop(&mut self, body: BlockId, statement: StmtId) -> TokenStream {
         if self.kept.is_empty(body) {
@@ -875,42 +648,5 @@ impl<'p> Reverse<'p> {
         let name = self.kept.fresh(name);
         self.slots.push(Slot { name: name.clone(), init });
         name
-    }
-}
-
-/// `(a..=b).step_by(n)`, which the standard library does not reverse.
-fn steps_inclusively(range: &syn::Expr) -> bool {
-    fn inclusive(range: &syn::Expr) -> bool {
-        match range {
-            syn::Expr::Range(range) => matches!(range.limits, syn::RangeLimits::Closed(_)),
-            syn::Expr::Paren(paren) => inclusive(&paren.expr),
-            syn::Expr::MethodCall(call) => inclusive(&call.receiver),
-            _ => false,
-        }
-    }
-    match range {
-        syn::Expr::Paren(paren) => steps_inclusively(&paren.expr),
-        syn::Expr::MethodCall(call) if call.method == "step_by" => inclusive(&call.receiver),
-        syn::Expr::MethodCall(call) => steps_inclusively(&call.receiver),
-        _ => false,
-    }
-}
-
-impl Program {
-    /// `-d`
-    pub(crate) fn negate(&self, d: Cotangent) -> Cotangent {
-        let mut tokens = d.tokens.clone().into_iter();
-        match tokens.next() {
-            _ if d.is_nothing() => d,
-            Some(proc_macro2::TokenTree::Punct(minus)) if minus.as_char() == '-' => {
-                Cotangent::term(tokens.collect())
-            }
-            _ => Cotangent::term(self.negated(&d.tokens)),
-        }
-    }
-
-    /// The same of a name or an element. In generic functions the type of a number shows late.
-    pub(crate) fn negated(&self, d: &TokenStream) -> TokenStream {
-        if self.generic() && !self.dual { quote!(__pb::negated(#d)) } else { quote!(-#d) }
     }
 }

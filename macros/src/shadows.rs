@@ -4,9 +4,10 @@ use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::Ident;
 
+use crate::cotangent::Cotangent;
 use crate::gather::{Contribution, Element};
 use crate::program::*;
-use crate::reverse::{Cotangent, Level, Reverse, Slot};
+use crate::reverse::{Level, Reverse, Slot};
 use crate::rows::Holder;
 
 impl Reverse<'_> {

@@ -8,11 +8,12 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::Ident;
 
+use crate::cotangent::Cotangent;
 use crate::forward::Forward;
 use crate::kept::Item;
 use crate::mutation::{Action, CANNOT_MOVE};
 use crate::program::*;
-use crate::reverse::{Cotangent, Reverse, Slot};
+use crate::reverse::{Reverse, Slot};
 
 /// A vector on its way back to where it was moved from, along with its shadow.
 #[derive(Clone)]

@@ -2,9 +2,10 @@
 
 use proc_macro2::TokenTree;
 
+use crate::cotangent::Cotangent;
 use crate::fusion::added_to;
 use crate::program::*;
-use crate::reverse::{Cotangent, Reverse, quote_name};
+use crate::reverse::{Reverse, quote_name};
 
 impl Reverse<'_> {
     /// `d` may be what the reverse pass starts with, as a constant: that of the output, or of a sum that the output is made of. The
