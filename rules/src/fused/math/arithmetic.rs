@@ -36,7 +36,7 @@ pub(super) fn nearest_product(a: f64, b: f64) -> f64 {
     fma(a, b, SHIFTER) - SHIFTER
 }
 
-/// `2ⁿ` for an integer `n` in −1022 ..= 1023.
+/// `2ⁿ` for an integer `n` in −1022 ..= 1023; 0 for −1023.
 #[inline(always)]
 pub(super) fn power_of_two(n: f64) -> f64 {
     // The biased exponent is in the low bits of the sum; what is above it is shifted out.

@@ -12,7 +12,8 @@
 //!   it is a call of the system's library: as exact, and slow.
 //! - **Errors** are stated with each function, in units in the last place (ulp) of the result, and hold for all arguments,
 //!   subnormal arguments and results included. For `f32` they are at most 0.51, as the arithmetic is that of `f64`. Special values
-//!   are those of std: zeros keep their sign, and what overflows is infinite.
+//!   are those of std: zeros keep their sign, and what overflows is infinite. `exp`, `sigmoid` and `softplus` are 0 where they would
+//!   not be normal numbers (below 2^−1021.5, for `f32` below 2⁻¹²⁶), whose arithmetic is slow.
 //! - **Sine, cosine and tangent** of large arguments need as many digits of π as the exponent says. Their vectorised forms end in
 //!   `_near`: they are for arguments up to [`Real::NEAR`], and NaN beyond. A loop decides before it starts with
 //!   [`Real::all_near`], or else uses the forms without `_near`, which are the same up to there and call std beyond, and are not

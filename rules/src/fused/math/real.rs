@@ -32,7 +32,7 @@ pub trait Real: Scalar + Element + Value<Tangent = Self> {
     /// The largest magnitude for which [`sin_near`](Real::sin_near) and the like are defined, just below 2²⁰ π/2.
     const NEAR: Self;
 
-    /// `eˣ`, to 1 ulp.
+    /// `eˣ`, to 1 ulp; 0 where that is not a normal number (below 2^−1021.5, for `f32` below 2⁻¹²⁶).
     fn exp(self) -> Self;
     /// `2ˣ`, to 1 ulp; exact for integers.
     fn exp2(self) -> Self;
@@ -107,9 +107,9 @@ pub trait Real: Scalar + Element + Value<Tangent = Self> {
     fn erf(self) -> Self;
     /// `1 − erf x`, to 6 ulp, however small it is.
     fn erfc(self) -> Self;
-    /// `1 / (1 + e⁻ˣ)`, to 1 ulp, however small it is.
+    /// `1 / (1 + e⁻ˣ)`, to 1 ulp; 0 where [`exp`](Real::exp) is.
     fn sigmoid(self) -> Self;
-    /// `ln(1 + eˣ)`, to 2 ulp, however small it is; it does not overflow.
+    /// `ln(1 + eˣ)`, to 2 ulp, and it does not overflow; 0 where [`exp`](Real::exp) is.
     fn softplus(self) -> Self;
     /// `ln(1 / (1 + e⁻ˣ))`, to 2 ulp.
     #[inline(always)]

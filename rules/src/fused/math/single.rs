@@ -19,10 +19,13 @@ fn reduce(x: f64) -> (f64, f64) {
     (power_of_two(n), r + r * r * p)
 }
 
+/// −126 ln 2: below it the exponential is not a normal number of `f32`, and 0 as [that of `f64`](super::exponential) is.
+const LEAST: f64 = -126.0 * LN_2;
+
 #[inline(always)]
 pub(super) fn exp(x: f64) -> f64 {
     let (power, q) = reduce(clamp(x, -110.0, 100.0));
-    power + power * q
+    select(x < LEAST, 0.0, power + power * q)
 }
 
 #[inline(always)]

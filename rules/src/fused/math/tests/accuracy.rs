@@ -30,6 +30,8 @@ fn errors_against_references_are_as_stated() {
         for (arguments, value, beyond) in reference(name) {
             let x = arguments[0];
             let y = double(x);
+            let (value, beyond) =
+                if value == flushed(name, value, LEAST) { (value, beyond) } else { (0.0, 0.0) };
             let error = error(y, value, beyond);
             assert!(error <= bound + 0.001, "{name}({x:e}) = {y:e}, not {value:e}: {error} ulp");
             assert!(value != 0.0 || y.is_sign_negative() == value.is_sign_negative(), "{name}({x:e}) = {y}");
@@ -53,7 +55,7 @@ fn a_dense_sweep_agrees_with_std() {
         let mut random = Random::new();
         for _ in 0..20_000 {
             let x = random.argument(range);
-            let (y, expected) = (double(x), std(x));
+            let (y, expected) = (double(x), flushed(name, std(x), LEAST));
             if name.ends_with("_near") && x.abs() > f64::NEAR {
                 assert!(y.is_nan(), "{name}({x:e}) = {y:e} is beyond");
                 continue;
@@ -92,7 +94,8 @@ fn single_precision_is_almost_correctly_rounded() {
             } else {
                 random.argument(range) as f32
             };
-            check_single(&format!("{name}({x:e})"), single(x), double(f64::from(x)));
+            let expected = flushed(name, double(f64::from(x)), f32::MIN_POSITIVE.into());
+            check_single(&format!("{name}({x:e})"), single(x), expected);
         }
     }
     for (name, double, single, _, _) in binary_functions() {

@@ -67,6 +67,14 @@ fn functions() -> Vec<Function> {
     }
 }
 
+/// The value, or 0 where it is below the least one that the function gives.
+fn flushed(name: &str, value: f64, least: f64) -> f64 {
+    if ["exp", "sigmoid", "softplus"].contains(&name) && value.abs() < least { 0.0 } else { value }
+}
+
+/// The least exponential of `f64`; that of `f32` is [`f32::MIN_POSITIVE`].
+const LEAST: f64 = std::f64::consts::SQRT_2 * f64::MIN_POSITIVE;
+
 /// Functions of two arguments: name, function, error in ulp.
 type Binary = (&'static str, fn(f64, f64) -> f64, fn(f32, f32) -> f32, fn(f64, f64) -> f64, f64);
 

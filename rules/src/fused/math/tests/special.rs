@@ -54,9 +54,9 @@ fn special_values_are_those_of_std() {
                 assert!(double(x).is_nan() && single(x as f32).is_nan());
                 continue;
             }
-            check(&format!("{name}({x:e})"), double(x), std(x), bound + 2.0);
+            check(&format!("{name}({x:e})"), double(x), flushed(name, std(x), LEAST), bound + 2.0);
             let (x, y) = (x as f32, f64::from(single(x as f32)));
-            let expected = std(f64::from(x)) as f32;
+            let expected = flushed(name, std(f64::from(x)), f32::MIN_POSITIVE.into()) as f32;
             check(
                 &format!("{name}({x:e}) of f32"),
                 y,
@@ -157,6 +157,30 @@ fn results_that_are_exact() {
         assert_eq!(Real::cbrt(x * x * x), x);
         assert_eq!(Real::hypot(3.0 * x, 4.0 * x), 5.0 * x.abs());
         assert_eq!(Real::powf(x, 3.0), x * x * x);
+    }
+}
+
+#[test]
+fn no_subnormal_results_of_the_exponential() {
+    for function in functions().iter().filter(|function| flushed(function.name, 1e-310, LEAST) == 0.0) {
+        let (double, single) = (function.double, function.single);
+        let mut least = (1.0, 1.0);
+        for i in 0..20_000 {
+            // Around the least arguments of both types.
+            let d = f64::from(i) * 1e-4 - 1.0;
+            for y in [double(-708.0 - d), double(-87.0 - d)] {
+                assert!(y == 0.0 || y.is_normal(), "{}: {y:e}", function.name);
+                least.0 = if y > 0.0 { y.min(least.0) } else { least.0 };
+            }
+            let y = single((-87.0 - d) as f32);
+            assert!(y == 0.0 || y.is_normal(), "{}: {y:e} of f32", function.name);
+            least.1 = if y > 0.0 { y.min(least.1) } else { least.1 };
+        }
+        assert!(
+            least.0 < 1.001 * LEAST && least.1 < 1.001 * f32::MIN_POSITIVE,
+            "{}: {least:?}",
+            function.name
+        );
     }
 }
 
