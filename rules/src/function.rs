@@ -5,10 +5,10 @@
 
 use std::marker::PhantomData;
 
-use crate::entries::Untouched;
 use crate::output::Output;
 use crate::shadow::{Differentiable, Ignored, Shadow};
 use crate::tangent::{Tangent, Value};
+use crate::untouched::Untouched;
 
 /// The signature of a function that has a rule.
 pub trait Function: Sized + 'static {

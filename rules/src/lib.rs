@@ -21,7 +21,6 @@ pub mod cuda;
 mod derived;
 mod dispatch;
 mod dual;
-mod entries;
 mod exchange;
 mod float;
 mod fresh;
@@ -59,12 +58,13 @@ mod sorting;
 pub mod special;
 mod state;
 mod tangent;
+mod untouched;
+mod whole;
 
 pub use activation::{Dual, DualMut};
 pub use again::{DualFn, GivenFn};
 pub use blas::{MatrixScalar, Trans, gemm, mul_into, set_threads};
 pub use dual::DualNumber;
-pub use entries::Untouched;
 pub use float::{Float, Scalar};
 pub use function::{
     Args, Buffers, ConstMut, ConstRef, ConstVal, Cotangent, Function, Gradients, Held, Mut, Parameter,
@@ -84,6 +84,7 @@ pub use saved::{Contents, Saved};
 pub use shadow::{Accumulate, ArrayCells, Differentiable, Element, Ignored, Shadow};
 pub use state::State;
 pub use tangent::{Tangent, Value};
+pub use untouched::Untouched;
 
 /// Traits by which the methods of other crates' types have rules.
 #[doc(hidden)]
@@ -125,7 +126,6 @@ pub mod __private {
         Cast, Contribute, ContributeParameter, ContributeParameters, Direction, DualNumber, HasDual, Is,
         Lanes, Lift, LiftParameter, LiftParameters, LiftRef, Liftable, Numbers, by_seed,
     };
-    pub use crate::entries::{Entries, untouched};
     pub use crate::exchange::{Exchange, ExchangeItems, Exchanges};
     pub use crate::float::{Float, Scalar};
     pub use crate::foreign;
@@ -167,10 +167,12 @@ pub mod __private {
         shadow_for,
     };
     pub use crate::shadow::{Accumulate, Differentiable, Element, Ignored, Shadow, cells, slice_cells};
-    pub use crate::snapshots::{Snapshots, WholeSnapshots, segments, spacing};
+    pub use crate::snapshots::{Snapshots, segments, spacing};
     pub use crate::sorting::{SortItem, Sorted};
     pub use crate::state::{Stack, State};
     pub use crate::tangent::{Tangent, Value, accumulate, negated, take, zero, zero_of};
+    pub use crate::untouched::untouched;
+    pub use crate::whole::{Entries, WholeSnapshots};
     #[cfg(feature = "nalgebra")]
     pub use ::nalgebra;
     pub use ::ndarray;

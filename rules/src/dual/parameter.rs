@@ -4,11 +4,11 @@ use crate::dual::direction::Direction;
 use crate::dual::lift::{Lift, LiftRef};
 use crate::dual::number::DualNumber;
 use crate::dual::numbers::Numbers;
-use crate::entries::Restorable;
 use crate::float::Float;
 use crate::function::{ConstMut, ConstRef, ConstVal, Held, Mut, Parameter, Parameters, Ref, Val, for_tuples};
 use crate::shadow::Differentiable;
 use crate::tangent::{Tangent, Value};
+use crate::whole::{Cloned, Restorable};
 
 /// A parameter whose argument may be made of dual numbers with components `T` and `N` directions. Visitors get coordinates that lie side
 /// by side together.
@@ -308,7 +308,7 @@ passed!([A: Value + Copy + 'static] Held<A>, (), load: |_, _| {}, restore: |_, _
 passed!([A: Copy + 'static] ConstVal<A>, (), load: |_, _| {}, restore: |_, _| {});
 passed!([A: ?Sized + 'static] ConstRef<A>, (), load: |_, _| {}, restore: |_, _| {});
 passed! {
-    [A: Restorable + ?Sized + 'static] ConstMut<A>, Option<A::Copy>,
+    [A: Restorable<Cloned> + ?Sized + 'static] ConstMut<A>, Option<<A as Restorable<Cloned>>::Copy>,
     load: |store, arg| match store {
         Some(copy) => arg.copy_to(copy),
         None => *store = Some(arg.copied()),
