@@ -1,6 +1,7 @@
 //! The checks that every gradient must pass, however it is computed.
 
 use std::fmt::Display;
+use std::marker::PhantomData;
 
 use super::allocator::{CountingAllocator, allocations_in};
 use super::coordinates::{Coordinates, Number, numbers, reals, replace};
@@ -116,53 +117,131 @@ impl<I: Coordinates + Clone> CheckGradient<I> {
     ///
     /// # Panics
     /// If one fails, with a message that says where.
-    pub fn run<T, G>(self, mut primal: impl FnMut(&mut I) -> T, mut gradient: impl FnMut(&mut I) -> (T, G))
+    pub fn run<T, G>(self, primal: impl FnMut(&mut I) -> T, gradient: impl FnMut(&mut I) -> (T, G))
     where
         T: Coordinates + Copy + Into<f64>,
         G: Coordinates + Clone,
     {
-        assert!(!self.inputs.is_empty(), "no input to test on");
-        let mut random = Random::new(self.seed);
-        let mut cases = Vec::new();
-        for (i, input) in self.inputs.iter().enumerate() {
-            let case = Case::new(i, input, &mut primal, &mut gradient);
-            case.compare_with_differences(self.tolerance, &mut random, &mut primal);
-            cases.push(case);
-        }
-        let up_and_down = || cases.iter().chain(cases.iter().rev().skip(1));
+        let CheckGradient { mut inputs, panicking, tolerance, seed } = self;
+        let good = inputs.len();
+        inputs.extend(panicking);
+        check(&mut Typed { inputs, primal, gradient, results: PhantomData }, good, tolerance, seed);
+    }
+}
+
+/// A primal and its gradient, their types erased. Inputs go by their numbers, and those on which the primal panics come last.
+trait Pair {
+    fn inputs(&self) -> usize;
+    /// What an input holds.
+    fn entry(&self, input: usize) -> Vec<Number>;
+    /// Calls the primal.
+    fn primal(&mut self, input: usize, displacement: Displacement<'_>) -> Value;
+    /// Computes the gradient.
+    fn gradient(&mut self, input: usize) -> Observed;
+}
+
+/// What came out of the primal, and how often it allocated.
+struct Value {
+    value: Number,
+    allocations: usize,
+}
+
+/// What came out of the gradient.
+struct Observed {
+    /// What the argument holds afterwards.
+    arguments: Vec<Number>,
+    value: Value,
+    gradient: Vec<f64>,
+    /// How often cloning the gradient allocates.
+    cloning: usize,
+}
+
+struct Typed<I, P, D, R> {
+    inputs: Vec<I>,
+    primal: P,
+    gradient: D,
+    results: PhantomData<R>,
+}
+
+impl<I, T, G, P, D> Pair for Typed<I, P, D, (T, G)>
+where
+    I: Coordinates + Clone,
+    T: Coordinates,
+    G: Coordinates + Clone,
+    P: FnMut(&mut I) -> T,
+    D: FnMut(&mut I) -> (T, G),
+{
+    fn inputs(&self) -> usize {
+        self.inputs.len()
+    }
+
+    fn entry(&self, input: usize) -> Vec<Number> {
+        numbers(&mut self.inputs[input].clone())
+    }
+
+    fn primal(&mut self, input: usize, displacement: Displacement<'_>) -> Value {
+        let mut args = self.inputs[input].clone();
+        replace(&mut args, &mut |i, x| x + displacement(i));
+        let (mut value, allocations) = allocations_in(|| (self.primal)(&mut args));
+        Value { value: number(&mut value), allocations }
+    }
+
+    fn gradient(&mut self, input: usize) -> Observed {
+        let mut args = self.inputs[input].clone();
+        let ((mut value, mut gradient), allocations) = allocations_in(|| (self.gradient)(&mut args));
+        let value = Value { value: number(&mut value), allocations };
+        let cloning = allocations_in(|| gradient.clone()).1;
+        Observed { arguments: numbers(&mut args), value, gradient: reals(&numbers(&mut gradient)), cloning }
+    }
+}
+
+fn check(pair: &mut dyn Pair, good: usize, tolerance: Option<f64>, seed: u64) {
+    assert!(good > 0, "no input to test on");
+    let mut random = Random::new(seed);
+    let mut cases = Vec::new();
+    for input in 0..good {
+        let case = Case::new(input, pair);
+        case.compare_with_differences(tolerance, &mut random, pair);
+        cases.push(case);
+    }
+    let up_and_down = || cases.iter().chain(cases.iter().rev().skip(1));
+    for case in up_and_down() {
+        case.call(pair, "after other sizes");
+    }
+    for panicking in good..pair.inputs() {
+        let i = panicking - good;
+        assert!(
+            catch(|| pair.primal(panicking, &unmoved)).is_err(),
+            "panicking input {i}: the primal does not panic"
+        );
         for case in up_and_down() {
-            case.call(&mut gradient, "after other sizes");
-        }
-        for (i, panicking) in self.panicking.iter().enumerate() {
             assert!(
-                catch(|| primal(&mut panicking.clone())).is_err(),
-                "panicking input {i}: the primal does not panic"
+                catch(|| pair.gradient(panicking)).is_err(),
+                "panicking input {i}: the primal panics, but the gradient does not"
             );
-            for case in up_and_down() {
-                assert!(
-                    catch(|| gradient(&mut panicking.clone())).is_err(),
-                    "panicking input {i}: the primal panics, but the gradient does not"
-                );
-                case.call(&mut gradient, &format!("after panicking input {i}"));
-            }
+            case.call(pair, &format!("after panicking input {i}"));
         }
-        if CountingAllocator::is_installed() {
-            for case in up_and_down() {
-                let when = "later call";
-                let (got, allowed) = (case.call(&mut gradient, when), case.allocations);
-                if got > allowed {
-                    let what = "the primal and cloning the gradient";
-                    case.fail(when, format!("the gradient allocates {got} times, {what} {allowed} times"));
-                }
+    }
+    if CountingAllocator::is_installed() {
+        for case in up_and_down() {
+            let when = "later call";
+            let (got, allowed) = (case.call(pair, when), case.allocations);
+            if got > allowed {
+                let what = "the primal and cloning the gradient";
+                case.fail(when, format!("the gradient allocates {got} times, {what} {allowed} times"));
             }
         }
     }
 }
 
+/// Adding it changes no number, not even −0.
+fn unmoved(_coordinate: usize) -> f64 {
+    -0.0
+}
+
 /// An input, and what came out in the first call.
-struct Case<I> {
-    index: usize,
-    input: I,
+struct Case {
+    input: usize,
     entry: Vec<Number>,
     value: Number,
     gradient: Vec<f64>,
@@ -170,62 +249,44 @@ struct Case<I> {
     allocations: usize,
 }
 
-impl<I: Coordinates + Clone> Case<I> {
-    fn new<T: Coordinates, G: Coordinates + Clone>(
-        index: usize,
-        input: &I,
-        primal: &mut impl FnMut(&mut I) -> T,
-        gradient: &mut impl FnMut(&mut I) -> (T, G),
-    ) -> Self {
-        let entry = numbers(&mut input.clone());
-        primal(&mut input.clone());
-        let mut args = input.clone();
-        let (mut value, for_primal) = allocations_in(|| primal(&mut args));
-        let value = number(&mut value);
-        let mut case =
-            Case { index, input: input.clone(), entry, value, gradient: Vec::new(), allocations: for_primal };
+impl Case {
+    fn new(input: usize, pair: &mut dyn Pair) -> Self {
+        let entry = pair.entry(input);
+        pair.primal(input, &unmoved);
+        let Value { value, allocations } = pair.primal(input, &unmoved);
+        let mut case = Case { input, entry, value, gradient: Vec::new(), allocations };
 
-        let (mut got, _) = case.observe(gradient, "first call");
-        case.gradient = reals(&numbers(&mut got));
-        case.allocations += allocations_in(|| got.clone()).1;
+        let Observed { gradient, cloning, .. } = case.observe(pair, "first call");
+        case.gradient = gradient;
+        case.allocations += cloning;
         let (expected, got) = (reals(&case.entry).len(), case.gradient.len());
         if expected != got {
             case.fail("first call", format!("the input has {expected} coordinates, the gradient {got}"));
         }
-        case.call(gradient, "second call");
+        case.call(pair, "second call");
         case
     }
 
-    /// Computes the gradient, and says how often that allocated.
-    fn observe<T: Coordinates, G>(
-        &self,
-        gradient: &mut impl FnMut(&mut I) -> (T, G),
-        when: &str,
-    ) -> (G, usize) {
-        let mut args = self.input.clone();
-        let ((mut value, gradient), allocations) = allocations_in(|| gradient(&mut args));
-        for (i, (expected, got)) in self.entry.iter().zip(numbers(&mut args)).enumerate() {
+    /// Computes the gradient.
+    fn observe(&self, pair: &mut dyn Pair, when: &str) -> Observed {
+        let observed = pair.gradient(self.input);
+        for (i, (expected, &got)) in self.entry.iter().zip(&observed.arguments).enumerate() {
             if !expected.identical(got) {
                 let place = format!("coordinate {i}: expected {expected}, got {got}");
                 self.fail(when, format!("an argument is not restored: {place}"));
             }
         }
-        let value = number(&mut value);
+        let value = observed.value.value;
         if !self.value.same(value) {
             let place = format!("expected {}, got {value}", self.value);
             self.fail(when, format!("the value differs from the primal's: {place}"));
         }
-        (gradient, allocations)
+        observed
     }
 
     /// Computes the gradient, expects it to be as the first time, and says how often that allocated.
-    fn call<T: Coordinates, G: Coordinates>(
-        &self,
-        gradient: &mut impl FnMut(&mut I) -> (T, G),
-        when: &str,
-    ) -> usize {
-        let (mut got, allocations) = self.observe(gradient, when);
-        let got = reals(&numbers(&mut got));
+    fn call(&self, pair: &mut dyn Pair, when: &str) -> usize {
+        let Observed { gradient: got, value, .. } = self.observe(pair, when);
         if got.len() != self.gradient.len() {
             let (expected, got) = (self.gradient.len(), got.len());
             self.fail(when, format!("the gradient has {got} numbers, in the first call {expected}"));
@@ -236,20 +297,14 @@ impl<I: Coordinates + Clone> Case<I> {
                 self.fail(when, format!("the gradient is not that of the first call: {place}"));
             }
         }
-        allocations
+        value.allocations
     }
 
-    fn compare_with_differences<T: Into<f64>>(
-        &self,
-        tolerance: Option<f64>,
-        random: &mut Random,
-        primal: &mut impl FnMut(&mut I) -> T,
-    ) {
+    fn compare_with_differences(&self, tolerance: Option<f64>, random: &mut Random, pair: &mut dyn Pair) {
         let single = self.entry.iter().any(|x| x.is_single()) || self.value.is_single();
         let mut objective = |_, displacement: Displacement<'_>| {
-            let mut args = self.input.clone();
-            replace(&mut args, &mut |i, x| x + displacement(i));
-            let value = primal(&mut args).into();
+            let value =
+                pair.primal(self.input, displacement).value.real().expect("a primal returns a number");
             Objective { value, magnitude: value.abs() }
         };
         let precision = Precision::new(single, tolerance);
@@ -260,7 +315,7 @@ impl<I: Coordinates + Clone> Case<I> {
     }
 
     fn fail(&self, when: &str, what: impl Display) -> ! {
-        panic!("input {}, {when}: {what}", self.index)
+        panic!("input {}, {when}: {what}", self.input)
     }
 }
 
