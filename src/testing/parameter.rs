@@ -195,6 +195,14 @@ pub trait TestParameters: Parameters {
     fn shadows_if<'a>(active: &dyn Fn(usize) -> bool, buffers: &'a mut Self::Buffers) -> Self::Shadows<'a>;
 }
 
+/// A visitor of one parameter. Written as a closure where it is used, it would be compiled for each list of parameters.
+fn numbered<'v>(
+    visitor: &'v mut dyn FnMut(usize, Coordinate<'_>),
+    parameter: usize,
+) -> impl FnMut(Coordinate<'_>) + 'v {
+    move |coordinate| visitor(parameter, coordinate)
+}
+
 macro_rules! parameters {
     ($($P:ident $i:tt),*) => {
         impl<$($P: TestParameter),*> TestParameters for ($($P,)*) {
@@ -206,16 +214,16 @@ macro_rules! parameters {
                 ($($P::lend(&mut _owned.$i),)*)
             }
             fn visit(_owned: &mut Self::Owned, _visitor: &mut dyn FnMut(usize, Coordinate<'_>)) {
-                $($P::visit(&mut _owned.$i, &mut |coordinate| _visitor($i, coordinate));)*
+                $($P::visit(&mut _owned.$i, &mut numbered(_visitor, $i));)*
             }
             fn visit_buffers(_buffers: &mut Self::Buffers, _visitor: &mut dyn FnMut(usize, Coordinate<'_>)) {
-                $($P::visit_buffer(&mut _buffers.$i, &mut |coordinate| _visitor($i, coordinate));)*
+                $($P::visit_buffer(&mut _buffers.$i, &mut numbered(_visitor, $i));)*
             }
             fn visit_returned(
                 _returned: &mut Self::Gradients,
                 _visitor: &mut dyn FnMut(usize, Coordinate<'_>),
             ) {
-                $($P::visit_returned(&mut _returned.$i, &mut |coordinate| _visitor($i, coordinate));)*
+                $($P::visit_returned(&mut _returned.$i, &mut numbered(_visitor, $i));)*
             }
             #[allow(clippy::unused_unit, reason = "the empty list")]
             fn shadows_if<'a>(_active: &dyn Fn(usize) -> bool, _buffers: &'a mut Self::Buffers) -> Self::Shadows<'a> {

@@ -5,6 +5,8 @@ use std::cell::Cell;
 use pullback::testing::CountingAllocator;
 
 mod argmin;
+// What is checked to second order takes as long to compile, optimised, as all other tests together: debug builds do it.
+#[cfg(debug_assertions)]
 #[allow(clippy::all, reason = "functions as users write them")]
 mod corpus;
 mod generic;
@@ -13,9 +15,9 @@ mod mixed;
 mod nested;
 mod plain;
 mod pushforwards;
+#[cfg(debug_assertions)]
 mod random;
 mod rows;
-// Optimised, these take a quarter of an hour to compile.
 #[cfg(debug_assertions)]
 mod rules;
 mod sparse;
