@@ -472,7 +472,10 @@ where
 
 /// Empties a shadow.
 pub(super) fn clear<T: Real, D: Rank>(cells: &ArrayCells<'_, T, D>) {
-    for cell in cells {
-        cell.set(T::of(0.0));
+    let zero = T::of(0.0);
+    match cells.as_slice_memory_order() {
+        // Elements side by side are emptied in vectors.
+        Some(cells) => cells.iter().for_each(|cell| cell.set(zero)),
+        None => cells.iter().for_each(|cell| cell.set(zero)),
     }
 }
