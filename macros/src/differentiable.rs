@@ -17,7 +17,7 @@ use crate::fragments::Ungroup;
 use crate::fusion::{Both, fuse};
 use crate::hygiene;
 use crate::kept::Item;
-use crate::overwriting::overwriting;
+use crate::overwriting::{asking, overwriting};
 use crate::parameters::name_patterns;
 use crate::parse::Parser;
 use crate::program::{BODY, Origin, Program, VarId, Variable};
@@ -271,6 +271,7 @@ pub(crate) fn rule(signature: &Signature, program: &mut Program) -> syn::Result<
         let parameter = quote_name("parameter");
         quote!(.overwriting(|#slots, #parameter| match #parameter { #arms _ => false }))
     });
+    let asking = asking(&reverse, both.as_ref()).map(|asking| quote!(.asking(|#slots| { #asking })));
     let both = both.map(|Both { body, .. }| {
         let body = apart(program, |variable| &variable.name, body);
         quote!(.fused(|#slots, (#(#primal,)*), (#(#shadows,)*), #seed| { #body }))
@@ -284,6 +285,7 @@ pub(crate) fn rule(signature: &Signature, program: &mut Program) -> syn::Result<
             |#slots, (#(#primal,)*)| { #(#functions)* #forward },
             |#slots, #residual, (#(#reversed,)*), (#(#shadows,)*), #seed| { #pullback },
         )
+        #asking
         #both
         #overwriting
     })

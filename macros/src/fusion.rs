@@ -16,6 +16,7 @@ use syn::Ident;
 
 use crate::forward::Forward;
 use crate::kept::Item;
+use crate::overwriting::Firsts;
 use crate::plan::{Plan, follows, for_loop, sinking_loop};
 use crate::program::*;
 use crate::reverse::{Branched, Reverse};
@@ -27,6 +28,8 @@ pub(crate) struct Both {
     pub(crate) body: TokenStream,
     /// The parameters whose shadows it sets where they are fresh.
     pub(crate) sets: HashSet<VarId>,
+    /// The locals that calls come to first.
+    pub(crate) firsts: Firsts,
 }
 
 /// The closure that runs both passes, if there is a way to do that.

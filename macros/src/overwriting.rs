@@ -5,8 +5,10 @@
 //!
 //! Likewise where the reverse pass comes to `x` first in a loop that writes elements `x[i]` one after the other, each of them once: it
 //! sets them, and the few that the loop does not reach are set to zero. What else contributes comes later, and adds.
+//!
+//! And where the first that comes to the shadow of a local array is the pullback of a call with a reference to all of it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -19,7 +21,46 @@ use crate::program::*;
 use crate::reverse::Reverse;
 use crate::stencil::Stencil;
 
+/// The locals that calls come to first, in one run.
+#[derive(Default)]
+pub(crate) struct Firsts {
+    /// The pools of their shadows, with the calls, their rules, and the numbers of the arguments.
+    found: Vec<(Ident, ExprId, Ident, usize)>,
+    /// Arguments that are no such locals at all places where the call's pullback stands.
+    others: HashSet<(ExprId, usize)>,
+}
+
 impl Reverse<'_> {
+    /// Declares the shadows of those arguments of the call `expr` that are local arrays to which no gradient has come yet: its pullback,
+    /// that of `rule`, comes next. `plain` is what has no closures among its arguments, and a rule of its own.
+    pub(crate) fn declare_for(&mut self, expr: ExprId, args: &[ExprId], rule: &Ident, plain: bool) {
+        let top = self.top();
+        for (i, &arg) in args.iter().enumerate() {
+            let id = match &self.program.exprs[arg].kind {
+                ExprKind::Borrow { place, unique: false } if place.projections.is_empty() => place.base,
+                _ => continue,
+            };
+            let (program, variable) = (self.program, &self.program.variables[id]);
+            let alone = args.iter().filter(|arg| program.borrowed(**arg).contains(&id)).count() == 1;
+            let whole = self.is_pooled(id)
+                && variable.row_of.is_none()
+                && !program.takes_rows(id)
+                && !program.may_be_left(id);
+            let fresh = self.level_of(variable.block) == top && !self.levels[top].declared.contains(&id);
+            if !(plain && variable.active && self.view(id).is_none() && alone && whole && fresh) {
+                self.firsts.others.insert((expr, i));
+                continue;
+            }
+            self.levels[top].declared.insert(id);
+            self.present(id);
+            self.lent.insert(id);
+            let (pool, variable) = (self.pool(id), &program.variables[id]);
+            let (name, shadow) = (&variable.unique, &variable.shadow);
+            self.emit(quote!(let mut #shadow = #pool.take_to_overwrite(&#name);));
+            self.firsts.found.push((pool, expr, rule.clone(), i));
+        }
+    }
+
     /// Those of the arrays that a loop adds to whose shadows are fresh when it starts, if they are at all: with the flags that tell.
     /// `within` is what it consists of beside these additions.
     pub(crate) fn set_by(
@@ -70,6 +111,27 @@ impl Reverse<'_> {
         self.levels[0].out.touches(self.program, id)
             || aside.chain(tokens.iter().copied()).any(|tokens| touches(self.program, id, tokens))
     }
+}
+
+/// Asks rules to overwrite the shadows of locals, and tells the pools of these whether they will.
+pub(crate) fn asking(reverse: &Reverse, both: Option<&Both>) -> Option<TokenStream> {
+    let runs = || [&reverse.firsts].into_iter().chain(both.map(|both| &both.firsts));
+    let slot = |name: &Ident| reverse.slots.iter().any(|slot| slot.name == *name);
+    let mut pools = BTreeMap::new();
+    for (pool, expr, rule, i) in runs().flat_map(|firsts| &firsts.found) {
+        let first = slot(rule) && slot(pool) && runs().all(|firsts| !firsts.others.contains(&(*expr, *i)));
+        let calls = pools.entry(pool).or_insert_with(|| Some(BTreeMap::new()));
+        match calls {
+            Some(calls) if first => _ = calls.insert((*expr, *i), rule),
+            _ => *calls = None,
+        }
+    }
+    let asked = pools.into_iter().filter_map(|(pool, calls)| {
+        let calls = calls?.into_iter().map(|((_, i), rule)| quote!(#rule.overwrite(#i)));
+        Some(quote!(#pool.overwrite(#(#calls)&*);))
+    });
+    let asked: Vec<_> = asked.collect();
+    (!asked.is_empty()).then(|| quote!(#(#asked)*))
 }
 
 /// The arms of a `match` on the number of a parameter: whether its shadow is overwritten.

@@ -140,7 +140,7 @@ impl Plan {
                     return None;
                 }
                 let body = both(program, &fused, &gradients);
-                return Some(Both { body, sets: fused.sets });
+                return Some(Both { body, sets: fused.sets, firsts: fused.firsts });
             }
             self.split.extend(split.into_iter().map(|(_, root, _)| root));
             failing.iter().for_each(|block| _ = self.loops.remove(block));

@@ -330,6 +330,8 @@ impl Reverse<'_> {
         let method = matches!(function, Callee::Method(..));
         // The shadows of what a callee may take by value.
         let mut settled = HashMap::new();
+        let with_closures = program.with_closures(args);
+        self.declare_for(expr, args, &rule, !with_closures && !recursive);
         // The shadows of locals are borrowed before the arguments are.
         let mut local = HashMap::new();
         for base in args.iter().flat_map(|&arg| program.borrowed(arg)) {
@@ -340,7 +342,6 @@ impl Reverse<'_> {
                 local.insert(base, name);
             }
         }
-        let with_closures = program.with_closures(args);
         let recomputed = program.recomputed.contains(&expr);
         let shared_functions = program.shared(args);
         let of_parts = program.writes_to_part(args);

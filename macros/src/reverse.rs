@@ -13,6 +13,7 @@ use crate::errors::Errors;
 use crate::gather::Code;
 use crate::keeping::Keeping;
 use crate::kept::{Item, Kept};
+use crate::overwriting::Firsts;
 use crate::plan::Plan;
 use crate::program::*;
 use crate::rows::Rows;
@@ -108,6 +109,8 @@ pub(crate) struct Reverse<'p> {
     /// The slots that tell of parameters whether their shadows are fresh, and the parameters for which this run asks that.
     pub(crate) fresh: HashMap<VarId, Ident>,
     pub(crate) sets: HashSet<VarId>,
+    /// The locals that calls come to first.
+    pub(crate) firsts: Firsts,
     /// The loops of which only the last iteration that counts is undone, with the names of what tells which one that is; and those
     /// of which an earlier run has found that this does not do.
     pub(crate) latest: HashMap<StmtId, Ident>,
@@ -202,6 +205,7 @@ impl<'p> Reverse<'p> {
             branched: HashMap::new(),
             fresh: HashMap::new(),
             sets: HashSet::new(),
+            firsts: Firsts::default(),
             latest: HashMap::new(),
             not_latest: HashSet::new(),
             unblocked: HashSet::new(),

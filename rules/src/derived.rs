@@ -130,6 +130,15 @@ pub trait Stateful {
     /// The state.
     fn state(&mut self) -> &mut Self::State;
 
+    /// Lets `ask` tell the rules in the state something.
+    fn asking(mut self, ask: impl FnOnce(&mut Self::State)) -> Self
+    where
+        Self: Sized,
+    {
+        ask(self.state());
+        self
+    }
+
     /// Adds a closure that hands [`Rule::overwrite`] on to the calls that are alone in contributing to a parameter's shadow.
     fn overwriting<W>(self, overwrite: W) -> Overwriting<Self, W>
     where

@@ -236,7 +236,7 @@ pub trait Parameters: 'static {
     /// See [`Parameter::Shadow`].
     type Shadows<'a>;
     /// See [`Parameter::Gradient`].
-    type Gradients;
+    type Gradients: Tangent;
     /// See [`Parameter::Buffer`].
     type Buffers: Send;
 
@@ -253,6 +253,10 @@ pub trait Parameters: 'static {
     fn prepare_to_overwrite(buffers: &mut Self::Buffers, args: &Self::Args<'_>, overwritten: u32);
     /// How many there are.
     const COUNT: usize;
+    /// Those whose gradients the pullback returns, as bits.
+    const RETURNED: u32;
+    /// Those whose gradients come to shadows.
+    const SHADOWED: u32;
     /// See [`Parameter::align`].
     fn align<'a>(args: &Self::Args<'_>, shadows: Self::Shadows<'a>) -> Self::Shadows<'a>;
     /// See [`Parameter::shadow`].
@@ -298,6 +302,8 @@ macro_rules! parameters {
                 let numbers: &[usize] = &[$($i),*];
                 numbers.len()
             };
+            const RETURNED: u32 = 0 $(| ((size_of::<$P::Gradient>() > 0) as u32) << $i)*;
+            const SHADOWED: u32 = 0 $(| ((size_of::<$P::Shadow<'static>>() > 0) as u32) << $i)*;
             #[inline(always)]
             #[allow(clippy::unused_unit, reason = "the empty list")]
             fn align<'a>(_args: &Self::Args<'_>, _shadows: Self::Shadows<'a>) -> Self::Shadows<'a> {

@@ -20,6 +20,8 @@ pub struct Pool<G> {
     gradients: Vec<G>,
     /// What one of them owns.
     measure: Option<fn(&G) -> usize>,
+    /// What comes first to those that are taken [to be overwritten](Self::take_to_overwrite) sets every element.
+    overwritten: bool,
 }
 
 /// Among how many gradients [`Pool::take`] chooses, so that it takes no time where there are thousands.
@@ -34,12 +36,35 @@ impl<G> Default for Pool<G> {
 impl<G> Pool<G> {
     /// An empty pool.
     pub const fn new() -> Self {
-        Pool { gradients: Vec::new(), measure: None }
+        Pool { gradients: Vec::new(), measure: None, overwritten: false }
     }
 
     /// A zero gradient of the shape of `value`. The gradients of vectors that change places come back in another order than they
     /// are asked for, so that their sizes tell which one to take.
     pub fn take<T: Differentiable<Gradient = G> + ?Sized>(&mut self, value: &T) -> G {
+        let mut gradient = self.any::<T>(value);
+        value.prepare(&mut gradient);
+        gradient
+    }
+
+    /// Likewise, but if [so told](Self::overwrite) with whatever in it.
+    pub fn take_to_overwrite<T: Differentiable<Gradient = G> + ?Sized>(&mut self, value: &T) -> G {
+        let mut gradient = self.any::<T>(value);
+        if self.overwritten {
+            value.prepare_to_overwrite(&mut gradient);
+        } else {
+            value.prepare(&mut gradient);
+        }
+        gradient
+    }
+
+    /// Whether the rules that are handed the gradients taken to be overwritten will do that.
+    pub fn overwrite(&mut self, overwritten: bool) {
+        self.overwritten = overwritten;
+    }
+
+    /// One that may have another shape.
+    fn any<T: Differentiable<Gradient = G> + ?Sized>(&mut self, value: &T) -> G {
         let kept = if std::mem::needs_drop::<G>() {
             self.measure = Some(T::gradient_size);
             match value.gradient_need() {
@@ -49,9 +74,7 @@ impl<G> Pool<G> {
         } else {
             None
         };
-        let mut gradient = kept.unwrap_or_else(T::empty);
-        value.prepare(&mut gradient);
-        gradient
+        kept.unwrap_or_else(T::empty)
     }
 
     /// Notes what a gradient owns.
@@ -131,7 +154,7 @@ impl<T: Differentiable> Pool<Rows<T>> {
 impl<G: Send> State for Pool<G> {
     fn reset(&mut self) {}
     fn shrink(&mut self) {
-        *self = Self::new();
+        *self = Pool { overwritten: self.overwritten, ..Self::new() };
     }
     fn pending(&self) -> usize {
         0

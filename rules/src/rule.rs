@@ -89,8 +89,7 @@ pub trait Rule: State {
     }
 
     /// Asks the rule to *write* to the shadow of parameter number `parameter`, which is passed by `&`, instead of adding to it,
-    /// since nothing has been added before: what the shadow holds does not matter. Called before the first forward, if each
-    /// forward is followed by its pullback before the next one.
+    /// since nothing has been added to any that pullbacks are given: what these hold does not matter. Called before the first forward.
     ///
     /// Tells whether it will: then every pullback sets every element.
     fn overwrite(&mut self, parameter: usize) -> bool {

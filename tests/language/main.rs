@@ -37,6 +37,7 @@ mod differences;
 mod ends;
 mod exits;
 mod fields;
+mod firsts;
 mod fragments;
 mod fresh;
 mod functions;

@@ -1,9 +1,10 @@
 //! Rules that keep nothing of a single call, but memory from call to call.
 
-use crate::function::{Args, Cotangent, Function, Gradients, Shadows};
+use crate::function::{Args, Cotangent, Function, Gradients, Parameters, Shadows};
 use crate::heap::HeapSize;
 use crate::rule::Rule;
 use crate::state::State;
+use crate::tangent::Tangent;
 
 /// A function whose pullback reads its arguments alone.
 pub trait Operation: Function {
@@ -43,26 +44,30 @@ impl Kept for () {}
 impl<T: Copy + Send> Kept for Vec<T> {}
 
 /// The rule of an [`Operation`].
-pub struct Operated<F: Operation>(F::Kept);
+pub struct Operated<F: Operation> {
+    kept: F::Kept,
+    /// The parameters, as bits, that nobody asks for.
+    forgone: u32,
+}
 
 impl<F: Operation> Default for Operated<F> {
     fn default() -> Self {
-        Operated(F::Kept::default())
+        Operated { kept: F::Kept::default(), forgone: 0 }
     }
 }
 
 impl<F: Operation> State for Operated<F> {
     fn reset(&mut self) {
-        self.0.reset();
+        self.kept.reset();
     }
     fn shrink(&mut self) {
-        self.0 = F::Kept::default();
+        self.kept = F::Kept::default();
     }
     fn pending(&self) -> usize {
         0
     }
     fn memory(&self) -> usize {
-        self.0.heap_size()
+        self.kept.heap_size()
     }
 }
 
@@ -72,7 +77,7 @@ impl<F: Operation> Rule for Operated<F> {
 
     #[inline]
     fn forward(&mut self, args: Args<'_, F>) -> (F::Output, ()) {
-        (F::forward(&mut self.0, args), ())
+        (F::forward(&mut self.kept, args), ())
     }
 
     #[inline]
@@ -83,13 +88,21 @@ impl<F: Operation> Rule for Operated<F> {
         shadows: Shadows<'a, F>,
         seed: Cotangent<'_, F>,
     ) -> Gradients<F> {
-        self.0.settle();
-        F::pullback(&mut self.0, args, shadows, seed)
+        self.kept.settle();
+        let asked = F::Parameters::SHADOWED | F::Parameters::RETURNED & !self.forgone;
+        if asked == 0 {
+            return Tangent::zero();
+        }
+        F::pullback(&mut self.kept, args, shadows, seed)
+    }
+
+    fn forgo(&mut self, parameter: usize) {
+        self.forgone |= 1 << parameter;
     }
 
     #[inline]
     fn reclaim(&mut self, output: F::Output) {
-        F::reclaim(&mut self.0, output);
+        F::reclaim(&mut self.kept, output);
     }
 }
 
@@ -139,4 +152,22 @@ pub(super) use operation;
 /// The function by itself, in memory of its own.
 pub(super) fn primal<F: Operation>(args: Args<'_, F>) -> F::Output {
     F::forward(&mut F::Kept::once(), args)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Rule;
+    use crate::arrays::construct::from_elem;
+
+    /// The gradient with respect to a constant is not computed.
+    #[test]
+    fn what_is_forgone_is_zero() {
+        let d = ndarray::array![1.0, 2.0];
+        let mut asked = from_elem::<f64, usize>::rule();
+        let (_, ()) = asked.forward((2, 0.0));
+        assert_eq!(asked.pullback((), (2, 0.0), Default::default(), &d), ((), 3.0));
+        let mut forgone = from_elem::<f64, usize>::rule().forgoing(1);
+        let (_, ()) = forgone.forward((2, 0.0));
+        assert_eq!(forgone.pullback((), (2, 0.0), Default::default(), &d), ((), 0.0));
+    }
 }

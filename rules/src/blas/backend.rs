@@ -1,5 +1,6 @@
-//! What multiplies matrices. Small ones: kernels of our own, and `nano-gemm` where the machine lacks the instructions or *C* has
-//! gaps. Others: loops of our own where there is one column, else `faer`, or OpenBLAS with the feature `openblas` and a layout that BLAS knows.
+//! What multiplies matrices. Small ones, and those with long sums along adjacent elements: kernels of our own, and `nano-gemm` where
+//! the machine lacks the instructions or *C* has gaps. Others: loops of our own where there is one column, else `faer`, or OpenBLAS with
+//! the feature `openblas` and a layout that BLAS knows.
 //!
 //! [`multiply`] is the only entrance and the only place that chooses. The choice depends on shapes and strides alone,
 //! never on who asks: therefore the forward of a rule computes bit for bit what the function computes.
@@ -549,7 +550,7 @@ pub(super) trait Native: MatrixScalar {
 }
 
 macro_rules! scalar {
-    ($T:ident, $simd:ident, $kernels:ident, $plan:ident, $cblas:ident, $constants:ident) => {
+    ($T:ident, $simd:ident, $dots:ident, $kernels:ident, $plan:ident, $cblas:ident, $constants:ident) => {
         impl sealed::Sealed for $T {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -561,6 +562,10 @@ macro_rules! scalar {
             unsafe fn multiply(plan: &mut SmallPlan<Self>, product: &Product<'_, Self>) {
                 // SAFETY: as the caller guarantees.
                 unsafe {
+                    #[cfg(target_arch = "x86_64")]
+                    if super::simd::dots::takes(product) && super::simd::dots::$dots(product) {
+                        return;
+                    }
                     if plan.takes(product) {
                         return plan.run(product);
                     }
@@ -673,5 +678,5 @@ macro_rules! scalar {
         }
     };
 }
-scalar!(f32, small_f32, kernels_f32, new_f32_impl, SINGLE, singles);
-scalar!(f64, small_f64, kernels_f64, new_f64_impl, DOUBLE, doubles);
+scalar!(f32, small_f32, dots_f32, kernels_f32, new_f32_impl, SINGLE, singles);
+scalar!(f64, small_f64, dots_f64, kernels_f64, new_f64_impl, DOUBLE, doubles);

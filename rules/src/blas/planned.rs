@@ -36,13 +36,16 @@ pub(super) struct Kernels<T> {
     pub(super) clear: unsafe fn(*mut T, usize),
 }
 
+/// See [`Gradients::of_a`].
+pub(super) type OfA<T> = unsafe fn(&Size, *const T, *const T, *mut T);
+
 /// Both are for the size that they were chosen for.
 ///
 /// # Safety
 /// The matrices are valid, all elements of each are adjacent, and the shadows overlap neither each other nor what is read.
 pub(super) struct Gradients<T> {
     /// Ȧ += Ċ·Bᵀ, given Ċ, B, Ȧ.
-    pub(super) of_a: unsafe fn(&Size, *const T, *const T, *mut T),
+    pub(super) of_a: OfA<T>,
     /// Ḃ += Aᵀ·Ċ and Ċ ← 0, given A, Ċ, Ḃ; and something else is copied.
     pub(super) of_b: unsafe fn(&Size, *const T, *mut T, *mut T, Copied<T>),
 }

@@ -291,7 +291,7 @@ impl Memory for Host {
             Numbers::Forgotten => OfRow::Forgotten,
             Numbers::Given(given) => OfRow::Given(given),
             Numbers::Kept(keep) => {
-                let count = layout.outer.len() * K;
+                let count = layout.outer.all().len() * K;
                 if keep.len() != count {
                     keep.clear();
                     keep.resize(count, T::of(0.0));
@@ -396,7 +396,7 @@ where
     fn through<N: PerRow<T>>(mut self) {
         let Layout { outer, inner, .. } = self.layout;
         let (lines, length, strides) = inner.split();
-        let (outer, all, across) = if N::ROWS == 1 { (*outer, 1, Each::ZERO) } else { outer.split() };
+        let (outer, all, across) = if N::ROWS == 1 { (outer.all(), 1, Each::ZERO) } else { outer.split() };
         let mut number = 0;
         let mut steps = outer.steps();
         while steps.next() {
@@ -410,7 +410,7 @@ where
                         starts: self.starts.offset(&offsets),
                         wanted: self.wanted,
                         adds: self.adds,
-                        lines: &lines,
+                        lines,
                         length,
                         strides,
                         rows,
@@ -472,7 +472,10 @@ where
 
 /// Empties a shadow.
 pub(super) fn clear<T: Real, D: Rank>(cells: &ArrayCells<'_, T, D>) {
-    for cell in cells {
-        cell.set(T::of(0.0));
+    let zero = T::of(0.0);
+    match cells.as_slice_memory_order() {
+        // Elements side by side are emptied in vectors.
+        Some(cells) => cells.iter().for_each(|cell| cell.set(zero)),
+        None => cells.iter().for_each(|cell| cell.set(zero)),
     }
 }

@@ -190,32 +190,50 @@ impl<const I: usize, const O: usize> Axes<I, O> {
         self.lengths[..self.count] == other.lengths[..other.count]
     }
 
-    /// How many steps there are.
-    pub(super) fn len(&self) -> usize {
-        self.lengths[..self.count].iter().product()
+    /// All axes.
+    #[inline(always)]
+    pub(super) fn all(&self) -> Lines<'_, I, O> {
+        Lines { axes: self, count: self.count }
     }
 
-    /// Without the innermost axis, and that one's length and strides.
-    pub(super) fn split(mut self) -> (Self, usize, Each<isize, I, O>) {
+    /// Those without the innermost axis, and that one's length and strides.
+    #[inline(always)]
+    pub(super) fn split(&self) -> (Lines<'_, I, O>, usize, Each<isize, I, O>) {
         match self.count.checked_sub(1) {
-            Some(last) => {
-                self.count = last;
-                (self, self.lengths[last], self.strides[last])
-            }
-            None => (self, 1, Each::ZERO),
+            Some(last) => (Lines { axes: self, count: last }, self.lengths[last], self.strides[last]),
+            None => (self.all(), 1, Each::ZERO),
         }
+    }
+}
+
+/// The first ones of some axes. No copies of these: there is room for many.
+#[derive(Clone, Copy)]
+pub(super) struct Lines<'a, const I: usize, const O: usize> {
+    axes: &'a Axes<I, O>,
+    count: usize,
+}
+
+impl<'a, const I: usize, const O: usize> Lines<'a, I, O> {
+    /// How many steps there are.
+    #[inline(always)]
+    pub(super) fn len(&self) -> usize {
+        let mut len = 1;
+        for axis in 0..self.count {
+            len *= self.axes.lengths[axis];
+        }
+        len
     }
 
     /// All steps, in order.
     #[inline(always)]
-    pub(super) fn steps(&self) -> Steps<'_, I, O> {
-        Steps { axes: self, at: [0; MOST_AXES], offsets: Each::ZERO, begun: false }
+    pub(super) fn steps(self) -> Steps<'a, I, O> {
+        Steps { lines: self, at: [0; MOST_AXES], offsets: Each::ZERO, begun: false }
     }
 }
 
 /// A way through some axes. No iterator, whose closures would not be compiled for the instructions of their caller.
 pub(super) struct Steps<'a, const I: usize, const O: usize> {
-    axes: &'a Axes<I, O>,
+    lines: Lines<'a, I, O>,
     at: [usize; MOST_AXES],
     /// How far away this step is in each array.
     pub(super) offsets: Each<isize, I, O>,
@@ -226,11 +244,11 @@ impl<const I: usize, const O: usize> Steps<'_, I, O> {
     /// Goes on; `false` at the end.
     #[inline(always)]
     pub(super) fn next(&mut self) -> bool {
-        let Axes { count, lengths, strides } = self.axes;
+        let Lines { axes: Axes { lengths, strides, .. }, count } = self.lines;
         if !std::mem::replace(&mut self.begun, true) {
-            return self.axes.len() > 0;
+            return self.lines.len() > 0;
         }
-        let mut axis = *count;
+        let mut axis = count;
         while axis > 0 {
             axis -= 1;
             self.at[axis] += 1;

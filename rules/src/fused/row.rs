@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::layout::{Axes, Each};
+use super::layout::{Each, Lines};
 use super::{Block, LANES, Real};
 
 /// What is computed of each row.
@@ -192,7 +192,7 @@ pub struct Row<'a, T, N, const I: usize, const O: usize> {
     /// It is added to what is there.
     pub(super) adds: [bool; O],
     /// The axes of a row but for the innermost,
-    pub(super) lines: &'a Axes<I, O>,
+    pub(super) lines: Lines<'a, I, O>,
     /// and that one.
     pub(super) length: usize,
     pub(super) strides: Each<isize, I, O>,

@@ -3,7 +3,7 @@ use ndarray::{Array2, ArrayView2, MathCell, ShapeBuilder, s};
 use crate::blas::specimens::{LAYOUTS, Layout, Matrix, Random, Tested, assert_close, inner, naive, shadow};
 use crate::{Ignored, Rule, Shadow, State, Trans, gemm, mul_into};
 
-const SIZES: [(usize, usize, usize); 15] = [
+const SIZES: [(usize, usize, usize); 17] = [
     (0, 3, 2),
     (3, 0, 2),
     (2, 3, 0),
@@ -19,6 +19,8 @@ const SIZES: [(usize, usize, usize); 15] = [
     (33, 7, 9),
     (40, 30, 20),
     (37, 70, 66),
+    (3, 5, 70),
+    (13, 9, 50),
 ];
 
 /// Every size in every layout, each with some scalars: value, restore and all gradients against three loops.

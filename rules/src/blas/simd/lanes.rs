@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::{Columns, clear, copy, kernel, pack};
+use super::{Columns, clear, copy, dots, kernel, pack};
 use crate::blas::backend::{Native, Product};
 use crate::blas::operand::Operand;
 
@@ -25,6 +25,8 @@ pub(super) trait Lanes {
     unsafe fn mul(x: Self::Vector, y: Self::Vector) -> Self::Vector;
     /// x·y + z
     unsafe fn mul_add(x: Self::Vector, y: Self::Vector, z: Self::Vector) -> Self::Vector;
+    /// The sums over the lanes of four vectors.
+    unsafe fn sums(x: [Self::Vector; 4]) -> [Self::Scalar; 4];
     /// How many rows and columns `transpose` takes.
     const BLOCK: usize;
     /// Copies a block, from rows that are `row_stride` apart to columns that are `column_stride` apart.
@@ -43,6 +45,8 @@ pub(super) trait Lanes {
         j: usize,
         last: usize,
     );
+    /// [`dots::multiply`], compiled for these instructions.
+    unsafe fn dots(product: &Product<'_, Self::Scalar>);
     /// [`pack`], compiled for these instructions.
     unsafe fn pack(from: Operand<'_, Self::Scalar>, to: Operand<'_, Self::Scalar>);
     /// [`copy`], compiled for these instructions.
@@ -63,7 +67,7 @@ pub(super) trait Square<const K: usize>: Lanes {
 macro_rules! lanes {
     (
         $Lanes:ident($features:literal), $T:ident, $Vector:ident, $len:literal, $tile:literal, $splat:ident, $load:ident, $store:ident,
-        $load_first:ident, $store_first:ident, $mul:ident, $mul_add:ident, $transpose:ident($block:literal), |$n:ident| $mask:expr
+        $load_first:ident, $store_first:ident, $mul:ident, $mul_add:ident, $sums:ident, $transpose:ident($block:literal), |$n:ident| $mask:expr
     ) => {
         pub(super) struct $Lanes;
 
@@ -110,6 +114,11 @@ macro_rules! lanes {
                 unsafe { $mul_add(x, y, z) }
             }
             #[inline(always)]
+            unsafe fn sums(x: [$Vector; 4]) -> [$T; 4] {
+                // SAFETY: as above.
+                unsafe { $sums(x) }
+            }
+            #[inline(always)]
             unsafe fn transpose(from: *const $T, row_stride: isize, to: *mut $T, column_stride: isize) {
                 // SAFETY: as above; all rows and columns of the block are valid.
                 unsafe { $transpose(from, row_stride, to, column_stride) }
@@ -134,6 +143,15 @@ macro_rules! lanes {
                 }
                 // SAFETY: as the caller guarantees.
                 unsafe { compiled::<R, N, PARTIAL>(product, a, i, j, last) }
+            }
+            unsafe fn dots(product: &Product<'_, $T>) {
+                #[target_feature(enable = $features)]
+                unsafe fn compiled(product: &Product<'_, $T>) {
+                    // SAFETY: as the caller guarantees.
+                    unsafe { dots::multiply::<$Lanes>(product) }
+                }
+                // SAFETY: as the caller guarantees.
+                unsafe { compiled(product) }
             }
             unsafe fn pack(from: Operand<'_, $T>, to: Operand<'_, $T>) {
                 #[target_feature(enable = $features)]
@@ -179,6 +197,7 @@ lanes!(
     _mm512_mask_storeu_pd,
     _mm512_mul_pd,
     _mm512_fmadd_pd,
+    sums_8_f64,
     transpose_8x8_f64(8),
     |n| ((1u32 << n) - 1) as __mmask8
 );
@@ -195,6 +214,7 @@ lanes!(
     _mm512_mask_storeu_ps,
     _mm512_mul_ps,
     _mm512_fmadd_ps,
+    sums_16_f32,
     transpose_f32(4),
     |n| ((1u32 << n) - 1) as __mmask16
 );
@@ -211,6 +231,7 @@ lanes!(
     _mm256_maskstore_pd,
     _mm256_mul_pd,
     _mm256_fmadd_pd,
+    sums_4_f64,
     transpose_f64(4),
     |n| _mm256_loadu_si256(MASK_64[4 - n..].as_ptr().cast())
 );
@@ -227,6 +248,7 @@ lanes!(
     _mm256_maskstore_ps,
     _mm256_mul_ps,
     _mm256_fmadd_ps,
+    sums_8_f32,
     transpose_f32(4),
     |n| _mm256_loadu_si256(MASK_32[8 - n..].as_ptr().cast())
 );
@@ -246,6 +268,48 @@ unsafe fn avx2_load_first_f32(mask: __m256i, from: *const f32) -> __m256 {
     unsafe { _mm256_maskload_ps(from, mask) }
 }
 
+#[inline(always)]
+unsafe fn sums_4_f64([a, b, c, d]: [__m256d; 4]) -> [f64; 4] {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        let (ab, cd) = (_mm256_hadd_pd(a, b), _mm256_hadd_pd(c, d));
+        let (lower, upper) = (_mm256_permute2f128_pd::<0x20>(ab, cd), _mm256_permute2f128_pd::<0x31>(ab, cd));
+        std::mem::transmute(_mm256_add_pd(lower, upper))
+    }
+}
+#[inline(always)]
+unsafe fn sums_8_f64([a, b, c, d]: [__m512d; 4]) -> [f64; 4] {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        // Two by two, then quarters of registers.
+        let ab = _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
+        let cd = _mm512_add_pd(_mm512_unpacklo_pd(c, d), _mm512_unpackhi_pd(c, d));
+        let sums = _mm512_add_pd(_mm512_shuffle_f64x2::<0x88>(ab, cd), _mm512_shuffle_f64x2::<0xdd>(ab, cd));
+        let (ab, cd) = (_mm512_castpd512_pd256(sums), _mm512_extractf64x4_pd::<1>(sums));
+        let (lower, upper) = (_mm256_permute2f128_pd::<0x20>(ab, cd), _mm256_permute2f128_pd::<0x31>(ab, cd));
+        std::mem::transmute(_mm256_add_pd(lower, upper))
+    }
+}
+#[inline(always)]
+unsafe fn sums_8_f32([a, b, c, d]: [__m256; 4]) -> [f32; 4] {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        let sums = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
+        std::mem::transmute(_mm_add_ps(_mm256_castps256_ps128(sums), _mm256_extractf128_ps::<1>(sums)))
+    }
+}
+#[inline(always)]
+unsafe fn sums_16_f32(x: [__m512; 4]) -> [f32; 4] {
+    // SAFETY: as the caller guarantees.
+    unsafe {
+        let mut halves = [_mm256_setzero_ps(); 4];
+        for (half, x) in halves.iter_mut().zip(x) {
+            let upper = _mm256_castpd_ps(_mm512_extractf64x4_pd::<1>(_mm512_castps_pd(x)));
+            *half = _mm256_add_ps(_mm512_castps512_ps256(x), upper);
+        }
+        sums_8_f32(halves)
+    }
+}
 #[inline(always)]
 unsafe fn transpose_f64(from: *const f64, row_stride: isize, to: *mut f64, column_stride: isize) {
     // SAFETY: as the caller guarantees.

@@ -3,6 +3,7 @@
 //! A tile is some vectors of rows by some columns. For each column of *A* it takes that many loads, and for each element
 //! of the same row of *B* one broadcast, which is an operand of the multiplication.
 
+pub(super) mod dots;
 mod gradient;
 mod lanes;
 
@@ -91,9 +92,13 @@ fn kernels<L: Lanes>(
 ) -> Kernels<L::Scalar> {
     // What is canonical is Cᵀ ← Bᵀ·Aᵀ.
     let (n, m, k) = product.size();
+    let size = Size { m, n, k };
     Kernels {
         product: chosen::<L>(product),
-        gradients: gradients.map(|gradients| gradients(Size { m, n, k })),
+        gradients: gradients.map(|gradients| {
+            let chosen = gradients(size);
+            Gradients { of_a: dots::gradient_of_a::<L>(size).unwrap_or(chosen.of_a), ..chosen }
+        }),
         copy: L::copy,
         clear: L::clear,
     }
