@@ -14,6 +14,7 @@ use crate::cotangent::Cotangent;
 use crate::errors::Errors;
 use crate::kind::{inert_method, names_other_type, numeric_method};
 use crate::mutation::owned_type;
+use crate::outcome::inside_type;
 use crate::program::*;
 use crate::reverse::Reverse;
 
@@ -160,7 +161,9 @@ impl Program {
             }
             (ExprKind::Wrap(_, args), _) => {
                 let id = local(self, args[0]).filter(|id| self.variables[*id].heap || self.landing.is_some());
-                id.map(|id| Returned { id, part: None, ty: None }).into_iter().collect()
+                id.map(|id| Returned { id, part: None, ty: inside_type(output).map(Box::new) })
+                    .into_iter()
+                    .collect()
             }
             (ExprKind::Read(_), ty) if names_other_type(ty, &self.kind_of_type(ty)) => {
                 let owns =
