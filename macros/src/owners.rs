@@ -24,8 +24,9 @@ impl Program {
         }
         // Until nothing changes: a vector may be moved several times.
         let roots = self.moving_roots();
-        let results = self.results();
+        let (results, others) = self.results();
         self.results.extend(&results);
+        self.called.extend(others);
         let swapped: Vec<_> = self.exprs.iter().filter_map(|expr| self.swapped(expr)).collect();
         for _ in 0..self.variables.len() {
             self.settle_parts(&results, &roots);
@@ -208,13 +209,20 @@ impl Program {
                 let StatementKind::Let(l) = &self.blocks[block].statements[i].kind else { continue };
                 if let (Some(init), true) = (l.init, l.tuple) {
                     let ids: Vec<_> = l.variables.iter().flatten().copied().collect();
-                    if matches!(self.exprs[self.peel(init)].kind, ExprKind::Call { .. }) {
+                    if let ExprKind::Tuple(values) = &self.exprs[init].kind {
+                        let called =
+                            l.variables.iter().zip(values).filter(|(_, value)| self.is_call(**value));
+                        let ids: Vec<_> =
+                            called.filter_map(|(id, _)| *id).filter(|id| parts.contains(id)).collect();
+                        self.settle_tuple(&ids, &parts);
+                    } else if matches!(self.exprs[self.peel(init)].kind, ExprKind::Call { .. }) {
                         self.settle_tuple(&ids, &parts);
                     }
                     continue;
                 }
                 let ([Some(id)], Some(init), false) = (&l.variables[..], l.init, l.tuple) else { continue };
-                let call = matches!(self.exprs[self.peel(init)].kind, ExprKind::Call { .. });
+                let method = matches!(self.exprs[self.peel(init)].kind, ExprKind::Method { .. });
+                let call = self.is_call(init) && !method;
                 let variable = &mut self.variables[*id];
                 let number = matches!(variable.kind, Kind::Float | Kind::Inert);
                 if call && !number && !inert(&variable.kind) && parts.contains(id) {

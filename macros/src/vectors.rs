@@ -334,7 +334,7 @@ impl<'p> Reverse<'p> {
                 ),
                 _ if repeated => self.pull(element, &Cotangent::term(quote!(__pb::total(&#d[..]))), at),
                 _ => {
-                    let owned = self.program.owns(element);
+                    let owned = self.program.owns(element) || self.program.may_return_owner(element);
                     self.pull(element, &Cotangent { owned, ..Cotangent::atom(quote!(#d[#i])) }, at);
                 }
             }
