@@ -438,10 +438,45 @@ impl Values {
     }
 }
 
+impl Values {
+    /// `chain.next().unwrap_or(0.5)`, of a chain that may be one of dual numbers, which the other number is not, or will not be.
+    fn is_number_or_literal(&self, call: &syn::ExprMethodCall) -> bool {
+        let float = |arg: &Syn| match arg {
+            Syn::Lit(lit) => matches!(lit.lit, syn::Lit::Float(_)),
+            arg => self.kind(arg) == Kind::Float,
+        };
+        let mut names = call.receiver.to_token_stream().into_iter().collect::<Vec<_>>();
+        let mut active = false;
+        while let Some(token) = names.pop() {
+            match token {
+                TokenTree::Group(group) => names.extend(group.stream()),
+                TokenTree::Ident(name) => active |= self.known.contains_key(&name.to_string()),
+                _ => {}
+            }
+        }
+        call.method == "unwrap_or" && call.args.len() == 1 && float(&call.args[0]) && active
+    }
+
+    /// The indices in front of a last one.
+    fn visit_indices(&mut self, expr: &mut Syn) {
+        match expr {
+            Syn::Index(index) => {
+                self.visit_expr_mut(&mut index.index);
+                self.visit_indices(&mut index.expr);
+            }
+            Syn::Paren(paren) => self.visit_indices(&mut paren.expr),
+            Syn::Unary(unary) => self.visit_indices(&mut unary.expr),
+            _ => {}
+        }
+    }
+}
+
 impl VisitMut for Values {
     fn visit_expr_mut(&mut self, expr: &mut Syn) {
         match expr {
-            Syn::Path(_) if self.kind(expr) == Kind::Float => *expr = syn::parse_quote!(#expr.to_f64()),
+            Syn::Path(_) if self.kind(expr) == Kind::Float => {
+                *expr = syn::parse_quote!(__pb::value_of(#expr))
+            }
             Syn::Unary(unary) if self.kind(expr_of(unary)) == Kind::Float => {
                 if matches!(unary.op, syn::UnOp::Deref(_)) {
                     *expr = (*unary.expr).clone();
@@ -453,7 +488,8 @@ impl VisitMut for Values {
                 let number = self.kind(&Syn::Index(index.clone())) == Kind::Float;
                 self.visit_expr_mut(&mut index.index);
                 if number {
-                    *expr = syn::parse_quote!(#expr.to_f64());
+                    self.visit_indices(&mut index.expr);
+                    *expr = syn::parse_quote!(__pb::value_of(#expr));
                 } else {
                     syn::visit_mut::visit_expr_mut(self, expr);
                 }
@@ -462,7 +498,16 @@ impl VisitMut for Values {
                 syn::visit_mut::visit_expr_mut(self, expr);
                 let Syn::MethodCall(call) = expr else { return };
                 let option = &call.receiver;
-                *call.receiver = syn::parse_quote!(#option.map(|number| number.to_f64()));
+                *call.receiver = syn::parse_quote!(#option.map(__pb::value_of));
+                if let ("unwrap_or", Some(other)) = (&*call.method.to_string(), call.args.first_mut()) {
+                    *other = syn::parse_quote!(__pb::value_of(#other));
+                }
+            }
+            Syn::MethodCall(call) if self.is_number_or_literal(call) => {
+                syn::visit_mut::visit_expr_mut(self, expr);
+                let Syn::MethodCall(call) = expr else { return };
+                let option = &call.receiver;
+                *call.receiver = syn::parse_quote!(#option.map(__pb::value_of));
             }
             Syn::Call(call) if is_held_constant(call) => {
                 let outer = std::mem::replace(&mut self.held, true);
