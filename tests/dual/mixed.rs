@@ -43,7 +43,7 @@ fn options_in_conditions(x: &[f64], rows: &[Vec<f64>], t: (f64, usize), k: f64) 
         total += x[0] * t.0;
     }
     let n = (rows[(rows[1][0].abs() * 3.3) as usize % rows.len()][0].abs() * 3.3) as usize % x.len();
-    if x.iter().copied().step_by(2).last().unwrap_or(0.5) > 0.6 && n < 2 {
+    if x.iter().copied().step_by(2).next().unwrap_or(0.5) > 0.6 && n < 2 {
         total *= rows[0][0];
     }
     total * x[n]
