@@ -42,6 +42,11 @@ fn options_in_conditions(x: &[f64], rows: &[Vec<f64>], t: (f64, usize), k: f64) 
     if x.first().map(|e| *e * 2.0).unwrap_or(k) > x.get(t.1).copied().unwrap_or(t.0) {
         total += x[0] * t.0;
     }
+    if x.last().map(|e| *e * 0.7).unwrap_or(0.5 * rows[0][0].cos())
+        < x.iter().copied().nth(4).unwrap_or(-t.0 * 0.5) + 1.0
+    {
+        total *= t.0;
+    }
     let n = (rows[(rows[1][0].abs() * 3.3) as usize % rows.len()][0].abs() * 3.3) as usize % x.len();
     if x.iter().copied().step_by(2).next().unwrap_or(0.5) > 0.6 && n < 2 {
         total *= rows[0][0];

@@ -440,11 +440,7 @@ impl Values {
 
 impl Values {
     /// `chain.next().unwrap_or(0.5)`, of a chain that may be one of dual numbers, which the other number is not, or will not be.
-    fn is_number_or_literal(&self, call: &syn::ExprMethodCall) -> bool {
-        let float = |arg: &Syn| match arg {
-            Syn::Lit(lit) => matches!(lit.lit, syn::Lit::Float(_)),
-            arg => self.kind(arg) == Kind::Float,
-        };
+    fn is_number_or_other(&self, call: &syn::ExprMethodCall) -> bool {
         let mut names = call.receiver.to_token_stream().into_iter().collect::<Vec<_>>();
         let mut active = false;
         while let Some(token) = names.pop() {
@@ -454,7 +450,25 @@ impl Values {
                 _ => {}
             }
         }
-        call.method == "unwrap_or" && call.args.len() == 1 && float(&call.args[0]) && active
+        call.method == "unwrap_or" && call.args.len() == 1 && self.is_float(&call.args[0]) && active
+    }
+
+    /// A float, as far as the syntax tells.
+    fn is_float(&self, expr: &Syn) -> bool {
+        match expr {
+            Syn::Lit(lit) => matches!(lit.lit, syn::Lit::Float(_)),
+            Syn::Paren(paren) => self.is_float(&paren.expr),
+            Syn::Unary(unary) => self.kind(expr) == Kind::Float || self.is_float(&unary.expr),
+            Syn::Binary(binary) => {
+                use syn::BinOp::{Add, Div, Mul, Rem, Sub};
+                matches!(binary.op, Add(_) | Sub(_) | Mul(_) | Div(_) | Rem(_))
+                    && (self.is_float(&binary.left) || self.is_float(&binary.right))
+            }
+            Syn::MethodCall(call) => {
+                numeric_method(&call.method.to_string()) && self.is_float(&call.receiver)
+            }
+            expr => self.kind(expr) == Kind::Float,
+        }
     }
 
     /// The indices in front of a last one.
@@ -494,20 +508,18 @@ impl VisitMut for Values {
                     syn::visit_mut::visit_expr_mut(self, expr);
                 }
             }
-            Syn::MethodCall(call) if self.is_option_of_number(&call.receiver) => {
+            Syn::MethodCall(call)
+                if self.is_option_of_number(&call.receiver) || self.is_number_or_other(call) =>
+            {
                 syn::visit_mut::visit_expr_mut(self, expr);
                 let Syn::MethodCall(call) = expr else { return };
                 let option = &call.receiver;
                 *call.receiver = syn::parse_quote!(#option.map(__pb::value_of));
-                if let ("unwrap_or", Some(other)) = (&*call.method.to_string(), call.args.first_mut()) {
+                if let ("unwrap_or", Some(other)) = (&*call.method.to_string(), call.args.first_mut())
+                    && !matches!(other, Syn::Lit(_))
+                {
                     *other = syn::parse_quote!(__pb::value_of(#other));
                 }
-            }
-            Syn::MethodCall(call) if self.is_number_or_literal(call) => {
-                syn::visit_mut::visit_expr_mut(self, expr);
-                let Syn::MethodCall(call) = expr else { return };
-                let option = &call.receiver;
-                *call.receiver = syn::parse_quote!(#option.map(__pb::value_of));
             }
             Syn::Call(call) if is_held_constant(call) => {
                 let outer = std::mem::replace(&mut self.held, true);
