@@ -14,6 +14,7 @@ use crate::cotangent::Cotangent;
 use crate::errors::Errors;
 use crate::kind::{inert_method, names_other_type, numeric_method};
 use crate::mutation::owned_type;
+use crate::outcome::inside_type;
 use crate::program::*;
 use crate::reverse::Reverse;
 
@@ -41,22 +42,35 @@ impl Program {
             .collect()
     }
 
-    /// The locals that hold what a call has returned, of which the syntax tells nothing else.
-    pub(crate) fn results(&self) -> Vec<VarId> {
-        let mut results: Vec<VarId> = Vec::new();
+    /// The locals that hold what a call has returned, of which the syntax tells nothing else; and those that hold what one of several calls
+    /// has, a call in a tuple, or one whose type has a name.
+    pub(crate) fn results(&self) -> (Vec<VarId>, Vec<VarId>) {
+        let (mut results, mut others) = (Vec::new(), Vec::new());
         for statement in self.blocks.iter().flat_map(|block| &block.statements) {
-            let StatementKind::Let(Let { variables, init: Some(init), .. }) = &statement.kind else {
+            let StatementKind::Let(Let { variables, init: Some(init), tuple, .. }) = &statement.kind else {
                 continue;
             };
-            if self.is_call(*init) {
-                results.extend(variables.iter().flatten());
+            match &self.exprs[self.peel(*init)].kind {
+                ExprKind::Tuple(parts) if *tuple => {
+                    let called = variables.iter().zip(parts).filter(|(_, part)| self.is_call(**part));
+                    others.extend(called.filter_map(|(id, _)| *id));
+                }
+                ExprKind::If { .. } | ExprKind::Match(_) if self.is_call(*init) => {
+                    others.extend(variables.iter().flatten());
+                }
+                _ if self.is_call(*init) => results.extend(variables.iter().flatten()),
+                _ => {}
             }
         }
-        results.retain(|id| {
+        let unknown = |id: &VarId| {
             let variable = &self.variables[*id];
-            variable.kind == Kind::Unknown && variable.zero.is_none() && variable.ty.is_none()
-        });
-        results
+            variable.kind == Kind::Unknown && variable.zero.is_none()
+        };
+        results.retain(unknown);
+        others.retain(unknown);
+        let (named, results) = results.into_iter().partition(|id| self.variables[*id].ty.is_some());
+        others.extend::<Vec<_>>(named);
+        (results, others)
     }
 
     /// The local holds what a call has returned, and something looks at it by reference, or at a part of it: it may be a struct
@@ -68,16 +82,30 @@ impl Program {
             ExprKind::Constant(c) => c.mentions.contains(&id) && takes_part(e.syntax.to_token_stream(), name),
             _ => false,
         };
-        self.results.contains(&id) && (self.variables[id].parted || self.exprs.iter().any(looked_at))
+        (self.results.contains(&id) || self.called.contains(&id))
+            && (self.variables[id].parted || self.exprs.iter().any(looked_at))
     }
 
-    /// A call of a function or of a method of the user's.
-    fn is_call(&self, expr: ExprId) -> bool {
+    /// A call of a function or of a method of the user's, or several of which one is chosen.
+    pub(crate) fn is_call(&self, expr: ExprId) -> bool {
         match &self.exprs[self.peel(expr)].kind {
             ExprKind::Call { .. } => true,
             ExprKind::Method { name, .. } => !numeric_method(&name.to_string()),
             // With names for what is borrowed.
             ExprKind::Block(block) => self.blocks[*block].value.is_some_and(|value| self.is_call(value)),
+            ExprKind::If { .. } | ExprKind::Match(_) => {
+                let blocks = self.blocks_of(self.peel(expr));
+                let mut values = blocks.iter().filter_map(|block| self.blocks[*block].value).peekable();
+                values.peek().is_some() && values.all(|value| self.is_call(value))
+            }
+            _ => false,
+        }
+    }
+
+    /// Nothing tells what the call returns: it may be a struct that owns memory.
+    pub(crate) fn may_return_owner(&self, expr: ExprId) -> bool {
+        match &self.exprs[self.peel(expr)].kind {
+            ExprKind::Call { function, .. } => self.kind_of_call(function) == Kind::Unknown,
             _ => false,
         }
     }
@@ -160,7 +188,9 @@ impl Program {
             }
             (ExprKind::Wrap(_, args), _) => {
                 let id = local(self, args[0]).filter(|id| self.variables[*id].heap || self.landing.is_some());
-                id.map(|id| Returned { id, part: None, ty: None }).into_iter().collect()
+                id.map(|id| Returned { id, part: None, ty: inside_type(output).map(Box::new) })
+                    .into_iter()
+                    .collect()
             }
             (ExprKind::Read(_), ty) if names_other_type(ty, &self.kind_of_type(ty)) => {
                 let owns =

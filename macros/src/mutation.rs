@@ -572,6 +572,11 @@ pub(crate) fn owned_type(ty: &syn::Type) -> bool {
     }
 }
 
+/// A vector of what owns memory.
+pub(crate) fn nested_type(ty: &syn::Type) -> bool {
+    crate::iterators::collect::element_of_vec(ty).is_some_and(|element| owned_type(&element))
+}
+
 /// Vectors are moved whole, once, and where the reverse pass finds them again.
 pub(crate) fn report_moves(program: &Program, errors: &mut Errors) {
     let allowed: Vec<_> = program.moving_roots().into_iter().map(|(expr, _)| program.peel(expr)).collect();

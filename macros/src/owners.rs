@@ -24,10 +24,21 @@ impl Program {
         }
         // Until nothing changes: a vector may be moved several times.
         let roots = self.moving_roots();
-        let results = self.results();
+        let (results, others) = self.results();
         self.results.extend(&results);
+        self.called.extend(others);
+        let swapped: Vec<_> = self.exprs.iter().filter_map(|expr| self.swapped(expr)).collect();
         for _ in 0..self.variables.len() {
             self.settle_parts(&results, &roots);
+            for (one, other) in &swapped {
+                let pair = [one, other].map(|id| &self.variables[*id]);
+                if pair.iter().all(|variable| variable.origin == Origin::Local)
+                    && pair.iter().any(|variable| variable.heap)
+                {
+                    self.variables[*one].heap = true;
+                    self.variables[*other].heap = true;
+                }
+            }
             for (expr, target) in &roots {
                 let Some(id) = *target else { continue };
                 if self.owns(*expr) && !inert(&self.variables[id].kind) {
@@ -74,22 +85,22 @@ impl Program {
         // where the memory for the gradient of one goes, the other is to find it.
         let empty = self.made_empty();
         let replaced = |id: VarId| self.is_returned(id) || empty.contains(&id);
-        let whole = |(one, other): &&(VarId, VarId)| {
-            self.exprs.iter().any(|expr| match &expr.kind {
-                ExprKind::Mutation { action: Action::Exchange, args } => {
-                    args.iter().zip([one, other]).all(|(arg, id)| {
-                        matches!(&self.exprs[*arg].kind, ExprKind::Borrow { place, .. }
-                        if place.base == *id && place.projections.is_empty())
-                    })
-                }
-                _ => false,
-            })
-        };
+        let whole = |pair: &&(VarId, VarId)| swapped.contains(pair);
         moves
             .extend(exchanged.iter().filter(whole).filter(|(one, other)| replaced(*one) || replaced(*other)));
         join(&mut self.variables, &moves, |variable| &mut variable.pool);
         join(&mut self.variables, &shared, |variable| &mut variable.storage);
         self.settle_rows(&moves);
+    }
+
+    /// The variables whose whole values `expr` exchanges.
+    fn swapped(&self, expr: &Expr) -> Option<(VarId, VarId)> {
+        let ExprKind::Mutation { action: Action::Exchange, args } = &expr.kind else { return None };
+        let whole = |arg: ExprId| match &self.exprs[arg].kind {
+            ExprKind::Borrow { place, .. } if place.projections.is_empty() => Some(place.base),
+            _ => None,
+        };
+        Some((whole(args[0])?, whole(*args.get(1)?)?))
     }
 
     /// What something is taken out of, with the locals that get it.
@@ -198,13 +209,20 @@ impl Program {
                 let StatementKind::Let(l) = &self.blocks[block].statements[i].kind else { continue };
                 if let (Some(init), true) = (l.init, l.tuple) {
                     let ids: Vec<_> = l.variables.iter().flatten().copied().collect();
-                    if matches!(self.exprs[self.peel(init)].kind, ExprKind::Call { .. }) {
+                    if let ExprKind::Tuple(values) = &self.exprs[init].kind {
+                        let called =
+                            l.variables.iter().zip(values).filter(|(_, value)| self.is_call(**value));
+                        let ids: Vec<_> =
+                            called.filter_map(|(id, _)| *id).filter(|id| parts.contains(id)).collect();
+                        self.settle_tuple(&ids, &parts);
+                    } else if matches!(self.exprs[self.peel(init)].kind, ExprKind::Call { .. }) {
                         self.settle_tuple(&ids, &parts);
                     }
                     continue;
                 }
                 let ([Some(id)], Some(init), false) = (&l.variables[..], l.init, l.tuple) else { continue };
-                let call = matches!(self.exprs[self.peel(init)].kind, ExprKind::Call { .. });
+                let method = matches!(self.exprs[self.peel(init)].kind, ExprKind::Method { .. });
+                let call = self.is_call(init) && !method;
                 let variable = &mut self.variables[*id];
                 let number = matches!(variable.kind, Kind::Float | Kind::Inert);
                 if call && !number && !inert(&variable.kind) && parts.contains(id) {

@@ -166,7 +166,7 @@ impl<'e> Parser<'e> {
             let early = parser.returning_early(body, &signature.output);
             let body = early.as_ref().unwrap_or(body);
             parser.fill_block(&returning_a_local(body, &signature.output));
-            parser.settle_returned(body);
+            parser.settle_returned(body, &signature.output);
         } else if let Some(ty) = inside_type(&signature.output).filter(owned_type) {
             let body = parser.returning_inside(body, &signature.output, &ty);
             parser.fill_block(&body);

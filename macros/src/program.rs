@@ -74,6 +74,8 @@ pub(crate) struct Program {
     pub(crate) owning: HashSet<ExprId>,
     /// The locals that hold what a call has returned, of which the syntax tells nothing else.
     pub(crate) results: HashSet<VarId>,
+    /// Those that hold what a call has returned as well, where the syntax tells the name of a type, or there are several calls.
+    pub(crate) called: HashSet<VarId>,
     /// The locals that hold what is inside an `Option` or a `Result`, as an `Option`.
     pub(crate) inside: HashSet<VarId>,
     /// The vectors that are moved out of an enclosing block, or that get one that leaves it.

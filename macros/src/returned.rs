@@ -13,7 +13,7 @@ use crate::signature::Signature;
 
 impl Parser<'_> {
     /// Marks the local that the function returns.
-    pub(crate) fn settle_returned(&mut self, body: &syn::Block) {
+    pub(crate) fn settle_returned(&mut self, body: &syn::Block, output: &syn::Type) {
         if self.block != BODY {
             let last = body.stmts.last().expect("it has a value");
             self.errors.push(
@@ -28,7 +28,8 @@ impl Parser<'_> {
             && self.program.variables[place.base].origin == Origin::Local
         {
             self.program.variables[place.base].heap = true;
-            self.program.returned.push(Returned { id: place.base, part: None, ty: None });
+            let ty = Some(Box::new(output.clone()));
+            self.program.returned.push(Returned { id: place.base, part: None, ty });
         }
     }
 }

@@ -436,7 +436,7 @@ impl<'p> Reverse<'p> {
             && self.program.variables[id].active
             && (self.program.variables[id].heap || self.is_pooled(id) || self.program.may_own(id))
             && self.program.exprs[init].active
-            && matches!(self.program.exprs[self.program.peel(init)].kind, ExprKind::Call { .. })
+            && self.program.is_call(init)
         {
             self.declare(id);
         }

@@ -11,7 +11,7 @@ use syn::Ident;
 use crate::cotangent::Cotangent;
 use crate::forward::Forward;
 use crate::kept::Item;
-use crate::mutation::{Action, CANNOT_MOVE};
+use crate::mutation::{Action, CANNOT_MOVE, nested_type};
 use crate::program::*;
 use crate::reverse::{Reverse, Slot};
 
@@ -128,14 +128,16 @@ impl<'p> Reverse<'p> {
         }
         let slot = self.slot("copies", quote!(__pb::Copies::new()));
         self.copies.insert(id, slot.clone());
-        if self.program.takes_rows(id) {
+        let typed =
+            self.program.returned.iter().find(|returned| returned.id == id).and_then(|r| r.ty.as_deref());
+        if self.program.takes_rows(id) || typed.is_some_and(nested_type) {
             let spares = self.slot("row_spares", quote!(__pb::RowSpares::new()));
             self.row_spares.insert(id, spares);
         }
         slot
     }
 
-    /// The slot for the rows of copies, if rows are pushed to `id`, or to what may change places with it.
+    /// The slot for the rows of copies: if `id` is such a copy, or may change places or rows with one.
     pub(crate) fn row_spares(&self, id: VarId) -> Option<Ident> {
         let rows = |id: VarId| self.program.variables[id].rows;
         self.row_spares
@@ -332,7 +334,7 @@ impl<'p> Reverse<'p> {
                 ),
                 _ if repeated => self.pull(element, &Cotangent::term(quote!(__pb::total(&#d[..]))), at),
                 _ => {
-                    let owned = self.program.owns(element);
+                    let owned = self.program.owns(element) || self.program.may_return_owner(element);
                     self.pull(element, &Cotangent { owned, ..Cotangent::atom(quote!(#d[#i])) }, at);
                 }
             }

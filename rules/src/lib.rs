@@ -124,7 +124,7 @@ pub mod __private {
     pub use crate::dispatch::Dispatched;
     pub use crate::dual::{
         Cast, Contribute, ContributeParameter, ContributeParameters, Direction, DualNumber, HasDual, Is,
-        Lanes, Lift, LiftParameter, LiftParameters, LiftRef, Liftable, Numbers, by_seed,
+        Lanes, Lift, LiftParameter, LiftParameters, LiftRef, Liftable, Looked, Numbers, by_seed, value_of,
     };
     pub use crate::exchange::{Exchange, ExchangeItems, Exchanges};
     pub use crate::float::{Float, Scalar};

@@ -327,7 +327,7 @@ impl<T: Output + Clone> Copies<Vec<T>> {
         }
         let copy = &mut self.copies[self.pending];
         while copy.len() > rows.len() {
-            copy.pop().into_iter().for_each(|row| spares.give(row));
+            copy.pop().into_iter().for_each(|row| spares.keep(row));
         }
         for (row, copy) in rows.iter().zip(copy.iter_mut()) {
             row.copy_to(copy);
@@ -365,8 +365,7 @@ impl<T> RowSpares<T> {
     {
         self.measure = Some(T::size);
         self.lent += 1;
-        let fits = self.spares.iter().rposition(|spare| T::size(spare) >= T::size(row));
-        let spare = fits.map(|i| self.spares.remove(i)).or_else(|| self.spares.pop());
+        let spare = self.fitting(T::size(row)).map(|i| self.spares.remove(i));
         // For each of them to come back.
         self.spares.reserve(self.lent);
         match spare {
@@ -378,14 +377,38 @@ impl<T> RowSpares<T> {
         }
     }
 
+    /// The row with least room that is `need` at least, or else with most. The latest ones are often just right.
+    fn fitting(&self, need: usize) -> Option<usize>
+    where
+        T: Output,
+    {
+        let mut best = None;
+        for i in (0..self.spares.len()).rev() {
+            let room = T::size(&self.spares[i]);
+            if room == need {
+                return Some(i);
+            }
+            let rank = (room < need, room.abs_diff(need));
+            if best.is_none_or(|(_, least)| rank < least) {
+                best = Some((i, rank));
+            }
+        }
+        best.map(|(i, _)| i)
+    }
+
     /// Takes a row back, or what has come in its place.
     pub fn give(&mut self, row: T) {
         // An empty one has been left behind where another was taken.
         let owns = self.measure.is_some_and(|measure| measure(&row) > 0);
         if self.lent > 0 && owns {
-            self.lent -= 1;
-            self.spares.push(row);
+            self.keep(row);
         }
+    }
+
+    /// Takes a row back that a copy has too many. Forwards may have been forgotten since it was lent.
+    fn keep(&mut self, row: T) {
+        self.lent = self.lent.saturating_sub(1);
+        self.spares.push(row);
     }
 }
 

@@ -32,6 +32,28 @@ fn in_conditions(x: &[f64], k: f64, n: usize) -> f64 {
     if x.get(n).copied().unwrap_or(x[0].sin()) > n as f64 * 0.1 { total } else { total * x[1] }
 }
 
+/// Numbers of either kind in options, and indices within indices.
+#[differentiable(dual)]
+fn options_in_conditions(x: &[f64], rows: &[Vec<f64>], t: (f64, usize), k: f64) -> f64 {
+    let mut total = k;
+    if (0..x.len()).map(|i| x[i]).nth(1).unwrap_or(0.3).abs() < 0.95 {
+        total *= x[0];
+    }
+    if x.first().map(|e| *e * 2.0).unwrap_or(k) > x.get(t.1).copied().unwrap_or(t.0) {
+        total += x[0] * t.0;
+    }
+    if x.last().map(|e| *e * 0.7).unwrap_or(0.5 * rows[0][0].cos())
+        < x.iter().copied().nth(4).unwrap_or(-t.0 * 0.5) + 1.0
+    {
+        total *= t.0;
+    }
+    let n = (rows[(rows[1][0].abs() * 3.3) as usize % rows.len()][0].abs() * 3.3) as usize % x.len();
+    if x.iter().copied().step_by(2).next().unwrap_or(0.5) > 0.6 && n < 2 {
+        total *= rows[0][0];
+    }
+    total * x[n]
+}
+
 #[differentiable(dual)]
 fn declared_in_a_loop(x: f64, #[constant] y: &[f64]) -> f64 {
     let mut j = 0;
@@ -80,6 +102,10 @@ fn both_orders() {
     let inputs = || [(vec![0.7, 0.9], 1.3, 1), (vec![1.4, 0.8, 0.3], 0.7, 3)];
     check_rule(in_conditions::rule, inputs());
     check_pushforward(in_conditions::rule, inputs());
+    let rows = || vec![vec![0.7], vec![0.4, 0.2]];
+    let inputs = || [(vec![0.7, 0.9], rows(), (0.3, 1), 1.3), (vec![1.4, 0.8, 0.3], rows(), (1.2, 4), 0.7)];
+    check_rule(options_in_conditions::rule, inputs());
+    check_pushforward(options_in_conditions::rule, inputs());
 }
 
 #[test]

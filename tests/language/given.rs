@@ -165,3 +165,113 @@ fn structs_on_several_ways() {
     check_rule(with_its_type::rule, inputs());
     check_rule(looked_at::rule, inputs());
 }
+
+#[differentiable]
+fn another(x: f64) -> Net {
+    Net { weights: vec![x * x * x, x], bias: 2.0 * x }
+}
+
+#[differentiable]
+fn by_if(x: f64, first: bool) -> f64 {
+    let net: Net = if first {
+        made(x)
+    } else {
+        let y = x * x;
+        another(y)
+    };
+    of_net(&net)
+}
+
+#[differentiable]
+fn by_match(x: f64, way: usize) -> f64 {
+    let net = match way {
+        0 => made(x),
+        1 => {
+            if x > 0.3 {
+                another(x)
+            } else {
+                made(x * x)
+            }
+        }
+        _ => made(2.0 * x),
+    };
+    of_net(&net) * net.weights[0]
+}
+
+#[differentiable]
+fn side_by_side(x: f64) -> f64 {
+    let (a, b): (Net, Net) = (made(x), another(x));
+    let (c, d) = (made(x * x), another(x));
+    let e: Net = { another(a.bias * x) };
+    of_net(&a) * of_net(&b) + of_net(&c) * d.weights[0] + of_net(&e)
+}
+
+#[differentiable]
+fn in_a_vector(x: f64) -> f64 {
+    let nets: Vec<Net> = vec![made(x), another(x)];
+    of_net(&nets[0]) * of_net(&nets[1])
+}
+
+/// Only a part of it is asked for.
+#[differentiable]
+fn by_parts(x: f64, n: usize) -> f64 {
+    let mut total = 0.0;
+    for i in 0..n {
+        let net: Net = if i % 2 == 0 { made(x) } else { another(total) };
+        total += net.weights[0] * net.weights[1] * net.bias;
+    }
+    total
+}
+
+#[differentiable]
+fn changed_after(x: f64, first: bool) -> f64 {
+    let mut net: Net = if first { made(x) } else { another(x) };
+    net.weights[0] *= net.bias;
+    net.bias = of_net(&net);
+    of_net(&net) * net.weights[0]
+}
+
+#[differentiable]
+fn make_plain(x: f64) -> Plain {
+    Plain { a: x, b: [x * x, 0.5] }
+}
+
+#[differentiable]
+fn by_reference(p: &Plain) -> f64 {
+    p.a * p.b[0]
+}
+
+#[differentiable]
+fn square(x: f64) -> f64 {
+    x * x
+}
+
+#[differentiable]
+fn read(x: &f64) -> f64 {
+    *x * *x
+}
+
+/// The same of plain structs, which may be used again, and of numbers.
+#[differentiable]
+fn of_plain_data(x: f64, first: bool) -> f64 {
+    let p: Plain = if first { make_plain(x) } else { make_plain(square(x)) };
+    let q = match first {
+        true => make_plain(p.a),
+        false => make_plain(x),
+    };
+    let s = if first { square(x) } else { square(x * x) };
+    let (t, u) = (square(s), square(x));
+    let v = vec![square(x), square(t)];
+    by_reference(&p) * of_plain(p) + of_plain(q) * q.a * read(&s) + read(&t) * t + v[0] * v[1] * read(&u)
+}
+
+#[test]
+fn structs_of_one_of_several_calls() {
+    check_rule(by_if::rule, [(0.3, true), (0.4, false)]);
+    check_rule(by_match::rule, [(0.3, 0), (0.4, 1), (0.2, 1), (0.4, 2)]);
+    check_rule(side_by_side::rule, [(0.7,)]);
+    check_rule(in_a_vector::rule, [(0.7,)]);
+    check_rule(by_parts::rule, [(0.7, 3), (0.7, 0)]);
+    check_rule(changed_after::rule, [(0.3, true), (0.4, false)]);
+    check_rule(of_plain_data::rule, [(0.8, true), (0.9, false)]);
+}

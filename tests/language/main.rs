@@ -13,6 +13,7 @@ use pullback::testing::CountingAllocator;
 mod check_all;
 
 mod aggregates;
+mod allocations;
 mod annotations;
 mod arrays;
 mod at_once;

@@ -10,12 +10,12 @@ use quote::{ToTokens, quote};
 use syn::visit_mut::VisitMut;
 use syn::{Expr as Syn, Ident, Type};
 
-use crate::calls::{Callee, is_associated, is_mutation};
+use crate::calls::{Callee, is_mutation};
 use crate::dual::companion::on_numbers;
+use crate::dual::values::Values;
 use crate::dual::{Retype, number};
 use crate::errors::Errors;
 use crate::kind::{inert, numeric_method};
-use crate::lift::is_held_constant;
 use crate::program::*;
 use crate::signature::Signature;
 
@@ -373,123 +373,4 @@ fn is_of_engine(path: &syn::Path) -> bool {
 fn names_a_function(path: &syn::Path) -> bool {
     let last = path.segments.last().map(|last| last.ident.to_string());
     path.segments.len() > 1 && last.is_some_and(|last| last.starts_with(char::is_lowercase))
-}
-
-/// Puts the values of dual numbers in their place: those of variables that the syntax tells to be numbers, and of elements. What is
-/// left compares as its value does.
-struct Values {
-    /// The active variables.
-    known: HashMap<String, Kind>,
-    /// Within `constant(…)`, where functions are called that are generic, and have no rule.
-    held: bool,
-}
-
-impl Values {
-    fn kind(&self, expr: &Syn) -> Kind {
-        match expr {
-            Syn::Path(path) => {
-                let name = path.path.get_ident().map(ToString::to_string);
-                name.and_then(|name| self.known.get(&name)).cloned().unwrap_or(Kind::Unknown)
-            }
-            Syn::Paren(paren) => self.kind(&paren.expr),
-            Syn::Reference(reference) => self.kind(&reference.expr),
-            Syn::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => self.kind(&unary.expr),
-            Syn::Index(index) => match self.kind(&index.expr) {
-                Kind::Sequence(_) if matches!(&*index.index, Syn::Range(_)) => self.kind(&index.expr),
-                Kind::Sequence(element) => *element,
-                _ => Kind::Unknown,
-            },
-            _ => Kind::Unknown,
-        }
-    }
-
-    /// The call of a function of the user's, which is given more than numbers.
-    fn takes_dual_numbers(&self, call: &syn::ExprCall) -> bool {
-        fn whole(arg: &Syn) -> Option<&Ident> {
-            match arg {
-                Syn::Path(path) => path.path.get_ident(),
-                Syn::Paren(paren) => whole(&paren.expr),
-                Syn::Reference(reference) => whole(&reference.expr),
-                Syn::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => whole(&unary.expr),
-                Syn::Index(index) if matches!(&*index.index, Syn::Range(_)) => whole(&index.expr),
-                _ => None,
-            }
-        }
-        let given = |arg: &Syn| {
-            let kind = whole(arg).and_then(|name| self.known.get(&name.to_string()));
-            kind.is_some_and(|kind| matches!(kind, Kind::Sequence(_)))
-        };
-        let of_user = |path: &syn::ExprPath| {
-            let last = path.path.segments.last().map(|last| last.ident.to_string());
-            !is_associated(path) && last.is_some_and(|last| last.starts_with(char::is_lowercase))
-        };
-        !self.held && matches!(&*call.func, Syn::Path(path) if of_user(path)) && call.args.iter().any(given)
-    }
-
-    /// `x.get(i).copied()`
-    fn is_option_of_number(&self, expr: &Syn) -> bool {
-        let Syn::MethodCall(copied) = expr else { return false };
-        let Syn::MethodCall(part) = &*copied.receiver else { return false };
-        let one = |call: &syn::ExprMethodCall, names: &[&str]| names.iter().any(|name| call.method == name);
-        one(copied, &["copied", "cloned"])
-            && one(part, &["get", "first", "last"])
-            && !part.args.iter().any(|arg| matches!(arg, Syn::Range(_)))
-            && matches!(self.kind(&part.receiver), Kind::Sequence(element) if *element == Kind::Float)
-    }
-}
-
-impl VisitMut for Values {
-    fn visit_expr_mut(&mut self, expr: &mut Syn) {
-        match expr {
-            Syn::Path(_) if self.kind(expr) == Kind::Float => *expr = syn::parse_quote!(#expr.to_f64()),
-            Syn::Unary(unary) if self.kind(expr_of(unary)) == Kind::Float => {
-                if matches!(unary.op, syn::UnOp::Deref(_)) {
-                    *expr = (*unary.expr).clone();
-                    return self.visit_expr_mut(expr);
-                }
-                syn::visit_mut::visit_expr_mut(self, expr);
-            }
-            Syn::Index(index) => {
-                let number = self.kind(&Syn::Index(index.clone())) == Kind::Float;
-                self.visit_expr_mut(&mut index.index);
-                if number {
-                    *expr = syn::parse_quote!(#expr.to_f64());
-                } else {
-                    syn::visit_mut::visit_expr_mut(self, expr);
-                }
-            }
-            Syn::MethodCall(call) if self.is_option_of_number(&call.receiver) => {
-                syn::visit_mut::visit_expr_mut(self, expr);
-                let Syn::MethodCall(call) = expr else { return };
-                let option = &call.receiver;
-                *call.receiver = syn::parse_quote!(#option.map(|number| number.to_f64()));
-            }
-            Syn::Call(call) if is_held_constant(call) => {
-                let outer = std::mem::replace(&mut self.held, true);
-                syn::visit_mut::visit_expr_call_mut(self, call);
-                self.held = outer;
-            }
-            Syn::Call(call) if self.takes_dual_numbers(call) => {
-                call.args.iter_mut().for_each(|arg| self.visit_expr_mut(arg));
-                let Syn::Path(function) = &*call.func else { unreachable!("as above") };
-                let args: Vec<_> = call.args.iter().map(ToTokens::to_token_stream).collect();
-                *expr = Syn::Verbatim(Callee::OnDuals(function.path.clone()).primal(&args));
-            }
-            // Its parameters may have the same names.
-            Syn::Closure(_) => {}
-            Syn::Cast(_) => {
-                syn::visit_mut::visit_expr_mut(self, expr);
-                let Syn::Cast(cast) = expr else { return };
-                if !matches!(&*cast.expr, Syn::Lit(_)) {
-                    let (value, ty) = (&cast.expr, &cast.ty);
-                    *expr = syn::parse_quote!(__pb::Cast::<#ty>::cast(#value));
-                }
-            }
-            _ => syn::visit_mut::visit_expr_mut(self, expr),
-        }
-    }
-}
-
-fn expr_of(unary: &syn::ExprUnary) -> &Syn {
-    &unary.expr
 }

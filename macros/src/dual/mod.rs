@@ -7,6 +7,7 @@ mod gradient;
 pub(crate) mod lifting;
 mod seed;
 mod sparse;
+mod values;
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};

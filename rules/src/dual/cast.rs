@@ -63,6 +63,49 @@ impl<T: Float, const N: usize> Cast<DualNumber<T, N>> for DualNumber<T, N> {
     }
 }
 
+/// A number that may be dual, where code that carries no gradient looks at it.
+pub trait Looked {
+    /// What such code sees.
+    type Value;
+    /// The number without derivatives.
+    fn value(self) -> Self::Value;
+}
+
+macro_rules! looked_at {
+    ($($t:ty),*) => {$(
+        impl Looked for $t {
+            type Value = $t;
+            #[inline(always)]
+            fn value(self) -> $t {
+                self
+            }
+        }
+    )*};
+}
+looked_at!(f32, f64);
+
+impl<T: Float, const N: usize> Looked for DualNumber<T, N> {
+    type Value = f64;
+    #[inline(always)]
+    fn value(self) -> f64 {
+        self.to_f64()
+    }
+}
+
+impl<L: Looked + Copy> Looked for &L {
+    type Value = L::Value;
+    #[inline(always)]
+    fn value(self) -> L::Value {
+        (*self).value()
+    }
+}
+
+/// See [`Looked`].
+#[inline(always)]
+pub fn value_of<L: Looked>(number: L) -> L::Value {
+    number.value()
+}
+
 impl<T: Float, const N: usize> FromTangent<DualNumber<T, N>> for DualNumber<T, N> {
     #[inline(always)]
     fn from_tangent(d: Self) -> Self {

@@ -16,7 +16,7 @@ mod numbers;
 mod operators;
 mod parameter;
 
-pub use cast::Cast;
+pub use cast::{Cast, Looked, value_of};
 pub use contribute::{Contribute, ContributeParameter, ContributeParameters};
 pub use direction::Direction;
 pub(crate) use lanes::Laned;
