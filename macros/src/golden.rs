@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+#[cfg(feature = "nalgebra")]
+use syn::visit::Visit;
+
 /// Expands `golden/<name>.in.rs` and compares the two passes with `golden/<name>.out.rs`.
 fn check(name: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden");
@@ -102,4 +105,50 @@ fn log_sum_exp() {
 #[test]
 fn triangle() {
     check("triangle");
+}
+
+/// What errors say, in code that is refused.
+#[cfg(feature = "nalgebra")]
+struct Messages(Vec<String>);
+
+#[cfg(feature = "nalgebra")]
+impl Visit<'_> for Messages {
+    fn visit_macro(&mut self, mac: &syn::Macro) {
+        if mac.path.segments.last().is_some_and(|last| last.ident == "compile_error") {
+            self.0.push(mac.parse_body::<syn::LitStr>().expect("a message").value());
+        }
+    }
+}
+
+/// Why each of the functions in `golden/<name>.in.rs` is refused, as `golden/<name>.txt` has it.
+#[cfg(feature = "nalgebra")]
+fn check_refusals(name: &str) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden");
+    let source = std::fs::read_to_string(folder.join(format!("{name}.in.rs"))).expect("the input exists");
+    let file: syn::File = syn::parse_str(&source).expect("the input consists of functions");
+    let mut text = String::new();
+    for item in file.items {
+        let syn::Item::Fn(function) = item else { panic!("the input consists of functions") };
+        text += &format!("{}:\n", function.sig.ident);
+        let options = crate::differentiable::Options::default();
+        let tokens = crate::differentiable::expand(function, options).expect("what is refused is the rule");
+        let mut messages = Messages(Vec::new());
+        messages.visit_file(&syn::parse2(tokens).expect("the output is Rust"));
+        assert!(!messages.0.is_empty(), "a function is not refused");
+        for message in messages.0 {
+            text += &format!("  {}\n", message.replace('\n', "\n  "));
+        }
+    }
+    let path = folder.join(format!("{name}.txt"));
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, &text).expect("the folder is writable");
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(text == expected, "the messages of `{name}` have changed:\n{text}\nexpected:\n{expected}");
+}
+
+#[cfg(feature = "nalgebra")]
+#[test]
+fn matrices() {
+    check_refusals("matrices");
 }

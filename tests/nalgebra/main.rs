@@ -11,9 +11,3 @@ mod statics;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
-
-/// `TRYBUILD=overwrite cargo test --features nalgebra --test nalgebra messages` accepts new ones.
-#[test]
-fn messages() {
-    trybuild::TestCases::new().compile_fail("tests/nalgebra/ui/*.rs");
-}

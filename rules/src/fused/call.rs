@@ -329,7 +329,7 @@ fn through<L, const R: usize, const K: usize, T: Real, const I: usize, const O: 
         kernel: PhantomData,
     };
     // What goes element by element has no use for vector instructions.
-    if T::CARRIES { rows.run() } else { dispatch::run(rows) }
+    dispatch::run::<T>(rows);
 }
 
 /// What happens to the numbers of a row in the host's memory.

@@ -8,6 +8,7 @@
 mod call;
 mod constants;
 mod dispatch;
+mod exponentials;
 pub(crate) mod layout;
 pub mod math;
 mod memory;
@@ -19,6 +20,7 @@ mod text;
 pub use crate::arrays::Rank;
 pub use call::{Along, Call, Job, Numbers};
 pub use constants::{Operand, in_rooms};
+pub use exponentials::Exponentials;
 pub use math::Real;
 pub use memory::{Array, FusedKernel, Host, Memory, Old};
 pub use operand::{Sink, Source};

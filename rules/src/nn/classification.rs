@@ -4,6 +4,7 @@ use ndarray::{Array1, Array2, ArrayRef1, ArrayRef2, ArrayView1};
 
 use super::cases::{Case, LAYOUTS, Random};
 use crate::activation::Dual;
+use crate::fused::Exponentials;
 use crate::linalg::Number;
 use crate::shadow::Accumulate;
 
@@ -116,7 +117,7 @@ impl<T: Number> NegativeLogLikelihood<T> {
 ///
 /// # Panics
 /// If the shapes do not fit, or a target is no class.
-pub fn sparse_cross_entropy<T: Number>(
+pub fn sparse_cross_entropy<T: Number + Exponentials>(
     x: &ArrayRef2<T>,
     weights: &ArrayRef1<T>,
     smoothing: T,
@@ -126,7 +127,7 @@ pub fn sparse_cross_entropy<T: Number>(
 }
 
 #[derive(Default, pullback_macros::Rule)]
-#[rule(pub fn sparse_cross_entropy<T: Number>(
+#[rule(pub fn sparse_cross_entropy<T: Number + Exponentials>(
     x: &ArrayRef2<T>,
     weights: &ArrayRef1<T>,
     smoothing: T,
@@ -136,21 +137,30 @@ struct SparseCrossEntropy<T: Number> {
     loss: T,
     /// *ln Σⱼ exp xᵢⱼ* of each row.
     normalisers: Vec<T>,
+    /// For one row.
+    room: Vec<T>,
     #[rule(constant = smoothing)]
     smoothing_is_constant: bool,
 }
 
-/// *ln Σⱼ exp xⱼ*
-fn log_sum_exp<T: Number>(row: ArrayView1<'_, T>) -> T {
-    let largest = row.iter().fold(T::NEG_INFINITY, |largest, &x| largest.max(x));
-    largest + row.iter().map(|&x| (x - largest).exp()).sum::<T>().ln()
+/// *ln Σⱼ exp xⱼ*, computed in `room`.
+fn log_sum_exp<T: Number + Exponentials>(row: ArrayView1<'_, T>, room: &mut Vec<T>) -> T {
+    place(row, room);
+    let largest = T::largest(room, T::NEG_INFINITY);
+    largest + T::exponentials(room, largest).ln()
 }
 
-impl<T: Number> SparseCrossEntropy<T> {
+fn place<T: Copy>(row: ArrayView1<'_, T>, room: &mut Vec<T>) {
+    room.clear();
+    room.extend(row);
+}
+
+impl<T: Number + Exponentials> SparseCrossEntropy<T> {
     fn forward(&mut self, x: &ArrayRef2<T>, weights: &ArrayRef1<T>, smoothing: T, targets: &[usize]) -> T {
         let (weights, total) = weigh("sparse_cross_entropy", x, weights, targets);
         self.normalisers.clear();
-        self.normalisers.extend(x.rows().into_iter().map(log_sum_exp));
+        let room = &mut self.room;
+        self.normalisers.extend(x.rows().into_iter().map(|row| log_sum_exp(row, room)));
         let (mut right, mut all) = (T::ZERO, T::ZERO);
         for ((row, &target), &normaliser) in x.rows().into_iter().zip(targets).zip(&self.normalisers) {
             right += weights[target] * (normaliser - row[target]);
@@ -185,8 +195,9 @@ impl<T: Number> SparseCrossEntropy<T> {
             let loss = |class: usize| normaliser - row[class];
             if let Some(dx) = &dx {
                 let sum = of_right * values[target] + share * sum_of_weights;
-                for (j, cell) in dx.row(i).iter().enumerate() {
-                    let probability = (row[j] - normaliser).exp();
+                place(row, &mut self.room);
+                T::exponentials(&mut self.room, normaliser);
+                for (j, (cell, &probability)) in dx.row(i).iter().zip(&self.room).enumerate() {
                     let wanted = if j == target { of_right * values[j] } else { T::ZERO };
                     cell.accumulate(d * (sum * probability - wanted - share * values[j]));
                 }

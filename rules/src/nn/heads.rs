@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use ndarray::{Array4, ArrayRef, ArrayView2, ArrayViewMut2, Ix2, Ix4, s};
+use ndarray::{Array4, ArrayRef, ArrayView2, ArrayViewMut1, ArrayViewMut2, Ix2, Ix4, s};
 
 use super::cases::{Case, LAYOUTS, Random};
 use crate::activation::{Dual, DualMut};
 use crate::blas::products::IntoShadow;
 use crate::blas::{Trans, gemm};
+use crate::fused::Exponentials;
 use crate::heap::heap_size;
 use crate::linalg::Number;
 use crate::saved::Saved;
@@ -90,11 +91,13 @@ struct Block<T: Number> {
     /// For each query, forward: the largest score up to here and the sum of exponentials, which are relative to that; backward: the
     /// logarithm of the sum, and *⟨ẏᵢ, yᵢ⟩*.
     numbers: Vec<(T, T)>,
+    /// Scores of one query that are not scaled.
+    unscaled: Vec<T>,
     /// For gradients of queries, keys and values.
     products: [IntoShadow<T>; 3],
 }
 
-heap_size! { [T: Number] Block<T> { scores, dscores, output, numbers } }
+heap_size! { [T: Number] Block<T> { scores, dscores, output, numbers, unscaled } }
 
 /// A matrix in memory for a block.
 fn place<T: Number>(memory: &mut Vec<T>, rows: usize, columns: usize) -> ArrayViewMut2<'_, T> {
@@ -104,12 +107,17 @@ fn place<T: Number>(memory: &mut Vec<T>, rows: usize, columns: usize) -> ArrayVi
     ArrayViewMut2::from_shape((rows, columns), &mut memory[..rows * columns]).expect("as many elements")
 }
 
+/// A row of such a matrix.
+fn adjacent<T>(row: ArrayViewMut1<'_, T>) -> &mut [T] {
+    row.into_slice().expect("rows that are stored one after the other")
+}
+
 /// *C ← A·Bᵀ*
 fn inner_products<T: Number>(a: &ArrayView2<'_, T>, b: &ArrayView2<'_, T>, c: &mut ArrayViewMut2<'_, T>) {
     gemm(Trans::No, Trans::Yes, T::ONE, a, b, T::ZERO, c);
 }
 
-impl<T: Number> Block<T> {
+impl<T: Number + Exponentials> Block<T> {
     /// The output for a block of queries, to `self.output`, and the logarithm of the sum of each query's exponentials.
     fn forward(
         &mut self,
@@ -129,19 +137,18 @@ impl<T: Number> Block<T> {
             let mut scores = place(scores, queries.len(), keys.len());
             let (k, v) = (k.slice(s![keys.clone(), ..]), v.slice(s![keys.clone(), ..]));
             inner_products(&q, &k, &mut scores);
-            for (i, mut scores) in scores.rows_mut().into_iter().enumerate() {
+            for (i, scores) in scores.rows_mut().into_iter().enumerate() {
                 let attended = of.attended_among(&keys, queries.start + i);
-                scores.slice_mut(s![attended..]).fill(T::ZERO);
+                let (scores, others) = adjacent(scores).split_at_mut(attended);
+                others.fill(T::ZERO);
                 if attended == 0 {
                     continue;
                 }
-                let mut scores = scores.slice_mut(s![..attended]);
-                scores.map_inplace(|score| *score *= scale);
+                scores.iter_mut().for_each(|score| *score *= scale);
                 let (largest, sum) = &mut numbers[i];
-                let now = scores.iter().fold(*largest, |largest, score| largest.max(*score));
+                let now = T::largest(scores, *largest);
                 let correction = (*largest - now).exp();
-                scores.map_inplace(|score| *score = (*score - now).exp());
-                *sum = *sum * correction + scores.iter().sum::<T>();
+                *sum = *sum * correction + T::exponentials(scores, now);
                 *largest = now;
                 if !correction.is_one() {
                     output.row_mut(i).map_inplace(|y| *y *= correction);
@@ -170,7 +177,7 @@ impl<T: Number> Block<T> {
         (y, dy): (ArrayView2<'_, T>, ArrayCells<'_, T, Ix2>),
         normalisers: &[T],
     ) -> T {
-        let Block { scores, dscores, output, numbers, products: [for_q, for_k, for_v] } = self;
+        let Block { scores, dscores, output, numbers, unscaled, products: [for_q, for_k, for_v] } = self;
         let mut output = place(output, queries.len(), v.ncols());
         numbers.clear();
         for (((mut output, y), dy), &normaliser) in
@@ -189,22 +196,22 @@ impl<T: Number> Block<T> {
                 inner_products(&output.view(), &v, &mut dscores);
             }
             // The weights take the place of the scores.
-            for (i, (mut scores, mut dscores)) in
-                scores.rows_mut().into_iter().zip(dscores.rows_mut()).enumerate()
-            {
+            for (i, (scores, dscores)) in scores.rows_mut().into_iter().zip(dscores.rows_mut()).enumerate() {
                 let attended = of.attended_among(&keys, queries.start + i);
+                let (scores, others) = adjacent(scores).split_at_mut(attended);
+                let (dscores, dothers) = adjacent(dscores).split_at_mut(attended);
+                others.fill(T::ZERO);
+                dothers.fill(T::ZERO);
+                if wants_scale {
+                    unscaled.clear();
+                    unscaled.extend_from_slice(scores);
+                }
                 let (normaliser, dot) = numbers[i];
-                for (j, (score, d)) in scores.iter_mut().zip(&mut dscores).enumerate() {
-                    if j >= attended {
-                        (*score, *d) = (T::ZERO, T::ZERO);
-                        continue;
-                    }
-                    let weight = (*score * scale - normaliser).exp();
-                    *d = weight * (*d - dot);
-                    if wants_scale {
-                        dscale += *d * *score;
-                    }
-                    *score = weight;
+                scores.iter_mut().for_each(|score| *score *= scale);
+                T::exponentials(scores, normaliser);
+                dscores.iter_mut().zip(scores).for_each(|(d, &mut weight)| *d = weight * (*d - dot));
+                if wants_scale {
+                    dscale += dscores.iter().zip(&*unscaled).map(|(&d, &score)| d * score).sum::<T>();
                 }
             }
             if let Some(dq) = dq {
@@ -249,7 +256,7 @@ impl<T: Number> Block<T> {
 ///
 /// # Panics
 /// If the shapes do not fit, or with a causal mask there are more queries than keys.
-pub fn attention<T: Number>(
+pub fn attention<T: Number + Exponentials>(
     y: &mut ArrayRef4<T>,
     q: &ArrayRef4<T>,
     k: &ArrayRef4<T>,
@@ -263,7 +270,7 @@ pub fn attention<T: Number>(
 }
 
 #[derive(Default, pullback_macros::Rule)]
-#[rule(pub fn attention<T: Number>(
+#[rule(pub fn attention<T: Number + Exponentials>(
     y: &mut ArrayRef4<T>,
     q: &ArrayRef4<T>,
     k: &ArrayRef4<T>,
@@ -281,7 +288,7 @@ struct Attention<T: Number> {
     block: Block<T>,
 }
 
-impl<T: Number> Attention<T> {
+impl<T: Number + Exponentials> Attention<T> {
     fn forward(
         &mut self,
         y: &mut ArrayRef4<T>,

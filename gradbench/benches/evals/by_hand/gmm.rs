@@ -131,7 +131,9 @@ fn block(x: &ArrayRef2<f64>, d: usize, room: &mut Room) {
     }
     for mut terms in terms.rows_mut() {
         for ((term, top), sum) in terms.iter_mut().zip(&top).zip(&mut sum) {
-            *term = (*term - top).exp();
+            let exp = (*term - top).exp();
+            // Products with numbers that are too small to be normal take a hundred times as long.
+            *term = if exp < f64::MIN_POSITIVE { 0.0 } else { exp };
             *sum += *term;
         }
     }
