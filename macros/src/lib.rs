@@ -300,7 +300,8 @@ pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream 
 /// parameter `x`, which is passed by value. What the pullback returns for `x` does not matter then.
 ///
 /// `#[rule(overwrites = x)]` on a field of type `bool` has it set to true where what the shadow of the parameter `x: &T` holds does not
-/// matter: the pullback sets it instead of adding to it, and all of it.
+/// matter: the pullback sets it instead of adding to it, and all of it. For a parameter `x: &mut T` of which the forward reads nothing and
+/// sets all the field becomes true where it does not matter what the pullback leaves in `x` and in its shadow.
 ///
 /// # Both passes at once
 /// With a second attribute on the struct, `#[rule(at_once)]`, it has a method `value_and_pullback`, too, with the parameters of its

@@ -7,6 +7,9 @@
 //! sets them, and the few that the loop does not reach are set to zero. What else contributes comes later, and adds.
 //!
 //! And where the first that comes to the shadow of a local array is the pullback of a call with a reference to all of it.
+//!
+//! Nor need a new array be filled, `let mut y = Array::zeros(n);`, if the next that happens to it is a call of a rule which overwrites all
+//! of it. That call's pullback is then the last that comes to its shadow, and need not empty it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -14,6 +17,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Ident;
 
+use crate::calls::Callee;
 use crate::fusion::Both;
 use crate::gather::touches;
 use crate::kept::Item;
@@ -113,7 +117,54 @@ impl Reverse<'_> {
     }
 }
 
-/// Asks rules to overwrite the shadows of locals, and tells the pools of these whether they will.
+/// A new array that is handed to a call before anybody looks at it.
+struct New {
+    /// What makes it.
+    made: ExprId,
+    /// The call, and the number of the argument.
+    call: ExprId,
+    position: usize,
+}
+
+impl Program {
+    fn new_arrays(&self) -> Vec<New> {
+        self.blocks.iter().flat_map(|block| self.new_arrays_in(&block.statements)).collect()
+    }
+
+    fn new_arrays_in(&self, statements: &[Statement]) -> Vec<New> {
+        let mut found = Vec::new();
+        for (i, statement) in statements.iter().enumerate() {
+            let StatementKind::Let(Let { variables, init: Some(made), .. }) = &statement.kind else {
+                continue;
+            };
+            let ([Some(id)], true) = (&variables[..], self.is_made(*made)) else { continue };
+            // What it is filled with has no gradient: it would be taken for that of what overwrites it.
+            if self.operands(*made).iter().any(|operand| self.exprs[*operand].active) {
+                continue;
+            }
+            let rest = &statements[i + 1..];
+            let next = rest.iter().position(|s| self.mentioned_by(std::slice::from_ref(s)).contains(id));
+            let whole = |arg: &ExprId| {
+                matches!(&self.exprs[*arg].kind, ExprKind::Borrow { place, unique: true }
+                    if place.base == *id && place.projections.is_empty())
+            };
+            let about = |arg: &&ExprId| self.tree(**arg).iter().any(|e| self.mentions(*e, *id));
+            if let Some(StatementKind::Expr(call, _)) = next.map(|next| &rest[next].kind)
+                && let ExprKind::Call { function: function @ Callee::Function(_), args } =
+                    &self.exprs[*call].kind
+                && !self.calls_itself(function, args)
+                && !self.with_closures(args)
+                && let Some(position) = args.iter().position(whole)
+                && args.iter().filter(about).count() == 1
+            {
+                found.push(New { made: *made, call: *call, position });
+            }
+        }
+        found
+    }
+}
+
+/// Asks rules to overwrite the shadows of locals, and tells the pools of these whether they will; likewise new arrays, and what makes them.
 pub(crate) fn asking(reverse: &Reverse, both: Option<&Both>) -> Option<TokenStream> {
     let runs = || [&reverse.firsts].into_iter().chain(both.map(|both| &both.firsts));
     let slot = |name: &Ident| reverse.slots.iter().any(|slot| slot.name == *name);
@@ -130,7 +181,12 @@ pub(crate) fn asking(reverse: &Reverse, both: Option<&Both>) -> Option<TokenStre
         let calls = calls?.into_iter().map(|((_, i), rule)| quote!(#rule.overwrite(#i)));
         Some(quote!(#pool.overwrite(#(#calls)&*);))
     });
-    let asked: Vec<_> = asked.collect();
+    let new = reverse.program.new_arrays().into_iter().filter_map(|New { made, call, position }| {
+        let rule = |expr| reverse.rules.get(&expr).filter(|rule| slot(rule));
+        let (made, call) = (rule(made)?, rule(call)?);
+        Some(quote!(if #call.overwrite(#position) { #made.forgo_output(); }))
+    });
+    let asked: Vec<_> = asked.chain(new).collect();
     (!asked.is_empty()).then(|| quote!(#(#asked)*))
 }
 

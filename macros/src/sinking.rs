@@ -55,6 +55,11 @@ impl Program {
             && bound.is_disjoint(&self.idents_in(&above))
     }
 
+    /// The variables that statements are about, those in blocks among them.
+    pub(crate) fn mentioned_by(&self, statements: &[Statement]) -> HashSet<VarId> {
+        self.mentioned_in(&self.extent(statements))
+    }
+
     fn extent<'p>(&'p self, statements: &'p [Statement]) -> Extent<'p> {
         let mut extent = Extent::default();
         self.extend(&mut extent, statements, None);

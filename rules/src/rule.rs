@@ -88,14 +88,23 @@ pub trait Rule: State {
         let _ = parameter;
     }
 
-    /// Asks the rule to *write* to the shadow of parameter number `parameter`, which is passed by `&`, instead of adding to it,
-    /// since nothing has been added to any that pullbacks are given: what these hold does not matter. Called before the first forward.
+    /// Asks the rule to overwrite something that has not been used before. Called before the first forward.
     ///
-    /// Tells whether it will: then every pullback sets every element.
+    /// * If parameter number `parameter` is passed by `&`: its shadow. Nothing has been added to any that pullbacks are given, and what
+    ///   these hold does not matter: pullbacks have to *write* instead of adding.
+    /// * If it is passed by `&mut`: its value. What it holds on entry does not matter, and neither does what the pullback leaves in it and
+    ///   in its shadow. Where a forward reads any of what the argument holds on entry, the rule cannot.
+    ///
+    /// Tells whether it will: then every pullback sets every element of the shadow, or every forward every element of the argument.
     fn overwrite(&mut self, parameter: usize) -> bool {
         let _ = parameter;
         false
     }
+
+    /// Tells the rule that nobody will look at what the output holds, only at its shape: all of it is overwritten first. Called before
+    /// the first forward. A rule may do the work all the same.
+    #[doc(hidden)]
+    fn forgo_output(&mut self) {}
 
     /// [`forgo`](Rule::forgo) as an adapter: what to write where the rule is made.
     fn forgoing(mut self, parameter: usize) -> Self

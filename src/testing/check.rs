@@ -34,6 +34,7 @@ pub type InputOf<R> = Owned<<R as Rule>::Function>;
 /// * Gradients are added to what the shadows of `&` arguments hold.
 /// * Restoring may be [forgone](Rule::forgo), and `&` arguments may be constant: other gradients stay the same. A `&mut`
 ///   argument may be constant, too.
+/// * What the rule says that it [overwrites](Rule::overwrite) may hold anything.
 /// * Activations nest, for arguments of the same and of other shapes; the gradients are bit for bit those of a fresh rule.
 /// * A used rule gives bit for bit the gradients of a fresh one, also when sizes go up and down, after
 ///   [`reset`](crate::State::reset) with forwards pending, after [`shrink`](crate::State::shrink), and after a panic.

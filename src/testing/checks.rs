@@ -85,6 +85,7 @@ impl<'a> Checks<'a> {
         }
         self.constants();
         self.forgone();
+        self.overwriting();
         self.nesting();
         self.sizes();
         self.reset();
@@ -224,6 +225,39 @@ impl<'a> Checks<'a> {
                 for _ in 0..2 {
                     let got = subject.case.reverse(self.specimen, how, &when).gradient;
                     subject.expect_nearly(&got, Set::default(), &when, "the gradient changes");
+                }
+            }
+        }
+    }
+
+    /// What a rule says that it overwrites may hold anything before.
+    fn overwriting(&mut self) {
+        let (shared, mutable) = (self.passed(Mode::Shared), self.passed(Mode::Mutable));
+        for &parameter in shared.iter().chain(&mutable) {
+            let when = format!("asked to overwrite parameter {parameter}");
+            let is_mutable = mutable.contains(&parameter);
+            for subject in &self.subjects {
+                self.specimen.renew();
+                if !self.specimen.overwrite(parameter) {
+                    break;
+                }
+                let case = &subject.case;
+                let mut prefill: ByParameter<f64> = case.point();
+                prefill
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(p, of_p)| of_p.fill(if p == parameter { f64::NAN } else { 0.0 }));
+                let (case, how) = if is_mutable {
+                    let overwritten = |p, _, x| if p == parameter { f64::NAN } else { x };
+                    let forgone = How { forgone: Set::of(parameter), ..How::default() };
+                    (&case.on(self.specimen.vary(case.input, &mut { overwritten })), forgone)
+                } else {
+                    (case, How { prefill: Some(&prefill), ..How::default() })
+                };
+                let excepted = if is_mutable { Set::of(parameter) } else { Set::default() };
+                for _ in 0..2 {
+                    let got = case.reverse(self.specimen, how, &when).gradient;
+                    subject.expect_nearly(&got, excepted, &when, "the gradient changes");
                 }
             }
         }

@@ -68,6 +68,7 @@ pub(super) trait Specimen {
     /// Goes on with a new rule.
     fn renew(&mut self);
     fn forgo(&mut self, parameter: usize);
+    fn overwrite(&mut self, parameter: usize) -> bool;
     fn reset(&mut self);
     fn shrink(&mut self);
     /// What the rule holds.
@@ -101,6 +102,7 @@ pub(super) trait Erased<P: Parameters, O: Output> {
         seed: O::Cotangent<'_>,
     ) -> (O, P::Gradients);
     fn forgo(&mut self, parameter: usize);
+    fn overwrite(&mut self, parameter: usize) -> bool;
     fn reset(&mut self);
     fn shrink(&mut self);
     fn memory(&self) -> usize;
@@ -154,6 +156,9 @@ impl<R: Rule> Erased<List<R>, Value<R>> for Kept<R> {
     }
     fn forgo(&mut self, parameter: usize) {
         self.rule.forgo(parameter);
+    }
+    fn overwrite(&mut self, parameter: usize) -> bool {
+        self.rule.overwrite(parameter)
     }
     fn reset(&mut self) {
         self.residuals.clear();
@@ -273,6 +278,10 @@ impl<P: TestParameters, O: Output<Gradient: Coordinates> + Coordinates> Specimen
 
     fn forgo(&mut self, parameter: usize) {
         self.rule.forgo(parameter);
+    }
+
+    fn overwrite(&mut self, parameter: usize) -> bool {
+        self.rule.overwrite(parameter)
     }
 
     fn reset(&mut self) {

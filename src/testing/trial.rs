@@ -23,6 +23,7 @@ pub(super) fn unchanged(_parameter: usize, _index: usize, x: f64) -> f64 {
 }
 
 /// An input, and what the primal makes of it.
+#[derive(Clone)]
 pub(super) struct Case {
     function: &'static str,
     modes: &'static [Mode],
@@ -56,6 +57,11 @@ impl Case {
             })
             .collect();
         Case { function, modes, name, input, entry, output, exit, allocations, seed, cotangents }
+    }
+
+    /// The same of another input, which makes no difference to the results.
+    pub(super) fn on(&self, input: usize) -> Case {
+        Case { input, ..self.clone() }
     }
 
     /// Whether an `f32` takes part.

@@ -38,6 +38,7 @@ mod differences;
 mod ends;
 mod exits;
 mod fields;
+mod filled;
 mod firsts;
 mod fragments;
 mod fresh;

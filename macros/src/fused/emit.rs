@@ -150,15 +150,24 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
             None => quote!(<#array as #fused::Array<T>>::shadow_sink(#name.shadow.get(), true)),
         }
     });
-    let marked: Vec<&Ident> = operands.iter().filter(|o| !o.scalar && !anywhere).map(|o| &o.name).collect();
+    let overwritten = (*result != Result::Number && !anywhere).then(|| overwrites(&y));
+    let arrays = operands.iter().filter(|o| !o.scalar && !anywhere).map(|o| &o.name);
+    let marked: Vec<&Ident> = arrays.chain(overwritten.is_some().then_some(&y)).collect();
     let marks: Vec<Ident> = marked.iter().map(|name| overwrites(name)).collect();
     let sinks = quote!(#(#sinks),*);
+    // Nobody looks at the result's shadow any more where all of the result is overwritten.
+    let (emptied, empty) = match &overwritten {
+        Some(overwritten) => {
+            (quote!((!self.#overwritten).then_some(dy)), Some(quote!(if !self.#overwritten)))
+        }
+        None => (quote!(Some(dy)), None),
+    };
     let of_pullback = match result {
         Result::Elements => quote! {
             if let Some(dy) = #y.shadow.get() {
                 #call.pull_elements::<Backward, _, #kept, _, _, _>(
                     [#values, #fused::Array::source(&*#y.value), <#of_array as #fused::Array<T>>::shadow_source(&dy)],
-                    [#sinks, <#of_array as #fused::Array<T>>::shadow_sink(Some(dy), false)],
+                    [#sinks, <#of_array as #fused::Array<T>>::shadow_sink(#emptied, false)],
                     &self.kept,
                 );
             }
@@ -168,7 +177,7 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
                 #call.pull_rows::<Backward, _, #kept, _>(
                     [#values], [#sinks], <#of_array as #fused::Array<T>>::shadow_source(&dy), &self.kept,
                 );
-                <#of_array as #fused::Array<T>>::clear_shadow(&dy);
+                #empty { <#of_array as #fused::Array<T>>::clear_shadow(&dy); }
             }
         },
         Result::Number => quote! {

@@ -77,7 +77,8 @@ enum Key {
     Restores,
     /// `#[rule(constant = x)]`: the field becomes true if nobody looks at the gradient for a parameter passed by value.
     Constant,
-    /// `#[rule(overwrites = a)]`: the field becomes true if the shadow of a `&` parameter is to be written and not added to.
+    /// `#[rule(overwrites = a)]`: the field becomes true if the shadow of a `&` parameter is to be written and not added to, or a `&mut`
+    /// parameter and its shadow do not matter before and after.
     Overwrites,
 }
 
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn says_which_shadow_a_field_may_overwrite() {
+    fn says_what_a_field_may_overwrite() {
         let input = |field| {
             quote! {
                 #[rule(fn f(a: &[f64], c: &mut [f64], #[constant] b: &[f64], x: f64))]
@@ -249,18 +250,19 @@ mod tests {
                 }
             }
         };
-        assert_eq!(errors(input(quote!(a))), [""; 0]);
-        let expansion = derive(input(quote!(a))).to_string();
-        syn::parse_str::<syn::File>(&expansion).expect("items");
-        assert!(
-            expansion.contains("fn overwrite") && expansion.contains("fn value_and_pullback"),
-            "{expansion}"
-        );
+        for field in [quote!(a), quote!(c)] {
+            assert_eq!(errors(input(field.clone())), [""; 0]);
+            let expansion = derive(input(field)).to_string();
+            syn::parse_str::<syn::File>(&expansion).expect("items");
+            assert!(
+                expansion.contains("fn overwrite") && expansion.contains("fn value_and_pullback"),
+                "{expansion}"
+            );
+        }
         for (field, expected) in [
-            (quote!(c), "which `c` is not"),
             (quote!(b), "which `b` is not"),
             (quote!(x), "which `x` is not"),
-            (quote!(d), "its active `&` parameters are `a`"),
+            (quote!(d), "its active parameters by reference are `a`, `c`"),
             (quote!(1), "as in `overwrites = a`"),
         ] {
             let errors = errors(input(field));

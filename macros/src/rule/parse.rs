@@ -304,7 +304,7 @@ fn parse_field(
                             "only an active parameter by value has a gradient to leave out, which `{name}` is not: remove this"
                         ),
                         Key::Overwrites => format!(
-                            "only an active `&` parameter has a shadow to write to, which `{name}` is not: remove this"
+                            "only an active parameter by reference is overwritten, which `{name}` is not: remove this"
                         ),
                     },
                 ),
@@ -312,7 +312,7 @@ fn parse_field(
                     let kind = match key {
                         Key::Restores => ["`&mut` parameter", "`&mut` parameters"],
                         Key::Constant => ["active parameter by value", "active parameters by value"],
-                        Key::Overwrites => ["active `&` parameter", "active `&` parameters"],
+                        Key::Overwrites => ["active parameter by reference", "active parameters by reference"],
                     };
                     let fitting = parameters.iter().filter(|p| key.fits(p.mode)).map(|p| format!("`{}`", p.name));
                     let fitting = fitting.collect::<Vec<_>>().join(", ");
@@ -333,7 +333,7 @@ impl Key {
         match self {
             Key::Restores => matches!(mode, Mode::Mut),
             Key::Constant => matches!(mode, Mode::Val),
-            Key::Overwrites => matches!(mode, Mode::Ref),
+            Key::Overwrites => matches!(mode, Mode::Ref | Mode::Mut),
         }
     }
 }
@@ -381,7 +381,7 @@ fn keys(attribute: &Attribute, errors: &mut Errors) -> Vec<(Key, Ident)> {
                     Key::Constant => {
                         "name one parameter of the function that is passed by value, as in `constant = x`"
                     }
-                    Key::Overwrites => "name one `&` parameter of the function, as in `overwrites = a`",
+                    Key::Overwrites => "name one parameter of the function that is passed by reference, as in `overwrites = a`",
                 },
             ),
         }

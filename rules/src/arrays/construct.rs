@@ -23,9 +23,7 @@ impl<T: Entry, S: IntoDimension<Dim: Rank> + Copy + 'static> Operation for from_
     type Kept = Spare<T>;
 
     fn forward(spare: &mut Spare<T>, (shape, s): Args<'_, Self>) -> Array<T, S::Dim> {
-        let mut y = spare.array(shape.into_dimension(), false);
-        y.fill(s);
-        y
+        spare.filled(shape.into_dimension(), false, s)
     }
     fn pullback<'a>(
         _: &mut Spare<T>,
@@ -53,9 +51,7 @@ impl<T: Entry, S: IntoDimension<Dim: Rank> + Copy + 'static> Operation for laid_
     type Kept = Spare<T>;
 
     fn forward(spare: &mut Spare<T>, (shape, by_columns, s): Args<'_, Self>) -> Array<T, S::Dim> {
-        let mut y = spare.array(shape.into_dimension(), by_columns);
-        y.fill(s);
-        y
+        spare.filled(shape.into_dimension(), by_columns, s)
     }
     fn pullback<'a>(
         _: &mut Spare<T>,

@@ -36,6 +36,12 @@ pub trait Kept: Default + Send + HeapSize {
     fn settle(&mut self) {}
     /// Forwards whose pullbacks have not run are forgotten, along with what they returned.
     fn reset(&mut self) {}
+    /// See [`Rule::forgo_output`].
+    fn forgo_output(&mut self) {}
+    /// Gives back the memory.
+    fn shrink(&mut self) {
+        *self = Self::default();
+    }
 }
 
 impl Kept for () {}
@@ -61,7 +67,7 @@ impl<F: Operation> State for Operated<F> {
         self.kept.reset();
     }
     fn shrink(&mut self) {
-        self.kept = F::Kept::default();
+        self.kept.shrink();
     }
     fn pending(&self) -> usize {
         0
@@ -98,6 +104,10 @@ impl<F: Operation> Rule for Operated<F> {
 
     fn forgo(&mut self, parameter: usize) {
         self.forgone |= 1 << parameter;
+    }
+
+    fn forgo_output(&mut self) {
+        self.kept.forgo_output();
     }
 
     #[inline]

@@ -14,11 +14,13 @@ pub struct Spare<T> {
     pending: Vec<usize>,
     /// There will be no other output.
     once: bool,
+    /// What outputs hold does not matter.
+    forgone: bool,
 }
 
 impl<T> Default for Spare<T> {
     fn default() -> Self {
-        Spare { waiting: Vec::new(), pending: Vec::new(), once: false }
+        Spare { waiting: Vec::new(), pending: Vec::new(), once: false, forgone: false }
     }
 }
 
@@ -40,6 +42,12 @@ impl<T: Tangent> Kept for Spare<T> {
     fn reset(&mut self) {
         self.waiting.extend(self.pending.drain(..).rev().map(Vec::with_capacity));
     }
+    fn forgo_output(&mut self) {
+        self.forgone = true;
+    }
+    fn shrink(&mut self) {
+        *self = Spare { forgone: self.forgone, ..Spare::default() };
+    }
 }
 
 impl<T: Tangent> Spare<T> {
@@ -57,6 +65,15 @@ impl<T: Tangent> Spare<T> {
         let elements = self.elements(shape.size());
         Array::from_shape_vec(shape.set_f(by_columns), elements)
             .expect("as many elements as the shape asks for")
+    }
+
+    /// Likewise, filled with `s`, unless what it holds [does not matter](Kept::forgo_output).
+    pub(super) fn filled<D: Rank>(&mut self, shape: D, by_columns: bool, s: T) -> Array<T, D> {
+        let mut array = self.array(shape, by_columns);
+        if !self.forgone {
+            array.fill(s);
+        }
+        array
     }
 
     /// Likewise, with the shape and the layout that `model.map(…)` has: that of the model if it has no gaps, otherwise row by

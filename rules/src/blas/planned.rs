@@ -151,14 +151,14 @@ impl<T: MatrixScalar> Planned<T> {
     }
 
     /// Ȧ += Ċ·Bᵀ and Ḃ += Aᵀ·Ċ, or = instead of += where it is said that a shadow is overwritten, each of them if there is a
-    /// shadow; then Ċ ← 0, and C becomes what was kept, if anything was. All of that, or nothing if there are no kernels for it.
+    /// shadow; then Ċ ← 0, unless C is overwritten, and C becomes what was kept, if anything was. All of that, or nothing if there are no kernels for it.
     ///
     /// # Safety
     /// Shadows overlap no primal, and Ċ not the others. Ȧ and Ḃ may be the same cells.
     #[inline(always)]
     pub(super) unsafe fn gradients(
         &self,
-        (c, dc): (&mut ArrayRef2<T>, Cells<'_, T>),
+        (c, dc, overwrites_c): (&mut ArrayRef2<T>, Cells<'_, T>, bool),
         (a, da, overwrites_a): (&ArrayRef2<T>, Option<Cells<'_, T>>, bool),
         (b, db, overwrites_b): (&ArrayRef2<T>, Option<Cells<'_, T>>, bool),
         kept: &[T],
@@ -195,7 +195,9 @@ impl<T: MatrixScalar> Planned<T> {
                 of_b(size, a, dc, db, copied);
             } else {
                 (kernels.copy)(copied.from, copied.to, copied.len);
-                (kernels.clear)(dc, m * n);
+                if !overwrites_c {
+                    (kernels.clear)(dc, m * n);
+                }
             }
         }
         true

@@ -78,6 +78,8 @@ pub struct MulInto<T: MatrixScalar> {
     overwrites_a: bool,
     #[rule(overwrites = b)]
     overwrites_b: bool,
+    #[rule(overwrites = c)]
+    overwrites_c: bool,
 }
 
 impl<T: MatrixScalar> MulInto<T> {
@@ -101,7 +103,9 @@ impl<T: MatrixScalar> MulInto<T> {
         a: Dual<'_, ArrayRef2<T>>,
         b: Dual<'_, ArrayRef2<T>>,
     ) {
-        let MulInto { old_c, planned, plans: [_, plan_a, plan_b], overwrites_a, overwrites_b } = self;
+        let MulInto { old_c, planned, plans: [_, plan_a, plan_b], .. } = self;
+        let (overwrites_a, overwrites_b, overwrites_c) =
+            (self.overwrites_a, self.overwrites_b, self.overwrites_c);
         // Nothing, where it was forgone.
         let old_c = old_c.take().unwrap_or_default();
         // SAFETY: no shadow overlaps a primal, and the shadow of C none of the others. Those of A and B may be the same
@@ -109,14 +113,17 @@ impl<T: MatrixScalar> MulInto<T> {
         unsafe {
             if let Some(dc) = c.shadow.get() {
                 let (da, db) = (a.shadow.get(), b.shadow.get());
-                let (of_a, of_b) = ((a.value, da, *overwrites_a), (b.value, db, *overwrites_b));
-                if planned.gradients((c.value, dc), of_a, of_b, old_c) {
+                let (of_a, of_b) = ((a.value, da, overwrites_a), (b.value, db, overwrites_b));
+                if planned.gradients((c.value, dc, overwrites_c), of_a, of_b, old_c) {
                     return;
                 }
                 let (a, b, dc) = (Operand::read(a.value), Operand::read(b.value), Operand::cells(dc));
-                let da = da.map(|da| (Operand::cells(da), *overwrites_a));
-                let db = db.map(|db| (Operand::cells(db), *overwrites_b));
+                let da = da.map(|da| (Operand::cells(da), overwrites_a));
+                let db = db.map(|db| (Operand::cells(db), overwrites_b));
                 add_gradients([plan_a, plan_b], [a, b, dc], da, db);
+                if !overwrites_c {
+                    scale(T::ZERO, dc);
+                }
             }
         }
         if !old_c.is_empty() && !planned.restore(c.value, old_c) {
@@ -131,7 +138,7 @@ fn restore_any<T: MatrixScalar>(c: &mut ArrayRef2<T>, old_c: &[T]) {
     unsafe { restore(Operand::write(c), old_c) }
 }
 
-/// *Ȧ += Ċ·Bᵀ*, *Ḃ += Aᵀ·Ċ*, *Ċ ← 0* for A, B and Ċ of any layout; and whether the gradients replace what a shadow holds.
+/// *Ȧ += Ċ·Bᵀ*, *Ḃ += Aᵀ·Ċ* for A, B and Ċ of any layout; and whether the gradients replace what a shadow holds.
 ///
 /// # Safety
 /// As for [`Planned::gradients`].
@@ -150,7 +157,6 @@ unsafe fn add_gradients<T: MatrixScalar>(
         if let Some((db, overwrites)) = db {
             add(plan_b, a.t(), dc, overwrites, db);
         }
-        scale(T::ZERO, dc);
     }
 }
 
