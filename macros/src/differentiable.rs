@@ -20,7 +20,7 @@ use crate::kept::Item;
 use crate::overwriting::{asking, overwriting};
 use crate::parameters::name_patterns;
 use crate::parse::Parser;
-use crate::program::{BODY, Origin, Program, VarId, Variable};
+use crate::program::{BODY, Kind, Origin, Program, VarId, Variable};
 use crate::reverse::{quote_name, reverse};
 use crate::signature::{Passing, Signature, strip};
 use crate::versions;
@@ -254,7 +254,8 @@ pub(crate) fn rule(signature: &Signature, program: &mut Program) -> syn::Result<
         Some(quote!(let #name = #closure;))
     });
     let forward = apart(program, |variable| &variable.name, forward);
-    let pullback = apart(program, |variable| &variable.unique, pullback);
+    let lengths = lengths(program, signature, |variable| &variable.unique);
+    let pullback = apart(program, |variable| &variable.unique, quote!(#lengths #pullback));
     let inits: Vec<_> = reverse.slots.iter().map(|slot| slot.init.clone()).collect();
     let names: Vec<_> = reverse
         .slots
@@ -273,7 +274,8 @@ pub(crate) fn rule(signature: &Signature, program: &mut Program) -> syn::Result<
     });
     let asking = asking(&reverse, both.as_ref()).map(|asking| quote!(.asking(|#slots| { #asking })));
     let both = both.map(|Both { body, .. }| {
-        let body = apart(program, |variable| &variable.name, body);
+        let lengths = self::lengths(program, signature, |variable| &variable.name);
+        let body = apart(program, |variable| &variable.name, quote!(#lengths #body));
         quote!(.fused(|#slots, (#(#primal,)*), (#(#shadows,)*), #seed| { #body }))
     });
     let imports = reverse.imports.iter().map(|(path, alias)| quote!(use #path as #alias;));
@@ -289,6 +291,20 @@ pub(crate) fn rule(signature: &Signature, program: &mut Program) -> syn::Result<
         #both
         #overwriting
     })
+}
+
+/// The shadows of slices, each as long as its slice: with that known, the optimiser asks for one of two indices that are the same.
+fn lengths(program: &Program, signature: &Signature, name: impl Fn(&Variable) -> &Ident) -> TokenStream {
+    let parameters = signature.parameters.iter().zip(&program.parameters);
+    parameters
+        .filter_map(|(parameter, id)| {
+            let variable = &program.variables[(*id)?];
+            let numbers = variable.kind == Kind::Sequence(Box::new(Kind::Float));
+            let slice = variable.origin == Origin::Shared && matches!(parameter.ty, syn::Type::Slice(_));
+            let (name, shadow) = (name(variable), &variable.shadow);
+            (variable.active && numbers && slice).then(|| quote!(let #shadow = #shadow.as_long_as(#name);))
+        })
+        .collect()
 }
 
 /// `body` as a closure of the parameters that are references, called with these: to the optimiser they then are what they are to the

@@ -150,6 +150,17 @@ impl<V: Copy> Shadow<V> {
     }
 }
 
+impl<'a, C> Shadow<&'a [C]> {
+    /// The shadow of `primal`, of which it has the length.
+    ///
+    /// # Panics
+    /// If it is shorter.
+    #[inline(always)]
+    pub fn as_long_as<T>(self, primal: &[T]) -> Self {
+        self.map(|cells| &cells[..primal.len()])
+    }
+}
+
 /// In the place of a shadow, for an argument that has none.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Ignored;
