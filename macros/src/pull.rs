@@ -71,12 +71,18 @@ impl Reverse<'_> {
                     }
                     Op::Mul if both && self.same_variable(*left, *right) => {
                         let factor = self.value(*left, at);
-                        let d = match !program.generic() || program.dual {
-                            true if self.of_seed(&d) => quote!(__pb::by_seed(2.0 * #d, #factor)),
-                            true => quote!(2.0 * #d * #factor),
-                            false => quote!((#d + #d) * #factor),
+                        let d = self.twice(&d, &factor);
+                        self.pull(*left, &d, at);
+                    }
+                    Op::Mul if both && let Some(factor) = self.square_within(*left, *right) => {
+                        // c·x²: twice c·x for x, and x² for c.
+                        let (c, x) = (self.value(factor, at), self.value(*right, at));
+                        let of_x = match active(factor) {
+                            true => self.twice(&d, &quote!((#c * #x))),
+                            false => self.twice(&Cotangent::term(quote!(#c * #d)), &x),
                         };
-                        self.pull(*left, &Cotangent::term(d), at);
+                        self.pull(*right, &of_x, at);
+                        self.pull(factor, &Cotangent::term(quote!(#d * (#x * #x))), at);
                     }
                     Op::Mul => {
                         let by_seed = both && self.of_seed(&d);
@@ -210,6 +216,34 @@ impl Reverse<'_> {
         let given = literal.fields.iter().map(|(member, _)| member);
         self.emit(quote!(let mut #others = #d; #(__pb::clear_part(&mut #others.#given);)*));
         self.pull_root(rest, Some(Cotangent::atom(quote!(#others))), at);
+    }
+
+    /// 2·d·factor
+    fn twice(&self, d: &Cotangent, factor: &TokenStream) -> Cotangent {
+        Cotangent::term(match !self.program.generic() || self.program.dual {
+            true if self.of_seed(d) => quote!(__pb::by_seed(2.0 * #d, #factor)),
+            true => quote!(2.0 * #d * #factor),
+            false => quote!((#d + #d) * #factor),
+        })
+    }
+
+    /// What else `left * right` is a product of if it has the variable `right` twice: `c` in `c * x * x`.
+    fn square_within(&self, left: ExprId, right: ExprId) -> Option<ExprId> {
+        let program = self.program;
+        if self.has_calls_at_once(left) {
+            return None;
+        }
+        let product = program.peel(left);
+        match program.exprs[product].kind {
+            ExprKind::Binary { .. } if program.by_rule(product) => None,
+            ExprKind::Binary { op: Op::Mul, left, right: last } if self.same_variable(last, right) => {
+                Some(left)
+            }
+            ExprKind::Binary { op: Op::Mul, left, right: last } if self.same_variable(left, right) => {
+                Some(last)
+            }
+            _ => None,
+        }
     }
 
     /// `x * x`, of floats.
