@@ -51,6 +51,7 @@ __pb::derived::<
         __pb::apart1(
             p,
             |p| {
+                let d_p = d_p.as_long_as(p);
                 let mut d_scale = 0.0;
                 let scale = k * k;
                 let cells = __pb::shadow_of(&scale, &mut d_scale);

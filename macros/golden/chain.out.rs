@@ -23,6 +23,7 @@ __pb::derived::<
             __pb::apart1(
                 x,
                 |x| {
+                    let d_x = d_x.as_long_as(x);
                     let mut d_total_1 = d;
                     let set = fresh.get();
                     d_x.clear_around(set, 0..x.len());
@@ -39,6 +40,7 @@ __pb::derived::<
         __pb::apart1(
             x,
             |x| {
+                let d_x = d_x.as_long_as(x);
                 let x = x;
                 let mut total = -0.0;
                 let mut d_total_1 = d;

@@ -47,6 +47,7 @@ __pb::derived::<
             __pb::apart1(
                 anomalies,
                 |anomalies| {
+                    let d_anomalies = d_anomalies.as_long_as(anomalies);
                     let mut d_total = d;
                     let mut d_eccentricity = 0.0;
                     for (i, (e_1_out, zero_residual)) in stack
@@ -153,6 +154,7 @@ __pb::derived::<
         __pb::apart1(
             anomalies,
             |anomalies| {
+                let d_anomalies = d_anomalies.as_long_as(anomalies);
                 let anomalies = anomalies;
                 let eccentricity = eccentricity;
                 let mut total = 0.0;

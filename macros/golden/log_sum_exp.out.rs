@@ -44,6 +44,7 @@ __pb::derived::<
             __pb::apart1(
                 x,
                 |x| {
+                    let d_x = d_x.as_long_as(x);
                     let mut d_m = d;
                     let mut d_s = s_out.ln_pullback(|| s_out.ln(), d);
                     let set = fresh.get();

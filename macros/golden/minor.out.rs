@@ -55,6 +55,7 @@ __pb::derived::<
             __pb::apart1(
                 a,
                 |a| {
+                    let d_a = d_a.as_long_as(a);
                     let first = row * ell + columns.trailing_zeros() as usize;
                     if row + 1 == ell {
                         d_a.accumulate(|d| &d[first], d);
@@ -93,6 +94,7 @@ __pb::derived::<
         __pb::apart1(
             a,
             |a| {
+                let d_a = d_a.as_long_as(a);
                 let a = a;
                 let ell = ell;
                 let row = row;

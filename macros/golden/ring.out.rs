@@ -53,6 +53,7 @@ __pb::derived::<
             u,
             next,
             |u, next| {
+                let d_u = d_u.as_long_as(u);
                 let n = u.len();
                 let mut d_rate = 0.0;
                 match branch {

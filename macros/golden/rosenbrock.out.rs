@@ -24,6 +24,7 @@ __pb::derived::<
             __pb::apart1(
                 x,
                 |x| {
+                    let d_x = d_x.as_long_as(x);
                     let mut d_total = d;
                     let set = fresh.get();
                     d_x.clear_around(
@@ -33,9 +34,7 @@ __pb::derived::<
                     let mut carry = 0.0;
                     for i in 0..x.len() - 1 {
                         let a = x[i + 1] - x[i] * x[i];
-                        let mut d_a = d_total * a * 100.0;
-                        let t = 100.0 * a;
-                        d_a += d_total * t;
+                        let mut d_a = 2.0 * 100.0 * d_total * a;
                         let b = 1.0 - x[i];
                         let mut d_b = 2.0 * d_total * b;
                         let mut sum = -d_b;
@@ -57,6 +56,7 @@ __pb::derived::<
         __pb::apart1(
             x,
             |x| {
+                let d_x = d_x.as_long_as(x);
                 let x = x;
                 let mut total = 0.0;
                 let mut d_total = d;
@@ -71,9 +71,7 @@ __pb::derived::<
                     let a = x[i + 1] - x[i] * x[i];
                     let b = 1.0 - x[i];
                     total += 100.0 * a * a + b * b;
-                    let mut d_a = d_total * a * 100.0;
-                    let t = 100.0 * a;
-                    d_a += d_total * t;
+                    let mut d_a = 2.0 * 100.0 * d_total * a;
                     let mut d_b = 2.0 * d_total * b;
                     let mut sum = -d_b;
                     let mut sum_2 = d_a;

@@ -32,6 +32,7 @@ __pb::derived::<
                 u,
                 next,
                 |u, next| {
+                    let d_u = d_u.as_long_as(u);
                     let mut d_k = 0.0;
                     let set = fresh.get();
                     let mut near = __pb::Near::<_, 3usize>::new();
@@ -76,31 +77,29 @@ __pb::derived::<
                             sum += 2.0 * d_5 * u_row_2[lane];
                             let d_6 = -d_2;
                             let d_7 = d_6 * slope;
-                            let mut d_bend = d_7 * bend * 0.1;
-                            let t_4 = 0.1 * bend;
-                            d_bend += d_7 * t_4;
-                            let t_5 = t_4 * bend;
-                            let mut d_slope = d_6 * t_5;
+                            let mut d_bend = 2.0 * 0.1 * d_7 * bend;
+                            let t_4 = 0.1 * bend * bend;
+                            let mut d_slope = d_6 * t_4;
                             d_bend += d_flux * viscosity;
                             let mut d_viscosity = d_flux * bend;
                             let d_8 = -d_flux;
                             let d_9 = d_8 * u_row_2[lane];
                             d_slope += 2.0 * d_9 * slope;
-                            let t_6 = slope * slope;
-                            sum += d_8 * t_6;
+                            let t_5 = slope * slope;
+                            sum += d_8 * t_5;
                             let mut d_left = d_bend;
                             sum += -d_bend * 2.0;
                             let mut d_right = d_bend;
-                            let t_7 = slope * slope + 0.01;
-                            let d_10 = t_7.sqrt_pullback(|| t_7.sqrt(), d_viscosity);
+                            let t_6 = slope * slope + 0.01;
+                            let d_10 = t_6.sqrt_pullback(|| t_6.sqrt(), d_viscosity);
                             d_slope += 2.0 * d_10 * slope;
-                            let t_8 = u_row_2[lane] - 0.3;
-                            let d_11 = d_reaction * t_8;
-                            let t_9 = 1.0 - u_row_2[lane];
-                            sum += d_11 * t_9;
+                            let t_7 = u_row_2[lane] - 0.3;
+                            let d_11 = d_reaction * t_7;
+                            let t_8 = 1.0 - u_row_2[lane];
+                            sum += d_11 * t_8;
                             sum += -d_11 * u_row_2[lane];
-                            let t_10 = u_row_2[lane] * t_9;
-                            sum += d_reaction * t_10;
+                            let t_9 = u_row_2[lane] * t_8;
+                            sum += d_reaction * t_9;
                             d_right += d_slope;
                             d_left += -d_slope;
                             let mut sum_3 = d_right;

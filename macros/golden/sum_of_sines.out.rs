@@ -22,6 +22,7 @@ __pb::derived::<
             __pb::apart1(
                 x,
                 |x| {
+                    let d_x = d_x.as_long_as(x);
                     let mut d_total = d;
                     let set = fresh.get();
                     d_x.clear_around(set, 0..x.len());
@@ -38,6 +39,7 @@ __pb::derived::<
         __pb::apart1(
             x,
             |x| {
+                let d_x = d_x.as_long_as(x);
                 let x = x;
                 let mut total = 0.0;
                 let mut d_total = d;

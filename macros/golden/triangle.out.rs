@@ -31,6 +31,8 @@ __pb::derived::<
             l,
             x,
             |l, x| {
+                let d_l = d_l.as_long_as(l);
+                let d_x = d_x.as_long_as(x);
                 let mut d_total = 2.0 * d * total_out;
                 let mut k_back = k_out;
                 for i in (0..x.len()).rev() {

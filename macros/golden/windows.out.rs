@@ -23,6 +23,7 @@ __pb::derived::<
             __pb::apart1(
                 x,
                 |x| {
+                    let d_x = d_x.as_long_as(x);
                     let mut d_total = d;
                     let set = fresh.get();
                     d_x.clear_around(
@@ -54,6 +55,7 @@ __pb::derived::<
         __pb::apart1(
             x,
             |x| {
+                let d_x = d_x.as_long_as(x);
                 let x = x;
                 let mut total = 0.0;
                 let mut d_total = d;

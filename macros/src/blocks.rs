@@ -6,17 +6,23 @@
 //!
 //! It takes iterations that are formulas: arithmetic on numbers and on elements at fixed distances from the index. Since each block has
 //! to be begun and ended, they have to be long ones, unless the values of functions are kept, which takes longer.
+//!
+//! An iteration may also hand a few numbers on to the next, as the steps of a differential equation do; see [`crate::recurrence`]. Blocks
+//! run backward then, and each of them in three loops: derivatives in vectors, the gradients of these numbers one after the other, and
+//! in vectors again what goes to everything else.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::Ident;
 
+use crate::chain::Chain;
 use crate::fusion::{added_to, read_in};
 use crate::kept::Item;
 use crate::kind::reused_method;
 use crate::program::*;
+use crate::recurrence::LONG;
 use crate::reverse::{Level, Reverse};
 use crate::rows::{Holder, Row, same_before};
 use crate::stencil::{WIDEST, shifted};
@@ -24,6 +30,9 @@ use crate::sweep::bounds;
 
 /// The operations that an iteration takes at least for blocks to pay, as measured where vectors have two elements.
 const LEAST_WORK: usize = 24;
+
+/// How many numbers iterations may hand on: there are that many derivatives of everything.
+const WIDEST_STATE: usize = 3;
 
 /// How a loop runs block by block.
 #[derive(Clone)]
@@ -34,40 +43,76 @@ pub(crate) struct Blocks {
     pub(crate) len: Ident,
     /// The number of an iteration within the block.
     pub(crate) lane: Ident,
+    /// The numbers that iterations hand on.
+    pub(crate) carried: Vec<VarId>,
+    /// They pay if there are many iterations.
+    pub(crate) if_many: bool,
 }
 
 impl Blocks {
+    /// Iterations hand numbers on.
+    pub(crate) fn in_turn(&self) -> bool {
+        !self.carried.is_empty()
+    }
+
     /// The loop, of which `rows` stand before a block, and `after` behind one. What iterations have kept is on a stack, if at all.
     pub(crate) fn run(
         &self,
-        (index, range): (&Ident, &TokenStream),
+        (index, range): (Option<&Ident>, &TokenStream),
         residuals: Option<(Ident, TokenStream)>,
         rows: &TokenStream,
-        body: &TokenStream,
+        (chain, body): (Option<Chain>, &TokenStream),
         after: &TokenStream,
     ) -> TokenStream {
-        let Blocks { first, len, lane } = self;
+        let Blocks { first, len, lane, .. } = self;
         let (kept, row) = (Program::fresh("kept"), Program::fresh("kept_row"));
+        let backward = chain.is_some();
+        let take = match backward {
+            true => quote!((#kept, #row) = #kept.split_at(#kept.len() - #len);),
+            false => quote!((#row, #kept) = #kept.split_at(#len);),
+        };
         let (start, take, residual) = match residuals {
             Some((stack, pattern)) => (
                 quote!(let #kept = #stack.all(&(#range)); let mut #kept = #kept.as_slice();),
-                quote!(let #row; (#row, #kept) = #kept.split_at(#len);),
+                quote!(let #row; #take),
                 quote!(let #pattern = #row[#lane];),
             ),
             None => Default::default(),
         };
-        quote! {
-            #start
-            for (#first, #len) in __pb::blocks(#range) {
-                #take
-                #rows
-                for #lane in 0..#len {
-                    let #index = #first + #lane;
-                    #residual
-                    #body
+        let (range, index) = match index {
+            Some(index) => (range.clone(), quote!(let #index = #first + #lane;)),
+            None => (quote!(0..__pb::count(#range)), TokenStream::new()),
+        };
+        match chain {
+            Some(Chain { before, derivatives, step }) => quote! {
+                #start
+                #before
+                for (#first, #len) in __pb::blocks_backward(#range) {
+                    #take
+                    #rows
+                    for #lane in 0..#len {
+                        #index
+                        #residual
+                        #derivatives
+                    }
+                    for #lane in (0..#len).rev() { #step }
+                    for #lane in 0..#len { #body }
+                    #after
                 }
-                #after
-            }
+            },
+            None => quote! {
+                #start
+                for (#first, #len) in __pb::blocks(#range) {
+                    #take
+                    #rows
+                    for #lane in 0..#len {
+                        #index
+                        #residual
+                        #body
+                    }
+                    #after
+                }
+            },
         }
     }
 }
@@ -80,24 +125,60 @@ impl Reverse<'_> {
         if !open || program.generic() || program.dual || f.strategy.is_some() || program.left_early(f.body) {
             return None;
         }
-        let index = program.counter(f)?;
         let known = bounds(program, f).is_some()
             && same_before(program, f.range, before, before)
             && self.replayable(f.range, before, self.top());
-        let formula = Formula::of(program, f.body, index, self.keeping.reuses(f.body)).filter(|_| known)?;
-        formula.pays().then(|| Blocks {
+        let carried = program.carried(f.body).unwrap_or_default();
+        let index = program.counter(f);
+        if !known || index != f.index || carried.is_empty() && index.is_none() {
+            return None;
+        }
+        let (reuses, in_turn) = (self.keeping.reuses(f.body), !carried.is_empty());
+        let formula = Formula::of(program, f.body, index, (reuses, in_turn))?;
+        let (pays, if_many) = match in_turn {
+            true => (formula.pays_in_turn(&carried), true),
+            false => (formula.sums() && formula.pays(), !formula.is_long()),
+        };
+        let mut in_row = |(place, at): &(Place, At)| {
+            index.is_some_and(|index| self.row_of_blocks(place, index, (at, before)).is_some())
+        };
+        let pays = pays && formula.in_rows.iter().all(&mut in_row);
+        pays.then(|| Blocks {
             first: self.kept.fresh("first"),
             len: self.kept.fresh("len"),
             lane: self.kept.fresh("lane"),
+            carried,
+            if_many,
         })
+    }
+
+    /// The part of an array in which a loop that stands at `before` goes through a row, and where that starts.
+    fn row_of_blocks(
+        &mut self,
+        place: &Place,
+        index: VarId,
+        (at, before): (&At, &At),
+    ) -> Option<(TokenStream, TokenStream)> {
+        let (program, level) = (self.program, self.level_of(before.block));
+        let (around, start) = program.row(place, index)?;
+        if start
+            .is_some_and(|start| !same_before(program, start, at, before) || !self.free(start, before, level))
+        {
+            return None;
+        }
+        let part = self.part_of_row(&around, before, level + 1)?;
+        let start = start.map(|start| self.text(start, before, level));
+        Some((part, start.unwrap_or_default()))
     }
 }
 
 impl Reverse<'_> {
-    /// The block, of which the formula has been undone, keeps nothing but values of methods.
-    pub(crate) fn keeps_values_alone(&self, body: BlockId) -> bool {
+    /// The block, of which the formula has been undone, keeps nothing that blocks could not go through: values of methods, and what
+    /// the iterations hand on.
+    pub(crate) fn keeps_numbers_alone(&self, body: BlockId, blocks: &Blocks) -> bool {
         let items = self.kept.items(body);
         items.is_empty()
+            || blocks.in_turn()
             || self.keeping.reuses(body) && items.iter().all(|(item, _)| matches!(item, Item::Value(_)))
     }
 
@@ -109,10 +190,17 @@ impl Reverse<'_> {
         holder: Holder,
     ) -> Option<(Ident, TokenStream)> {
         let Level { index, rows, .. } = &self.levels[level];
-        let (index, Blocks { first, len, lane }) = ((*index)?, rows.blocks.clone()?);
-        let [Projection::Index(position)] = place.projections[..] else { return None };
-        let start = shifted(quote!(#first), self.program.offset(position, index)?);
-        let row = Row { part: TokenStream::new(), start, count: quote!(#len) };
+        let (index, Blocks { first, len, lane, .. }) = ((*index)?, rows.blocks.clone()?);
+        let (part, start) = match self.program.near(place, index) {
+            Some(offset) => (TokenStream::new(), shifted(quote!(#first), offset)),
+            None => {
+                let before = rows.before.clone();
+                let (part, start) = self.row_of_blocks(place, index, (&before, &before))?;
+                let start = if start.is_empty() { quote!(#first) } else { quote!(#start + #first) };
+                (part, start)
+            }
+        };
+        let row = Row { part, start, count: quote!(#len) };
         Some((self.row_of(place.base, level, holder, row), quote!(#lane)))
     }
 
@@ -135,24 +223,31 @@ impl Reverse<'_> {
 struct Formula<'p> {
     program: &'p Program,
     body: BlockId,
-    index: VarId,
+    index: Option<VarId>,
     /// The active arrays that it reads, and the distances from the index.
     offsets: BTreeMap<VarId, BTreeSet<i64>>,
     /// The active numbers from outside that it reads.
     common: BTreeSet<VarId>,
     /// The index is one of arrays, and so a `usize`.
     indexes: bool,
-    /// Its operations on active numbers.
-    work: usize,
     /// Methods whose values are kept may occur, and do.
     reuses: bool,
     reused: bool,
-    /// The arrays that it writes to, by what they share memory with, and the distance of the element.
-    written: BTreeMap<VarId, i64>,
+    /// Iterations hand numbers on: any methods may occur.
+    in_turn: bool,
+    /// The arrays that it writes to, by what they share memory with, and the distance of the element, or the start of the row.
+    written: BTreeMap<VarId, String>,
+    /// The elements of rows that it reads and writes.
+    in_rows: Vec<(Place, At)>,
 }
 
 impl<'p> Formula<'p> {
-    fn of(program: &'p Program, body: BlockId, index: VarId, reuses: bool) -> Option<Self> {
+    fn of(
+        program: &'p Program,
+        body: BlockId,
+        index: Option<VarId>,
+        (reuses, in_turn): (bool, bool),
+    ) -> Option<Self> {
         let mut formula = Formula {
             program,
             body,
@@ -160,36 +255,81 @@ impl<'p> Formula<'p> {
             offsets: BTreeMap::new(),
             common: BTreeSet::new(),
             indexes: false,
-            work: 0,
             reuses,
             reused: false,
+            in_turn,
             written: BTreeMap::new(),
+            in_rows: Vec::new(),
         };
         let block = &program.blocks[body];
-        (block.value.is_none() && block.statements.iter().all(|s| formula.statement(s))).then_some(())?;
+        let all = block.value.is_none() && block.statements.iter().all(|s| formula.statement(s));
+        all.then_some(formula)
+    }
+
+    /// All that happens to numbers from outside is that something is added.
+    fn sums(&self) -> bool {
+        let (program, body) = (self.program, self.body);
         let numbers: Vec<VarId> =
             program.written(body).into_iter().filter(|id| !program.variables[*id].memory).collect();
-        let summed = added_to(program, &[body], &numbers) && !read_in(program, &[body], &numbers);
-        summed.then_some(formula)
+        added_to(program, &[body], &numbers) && !read_in(program, &[body], &numbers)
+    }
+
+    /// It takes long enough for blocks to pay where there are few iterations, too.
+    fn is_long(&self) -> bool {
+        self.program.operations(self.body) >= LEAST_WORK || self.reused
     }
 
     /// There is something that the loop would have to do one after the other.
     fn pays(&self) -> bool {
         let wide = |offsets: &BTreeSet<i64>| offsets.last().zip(offsets.first()).map_or(0, |(m, l)| m - l);
-        let widths: Vec<i64> = self.offsets.values().map(wide).collect();
+        let widest = self.offsets.values().map(wide).max().unwrap_or(0);
         self.indexes
-            && (self.work >= LEAST_WORK || self.reused)
-            && widths.iter().all(|width| *width <= WIDEST)
-            && (widths.iter().any(|width| *width > 0) || !self.common.is_empty())
+            && widest <= WIDEST
+            && match widest {
+                0 => !self.common.is_empty(),
+                _ => self.is_long(),
+            }
+    }
+
+    /// The iterations, which hand `carried` on, take long enough, and there is not too much to be computed of each.
+    fn pays_in_turn(&self, carried: &[VarId]) -> bool {
+        let (program, body) = (self.program, self.body);
+        let state = carried.iter().filter(|id| read_in(program, &[body], &[**id])).count();
+        let mentioned = |index| {
+            program
+                .roots(body)
+                .into_iter()
+                .flat_map(|root| program.tree(root))
+                .any(|e| program.mentions(e, index))
+        };
+        program.operations(body) >= LONG
+            && state <= WIDEST_STATE
+            && self.written.is_empty()
+            && program.hands_on_numbers_alone(body)
+            && self.offsets.values().all(|offsets| offsets.len() == 1)
+            && (self.indexes || !self.index.is_some_and(mentioned))
     }
 
     fn statement(&mut self, statement: &Statement) -> bool {
+        let rows = self.in_rows.len();
+        let is_formula = self.is_formula(statement);
+        for (_, at) in &mut self.in_rows[rows..] {
+            at.clone_from(&statement.before);
+        }
+        is_formula
+    }
+
+    fn is_formula(&mut self, statement: &Statement) -> bool {
         match &statement.kind {
             StatementKind::Let(l) => {
-                matches!(l.variables[..], [Some(_)])
-                    && !l.tuple
+                let parts = match l.init.map(|init| &self.program.exprs[init].kind) {
+                    Some(ExprKind::Tuple(elements)) if l.tuple => elements.clone(),
+                    Some(_) if !l.tuple => l.init.into_iter().collect(),
+                    _ => return false,
+                };
+                l.variables.iter().all(Option::is_some)
                     && l.aliases.is_empty()
-                    && l.init.is_some_and(|init| self.expr(init))
+                    && parts.into_iter().all(|part| self.expr(part))
             }
             StatementKind::Assign(assign) => self.assign(assign),
             StatementKind::Opaque(_) => true,
@@ -206,24 +346,20 @@ impl<'p> Formula<'p> {
         if place.projections.is_empty() {
             return !program.variables[place.base].memory;
         }
-        let Some(offset) = self.offset(place) else { return false };
+        let Some(element) = self.element(place) else { return false };
         let storage = program.variables[place.base].storage;
-        self.indexes = true;
-        sum && program.is_flat(place.base) && *self.written.entry(storage).or_insert(offset) == offset
+        sum && program.is_flat(place.base)
+            && *self.written.entry(storage).or_insert(element.clone()) == element
     }
 
     fn expr(&mut self, e: ExprId) -> bool {
         let program = self.program;
-        let operation = matches!(
-            program.exprs[e].kind,
-            ExprKind::Binary { .. } | ExprKind::Method { .. } | ExprKind::Neg(_)
-        );
-        self.work += usize::from(operation && program.exprs[e].active);
         match &program.exprs[e].kind {
             ExprKind::Constant(constant) => {
                 let number = |id: &VarId| {
                     let variable = &program.variables[*id];
-                    !variable.memory && !variable.by_reference() || !constant.reads.contains(id)
+                    let given = self.in_turn && variable.origin == Origin::Shared;
+                    given || !variable.memory && !variable.by_reference() || !constant.reads.contains(id)
                 };
                 constant.pure && constant.aliases.is_empty() && constant.mentions.iter().all(number)
             }
@@ -235,7 +371,7 @@ impl<'p> Formula<'p> {
             ExprKind::Method { receiver, name, args } => {
                 let reused = self.reuses && reused_method(&name.to_string());
                 self.reused |= reused;
-                (name == "sqrt" || name == "recip" || name == "mul_add" || reused)
+                (name == "sqrt" || name == "recip" || name == "mul_add" || reused || self.in_turn)
                     && self.expr(*receiver)
                     && args.iter().all(|arg| self.expr(*arg))
             }
@@ -254,19 +390,41 @@ impl<'p> Formula<'p> {
             }
             return true;
         }
-        let Some(offset) = self.offset(place) else { return false };
-        self.indexes = true;
+        if self.element(place).is_none() {
+            return false;
+        }
         if variable.active {
-            self.offsets.entry(place.base).or_default().insert(offset);
+            let offset = self.index.and_then(|index| self.program.near(place, index));
+            self.offsets.entry(place.base).or_default().insert(offset.unwrap_or(0));
         }
         variable.has_rows()
     }
 
-    /// How far an element is from the index.
-    fn offset(&self, place: &Place) -> Option<i64> {
+    /// How far an element is from the index, or where its row starts.
+    fn element(&mut self, place: &Place) -> Option<String> {
+        let (program, index) = (self.program, self.index?);
+        if program.kind_of_place(place) != Kind::Float {
+            return None;
+        }
+        let element = match program.near(place, index) {
+            Some(offset) => offset.to_string(),
+            None => {
+                let (_, start) = program.row(place, index)?;
+                self.in_rows.push((place.clone(), At::default()));
+                start
+                    .map(|start| program.exprs[start].syntax.to_token_stream().to_string())
+                    .unwrap_or_default()
+            }
+        };
+        self.indexes = true;
+        Some(element)
+    }
+}
+
+impl Program {
+    /// How far an element of an array is from the index.
+    fn near(&self, place: &Place, index: VarId) -> Option<i64> {
         let [Projection::Index(position)] = place.projections[..] else { return None };
-        let number = self.program.kind_of_place(place) == Kind::Float;
-        let frozen = self.program.frozen.contains_key(&position);
-        (number && !frozen).then(|| self.program.offset(position, self.index))?
+        (!self.frozen.contains_key(&position)).then(|| self.offset(position, index))?
     }
 }

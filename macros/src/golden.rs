@@ -107,6 +107,16 @@ fn triangle() {
     check("triangle");
 }
 
+#[test]
+fn logistic() {
+    check("logistic");
+}
+
+#[test]
+fn predators() {
+    check("predators");
+}
+
 /// What errors say, in code that is refused.
 #[cfg(feature = "nalgebra")]
 struct Messages(Vec<String>);

@@ -7,6 +7,7 @@ use quote::quote;
 use syn::Ident;
 
 use crate::blocks::Blocks;
+use crate::chain::Chain;
 use crate::checkpoint::Segmented;
 use crate::counts::Count;
 use crate::gather::Hoisted;
@@ -24,6 +25,8 @@ struct Undone {
     counting: TokenStream,
     /// What stands before each block of a loop that runs in blocks.
     rows: TokenStream,
+    /// The parts of a block but for `body`, if its iterations hand numbers on.
+    chain: Option<Chain>,
 }
 
 impl Reverse<'_> {
@@ -34,14 +37,34 @@ impl Reverse<'_> {
         let at = &statement.before;
         let counts = if f.strategy.is_none() { self.counts(f.body, statement) } else { Vec::new() };
         let blocks = if counts.is_empty() { self.blocks(f, at) } else { None };
-        let Undone { body, stencil, hoisted, counting, rows } =
+        let if_many = blocks.as_ref().is_some_and(|blocks| blocks.if_many);
+        let whole = self.undone(f, statement, counts, blocks);
+        if !if_many || whole.is_empty() {
+            return self.emit(whole);
+        }
+        // Few iterations do not fill vectors, and there are more derivatives than an iteration by itself asks for.
+        let plain = self.undone(f, statement, Vec::new(), None);
+        let range = self.text(f.range, at, self.top());
+        self.emit(quote!(if __pb::are_few(#range) { #plain } else { #whole }));
+    }
+
+    /// The code that undoes a loop, in `blocks` or not.
+    fn undone(
+        &mut self,
+        f: &For,
+        statement: &Statement,
+        counts: Vec<Count>,
+        blocks: Option<Blocks>,
+    ) -> TokenStream {
+        let at = &statement.before;
+        let Undone { body, stencil, hoisted, counting, rows, chain } =
             self.undo_iteration(f, at, counts, blocks.clone());
-        if blocks.is_some() && !self.keeps_values_alone(f.body) {
+        if blocks.as_ref().is_some_and(|blocks| !self.keeps_numbers_alone(f.body, blocks)) {
             self.missed |= self.unblocked.insert(f.body);
         }
-        if body.is_empty() && self.kept.is_empty(f.body) {
+        if body.is_empty() && chain.is_none() && self.kept.is_empty(f.body) {
             let Hoisted { before, after } = hoisted;
-            return self.emit(quote!(#before #after));
+            return quote!(#before #after);
         }
         let level = self.top();
         let early = self.program.left_early(f.body);
@@ -53,11 +76,12 @@ impl Reverse<'_> {
         };
         if let (Some(Strategy::Checkpoint(placement)), false) = (f.strategy, self.kept.is_empty(f.body)) {
             let range = Some((&f.pattern, range));
-            return self.undo_segments(
+            self.undo_segments(
                 &Segmented { body: f.body, placement, range, index: f.index },
                 statement,
                 &body,
             );
+            return TokenStream::new();
         }
         let pattern = match f.index {
             Some(index) => {
@@ -69,16 +93,17 @@ impl Reverse<'_> {
         let bounds = syn::parse2::<syn::ExprRange>(range.clone()).ok().filter(|_| !early);
         let ascending = bounds.is_some() && counting.is_empty() && self.in_any_order(f, at);
         let fresh = self.set_by(&stencil, f.body, bounds.as_ref(), &[&hoisted.before, &body]);
-        if let (Some(blocks), Some(bounds), Some(index)) = (&blocks, &bounds, f.index) {
+        if let (Some(blocks), Some(bounds)) = (&blocks, &bounds) {
             let bounds = ends_of(bounds).expect("written out");
             let moves = stencil.finish_blocks(self.program, blocks, bounds, &fresh, &mut self.kept);
             let Moves { before, within, block, after } = moves;
-            let index = &self.program.variables[index].unique;
+            let index = f.index.map(|index| &self.program.variables[index].unique);
             let residuals =
                 (!self.kept.is_empty(f.body)).then(|| (self.stack(statement.id), self.kept.pattern(f.body)));
-            let whole = blocks.run((index, &range), residuals, &rows, &quote!(#body #within), &block);
+            let whole =
+                blocks.run((index, &range), residuals, &rows, (chain, &quote!(#body #within)), &block);
             let Hoisted { before: copies, after: back } = hoisted;
-            return self.emit(quote!(#before #copies #whole #after #back));
+            return quote!(#before #copies #whole #after #back);
         }
         let moves = self.finish(stencil, f, bounds.as_ref(), ascending, &fresh);
         let range = match bounds {
@@ -102,9 +127,7 @@ impl Reverse<'_> {
                 (quote!((#pattern, #residual)), quote!(#stack.#unwind(#range)))
             }
         };
-        self.emit(
-            quote!(#counting #reach #before #sums for #pattern in #range { #body #within } #after #totals),
-        );
+        quote!(#counting #reach #before #sums for #pattern in #range { #body #within } #after #totals)
     }
 
     pub(crate) fn undo_fused(&mut self, f: &For, at: &At) {
@@ -139,8 +162,7 @@ impl Reverse<'_> {
 
     /// One iteration of a loop, undone; what it adds to elements near the index is gathered.
     fn undo_iteration(&mut self, f: &For, at: &At, counts: Vec<Count>, blocks: Option<Blocks>) -> Undone {
-        let in_blocks = blocks.is_some();
-        let (rows, swept) = (self.rows(f, at, blocks), self.swept_by(f, at));
+        let (rows, swept) = (self.rows(f, at, blocks.clone()), self.swept_by(f, at));
         self.open(f.body, true);
         // The stencil of a loop that goes on from checkpoints would have to be carried across these.
         self.levels.last_mut().expect("just opened").index =
@@ -150,7 +172,7 @@ impl Reverse<'_> {
         self.levels.last_mut().expect("just opened").counts = counts;
         self.levels.last_mut().expect("just opened").counter =
             f.index.map(|index| (index, f.range, at.clone()));
-        self.undo_block(f.body, None);
+        let chain = self.undo_body(f.body, blocks.as_ref());
         let facts = self.facts();
         let level = self.levels.last_mut().expect("opened above");
         let (stencil, counts) = (std::mem::take(&mut level.stencil), std::mem::take(&mut level.counts));
@@ -162,7 +184,7 @@ impl Reverse<'_> {
         let top = self.top();
         let rows = std::mem::take(&mut self.levels[top].rows);
         let body = self.close();
-        let rows = if in_blocks {
+        let rows = if blocks.is_some() {
             rows.out
         } else {
             self.emit(rows.out);
@@ -171,7 +193,7 @@ impl Reverse<'_> {
         let (before, after) = self.bring_back(f, at);
         hoisted.before.extend(before);
         hoisted.after.extend(after);
-        Undone { body, stencil, hoisted, counting: self.counting(counts), rows }
+        Undone { body, stencil, hoisted, counting: self.counting(counts), rows, chain }
     }
 
     fn finish(
@@ -192,7 +214,7 @@ impl Reverse<'_> {
         let counts = if w.strategy.is_none() { self.counts(w.body, statement) } else { Vec::new() };
         self.open(w.body, true);
         self.levels.last_mut().expect("just opened").counts = counts;
-        self.undo_block(w.body, None);
+        self.undo_body(w.body, None);
         let counts = std::mem::take(&mut self.levels.last_mut().expect("opened above").counts);
         let body = self.close();
         let counting = self.counting(counts);

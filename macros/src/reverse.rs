@@ -16,6 +16,7 @@ use crate::kept::{Item, Kept};
 use crate::overwriting::Firsts;
 use crate::plan::Plan;
 use crate::program::*;
+use crate::recurrence::Recurrence;
 use crate::rows::Rows;
 use crate::stencil::Stencil;
 use crate::sweep::{MemoryRead, Swept};
@@ -117,6 +118,8 @@ pub(crate) struct Reverse<'p> {
     pub(crate) not_latest: HashSet<StmtId>,
     /// Loops that do not run in blocks, since they keep something.
     pub(crate) unblocked: HashSet<BlockId>,
+    /// The iteration that is being undone, of a loop that hands numbers on.
+    pub(crate) recurrence: Option<Recurrence>,
 }
 
 /// The reverse pass around a loop whose iterations run forward and backward at once; see [`crate::fusion`].
@@ -209,6 +212,7 @@ impl<'p> Reverse<'p> {
             latest: HashMap::new(),
             not_latest: HashSet::new(),
             unblocked: HashSet::new(),
+            recurrence: None,
         }
     }
 
@@ -363,7 +367,7 @@ impl<'p> Reverse<'p> {
         }
     }
 
-    fn undo_statement(&mut self, statement: &Statement) {
+    pub(crate) fn undo_statement(&mut self, statement: &Statement) {
         let at = &statement.before;
         match &statement.kind {
             StatementKind::Let(l) => self.undo_let(l, at),
@@ -430,7 +434,7 @@ impl<'p> Reverse<'p> {
     }
 
     /// Undoes the binding of one variable.
-    fn undo_binding(&mut self, variable: Option<VarId>, init: ExprId, at: &At) {
+    pub(crate) fn undo_binding(&mut self, variable: Option<VarId>, init: ExprId, at: &At) {
         // The pullback of a call that gives a vector asks for a gradient, be it zero.
         if let Some(id) = variable
             && self.program.variables[id].active

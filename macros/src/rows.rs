@@ -28,7 +28,7 @@ pub(crate) struct Rows {
     /// The number of its iterations, if these count from zero.
     count: Option<TokenStream>,
     /// Where the loop stands, and what the variables hold there.
-    before: At,
+    pub(crate) before: At,
     /// The blocks in which it runs.
     pub(crate) blocks: Option<Blocks>,
     /// Of the value or of the shadow of a variable: where the row begins, as text, and what it is called.
@@ -140,7 +140,7 @@ impl Reverse<'_> {
     }
 
     /// The part of an array in which the rows of a loop are, if it is the same before that.
-    fn part_of_row(&mut self, around: &Place, before: &At, level: usize) -> Option<TokenStream> {
+    pub(crate) fn part_of_row(&mut self, around: &Place, before: &At, level: usize) -> Option<TokenStream> {
         let program = self.program;
         // The part stands where its name has been bound.
         let same = |range: ExprId| {

@@ -190,6 +190,9 @@ impl Reverse<'_> {
         if !variable.active {
             return;
         }
+        if self.comes_to_form(place, d) {
+            return;
+        }
         let level = self.top();
         if let Some(offset) = self.near_index(place) {
             let Level { stencil, out, .. } = &mut self.levels[level];

@@ -116,7 +116,7 @@ impl Stencil {
         fresh: &HashMap<VarId, Ident>,
         kept: &mut Kept,
     ) -> Moves {
-        let (mut moves, Blocks { first, len, lane }) = (Moves::default(), blocks);
+        let (mut moves, Blocks { first, len, lane, .. }) = (Moves::default(), blocks);
         let ran = ran(bounds);
         for (array, sums) in self.gathered {
             let (shadow, near) = (&program.variables[array].shadow, kept.fresh("near"));

@@ -21,6 +21,34 @@ pub fn blocks(range: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
     (start..end).step_by(BLOCK).map(move |first| (first, (end - first).min(BLOCK)))
 }
 
+/// How many iterations a block has that hand numbers on: short loops would wait for longer rows to be laid out.
+const STEPS: usize = 16;
+
+/// The parts of a range as [`blocks`] has them, of iterations that hand numbers on, the last one first.
+#[inline(always)]
+pub fn blocks_backward(range: Range<usize>) -> impl Iterator<Item = (usize, usize)> {
+    let Range { start, end } = range;
+    (start..end).step_by(STEPS).rev().map(move |first| (first, (end - first).min(STEPS)))
+}
+
+/// A loop over `range` does not fill a block.
+#[inline(always)]
+pub fn are_few(range: impl Iterator) -> bool {
+    count(range) < STEPS
+}
+
+/// The number of iterations of a loop over `range`.
+#[inline(always)]
+pub fn count(range: impl Iterator) -> usize {
+    range.size_hint().0
+}
+
+/// Room for a number of each iteration of a block.
+#[inline(always)]
+pub fn row_of_block<T: Tangent>() -> [T; STEPS] {
+    [T::zero(); STEPS]
+}
+
 /// What the iterations of a block contribute to an array at `W` neighbouring offsets from their index.
 pub struct Near<T, const W: usize> {
     /// By offset, the least one first, and by iteration.

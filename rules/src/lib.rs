@@ -105,7 +105,9 @@ pub mod __private {
     };
     pub use crate::apart::{apart1, apart2, apart3, apart4, apart5, apart6};
     pub use crate::arrays::functions as arrays;
-    pub use crate::blocks::{Common, Near, blocks, own_cells, row_mut};
+    pub use crate::blocks::{
+        Common, Near, are_few, blocks, blocks_backward, count, own_cells, row_mut, row_of_block,
+    };
     pub use crate::call::{
         Call, Given, GivenReference, GivenValue, HasRule, OfReceiver, Reads, Recursive, SettledReceiver,
         UnsettledReceiver, WritesToReceiver, forward, forward_reading, pull_at_once, pullback, rule_of,

@@ -79,6 +79,40 @@ fn smoothed(x: &[f64]) -> f64 {
     weighted(&y)
 }
 
+/// A short formula with a number that all iterations have in common: in blocks if there are many.
+#[differentiable]
+fn combined(x: &[f64]) -> f64 {
+    let (a, b) = (x[0] * x[1], x[2]);
+    let mut y = vec![0.5; x.len()];
+    for i in 0..x.len() {
+        y[i] -= a * x[i] + b;
+    }
+    for i in 2..x.len() {
+        y[i] = b * x[i - 2] * x[i - 2];
+    }
+    weighted(&y)
+}
+
+/// The sum over rows of what each of their numbers is multiplied by, for rows of a flat slice and of a part of one.
+#[differentiable]
+fn products_of_rows(x: &[f64]) -> f64 {
+    let n = x.len() / 3;
+    let (first, rest) = x.split_at(n);
+    let mut c = vec![0.0; 2 * n];
+    for i in 0..2 {
+        for k in 0..2 {
+            let factor = x[k] + 0.5 * i as f64;
+            for j in 0..n {
+                c[i * n + j] += factor * rest[k * n + j];
+            }
+            for j in 1..n {
+                c[i * n + j] -= factor * x[k * n + j] * first[j - 1];
+            }
+        }
+    }
+    weighted(&c)
+}
+
 /// The number is one of those that all iterations have in common, in several terms; no neighbours.
 #[differentiable]
 fn scaled(x: &[f64]) -> f64 {
@@ -257,7 +291,7 @@ fn discounted(x: &[f64]) -> f64 {
 #[test]
 fn gradients() {
     check_all!(inputs(); log_sum_exp, saturated, discounted);
-    check_all!(inputs(); heat, short, smoothed, scaled, rough, slopes, convolved, with_itself, recurrence, squared, triangle);
+    check_all!(inputs(); heat, short, combined, products_of_rows, smoothed, scaled, rough, slopes, convolved, with_itself, recurrence, squared, triangle);
 }
 
 #[test]

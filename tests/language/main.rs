@@ -73,6 +73,7 @@ mod parts;
 mod passed_closures;
 mod patterns;
 mod privacy;
+mod recurrences;
 mod recursion;
 mod references;
 mod results;
