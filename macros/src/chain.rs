@@ -12,7 +12,7 @@ use quote::{ToTokens, quote};
 
 use crate::blocks::Blocks;
 use crate::cotangent::Cotangent;
-use crate::forms::{Form, Slope, sum};
+use crate::forms::{Slope, sum};
 use crate::kept::Kept;
 use crate::program::*;
 use crate::recurrence::Recurrence;
@@ -43,10 +43,8 @@ impl Reverse<'_> {
         let at = At { block: self.levels[self.top()].block, ..At::default() };
         let whole = |base| Place { base, projections: Vec::new() };
         let numbers = forms.into_iter().map(|(id, form)| (whole(id), at.clone(), form));
-        let others: Vec<(Place, At, Vec<(usize, Slope)>)> = numbers
-            .chain(waiting)
-            .map(|(place, at, form): (Place, At, Form)| (place, at, self.totals(&form)))
-            .collect();
+        let others: Vec<_> =
+            numbers.chain(waiting).map(|(place, at, form)| (place, at, self.totals(&form))).collect();
 
         let mut chain =
             Chain { before: TokenStream::new(), derivatives: self.put_aside(), step: TokenStream::new() };

@@ -150,7 +150,7 @@ impl<V: Copy> Shadow<V> {
     }
 }
 
-impl<'a, C> Shadow<&'a [C]> {
+impl<C> Shadow<&[C]> {
     /// The shadow of `primal`, of which it has the length.
     ///
     /// # Panics
