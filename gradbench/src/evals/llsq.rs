@@ -14,12 +14,7 @@ const LANES: usize = 16;
 #[differentiable]
 pub fn primal(x: &[f64], n: usize) -> f64 {
     // The coefficients once for each lane, so that no sum runs across lanes.
-    let mut wide = vec![[0.0; LANES]; x.len()];
-    for j in 0..x.len() {
-        for lane in 0..LANES {
-            wide[j][lane] = x[j];
-        }
-    }
+    let wide: Vec<[f64; LANES]> = x.iter().map(|x| [*x; LANES]).collect();
     let mut total = 0.0;
     for first in (0..n).step_by(LANES) {
         let mut t = [0.0_f64; LANES];
