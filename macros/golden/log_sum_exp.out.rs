@@ -62,7 +62,7 @@ __pb::derived::<
                             let d_2 = d_s * value_2;
                             let mut sum = d_2;
                             let mut sum_2 = -d_2;
-                            near.sums[0][lane] = sum;
+                            near.put(0, lane, sum);
                             common.sums[lane] = sum_2;
                         }
                         near.spread(

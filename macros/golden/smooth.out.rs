@@ -104,9 +104,9 @@ __pb::derived::<
                             d_left += -d_slope;
                             let mut sum_3 = d_right;
                             let mut sum_4 = d_left;
-                            near.sums[0][lane] = sum_4;
-                            near.sums[1][lane] = sum;
-                            near.sums[2][lane] = sum_3;
+                            near.put(0, lane, sum_4);
+                            near.put(1, lane, sum);
+                            near.put(2, lane, sum_3);
                             common.sums[lane] = sum_2;
                         }
                         near.spread(

@@ -133,7 +133,7 @@ impl Stencil {
             };
             for (offset, sum) in &sums {
                 let number = Literal::i64_unsuffixed(offset - least);
-                moves.within.extend(quote!(#near.sums[#number][#lane] = #sum;));
+                moves.within.extend(quote!(#near.put(#number, #lane, #sum);));
             }
             let cells = Program::fresh("d");
             let row = |start: TokenStream, len: TokenStream| quote!(#shadow.map(|#cells| __pb::row_of(#cells, || #start, #len)));

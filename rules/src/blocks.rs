@@ -11,7 +11,7 @@ use crate::tangent::Tangent;
 
 /// The number of iterations in a block: what they contribute stays in the first level of the cache, and a block is filled by short
 /// loops as well.
-const BLOCK: usize = 32;
+const BLOCK: usize = 64;
 
 /// The parts of a range: where each begins, and how long it is.
 #[inline(always)]
@@ -49,12 +49,18 @@ pub fn row_of_block<T: Tangent>() -> [T; STEPS] {
     [T::zero(); STEPS]
 }
 
+/// What a row has in front of the iterations of a block: room for the last ones of the block before, as long as a line of the cache.
+const MARGIN: usize = 8;
+
+/// What the iterations of a block contribute at one offset from their index. Vectors are written to whole lines of the cache.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Row<T>([T; MARGIN + BLOCK]);
+
 /// What the iterations of a block contribute to an array at `W` neighbouring offsets from their index.
 pub struct Near<T, const W: usize> {
-    /// By offset, the least one first, and by iteration.
-    pub sums: [[T; BLOCK]; W],
-    /// What the blocks so far contribute to the first elements of the next one.
-    carry: [T; W],
+    /// By offset, the least one first.
+    rows: [Row<T>; W],
 }
 
 impl<T: Tangent, const W: usize> Near<T, W>
@@ -65,8 +71,13 @@ where
     #[inline(always)]
     #[allow(clippy::new_without_default, reason = "for derived code alone")]
     pub fn new() -> Self {
-        let zero = T::zero();
-        Near { sums: [[zero; BLOCK]; W], carry: [zero; W] }
+        Near { rows: [Row([T::zero(); MARGIN + BLOCK]); W] }
+    }
+
+    /// What the iteration number `lane` of the block contributes.
+    #[inline(always)]
+    pub fn put(&mut self, offset: usize, lane: usize, contribution: T) {
+        self.rows[offset].0[MARGIN + lane] = contribution;
     }
 
     /// Adds what a block contributes to `elements`, as many as it has iterations and the first ones that they reach, or sets these
@@ -74,44 +85,39 @@ where
     #[inline(always)]
     pub fn spread(&mut self, elements: Shadow<&[Cell<T>]>, fresh: bool, len: usize) {
         let Some(elements) = elements.get() else { return };
-        let elements = &elements[..len];
-        let inner = (W - 1).min(len);
-        for k in 0..inner {
-            put(&elements[k], fresh, self.total(k, len));
-        }
         // With this known, the optimiser leaves no remainder.
         if len == BLOCK {
-            self.middle(&elements[..BLOCK], fresh, BLOCK)
+            self.hand_out(&elements[..BLOCK], fresh)
         } else {
-            self.middle(elements, fresh, len)
+            self.hand_out(&elements[..len], fresh)
         }
-        let mut carry = [T::zero(); W];
-        for k in 0..W - 1 {
-            carry[k] = self.total(len + k, len);
-        }
-        self.carry = carry;
-    }
-
-    /// The elements that only iterations of this block reach.
-    #[inline(always)]
-    fn middle(&self, elements: &[Cell<T>], fresh: bool, len: usize) {
-        for k in W - 1..len {
-            let mut total = self.sums[W - 1][k + 1 - W];
-            for offset in (0..W - 1).rev() {
-                total.accumulate(self.sums[offset][k - offset]);
+        for offset in 1..W {
+            for k in MARGIN - offset..MARGIN {
+                self.rows[offset].0[k] = self.rows[offset].0[k + len];
             }
-            put(&elements[k], fresh, total);
         }
     }
 
-    /// What goes to the element number `k` of a block of `len` iterations, the earlier ones first.
     #[inline(always)]
-    fn total(&self, k: usize, len: usize) -> T {
-        let mut total = if k < W { self.carry[k] } else { T::zero() };
-        for offset in (0..W).rev() {
-            if offset <= k && k - offset < len {
-                total.accumulate(self.sums[offset][k - offset]);
+    fn hand_out(&self, elements: &[Cell<T>], fresh: bool) {
+        if fresh {
+            for k in 0..elements.len() {
+                elements[k].set(self.total(k, 0));
             }
+        } else {
+            for k in 0..elements.len() {
+                elements[k].accumulate(self.total(k, 0));
+            }
+        }
+    }
+
+    /// What goes to the element number `k` of a block by the offsets from `least` on, the earlier iterations first.
+    #[inline(always)]
+    fn total(&self, k: usize, least: usize) -> T {
+        let contribution = |offset: usize| self.rows[offset].0[MARGIN + k - offset];
+        let mut total = contribution(W - 1);
+        for offset in (least..W - 1).rev() {
+            total.accumulate(contribution(offset));
         }
         total
     }
@@ -119,18 +125,11 @@ where
     /// What is left goes to `elements`, the `W - 1` behind the first ones of all blocks.
     #[inline(always)]
     pub fn finish(&self, elements: Shadow<&[Cell<T>]>, fresh: bool) {
-        for (element, carry) in elements.get().into_iter().flatten().zip(&self.carry) {
-            put(element, fresh, *carry);
+        for (k, element) in elements.get().into_iter().flatten().enumerate() {
+            let total = self.total(k, k + 1);
+            if fresh { element.set(total) } else { element.accumulate(total) }
         }
     }
-}
-
-#[inline(always)]
-fn put<T: Tangent>(element: &Cell<T>, fresh: bool, gradient: T)
-where
-    Cell<T>: Accumulate<Tangent = T>,
-{
-    if fresh { element.set(gradient) } else { element.accumulate(gradient) }
 }
 
 /// What the iterations of a loop contribute to a number that they have in common.
@@ -220,7 +219,7 @@ mod tests {
         for (first, len) in blocks(range.clone()) {
             for lane in 0..len {
                 for offset in 0..W {
-                    near.sums[offset][lane] = contribution(offset, first + lane);
+                    near.put(offset, lane, contribution(offset, first + lane));
                 }
             }
             near.spread(all.map(|d| &d[first..][..len]), fresh, len);
