@@ -89,18 +89,21 @@ impl<T: Float, const N: usize> DualNumber<T, N> {
     #[inline(always)]
     pub(crate) fn chain_finite(self, value: T, slope: T) -> Self {
         let mut result = DualNumber { value, tangent: self.tangent };
-        for t in &mut result.tangent {
-            *t *= slope;
-        }
+        T::multiply_each(&mut result.tangent, slope);
         result
     }
 
     /// Adds the derivatives of another summand.
     #[inline(always)]
     pub(crate) fn plus_tangent_of(mut self, other: Self) -> Self {
-        for (t, u) in self.tangent.iter_mut().zip(other.tangent) {
-            *t += u;
-        }
+        T::add_to_each(&mut self.tangent, &other.tangent);
+        self
+    }
+
+    /// Subtracts those of what is subtracted.
+    #[inline(always)]
+    pub(crate) fn minus_tangent_of(mut self, other: Self) -> Self {
+        T::subtract_from_each(&mut self.tangent, &other.tangent);
         self
     }
 
