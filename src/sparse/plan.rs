@@ -2,7 +2,7 @@
 
 use pullback_rules::linalg::Pattern;
 
-use super::colouring::{Colours, NONE, of_some_columns, star};
+use super::colouring::{Colours, NONE, of_columns, of_some_columns, star};
 use crate::rows::LANES;
 use crate::{hessian, jacobian};
 
@@ -107,9 +107,8 @@ fn marks(chosen: &[usize], count: usize) -> Vec<bool> {
 
 impl JacobianColouring {
     /// Colours columns or rows, whichever takes less time: eight colours of columns come by one run in forward mode, two colours of rows by one in
-    /// reverse mode, or four where the program is compiled for a processor with AVX. Rows that are much longer than others are set aside: they
-    /// have colours beside the columns, as have long columns where rows have colours (Hossain and Steihaug, *Computing a sparse Jacobian
-    /// matrix by rows and columns*, 1998).
+    /// reverse mode. Rows that are much longer than others are set aside: they have colours beside the columns, as have long columns where rows
+    /// have colours (Hossain and Steihaug, *Computing a sparse Jacobian matrix by rows and columns*, 1998).
     ///
     /// # Panics
     /// If a row of the pattern does not ascend, or has two entries in one place.
@@ -153,9 +152,27 @@ impl JacobianColouring {
         JacobianColouring { pattern, columns, rows }
     }
 
+    /// Colours columns only: what dual numbers need that a program makes itself, with a lane for each colour.
+    ///
+    /// # Panics
+    /// If a row of the pattern does not ascend, or has two entries in one place.
+    pub fn by_columns(pattern: Pattern) -> Self {
+        ascending(&pattern);
+        let transposed = pattern.transposed();
+        let none = Colours { of: vec![NONE; pattern.rows()], count: 0 };
+        let rows = Groups::new(&pattern, none, |_| false);
+        let columns = of_columns(&pattern, &transposed);
+        JacobianColouring { pattern, columns, rows }
+    }
+
     /// The pattern.
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
+    }
+
+    /// The colour of a column, counted from 0; `None` where only rows have colours.
+    pub fn colour_of_column(&self, column: usize) -> Option<usize> {
+        Some(self.columns.of[column]).filter(|&colour| colour != NONE)
     }
 
     /// Whether forward mode computes all of the Jacobian. Otherwise rows have colours, and reverse mode computes these.
