@@ -11,7 +11,13 @@ impl<T: Float, const N: usize> Neg for DualNumber<T, N> {
     #[inline(always)]
     fn neg(mut self) -> Self {
         self.value = -self.value;
-        T::negate_each(&mut self.tangent);
+        if const { Self::IN_VECTORS } {
+            T::multiply_each(&mut self.tangent, -T::one());
+        } else {
+            for t in &mut self.tangent {
+                *t = -*t;
+            }
+        }
         self
     }
 }
@@ -218,7 +224,16 @@ operator! {
 }
 operator! {
     Mul mul MulAssign mul_assign:
-    dual |a, b| a.chain_finite(a.value * b.value, b.value).plus_tangent_of(b.chain_finite(b.value, a.value));
+    dual |a, b| {
+        let mut result = DualNumber { value: a.value * b.value, tangent: a.tangent };
+        if const { Self::IN_VECTORS } {
+            return result.chain_finite(result.value, b.value).plus_tangent_of(b.chain_finite(b.value, a.value));
+        }
+        for (t, u) in result.tangent.iter_mut().zip(b.tangent) {
+            *t = *t * b.value + a.value * u;
+        }
+        result
+    };
     constant |a, c| a.chain_finite(a.value * c, c);
     of_constant |c, b| b.chain_finite(c * b.value, c);
 }
@@ -226,8 +241,15 @@ operator! {
     Div div DivAssign div_assign:
     // (a/b)˙ = (ȧ - (a/b)·ḃ)/b
     dual |a, b| {
-        let quotient = a.value / b.value;
-        a.minus_tangent_of(b.chain_finite(b.value, quotient)).chain_finite(quotient, b.value.recip())
+        let (quotient, inverse) = (a.value / b.value, b.value.recip());
+        let mut result = DualNumber { value: quotient, tangent: a.tangent };
+        if const { Self::IN_VECTORS } {
+            return result.minus_tangent_of(b.chain_finite(b.value, quotient)).chain_finite(quotient, inverse);
+        }
+        for (t, u) in result.tangent.iter_mut().zip(b.tangent) {
+            *t = (*t - quotient * u) * inverse;
+        }
+        result
     };
     constant |a, c| a.chain_finite(a.value / c, c.recip());
     of_constant |c, b| {

@@ -4,13 +4,16 @@
 //! first derivatives of four elements together, and so on, which it gathers from all over memory: with AVX-512 that took five times as long. So
 //! floats say where their vectors are.
 
-use std::ops::{AddAssign, MulAssign, Neg, SubAssign};
+use std::ops::{AddAssign, MulAssign, SubAssign};
 
 use crate::dual::{DualNumber, Lanes};
 use crate::float::Float;
 
 /// Numbers that derivatives consist of.
-pub trait Together: Copy + AddAssign + SubAssign + MulAssign + Neg<Output = Self> {
+pub trait Together: Copy + AddAssign + SubAssign + MulAssign {
+    /// From how many on these methods are used.
+    const SOME: usize = usize::MAX;
+
     /// Adds to each.
     #[inline(always)]
     fn add_to_each<const N: usize>(of: &mut [Self; N], others: &[Self; N]) {
@@ -32,13 +35,6 @@ pub trait Together: Copy + AddAssign + SubAssign + MulAssign + Neg<Output = Self
             *a *= factor;
         }
     }
-    /// Changes the sign of each.
-    #[inline(always)]
-    fn negate_each<const N: usize>(of: &mut [Self; N]) {
-        for a in of {
-            *a = -*a;
-        }
-    }
 }
 
 impl Together for f32 {}
@@ -50,6 +46,8 @@ impl Together for f64 {}
 
 #[cfg(target_arch = "x86_64")]
 impl Together for f64 {
+    const SOME: usize = 2;
+
     #[inline(always)]
     fn add_to_each<const N: usize>(of: &mut [f64; N], others: &[f64; N]) {
         vectors::each(of, others, vectors::Sum);
@@ -62,10 +60,6 @@ impl Together for f64 {
     fn multiply_each<const N: usize>(of: &mut [f64; N], factor: f64) {
         let others = *of;
         vectors::each(of, &others, vectors::Multiple(factor));
-    }
-    #[inline(always)]
-    fn negate_each<const N: usize>(of: &mut [f64; N]) {
-        Self::multiply_each(of, -1.0);
     }
 }
 
@@ -185,10 +179,6 @@ mod vectors {
     /// Writes what becomes of `a` and `b` to `a`.
     #[inline(always)]
     pub(super) fn each<const N: usize>(a: &mut [f64; N], b: &[f64; N], operation: impl Operation) {
-        if N == 1 {
-            a[0] = operation.of(a[0], b[0]);
-            return;
-        }
         let (a, b) = (&mut a[..], &b[..]);
         #[cfg(target_feature = "avx512f")]
         let (a, b) = Eight::each(a, b, operation);
@@ -218,7 +208,6 @@ mod tests {
         assert_eq!(after(f64::add_to_each), expected(|x, y| x + y));
         assert_eq!(after(f64::subtract_from_each), expected(|x, y| x - y));
         assert_eq!(after(|x, _| f64::multiply_each(x, 0.3)), x.map(|x| x * 0.3));
-        assert_eq!(after(|x, _| f64::negate_each(x)), x.map(|x| -x));
     }
 
     #[test]
