@@ -152,7 +152,28 @@ impl JacobianColouring {
         JacobianColouring { pattern, columns, rows }
     }
 
-    /// Colours columns only: what dual numbers need that a program makes itself, with a lane for each colour.
+    /// Colours columns only. That tells a program which variables may share a lane of dual numbers of its own:
+    ///
+    /// ```
+    /// use std::array::from_fn;
+    ///
+    /// use pullback::DualNumber;
+    /// use pullback::prelude::*;
+    /// use pullback::sparse::JacobianColouring;
+    ///
+    /// #[differentiable(dual)]
+    /// fn differences(x: &[f64; 5]) -> [f64; 4] {
+    ///     [x[1] - x[0], x[2] - x[1], x[3] - x[2], x[4] - x[3]]
+    /// }
+    ///
+    /// let x = [1.0, 3.0, 2.0, 5.0, 4.0];
+    /// let colouring = JacobianColouring::by_columns(differences::jacobian().jacobian_pattern(&x));
+    /// assert_eq!(colouring.colours(), 2);
+    /// let lane = |j| colouring.colour_of_column(j).unwrap();
+    /// let numbers = from_fn(|j| DualNumber::variable(x[j], from_fn(|k| if k == lane(j) { 1.0 } else { 0.0 })));
+    /// let [y, ..]: [DualNumber<f64, 2>; 4] = differences::on_dual_numbers(&numbers);
+    /// assert_eq!((y.value(), y.tangent()[lane(0)], y.tangent()[lane(1)]), (2.0, -1.0, 1.0));
+    /// ```
     ///
     /// # Panics
     /// If a row of the pattern does not ascend, or has two entries in one place.
