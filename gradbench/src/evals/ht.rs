@@ -323,9 +323,9 @@ impl Jacobian {
         off: impl Fn(&[[[Number; 4]; 3]; BONES], usize, &mut [[f64; COLUMNS]; 3]) -> [Number; 3],
     ) {
         rows.resize(3 * COLUMNS * points, 0.0);
-        rows.fill(0.0);
         let (rows, _) = rows.as_chunks_mut::<COLUMNS>().0.as_chunks_mut();
         let mut transforms = *all;
+        let mut last = None;
         for part in &self.parts {
             for &bone in &part.others {
                 for x in transforms[bone].as_flattened_mut() {
@@ -333,6 +333,10 @@ impl Jacobian {
                 }
             }
             let rows = &mut rows[part.point];
+            // The first part of a point. If all rows were filled beforehand, they would have left the cache by now.
+            if last.replace(part.point) != Some(part.point) {
+                *rows = [[0.0; COLUMNS]; 3];
+            }
             let off = off(&transforms, part.point, rows);
             for &bone in &part.others {
                 transforms[bone] = all[bone];
