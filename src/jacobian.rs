@@ -120,12 +120,10 @@ impl<F: Liftable<WIDTH> + HasRows> Jacobian<F> {
         let mut outputs = 0;
         lifted.visit_made(&mut output, &mut |_| outputs += 1);
         jacobian.resize(outputs, inputs);
-        let mut rows = 0..outputs;
+        let mut row = 0;
         lifted.visit_made(&mut output, &mut |y| {
-            let row = jacobian.row(rows.next().expect("as many as were counted"));
-            for (entry, tangent) in row[first..].iter_mut().zip(y.tangent()) {
-                *entry = tangent;
-            }
+            jacobian.put(row, first, y.tangent());
+            row += 1;
         });
         (F::Output::lower(&output), outputs)
     }

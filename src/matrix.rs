@@ -42,6 +42,16 @@ impl Matrix {
         row
     }
 
+    /// Writes entries side by side to a row, from number `first` on, as far as there are columns.
+    #[inline(always)]
+    pub(crate) fn put<const N: usize>(&mut self, row: usize, first: usize, entries: [f64; N]) {
+        let rest = &mut self.row(row)[first..];
+        match rest.first_chunk_mut() {
+            Some(all) => *all = entries,
+            None => rest.iter_mut().zip(entries).for_each(|(old, entry)| *old = entry),
+        }
+    }
+
     #[inline]
     fn entries(&mut self) -> &mut [f64] {
         self.entries.as_slice_mut().expect("made of a vector")

@@ -5,6 +5,7 @@ use std::array::from_fn;
 use pullback::{DualNumber, Float};
 
 /// The gradient of `f` at `x`, all components at once.
+#[inline]
 pub fn gradient<T: Float, const N: usize>(
     x: [T; N],
     f: impl FnOnce([DualNumber<T, N>; N]) -> DualNumber<T, N>,
@@ -14,6 +15,7 @@ pub fn gradient<T: Float, const N: usize>(
 }
 
 /// What does not change while a gradient is computed.
+#[inline]
 pub fn constant<T: Float, const N: usize>(x: T) -> DualNumber<T, N> {
     DualNumber::variable(x, [T::zero(); N])
 }

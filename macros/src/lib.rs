@@ -162,6 +162,7 @@ use proc_macro::TokenStream;
 /// | `g.value_gradient_and_hessian(args…)` | likewise with the Hessian |
 /// | `g.value_gradient_and_hessian_diagonal(args…)` | likewise with its diagonal, in the form of a gradient |
 /// | `g.value_and_sparse_jacobian(args…, &colouring)`, `g.value_gradient_and_sparse_hessian(args…, &colouring)` | the entries of matrices of which most are zero |
+/// | `f::on_dual_numbers(args…)` | for a function that is not generic over a float: the function on dual numbers |
 /// | `f::grad(args…)`, `f::along(args…, directions…)` | the gradient, and the derivative along a direction, as functions that differentiable functions may call |
 ///
 /// The first call allocates; later ones do only if a size has grown. `&mut` arguments are restored.

@@ -5,7 +5,7 @@ use std::iter::{Product, Sum};
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign};
 
 use crate::blas::MatrixScalar;
-use crate::dual::{DualNumber, Laned, Lanes};
+use crate::dual::{DualNumber, Laned, Lanes, Together};
 use crate::linalg::{Components, OrthogonalFactors, TriangularFactors};
 use crate::scalar::{ScalarRules, SinCosRule};
 use crate::special::Special;
@@ -78,6 +78,7 @@ macro_rules! float {
             + OrthogonalFactors
             + Components
             + Special
+            + Together
             + Debug
             + Display
             + LowerExp

@@ -2,7 +2,7 @@
 
 use pullback_rules::linalg::Pattern;
 
-use super::colouring::{Colours, NONE, of_some_columns, star};
+use super::colouring::{Colours, NONE, of_columns, of_some_columns, star};
 use crate::rows::LANES;
 use crate::{hessian, jacobian};
 
@@ -107,9 +107,8 @@ fn marks(chosen: &[usize], count: usize) -> Vec<bool> {
 
 impl JacobianColouring {
     /// Colours columns or rows, whichever takes less time: eight colours of columns come by one run in forward mode, two colours of rows by one in
-    /// reverse mode, or four where the program is compiled for a processor with AVX. Rows that are much longer than others are set aside: they
-    /// have colours beside the columns, as have long columns where rows have colours (Hossain and Steihaug, *Computing a sparse Jacobian
-    /// matrix by rows and columns*, 1998).
+    /// reverse mode. Rows that are much longer than others are set aside: they have colours beside the columns, as have long columns where rows
+    /// have colours (Hossain and Steihaug, *Computing a sparse Jacobian matrix by rows and columns*, 1998).
     ///
     /// # Panics
     /// If a row of the pattern does not ascend, or has two entries in one place.
@@ -153,9 +152,48 @@ impl JacobianColouring {
         JacobianColouring { pattern, columns, rows }
     }
 
+    /// Colours columns only. That tells a program which variables may share a lane of dual numbers of its own:
+    ///
+    /// ```
+    /// use std::array::from_fn;
+    ///
+    /// use pullback::DualNumber;
+    /// use pullback::prelude::*;
+    /// use pullback::sparse::JacobianColouring;
+    ///
+    /// #[differentiable(dual)]
+    /// fn differences(x: &[f64; 5]) -> [f64; 4] {
+    ///     [x[1] - x[0], x[2] - x[1], x[3] - x[2], x[4] - x[3]]
+    /// }
+    ///
+    /// let x = [1.0, 3.0, 2.0, 5.0, 4.0];
+    /// let colouring = JacobianColouring::by_columns(differences::jacobian().jacobian_pattern(&x));
+    /// assert_eq!(colouring.colours(), 2);
+    /// let lane = |j| colouring.colour_of_column(j).unwrap();
+    /// let numbers = from_fn(|j| DualNumber::variable(x[j], from_fn(|k| if k == lane(j) { 1.0 } else { 0.0 })));
+    /// let [y, ..]: [DualNumber<f64, 2>; 4] = differences::on_dual_numbers(&numbers);
+    /// assert_eq!((y.value(), y.tangent()[lane(0)], y.tangent()[lane(1)]), (2.0, -1.0, 1.0));
+    /// ```
+    ///
+    /// # Panics
+    /// If a row of the pattern does not ascend, or has two entries in one place.
+    pub fn by_columns(pattern: Pattern) -> Self {
+        ascending(&pattern);
+        let transposed = pattern.transposed();
+        let none = Colours { of: vec![NONE; pattern.rows()], count: 0 };
+        let rows = Groups::new(&pattern, none, |_| false);
+        let columns = of_columns(&pattern, &transposed);
+        JacobianColouring { pattern, columns, rows }
+    }
+
     /// The pattern.
     pub fn pattern(&self) -> &Pattern {
         &self.pattern
+    }
+
+    /// The colour of a column, counted from 0; `None` where only rows have colours.
+    pub fn colour_of_column(&self, column: usize) -> Option<usize> {
+        Some(self.columns.of[column]).filter(|&colour| colour != NONE)
     }
 
     /// Whether forward mode computes all of the Jacobian. Otherwise rows have colours, and reverse mode computes these.

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use pullback::testing::CountingAllocator;
 
 mod argmin;
+mod chains;
 // What is checked to second order takes as long to compile, optimised, as all other tests together: debug builds do it.
 #[cfg(debug_assertions)]
 #[allow(clippy::all, reason = "functions as users write them")]

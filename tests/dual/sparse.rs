@@ -206,10 +206,29 @@ fn grids_with_results_in_arguments() {
 #[test]
 fn few_rows_go_by_reverse_mode() {
     let colouring = jacobian!(moments(&points(100)));
-    let runs = if cfg!(target_feature = "avx") { 2 } else { 3 };
-    assert_eq!((colouring.colours(), colouring.is_by_columns(), colouring.runs()), (3, false, runs));
+    assert_eq!((colouring.colours(), colouring.is_by_columns(), colouring.runs()), (3, false, 3));
     let colouring = jacobian!(moments(&points(10)));
     assert!(colouring.is_by_columns());
+}
+
+#[test]
+fn colours_of_columns_only() {
+    let (x, mut g) = (points(40), arrow::<f64>::jacobian());
+    let pattern = g.jacobian_pattern(&x);
+    let colouring = JacobianColouring::new(pattern.clone());
+    // The full row is set aside.
+    assert_eq!(colouring.colour_of_column(1), colouring.colour_of_column(2));
+    let colouring = JacobianColouring::by_columns(pattern);
+    assert_eq!((colouring.is_by_columns(), colouring.column_colours()), (true, 40));
+    let mut colours: Vec<_> = (0..40).map(|column| colouring.colour_of_column(column)).collect();
+    colours.sort_unstable();
+    assert_eq!(colours, (0..40).map(Some).collect::<Vec<_>>());
+    let dense = g.value_and_jacobian(&x).1.to_owned();
+    let (_, entries) = g.value_and_sparse_jacobian(&x, &colouring);
+    close(&dense, &colouring.pattern().dense(&entries));
+
+    let colouring = JacobianColouring::new(moments::jacobian().jacobian_pattern(&x));
+    assert_eq!(colouring.colour_of_column(0), None);
 }
 
 /// The mean of all numbers, and what blocks of them deviate from it by.

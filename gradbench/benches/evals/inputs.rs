@@ -94,7 +94,7 @@ pub(crate) fn cases(large: bool) -> Vec<Case> {
         });
         add("lstm", "objective", "jacobian", format!("l = {l}, c = {c}"), input);
     }
-    for hands in [100, 1600] {
+    for hands in sizes(&[100, 1600], &[100_000], large) {
         let input = hand(&mut random, hands);
         add("ht", "objective", "jacobian", format!("N = {hands}, triangles"), input);
     }

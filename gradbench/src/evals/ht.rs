@@ -1,6 +1,10 @@
 //! ht: a hand that is posed so that its skin goes through given points; a tall Jacobian.
 
+use std::array::from_fn;
+
+use pullback::DualNumber;
 use pullback::prelude::*;
+use pullback::sparse::JacobianColouring;
 use serde_json::Value;
 
 use super::unknown;
@@ -130,8 +134,8 @@ fn transforms(theta: &[f64; PARAMETERS], #[constant] skeleton: &Skeleton) -> [[[
 }
 
 /// Where a vertex goes.
-#[differentiable]
-fn skinned(transforms: &[Affine], #[constant] vertex: &Vertex) -> [f64; 3] {
+#[differentiable(dual)]
+fn skinned(transforms: &[[[f64; 4]; 3]], #[constant] vertex: &Vertex) -> [f64; 3] {
     let mut to = [0.0; 3];
     for k in 0..vertex.bones.len() {
         let (bone, weight) = (vertex.bones[k], vertex.weights[k]);
@@ -146,23 +150,21 @@ fn skinned(transforms: &[Affine], #[constant] vertex: &Vertex) -> [f64; 3] {
     to
 }
 
-/// By how much a point is off a vertex.
-#[differentiable]
-fn off_vertex(transforms: &[Affine], #[constant] vertex: &Vertex, #[constant] point: &[f64; 3]) -> [f64; 3] {
-    let at = skinned(transforms, vertex);
+/// By how much a point is off another one.
+#[differentiable(dual)]
+fn off(at: &[f64; 3], #[constant] point: &[f64; 3]) -> [f64; 3] {
     [point[0] - at[0], point[1] - at[1], point[2] - at[2]]
 }
 
-/// By how much a point is off the place in a triangle that has the barycentric coordinates `u`.
-#[differentiable]
-fn off_triangle(
-    transforms: &[Affine],
+/// By how much a point is off the place between three others that has the barycentric coordinates `u`.
+#[differentiable(dual)]
+fn off_between(
+    a: &[f64; 3],
+    b: &[f64; 3],
+    c: &[f64; 3],
     u: [f64; 2],
-    #[constant] corners: &[Vertex; 3],
     #[constant] point: &[f64; 3],
 ) -> [f64; 3] {
-    let (a, b) = (skinned(transforms, &corners[0]), skinned(transforms, &corners[1]));
-    let c = skinned(transforms, &corners[2]);
     let rest = 1.0 - u[0] - u[1];
     let mut off = [0.0; 3];
     for i in 0..3 {
@@ -190,114 +192,182 @@ fn objective(problem: &Problem, errors: &mut Vec<[f64; 3]>) {
     errors.clear();
     match &problem.with {
         Correspondences::Vertices(vertices) => {
-            errors.extend(vertices.iter().zip(&problem.points).map(|(v, x)| off_vertex(&transforms, v, x)));
+            let off = |(vertex, x)| off(&skinned(&transforms, vertex), x);
+            errors.extend(vertices.iter().zip(&problem.points).map(off));
         }
         Correspondences::Triangles(triangles, us) => {
-            let off = |((corners, &u), x)| off_triangle(&transforms, u, corners, x);
+            let off = |(([a, b, c], &u), x): ((&[_; 3], _), _)| {
+                let a = skinned(&transforms, a);
+                let b = skinned(&transforms, b);
+                let c = skinned(&transforms, c);
+                off_between(&a, &b, &c, u, x)
+            };
             errors.extend(triangles.iter().zip(us).zip(&problem.points).map(off));
         }
     }
 }
 
-/// What a point is compared with, where of all transforms only those of the bones that move it are given: a gradient with respect to
-/// these is as short as they are few.
-struct Moved<T> {
-    bones: Vec<usize>,
-    target: T,
+/// How many parameters move one coordinate of a bone at most.
+const LANES: usize = 8;
+
+/// A number with its derivatives. Parameters share a lane if no coordinate of a bone depends on both, as the angles of different fingers do.
+type Number = DualNumber<f64, LANES>;
+
+/// For each coordinate and each lane which parameter it belongs to, or [`NONE`].
+type Columns = [[u8; LANES]; 3];
+
+const NONE: u8 = PARAMETERS as u8;
+
+/// Columns of the rows of a point that are computed together: all of them, unless parameters that share a lane move it.
+struct Part {
+    point: usize,
+    columns: Columns,
+    /// Bones that move the point, but belong to other parts.
+    others: Vec<usize>,
 }
 
-impl<const N: usize> Moved<[Vertex; N]> {
-    fn new(vertices: &[Vertex; N]) -> Self {
-        let mut bones: Vec<usize> = vertices.iter().flat_map(|vertex| &vertex.bones).copied().collect();
-        bones.sort_unstable();
-        bones.dedup();
-        let mut target = vertices.clone();
-        for bone in target.iter_mut().flat_map(|vertex| &mut vertex.bones) {
-            *bone = bones.iter().position(|other| other == bone).expect("it is listed");
-        }
-        Moved { bones, target }
-    }
-}
-
-/// The gradient objects, and what of the problem is prepared for them.
+/// What of the problem is prepared for its Jacobian.
 struct Jacobian {
-    transforms: transforms,
-    off_vertex: off_vertex,
-    off_triangle: off_triangle,
-    vertices: Vec<Moved<[Vertex; 1]>>,
-    triangles: Vec<Moved<[Vertex; 3]>>,
-    /// The transforms of the bones that move one point.
-    few: Vec<Affine>,
+    /// The direction of each parameter.
+    directions: [[f64; LANES]; PARAMETERS],
+    parts: Vec<Part>,
 }
 
 impl Jacobian {
-    fn new(problem: &Problem) -> Self {
-        let (mut vertices, mut triangles) = (Vec::new(), Vec::new());
+    fn new(problem: &Problem) -> Result<Self, String> {
+        // Where no angle is special.
+        let pattern = transforms::jacobian().jacobian_pattern(&[1.0; PARAMETERS], &problem.skeleton);
+        let colouring = JacobianColouring::by_columns(pattern);
+        agree("parameters that move a bone", colouring.colours(), LANES)?;
+        let lane = |parameter| colouring.colour_of_column(parameter).expect("all have one");
+        let mut directions = [[0.0; LANES]; PARAMETERS];
+        for (parameter, direction) in directions.iter_mut().enumerate() {
+            direction[lane(parameter)] = 1.0;
+        }
+        let mut columns = [[[NONE; LANES]; 3]; BONES];
+        for (row, parameter, _) in colouring.pattern().iter() {
+            columns[row / 12][row / 4 % 3][lane(parameter)] = parameter as u8;
+        }
+        let mut jacobian = Jacobian { directions, parts: Vec::new() };
         match &problem.with {
             Correspondences::Vertices(list) => {
-                vertices.extend(list.iter().map(|vertex| Moved::new(std::array::from_ref(vertex))));
+                let points = list.iter().map(std::slice::from_ref).enumerate();
+                points.for_each(|(point, vertices)| jacobian.add(point, vertices, &columns));
             }
-            Correspondences::Triangles(list, _) => triangles.extend(list.iter().map(Moved::new)),
+            Correspondences::Triangles(list, _) => {
+                let points = list.iter().enumerate();
+                points.for_each(|(point, corners)| jacobian.add(point, corners, &columns));
+            }
         }
-        Jacobian {
-            transforms: transforms::jacobian(),
-            off_vertex: off_vertex::pullback(),
-            off_triangle: off_triangle::pullback(),
-            vertices,
-            triangles,
-            few: Vec::new(),
+        Ok(jacobian)
+    }
+
+    /// Adds the parts of a point that is compared with these vertices.
+    fn add(&mut self, point: usize, vertices: &[Vertex], columns: &[Columns; BONES]) {
+        let mut bones: Vec<usize> = vertices.iter().flat_map(|vertex| &vertex.bones).copied().collect();
+        bones.sort_unstable();
+        bones.dedup();
+        let mut parts: Vec<(Columns, Vec<usize>)> = Vec::new();
+        for &bone in &bones {
+            match parts.last_mut().and_then(|part| Some((both(&part.0, &columns[bone])?, part))) {
+                Some((columns, part)) => {
+                    part.0 = columns;
+                    part.1.push(bone);
+                }
+                None => parts.push((columns[bone], vec![bone])),
+            }
+        }
+        self.parts.extend(parts.into_iter().map(|(columns, own)| {
+            let others = bones.iter().copied().filter(|bone| !own.contains(bone)).collect();
+            Part { point, columns, others }
+        }));
+    }
+
+    /// By forward mode, as there are many more rows than columns: all points share the transforms, in dual numbers.
+    fn compute(&self, problem: &Problem, rows: &mut Vec<f64>) {
+        let theta = from_fn(|i| Number::variable(problem.theta[i], self.directions[i]));
+        let transforms = transforms::on_dual_numbers(&theta, &problem.skeleton);
+        let points = &problem.points;
+        match &problem.with {
+            Correspondences::Vertices(vertices) => {
+                self.rows::<PARAMETERS>(&transforms, points.len(), rows, |transforms, n, _| {
+                    off::on_dual_numbers(&skinned::on_dual_numbers(transforms, &vertices[n]), &points[n])
+                });
+            }
+            Correspondences::Triangles(triangles, us) => {
+                self.rows::<{ 2 + PARAMETERS }>(&transforms, points.len(), rows, |transforms, n, rows| {
+                    let ([a, b, c], [s, t], point) = (&triangles[n], us[n], &points[n]);
+                    let a = skinned::on_dual_numbers(transforms, a);
+                    let b = skinned::on_dual_numbers(transforms, b);
+                    let c = skinned::on_dual_numbers(transforms, c);
+                    let u = [DualNumber::variable(s, [1.0, 0.0]), DualNumber::variable(t, [0.0, 1.0])];
+                    let by_u = off_between::on_dual_numbers(&held(&a), &held(&b), &held(&c), u, point);
+                    for (row, off) in rows.iter_mut().zip(&by_u) {
+                        [row[0], row[1]] = off.tangent();
+                    }
+                    let u = [DualNumber::constant(s), DualNumber::constant(t)];
+                    off_between::on_dual_numbers(&a, &b, &c, u, point)
+                });
+            }
         }
     }
 
-    /// All points share the transforms, so that their Jacobian is computed once, and multiplied by that of each point.
-    fn compute(&mut self, problem: &Problem, rows: &mut Vec<f64>) {
-        let (transforms, of_transforms) =
-            self.transforms.value_and_jacobian(&problem.theta, &problem.skeleton);
-        let (of_transforms, _) = of_transforms.to_slice().expect("its rows are adjacent").as_chunks();
-        let few = &mut self.few;
-        rows.clear();
-        for (n, point) in problem.points.iter().enumerate() {
-            let bones = match &problem.with {
-                Correspondences::Vertices(_) => &self.vertices[n].bones,
-                Correspondences::Triangles(..) => &self.triangles[n].bones,
-            };
-            few.clear();
-            few.extend(bones.iter().map(|&bone| transforms[bone]));
-            for row in 0..3 {
-                let mut seed = [0.0; 3];
-                seed[row] = 1.0;
-                let d_few = match &problem.with {
-                    Correspondences::Vertices(_) => {
-                        let [vertex] = &self.vertices[n].target;
-                        self.off_vertex.value_and_pullback(few, vertex, point, seed).1.transforms
-                    }
-                    Correspondences::Triangles(_, us) => {
-                        let corners = &self.triangles[n].target;
-                        let (_, d) = self.off_triangle.value_and_pullback(few, us[n], corners, point, seed);
-                        rows.extend(d.u);
-                        d.transforms
-                    }
-                };
-                rows.extend(product(d_few, bones, of_transforms));
+    /// Writes the rows of all points. `off` computes for given transforms by how much a point is off, and may write to the columns before those
+    /// of the parameters.
+    #[inline(always)]
+    fn rows<const COLUMNS: usize>(
+        &self,
+        all: &[[[Number; 4]; 3]; BONES],
+        points: usize,
+        rows: &mut Vec<f64>,
+        off: impl Fn(&[[[Number; 4]; 3]; BONES], usize, &mut [[f64; COLUMNS]; 3]) -> [Number; 3],
+    ) {
+        rows.resize(3 * COLUMNS * points, 0.0);
+        let (rows, _) = rows.as_chunks_mut::<COLUMNS>().0.as_chunks_mut();
+        let mut transforms = *all;
+        let mut last = None;
+        for part in &self.parts {
+            for &bone in &part.others {
+                for x in transforms[bone].as_flattened_mut() {
+                    x.set_tangent([0.0; LANES]);
+                }
             }
-        }
-    }
-}
-
-/// A gradient with respect to the transforms of some bones, times the Jacobian of all of them.
-fn product(d: &[Affine], bones: &[usize], of_transforms: &[[f64; PARAMETERS]]) -> [f64; PARAMETERS] {
-    let mut sums = [0.0; PARAMETERS];
-    for (d, &bone) in d.iter().zip(bones) {
-        let entries = d.as_flattened();
-        for (&d, of_entry) in entries.iter().zip(&of_transforms[entries.len() * bone..]) {
-            if d != 0.0 {
-                for (sum, of_entry) in sums.iter_mut().zip(of_entry) {
-                    *sum += d * of_entry;
+            let rows = &mut rows[part.point];
+            // The first part of a point. If all rows were filled beforehand, they would have left the cache by now.
+            if last.replace(part.point) != Some(part.point) {
+                *rows = [[0.0; COLUMNS]; 3];
+            }
+            let off = off(&transforms, part.point, rows);
+            for &bone in &part.others {
+                transforms[bone] = all[bone];
+            }
+            for (row, (off, columns)) in rows.iter_mut().zip(off.iter().zip(&part.columns)) {
+                let row = &mut row[COLUMNS - PARAMETERS..];
+                for (lane, &column) in columns.iter().enumerate() {
+                    if column != NONE {
+                        row[usize::from(column)] += off.tangent()[lane];
+                    }
                 }
             }
         }
     }
-    sums
+}
+
+/// The values, which do not change.
+fn held<const N: usize>(x: &[Number; 3]) -> [DualNumber<f64, N>; 3] {
+    [0, 1, 2].map(|i| DualNumber::constant(x[i].value()))
+}
+
+/// What the lanes belong to where two bones move a point, unless one belongs to different parameters.
+fn both(a: &Columns, b: &Columns) -> Option<Columns> {
+    let mut both = *a;
+    for (own, &other) in both.as_flattened_mut().iter_mut().zip(b.as_flattened()) {
+        if *own != other && *own != NONE && other != NONE {
+            return None;
+        }
+        *own = other.min(*own);
+    }
+    Some(both)
 }
 
 impl Problem {
@@ -395,7 +465,7 @@ pub fn task(function: &str, input: &Value) -> Result<Box<dyn Task>, String> {
                 Correspondences::Vertices(_) => PARAMETERS,
                 Correspondences::Triangles(..) => PARAMETERS + 2,
             };
-            let mut jacobian = Jacobian::new(&problem);
+            let jacobian = Jacobian::new(&problem)?;
             let run = move |rows: &mut Vec<f64>| jacobian.compute(&problem, rows);
             Ok(task::task(Vec::new(), run, move |rows: &Vec<f64>| task::rows(rows, columns)))
         }

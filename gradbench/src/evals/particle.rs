@@ -13,6 +13,7 @@ use crate::task::{self, Task};
 use crate::{forward, input};
 
 /// The potential of two charges, one of which `w` moves down.
+#[inline]
 #[differentiable]
 fn potential_of<T: Float>(x: [T; 2], w: T) -> T {
     let ten = T::from_f64(10.0);

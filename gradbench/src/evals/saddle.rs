@@ -12,6 +12,7 @@ use crate::task::{self, Task};
 use crate::{forward, input};
 
 /// *|p|² − |q|²*
+#[inline]
 #[differentiable]
 fn height_of<T: Float>(p: [T; 2], q: [T; 2]) -> T {
     (p[0] * p[0] + p[1] * p[1]) - (q[0] * q[0] + q[1] * q[1])

@@ -61,10 +61,16 @@ pub(crate) fn companion(signature: &Signature, function: &syn::ItemFn) -> syn::R
         !parameter.constant
             && parameter.ty.to_token_stream().to_string() == number.to_token_stream().to_string()
     };
-    let written = names.iter().zip(&dual.parameters).map(|(name, parameter)| match &parameter.syntax {
-        ty if is_number(parameter) && parameter.passing == Passing::Value => quote!(#name: impl Into<#ty>),
-        ty => quote!(#name: #ty),
-    });
+    let written: Vec<_> = names
+        .iter()
+        .zip(&dual.parameters)
+        .map(|(name, parameter)| match &parameter.syntax {
+            ty if is_number(parameter) && parameter.passing == Passing::Value => {
+                quote!(#name: impl Into<#ty>)
+            }
+            ty => quote!(#name: #ty),
+        })
+        .collect();
     let lent = lent.into_iter().zip(names.iter().zip(&dual.parameters)).map(|(lent, (name, parameter))| {
         match is_number(parameter) && parameter.passing == Passing::Value {
             true => quote!(#name: impl Into<#number>),
@@ -80,6 +86,10 @@ pub(crate) fn companion(signature: &Signature, function: &syn::ItemFn) -> syn::R
         })
         .collect();
     let call = on_duals(Span::call_site());
+    let doc = format!(
+        "`{own}` on dual numbers: active arguments are made of these, and so is what it returns. What comes from one function can go to another, \
+         derivatives and all."
+    );
     let (parameters, arguments, own_arguments) = (parameters(), arguments(), signature.generics.names());
     let (inner, types) = (&items, dual.generics.types());
     Ok(quote! {
@@ -114,6 +124,13 @@ pub(crate) fn companion(signature: &Signature, function: &syn::ItemFn) -> syn::R
         }
 
         impl #of_function #own #own_types #own_clause {
+            #[doc = #doc]
+            #[inline]
+            #[allow(clippy::too_many_arguments)]
+            pub fn on_dual_numbers<#parameters>(#(#written),*) -> #output {
+                Self::#call(#(#names),*)
+            }
+
             /// The function of dual numbers.
             #[doc(hidden)]
             #[inline]

@@ -15,6 +15,7 @@ mod number;
 mod numbers;
 mod operators;
 mod parameter;
+mod together;
 
 pub use cast::{Cast, Looked, value_of};
 pub use contribute::{Contribute, ContributeParameter, ContributeParameters};
@@ -25,6 +26,7 @@ pub use lift::{Lift, LiftRef};
 pub use number::{DualNumber, by_seed};
 pub use numbers::Numbers;
 pub use parameter::{LiftParameter, LiftParameters};
+pub(crate) use together::Together;
 
 use crate::call::HasRule;
 use crate::float::Float;

@@ -33,6 +33,10 @@ pub struct DualNumber<T, const N: usize> {
 }
 
 impl<T: Float, const N: usize> DualNumber<T, N> {
+    /// Whether derivatives are computed [together](crate::dual::Together). What is not chosen by this is not even compiled, which would keep
+    /// functions from being inlined.
+    pub(crate) const IN_VECTORS: bool = N >= T::SOME;
+
     /// A number with the derivatives `tangent`.
     #[inline(always)]
     pub const fn variable(value: T, tangent: [T; N]) -> Self {
@@ -89,8 +93,12 @@ impl<T: Float, const N: usize> DualNumber<T, N> {
     #[inline(always)]
     pub(crate) fn chain_finite(self, value: T, slope: T) -> Self {
         let mut result = DualNumber { value, tangent: self.tangent };
-        for t in &mut result.tangent {
-            *t *= slope;
+        if const { Self::IN_VECTORS } {
+            T::multiply_each(&mut result.tangent, slope);
+        } else {
+            for t in &mut result.tangent {
+                *t *= slope;
+            }
         }
         result
     }
@@ -98,8 +106,25 @@ impl<T: Float, const N: usize> DualNumber<T, N> {
     /// Adds the derivatives of another summand.
     #[inline(always)]
     pub(crate) fn plus_tangent_of(mut self, other: Self) -> Self {
-        for (t, u) in self.tangent.iter_mut().zip(other.tangent) {
-            *t += u;
+        if const { Self::IN_VECTORS } {
+            T::add_to_each(&mut self.tangent, &other.tangent);
+        } else {
+            for (t, u) in self.tangent.iter_mut().zip(other.tangent) {
+                *t += u;
+            }
+        }
+        self
+    }
+
+    /// Subtracts those of what is subtracted.
+    #[inline(always)]
+    pub(crate) fn minus_tangent_of(mut self, other: Self) -> Self {
+        if const { Self::IN_VECTORS } {
+            T::subtract_from_each(&mut self.tangent, &other.tangent);
+        } else {
+            for (t, u) in self.tangent.iter_mut().zip(other.tangent) {
+                *t -= u;
+            }
         }
         self
     }

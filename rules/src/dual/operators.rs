@@ -11,8 +11,12 @@ impl<T: Float, const N: usize> Neg for DualNumber<T, N> {
     #[inline(always)]
     fn neg(mut self) -> Self {
         self.value = -self.value;
-        for t in &mut self.tangent {
-            *t = -*t;
+        if const { Self::IN_VECTORS } {
+            T::multiply_each(&mut self.tangent, -T::one());
+        } else {
+            for t in &mut self.tangent {
+                *t = -*t;
+            }
         }
         self
     }
@@ -211,13 +215,7 @@ operator! {
 }
 operator! {
     Sub sub SubAssign sub_assign:
-    dual |a, b| {
-        let mut result = DualNumber { value: a.value - b.value, tangent: a.tangent };
-        for (t, u) in result.tangent.iter_mut().zip(b.tangent) {
-            *t -= u;
-        }
-        result
-    };
+    dual |a, b| DualNumber { value: a.value - b.value, tangent: a.tangent }.minus_tangent_of(b);
     constant |a, c| DualNumber { value: a.value - c, tangent: a.tangent };
     of_constant |c, b| {
         let tangent = (-b).tangent;
@@ -228,25 +226,16 @@ operator! {
     Mul mul MulAssign mul_assign:
     dual |a, b| {
         let mut result = DualNumber { value: a.value * b.value, tangent: a.tangent };
+        if const { Self::IN_VECTORS } {
+            return result.chain_finite(result.value, b.value).plus_tangent_of(b.chain_finite(b.value, a.value));
+        }
         for (t, u) in result.tangent.iter_mut().zip(b.tangent) {
             *t = *t * b.value + a.value * u;
         }
         result
     };
-    constant |a, c| {
-        let mut result = DualNumber { value: a.value * c, tangent: a.tangent };
-        for t in &mut result.tangent {
-            *t *= c;
-        }
-        result
-    };
-    of_constant |c, b| {
-        let mut result = DualNumber { value: c * b.value, tangent: b.tangent };
-        for t in &mut result.tangent {
-            *t = c * *t;
-        }
-        result
-    };
+    constant |a, c| a.chain_finite(a.value * c, c);
+    of_constant |c, b| b.chain_finite(c * b.value, c);
 }
 operator! {
     Div div DivAssign div_assign:
@@ -254,28 +243,19 @@ operator! {
     dual |a, b| {
         let (quotient, inverse) = (a.value / b.value, b.value.recip());
         let mut result = DualNumber { value: quotient, tangent: a.tangent };
+        if const { Self::IN_VECTORS } {
+            return result.minus_tangent_of(b.chain_finite(b.value, quotient)).chain_finite(quotient, inverse);
+        }
         for (t, u) in result.tangent.iter_mut().zip(b.tangent) {
             *t = (*t - quotient * u) * inverse;
         }
         result
     };
-    constant |a, c| {
-        let inverse = c.recip();
-        let mut result = DualNumber { value: a.value / c, tangent: a.tangent };
-        for t in &mut result.tangent {
-            *t *= inverse;
-        }
-        result
-    };
+    constant |a, c| a.chain_finite(a.value / c, c.recip());
     of_constant |c, b| {
         let quotient = c / b.value;
         // Whoever divides by the same number has its inverse at hand.
-        let slope = -quotient * b.value.recip();
-        let mut result = DualNumber { value: quotient, tangent: b.tangent };
-        for t in &mut result.tangent {
-            *t *= slope;
-        }
-        result
+        b.chain_finite(quotient, -quotient * b.value.recip())
     };
 }
 operator! {
@@ -283,19 +263,9 @@ operator! {
     // a % b = a - b·trunc(a/b)
     dual |a, b| {
         let quotient = (a.value / b.value).trunc();
-        let mut result = DualNumber { value: a.value % b.value, tangent: a.tangent };
-        for (t, u) in result.tangent.iter_mut().zip(b.tangent) {
-            *t -= quotient * u;
-        }
-        result
+        let rest = DualNumber { value: a.value % b.value, tangent: a.tangent };
+        rest.minus_tangent_of(b.chain_finite(b.value, quotient))
     };
     constant |a, c| DualNumber { value: a.value % c, tangent: a.tangent };
-    of_constant |c, b| {
-        let quotient = (c / b.value).trunc();
-        let mut result = DualNumber { value: c % b.value, tangent: b.tangent };
-        for t in &mut result.tangent {
-            *t *= -quotient;
-        }
-        result
-    };
+    of_constant |c, b| b.chain_finite(c % b.value, -(c / b.value).trunc());
 }
