@@ -87,6 +87,7 @@ mod rule;
 mod runs;
 mod scalar;
 mod selected;
+mod sequence;
 mod shadows;
 mod shortening;
 mod signature;

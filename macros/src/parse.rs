@@ -25,6 +25,7 @@ use crate::program::*;
 use crate::purity::without_shapes;
 use crate::rename::{Names, Occurrences, path};
 use crate::returned::{returning_a_local, with_copies};
+use crate::sequence::in_sequence;
 use crate::signature::{Passing, Signature};
 use crate::suspects::Suspects;
 use crate::tails::{with_type_of_value, with_types, with_types_of_fields};
@@ -107,7 +108,7 @@ impl<'e> Parser<'e> {
             body = with_type_of_value(&signature.output, body);
         }
         with_types_of_fields(&Suspects::of(signature, &body), &mut body);
-        let body = &destructured(signature, &body);
+        let body = &destructured(signature, &in_sequence(signature, &body, errors));
         let mut parser = Parser {
             program: Program::default(),
             items: Vec::new(),
@@ -144,6 +145,7 @@ impl<'e> Parser<'e> {
                         modes: callable.modes(&signature.generics),
                         output: callable.output.to_token_stream(),
                         kind: signature.generics.kind_of(&callable.output),
+                        changing: callable.changing,
                     };
                     parser.program.functions.insert(id, function);
                 }

@@ -128,6 +128,8 @@ pub(crate) struct Function {
     pub(crate) output: TokenStream,
     /// What the syntax tells about the output.
     pub(crate) kind: Kind,
+    /// It is declared as one that may change something.
+    pub(crate) changing: bool,
 }
 
 /// The function's body among [`Program::blocks`].

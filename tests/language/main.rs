@@ -24,6 +24,7 @@ mod branches;
 mod buffers;
 mod callables;
 mod calls;
+mod changing_closures;
 mod checkpoints;
 mod closures;
 mod columns;
