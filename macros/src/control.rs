@@ -483,7 +483,8 @@ impl Parser<'_> {
             let mut read = None;
             if let Some(place) = place {
                 self.program.variables[place.base].parted |= !place.projections.is_empty();
-                if plain {
+                // What is a reference in both passes is bound by the pattern there, too.
+                if plain && !(refers && constant) {
                     self.program.variables[variable].kind = self.program.kind_of_place(&place);
                     read = Some(self.add(&parse_quote!(#name), ExprKind::Read(place)));
                 }

@@ -194,6 +194,13 @@ impl Parser<'_> {
             Expr::Tuple(tuple) => tuple.elems.iter_mut().collect(),
             Expr::Array(array) => array.elems.iter_mut().collect(),
             Expr::Repeat(repeat) => vec![&mut *repeat.expr],
+            // A chain that is all of the value becomes a block there.
+            Expr::Return(syn::ExprReturn { expr: Some(value), .. })
+            | Expr::Break(syn::ExprBreak { expr: Some(value), .. })
+                if !matches!(&**value, Expr::MethodCall(_) | Expr::Call(_)) =>
+            {
+                vec![&mut **value]
+            }
             // The arms may be without gradient, so that nothing else looks into it.
             Expr::Match(matched) if self.calls_closure(&matched.expr) => vec![&mut *matched.expr],
             Expr::If(branch) => match &mut *branch.cond {

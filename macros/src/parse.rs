@@ -103,8 +103,7 @@ impl<'e> Parser<'e> {
     ) -> (Program, Vec<syn::Item>) {
         let written = Occurrences::of(body);
         let mut body = with_types(&signature.output, with_copies(signature, body));
-        let scalar = |ty: &syn::Type| matches!(ty, syn::Type::Path(path) if path.path.get_ident().is_some_and(|name| signature.generics.scalars.contains(name)));
-        if !scalar(&signature.output) && Suspects::of(signature, &body).any(&body) {
+        if Suspects::of(signature, &body).any(&body) {
             body = with_type_of_value(&signature.output, body);
         }
         with_types_of_fields(&Suspects::of(signature, &body), &mut body);
