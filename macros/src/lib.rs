@@ -103,6 +103,7 @@ mod tails;
 mod temporaries;
 mod through;
 mod traits;
+mod unpacked;
 mod uses;
 mod values;
 mod variable;

@@ -72,6 +72,10 @@ pub(crate) struct Parser<'e> {
     pub(crate) function: Option<Ident>,
     /// The body of the closure around, if that is passed on.
     pub(crate) closure_body: Option<BlockId>,
+    /// The parameters that are vectors by value, which rules have lent.
+    pub(crate) by_value: HashSet<VarId>,
+    /// The variable that the value of the statement at hand is assigned to.
+    pub(crate) replaced: Option<Ident>,
     /// The statement is marked: rules that it calls by themselves run the functions they are given in both passes.
     pub(crate) recomputing: bool,
     /// Loops and blocks around that can be left.
@@ -115,6 +119,8 @@ impl<'e> Parser<'e> {
             block: BODY,
             function: signature.method.is_none().then(|| signature.name.clone()),
             closure_body: None,
+            by_value: HashSet::new(),
+            replaced: None,
             recomputing: false,
             landings: Vec::new(),
             bound: HashSet::new(),
@@ -158,6 +164,7 @@ impl<'e> Parser<'e> {
                 variable.general = signature.generics.general(&parameter.ty).cloned();
                 variable.of_user = names_other_type(&parameter.ty, &variable.kind);
                 parser.types.insert(id, parameter.ty.clone());
+                parser.by_value.extend(parameter.owned.then_some(id));
                 parser.note_vector(id, None, Some(&parameter.ty));
                 id
             });

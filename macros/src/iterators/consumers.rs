@@ -30,6 +30,12 @@ const INERT: &[&str] =
 
 const TO_NUMBERS: &[&str] = &["sum", "product", "fold"];
 
+/// Methods of iterators, slices and arrays whose value is a number, most of the time.
+pub(crate) fn makes_number(name: &str) -> bool {
+    const OTHERS: &[&str] = &["dot", "norm", "mean", "std", "var", "last", "next", "min_by", "max_by", "reduce", "count"];
+    TO_NUMBERS.contains(&name) || OTHERS.contains(&name)
+}
+
 /// With an `Option` as the result.
 const TO_OPTION: &[&str] = &["reduce", "min_by", "max_by", "last", "nth", "next", "find", "try_fold"];
 
