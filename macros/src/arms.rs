@@ -125,7 +125,8 @@ impl Reverse<'_> {
     /// What is matched once more; not the reference to it, where the names are to be copies.
     fn scrutinee(&mut self, m: &Match, at: &At, level: usize) -> TokenStream {
         let text = self.text(m.scrutinee, at, level);
-        let variables = || m.arms.iter().flat_map(|arm| &arm.bindings).map(|b| &self.program.variables[b.variable]);
+        let variables =
+            || m.arms.iter().flat_map(|arm| &arm.bindings).map(|b| &self.program.variables[b.variable]);
         let (refers, referring) = (variables().any(|v| v.refers), variables().any(|v| v.referring));
         match &self.program.exprs[m.scrutinee].kind {
             ExprKind::Borrow { place, .. } if refers => self.place(&place.clone(), at, level),

@@ -47,6 +47,13 @@ impl Parser<'_> {
                 self.program.blocks[self.block].rewritten = true;
                 stmt = referring;
             }
+            if let Stmt::Local(local) = &stmt
+                && let Some(pushed) = self.pushed_at_once(local, &stmts)
+            {
+                self.program.blocks[self.block].rewritten = true;
+                stmts.pop_front();
+                stmt = pushed;
+            }
             self.keep_named(&mut stmt, &mut stmts);
             let last = stmts.is_empty();
             if let Stmt::Local(local) = &stmt
@@ -71,6 +78,8 @@ impl Parser<'_> {
             if let Some(parts) = self
                 .zipped(&stmt)
                 .or_else(|| self.accumulated(&stmt))
+                .or_else(|| self.listed(&stmt))
+                .or_else(|| self.collected_array(&stmt))
                 .or_else(|| self.folded(&stmt))
                 .or_else(|| self.views_apart(&stmt))
                 .or_else(|| self.rewrite(&stmt))

@@ -54,6 +54,7 @@ mod lending;
 mod lent;
 mod lift;
 mod linear;
+mod listed;
 mod looks;
 mod loops;
 mod lowering;

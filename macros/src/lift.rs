@@ -303,7 +303,7 @@ impl Parser<'_> {
         })
     }
 
-    fn calls_closure(&self, expr: &Expr) -> bool {
+    pub(crate) fn calls_closure(&self, expr: &Expr) -> bool {
         has_any(expr, &|expr| matches!(expr, Expr::Call(call) if self.closure(&call.func).is_some()))
     }
 

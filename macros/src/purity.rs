@@ -70,7 +70,8 @@ pub(crate) fn without_shapes(tokens: TokenStream) -> TokenStream {
     let mut kept = TokenStream::new();
     for (i, token) in tokens.iter().enumerate() {
         match token {
-            TokenTree::Group(_) if i > 0 && matches!(&tokens[i - 1], TokenTree::Ident(name) if name == "constant") => {}
+            TokenTree::Group(_)
+                if i > 0 && matches!(&tokens[i - 1], TokenTree::Ident(name) if name == "constant") => {}
             TokenTree::Group(group) => {
                 let inner = without_shapes(group.stream());
                 kept.extend([TokenTree::Group(proc_macro2::Group::new(group.delimiter(), inner))]);

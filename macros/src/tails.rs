@@ -65,7 +65,8 @@ fn tell_at_end(block: &mut Block, ty: &Type) {
 fn tell_value(value: &mut Expr, ty: &Type) {
     match value {
         Expr::MethodCall(call) if call.args.is_empty() && call.turbofish.is_none() => {
-            if (call.method == "sum" || call.method == "product") && makes_itself(ty) {
+            let known = call.method == "collect" && inside_type(ty).is_none() && element_of_vec(ty).is_none();
+            if (call.method == "sum" || call.method == "product") && makes_itself(ty) || known {
                 call.turbofish = Some(parse_quote!(::<#ty>));
             } else if let Some(converted) = converted(ty, call) {
                 *value = converted;

@@ -270,8 +270,7 @@ fn names_of(generics: &syn::Generics) -> Vec<&Ident> {
     names.collect()
 }
 
-const LIFETIMES: &str =
-    "the `impl` of a trait for a type with lifetimes is not differentiable yet: write methods of the type itself, or free functions";
+const LIFETIMES: &str = "the `impl` of a trait for a type with lifetimes is not differentiable yet: write methods of the type itself, or free functions";
 
 /// The `impl` of such a trait.
 pub(crate) fn expand_impl(block: ItemImpl) -> syn::Result<TokenStream> {

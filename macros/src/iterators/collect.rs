@@ -1,13 +1,14 @@
 //! Vectors of the items of a chain: `collect` and `extend`.
 
 use quote::ToTokens;
-use syn::{Expr, ExprMethodCall, Ident, Stmt, Type, parse_quote, parse_quote_spanned};
+use syn::{Expr, ExprMethodCall, Ident, Pat, PatType, Stmt, Type, parse_quote, parse_quote_spanned};
 
+use crate::arrays::shape::Shape;
 use crate::closures::{Refused, Site};
+use crate::iterators::consumers::{generic, makes_number};
 use crate::iterators::flow::{Flow, Origin as From};
 use crate::iterators::item::{Code, Item};
 use crate::iterators::source::{Access, Function, Source};
-use crate::iterators::consumers::makes_number;
 use crate::kind::{kind_of_type, numeric_method};
 use crate::methods::of_option;
 use crate::parse::{Binding, Parser};
@@ -82,6 +83,51 @@ impl<'e> Parser<'e> {
         Ok(Item::Value(path(&items)))
     }
 
+    /// `let a: Array1<f64> = chain.collect();` and `let a = Array1::from_iter(chain);` of a known length: an array that is written to, with
+    /// no vector in between.
+    pub(crate) fn collected_array(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
+        let Stmt::Local(local) = stmt else { return None };
+        let init = &local.init.as_ref()?.expr;
+        let (name, annotated) = match &local.pat {
+            Pat::Type(PatType { pat: name, ty, .. }) => (&**name, Some((**ty).clone())),
+            name => (name, None),
+        };
+        let (chain, owner) = match &**init {
+            Expr::MethodCall(call) if call.method == "collect" => {
+                let Type::Path(owner) = annotated.or_else(|| generic(call))? else { return None };
+                (&*call.receiver, owner.path.segments.last()?.clone())
+            }
+            Expr::Call(call) if call.args.len() == 1 => {
+                let Expr::Path(function) = &*call.func else { return None };
+                let mut segments = function.path.segments.iter().rev();
+                segments.next().filter(|last| last.ident == "from_iter")?;
+                (&call.args[0], segments.next()?.clone())
+            }
+            _ => return None,
+        };
+        let (Pat::Ident(name), mut owner) = (name, owner) else { return None };
+        let named = Occurrences::of(chain).count(&name.ident) > 0;
+        if Shape::of_segment(&owner)?.rank != Some(1) || named || !self.suspects.any(chain) {
+            return None;
+        }
+        if let syn::PathArguments::AngleBracketed(arguments) = &mut owner.arguments {
+            arguments.colon2_token = Some(Default::default());
+        }
+        let (around, mut out) = (Occurrences::of(init), Vec::new());
+        let flow = self.flow(chain, &mut out).ok()??;
+        let mut source = flow.source()?.clone();
+        self.name_lengths(&mut source, &mut out).ok()?;
+        let (len, items) = (source.len()?, &name.ident);
+        out.push(parse_quote!(let mut #items = ::pullback::__private::ndarray::#owner::zeros(#len);));
+        let mut sink = |_: &mut Parser<'e>, item: Item, index: Option<&Expr>, out: &mut Vec<Stmt>| {
+            let (index, value) = (index.expect("asked for"), item.expr());
+            out.push(parse_quote!(#items[#index] = #value;));
+            Ok(())
+        };
+        self.drive(&flow, Site::Chain(&around), true, &mut sink, &mut out).ok()?;
+        Some(out)
+    }
+
     /// The vector of numbers that the chain uses up to make as many numbers of the same type.
     fn reusable(&self, source: &mut Source, element: &Type) -> Option<Expr> {
         let number = matches!(element, Type::Infer(_)) || kind_of_type(element) == Kind::Float;
@@ -95,7 +141,9 @@ impl<'e> Parser<'e> {
         let told = self.types.get(id).and_then(element_of_vec);
         let same = match (&told, element) {
             (None | Some(Type::Infer(_)), _) | (_, Type::Infer(_)) => !converted,
-            (Some(told), element) => told.to_token_stream().to_string() == element.to_token_stream().to_string(),
+            (Some(told), element) => {
+                told.to_token_stream().to_string() == element.to_token_stream().to_string()
+            }
         };
         (local && numbers && same && self.program.vectors.contains(id)).then_some(base)
     }

@@ -32,7 +32,8 @@ const TO_NUMBERS: &[&str] = &["sum", "product", "fold"];
 
 /// Methods of iterators, slices and arrays whose value is a number, most of the time.
 pub(crate) fn makes_number(name: &str) -> bool {
-    const OTHERS: &[&str] = &["dot", "norm", "mean", "std", "var", "last", "next", "min_by", "max_by", "reduce", "count"];
+    const OTHERS: &[&str] =
+        &["dot", "norm", "mean", "std", "var", "last", "next", "min_by", "max_by", "reduce", "count"];
     TO_NUMBERS.contains(&name) || OTHERS.contains(&name)
 }
 
@@ -310,7 +311,9 @@ impl<'e> Parser<'e> {
         let ty = ty.filter(|ty| !matches!(ty, Type::Infer(_)));
         let total = self.hidden(if sum { "total" } else { "product" });
         let scalar = match &ty {
-            Some(Type::Path(path)) => path.path.get_ident().filter(|name| self.program.scalars.contains(name)),
+            Some(Type::Path(path)) => {
+                path.path.get_ident().filter(|name| self.program.scalars.contains(name))
+            }
             _ => None,
         };
         if let Some(ty) = ty.as_ref().filter(|ty| kind_of_type(ty) != Kind::Float && scalar.is_none()) {
