@@ -48,6 +48,12 @@ impl Parser<'_> {
                 stmt = referring;
             }
             if let Stmt::Local(local) = &stmt
+                && let Some(unboxed) = self.unboxed(local, &mut stmts)
+            {
+                self.program.blocks[self.block].rewritten = true;
+                stmt = unboxed;
+            }
+            if let Stmt::Local(local) = &stmt
                 && let Some(pushed) = self.pushed_at_once(local, &stmts)
             {
                 self.program.blocks[self.block].rewritten = true;

@@ -8,6 +8,7 @@ mod arms;
 mod arrays;
 mod assigned;
 mod blocks;
+mod boxes;
 mod breaks;
 mod callable;
 mod callbacks;

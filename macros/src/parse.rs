@@ -435,7 +435,9 @@ impl<'e> Parser<'e> {
                 }
                 let mut place = self.place(&unary.expr)?;
                 let variable = &self.program.variables[place.base];
-                if place.projections.is_empty() && (variable.by_reference() || variable.referring) {
+                let whole = place.projections.is_empty() && (variable.by_reference() || variable.referring);
+                // A reference in a field, or a box.
+                if whole || matches!(place.projections.last(), Some(Projection::Field(_))) {
                     place.projections.push(Projection::Deref);
                 }
                 Some(place)
