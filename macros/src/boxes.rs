@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use proc_macro2::{Group, TokenStream, TokenTree};
 use syn::visit_mut::VisitMut;
 use syn::{Block, Expr, GenericArgument, Ident, Local, Pat, PathArguments, Stmt, Type, UnOp, parse_quote};
 
@@ -73,6 +74,26 @@ struct Unbox {
     name: Ident,
 }
 
+impl Unbox {
+    /// The same in what a macro is given, where the star is no product.
+    fn within(&self, tokens: TokenStream) -> TokenStream {
+        let tokens: Vec<_> = tokens.into_iter().collect();
+        let star = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == '*');
+        let named = |i: usize| matches!(tokens.get(i), Some(TokenTree::Ident(ident)) if *ident == self.name);
+        let first = |i: usize| i == 0 || matches!(&tokens[i - 1], TokenTree::Punct(_));
+        let kept = tokens.iter().enumerate().filter(|(i, token)| !(star(token) && named(i + 1) && first(*i)));
+        let kept = kept.map(|(_, token)| match token {
+            TokenTree::Group(group) => {
+                let mut inner = Group::new(group.delimiter(), self.within(group.stream()));
+                inner.set_span(group.span());
+                TokenTree::Group(inner)
+            }
+            token => token.clone(),
+        });
+        kept.collect()
+    }
+}
+
 impl VisitMut for Unbox {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         if let Expr::Unary(unary) = expr
@@ -84,6 +105,9 @@ impl VisitMut for Unbox {
             return;
         }
         syn::visit_mut::visit_expr_mut(self, expr);
+    }
+    fn visit_macro_mut(&mut self, mac: &mut syn::Macro) {
+        mac.tokens = self.within(mac.tokens.clone());
     }
     fn visit_block_mut(&mut self, block: &mut Block) {
         for stmt in &mut block.stmts {

@@ -465,7 +465,10 @@ impl Parser<'_> {
         if let Some(kind) = self.statement(&parse_quote!(let #part = #expr;)) {
             self.record(kind);
         }
-        self.expr(&parse_quote!(#part))
+        let named = self.expr(&parse_quote!(#part));
+        // As written it would be evaluated twice.
+        self.program.rewritten.insert(named);
+        named
     }
 
     /// Binds the names in a pattern to parts of `scrutinee`.

@@ -145,6 +145,13 @@ impl Parser<'_> {
         }
     }
 
+    /// The name is that of a local which may own memory.
+    fn may_be_moved(&self, name: &str) -> bool {
+        let known = self.scopes.iter().rev().find_map(|scope| scope.get(name));
+        matches!(known, Some(Binding::Variable(id)) if self.program.vectors.contains(id)
+            || self.program.variables[*id].origin == Origin::Local && self.program.variables[*id].kind == Kind::Unknown)
+    }
+
     /// A local that may own memory, or a struct literal that does.
     fn is_moved(&self, element: &Expr) -> bool {
         match element {
@@ -182,8 +189,7 @@ impl VisitMut for Within<'_, '_> {
             let names = Occurrences::of(&*expr);
             let apart = |earlier: &Expr| {
                 let earlier = Occurrences::of(earlier);
-                let bound = |name: &str| self.parser.scopes.iter().any(|scope| scope.contains_key(name));
-                !names.names().any(|name| earlier.contains(name) && bound(name))
+                !names.names().any(|name| earlier.contains(name) && self.parser.may_be_moved(name))
             };
             if self.passed.iter().all(apart) {
                 let name = self.parser.hidden("listed");

@@ -437,7 +437,8 @@ impl<'e> Parser<'e> {
                 let variable = &self.program.variables[place.base];
                 let whole = place.projections.is_empty() && (variable.by_reference() || variable.referring);
                 // A reference in a field, or a box.
-                if whole || matches!(place.projections.last(), Some(Projection::Field(_))) {
+                let field = matches!(&*unary.expr, Syn::Field(_));
+                if whole || field && matches!(place.projections.last(), Some(Projection::Field(_))) {
                     place.projections.push(Projection::Deref);
                 }
                 Some(place)
