@@ -17,7 +17,7 @@ use crate::tails::makes_vector;
 /// What stands in `vec![…]`.
 enum Listed {
     Each(Vec<Expr>),
-    Repeated(Expr, Expr),
+    Repeated(Box<(Expr, Expr)>),
 }
 
 impl Listed {
@@ -33,7 +33,7 @@ impl Listed {
         let repeated = |input: syn::parse::ParseStream<'_>| {
             let element = input.parse()?;
             input.parse::<Token![;]>()?;
-            Ok(Listed::Repeated(element, input.parse()?))
+            Ok(Listed::Repeated(Box::new((element, input.parse()?))))
         };
         repeated.parse2(mac.mac.tokens.clone()).ok()
     }
@@ -115,7 +115,8 @@ impl Parser<'_> {
                     out.push(parse_quote!(#name.push(#value);));
                 }
             }
-            Listed::Repeated(element, len) if makes_copy(&element) || self.is_local_vector(&element) => {
+            Listed::Repeated(parts) if makes_copy(&parts.0) || self.is_local_vector(&parts.0) => {
+                let (element, len) = *parts;
                 let n = self.names.fresh("n");
                 out.push(parse_quote!(let #n: usize = #len;));
                 out.push(parse_quote!(let mut #name #ty = Vec::with_capacity(#n);));

@@ -57,8 +57,11 @@ impl Parser<'_> {
             };
             // What has no gradient is there for both passes as well, though making it again may do something else.
             let made = is_temporary(&reference.expr) || matches!(&*reference.expr, Syn::Macro(_));
-            let once = made && (!self.is_pure(&reference.expr) || allocates(&reference.expr));
-            if !self.borrows_temporary(&args[i]) && !(once && args.iter().any(|arg| self.suspects.any(arg))) {
+            let once = made
+                && !self.suspects.any(&reference.expr)
+                && (!self.is_pure(&reference.expr) || allocates(&reference.expr));
+            let carries = args.iter().any(|arg| self.suspects.any(arg));
+            if !(self.borrows_temporary(&args[i]) || once && carries) {
                 continue;
             }
             let name = Program::fresh(&format!("{start}_{i}"));
