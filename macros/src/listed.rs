@@ -76,8 +76,11 @@ impl Parser<'_> {
     /// `let l = f(x); v.push(l);` as `v.push(f(x));`: whether what a call returns owns memory shows where it is used.
     pub(crate) fn pushed_at_once(&self, local: &Local, rest: &VecDeque<Stmt>) -> Option<Stmt> {
         let (Pat::Ident(name), Some(init)) = (&local.pat, &local.init) else { return None };
-        let call =
-            matches!(&*init.expr, Expr::Call(_)) && init.diverge.is_none() && self.suspects.any(&init.expr);
+        let Expr::Call(called) = &*init.expr else { return None };
+        // What functions that are parameters change takes place in statements of their own.
+        let lends = |arg: &Expr| matches!(arg, Expr::Closure(_)) || self.function_parameter(arg).is_some();
+        let lent = lends(&called.func) || called.args.iter().any(lends);
+        let call = !lent && init.diverge.is_none() && self.suspects.any(&init.expr);
         let Some(Stmt::Expr(Expr::MethodCall(push), Some(_))) = rest.front() else { return None };
         let alone = push.method == "push" && push.args.len() == 1 && is_name(&push.args[0], &name.ident);
         let within = Occurrences::of(&init.expr);

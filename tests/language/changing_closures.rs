@@ -196,12 +196,35 @@ fn spent(x: &[f64], limit: f64) -> f64 {
     }
 }
 
+#[differentiable]
+fn tabulated(mut f: impl FnMut(f64) -> f64, n: usize) -> Vec<f64> {
+    let mut table = Vec::new();
+    for i in 0..n {
+        table.push(f(i as f64));
+    }
+    table
+}
+
+#[differentiable]
+fn decayed(k: f64, n: usize) -> f64 {
+    let mut weight = k;
+    let table: Vec<f64> = tabulated(
+        |t| {
+            weight *= 0.9;
+            weight * t + k
+        },
+        n,
+    );
+    table.iter().product::<f64>() * weight
+}
+
 #[test]
 fn changed() {
     let inputs = || [(vec![0.5, 1.2, -0.3], 0.7), (vec![0.3, 0.4], 1.1)];
     check_rule(sum_of_squares::rule, inputs());
     check_rule(of_all_kinds::rule, inputs());
     check_rule(filtered::rule, inputs());
+    check_rule(decayed::rule, [(0.4, 3), (1.5, 2)]);
     check_rule(spent::rule, [(vec![0.5, 1.2, -0.3], 1.4), (vec![0.3, 0.4, 0.9, 0.3], 8.8)]);
     check_rule(observed::rule, [(vec![0.5, 1.2, -0.3], 0.2, 2), (vec![0.3, 0.4], 0.1, 3)]);
 }
