@@ -197,7 +197,12 @@ fn settle_inert(program: &mut Program) {
                         .into_iter()
                         .any(|b| !program.written(b).is_empty() || !program.exits(b).is_empty())
             };
-            if !program.tree(value).iter().any(writes) {
+            let calls = |e: &ExprId| {
+                let blocks = program.blocks_of(*e).into_iter().flat_map(|b| program.nested(b));
+                let mut inner = blocks.flat_map(|b| program.roots(b)).flat_map(|root| program.tree(root));
+                program.call_changes_something(*e) || inner.any(|e| program.call_changes_something(e))
+            };
+            if !program.tree(value).iter().any(|e| writes(e) || calls(e)) {
                 inactive.push(value);
             }
         }
@@ -328,6 +333,12 @@ fn report_nested_writes(program: &Program, root: ExprId, errors: &mut Errors) {
         {
             let writes =
                 args.iter().any(|a| matches!(program.exprs[*a].kind, ExprKind::Borrow { unique: true, .. }));
+            if !writes && program.call_changes_something(expr) {
+                errors.push(
+                    &program.exprs[expr].syntax,
+                    "a call of what may change something besides its arguments stands alone in its statement: bind its result with `let` first",
+                );
+            }
             if writes {
                 errors.push(
                     &program.exprs[expr].syntax,

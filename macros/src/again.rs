@@ -27,6 +27,13 @@ pub(crate) fn report(program: &Program, args: &[ExprId], errors: &mut Errors) {
             }
             _ => false,
         };
+        if !lent && program.changes_something(*arg) {
+            errors.push(
+                &program.exprs[*arg].syntax,
+                "this closure is called in the reverse pass as well, and would change what it captures there once more: let it return \
+                 what it computes, or write to an argument that it is called with",
+            );
+        }
         if lent {
             errors.push(
                 &program.exprs[*arg].syntax,

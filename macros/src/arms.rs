@@ -125,8 +125,9 @@ impl Reverse<'_> {
     /// What is matched once more; not the reference to it, where the names are to be copies.
     fn scrutinee(&mut self, m: &Match, at: &At, level: usize) -> TokenStream {
         let text = self.text(m.scrutinee, at, level);
-        let mut bindings = m.arms.iter().flat_map(|arm| &arm.bindings);
-        let refers = bindings.any(|binding| self.program.variables[binding.variable].refers);
+        let variables =
+            || m.arms.iter().flat_map(|arm| &arm.bindings).map(|b| &self.program.variables[b.variable]);
+        let (refers, referring) = (variables().any(|v| v.refers), variables().any(|v| v.referring));
         match &self.program.exprs[m.scrutinee].kind {
             ExprKind::Borrow { place, .. } if refers => self.place(&place.clone(), at, level),
             ExprKind::Read(place)
@@ -136,6 +137,8 @@ impl Reverse<'_> {
             {
                 quote!(*#text)
             }
+            // A name for a part of what is constant.
+            ExprKind::Read(place) if referring && !place.projections.is_empty() => quote!(&#text),
             _ => text,
         }
     }

@@ -86,7 +86,7 @@ impl Parser<'_> {
         }
         let mut closure = closure.clone();
         // Both passes borrow what they need.
-        closure.capture = None;
+        let moved = closure.capture.take();
         let verbatim = Syn::Closure(closure.clone());
         let mut verbatim = self.plain(&verbatim).unwrap_or(verbatim);
         Strip.visit_expr_mut(&mut verbatim);
@@ -111,6 +111,14 @@ impl Parser<'_> {
         });
         self.landings = landings;
         self.closure_body = outside;
+        if let Some(token) = moved
+            && self.program.written(body).into_iter().any(|id| !self.program.variables[id].by_reference())
+        {
+            self.errors.push(
+                token,
+                "a `move` closure changes a copy of what it captures: leave `move` out where it is passed on",
+            );
+        }
         for id in parameters.iter().flatten() {
             let variable = &self.program.variables[*id];
             if variable.origin == Origin::Either && variable.memory {

@@ -47,6 +47,19 @@ impl Parser<'_> {
                 self.program.blocks[self.block].rewritten = true;
                 stmt = referring;
             }
+            if let Stmt::Local(local) = &stmt
+                && let Some(unboxed) = self.unboxed(local, &mut stmts)
+            {
+                self.program.blocks[self.block].rewritten = true;
+                stmt = unboxed;
+            }
+            if let Stmt::Local(local) = &stmt
+                && let Some(pushed) = self.pushed_at_once(local, &stmts)
+            {
+                self.program.blocks[self.block].rewritten = true;
+                stmts.pop_front();
+                stmt = pushed;
+            }
             self.keep_named(&mut stmt, &mut stmts);
             let last = stmts.is_empty();
             if let Stmt::Local(local) = &stmt
@@ -71,6 +84,8 @@ impl Parser<'_> {
             if let Some(parts) = self
                 .zipped(&stmt)
                 .or_else(|| self.accumulated(&stmt))
+                .or_else(|| self.listed(&stmt))
+                .or_else(|| self.collected_array(&stmt))
                 .or_else(|| self.folded(&stmt))
                 .or_else(|| self.views_apart(&stmt))
                 .or_else(|| self.rewrite(&stmt))
@@ -450,7 +465,10 @@ impl Parser<'_> {
         if let Some(kind) = self.statement(&parse_quote!(let #part = #expr;)) {
             self.record(kind);
         }
-        self.expr(&parse_quote!(#part))
+        let named = self.expr(&parse_quote!(#part));
+        // As written it would be evaluated twice.
+        self.program.rewritten.insert(named);
+        named
     }
 
     /// Binds the names in a pattern to parts of `scrutinee`.
@@ -483,7 +501,8 @@ impl Parser<'_> {
             let mut read = None;
             if let Some(place) = place {
                 self.program.variables[place.base].parted |= !place.projections.is_empty();
-                if plain {
+                // What is a reference in both passes is bound by the pattern there, too.
+                if plain && !(refers && constant) {
                     self.program.variables[variable].kind = self.program.kind_of_place(&place);
                     read = Some(self.add(&parse_quote!(#name), ExprKind::Read(place)));
                 }

@@ -250,8 +250,13 @@ pub(crate) fn rule(signature: &Signature, program: &mut Program) -> syn::Result<
     // To code without gradient a function is a closure.
     let functions = signature.parameters.iter().zip(&program.parameters).filter_map(|(parameter, id)| {
         let Variable { name, unique, .. } = &program.variables[(*id)?];
-        let closure = parameter.callable.as_ref()?.closure(unique);
-        Some(quote!(let #name = #closure;))
+        let callable = parameter.callable.as_ref()?;
+        let closure = callable.closure(unique);
+        Some(match callable.changing {
+            // It may be called by another name: `let g = &mut f;`.
+            true => quote!(#[allow(unused_mut)] let mut #name = #closure;),
+            false => quote!(let #name = #closure;),
+        })
     });
     let forward = apart(program, |variable| &variable.name, forward);
     let lengths = lengths(program, signature, |variable| &variable.unique);

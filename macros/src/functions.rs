@@ -245,7 +245,7 @@ pub(crate) fn is_called(rest: &[TokenTree]) -> bool {
 }
 
 /// `Box::new`
-fn is_box(function: &Expr) -> bool {
+pub(crate) fn is_box(function: &Expr) -> bool {
     let Expr::Path(path) = function else { return false };
     let mut names = path.path.segments.iter().rev().map(|segment| &segment.ident);
     matches!((names.next(), names.next()), (Some(new), Some(of)) if new == "new" && of == "Box")

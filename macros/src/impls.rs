@@ -2,7 +2,7 @@
 //! own resolution of methods finds them.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
 use syn::visit_mut::VisitMut;
 use syn::{Attribute, FnArg, GenericParam, Ident, ImplItem, ImplItemFn, ItemImpl};
@@ -129,9 +129,8 @@ fn expand_method(block: &ItemImpl, method: &ImplItemFn, recursive: bool) -> syn:
         format_ident!("{text}_rule", span = name.span()),
         format_ident!("{text}_gradient", span = name.span()),
     );
-    let mut of_impl = block.generics.clone();
-    of_impl.params = not_lifetimes(&block.generics).cloned().collect();
-    let (impl_generics, _, _) = of_impl.split_for_impl();
+    let of_impl = without_lifetimes(&block.generics);
+    let (impl_generics, _, of_type) = of_impl.split_for_impl();
     // A function's own type parameter stands for what is called.
     callable::settle(&mut sig.generics, &signature.parameters, &mut Errors::default());
     let own: Vec<_> = not_lifetimes(&sig.generics).collect();
@@ -169,7 +168,7 @@ fn expand_method(block: &ItemImpl, method: &ImplItemFn, recursive: bool) -> syn:
 
             #function
 
-            impl #impl_generics #owner {
+            impl #impl_generics #owner #of_type {
                 #[doc = #doc]
                 #vis fn #made<#(#own),*>() -> impl __pb::Rule<Function = #ty> #clause {
                     #tokens
@@ -257,6 +256,18 @@ fn siblings(signature: &Signature, sig: &syn::Signature, own: &[&GenericParam]) 
             __pb::pull_at_once::<#ty>((self, #(#values,)*), #d) #part
         }
     }
+}
+
+/// What an `impl` asks of the parameters of its type, beside which lifetimes have no names.
+pub(crate) fn without_lifetimes(generics: &syn::Generics) -> syn::Generics {
+    let mut generics = generics.clone();
+    generics.params = not_lifetimes(&generics).cloned().collect();
+    let named = |predicate: &syn::WherePredicate| predicate.to_token_stream().to_string().contains('\'');
+    if let Some(clause) = &mut generics.where_clause {
+        let predicates = std::mem::take(&mut clause.predicates);
+        clause.predicates = predicates.into_iter().filter(|predicate| !named(predicate)).collect();
+    }
+    generics
 }
 
 pub(crate) fn not_lifetimes(generics: &syn::Generics) -> impl Iterator<Item = &GenericParam> {

@@ -3,7 +3,9 @@
 
 use syn::Expr as Syn;
 
+use crate::boxes::BOXED;
 use crate::calls::{Callee, gradient, is_associated};
+use crate::functions::is_box;
 use crate::iterators::SOURCES;
 use crate::iterators::consumers::Chain;
 use crate::iterators::item::Item;
@@ -233,6 +235,9 @@ impl Parser<'_> {
                     self.add(expr, ExprKind::Method { receiver, name: last.ident.clone(), args })
                 }
             };
+        }
+        if is_box(&call.func) {
+            return self.constant(expr, false, Some(BOXED));
         }
         if let Some(block) = self.with_named_temporaries(call) {
             return self.expr(&block);

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Expr as Syn, Ident};
@@ -23,7 +23,10 @@ use crate::program::*;
 use crate::reverse::{Reverse, Slot};
 use crate::statements::referent;
 
-/// Reports functions that are neither called nor passed on, and closures that change what they capture.
+/// What to do about a call of a function that may change something, in the midst of other code.
+pub(crate) const CALL_FIRST: &str = "call it by a `let` of its own before, `let y = f(x);`";
+
+/// Reports functions that are neither called nor passed on, and calls in code without gradient of those that may change something.
 pub(crate) fn report(program: &Program, errors: &mut Errors) {
     for (id, expr) in program.exprs.iter().enumerate() {
         match &expr.kind {
@@ -39,25 +42,72 @@ pub(crate) fn report(program: &Program, errors: &mut Errors) {
                 if program.recomputed.contains(&id) {
                     crate::again::report(program, args, errors);
                 }
-                for arg in args {
-                    if let ExprKind::Callback(Callback::Closure { body, .. }) = &program.exprs[*arg].kind
-                        && !program.written(*body).is_empty()
-                    {
+                if program.checkpointed.contains(&id) {
+                    for arg in args.iter().filter(|arg| program.changes_something(**arg)) {
                         errors.push(
                             &program.exprs[*arg].syntax,
-                            "a closure that changes what it captures is called differentiably where it is, not passed on: let it return \
-                             what it computes, or write to an argument that it is called with, `f: impl Fn(f64, &mut f64)`, which the \
-                             function takes as `&mut` and hands to it",
+                            "the reverse pass runs this call once more, and would change what the closure captures twice: leave \
+                             `checkpoint` out",
                         );
                     }
                 }
             }
+            ExprKind::Constant(constant) => program.refuse_changes(&constant.mentions, &expr.syntax, errors),
             _ => {}
+        }
+    }
+    for statement in program.blocks.iter().flat_map(|block| &block.statements) {
+        if let StatementKind::Opaque(opaque) = &statement.kind {
+            program.refuse_changes(&opaque.mentions, &opaque.syntax, errors);
         }
     }
 }
 
+/// Where `name` stands in `tokens`.
+fn first(tokens: TokenStream, name: &Ident) -> Option<Ident> {
+    tokens.into_iter().find_map(|token| match token {
+        TokenTree::Group(group) => first(group.stream(), name),
+        TokenTree::Ident(ident) => (ident == *name).then_some(ident),
+        _ => None,
+    })
+}
+
 impl Program {
+    /// The argument is a function whose calls may change something besides their arguments: a closure that writes to what it captures, or
+    /// that calls another such function, or a parameter `f: impl FnMut()`.
+    pub(crate) fn changes_something(&self, arg: ExprId) -> bool {
+        match &self.exprs[arg].kind {
+            ExprKind::Callback(Callback::Closure { body, .. }) => {
+                !self.written(*body).is_empty()
+                    || self.called_within(*body).iter().any(|id| self.is_changing(*id))
+            }
+            ExprKind::Callback(Callback::Parameter(id)) => self.is_changing(*id),
+            _ => false,
+        }
+    }
+
+    /// The call may change something besides its arguments.
+    pub(crate) fn call_changes_something(&self, expr: ExprId) -> bool {
+        let ExprKind::Call { function, args } = &self.exprs[expr].kind else { return false };
+        matches!(function, Callee::Parameter(id, _) if self.is_changing(*id))
+            || args.iter().any(|arg| self.changes_something(*arg))
+    }
+
+    /// The variable is a parameter `f: impl FnMut()`, or likewise.
+    fn is_changing(&self, id: VarId) -> bool {
+        self.variables[id].active && self.functions.get(&id).is_some_and(|function| function.changing)
+    }
+
+    /// Reports a function among `mentions` that may change something, which code without gradient would do behind the reverse pass's back.
+    fn refuse_changes(&self, mentions: &[VarId], syntax: impl ToTokens, errors: &mut Errors) {
+        if let Some(id) = mentions.iter().find(|id| self.is_changing(**id)) {
+            let name = &self.variables[*id].name;
+            let text = syntax.to_token_stream();
+            let called = first(text, name).unwrap_or_else(|| name.clone());
+            errors.push(called, format!("`{name}` may change what it captures, and is called here where no gradient passes: {CALL_FIRST}, or declare it as `impl Fn`"));
+        }
+    }
+
     /// The variables whose shadows the pullback of an argument borrows.
     pub(crate) fn borrowed(&self, arg: ExprId) -> Vec<VarId> {
         match &self.exprs[arg].kind {
@@ -67,9 +117,9 @@ impl Program {
         }
     }
 
-    /// The variables of which a closure reads what carries a gradient.
+    /// The variables of which a closure reads what carries a gradient. Those that it writes to are its own for the time of the call.
     pub(crate) fn captured(&self, body: BlockId) -> Vec<VarId> {
-        let blocks = self.nested(body);
+        let (blocks, written) = (self.nested(body), self.written(body));
         let mut found = Vec::new();
         for expr in blocks.iter().flat_map(|b| self.roots(*b)).flat_map(|root| self.tree(root)) {
             let base = match &self.exprs[expr].kind {
@@ -77,7 +127,7 @@ impl Program {
                 _ => continue,
             };
             let variable = &self.variables[base];
-            let own = blocks.contains(&variable.block);
+            let own = blocks.contains(&variable.block) || written.contains(&base);
             if variable.active && !own && !inert(&variable.kind) && !found.contains(&base) {
                 found.push(base);
             }
@@ -103,7 +153,10 @@ impl Program {
     pub(crate) fn callback_is_active(&self, callback: &Callback) -> bool {
         match callback {
             Callback::Closure { body, .. } => {
-                !self.captured(*body).is_empty() || !self.called_within(*body).is_empty()
+                let changed = |id: VarId| self.variables[id].active || self.variables[id].memory;
+                !self.captured(*body).is_empty()
+                    || !self.called_within(*body).is_empty()
+                    || self.written(*body).into_iter().any(changed)
             }
             Callback::Function(_) => false,
             Callback::Parameter(id) => self.variables[*id].active,
@@ -256,7 +309,7 @@ impl Reverse<'_> {
             return TokenStream::new();
         }
         let seed = Cotangent::atom(self.kept.fresh("d").into_token_stream());
-        self.open(body, false);
+        self.open(body, !program.written(body).is_empty());
         let inner = self.seed(Target::Break(body), &seed);
         self.undo_block(body, Some(&inner));
         self.seeds.remove(&Target::Break(body));
@@ -326,7 +379,14 @@ impl Forward<'_> {
         let primal = referent(&program.exprs[arg].syntax);
         match callback {
             Callback::Closure { parameters, body } => {
-                let primal = self.as_called(arg, parameters, *body);
+                let primal = match program.changes_something(arg) {
+                    // Whoever calls it has it by its forward alone.
+                    true => {
+                        let inputs = parameters.iter().map(|_| quote!(_));
+                        quote!(|#(#inputs),*| ::core::unreachable!())
+                    }
+                    false => self.as_called(arg, parameters, *body),
+                };
                 let forward = self.closure(parameters, *body, program.turns(shared, *body));
                 quote!(#primal, #forward)
             }

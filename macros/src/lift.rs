@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use syn::visit_mut::VisitMut;
 use syn::{Expr, Ident, Pat, Stmt, Type, parse_quote};
 
-use crate::iterators::collect::element_of_vec;
+use crate::iterators::collect::{element_of_vec, is_name};
 use crate::iterators::consumers::{Chain, changes};
 use crate::iterators::item::{Code, Item, never_a_value, operand};
 use crate::mutation::owned_type;
@@ -29,6 +29,7 @@ impl Parser<'_> {
         }
         match stmt {
             Stmt::Expr(Expr::MethodCall(call), Some(_)) if call.method == "extend" => self.extended(call),
+            Stmt::Expr(Expr::Assign(assign), _) if let Some(out) = self.unpacked(assign) => Some(out),
             Stmt::Local(local) => self.rewrite_let(local),
             Stmt::Expr(Expr::ForLoop(f), _) => self.for_over(f)?.ok(),
             Stmt::Expr(Expr::Call(call), semi) if self.chooses(call) && !is_held_constant(call) => {
@@ -43,7 +44,16 @@ impl Parser<'_> {
                             tell(&mut assign.right, &ty);
                         }
                         let lifted = self.place_there(&mut assign.left, &mut out);
-                        self.lift(&mut assign.right, &mut out) | lifted
+                        self.replaced = match &*assign.left {
+                            Expr::Path(path) => path.path.get_ident().cloned(),
+                            _ => None,
+                        };
+                        let lifted = self.lift(&mut assign.right, &mut out) | lifted;
+                        let done = self.replaced.take().is_some_and(|name| is_name(&assign.right, &name));
+                        if lifted && done {
+                            return Some(out);
+                        }
+                        lifted
                     }
                     Expr::Binary(binary) if assign_op(&binary.op).is_some() => {
                         let lifted = self.place_there(&mut binary.left, &mut out);
@@ -194,6 +204,13 @@ impl Parser<'_> {
             Expr::Tuple(tuple) => tuple.elems.iter_mut().collect(),
             Expr::Array(array) => array.elems.iter_mut().collect(),
             Expr::Repeat(repeat) => vec![&mut *repeat.expr],
+            // A chain that is all of the value becomes a block there.
+            Expr::Return(syn::ExprReturn { expr: Some(value), .. })
+            | Expr::Break(syn::ExprBreak { expr: Some(value), .. })
+                if !matches!(&**value, Expr::MethodCall(_) | Expr::Call(_)) =>
+            {
+                vec![&mut **value]
+            }
             // The arms may be without gradient, so that nothing else looks into it.
             Expr::Match(matched) if self.calls_closure(&matched.expr) => vec![&mut *matched.expr],
             Expr::If(branch) => match &mut *branch.cond {
@@ -286,7 +303,7 @@ impl Parser<'_> {
         })
     }
 
-    fn calls_closure(&self, expr: &Expr) -> bool {
+    pub(crate) fn calls_closure(&self, expr: &Expr) -> bool {
         has_any(expr, &|expr| matches!(expr, Expr::Call(call) if self.closure(&call.func).is_some()))
     }
 

@@ -450,7 +450,71 @@ impl Program {
 
     /// What is pushed to `place` is a vector.
     pub(crate) fn pushes_row(&self, place: &Place, value: ExprId) -> bool {
-        self.owns(value) || place.projections.is_empty() && self.nested.contains(&place.base)
+        let result = self.moves(value).is_some_and(|id| self.pushed.contains(&id));
+        !result && (self.owns(value) || place.projections.is_empty() && self.nested.contains(&place.base))
+    }
+
+    /// All that happens to the local is that elements are pushed, no rows, and that it is returned.
+    pub(crate) fn only_pushed(&self, id: VarId) -> bool {
+        let variable = &self.variables[id];
+        let alone = |(other, v): (VarId, &Variable)| {
+            other == id
+                || ![variable.pool, variable.rows, variable.storage]
+                    .iter()
+                    .any(|group| *group == other || [v.pool, v.rows, v.storage].contains(group))
+        };
+        if !self.is_returned(id) || variable.moved || !self.variables.iter().enumerate().all(alone) {
+            return false;
+        }
+        let mut pushed = Vec::new();
+        for expr in &self.exprs {
+            if let ExprKind::Mutation { action: Action::Push, args } = &expr.kind
+                && let ExprKind::Borrow { place, .. } = &self.exprs[args[0]].kind
+                && place.base == id
+                && place.projections.is_empty()
+                && !self.pushes_row(place, args[1])
+            {
+                pushed.push(args[0]);
+            }
+        }
+        let returned = self.blocks[BODY].value.map_or(Vec::new(), |value| self.tree(value));
+        let elsewhere = |e: ExprId| {
+            let whole = matches!(&self.exprs[e].kind, ExprKind::Read(place) if place.projections.is_empty());
+            self.mentions(e, id) && !pushed.contains(&e) && !(whole && returned.contains(&e))
+        };
+        let statement = |statement: &Statement| match &statement.kind {
+            StatementKind::Opaque(opaque) => opaque.mentions.contains(&id),
+            StatementKind::Assign(assign) => assign.place.base == id,
+            StatementKind::Let(l) => l.aliases.iter().any(|(_, place)| place.base == id),
+            _ => false,
+        };
+        !pushed.is_empty()
+            && !(0..self.exprs.len()).any(elsewhere)
+            && !self.blocks.iter().flat_map(|block| &block.statements).any(statement)
+    }
+
+    /// The local holds what a call has returned, which may own memory or not.
+    pub(crate) fn moves_result(&self, value: ExprId) -> bool {
+        match &self.exprs[self.peel(value)].kind {
+            ExprKind::Read(place) => {
+                let variable = &self.variables[place.base];
+                place.projections.is_empty()
+                    && variable.kind == Kind::Unknown
+                    && (self.results.contains(&place.base) || self.called.contains(&place.base))
+            }
+            _ => false,
+        }
+    }
+
+    /// What is pushed is what a call returns, which may own memory or not.
+    pub(crate) fn pushes_anything(&self, place: &Place, value: ExprId) -> bool {
+        place.projections.is_empty()
+            && self.exprs[value].active
+            && !self.dual
+            && !self.pushes_row(place, value)
+            && matches!(self.exprs[self.peel(value)].kind, ExprKind::Call { .. } | ExprKind::Method { .. })
+            && self.is_call(value)
+            && self.kind_of(value) == Kind::Unknown
     }
 
     fn element_of(&self, place: &Place) -> Kind {

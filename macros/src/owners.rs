@@ -27,6 +27,7 @@ impl Program {
         let (results, others) = self.results();
         self.results.extend(&results);
         self.called.extend(others);
+        self.settle_pushed_results();
         let swapped: Vec<_> = self.exprs.iter().filter_map(|expr| self.swapped(expr)).collect();
         for _ in 0..self.variables.len() {
             self.settle_parts(&results, &roots);
@@ -147,6 +148,97 @@ impl Program {
                 self.variables[row.base].heap |= self.variables[row.base].origin == Origin::Local;
             }
         }
+    }
+
+    /// A struct that a call returns, and that is pushed to a vector in the end, is moved there, as it has to be if it owns memory.
+    fn settle_pushed_results(&mut self) {
+        let mut found = Vec::new();
+        for block in 0..self.blocks.len() {
+            for (i, statement) in self.blocks[block].statements.iter().enumerate() {
+                let StatementKind::Expr(expr, _) = statement.kind else { continue };
+                let ExprKind::Mutation { action: Action::Push, args } = &self.exprs[self.peel(expr)].kind
+                else {
+                    continue;
+                };
+                let (ExprKind::Borrow { place, .. }, ExprKind::Read(value)) =
+                    (&self.exprs[args[0]].kind, &self.exprs[self.peel(args[1])].kind)
+                else {
+                    continue;
+                };
+                let id = value.base;
+                let local = place.projections.is_empty()
+                    && self.variables[place.base].origin == Origin::Local
+                    && !self.nested.contains(&place.base);
+                if local
+                    && self.moves_result(args[1])
+                    && self.variables[id].block == block
+                    && !self.read_as_a_whole(id, args[1])
+                    && !self.mentioned_behind(id, block, i)
+                {
+                    found.push(id);
+                }
+            }
+        }
+        for id in found {
+            self.variables[id].heap = true;
+            self.pushed.insert(id);
+        }
+    }
+
+    /// Some expression but for `except` copies or moves all of the variable, or something looks at it that is not understood.
+    fn read_as_a_whole(&self, id: VarId, except: ExprId) -> bool {
+        let looked_at = (0..self.exprs.len()).any(|e| match &self.exprs[e].kind {
+            ExprKind::Read(place) => {
+                place.base == id
+                    && place.projections.is_empty()
+                    && e != self.peel(except)
+                    && !self.is_receiver(e)
+            }
+            ExprKind::Constant(constant) => constant.mentions.contains(&id),
+            _ => false,
+        });
+        let statements = || self.blocks.iter().flat_map(|block| &block.statements);
+        looked_at
+            || statements().any(|statement| match &statement.kind {
+                StatementKind::Opaque(opaque) => opaque.mentions.contains(&id),
+                StatementKind::Assign(assign) => {
+                    assign.place.base == id && assign.place.projections.is_empty()
+                }
+                _ => false,
+            })
+    }
+
+    fn is_receiver(&self, expr: ExprId) -> bool {
+        self.exprs.iter().any(|e| matches!(&e.kind, ExprKind::Method { receiver, .. } if *receiver == expr))
+    }
+
+    /// The variable is mentioned behind the statement of this number.
+    fn mentioned_behind(&self, id: VarId, block: BlockId, number: usize) -> bool {
+        let statements = &self.blocks[block].statements[number + 1..];
+        let mut roots: Vec<_> =
+            statements.iter().flat_map(Statement::roots).chain(self.blocks[block].value).collect();
+        let mut blocks: Vec<BlockId> = Vec::new();
+        for statement in statements {
+            match &statement.kind {
+                StatementKind::For(f) => blocks.push(f.body),
+                StatementKind::While(w) => blocks.push(w.body),
+                StatementKind::Let(l) if l.aliases.iter().any(|(_, place)| place.base == id) => return true,
+                _ => {}
+            }
+        }
+        blocks.extend(
+            roots
+                .iter()
+                .flat_map(|root| self.tree(*root))
+                .flat_map(|e| self.blocks_of(e))
+                .collect::<Vec<_>>(),
+        );
+        let inner: Vec<_> = blocks.into_iter().flat_map(|block| self.nested(block)).collect();
+        roots.extend(inner.iter().flat_map(|block| self.roots(*block)));
+        let written = inner.iter().flat_map(|block| &self.blocks[*block].statements).chain(statements).any(
+            |statement| matches!(&statement.kind, StatementKind::Assign(assign) if assign.place.base == id),
+        );
+        written || roots.into_iter().flat_map(|root| self.tree(root)).any(|e| self.mentions(e, id))
     }
 
     /// Finds out which vectors rows are pushed to, and which vectors become rows.

@@ -25,6 +25,7 @@ use crate::program::*;
 use crate::purity::without_shapes;
 use crate::rename::{Names, Occurrences, path};
 use crate::returned::{returning_a_local, with_copies};
+use crate::sequence::in_sequence;
 use crate::signature::{Passing, Signature};
 use crate::suspects::Suspects;
 use crate::tails::{with_type_of_value, with_types, with_types_of_fields};
@@ -71,6 +72,10 @@ pub(crate) struct Parser<'e> {
     pub(crate) function: Option<Ident>,
     /// The body of the closure around, if that is passed on.
     pub(crate) closure_body: Option<BlockId>,
+    /// The parameters that are vectors by value, which rules have lent.
+    pub(crate) by_value: HashSet<VarId>,
+    /// The variable that the value of the statement at hand is assigned to.
+    pub(crate) replaced: Option<Ident>,
     /// The statement is marked: rules that it calls by themselves run the functions they are given in both passes.
     pub(crate) recomputing: bool,
     /// Loops and blocks around that can be left.
@@ -102,12 +107,11 @@ impl<'e> Parser<'e> {
     ) -> (Program, Vec<syn::Item>) {
         let written = Occurrences::of(body);
         let mut body = with_types(&signature.output, with_copies(signature, body));
-        let scalar = |ty: &syn::Type| matches!(ty, syn::Type::Path(path) if path.path.get_ident().is_some_and(|name| signature.generics.scalars.contains(name)));
-        if !scalar(&signature.output) && Suspects::of(signature, &body).any(&body) {
+        if Suspects::of(signature, &body).any(&body) {
             body = with_type_of_value(&signature.output, body);
         }
         with_types_of_fields(&Suspects::of(signature, &body), &mut body);
-        let body = &destructured(signature, &body);
+        let body = &destructured(signature, &in_sequence(signature, &body, errors));
         let mut parser = Parser {
             program: Program::default(),
             items: Vec::new(),
@@ -115,6 +119,8 @@ impl<'e> Parser<'e> {
             block: BODY,
             function: signature.method.is_none().then(|| signature.name.clone()),
             closure_body: None,
+            by_value: HashSet::new(),
+            replaced: None,
             recomputing: false,
             landings: Vec::new(),
             bound: HashSet::new(),
@@ -144,6 +150,7 @@ impl<'e> Parser<'e> {
                         modes: callable.modes(&signature.generics),
                         output: callable.output.to_token_stream(),
                         kind: signature.generics.kind_of(&callable.output),
+                        changing: callable.changing,
                     };
                     parser.program.functions.insert(id, function);
                 }
@@ -157,6 +164,7 @@ impl<'e> Parser<'e> {
                 variable.general = signature.generics.general(&parameter.ty).cloned();
                 variable.of_user = names_other_type(&parameter.ty, &variable.kind);
                 parser.types.insert(id, parameter.ty.clone());
+                parser.by_value.extend(parameter.owned.then_some(id));
                 parser.note_vector(id, None, Some(&parameter.ty));
                 id
             });
@@ -427,7 +435,10 @@ impl<'e> Parser<'e> {
                 }
                 let mut place = self.place(&unary.expr)?;
                 let variable = &self.program.variables[place.base];
-                if place.projections.is_empty() && (variable.by_reference() || variable.referring) {
+                let whole = place.projections.is_empty() && (variable.by_reference() || variable.referring);
+                // A reference in a field, or a box.
+                let field = matches!(&*unary.expr, Syn::Field(_));
+                if whole || field && matches!(place.projections.last(), Some(Projection::Field(_))) {
                     place.projections.push(Projection::Deref);
                 }
                 Some(place)

@@ -86,6 +86,8 @@ pub(crate) struct Program {
     pub(crate) dual: bool,
     /// Constants that come to where dual numbers are.
     pub(crate) lifted: HashSet<ExprId>,
+    /// The locals that hold what calls have returned, of whatever type, and that end as elements of vectors.
+    pub(crate) pushed: HashSet<VarId>,
     /// Calls for the sake of nothing: what they return is never looked at.
     pub(crate) unused: HashSet<ExprId>,
     /// Expressions that differ from what the user wrote.
@@ -128,6 +130,8 @@ pub(crate) struct Function {
     pub(crate) output: TokenStream,
     /// What the syntax tells about the output.
     pub(crate) kind: Kind,
+    /// It is declared as one that may change something.
+    pub(crate) changing: bool,
 }
 
 /// The function's body among [`Program::blocks`].

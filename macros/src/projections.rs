@@ -13,7 +13,7 @@ use syn::{Block, Expr, FnArg, Ident, ImplItem, ImplItemFn, ItemImpl, Pat, Return
 use crate::differentiable::allowed;
 use crate::errors::Errors;
 use crate::generics::Generics;
-use crate::impls::not_lifetimes;
+use crate::impls::{not_lifetimes, without_lifetimes};
 use crate::kind::{inert, kind_of_type};
 use crate::program::Kind;
 use crate::signature;
@@ -117,9 +117,8 @@ pub(crate) fn expand_method(block: &ItemImpl, method: &ImplItemFn, part: &Type) 
     let body = selecting(method, &mut errors);
     let refused = errors.into_compile_error();
     let owner = signature::at("'_", &block.self_ty);
-    let mut of_impl = block.generics.clone();
-    of_impl.params = not_lifetimes(&block.generics).cloned().collect();
-    let (impl_generics, _, _) = of_impl.split_for_impl();
+    let of_impl = without_lifetimes(&block.generics);
+    let (impl_generics, _, of_type) = of_impl.split_for_impl();
     let mut generics = Generics::new(&crate::impls::joined(&block.generics, &method.sig.generics));
     generics.require(&[], &block.self_ty);
     let clause = generics.split().2;
@@ -135,7 +134,7 @@ pub(crate) fn expand_method(block: &ItemImpl, method: &ImplItemFn, part: &Type) 
         const _: () = {
             use ::pullback::__private as __pb;
 
-            impl #impl_generics #owner {
+            impl #impl_generics #owner #of_type {
                 /// Selects the same part of the shadow, for code that `#[differentiable]` writes.
                 #[doc(hidden)]
                 #[inline(always)]

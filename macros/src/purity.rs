@@ -58,7 +58,7 @@ impl Parser<'_> {
     }
 }
 
-/// `tokens` without `x.len()` and the like, which carry no gradient.
+/// `tokens` without `x.len()` and the like, which carry no gradient, and without what stands in `constant(…)`.
 pub(crate) fn without_shapes(tokens: TokenStream) -> TokenStream {
     let tokens: Vec<_> = tokens.into_iter().collect();
     let shape = |i: usize| match tokens.get(i..i + 3) {
@@ -70,6 +70,8 @@ pub(crate) fn without_shapes(tokens: TokenStream) -> TokenStream {
     let mut kept = TokenStream::new();
     for (i, token) in tokens.iter().enumerate() {
         match token {
+            TokenTree::Group(_)
+                if i > 0 && matches!(&tokens[i - 1], TokenTree::Ident(name) if name == "constant") => {}
             TokenTree::Group(group) => {
                 let inner = without_shapes(group.stream());
                 kept.extend([TokenTree::Group(proc_macro2::Group::new(group.delimiter(), inner))]);

@@ -41,6 +41,10 @@ impl Occurrences {
         self.0.get(&name.unraw().to_string()).copied().unwrap_or(0)
     }
 
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
     pub(crate) fn contains(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }

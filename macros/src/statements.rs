@@ -8,7 +8,9 @@ use syn::{Expr as Syn, Pat, Stmt};
 
 use crate::annotation::Strip;
 use crate::escape::{is_panic, statement_escapes};
+use crate::kind::kind_of_type;
 use crate::kind::names_other_type;
+use crate::outcome::inside_type;
 use crate::parse::{Binding, CONTROL, Parser, assign_op, is_range};
 use crate::program::*;
 use crate::purity::without_shapes;
@@ -138,8 +140,13 @@ impl Parser<'_> {
                 self.program.variables[id].of_user = names_other_type(ty, kind);
             }
             if let Some(init) = init {
-                let (kind, zero) = (self.program.kind_of(init), self.program.zero_of(init));
-                let of_user = self.program.of_user(init);
+                // The gradient of an option is that of the number inside.
+                let of_option = ty.and_then(inside_type).is_some_and(|ty| kind_of_type(&ty) == Kind::Float);
+                let zero = match of_option && !self.program.generic() {
+                    true => Some(Zero::Scalar),
+                    false => self.program.zero_of(init),
+                };
+                let (kind, of_user) = (self.program.kind_of(init), self.program.of_user(init));
                 let variable = &mut self.program.variables[id];
                 if variable.kind == Kind::Unknown {
                     variable.kind = kind;

@@ -52,18 +52,34 @@ pub(crate) fn makes_itself(ty: &Type) -> bool {
 
 /// `body` with the type behind a `sum`, a `product` or an `into` whose value a function returns.
 pub(crate) fn with_type_of_value(output: &Type, mut body: Block) -> Block {
-    if let Some(Stmt::Expr(value, None)) = body.stmts.last_mut()
-        && let Expr::MethodCall(call) = value
-        && call.args.is_empty()
-        && call.turbofish.is_none()
-    {
-        if (call.method == "sum" || call.method == "product") && makes_itself(output) {
-            call.turbofish = Some(parse_quote!(::<#output>));
-        } else if let Some(converted) = converted(output, call) {
-            *value = converted;
-        }
-    }
+    tell_at_end(&mut body, output);
     body
+}
+
+fn tell_at_end(block: &mut Block, ty: &Type) {
+    if let Some(Stmt::Expr(value, None)) = block.stmts.last_mut() {
+        tell_value(value, ty);
+    }
+}
+
+fn tell_value(value: &mut Expr, ty: &Type) {
+    match value {
+        Expr::MethodCall(call) if call.args.is_empty() && call.turbofish.is_none() => {
+            let known = call.method == "collect" && inside_type(ty).is_none() && element_of_vec(ty).is_none();
+            if (call.method == "sum" || call.method == "product") && makes_itself(ty) || known {
+                call.turbofish = Some(parse_quote!(::<#ty>));
+            } else if let Some(converted) = converted(ty, call) {
+                *value = converted;
+            }
+        }
+        Expr::Block(block) if block.label.is_none() => tell_at_end(&mut block.block, ty),
+        Expr::If(branch) => {
+            tell_at_end(&mut branch.then_branch, ty);
+            branch.else_branch.iter_mut().for_each(|(_, otherwise)| tell_value(otherwise, ty));
+        }
+        Expr::Match(m) => m.arms.iter_mut().for_each(|arm| tell_value(&mut arm.body, ty)),
+        _ => {}
+    }
 }
 
 /// `ty::from(x)` in the place of `x.into()`.

@@ -55,7 +55,13 @@ impl Parser<'_> {
                 }
                 continue;
             };
-            if !self.borrows_temporary(&args[i]) {
+            // What has no gradient is there for both passes as well, though making it again may do something else.
+            let made = is_temporary(&reference.expr) || matches!(&*reference.expr, Syn::Macro(_));
+            let once = made
+                && !self.suspects.any(&reference.expr)
+                && (!self.is_pure(&reference.expr) || allocates(&reference.expr));
+            let carries = args.iter().any(|arg| self.suspects.any(arg));
+            if !(self.borrows_temporary(&args[i]) || once && carries) {
                 continue;
             }
             let name = Program::fresh(&format!("{start}_{i}"));
@@ -92,6 +98,11 @@ impl Parser<'_> {
 pub(crate) fn unused_start(text: &str) -> String {
     let free = (0..).map(|n| format!("temporary{n}")).find(|start| !text.contains(start.as_str()));
     free.expect("there are enough numbers")
+}
+
+/// The value owns memory that is allocated each time.
+fn allocates(value: &Syn) -> bool {
+    matches!(value, Syn::MethodCall(call) if ["collect", "to_owned", "to_string", "to_vec"].iter().any(|name| call.method == name))
 }
 
 fn is_temporary(value: &Syn) -> bool {

@@ -270,6 +270,8 @@ fn names_of(generics: &syn::Generics) -> Vec<&Ident> {
     names.collect()
 }
 
+const LIFETIMES: &str = "the `impl` of a trait for a type with lifetimes is not differentiable yet: write methods of the type itself, or free functions";
+
 /// The `impl` of such a trait.
 pub(crate) fn expand_impl(block: ItemImpl) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
@@ -278,8 +280,13 @@ pub(crate) fn expand_impl(block: ItemImpl) -> syn::Result<TokenStream> {
     }
     for param in &block.generics.params {
         if let GenericParam::Lifetime(lifetime) = param {
-            errors.push(lifetime, "the `impl` of a trait for a type with lifetimes is not differentiable yet: write methods of the type itself, or free functions");
+            errors.push(lifetime, LIFETIMES);
         }
+    }
+    if let syn::Type::Reference(reference) = &*block.self_ty
+        && reference.lifetime.is_none()
+    {
+        errors.push(reference, LIFETIMES);
     }
     errors.finish()?;
     let mut original = block.clone();

@@ -293,7 +293,7 @@ impl Reverse<'_> {
             return quote!(#row[#index]);
         }
         let base = if stored { variable.unique.clone() } else { self.definition(at.versions[&place.base]) };
-        let deref = place.projections.iter().any(|p| matches!(p, Projection::Deref));
+        let deref = matches!(place.projections.first(), Some(Projection::Deref));
         let base = if deref { quote!((*#base)) } else { quote!(#base) };
         self.part(base, &place.projections, unique, at, level)
     }
@@ -311,6 +311,13 @@ impl Reverse<'_> {
             Projection::Selected(method, args, _) => Some((i, method, args)),
             _ => None,
         });
+        if let Some(i) = projections.iter().rposition(|p| matches!(p, Projection::Deref)).filter(|i| *i > 0)
+            && selected.is_none_or(|(selected, ..)| selected < i)
+        {
+            let whole = self.part(base, &projections[..i], unique, at, level);
+            let projections = self.projections_to(&projections[i + 1..], unique, at, level);
+            return quote!((*#whole) #projections);
+        }
         let Some((i, method, args)) = selected else {
             let projections = self.projections_to(projections, unique, at, level);
             return quote!(#base #projections);

@@ -5,7 +5,7 @@
 //! its shadow; nothing is copied.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Ident;
 
 use crate::cotangent::Cotangent;
@@ -328,16 +328,51 @@ impl<'p> Reverse<'p> {
                 ExprKind::Vector { elements, len } if !repeated => {
                     self.pull_elements(elements, len.is_some(), &Cotangent::atom(quote!(#d[#i])), at);
                 }
-                ExprKind::Vector { .. } => self.errors.push(
-                    &self.program.exprs[element].syntax,
-                    "rows that repeat active values are not differentiable yet: fill them in a loop",
-                ),
+                ExprKind::Vector { elements, len } => {
+                    self.pull_rows(elements, len.is_some(), &quote!(#d[..].iter()), at);
+                }
                 _ if repeated => self.pull(element, &Cotangent::term(quote!(__pb::total(&#d[..]))), at),
                 _ => {
                     let owned = self.program.owns(element) || self.program.may_return_owner(element);
                     self.pull(element, &Cotangent { owned, ..Cotangent::atom(quote!(#d[#i])) }, at);
                 }
             }
+        }
+    }
+
+    /// Likewise for the elements of a vector that is repeated, with what goes through the gradients of its copies.
+    fn pull_rows(&mut self, elements: &[ExprId], repeated: bool, rows: &TokenStream, at: &At) {
+        for (i, &element) in elements.iter().enumerate().filter(|(_, e)| self.program.exprs[**e].active) {
+            let (i, row) = (proc_macro2::Literal::usize_unsuffixed(i), Program::fresh("row"));
+            if let ExprKind::Vector { elements, len } = &self.program.exprs[element].kind {
+                let inner = match repeated {
+                    true => quote!(#rows.flat_map(|#row| #row.iter())),
+                    false => quote!(#rows.map(|#row| &#row[#i])),
+                };
+                self.pull_rows(elements, len.is_some(), &inner, at);
+                continue;
+            }
+            let numbers = match repeated {
+                true => quote!(#rows.flat_map(|#row| &#row[..])),
+                false => quote!(#rows.map(|#row| &#row[#i])),
+            };
+            self.pull(element, &Cotangent::term(quote!(__pb::total(#numbers))), at);
+        }
+    }
+
+    /// Undoes `push` to a vector that nobody looks at: it need not be there, but for its gradient.
+    fn pull_unseen(&mut self, args: &[ExprId], at: &At) {
+        let (place, gradient) = (self.place_of(args[0]), self.kept.fresh("d"));
+        let anything = self.program.pushes_anything(place, args[1]);
+        let shadow = &self.program.variables[place.base].shadow;
+        self.declare(place.base);
+        self.emit(quote!(let #gradient = __pb::unpush_unseen(&mut #shadow);));
+        let top = self.top();
+        self.levels[top].current = (*at.versions).clone();
+        let d = Cotangent { owned: anything, ..Cotangent::atom(gradient.to_token_stream()) };
+        self.pull(args[1], &d, at);
+        if anything {
+            self.emit(quote!(__pb::keep_pushed(&mut #shadow, #gradient);));
         }
     }
 
@@ -354,6 +389,9 @@ impl<'p> Reverse<'p> {
             return self.pull_sorting(expr, args, at);
         }
         let program = self.program;
+        if action == Action::Push && program.only_pushed(self.place_of(args[0]).base) {
+            return self.pull_unseen(args, at);
+        }
         let (v, shadow) = self.grown(args[0], at);
         let level = self.top();
         let mut handed_on = None;
@@ -388,9 +426,36 @@ impl<'p> Reverse<'p> {
                 let d = Cotangent { tokens, atom: true, moved: Some(moved), owned: true };
                 return self.pull(value, &d, at);
             }
+            Action::Push
+                if let Some(id) = program.moves(args[1]).filter(|id| program.pushed.contains(id)) =>
+            {
+                let pool = self.pool(id);
+                let variable = &program.variables[id];
+                let (name, gradient) = (&variable.unique, &variable.shadow);
+                self.emit(quote!(let (mut #name, mut #gradient) = __pb::unpush_moved(&mut #v, &mut #shadow, #pool);));
+                self.levels[level].current = (*at.versions).clone();
+                let home = self.level_of(variable.block);
+                self.levels[home].declared.insert(id);
+                return;
+            }
+            Action::Push if program.pushes_anything(self.place_of(args[0]), args[1]) => {
+                let gradient = self.kept.fresh("d");
+                self.emit(quote!(let #gradient = __pb::unpush_any(&mut #v, &mut #shadow);));
+                self.levels[level].current = (*at.versions).clone();
+                let d = Cotangent { owned: true, ..Cotangent::atom(gradient.to_token_stream()) };
+                self.pull(args[1], &d, at);
+                return self.emit(quote!(__pb::keep_pushed(&mut #shadow, #gradient);));
+            }
             Action::Push => {
                 let gradient = self.kept.fresh("d");
-                self.emit(quote!(let #gradient = __pb::unpush(&mut #v, &mut #shadow);));
+                let undone = match program.moves_result(args[1]) {
+                    true => {
+                        let span = program.exprs[args[1]].span;
+                        quote_spanned!(span=> __pb::plain(__pb::unpush_any(&mut #v, &mut #shadow)))
+                    }
+                    false => quote!(__pb::unpush(&mut #v, &mut #shadow)),
+                };
+                self.emit(quote!(let #gradient = #undone;));
                 handed_on = Some((args[1], gradient));
             }
             Action::Insert => {

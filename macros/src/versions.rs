@@ -183,8 +183,20 @@ impl Numbering<'_> {
     ) {
         let written = self.program.written(body);
         let mut inner = versions.clone();
-        // A variable without a value so far gets it in every iteration before it is read.
-        for &id in written.iter().filter(|id| versions.contains_key(id)) {
+        self.enter(body, &written, &mut inner);
+        if let Some(index) = index {
+            self.give(index, &mut inner);
+        }
+        self.block(body, inner);
+        for id in written {
+            self.merge(id, block, versions, defines);
+        }
+    }
+
+    /// What runs several times starts with what it has left of the variables that it writes to.
+    fn enter(&mut self, body: BlockId, written: &[VarId], versions: &mut Versions) {
+        // A variable without a value so far gets it each time before it is read.
+        for &id in written.iter().filter(|id| versions.contains_key(id)).collect::<Vec<_>>() {
             let version = if self.program.variables[id].memory {
                 self.version()
             } else {
@@ -192,14 +204,7 @@ impl Numbering<'_> {
                 self.program.blocks[body].entries.push((id, def));
                 def
             };
-            inner.insert(id, version);
-        }
-        if let Some(index) = index {
-            self.give(index, &mut inner);
-        }
-        self.block(body, inner);
-        for id in written {
-            self.merge(id, block, versions, defines);
+            versions.insert(id, version);
         }
     }
 
@@ -247,8 +252,12 @@ impl Numbering<'_> {
         }
         let mut written = Vec::new();
         for (i, inner) in self.program.blocks_of(expr).into_iter().enumerate() {
-            written.extend(self.program.written(inner));
+            let of_inner = self.program.written(inner);
             let mut versions = versions.clone();
+            if let ExprKind::Callback(_) = self.program.exprs[expr].kind {
+                self.enter(inner, &of_inner, &mut versions);
+            }
+            written.extend(of_inner);
             self.bind(expr, i, block, &mut versions);
             self.block(inner, versions);
         }

@@ -2,6 +2,7 @@
 
 use crate::heap::HeapSize;
 use crate::local::Pool;
+use crate::output::received_part;
 use crate::rows::Rows;
 use crate::shadow::{Accumulate, Differentiable, Element, Shadow};
 use crate::state::State;
@@ -9,8 +10,8 @@ use crate::tangent::Tangent;
 
 /// The sum of the gradients of elements that all hold one value.
 #[inline]
-pub fn total<T: Tangent>(gradients: &[T]) -> T {
-    gradients.iter().fold(T::zero(), |mut total, gradient| {
+pub fn total<'a, T: Tangent>(gradients: impl IntoIterator<Item = &'a T>) -> T {
+    gradients.into_iter().fold(T::zero(), |mut total, gradient| {
         total.accumulate(*gradient);
         total
     })
@@ -21,6 +22,102 @@ pub fn total<T: Tangent>(gradients: &[T]) -> T {
 pub fn unpush<T, G: Tangent>(v: &mut Vec<T>, shadow: &mut Vec<G>) -> G {
     v.pop();
     shadow.pop().expect("a shadow is as long as its vector")
+}
+
+/// The gradient of a vector to which something is pushed of which the syntax does not tell whether it owns memory.
+pub trait Grown {
+    /// The gradient of an element.
+    type One;
+    /// Takes the last one off.
+    fn take_last(&mut self) -> Self::One;
+    /// Keeps the memory of one that was taken off.
+    fn keep(&mut self, one: Self::One);
+    /// The last one.
+    fn last_one(&self) -> &Self::One;
+    /// Forgets the last one, but keeps its memory.
+    fn drop_last(&mut self);
+}
+
+impl<G: Tangent> Grown for Vec<G> {
+    type One = G;
+
+    #[inline(always)]
+    fn take_last(&mut self) -> G {
+        self.pop().expect("a shadow is as long as its vector")
+    }
+    #[inline(always)]
+    fn keep(&mut self, _: G) {}
+    fn last_one(&self) -> &G {
+        self.last().expect("a shadow is as long as its vector")
+    }
+    fn drop_last(&mut self) {
+        self.pop();
+    }
+}
+
+impl<T: Differentiable> Grown for Rows<T> {
+    type One = T::Gradient;
+
+    fn take_last(&mut self) -> T::Gradient {
+        self.remove(self.len() - 1)
+    }
+    fn keep(&mut self, one: T::Gradient) {
+        self.keep_spare(one);
+    }
+    fn last_one(&self) -> &T::Gradient {
+        self.last().expect("a shadow is as long as its vector")
+    }
+    fn drop_last(&mut self) {
+        self.shorten();
+    }
+}
+
+/// Undoes `push` of whatever it was, and returns the gradient with respect to that.
+#[inline]
+pub fn unpush_any<T, S: Grown>(v: &mut Vec<T>, shadow: &mut S) -> S::One {
+    v.pop();
+    shadow.take_last()
+}
+
+/// The same, along with what was pushed; the memory of the gradient comes from `pool`, and goes back there.
+#[inline]
+pub fn unpush_moved<T, S: Grown<One: Clone>>(
+    v: &mut Vec<T>,
+    shadow: &mut S,
+    pool: &mut Pool<S::One>,
+) -> (T, S::One) {
+    let gradient = received_part(pool, shadow.last_one());
+    shadow.drop_last();
+    (v.pop().expect("it was pushed"), gradient)
+}
+
+/// The gradient of plain data.
+#[diagnostic::on_unimplemented(
+    message = "what is moved here owns memory, which the name of the call that made it does not tell",
+    label = "owns memory",
+    note = "push what the call returns, `v.push(f(x))`, or make the struct here by a literal"
+)]
+pub trait Plain {}
+
+#[diagnostic::do_not_recommend]
+impl<G: Tangent> Plain for G {}
+
+/// Makes sure that something is the gradient of plain data.
+#[inline(always)]
+pub fn plain<G: Plain>(gradient: G) -> G {
+    gradient
+}
+
+/// The same where nobody looks at the vector any more.
+#[inline]
+pub fn unpush_unseen<S: Grown>(shadow: &mut S) -> S::One {
+    shadow.take_last()
+}
+
+/// Keeps the memory of such a gradient for later.
+#[inline]
+pub fn keep_pushed<S: Grown>(shadow: &mut S, gradient: S::One) {
+    shadow.keep(gradient);
 }
 
 /// Undoes `push` of a row, and returns that with its gradient.

@@ -139,7 +139,8 @@ pub mod __private {
         pub use crate::fused::*;
     }
     pub use crate::growth::{
-        Removed, total, unextend, uninsert_row, unpop, unpop_row, unpush, unpush_row, unremove_row,
+        Plain, Removed, keep_pushed, plain, total, unextend, uninsert_row, unpop, unpop_row, unpush,
+        unpush_any, unpush_moved, unpush_row, unpush_unseen, unremove_row,
     };
     pub use crate::heap::{OfAnyField, OfField};
     pub use crate::held::{Constant, accumulate_part, clear_part};

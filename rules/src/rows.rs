@@ -232,6 +232,16 @@ impl<T: Differentiable> Rows<T> {
         self.gradients.swap_remove(self.len)
     }
 
+    /// Without the last item, whose memory stays.
+    pub(crate) fn shorten(&mut self) {
+        self.len -= 1;
+    }
+
+    /// Memory for one more item.
+    pub(crate) fn keep_spare(&mut self, gradient: T::Gradient) {
+        self.gradients.push(gradient);
+    }
+
     /// Puts a gradient in; the memory that had its place goes to the `stock`.
     pub(crate) fn insert(&mut self, i: usize, gradient: T::Gradient, stock: &mut Pool<T::Gradient>) {
         match self.gradients.get_mut(self.len) {

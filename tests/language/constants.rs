@@ -313,3 +313,46 @@ fn by_request() {
     let (_, d) = gradient.value_and_gradient(3.0, 2.0);
     assert_eq!((d.x, d.y), (6.0, 2.0));
 }
+
+struct Game {
+    players: [usize; 2],
+    score: f64,
+}
+
+enum Event {
+    Played(Game),
+    Left { player: usize },
+}
+
+/// Patterns on references bind references.
+#[differentiable]
+fn ratings(start: &[f64], k: f64, #[constant] games: &[Game], #[constant] events: &[Event]) -> f64 {
+    let mut r = start.to_vec();
+    for Game { players: [one, other], score } in games {
+        let expected = 1.0 / (1.0 + (r[*other] - r[*one]).exp());
+        r[*one] += k * (score - expected);
+    }
+    for event in events.iter() {
+        match event {
+            Event::Played(Game { players, score }) => r[players[0]] *= k * score,
+            Event::Left { player } => r[*player] -= k * r[*player],
+        }
+    }
+    r.iter().map(|r| r * r).sum()
+}
+
+fn played(n: usize) -> Vec<Game> {
+    (0..n).map(|i| Game { players: [i, i + 1], score: 0.5 * i as f64 }).collect()
+}
+
+/// What is made for a call is there for its pullback.
+#[differentiable]
+fn of_a_season(start: &[f64], k: f64) -> f64 {
+    let event = Event::Played(Game { players: [1, 0], score: 0.4 });
+    ratings(start, k, &played(start.len() - 1), &[event, Event::Left { player: 0 }])
+}
+
+#[test]
+fn of_users_types() {
+    check_rule(of_a_season::rule, [(vec![0.5, 0.2, 0.9], 0.3), (vec![0.1, 0.7], 0.5)]);
+}

@@ -509,3 +509,39 @@ fn methods() {
         check(x, |x| model.total(&x[..n]), expected);
     }
 }
+
+#[derive(Debug, PartialEq)]
+enum Stopped {
+    Diverged(f64),
+    Negative { at: f64, step: usize },
+}
+
+/// Errors are made of constants.
+#[differentiable]
+fn run(x: f64, k: f64, steps: usize) -> Result<f64, Stopped> {
+    let mut y = [x, k];
+    for step in 0..steps {
+        y[0] += k * y[0] * y[1];
+        if y[0] > 1e3 {
+            return Err(Stopped::Diverged(constant(y[0])));
+        }
+        if y[0] < 0.0 {
+            return Err(Stopped::Negative { at: constant(y[0]), step });
+        }
+    }
+    Ok(y[0] * y[0])
+}
+
+#[differentiable]
+fn or_another(x: f64, k: f64, steps: usize) -> f64 {
+    match run(x, k, steps) {
+        Ok(y) => y,
+        Err(Stopped::Negative { step, .. }) => x * step as f64,
+        Err(_) => k,
+    }
+}
+
+#[test]
+fn errors_of_constants() {
+    check_rule(or_another::rule, [(0.5, 0.3, 3), (-0.4, 0.2, 2), (900.0, 0.9, 4)]);
+}

@@ -245,3 +245,52 @@ fn gradient_objects_of_both_precisions() {
     let (y, d) = pullback.value_and_pullback([[1.0, 2.0]], [3.0, 4.0], [1.0]);
     assert_eq!((y, d.a, d.x), ([11.0], [[3.0, 4.0]], [1.0, 2.0]));
 }
+
+/// Sums of a type parameter, where the end of the function tells that.
+#[differentiable]
+fn series<T: num_traits::Float + std::iter::Sum>(c: &[T], x: T) -> T {
+    if x < T::zero() {
+        return c.iter().map(|c| *c * *c).sum::<T>();
+    }
+    if c.len() > 2 { c.iter().enumerate().map(|(i, &c)| c * x.powi(i as i32)).sum() } else { x }
+}
+
+/// What a type asks of its parameters may stand in a `where`.
+#[derive(Clone, Differentiable)]
+struct Gaussian<T, const D: usize>
+where
+    T: num_traits::Float,
+{
+    mean: [T; D],
+    log_scale: [T; D],
+}
+
+#[differentiable]
+impl<T, const D: usize> Gaussian<T, D>
+where
+    T: num_traits::Float,
+{
+    fn log_density(&self, x: &[T; D]) -> T {
+        let mut sum = T::zero();
+        for i in 0..D {
+            let z = (x[i] - self.mean[i]) / self.log_scale[i].exp();
+            sum = sum - z * z - self.log_scale[i];
+        }
+        sum
+    }
+}
+
+#[differentiable]
+fn of_a_density(mean: [f64; 2], log_scale: [f64; 2], x: [f64; 2]) -> f64 {
+    let density = Gaussian { mean, log_scale };
+    density.log_density(&x)
+}
+
+#[test]
+fn at_the_end_and_in_where() {
+    check_rule(series::<f64>::rule, [(vec![0.5, 0.3, 0.2], 0.4), (vec![3.5, 1.0], 0.3), (vec![0.5], -0.3)]);
+    check_rule(
+        of_a_density::rule,
+        [([0.5, 0.2], [0.1, 0.3], [0.8, 1.5]), ([0.1, 0.5], [0.7, -0.4], [0.2, 0.3])],
+    );
+}

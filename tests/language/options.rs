@@ -1,7 +1,7 @@
 //! Methods of `Option` and `Result` that take functions.
 
 use pullback::prelude::*;
-use pullback::testing::CheckRule;
+use pullback::testing::{CheckRule, check_rule};
 
 #[differentiable]
 fn ratio(a: f64, b: f64) -> Option<f64> {
@@ -108,4 +108,29 @@ fn values() {
 #[should_panic(expected = "large")]
 fn what_is_missing() {
     as_expected::gradient().value_and_gradient(0.1, 0.8);
+}
+
+/// What was there before, if anything was: a volatility that goes by the last return.
+#[differentiable]
+fn volatility(parameters: &[f64], returns: &[f64]) -> f64 {
+    let [omega, alpha, beta] = parameters[..3] else { panic!("three parameters") };
+    let (mut variance, mut last): (f64, Option<f64>) = (omega, None);
+    let mut previous: Option<f64> = None;
+    let mut sum = 0.0;
+    for &r in returns {
+        if let Some(e) = previous {
+            variance = omega + alpha * e * e + beta * variance;
+        }
+        let e = r - variance;
+        sum += variance.ln() + e * e / variance;
+        previous = Some(e);
+        last = previous;
+    }
+    sum + last.unwrap_or(omega)
+}
+
+#[test]
+fn of_before() {
+    let returns = vec![0.5, -0.4, 0.9, -1.2];
+    check_rule(volatility::rule, [(vec![0.1, 0.2, 0.7], returns), (vec![0.3, 0.1, 0.8], vec![0.5, -0.4])]);
 }

@@ -672,3 +672,47 @@ fn applications() {
         )],
     );
 }
+
+#[derive(Clone, Copy, Differentiable)]
+struct Observed<'a> {
+    scale: &'a f64,
+    values: &'a [f64],
+}
+
+#[derive(Clone, Differentiable)]
+struct Held {
+    inner: Box<f64>,
+    k: f64,
+}
+
+/// References and boxes in fields are followed.
+#[differentiable]
+fn followed(observed: &Observed<'_>, held: &mut Held) -> f64 {
+    for value in observed.values {
+        *held.inner *= value * *observed.scale;
+    }
+    held.k *= *held.inner;
+    *held.inner * held.k
+}
+
+/// Boxes of locals make no difference.
+#[differentiable]
+fn boxed(x: f64, y: f64) -> f64 {
+    let product = Box::new(x * y);
+    let mut sum: Box<f64> = Box::new(x);
+    *sum += *product;
+    let v = Box::new(vec![x, *sum]);
+    v[1] * *product
+}
+
+#[test]
+fn references_and_boxes() {
+    let (scale, values) = (2.0, [1.0, 3.0]);
+    let mut held = Held { inner: Box::new(0.5), k: 0.25 };
+    let mut g = followed::gradient();
+    let (value, d) = g.value_and_gradient(&Observed { scale: &scale, values: &values }, &mut held);
+    // inner²·k, inner = 0.5·2²·3
+    assert_eq!((value, d.observed.scale, d.observed.values[1]), (9.0, 18.0, 6.0));
+    assert_eq!((d.held.inner, d.held.k, *held.inner), (36.0, 36.0, 0.5));
+    check_rule(boxed::rule, [(0.5, 0.8), (0.1, 0.5)]);
+}

@@ -470,3 +470,19 @@ fn named_alike() {
         [(vec![0.5, -0.4, 0.3], vec![0.8, 0.7]), (vec![0.1, 0.2, 0.7, 1.2], vec![0.3, 0.4, 0.6])],
     );
 }
+
+#[differentiable]
+fn at_the_ends(x: &[f64], k: f64) -> f64 {
+    if x.len() == 1 {
+        return *x.last().unwrap() * k;
+    }
+    let y = loop {
+        break *x.first().expect("not empty") + k;
+    };
+    y * x[1]
+}
+
+#[test]
+fn returned() {
+    check_rule(at_the_ends::rule, [(vec![0.5], 0.3), (vec![0.5, 0.7], 0.4)]);
+}

@@ -13,9 +13,9 @@ fn unsafe_block(x: &[f64]) -> f64 {
 }
 
 #[differentiable]
-fn exchange(x: f64, y: f64) -> f64 {
+fn through_a_temporary(x: f64, y: f64) -> f64 {
     let (mut a, mut b) = (x, y);
-    (a, b) = (b, a * b);
+    *[&mut a, &mut b][0] = x;
     a * b
 }
 

@@ -36,15 +36,61 @@ fn returns_a_reference(f: impl Fn(&[f64]) -> &[f64], x: &[f64]) -> f64 {
 }
 
 #[differentiable]
-fn changes_what_it_captures(x: f64) -> f64 {
+fn called_without_gradient(mut f: impl FnMut(f64) -> f64, x: &[f64]) -> f64 {
+    assert!(f(x[0]) > 0.0);
+    x.iter().filter(|x| f(**x) > 1.0).sum()
+}
+
+#[differentiable]
+fn called_late(mut f: impl FnMut(f64) -> f64, x: &mut [f64]) -> f64 {
+    square(&mut x[0]) + f(x[1])
+}
+
+#[differentiable]
+fn square(x: &mut f64) -> f64 {
+    *x *= *x;
+    *x
+}
+
+#[differentiable]
+fn apply_once(mut f: impl FnMut(f64) -> f64, x: f64) -> f64 {
+    f(x)
+}
+
+#[differentiable]
+fn changes_within_an_expression(x: f64) -> f64 {
     let mut count = x;
-    let y = apply(
+    2.0 * apply_once(
         |t| {
             count += t;
             count
         },
         x,
-    );
+    )
+}
+
+#[differentiable]
+fn changes_a_copy(x: f64) -> f64 {
+    let mut count = x;
+    apply_once(
+        move |t| {
+            count += t;
+            count
+        },
+        x,
+    )
+}
+
+#[differentiable]
+fn changes_twice(x: f64) -> f64 {
+    let mut count = x;
+    let y = checkpoint(apply_once(
+        |t| {
+            count += t;
+            count
+        },
+        x,
+    ));
     y * count
 }
 

@@ -34,4 +34,37 @@ fn borrows_what_is_active(x: &[f64]) -> f64 {
     data.x[0]
 }
 
+#[derive(Differentiable)]
+struct Boxed {
+    x: Box<f64>,
+}
+
+#[differentiable]
+fn makes_a_box(x: f64) -> f64 {
+    let boxed = Boxed { x: Box::new(x) };
+    *boxed.x
+}
+
+#[derive(Clone, Differentiable)]
+struct Layer {
+    weights: Vec<f64>,
+}
+
+#[differentiable]
+impl Layer {
+    fn new(w: f64) -> Self {
+        Layer { weights: vec![w] }
+    }
+}
+
+#[differentiable]
+fn pushes_what_a_call_has_returned(x: f64) -> f64 {
+    let layer = Layer::new(x);
+    let mut layers = Vec::new();
+    if layers.is_empty() {
+        layers.push(layer);
+    }
+    layers[0].weights[0]
+}
+
 fn main() {}

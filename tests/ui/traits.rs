@@ -144,4 +144,16 @@ impl std::iter::Product for Other {
     }
 }
 
+#[differentiable]
+trait Area {
+    fn area(&self) -> f64;
+}
+
+#[differentiable]
+impl<T: Area> Area for &T {
+    fn area(&self) -> f64 {
+        (**self).area()
+    }
+}
+
 fn main() {}

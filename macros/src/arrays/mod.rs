@@ -10,7 +10,7 @@
 
 mod loops;
 mod operation;
-mod shape;
+pub(crate) mod shape;
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};

@@ -35,6 +35,17 @@ pub(super) fn expand(item: &Item, fields: &Fields, tangent: &Ident) -> TokenStre
             let bounds = &param.bounds;
             parse_quote!(#number_of_duals: #bounds)
         });
+    let clause = item.generics.where_clause.iter().flat_map(|clause| &clause.predicates);
+    let predicates: Vec<WherePredicate> = clause
+        .map(|predicate| {
+            let mut predicate = predicate.clone();
+            for param in item.generics.type_params() {
+                let retype = &mut Retype { from: &param.ident.to_string(), to: &number_of_duals };
+                retype.visit_where_predicate_mut(&mut predicate);
+            }
+            predicate
+        })
+        .collect();
     let of_fields = fields.fields.iter().filter(|f| f.generic).map(|f| -> WherePredicate {
         let (plain, dual) = (of_floats(&f.ty), of_duals(&f.ty));
         parse_quote!(#plain: __pb::Lift<#component, #width, Dual = #dual>)
@@ -43,7 +54,7 @@ pub(super) fn expand(item: &Item, fields: &Fields, tangent: &Ident) -> TokenStre
     let constants = item.generics.const_params();
     let mut lifting: syn::Generics =
         parse_quote!(<#component: __pb::Float, const #width: usize #(, #constants)*>);
-    lifting.make_where_clause().predicates.extend(bounds.chain(of_fields).chain([sized]));
+    lifting.make_where_clause().predicates.extend(bounds.chain(predicates).chain(of_fields).chain([sized]));
     let (lift_parameters, _, lift_clause) = lifting.split_for_impl();
     let members: Vec<_> = fields.fields.iter().map(|f| &f.member).collect();
     let convert = |method: TokenStream, from: TokenStream| -> Vec<_> {

@@ -129,6 +129,11 @@ impl VisitMut for Values {
                 *expr = syn::parse_quote!(__pb::value_of(#expr))
             }
             Syn::Unary(unary) if self.kind(expr_of(unary)) == Kind::Float => {
+                if let (syn::UnOp::Deref(_), Syn::Path(_)) = (&unary.op, &*unary.expr) {
+                    // Read through whatever reference it is.
+                    *expr = syn::parse_quote!(__pb::value_of(&#unary));
+                    return;
+                }
                 if matches!(unary.op, syn::UnOp::Deref(_)) {
                     *expr = (*unary.expr).clone();
                     return self.visit_expr_mut(expr);

@@ -1,15 +1,18 @@
 //! Vectors of the items of a chain: `collect` and `extend`.
 
 use quote::ToTokens;
-use syn::{Expr, ExprMethodCall, Ident, Stmt, Type, parse_quote, parse_quote_spanned};
+use syn::{Expr, ExprMethodCall, Ident, Pat, PatType, Stmt, Type, parse_quote, parse_quote_spanned};
 
+use crate::arrays::shape::Shape;
 use crate::closures::{Refused, Site};
-use crate::iterators::flow::Flow;
+use crate::iterators::consumers::{generic, makes_number};
+use crate::iterators::flow::{Flow, Origin as From};
 use crate::iterators::item::{Code, Item};
-use crate::iterators::source::{Function, Source};
-use crate::kind::kind_of_type;
-use crate::parse::Parser;
-use crate::program::Kind;
+use crate::iterators::source::{Access, Function, Source};
+use crate::kind::{kind_of_type, numeric_method};
+use crate::methods::of_option;
+use crate::parse::{Binding, Parser};
+use crate::program::{Kind, Origin};
 use crate::rename::{Occurrences, path};
 
 impl<'e> Parser<'e> {
@@ -38,12 +41,30 @@ impl<'e> Parser<'e> {
             return self.push_all(&items, &element, flow, site, out);
         };
         let mut source = source.clone();
+        if let Some(base) = self.reusable(&mut source, &element) {
+            // The standard library collects into the memory of the vector that is used up.
+            let replaced = self.replaced.clone().filter(|name| is_name(&base, name));
+            let items = replaced.unwrap_or_else(|| {
+                out.push(parse_quote!(let mut #items: Vec<#element> = #base;));
+                items
+            });
+            *base_of(&mut source).expect("just found").0 = path(&items);
+            self.name_lengths(&mut source, out)?;
+            let flow = Flow { origin: From::Source(Box::new(source)), ..flow.clone() };
+            let mut sink = |_: &mut Parser<'e>, item: Item, index: Option<&Expr>, out: &mut Vec<Stmt>| {
+                let (index, value) = (index.expect("asked for"), item.expr());
+                out.push(parse_quote!(#items[#index] = #value;));
+                Ok(())
+            };
+            self.drive(&flow, site, true, &mut sink, out)?;
+            return Ok(Item::Value(path(&items)));
+        }
         self.name_lengths(&mut source, out)?;
         let Some(len) = source.len() else { return refused("this iterator has no end") };
         let n = self.names.fresh("n");
         out.push(parse_quote!(let #n = #len;));
         let numbers = match &element {
-            Type::Infer(_) => !composite(&source),
+            Type::Infer(_) => !composite(&source) && !self.may_be_anything(&source),
             ty => kind_of_type(ty) == Kind::Float,
         };
         if !numbers {
@@ -60,6 +81,107 @@ impl<'e> Parser<'e> {
         };
         self.drive(flow, site, true, &mut sink, out)?;
         Ok(Item::Value(path(&items)))
+    }
+
+    /// `let a: Array1<f64> = chain.collect();` and `let a = Array1::from_iter(chain);` of a known length: an array that is written to, with
+    /// no vector in between.
+    pub(crate) fn collected_array(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
+        let Stmt::Local(local) = stmt else { return None };
+        let init = &local.init.as_ref()?.expr;
+        let (name, annotated) = match &local.pat {
+            Pat::Type(PatType { pat: name, ty, .. }) => (&**name, Some((**ty).clone())),
+            name => (name, None),
+        };
+        let (chain, owner) = match &**init {
+            Expr::MethodCall(call) if call.method == "collect" => {
+                let Type::Path(owner) = annotated.or_else(|| generic(call))? else { return None };
+                (&*call.receiver, owner.path.segments.last()?.clone())
+            }
+            Expr::Call(call) if call.args.len() == 1 => {
+                let Expr::Path(function) = &*call.func else { return None };
+                let mut segments = function.path.segments.iter().rev();
+                segments.next().filter(|last| last.ident == "from_iter")?;
+                (&call.args[0], segments.next()?.clone())
+            }
+            _ => return None,
+        };
+        let (Pat::Ident(name), mut owner) = (name, owner) else { return None };
+        let named = Occurrences::of(chain).count(&name.ident) > 0;
+        if Shape::of_segment(&owner)?.rank != Some(1) || named || !self.suspects.any(chain) {
+            return None;
+        }
+        if let syn::PathArguments::AngleBracketed(arguments) = &mut owner.arguments {
+            arguments.colon2_token = Some(Default::default());
+        }
+        let (around, mut out) = (Occurrences::of(init), Vec::new());
+        let flow = self.flow(chain, &mut out).ok()??;
+        let mut source = flow.source()?.clone();
+        self.name_lengths(&mut source, &mut out).ok()?;
+        let (len, items) = (source.len()?, &name.ident);
+        out.push(parse_quote!(let mut #items = ::pullback::__private::ndarray::#owner::zeros(#len);));
+        let mut sink = |_: &mut Parser<'e>, item: Item, index: Option<&Expr>, out: &mut Vec<Stmt>| {
+            let (index, value) = (index.expect("asked for"), item.expr());
+            out.push(parse_quote!(#items[#index] = #value;));
+            Ok(())
+        };
+        self.drive(&flow, Site::Chain(&around), true, &mut sink, &mut out).ok()?;
+        Some(out)
+    }
+
+    /// The vector of numbers that the chain uses up to make as many numbers of the same type.
+    fn reusable(&self, source: &mut Source, element: &Type) -> Option<Expr> {
+        let number = matches!(element, Type::Infer(_)) || kind_of_type(element) == Kind::Float;
+        let (base, converted) = base_of(source).filter(|_| number)?;
+        let base = base.clone();
+        let Expr::Path(name) = &base else { return None };
+        let Some(Binding::Variable(id)) = self.lookup(name.path.get_ident()?) else { return None };
+        let variable = &self.program.variables[*id];
+        let local = variable.origin == Origin::Local && !self.captures(variable);
+        let numbers = variable.kind == Kind::Sequence(Box::new(Kind::Float));
+        let told = self.types.get(id).and_then(element_of_vec);
+        let same = match (&told, element) {
+            (None | Some(Type::Infer(_)), _) | (_, Type::Infer(_)) => !converted,
+            (Some(told), element) => {
+                told.to_token_stream().to_string() == element.to_token_stream().to_string()
+            }
+        };
+        (local && numbers && same && self.program.vectors.contains(id)).then_some(base)
+    }
+
+    /// Nothing tells that the items are numbers: they come of a user's function or method.
+    fn may_be_anything(&self, source: &Source) -> bool {
+        match source {
+            Source::Map(_, Function::Closure(closure)) => {
+                Code::of(&closure.body).value.is_some_and(|value| self.is_of_user(&value))
+            }
+            Source::Map(_, Function::Path(function)) => self.is_function_of_user(function),
+            Source::Skip(inner, _)
+            | Source::Take(inner, _)
+            | Source::StepBy(inner, _)
+            | Source::Rev(inner, _)
+            | Source::Copied(inner) => self.may_be_anything(inner),
+            _ => false,
+        }
+    }
+
+    fn is_of_user(&self, value: &Expr) -> bool {
+        match value {
+            Expr::Call(call) => self.is_function_of_user(&call.func),
+            Expr::MethodCall(call) => {
+                let name = call.method.to_string();
+                !numeric_method(&name) && !makes_number(&name) && !of_option(&call.method)
+            }
+            Expr::Paren(paren) => self.is_of_user(&paren.expr),
+            _ => false,
+        }
+    }
+
+    /// Neither a closure under a name, whose value is not told either, nor a function of `f64` or of a type parameter.
+    fn is_function_of_user(&self, function: &Expr) -> bool {
+        let Expr::Path(path) = function else { return false };
+        let first = &path.path.segments[0].ident;
+        let of_float = first == "f64" || first == "f32" || self.program.of_scalar(&path.path);
+        !of_float && self.closure(function).is_none() && self.function_parameter(function).is_none()
     }
 
     /// `v.extend(chain);`
@@ -115,6 +237,44 @@ impl<'e> Parser<'e> {
         self.drive(flow, site, false, &mut sink, out)?;
         Ok(Item::Value(path(items)))
     }
+}
+
+/// The expression is this name alone.
+pub(crate) fn is_name(expr: &Expr, name: &Ident) -> bool {
+    matches!(expr, Expr::Path(path) if path.path.is_ident(name))
+}
+
+/// What a chain goes through that makes one item of each element of its own, and whether that may be of another type.
+fn base_of(source: &mut Source) -> Option<(&mut Expr, bool)> {
+    match source {
+        Source::Elements { base, access: Access::Value } => Some((base, false)),
+        Source::Map(inner, Function::Closure(closure)) => {
+            let (base, converted) = base_of(inner)?;
+            Some((base, converted || converts(&closure.body)))
+        }
+        Source::Map(inner, Function::Path(_)) => base_of(inner).map(|(base, _)| (base, true)),
+        Source::Enumerate(inner) | Source::Zip(inner, _) => base_of(inner),
+        _ => None,
+    }
+}
+
+/// Some number becomes one of another type.
+fn converts(value: &Expr) -> bool {
+    struct Converts(bool);
+    impl<'ast> syn::visit::Visit<'ast> for Converts {
+        fn visit_expr(&mut self, expr: &'ast Expr) {
+            self.0 |= match expr {
+                Expr::Cast(cast) => kind_of_type(&cast.ty) == Kind::Float,
+                Expr::MethodCall(call) => call.method == "into",
+                Expr::Path(path) => path.path.segments.last().is_some_and(|last| last.ident == "from"),
+                _ => false,
+            };
+            syn::visit::visit_expr(self, expr);
+        }
+    }
+    let mut converts = Converts(false);
+    syn::visit::Visit::visit_expr(&mut converts, value);
+    converts.0
 }
 
 /// The type of the elements, if `ty` is a `Vec`.

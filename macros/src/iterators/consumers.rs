@@ -30,6 +30,13 @@ const INERT: &[&str] =
 
 const TO_NUMBERS: &[&str] = &["sum", "product", "fold"];
 
+/// Methods of iterators, slices and arrays whose value is a number, most of the time.
+pub(crate) fn makes_number(name: &str) -> bool {
+    const OTHERS: &[&str] =
+        &["dot", "norm", "mean", "std", "var", "last", "next", "min_by", "max_by", "reduce", "count"];
+    TO_NUMBERS.contains(&name) || OTHERS.contains(&name)
+}
+
 /// With an `Option` as the result.
 const TO_OPTION: &[&str] = &["reduce", "min_by", "max_by", "last", "nth", "next", "find", "try_fold"];
 
@@ -303,15 +310,24 @@ impl<'e> Parser<'e> {
     ) -> Result<Item, Refused> {
         let ty = ty.filter(|ty| !matches!(ty, Type::Infer(_)));
         let total = self.hidden(if sum { "total" } else { "product" });
-        if let Some(ty) = ty.as_ref().filter(|ty| kind_of_type(ty) != Kind::Float) {
+        let scalar = match &ty {
+            Some(Type::Path(path)) => {
+                path.path.get_ident().filter(|name| self.program.scalars.contains(name))
+            }
+            _ => None,
+        };
+        if let Some(ty) = ty.as_ref().filter(|ty| kind_of_type(ty) != Kind::Float && scalar.is_none()) {
             return self.sum_of_values(sum, total, ty, call, flow, site, out);
         }
-        let ty = ty.map(|ty| quote::quote!(: #ty));
         // As the standard library starts: −0 + x is x, whatever the sign of x.
-        out.push(match sum {
-            true => parse_quote!(let mut #total #ty = -0.0;),
-            false => parse_quote!(let mut #total #ty = 1.0;),
-        });
+        let start: Expr = match (scalar, sum) {
+            (None, true) => parse_quote!(-0.0),
+            (None, false) => parse_quote!(1.0),
+            (Some(scalar), true) => parse_quote!(-#scalar::default()),
+            (Some(scalar), false) => parse_quote!(#scalar::gradient_seed()),
+        };
+        let ty = ty.as_ref().map(|ty| quote::quote!(: #ty));
+        out.push(parse_quote!(let mut #total #ty = #start;));
         let mut sink = |_: &mut Parser<'e>, item: Item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
             let item = item.referent();
             out.push(match sum {
@@ -336,8 +352,7 @@ impl<'e> Parser<'e> {
         site: Site,
         out: &mut Vec<Stmt>,
     ) -> Result<Item, Refused> {
-        let scalar = matches!(ty, Type::Path(path) if path.path.get_ident().is_some_and(|name| self.program.scalars.contains(name)));
-        if scalar || !makes_itself(ty) {
+        if !makes_itself(ty) {
             let why = "this is differentiable for `f32`, `f64` and types with an `impl` of `Sum` or `Product` that is: write a loop";
             return Err((call.method.to_token_stream(), why.into()));
         }

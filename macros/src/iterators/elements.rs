@@ -170,7 +170,12 @@ impl Parser<'_> {
                 }
                 Some(Binding::Variable(id)) => {
                     let variable = &self.program.variables[*id];
+                    let numbers = variable.kind == Kind::Sequence(Box::new(Kind::Float));
                     match variable.origin {
+                        // It is lent, and gives numbers as if it were not.
+                        crate::program::Origin::Shared if numbers && self.by_value.contains(id) => {
+                            Access::Value
+                        }
                         crate::program::Origin::Shared => Access::Shared,
                         crate::program::Origin::Unique => Access::Unique,
                         _ => Access::Value,
