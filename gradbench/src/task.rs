@@ -7,8 +7,8 @@ pub trait Task {
     /// Computes the result once more.
     fn run(&mut self);
 
-    /// The last result.
-    fn output(&self) -> Value;
+    /// The result.
+    fn output(&mut self) -> Value;
 }
 
 struct Work<T, R, E> {
@@ -22,8 +22,25 @@ impl<T, R: FnMut(&mut T), E: Fn(&T) -> Value> Task for Work<T, R, E> {
         (self.run)(&mut self.result);
     }
 
-    fn output(&self) -> Value {
+    fn output(&mut self) -> Value {
         (self.encode)(&self.result)
+    }
+}
+
+/// What takes a result that is lent to it.
+pub type Taker<'a> = &'a mut dyn FnMut(&[f64]);
+
+struct Lending<F>(F);
+
+impl<F: FnMut(Taker<'_>)> Task for Lending<F> {
+    fn run(&mut self) {
+        self.0(&mut |_| {});
+    }
+
+    fn output(&mut self) -> Value {
+        let mut output = Value::Null;
+        self.0(&mut |result| output = result.into());
+        output
     }
 }
 
@@ -44,6 +61,11 @@ pub fn number(mut f: impl FnMut() -> f64 + 'static) -> Box<dyn Task> {
 /// The result is a vector of a given length, which `f` writes to.
 pub fn vector(length: usize, f: impl FnMut(&mut Vec<f64>) + 'static) -> Box<dyn Task> {
     task(vec![0.0; length], f, |result| result.as_slice().into())
+}
+
+/// The result is a vector that belongs to something else, a gradient object: `f` computes it and hands it on.
+pub fn lent(f: impl FnMut(Taker<'_>) + 'static) -> Box<dyn Task> {
+    Box::new(Lending(f))
 }
 
 /// Numbers as a list of rows.

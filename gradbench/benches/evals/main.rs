@@ -76,13 +76,13 @@ fn measure(case: &Case, peer: Option<PathBuf>) {
     let mut input = case.input.clone();
     input["min_runs"] = json!(3);
     input["min_seconds"] = json!(time_for_each().as_secs_f64() / 2.0);
-    let asked = |function, own: &dyn Task| {
+    let asked = |function, own: &mut dyn Task| {
         let answer = peer::run(peer.as_deref()?, &input, function)?;
         compare(case, &own.output(), &answer.output);
         answer.times.into_iter().reduce(f64::min)
     };
-    let their_primal = case.primal.zip(primal).and_then(|(name, primal)| asked(name, &*primal));
-    let theirs = asked(case.derivative, &*derivative);
+    let their_primal = case.primal.zip(primal).and_then(|(name, mut primal)| asked(name, &mut *primal));
+    let theirs = asked(case.derivative, &mut *derivative);
     println!(
         "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {allocations} |",
         case.eval,

@@ -46,9 +46,9 @@ pub fn task(function: &str, input: &Value) -> Result<Box<dyn Task>, String> {
         "primal" => Ok(task::number(move || primal(&a, ell))),
         "gradient" => {
             let mut g = primal::gradient();
-            Ok(task::vector(a.len(), move |result| {
+            Ok(task::lent(move |result| {
                 let (_, d) = g.value_and_gradient(&a, ell);
-                result.copy_from_slice(d.a);
+                result(d.a);
             }))
         }
         _ => Err(unknown(function)),

@@ -57,9 +57,9 @@ pub fn task(function: &str, input: &Value) -> Result<Box<dyn Task>, String> {
         "primal" => Ok(task::number(move || primal(&x, n))),
         "gradient" => {
             let mut g = primal::gradient();
-            Ok(task::vector(x.len(), move |result| {
+            Ok(task::lent(move |result| {
                 let (_, d) = g.value_and_gradient(&x, n);
-                result.copy_from_slice(d.x);
+                result(d.x);
             }))
         }
         _ => Err(unknown(function)),

@@ -59,9 +59,9 @@ pub fn task(function: &str, input: &Value) -> Result<Box<dyn Task>, String> {
             let mut g = primal::pullback();
             let mut seed = vec![0.0; x.len()];
             *seed.last_mut().expect("checked above") = 1.0;
-            Ok(task::vector(x.len(), move |result| {
+            Ok(task::lent(move |result| {
                 let (_, d) = g.value_and_pullback(&x, steps, &seed);
-                result.copy_from_slice(d.x);
+                result(d.x);
             }))
         }
         _ => Err(unknown(function)),
