@@ -78,10 +78,14 @@ pub(crate) fn mmsq(x: &[f64], d: &mut [f64]) -> f64 {
         for k in 0..MM {
             let (av, b) = (a[i * MM + k], &b[k * MM..(k + 1) * MM]);
             let db = &mut db[k * MM..(k + 1) * MM];
-            let mut lanes = [0.0; 8];
             for j in 0..MM {
-                lanes[j % 8] += dc[j] * b[j];
                 db[j] += av * dc[j];
+            }
+            let mut lanes = [0.0; 8];
+            for (dc, b) in dc.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0) {
+                for lane in 0..8 {
+                    lanes[lane] += dc[lane] * b[lane];
+                }
             }
             da[i * MM + k] = lanes.iter().sum();
         }

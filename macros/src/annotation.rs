@@ -1,6 +1,7 @@
 //! `#[pullback(…)]` on a loop: how the reverse pass comes by what it needs of each iteration. On another statement
 //! `#[pullback(recompute)]` marks calls of rules that run the functions they are given in the reverse pass as well.
 
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
@@ -204,5 +205,33 @@ impl VisitMut for Strip {
         visit_mut::visit_block_mut(self, block);
     }
 
+    fn visit_macro_mut(&mut self, mac: &mut syn::Macro) {
+        mac.tokens = stripped(std::mem::take(&mut mac.tokens));
+    }
+
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+}
+
+/// What a macro is given, without annotations.
+fn stripped(tokens: TokenStream) -> TokenStream {
+    let mut kept: Vec<TokenTree> = Vec::new();
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => {
+                let first = group.stream().into_iter().next();
+                let ours = group.delimiter() == Delimiter::Bracket
+                    && matches!(first, Some(TokenTree::Ident(name)) if name == "pullback")
+                    && matches!(kept.last(), Some(TokenTree::Punct(hash)) if hash.as_char() == '#');
+                if ours {
+                    kept.pop();
+                } else {
+                    let mut inner = Group::new(group.delimiter(), stripped(group.stream()));
+                    inner.set_span(group.span());
+                    kept.push(inner.into());
+                }
+            }
+            token => kept.push(token),
+        }
+    }
+    kept.into_iter().collect()
 }

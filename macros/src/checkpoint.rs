@@ -402,7 +402,14 @@ impl Program {
         let blocks = self.nested(block);
         let mut found = self.written(block);
         for &block in &blocks {
-            for expr in self.roots(block).into_iter().flat_map(|root| self.tree(root)) {
+            let named = self.blocks[block].statements.iter().filter_map(|statement| match &statement.kind {
+                StatementKind::Let(l) => Some(l.aliases.iter().map(|(_, place)| place)),
+                _ => None,
+            });
+            let named: Vec<_> = named.flatten().collect();
+            found.extend(named.iter().map(|place| place.base));
+            let roots = self.roots(block).into_iter().chain(named.into_iter().flat_map(Place::indices));
+            for expr in roots.flat_map(|root| self.tree(root)) {
                 match &self.exprs[expr].kind {
                     ExprKind::Read(place) | ExprKind::Borrow { place, .. } => found.push(place.base),
                     ExprKind::Constant(constant) => found.extend(&constant.mentions),

@@ -6,6 +6,7 @@ use pullback::testing::CountingAllocator;
 
 mod argmin;
 mod chains;
+mod conditions;
 // What is checked to second order takes as long to compile, optimised, as all other tests together: debug builds do it.
 #[cfg(debug_assertions)]
 #[allow(clippy::all, reason = "functions as users write them")]

@@ -115,6 +115,51 @@ fn while_from_checkpoints() {
     check_rule(newton::rule, [(100.0, 2.0), (2.0, 2.1), (3.0, 4.0)]);
 }
 
+/// A loop with a strategy within a macro's arguments.
+#[differentiable]
+fn within_a_macro(x: &[f64], n: usize) -> f64 {
+    let y = vec![
+        if n > 2 {
+            x[0]
+        } else {
+            let mut product = 0.5;
+            #[pullback(recompute)]
+            for i in 0..n {
+                product *= x[i].sin();
+            }
+            product
+        };
+        x.len()
+    ];
+    y[0] * y[1]
+}
+
+#[test]
+fn strategies_within_macros() {
+    let inputs = [(signal(4), 2), (signal(3), 3), (signal(2), 1)];
+    check_rule(within_a_macro::rule, inputs);
+}
+
+/// Parts that are named, and not looked at.
+#[differentiable]
+fn parts_without_use(x: &[f64], r: f64) -> f64 {
+    let mut y = x.to_vec();
+    #[pullback(checkpoint = 2)]
+    for _part in x.chunks(2) {
+        y[0] /= 1.2 + (r * x[0]).powi(2);
+    }
+    #[pullback(binomial = 2)]
+    for _part in x.chunks(3) {
+        y[1] = (y[0] * y[1]).sin() * r;
+    }
+    y[0] + y[1]
+}
+
+#[test]
+fn parts_at_checkpoints() {
+    check_rule(parts_without_use::rule, [(signal(4), 0.7), (signal(9), 1.2), (signal(2), 0.4)]);
+}
+
 /// A chain of iterators, an array of ndarray's, checkpoints within checkpoints, and branches.
 #[differentiable]
 fn nested(w: &mut Array2<f64>, x: &[f64], k: f64) -> f64 {

@@ -74,10 +74,10 @@ impl Generator {
 
     /// What `write` writes as the body of a closure, which writes to nothing that it captures.
     pub(super) fn captured<T>(&mut self, variables: &[Variable], write: impl FnOnce(&mut Self) -> T) -> T {
-        let captured = self.scope.capture();
+        let (captured, often) = (self.scope.capture(), self.often());
         let written = self.within(
             |context| {
-                context.times *= 4;
+                context.times *= often;
                 (context.exits, context.leaves) = (false, Vec::new());
             },
             |g| {

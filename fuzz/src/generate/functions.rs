@@ -10,6 +10,7 @@ impl Generator {
     pub(super) fn program(mut self, name: &str) -> Tree {
         self.bodies = self.chance(30);
         self.dual = !self.bodies && self.chance(30);
+        self.long = !self.dual && self.chance(25);
         let dual = self.dual;
         let attribute = if dual { "#[differentiable(dual)]" } else { "#[differentiable]" };
         let mut parts = Vec::new();
@@ -119,10 +120,10 @@ impl Generator {
         let Some((sequence, length)) = self.sequence() else {
             return Tree::fixed(&format!("let mut {name} = 0.3_f64;"));
         };
-        let i = self.name(&Type::Index(Below::default()));
+        let (i, often) = (self.name(&Type::Index(Below::default())), self.often());
         let body = self.within(
             |context| {
-                context.times *= 4;
+                context.times *= often;
                 (context.exits, context.leaves) = (false, Vec::new());
             },
             |g| {
@@ -255,7 +256,8 @@ impl Generator {
     /// Arguments of the function that is tested, of several sizes.
     fn inputs(&mut self) -> Tree {
         let parameters = self.signatures.last().expect("the function that is tested").parameters.clone();
-        let inputs: Vec<_> = [4, 2, 5]
+        let lengths = if self.long { [4, 2, 53] } else { [4, 2, 5] };
+        let inputs: Vec<_> = lengths
             .iter()
             .map(|&length| {
                 let values: Vec<_> =

@@ -45,9 +45,10 @@ impl Generator {
             None => String::new(),
         };
         let leave = Leave { label, value: false, again: true, block: false };
+        let often = self.often();
         let body = self.within(
             |context| {
-                context.times *= 4;
+                context.times *= often;
                 if strategy.is_empty() {
                     context.leaves.push(leave);
                 } else {
@@ -364,9 +365,10 @@ impl Generator {
         let new = Variable::new("new", Type::Sequence(Holder::Vector, length)).mutable();
         self.scope.push(new);
         self.scope.push(old);
+        let often = self.often();
         let value = self.within(
             |context| {
-                context.times *= 16;
+                context.times *= 4 * often;
                 (context.exits, context.leaves) = (false, Vec::new());
             },
             |g| {

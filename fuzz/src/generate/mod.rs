@@ -9,6 +9,7 @@ mod functions;
 mod loops;
 mod numbers;
 mod random;
+mod recurrences;
 mod scope;
 mod sequences;
 mod statements;
@@ -64,6 +65,8 @@ struct Context {
     calls: bool,
     /// Expressions have no statements in them.
     plain: bool,
+    /// Expressions are arithmetic and functions of numbers.
+    formulas: bool,
     /// The blocks of this expression may write to what is around it.
     free: bool,
 }
@@ -119,6 +122,8 @@ struct Generator {
     bodies: bool,
     /// It runs on dual numbers.
     dual: bool,
+    /// Some of its sequences are long, so loops run often.
+    long: bool,
 }
 
 impl Generator {
@@ -133,11 +138,17 @@ impl Generator {
             labels: 0,
             bodies: false,
             dual: false,
+            long: false,
         }
     }
 
     fn chance(&mut self, percent: usize) -> bool {
         self.random.below(100) < percent
+    }
+
+    /// How often loops over sequences run, about.
+    fn often(&self) -> usize {
+        if self.long { 20 } else { 4 }
     }
 
     /// A length that no other sequence has.
@@ -210,6 +221,7 @@ impl Context {
             start: 0,
             calls: true,
             plain: false,
+            formulas: false,
             free: false,
         }
     }

@@ -101,7 +101,10 @@ impl Generator {
         Some(match of {
             Type::Number => Number::new(name, [], *bound),
             Type::NumberRef | Type::NumberMut => Number::new(&format!("(*{name})"), [], *bound),
-            Type::Index(_) if self.chance(40) => Number::new(&format!("({name} as f64 * 0.1)"), [], 1.0),
+            Type::Index(_) if self.chance(40) => {
+                let scale = if self.long { "0.01" } else { "0.1" };
+                Number::new(&format!("({name} as f64 * {scale})"), [], 1.0)
+            }
             Type::Pair => Number::new(&format!("{name}.{}", self.random.below(2)), [], *bound),
             Type::Body => {
                 let field = self.random.pick(&["mass", "speed", "at[0]", "at[1]"]);
@@ -155,7 +158,8 @@ impl Generator {
         if depth == 0 || self.chance(15) {
             return self.leaf();
         }
-        match self.random.below(100) {
+        let kinds = if self.context.formulas { 70 } else { 100 };
+        match self.random.below(kinds) {
             0..55 => self.operation(depth - 1),
             55..70 => self.function(depth - 1),
             70..78 => self.choice(depth - 1),
@@ -227,7 +231,7 @@ impl Generator {
                 Number::new("$.hypot($ + 2.1)", [a.receiver(), b.at_least(Level::Product)], f64::INFINITY)
             }
             13 => {
-                let a = self.within_bound(a, 1.6);
+                let a = self.within_bound(a, 1.6).typed();
                 Number::new("(2.0 + $).recip()", [a.at_least(Level::Product)], 2.5)
             }
             14 => {

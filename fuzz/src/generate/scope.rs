@@ -147,6 +147,12 @@ impl Scope {
         change(&mut self.variables[position]);
     }
 
+    /// Hides the numbers from a position on.
+    pub(crate) fn hide_from(&mut self, first: usize) {
+        let numbers = self.variables[first..].iter_mut().filter(|v| v.of == Type::Number);
+        numbers.for_each(|number| number.hidden = true);
+    }
+
     /// What to give back to [`Scope::unlock`] after some are frozen or hidden.
     pub(crate) fn locks(&self) -> Vec<(bool, bool)> {
         self.variables.iter().map(|variable| (variable.frozen, variable.hidden)).collect()

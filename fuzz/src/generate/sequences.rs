@@ -85,9 +85,10 @@ impl Generator {
                 if name == like.name {
                     return self.write();
                 }
+                let often = self.often();
                 let value = self.beneath(&name, |g| {
                     g.within(
-                        |context| context.times *= 4,
+                        |context| context.times *= often,
                         |g| {
                             g.push_index(&i, length, 0, 0);
                             g.moderate(2).typed().tree()

@@ -35,6 +35,9 @@ impl Generator {
 
     fn statement(&mut self) -> Tree {
         let shallow = self.context.depth < 4;
+        if self.long && shallow && self.chance(10) {
+            return self.recurrence();
+        }
         match self.random.below(100) {
             0..20 => self.declaration(),
             20..30 => self.sequence_declaration(),
@@ -44,7 +47,8 @@ impl Generator {
             82..86 => self.exit(),
             86..91 => self.call_statement(),
             91..95 => self.closure_statements(),
-            95..97 if shallow => {
+            95 => self.recurrence(),
+            96 if shallow => {
                 let block = self.block(3);
                 Tree::statement("$", [block])
             }

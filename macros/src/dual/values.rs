@@ -8,9 +8,11 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr as Syn, Ident};
 
 use crate::calls::{Callee, is_associated};
+use crate::dual::companion::ON_DUALS;
 use crate::kind::numeric_method;
 use crate::lift::is_held_constant;
 use crate::program::Kind;
+use crate::rename::bound;
 
 /// Puts the values of dual numbers in their place: those of variables that the syntax tells to be numbers, and of elements. What is
 /// left compares as its value does.
@@ -76,9 +78,9 @@ impl Values {
 }
 
 impl Values {
-    /// `chain.next().unwrap_or(0.5)`, of a chain that may be one of dual numbers, which the other number is not, or will not be.
-    fn is_number_or_other(&self, call: &syn::ExprMethodCall) -> bool {
-        let mut names = call.receiver.to_token_stream().into_iter().collect::<Vec<_>>();
+    /// Active variables are in it.
+    fn is_active(&self, expr: &Syn) -> bool {
+        let mut names = expr.to_token_stream().into_iter().collect::<Vec<_>>();
         let mut active = false;
         while let Some(token) = names.pop() {
             match token {
@@ -87,13 +89,59 @@ impl Values {
                 _ => {}
             }
         }
-        call.method == "unwrap_or" && call.args.len() == 1 && self.is_float(&call.args[0]) && active
+        active
+    }
+
+    /// `chain.next().unwrap_or(0.5)`, of a chain that may be one of dual numbers, which the other number is not, or will not be.
+    fn is_number_or_other(&self, call: &syn::ExprMethodCall) -> bool {
+        call.method == "unwrap_or"
+            && call.args.len() == 1
+            && self.is_float(&call.args[0])
+            && self.is_active(&call.receiver)
+    }
+
+    /// `x.iter()`, and the same in another order or without some, whose items are references to numbers.
+    fn is_iterator_of_numbers(&self, expr: &Syn) -> bool {
+        let Syn::MethodCall(call) = expr else { return false };
+        match &*call.method.to_string() {
+            "iter" => matches!(self.kind(&call.receiver), Kind::Sequence(element) if *element == Kind::Float),
+            "rev" | "skip" | "take" | "step_by" | "filter" | "skip_while" | "take_while" => {
+                self.is_iterator_of_numbers(&call.receiver)
+            }
+            _ => false,
+        }
+    }
+
+    /// `sum::<f64>()`, or the product.
+    fn is_sum_of_floats(&self, call: &syn::ExprMethodCall) -> bool {
+        let of_floats = |types: &syn::AngleBracketedGenericArguments| matches!(types.args.first(), Some(syn::GenericArgument::Type(syn::Type::Path(ty))) if ty.path.is_ident("f64"));
+        (call.method == "sum" || call.method == "product")
+            && call.turbofish.as_ref().is_some_and(of_floats)
+            && self.is_active(&call.receiver)
+    }
+
+    /// What items of an iterator, and arguments of closures, come to is computed with floats.
+    fn visit_chain(&mut self, call: &mut syn::ExprMethodCall) {
+        let receiver = &call.receiver;
+        let name = call.method.to_string();
+        if let ("copied" | "cloned", true) = (&*name, self.is_iterator_of_numbers(receiver)) {
+            call.method = syn::Ident::new("map", call.method.span());
+            call.args.push(syn::parse_quote!(__pb::value_of));
+        } else if self.is_sum_of_floats(call) {
+            *call.receiver = syn::parse_quote!(#receiver.map(__pb::value_of));
+        } else if numeric_method(&name) && self.is_float(receiver) {
+            for arg in call.args.iter_mut().filter(|arg| self.is_active(arg)) {
+                *arg = syn::parse_quote!(__pb::value_of(#arg));
+            }
+        }
     }
 
     /// A float, as far as the syntax tells.
     fn is_float(&self, expr: &Syn) -> bool {
         match expr {
             Syn::Lit(lit) => matches!(lit.lit, syn::Lit::Float(_)),
+            // `f64::INFINITY`
+            Syn::Path(path) if path.path.segments.len() == 2 => path.path.segments[0].ident == "f64",
             Syn::Paren(paren) => self.is_float(&paren.expr),
             Syn::Unary(unary) => self.kind(expr) == Kind::Float || self.is_float(&unary.expr),
             Syn::Binary(binary) => {
@@ -106,6 +154,31 @@ impl Values {
             }
             expr => self.kind(expr) == Kind::Float,
         }
+    }
+
+    /// `chain.fold(0.0, |sum, x| …)` of a chain with active variables, where what is summed up is a float.
+    fn is_fold_of_floats(&self, call: &syn::ExprMethodCall) -> bool {
+        call.method == "fold"
+            && call.args.len() == 2
+            && matches!(&call.args[1], Syn::Closure(closure) if closure.inputs.len() == 2)
+            && self.is_float(&call.args[0])
+            && self.is_active(&call.receiver)
+    }
+
+    fn visit_fold(&mut self, call: &mut syn::ExprMethodCall) {
+        let item = if self.is_iterator_of_numbers(&call.receiver) { Kind::Float } else { Kind::Unknown };
+        self.visit_expr_mut(&mut call.receiver);
+        self.visit_expr_mut(&mut call.args[0]);
+        let Syn::Closure(closure) = &mut call.args[1] else { unreachable!("as asked before") };
+        let bound_to = |i: usize| bound(&closure.inputs[i]);
+        let own = bound_to(0).into_iter().map(|name| (name, Kind::Float));
+        let own = own.chain(bound_to(1).into_iter().map(|name| (name, item.clone())));
+        let outer = self.known.clone();
+        self.known.extend(own.map(|(name, kind)| (name.to_string(), kind)));
+        self.visit_expr_mut(&mut closure.body);
+        self.known = outer;
+        let body = &closure.body;
+        *closure.body = syn::parse_quote!(__pb::value_of(#body));
     }
 
     /// The indices in front of a last one.
@@ -163,6 +236,11 @@ impl VisitMut for Values {
                     *other = syn::parse_quote!(__pb::value_of(#other));
                 }
             }
+            Syn::MethodCall(call) if self.is_fold_of_floats(call) => self.visit_fold(call),
+            Syn::MethodCall(call) => {
+                self.visit_chain(call);
+                syn::visit_mut::visit_expr_mut(self, expr);
+            }
             Syn::Call(call) if is_held_constant(call) => {
                 let outer = std::mem::replace(&mut self.held, true);
                 syn::visit_mut::visit_expr_call_mut(self, call);
@@ -170,12 +248,24 @@ impl VisitMut for Values {
             }
             Syn::Call(call) if self.takes_dual_numbers(call) => {
                 call.args.iter_mut().for_each(|arg| self.visit_expr_mut(arg));
-                let Syn::Path(function) = &*call.func else { unreachable!("as above") };
+                let Syn::Path(function) = &mut *call.func else { unreachable!("as above") };
+                of_floats(&mut function.path);
                 let args: Vec<_> = call.args.iter().map(ToTokens::to_token_stream).collect();
                 *expr = Syn::Verbatim(Callee::OnDuals(function.path.clone()).primal(&args));
             }
-            // Its parameters may have the same names.
-            Syn::Closure(_) => {}
+            Syn::Call(call) => {
+                if let Syn::Path(function) = &mut *call.func {
+                    of_floats(&mut function.path);
+                }
+                syn::visit_mut::visit_expr_call_mut(self, call);
+            }
+            Syn::Closure(closure) => {
+                let parameters = closure.inputs.iter().flat_map(bound);
+                let hidden: Vec<_> =
+                    parameters.filter_map(|name| self.known.remove_entry(&name.to_string())).collect();
+                syn::visit_mut::visit_expr_closure_mut(self, closure);
+                self.known.extend(hidden);
+            }
             Syn::Cast(_) => {
                 syn::visit_mut::visit_expr_mut(self, expr);
                 let Syn::Cast(cast) = expr else { return };
@@ -186,6 +276,15 @@ impl VisitMut for Values {
             }
             _ => syn::visit_mut::visit_expr_mut(self, expr),
         }
+    }
+}
+
+/// The function itself is called by the name of its companion.
+fn of_floats(function: &mut syn::Path) {
+    if let Some(last) = function.segments.last_mut()
+        && let Some(own) = last.ident.to_string().strip_suffix(ON_DUALS)
+    {
+        last.ident = Ident::new(own, last.ident.span());
     }
 }
 
