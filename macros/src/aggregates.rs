@@ -82,8 +82,11 @@ impl Program {
             ExprKind::Constant(c) => c.mentions.contains(&id) && takes_part(e.syntax.to_token_stream(), name),
             _ => false,
         };
+        let read = |e: &Expr| looked_at(e) || matches!(&e.kind, ExprKind::Read(place) if place.base == id);
+        // What nobody asks for tells nothing of what it is.
+        let ignored = || !self.exprs.iter().any(read);
         (self.results.contains(&id) || self.called.contains(&id))
-            && (self.variables[id].parted || self.exprs.iter().any(looked_at))
+            && (self.variables[id].parted || self.exprs.iter().any(looked_at) || ignored())
     }
 
     /// A call of a function or of a method of the user's, or several of which one is chosen.

@@ -186,15 +186,10 @@ impl Reverse<'_> {
     /// Why running the loop a second time would be something else than the first time.
     fn not_repeatable(&self, body: BlockId) -> Option<&'static str> {
         let program = self.program;
-        let exits = program
-            .nested(body)
-            .into_iter()
-            .flat_map(|block| program.roots(block))
-            .flat_map(|root| program.tree(root))
-            .any(|e| matches!(program.exprs[e].kind, ExprKind::Exit { .. } | ExprKind::Try(_)));
+        let exits = program.left_early(body) || program.exits(body).contains(&Target::Continue(body));
         if exits {
             return Some(
-                "a loop with `break`, `continue`, `return` or `?` in it cannot be run again from a checkpoint: leave out the annotation",
+                "a loop that is left early, or whose iterations end early by `continue`, cannot be run again from a checkpoint: put what follows in an `if`, or leave out the annotation",
             );
         }
         let function = |id: &VarId| program.variables[*id].origin == Origin::Function;

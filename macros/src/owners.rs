@@ -324,7 +324,7 @@ impl Program {
         }
     }
 
-    /// What a call returns and nobody looks at carries no gradient, whatever it is.
+    /// What a call returns and nobody looks at carries no gradient, whatever it is, if the call does nothing else.
     fn settle_unused(&mut self) {
         let mut seen = HashSet::new();
         for expr in &self.exprs {
@@ -353,11 +353,17 @@ impl Program {
             ExprKind::Read(_) | ExprKind::Constant(_) => true,
             _ => false,
         };
-        let called = unused.into_iter().filter(|(id, _)| !seen.contains(id)).filter(|(_, init)| {
+        unused.retain(|(id, init)| {
             let call = matches!(self.exprs[*init].kind, ExprKind::Call { .. } | ExprKind::Method { .. });
-            call && self.operands(*init).iter().all(reads)
+            call && !seen.contains(id)
         });
-        self.unused = called.map(|(_, init)| init).collect();
+        let only_reads = |(_, init): &(VarId, ExprId)| self.operands(*init).iter().all(reads);
+        let (pure, others): (Vec<_>, Vec<_>) = unused.into_iter().partition(only_reads);
+        self.unused = pure.into_iter().map(|(_, init)| init).collect();
+        // What it writes to is brought back, by a pullback that takes a gradient.
+        for (id, _) in others {
+            self.variables[id].memory |= matches!(self.variables[id].kind, Kind::Sequence(_));
+        }
     }
 
     /// The expressions whose value may be a vector on its way, and the variable that gets it.

@@ -409,25 +409,26 @@ pub(crate) fn referent(expr: &Syn) -> &Syn {
     }
 }
 
-/// `let (q, _) = f(x);` with a name for each part: it may be a vector, and has a gradient then.
+/// `let (q, _) = f(x);` and `let _ = f(x);` with a name for each part: it may be a vector, and has a gradient then.
 fn with_names(local: &syn::Local) -> Option<syn::Local> {
     let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
     if !matches!(&*init.expr, Syn::Call(_) | Syn::MethodCall(_)) {
         return None;
     }
     let mut named = local.clone();
-    let mut pattern = &mut named.pat;
-    if let Pat::Type(typed) = pattern {
-        pattern = &mut typed.pat;
-    }
-    let Pat::Tuple(parts) = pattern else { return None };
+    let pattern = match &mut named.pat {
+        Pat::Type(typed) => &mut *typed.pat,
+        pattern => pattern,
+    };
+    let parts: Vec<_> = match pattern {
+        Pat::Tuple(parts) => parts.elems.iter_mut().collect(),
+        pattern => vec![pattern],
+    };
     let mut found = false;
-    for (i, part) in parts.elems.iter_mut().enumerate() {
-        if matches!(part, Pat::Wild(_)) {
-            let name = Program::fresh(&format!("ignored_{i}"));
-            *part = syn::parse_quote!(#name);
-            found = true;
-        }
+    for (i, part) in parts.into_iter().enumerate().filter(|(_, part)| matches!(part, Pat::Wild(_))) {
+        let name = Program::fresh(&format!("ignored_{i}"));
+        *part = syn::parse_quote!(#name);
+        found = true;
     }
     found.then_some(named)
 }

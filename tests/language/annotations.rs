@@ -273,3 +273,89 @@ fn of_constants(x: f64, n: usize) -> f64 {
 fn strategies_of_what_has_no_gradient() {
     check_rule(of_constants::rule, [(1.3, 3), (0.2, 4)]);
 }
+
+/// Newton's method in each step, left when it has converged.
+#[differentiable]
+fn implicit_steps(x: &[f64], k: f64, steps: usize) -> f64 {
+    let mut y = x.to_vec();
+    #[pullback(checkpoint = 3)]
+    for step in 0..steps {
+        for i in 0..y.len() {
+            let old = y[i];
+            let mut z = old;
+            let mut tries = 0;
+            loop {
+                let f = z - old + 0.1 * k * z * z * z;
+                if f.abs() < 1e-14 || tries > 20 {
+                    break;
+                }
+                z -= f / (1.0 + 0.3 * k * z * z);
+                tries += 1;
+            }
+            y[i] = z;
+        }
+        let mut s = 0.0;
+        for (i, v) in y.iter().enumerate() {
+            if i == step % 2 {
+                continue;
+            }
+            s += v * v;
+        }
+        y[0] += 0.01 * s;
+    }
+    y.iter().sum()
+}
+#[differentiable]
+fn left_with_values(x: f64, k: f64, steps: usize) -> f64 {
+    let mut z = x;
+    #[pullback(binomial = 3)]
+    for step in 0..steps {
+        let old = z;
+        let mut tries = 0;
+        let w = 'a: {
+            if z > 0.5 && step > 2 {
+                break 'a z * k;
+            }
+            loop {
+                let f = z - old + 0.1 * k * z * z * z;
+                if f.abs() < 1e-14 || tries > 20 {
+                    break f + z;
+                }
+                z -= f / (1.0 + 0.3 * k * z * z);
+                tries += 1;
+            }
+        };
+        z = 0.9 * w;
+    }
+    z
+}
+#[differentiable]
+fn labels_within(x: f64, k: f64, steps: usize) -> f64 {
+    let mut z = x;
+    let mut n = 0;
+    #[pullback(recompute)]
+    while n < steps {
+        let mut m = 0;
+        'outer: while m < 5 {
+            m += 1;
+            for i in 0..4 {
+                if i == m {
+                    continue 'outer;
+                }
+                if z > 2.0 {
+                    break 'outer;
+                }
+                z = z + 0.1 * (k * z).sin();
+            }
+        }
+        n += 1;
+    }
+    z
+}
+
+#[test]
+fn loops_left_within_iterations() {
+    check_rule(implicit_steps::rule, [(vec![0.4, 0.9, 1.2], 0.7, 7), (vec![0.5], 0.3, 2)]);
+    check_rule(left_with_values::rule, [(0.4, 0.7, 8), (0.9, 1.1, 3)]);
+    check_rule(labels_within::rule, [(0.4, 0.7, 8), (0.9, 1.1, 3)]);
+}

@@ -211,6 +211,32 @@ fn unit_tail(x: &mut [f64], k: f64) {
     scale(x, k)
 }
 
+/// It changes what it is given, and nobody asks for the vector.
+#[differentiable]
+fn scaled_with_history(x: &mut [f64], k: f64, n: usize) -> Vec<f64> {
+    if n == 0 {
+        return vec![k, x[0]];
+    }
+    if x[0] > 0.1 {
+        let scale = k * x[0];
+        let _ignored = scaled_with_history(&mut x[..], scale, n - 1);
+        x[0] *= k;
+    }
+    vec![x[0] * k]
+}
+
+#[differentiable]
+fn vectors_unused(x: &mut [f64], k: f64, n: usize) -> f64 {
+    let _ = scaled_with_history(x, k, n);
+    let mut total = k;
+    if n > 1 {
+        let _kept = scaled_with_history(&mut x[1..], k, n);
+        total *= x[1];
+    }
+    let (_, _y): (f64, f64) = (total, k);
+    total * x[0]
+}
+
 #[differentiable]
 fn value_unused(x: &mut [f64], k: f64) -> f64 {
     scale_and_sum(x, k);
@@ -300,5 +326,9 @@ fn in_odd_places() {
     check_rule(tail_with_shadowed_array::rule, [(0.7,), (0.1,)]);
     check_rule(unit_tail::rule, [(vec![0.5, 0.2], 0.7), (vec![], 0.1)]);
     check_rule(value_unused::rule, [(vec![0.5, 0.2], 0.7), (vec![0.4], 0.1)]);
+    check_rule(
+        vectors_unused::rule,
+        [(vec![0.5, 0.8, 0.3], 0.7, 2), (vec![0.9, 0.6], 1.1, 3), (vec![0.4], 0.6, 1)],
+    );
     check_rule(in_compound_assignments::rule, [(vec![0.5, 0.2], 0.7), (vec![0.4, 0.1, 0.3], 0.1)]);
 }
