@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 
+use quote::{ToTokens, quote};
 use syn::visit_mut::VisitMut;
 use syn::{Expr, Ident, Pat, Stmt, Type, parse_quote};
 
@@ -187,6 +188,7 @@ impl Parser<'_> {
         match expr {
             Expr::MethodCall(_) => return self.lift_method(expr, out),
             Expr::Call(_) => return self.lift_call(expr, out),
+            Expr::Macro(mac) if mac.mac.path.is_ident("vec") => return self.lift_elements(&mut mac.mac, out),
             Expr::Binary(binary) if matches!(binary.op, syn::BinOp::And(_) | syn::BinOp::Or(_)) => {
                 return false;
             }
@@ -220,6 +222,19 @@ impl Parser<'_> {
             _ => Vec::new(),
         };
         self.lift_all(operands, out)
+    }
+
+    /// Those of `vec![…]`.
+    fn lift_elements(&mut self, vec: &mut syn::Macro, out: &mut Vec<Stmt>) -> bool {
+        let elements = &vec.tokens;
+        let Ok(mut array) = syn::parse2(quote!([#elements])) else { return false };
+        let lifted = self.lift(&mut array, out);
+        match array {
+            Expr::Array(syn::ExprArray { elems, .. }) if lifted => vec.tokens = elems.to_token_stream(),
+            Expr::Repeat(syn::ExprRepeat { expr, len, .. }) if lifted => vec.tokens = quote!(#expr; #len),
+            _ => {}
+        }
+        lifted
     }
 
     fn lift_all<'x>(&mut self, exprs: impl IntoIterator<Item = &'x mut Expr>, out: &mut Vec<Stmt>) -> bool {

@@ -207,38 +207,28 @@ fn counted() {
 /// The same in single precision, and the value that the function has.
 #[test]
 fn singles() {
-    #[differentiable]
-    fn single(x: &[f32]) -> f32 {
-        let (a, b, mut p, mut q) = (x[0], x[1], x[2], 1.0);
-        for _ in 0..40 {
-            let dp = a * p - b * p * q;
-            let dq = 0.8 * p * q - 2.0 * b * q;
-            let (p1, q1) = (p + 0.05 * dp, q + 0.05 * dq);
-            p += 0.1 * (a * p1 - b * p1 * q1 + 0.01 * p1.sqrt());
-            q += 0.1 * (0.8 * p1 * q1 - 2.0 * b * q1 - 0.01 * q1 * q1);
-        }
-        let mut s = p * q;
-        for _ in 0..3 {
-            s -= 0.1 * s * s + 1.0;
-        }
-        s
+    macro_rules! of {
+        ($name:ident, $float:ty) => {
+            #[differentiable]
+            fn $name(x: &[$float]) -> $float {
+                let (a, b, mut p, mut q) = (x[0], x[1], x[2], 1.0);
+                for _ in 0..40 {
+                    let dp = a * p - b * p * q;
+                    let dq = 0.8 * p * q - 2.0 * b * q;
+                    let (p1, q1) = (p + 0.05 * dp, q + 0.05 * dq);
+                    p += 0.1 * (a * p1 - b * p1 * q1 + 0.01 * p1.sqrt());
+                    q += 0.1 * (0.8 * p1 * q1 - 2.0 * b * q1 - 0.01 * q1 * q1);
+                }
+                let mut s = p * q;
+                for _ in 0..3 {
+                    s -= 0.1 * s * s + 1.0;
+                }
+                s
+            }
+        };
     }
-    #[differentiable]
-    fn double(x: &[f64]) -> f64 {
-        let (a, b, mut p, mut q) = (x[0], x[1], x[2], 1.0);
-        for _ in 0..40 {
-            let dp = a * p - b * p * q;
-            let dq = 0.8 * p * q - 2.0 * b * q;
-            let (p1, q1) = (p + 0.05 * dp, q + 0.05 * dq);
-            p += 0.1 * (a * p1 - b * p1 * q1 + 0.01 * p1.sqrt());
-            q += 0.1 * (0.8 * p1 * q1 - 2.0 * b * q1 - 0.01 * q1 * q1);
-        }
-        let mut s = p * q;
-        for _ in 0..3 {
-            s -= 0.1 * s * s + 1.0;
-        }
-        s
-    }
+    of!(single, f32);
+    of!(double, f64);
     let (x, wide) = ([0.6_f32, 0.5, 0.9], [0.6_f32, 0.5, 0.9].map(f64::from));
     let (mut g, mut in_double) = (single::gradient(), double::gradient());
     let (value, d) = g.value_and_gradient(&x);

@@ -336,6 +336,21 @@ fn of_arrays(x: [f64; 4], rows: &[Vec<f64>], k: f64) -> f64 {
     total
 }
 
+/// Within lists of numbers, and of vectors.
+#[differentiable]
+fn in_lists(x: &[f64], t: f64) -> f64 {
+    let waves = vec![0.5 * (*x.last().unwrap() * t).cos(); x.len()];
+    let pair = vec![0.5 * x.last().unwrap() * t, t];
+    let scale = |v: f64| v * t;
+    let rows = vec![vec![scale(*x.first().unwrap()); 2], vec![t, x.iter().map(|v| v * t).sum::<f64>()]];
+    waves[0] * pair[0] + pair[1] * rows[0][1] * rows[1][1]
+}
+
+#[test]
+fn parts_in_lists() {
+    check_rule(in_lists::rule, [(vec![0.3, -0.7, 1.2], 0.8), (vec![0.4], 1.3)]);
+}
+
 #[test]
 fn within_others() {
     let mut filter =
