@@ -34,6 +34,8 @@ pub(crate) struct Moved {
     stock: Option<Ident>,
     /// It may have been moved out of an enclosing block.
     left: bool,
+    /// One of the variables that it has been moved to, if it is not a row.
+    group: Option<VarId>,
 }
 
 impl<'p> Reverse<'p> {
@@ -49,7 +51,17 @@ impl<'p> Reverse<'p> {
         Cotangent {
             tokens: shadow,
             atom: true,
-            moved: Some(Moved { value, pool, copy, spare, filled: None, stock, left, present: true }),
+            moved: Some(Moved {
+                value,
+                pool,
+                copy,
+                spare,
+                filled: None,
+                stock,
+                left,
+                group: Some(id),
+                present: true,
+            }),
             owned: true,
         }
     }
@@ -97,7 +109,7 @@ impl<'p> Reverse<'p> {
         for Returned { id, .. } in &self.program.returned {
             if let (Some(slot), false) = (self.copies.get(id), self.copy_moves(*id)) {
                 let name = &self.program.variables[*id].unique;
-                self.emit(quote!(#slot.give(#name);));
+                self.emit(self.given_back(Some(slot), &name.to_token_stream(), Some(*id)));
             }
         }
     }
@@ -258,13 +270,14 @@ impl<'p> Reverse<'p> {
             }
             _ => self.pull(expr, &plain, at),
         }
-        if let Some(slot) = self.slot_of(moved) {
-            self.emit(quote!(#slot.give(#value);));
-        } else if let (true, true, Some(rule)) = (*present, program.is_reclaimed(expr), self.rules.get(&expr))
-        {
-            let rule = rule.clone();
-            self.emit(quote!(#rule.reclaim(#value);));
-        }
+        let slot = self.slot_of(moved);
+        // Arrays go to what has made them, without which there would be another one each time.
+        let maker =
+            self.rules.get(&expr).filter(|_| *present && slot.is_none() && program.is_reclaimed(expr));
+        self.emit(match maker {
+            Some(rule) => quote!(#rule.reclaim(#value);),
+            None => self.given_back(slot.as_ref(), value, moved.group.filter(|_| *present)),
+        });
         self.emit(match (&moved.filled, &moved.stock) {
             (Some(filled), _) => quote!(if #filled { #pool.give(#d); }),
             (None, Some(stock)) => quote!(#pool.give_rows(#d, #stock);),
@@ -313,8 +326,10 @@ impl<'p> Reverse<'p> {
         self.pull_root(whole, Some(Cotangent { moved: None, ..d }), at);
         let pool = &moved.pool;
         self.emit(quote!(#pool.give_rest(#shadow);));
-        if let Some(slot) = self.slot_of(&moved) {
-            self.emit(quote!(#name.into_iter().for_each(|value| #slot.give(value));));
+        let slot = self.slot_of(&moved);
+        let given = self.given_back(slot.as_ref(), &quote!(value), moved.group);
+        if !given.is_empty() {
+            self.emit(quote!(#name.into_iter().for_each(|value| { #given });));
         }
     }
 
@@ -419,6 +434,7 @@ impl<'p> Reverse<'p> {
                     spare,
                     filled: None,
                     stock: None,
+                    group: None,
                     left: false,
                     present: true,
                 };

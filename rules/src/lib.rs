@@ -42,6 +42,7 @@ pub mod nn;
 mod operators;
 mod option;
 mod output;
+mod owning;
 mod permutation;
 pub mod random;
 mod reused;
@@ -161,6 +162,7 @@ pub mod __private {
         Copies, CopyAnyField, CopyField, Output, RowSpares, Spares, lend, received, received_part, returned,
         returned_inside, returned_rows,
     };
+    pub use crate::owning::unless_reclaimed;
     pub use crate::rows::{Item, Rows};
     pub use crate::rule::Rule;
     pub use crate::scalar::{ScalarRules, SinCosRule, cast_tangent};

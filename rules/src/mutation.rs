@@ -13,6 +13,7 @@ use crate::exchange::{Exchange, ExchangeItems};
 use crate::function::{Args, ConstVal, Cotangent, Function, Gradients, Mut, Ref, Shadows, Val};
 use crate::heap::HeapSize;
 use crate::output::Output;
+use crate::owning::Owning;
 use crate::permutation::{Exchanged, Reverse, RotateLeft, RotateRight, Swap, SwapWithSlice};
 use crate::rows::Item;
 use crate::saved::{Contents, Saved};
@@ -451,6 +452,11 @@ impl<T: Element, D: Dimension + Copy + 'static, E: Dimension + Copy + 'static> A
 pub trait Copyable: Differentiable + ToOwned<Owned: Output> {
     /// Adds the gradient with respect to the copy to `shadow`.
     fn hand_back(shadow: Self::Shadow<'_>, d: <Self::Owned as Output>::Cotangent<'_>);
+    /// How many bytes of the heap it owns, if it is a value of its own.
+    #[inline]
+    fn room(&self) -> usize {
+        0
+    }
 }
 
 /// What slices and vectors that are copied consist of. `#[derive(Differentiable)]` implements it.
@@ -509,27 +515,38 @@ where
 }
 
 macro_rules! copyable_slices {
-    ($($t:ty),*) => {$(
+    ($($t:ty $({ $($room:tt)* })?),*) => {$(
         impl<T: CopyItem> Copyable for $t {
             #[inline]
             fn hand_back(shadow: T::Shadows<'_>, d: T::Views<'_>) {
                 T::hand_all_back(shadow, d);
             }
+            $($($room)*)?
         }
     )*};
 }
-copyable_slices!([T], Vec<T>);
+/// Of what is a value of its own.
+macro_rules! room {
+    () => {
+        #[inline]
+        fn room(&self) -> usize {
+            Self::size(self)
+        }
+    };
+}
+copyable_slices!([T], Vec<T> { room!(); });
 
 macro_rules! copyable_arrays {
-    ($($t:ty),*) => {$(
+    ($($t:ty $({ $($room:tt)* })?),*) => {$(
         impl<T: Element, D: Dimension + Copy + 'static> Copyable for $t {
             fn hand_back(shadow: Self::Shadow<'_>, d: &Array<T, D>) {
                 ndarray::Zip::from(shadow).and(d).for_each(|cell, d| cell.accumulate(*d));
             }
+            $($($room)*)?
         }
     )*};
 }
-copyable_arrays!(ArrayRef<T, D>, Array<T, D>);
+copyable_arrays!(ArrayRef<T, D>, Array<T, D> { room!(); });
 
 impl<T: Plain> Copyable for T {
     fn hand_back(shadow: &<T::Tangent as Element>::Cells, d: T::Tangent) {
@@ -603,8 +620,8 @@ impl<C: Copyable + ?Sized + 'static> to_owned<C> {
         (x,)
     }
     /// The rule.
-    pub fn rule() -> Frames<Copying<Self>> {
-        Frames::default()
+    pub fn rule() -> Owning<C> {
+        Owning::new()
     }
 }
 
@@ -622,25 +639,6 @@ impl<T: Plain> Activation for Copying<to_vec<T>> {
     ) -> Gradients<Self::Function> {
         if let Some(dx) = dx.get() {
             <[T]>::hand_back(dx, d);
-        }
-        ((),)
-    }
-}
-
-impl<C: Copyable + ?Sized + 'static> Activation for Copying<to_owned<C>> {
-    type Function = to_owned<C>;
-
-    fn forward(&mut self, (x,): Args<'_, Self::Function>) -> C::Owned {
-        x.to_owned()
-    }
-    fn pullback<'a>(
-        &mut self,
-        _: Args<'a, Self::Function>,
-        (dx,): Shadows<'a, Self::Function>,
-        d: Cotangent<'_, Self::Function>,
-    ) -> Gradients<Self::Function> {
-        if let Some(dx) = dx.get() {
-            C::hand_back(dx, d);
         }
         ((),)
     }

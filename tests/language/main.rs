@@ -91,6 +91,7 @@ mod sorting;
 mod stacked;
 mod structs;
 mod sweeps;
+mod taken;
 mod tangent;
 mod temporaries;
 mod through;
