@@ -44,7 +44,11 @@ impl Reverse<'_> {
             return Vec::new();
         }
         let pool = |id: VarId| program.variables[id].pool;
-        let taken = |arg: ExprId, place: &Place| program.taken.contains(&arg) && pool(place.base) == pool(id);
+        // With its rows.
+        let whole = program.variables[id].row_of.unwrap_or(id);
+        let taken = |arg: ExprId, place: &Place| {
+            program.taken.contains(&arg) && [pool(id), pool(whole)].contains(&pool(place.base))
+        };
         self.lent_to(taken)
     }
 
@@ -68,7 +72,8 @@ impl Reverse<'_> {
                     continue;
                 };
                 let pair = (rule.clone(), i);
-                if place.projections.is_empty() && taken(arg, place) && !found.contains(&pair) {
+                let whole = place.projections.iter().all(|p| matches!(p, Projection::Deref));
+                if whole && taken(arg, place) && !found.contains(&pair) {
                     found.push(pair);
                 }
             }

@@ -548,6 +548,14 @@ fn parameter(
         }
         ty => (Passing::Value, ty.clone()),
     };
+    if let (false, Some(element)) = (constant, generics.elements_of(&ty)) {
+        let why = format!(
+            "elements of any type are not differentiable: take one `&{element}` and call the function for each element where the \
+             type is known, or write the type in the place of `{element}`; if it is a number, tell that by a bound, `{element}: Float`; \
+             without gradient mark the parameter `#[constant]`"
+        );
+        errors.push(&typed.ty, why);
+    }
     if constant || !has_lifetimes(&ty) {
         let owned = passing == Passing::Value && !constant && owned_type(&ty);
         return Parameter {

@@ -286,6 +286,12 @@ impl<'p> Reverse<'p> {
         });
     }
 
+    /// Where the gradients of what the vector `whole` consists of go, if that is known to own memory.
+    fn stock_of(&mut self, whole: ExprId) -> Option<Ident> {
+        let base = self.place_of(whole).base;
+        self.program.grown.contains(&base).then(|| self.pool_of_rows(base))
+    }
+
     /// Puts a vector back that was taken out of an option or of a vector of vectors.
     fn put_back(&mut self, action: Action, args: &[ExprId], value: &TokenStream, d: &Cotangent, at: &At) {
         let (whole, shadow) = self.grown(args[0], at);
@@ -410,6 +416,8 @@ impl<'p> Reverse<'p> {
         let (v, shadow) = self.grown(args[0], at);
         let level = self.top();
         let mut handed_on = None;
+        let (unknown, span) = (program.of_unknown(self.place_of(args[0])), program.exprs[expr].span);
+        let stock = program.drops_element(expr).then(|| self.stock_of(args[0])).flatten();
         match action {
             Action::Push | Action::Insert
                 if let Some(value) = action.value(args)
@@ -434,7 +442,7 @@ impl<'p> Reverse<'p> {
                     spare,
                     filled: None,
                     stock: None,
-                    group: None,
+                    group: Some(base),
                     left: false,
                     present: true,
                 };
@@ -481,12 +489,34 @@ impl<'p> Reverse<'p> {
             }
             Action::Pop => {
                 let popped = self.kept.keep(at.block, Item::Undo(expr), "popped");
-                self.emit(quote!(__pb::unpop(&mut #v, #popped, &mut #shadow, #d);));
+                let undone = match program.drops_element(expr) {
+                    true if let Some(stock) = &stock => quote! {
+                        if let Some(#popped) = #popped {
+                            __pb::undrop_row(&mut #v, usize::MAX, #popped, &mut #shadow, #stock);
+                        }
+                    },
+                    true => quote!(__pb::undrop_last(&mut #v, #popped, &mut #shadow);),
+                    false if unknown => {
+                        quote_spanned!(span=> __pb::unpop_plain(&mut #v, #popped, &mut #shadow, #d);)
+                    }
+                    false => quote!(__pb::unpop(&mut #v, #popped, &mut #shadow, #d);),
+                };
+                self.emit(undone);
             }
             Action::Remove => {
                 let removed = self.kept.keep(at.block, Item::Undo(expr), "removed");
                 let index = self.value(args[1], at);
-                self.emit(quote!(#v.insert(#index, #removed); #shadow.insert(#index, #d);));
+                let undone = match program.drops_element(expr) {
+                    true if let Some(stock) = &stock => {
+                        quote!(__pb::undrop_row(&mut #v, #index, #removed, &mut #shadow, #stock);)
+                    }
+                    true => quote!(__pb::undrop(&mut #v, #index, #removed, &mut #shadow);),
+                    false if unknown => {
+                        quote_spanned!(span=> __pb::unremove_plain(&mut #v, #index, #removed, &mut #shadow, #d);)
+                    }
+                    false => quote!(#v.insert(#index, #removed); #shadow.insert(#index, #d);),
+                };
+                self.emit(undone);
             }
             Action::Extend => {
                 let len = self.kept.keep(at.block, Item::Undo(expr), "len");
@@ -658,7 +688,15 @@ impl Forward<'_> {
             }
             (None, Some(old)) => {
                 self.before.extend(quote!(let #old;));
-                quote!({ #old = #v.#method(#(#rest),*); #old })
+                match program.drops_element(expr) {
+                    true => return quote!({ #old = #v.#method(#(#rest),*); }),
+                    false if program.of_unknown(place) => {
+                        let span = program.exprs[expr].span;
+                        let taken = quote_spanned!(span=> __pb::taken(&#old));
+                        quote!({ #old = #v.#method(#(#rest),*); *#taken })
+                    }
+                    false => quote!({ #old = #v.#method(#(#rest),*); #old }),
+                }
             }
             (None, None) => quote!(#v.#method(#(#rest),*)),
         };

@@ -140,8 +140,9 @@ pub mod __private {
         pub use crate::fused::*;
     }
     pub use crate::growth::{
-        Plain, Removed, keep_pushed, plain, total, unextend, uninsert_row, unpop, unpop_row, unpush,
-        unpush_any, unpush_moved, unpush_row, unpush_unseen, unremove_row,
+        Plain, Removed, keep_pushed, plain, taken, total, undrop, undrop_last, undrop_row, unextend,
+        uninsert_row, unpop, unpop_plain, unpop_row, unpush, unpush_any, unpush_moved, unpush_row,
+        unpush_unseen, unremove_plain, unremove_row,
     };
     pub use crate::heap::{OfAnyField, OfField};
     pub use crate::held::{Constant, accumulate_part, clear_part};

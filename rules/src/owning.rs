@@ -18,25 +18,28 @@ pub struct Owning<C: Copyable + ?Sized> {
     spares: Spares<C::Owned>,
     /// How many copies no argument has come back for.
     lent: usize,
-    /// What copies own that wait for their pullbacks.
+    /// What copies need that wait for their pullbacks.
     pending: Vec<usize>,
-    /// One of each size, about, in place of those that are lost where a forward has no pullback.
+    /// Elements of the next argument that comes back.
+    parts: Option<C::Owned>,
+    /// One of each size, in place of those that are lost where a forward has no pullback.
     models: Spares<C::Owned>,
 }
 
 impl<C: Copyable + ?Sized> Owning<C> {
     /// Without memory.
     pub(crate) const fn new() -> Self {
-        Owning { spares: Spares::new(), lent: 0, pending: Vec::new(), models: Spares::new() }
+        Owning { spares: Spares::new(), lent: 0, pending: Vec::new(), parts: None, models: Spares::new() }
     }
 }
 
 impl<C: Copyable<Owned: Send> + ?Sized> State for Owning<C> {
     fn reset(&mut self) {
         self.lent = 0;
+        self.parts = None;
         for size in self.pending.drain(..) {
             if let Some(model) = self.models.like(size) {
-                self.spares.give(Borrow::<C>::borrow(model).to_owned());
+                self.spares.give(size, Borrow::<C>::borrow(model).duplicate());
             }
         }
     }
@@ -67,8 +70,8 @@ impl<C: Copyable<Owned: Send> + ?Sized + 'static> Rule for Owning<C> {
                 spare
             }
             None => {
-                if self.models.like(room).is_none_or(|model| C::Owned::size(model) < room) {
-                    self.models.keep(x.to_owned());
+                if self.models.is_missing(room) {
+                    self.models.give(room, x.duplicate());
                 }
                 x.to_owned()
             }
@@ -95,49 +98,53 @@ impl<C: Copyable<Owned: Send> + ?Sized + 'static> Rule for Owning<C> {
 
     fn reclaim_argument(&mut self, _parameter: usize, argument: &mut dyn Any) -> bool {
         // An empty one has been left behind where another was moved out of an enclosing block.
-        let argument = argument.downcast_mut::<Option<C::Owned>>().filter(|_| self.lent > 0);
+        if self.lent == 0 || C::keep_part(&mut self.parts, argument) {
+            return self.lent > 0;
+        }
+        let argument = argument.downcast_mut::<Option<C::Owned>>();
         let owning = argument.and_then(|argument| argument.take_if(|argument| C::Owned::size(argument) > 0));
-        let Some(argument) = owning else { return false };
+        let Some(mut argument) = owning else { return false };
+        if let Some(parts) = &mut self.parts {
+            C::put_parts(&mut argument, parts);
+        }
         self.lent -= 1;
-        self.spares.give(argument);
+        let room = Borrow::<C>::borrow(&argument).room();
+        self.spares.give(room, argument);
         true
     }
 }
 
-/// Memory of several sizes.
+/// Memory for copies that need so many bytes.
 struct Spares<T> {
-    /// By the binary logarithm of the size.
-    shelves: Vec<Vec<T>>,
+    /// By the binary logarithm of the need.
+    shelves: Vec<Vec<(usize, T)>>,
     count: usize,
 }
 
-/// Among how many of about the right size to choose, so that it takes no time where there are thousands.
+/// Among how many for about as much to choose, so that it takes no time where there are thousands.
 const RECENT: usize = 8;
 
 impl<T> Spares<T> {
     const fn new() -> Self {
         Spares { shelves: Vec::new(), count: 0 }
     }
-}
 
-impl<T: Output> Spares<T> {
-    /// Keeps one of about this size, in the place of the last one.
-    fn keep(&mut self, model: T) {
-        let last = self.shelves.get_mut(Self::shelf(T::size(&model))).and_then(Vec::pop);
-        self.count -= usize::from(last.is_some());
-        self.give(model);
+    fn shelf(need: usize) -> usize {
+        (usize::BITS - need.leading_zeros()) as usize
     }
 
-    /// What has been kept of about this size.
-    fn like(&self, size: usize) -> Option<&T> {
-        self.shelves.get(Self::shelf(size))?.last()
+    /// There is none for this need, nor are there many for about as much.
+    fn is_missing(&self, need: usize) -> bool {
+        let shelf = self.shelves.get(Self::shelf(need));
+        self.like(need).is_none() && shelf.is_none_or(|shelf| shelf.len() < RECENT)
     }
 
-    fn shelf(size: usize) -> usize {
-        (usize::BITS - size.leading_zeros()) as usize
+    /// What has been kept for this need.
+    fn like(&self, need: usize) -> Option<&T> {
+        self.shelves.get(Self::shelf(need))?.iter().find(|(room, _)| *room == need).map(|(_, model)| model)
     }
 
-    /// Something that owns `need` bytes, or else, if there are `enough`, about as many. Otherwise it would be missed where it fits.
+    /// Something for this need, or else, if there are `enough`, for about as much. Otherwise it would be missed where it fits.
     fn take(&mut self, need: usize, enough: usize) -> Option<T> {
         if self.count == 0 {
             return None;
@@ -151,14 +158,14 @@ impl<T: Output> Spares<T> {
             found = larger.iter_mut().chain(smaller.iter_mut().rev()).find_map(Vec::pop);
         }
         self.count -= usize::from(found.is_some());
-        found
+        found.map(|(_, spare)| spare)
     }
 
-    /// Of the latest one that owns `need` bytes, or else, if it may be `any`, the smallest that will do.
-    fn fitting(shelf: &mut Vec<T>, need: usize, any: bool) -> Option<T> {
+    /// Of the latest the one for this need, or else, if it may be `any`, the smallest that will do.
+    fn fitting(shelf: &mut Vec<(usize, T)>, need: usize, any: bool) -> Option<(usize, T)> {
         let mut best = None;
         for i in (shelf.len().saturating_sub(RECENT)..shelf.len()).rev() {
-            let room = T::size(&shelf[i]);
+            let room = shelf[i].0;
             if room == need {
                 return Some(shelf.remove(i));
             }
@@ -169,19 +176,21 @@ impl<T: Output> Spares<T> {
         best.map(|(i, _)| shelf.remove(i))
     }
 
-    fn give(&mut self, spare: T) {
-        let shelf = Self::shelf(T::size(&spare));
+    fn give(&mut self, need: usize, spare: T) {
+        let shelf = Self::shelf(need);
         if self.shelves.len() <= shelf {
             self.shelves.resize_with(shelf + 1, Vec::new);
         }
-        self.shelves[shelf].push(spare);
+        self.shelves[shelf].push((need, spare));
         self.count += 1;
     }
+}
 
+impl<T: Output> Spares<T> {
     fn memory(&self) -> usize {
-        let spares: usize = self.shelves.iter().flatten().map(T::size).sum();
+        let spares: usize = self.shelves.iter().flatten().map(|(_, spare)| T::size(spare)).sum();
         let places: usize = self.shelves.iter().map(Vec::capacity).sum();
-        self.shelves.capacity() * size_of::<Vec<T>>() + places * size_of::<T>() + spares
+        self.shelves.capacity() * size_of::<Vec<(usize, T)>>() + places * size_of::<(usize, T)>() + spares
     }
 }
 

@@ -36,6 +36,7 @@ mod corners;
 mod counts;
 mod defaults;
 mod differences;
+mod dropped;
 mod elements;
 mod ends;
 mod exits;

@@ -207,12 +207,103 @@ fn by_method(x: &[f64], #[constant] gain: &Gain) -> f64 {
     w.iter().sum()
 }
 
+/// A·x = b by elimination with partial pivoting, in the memory of A and b.
+#[differentiable]
+fn solve(mut a: Vec<Vec<f64>>, mut b: Vec<f64>) -> Option<Vec<f64>> {
+    let n = b.len();
+    for k in 0..n {
+        let p = (k..n).max_by(|&i, &j| a[i][k].abs().total_cmp(&a[j][k].abs()))?;
+        if a[p][k].abs() < 1e-12 {
+            return None;
+        }
+        a.swap(k, p);
+        b.swap(k, p);
+        for i in k + 1..n {
+            let f = a[i][k] / a[k][k];
+            for j in k..n {
+                a[i][j] -= f * a[k][j];
+            }
+            b[i] -= f * b[k];
+        }
+    }
+    let mut x = vec![0.0; n];
+    for i in (0..n).rev() {
+        let s: f64 = (i + 1..n).map(|j| a[i][j] * x[j]).sum();
+        x[i] = (b[i] - s) / a[i][i];
+    }
+    Some(x)
+}
+
+/// A logistic regression by Newton's method.
+#[differentiable]
+fn logistic(y: &[f64], ridge: f64) -> f64 {
+    let mut beta = vec![0.1, -0.1];
+    for _ in 0..3 {
+        let mut h = vec![vec![ridge, 0.0], vec![0.0, ridge]];
+        let mut g = vec![0.0; 2];
+        for (i, &yi) in y.iter().enumerate() {
+            let x = [1.0, i as f64];
+            let eta: f64 = beta.iter().zip(&x).map(|(b, x)| b * x).sum();
+            let mu = 1.0 / (1.0 + (-eta).exp());
+            for a in 0..2 {
+                g[a] += (yi - mu) * x[a];
+                for b in 0..2 {
+                    h[a][b] += mu * (1.0 - mu) * x[a] * x[b];
+                }
+            }
+        }
+        let step: Vec<f64> = match solve(h, g) {
+            Some(step) => step,
+            None => break,
+        };
+        for (b, s) in beta.iter_mut().zip(&step) {
+            *b += s;
+        }
+    }
+    beta[0] * beta[1]
+}
+
+#[differentiable]
+fn grown(mut rows: Vec<Vec<f64>>, k: f64) -> Vec<Vec<f64>> {
+    rows[0][0] *= k;
+    rows.push(vec![k; 2]);
+    rows
+}
+
+#[differentiable]
+fn smoothed(mut rows: Vec<Vec<f64>>, k: f64) -> Vec<Vec<f64>> {
+    for i in 1..rows.len() {
+        let above = rows[i - 1][0];
+        rows[i][0] += k * above;
+    }
+    rows
+}
+
+/// Rows of several lengths, which are pushed and listed.
+#[differentiable]
+fn rows(x: &[f64], k: f64) -> f64 {
+    let mut pushed: Vec<Vec<f64>> = Vec::new();
+    for i in 0..x.len() {
+        let mut row = x[..i + 1].to_vec();
+        row[0] *= k;
+        pushed.push(row);
+    }
+    let more: Vec<Vec<f64>> = grown(pushed, k);
+    let mut listed: Vec<Vec<f64>> = vec![x.to_vec(), vec![k]];
+    for _ in 0..3 {
+        listed = smoothed(listed, k);
+    }
+    more.iter().chain(&listed).map(|row| row[0] * row[row.len() - 1]).sum()
+}
+
 #[test]
 fn nothing_beyond_the_primal() {
     let inputs = || [(vec![0.5, 0.7, 0.9], 0.6), (vec![0.5, 0.8, 0.2, 0.4], 0.3), (vec![0.4], 0.7)];
     check_rule(log_determinant::rule, inputs());
     check_rule(factor::rule, inputs());
     check_rule(tried::rule, inputs());
+    check_rule(logistic::rule, inputs());
+    check_rule(rows::rule, inputs());
     check_rule(twice::rule, inputs());
     check_rule(integrated::rule, inputs());
     check_rule(trajectory::rule, inputs());
