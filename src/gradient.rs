@@ -1,11 +1,15 @@
 //! The driver behind `f::gradient()`: a rule, the shadows of its arguments, and one call that runs both passes.
 
+use std::any::Any;
+
 use pullback_rules::{Args, Buffers, Cotangent, Function, Gradients, Output, Parameters, Rule, Scalar};
 
 /// What is asked of any rule behind a name.
 pub trait Kept: Send {
     /// The parameters, as bits, whose shadows the rule overwrites.
     fn overwrite(&mut self) -> u32;
+    /// See [`Rule::reclaim_argument`].
+    fn reclaim_argument(&mut self, parameter: usize, argument: &mut dyn Any) -> bool;
     fn reset(&mut self);
     fn shrink(&mut self);
     fn memory(&self) -> usize;
@@ -50,6 +54,9 @@ impl<R: Rule> Kept for R {
     fn overwrite(&mut self) -> u32 {
         let parameters = <R::Function as Function>::Parameters::COUNT;
         (0..parameters).fold(0, |bits, p| bits | u32::from(Rule::overwrite(self, p)) << p)
+    }
+    fn reclaim_argument(&mut self, parameter: usize, argument: &mut dyn Any) -> bool {
+        Rule::reclaim_argument(self, parameter, argument)
     }
     fn reset(&mut self) {
         pullback_rules::State::reset(self);
@@ -221,6 +228,12 @@ impl<F: Function> Driver<F> {
             seeds(buffers);
             rule.run(args, buffers, seed)
         })
+    }
+
+    /// Lets the rule have an argument that the caller has passed by value. Returns the shadows.
+    pub fn reclaim<T: 'static>(&mut self, parameter: usize, argument: T) -> &mut Buffers<F> {
+        self.0.rule.reclaim_argument(parameter, &mut Some(argument));
+        &mut self.0.buffers
     }
 
     /// Gives back all memory.

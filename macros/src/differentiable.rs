@@ -277,6 +277,10 @@ pub(crate) fn rule(signature: &Signature, program: &mut Program) -> syn::Result<
         let parameter = quote_name("parameter");
         quote!(.overwriting(|#slots, #parameter| match #parameter { #arms _ => false }))
     });
+    let reclaiming = reverse.reclaiming(signature).map(|arms| {
+        let (parameter, argument) = (quote_name("parameter"), quote_name("argument"));
+        quote!(.reclaiming(|#slots, #parameter, #argument| match #parameter { #arms _ => false }))
+    });
     let asking = asking(&reverse, both.as_ref()).map(|asking| quote!(.asking(|#slots| { #asking })));
     let both = both.map(|Both { body, .. }| {
         let lengths = self::lengths(program, signature, |variable| &variable.name);
@@ -295,6 +299,7 @@ pub(crate) fn rule(signature: &Signature, program: &mut Program) -> syn::Result<
         #asking
         #both
         #overwriting
+        #reclaiming
     })
 }
 

@@ -46,11 +46,14 @@ impl Parser<'_> {
             };
         }
         let base = self.variable(arg)?;
-        if !self.program.vectors.contains(&base) || self.program.variables[base].by_reference() {
+        let owns = self.program.vectors.contains(&base) || self.shape_of(arg).is_some();
+        if !owns || self.program.variables[base].by_reference() {
             return None;
         }
         let place = Place { base, projections: Vec::new() };
-        Some(self.add(&parse_quote!(&#arg), ExprKind::Borrow { place, unique: false }))
+        let taken = self.add(&parse_quote!(&#arg), ExprKind::Borrow { place, unique: false });
+        self.program.taken.insert(taken);
+        Some(taken)
     }
 
     /// A copy of a part of something, of which nothing tells the type.

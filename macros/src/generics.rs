@@ -6,6 +6,7 @@ use syn::visit_mut::VisitMut;
 use syn::{GenericParam, Ident, Lifetime, Type, TypeParamBound, WherePredicate};
 
 use crate::errors::Errors;
+use crate::iterators::collect::element_of_vec;
 use crate::kind::kind_of_type;
 use crate::program::Kind;
 use crate::signature::{IMPLEMENTOR, Parameter, Passing};
@@ -200,6 +201,17 @@ impl Generics {
         let Type::Path(path) = ty else { return None };
         let name = path.path.get_ident()?;
         self.syntax.type_params().map(|p| &p.ident).find(|p| *p == name && !self.scalars.contains(p))
+    }
+
+    /// The type parameter of which `ty` is a slice, an array or a vector, unless that stands for a float.
+    pub(crate) fn elements_of(&self, ty: &Type) -> Option<&Ident> {
+        let vector = element_of_vec(ty);
+        let element = match ty {
+            Type::Slice(slice) => &slice.elem,
+            Type::Array(array) => &array.elem,
+            _ => vector.as_ref()?,
+        };
+        self.general(element).or_else(|| self.elements_of(element))
     }
 
     /// What the syntax tells about `ty`.

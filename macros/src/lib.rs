@@ -83,6 +83,7 @@ mod projections;
 mod pull;
 mod purity;
 mod reach;
+mod reclaiming;
 mod recurrence;
 mod rename;
 mod returned;

@@ -440,6 +440,26 @@ impl Program {
         }
     }
 
+    /// The syntax does not tell what the elements are.
+    pub(crate) fn of_unknown(&self, place: &Place) -> bool {
+        !self.of_rows(place) && self.element_of(place) == Kind::Unknown
+    }
+
+    /// An element is taken out of which the syntax does not tell whether it owns memory, by a statement of its own.
+    pub(crate) fn drops_element(&self, expr: ExprId) -> bool {
+        let ExprKind::Mutation { action: Action::Pop | Action::Remove, args } = &self.exprs[expr].kind else {
+            return false;
+        };
+        let unknown =
+            matches!(&self.exprs[args[0]].kind, ExprKind::Borrow { place, .. } if self.of_unknown(place));
+        let mut statements = self.blocks.iter().flat_map(|block| &block.statements);
+        let whole = |e: ExprId| {
+            self.peel(e) == expr
+                && matches!(&self.exprs[expr].syntax, Syn::MethodCall(call) if call.method == "pop" || call.method == "remove")
+        };
+        unknown && statements.any(|s| matches!(s.kind, StatementKind::Expr(e, _) if whole(e)))
+    }
+
     /// An element which is a vector itself.
     pub(crate) fn is_row(&self, place: &Place) -> bool {
         let Some((Projection::Index(index), around)) = place.projections.split_last() else { return false };

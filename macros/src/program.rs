@@ -94,6 +94,8 @@ pub(crate) struct Program {
     pub(crate) rewritten: HashSet<ExprId>,
     /// Copies that calls are given, by the part that is copied: a rule has it lent if it owns memory, as the compiler finds out.
     pub(crate) given: HashSet<ExprId>,
+    /// Arguments that calls take by value, and their rules have lent: vectors by their names.
+    pub(crate) taken: HashSet<ExprId>,
 }
 
 /// The block that a function leaves instead of returning.

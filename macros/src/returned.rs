@@ -6,6 +6,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr as Syn, Ident, Lifetime, Pat, Stmt, parse_quote};
 
 use crate::escape::is_left;
+use crate::mutation::nested_type;
 use crate::outcome::Outcome;
 use crate::parse::Parser;
 use crate::program::*;
@@ -230,7 +231,12 @@ pub(crate) fn with_copies(signature: &Signature, body: &syn::Block) -> syn::Bloc
     let mut body = body.clone();
     for parameter in signature.parameters.iter().filter(|p| p.owned) {
         let Some(name) = &parameter.name else { continue };
-        if parameter.mutable {
+        if parameter.mutable && nested_type(&parameter.ty) {
+            // Of vectors as a whole: a `clone` of these would be a loop.
+            let ty = &parameter.ty;
+            let copy = quote!(::pullback::__private::mutation::to_owned(&*#name));
+            body.stmts.insert(0, parse_quote!(let mut #name: #ty = #copy;));
+        } else if parameter.mutable {
             body.stmts.insert(0, parse_quote!(let mut #name = #name.clone();));
         } else {
             Copied(name).visit_block_mut(&mut body);

@@ -324,6 +324,13 @@ impl Signature {
                 (quote!(Gradient #arguments), quote!((&'a (), fn() -> #all)))
             }
         };
+        // What is passed by value is of no more use then.
+        let reclaimed: TokenStream = self
+            .active()
+            .filter(|(_, p)| p.owned)
+            .map(|(i, _)| (i, &names[i]))
+            .map(|(i, name)| quote!(let buffers = self.driver.reclaim(#i, #name);))
+            .collect();
         let unit = matches!(output, Type::Tuple(tuple) if tuple.elems.is_empty());
         let value_and_gradient = {
             let doc = format!(
@@ -340,6 +347,7 @@ impl Signature {
                 {
                     #reset
                     let (value, gradients, buffers) = self.driver.gradient((#(#passed,)*));
+                    #reclaimed
                     (value, Gradient { #values marker: __pb::PhantomData })
                 }
             }
@@ -412,6 +420,7 @@ impl Signature {
                     #reset
                     let (value, gradients, buffers) =
                         self.driver.pullback((#(#passed,)*), #seed, |_buffers| { #seeding });
+                    #reclaimed
                     (value, Gradient { #values marker: __pb::PhantomData })
                 }
             }
@@ -539,6 +548,14 @@ fn parameter(
         }
         ty => (Passing::Value, ty.clone()),
     };
+    if let (false, Some(element)) = (constant, generics.elements_of(&ty)) {
+        let why = format!(
+            "elements of any type are not differentiable: take one `&{element}` and call the function for each element where the \
+             type is known, or write the type in the place of `{element}`; if it is a number, tell that by a bound, `{element}: Float`; \
+             without gradient mark the parameter `#[constant]`"
+        );
+        errors.push(&typed.ty, why);
+    }
     if constant || !has_lifetimes(&ty) {
         let owned = passing == Passing::Value && !constant && owned_type(&ty);
         return Parameter {

@@ -34,6 +34,8 @@ pub(crate) struct Moved {
     stock: Option<Ident>,
     /// It may have been moved out of an enclosing block.
     left: bool,
+    /// One of the variables that it has been moved to, if it is not a row.
+    group: Option<VarId>,
 }
 
 impl<'p> Reverse<'p> {
@@ -49,7 +51,17 @@ impl<'p> Reverse<'p> {
         Cotangent {
             tokens: shadow,
             atom: true,
-            moved: Some(Moved { value, pool, copy, spare, filled: None, stock, left, present: true }),
+            moved: Some(Moved {
+                value,
+                pool,
+                copy,
+                spare,
+                filled: None,
+                stock,
+                left,
+                group: Some(id),
+                present: true,
+            }),
             owned: true,
         }
     }
@@ -97,7 +109,7 @@ impl<'p> Reverse<'p> {
         for Returned { id, .. } in &self.program.returned {
             if let (Some(slot), false) = (self.copies.get(id), self.copy_moves(*id)) {
                 let name = &self.program.variables[*id].unique;
-                self.emit(quote!(#slot.give(#name);));
+                self.emit(self.given_back(Some(slot), &name.to_token_stream(), Some(*id)));
             }
         }
     }
@@ -258,19 +270,26 @@ impl<'p> Reverse<'p> {
             }
             _ => self.pull(expr, &plain, at),
         }
-        if let Some(slot) = self.slot_of(moved) {
-            self.emit(quote!(#slot.give(#value);));
-        } else if let (true, true, Some(rule)) = (*present, program.is_reclaimed(expr), self.rules.get(&expr))
-        {
-            let rule = rule.clone();
-            self.emit(quote!(#rule.reclaim(#value);));
-        }
+        let slot = self.slot_of(moved);
+        // Arrays go to what has made them, without which there would be another one each time.
+        let maker =
+            self.rules.get(&expr).filter(|_| *present && slot.is_none() && program.is_reclaimed(expr));
+        self.emit(match maker {
+            Some(rule) => quote!(#rule.reclaim(#value);),
+            None => self.given_back(slot.as_ref(), value, moved.group.filter(|_| *present)),
+        });
         self.emit(match (&moved.filled, &moved.stock) {
             (Some(filled), _) => quote!(if #filled { #pool.give(#d); }),
             (None, Some(stock)) => quote!(#pool.give_rows(#d, #stock);),
             (None, None) if moved.left => quote!(#pool.give_rest(#d);),
             (None, None) => quote!(#pool.give(#d);),
         });
+    }
+
+    /// Where the gradients of what the vector `whole` consists of go, if that is known to own memory.
+    fn stock_of(&mut self, whole: ExprId) -> Option<Ident> {
+        let base = self.place_of(whole).base;
+        self.program.grown.contains(&base).then(|| self.pool_of_rows(base))
     }
 
     /// Puts a vector back that was taken out of an option or of a vector of vectors.
@@ -313,8 +332,10 @@ impl<'p> Reverse<'p> {
         self.pull_root(whole, Some(Cotangent { moved: None, ..d }), at);
         let pool = &moved.pool;
         self.emit(quote!(#pool.give_rest(#shadow);));
-        if let Some(slot) = self.slot_of(&moved) {
-            self.emit(quote!(#name.into_iter().for_each(|value| #slot.give(value));));
+        let slot = self.slot_of(&moved);
+        let given = self.given_back(slot.as_ref(), &quote!(value), moved.group);
+        if !given.is_empty() {
+            self.emit(quote!(#name.into_iter().for_each(|value| { #given });));
         }
     }
 
@@ -395,6 +416,8 @@ impl<'p> Reverse<'p> {
         let (v, shadow) = self.grown(args[0], at);
         let level = self.top();
         let mut handed_on = None;
+        let (unknown, span) = (program.of_unknown(self.place_of(args[0])), program.exprs[expr].span);
+        let stock = program.drops_element(expr).then(|| self.stock_of(args[0])).flatten();
         match action {
             Action::Push | Action::Insert
                 if let Some(value) = action.value(args)
@@ -419,6 +442,7 @@ impl<'p> Reverse<'p> {
                     spare,
                     filled: None,
                     stock: None,
+                    group: Some(base),
                     left: false,
                     present: true,
                 };
@@ -465,12 +489,34 @@ impl<'p> Reverse<'p> {
             }
             Action::Pop => {
                 let popped = self.kept.keep(at.block, Item::Undo(expr), "popped");
-                self.emit(quote!(__pb::unpop(&mut #v, #popped, &mut #shadow, #d);));
+                let undone = match program.drops_element(expr) {
+                    true if let Some(stock) = &stock => quote! {
+                        if let Some(#popped) = #popped {
+                            __pb::undrop_row(&mut #v, usize::MAX, #popped, &mut #shadow, #stock);
+                        }
+                    },
+                    true => quote!(__pb::undrop_last(&mut #v, #popped, &mut #shadow);),
+                    false if unknown => {
+                        quote_spanned!(span=> __pb::unpop_plain(&mut #v, #popped, &mut #shadow, #d);)
+                    }
+                    false => quote!(__pb::unpop(&mut #v, #popped, &mut #shadow, #d);),
+                };
+                self.emit(undone);
             }
             Action::Remove => {
                 let removed = self.kept.keep(at.block, Item::Undo(expr), "removed");
                 let index = self.value(args[1], at);
-                self.emit(quote!(#v.insert(#index, #removed); #shadow.insert(#index, #d);));
+                let undone = match program.drops_element(expr) {
+                    true if let Some(stock) = &stock => {
+                        quote!(__pb::undrop_row(&mut #v, #index, #removed, &mut #shadow, #stock);)
+                    }
+                    true => quote!(__pb::undrop(&mut #v, #index, #removed, &mut #shadow);),
+                    false if unknown => {
+                        quote_spanned!(span=> __pb::unremove_plain(&mut #v, #index, #removed, &mut #shadow, #d);)
+                    }
+                    false => quote!(#v.insert(#index, #removed); #shadow.insert(#index, #d);),
+                };
+                self.emit(undone);
             }
             Action::Extend => {
                 let len = self.kept.keep(at.block, Item::Undo(expr), "len");
@@ -642,7 +688,15 @@ impl Forward<'_> {
             }
             (None, Some(old)) => {
                 self.before.extend(quote!(let #old;));
-                quote!({ #old = #v.#method(#(#rest),*); #old })
+                match program.drops_element(expr) {
+                    true => return quote!({ #old = #v.#method(#(#rest),*); }),
+                    false if program.of_unknown(place) => {
+                        let span = program.exprs[expr].span;
+                        let taken = quote_spanned!(span=> __pb::taken(&#old));
+                        quote!({ #old = #v.#method(#(#rest),*); *#taken })
+                    }
+                    false => quote!({ #old = #v.#method(#(#rest),*); #old }),
+                }
             }
             (None, None) => quote!(#v.#method(#(#rest),*)),
         };

@@ -1,5 +1,6 @@
 //! Calls whose function is known by its type alone: methods, which the compiler resolves, and recursion.
 
+use std::any::Any;
 use std::marker::PhantomData;
 
 use crate::function::{Args, Cotangent, Function, Gradients, Parameters, Shadows};
@@ -192,6 +193,7 @@ trait Erased<F: Function>: State {
         shadows: Shadows<'a, F>,
         seed: Cotangent<'_, F>,
     ) -> (F::Output, Gradients<F>);
+    fn reclaim_argument(&mut self, parameter: usize, argument: &mut dyn Any) -> bool;
 }
 
 struct Stacked<R: Rule> {
@@ -238,6 +240,9 @@ impl<F: Function, R: Rule<Function = F>> Erased<F> for Stacked<R> {
         seed: Cotangent<'_, F>,
     ) -> (F::Output, Gradients<F>) {
         self.rule.value_and_pullback(args, shadows, seed)
+    }
+    fn reclaim_argument(&mut self, parameter: usize, argument: &mut dyn Any) -> bool {
+        self.rule.reclaim_argument(parameter, argument)
     }
 }
 
@@ -304,6 +309,10 @@ impl<F: HasRule> Rule for Recursive<F> {
         seed: Cotangent<'_, F>,
     ) -> (F::Output, Gradients<F>) {
         self.made().value_and_pullback(args, shadows, seed)
+    }
+
+    fn reclaim_argument(&mut self, parameter: usize, argument: &mut dyn Any) -> bool {
+        self.0.as_mut().is_some_and(|rule| rule.reclaim_argument(parameter, argument))
     }
 }
 

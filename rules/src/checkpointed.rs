@@ -1,5 +1,7 @@
 //! Calls that keep nothing: what a call needs for its pullback is computed when the pullback comes.
 
+use std::any::Any;
+
 use crate::function::{
     Args, ConstRef, ConstVal, Cotangent, Function, Gradients, Held, Parameters, Ref, Shadows, Val, for_tuples,
 };
@@ -74,6 +76,10 @@ impl<R: Rule> Rule for Checkpointed<R> {
         seed: Cotangent<'_, R::Function>,
     ) -> (<R::Function as Function>::Output, Gradients<R::Function>) {
         self.0.value_and_pullback(args, shadows, seed)
+    }
+
+    fn reclaim_argument(&mut self, parameter: usize, argument: &mut dyn Any) -> bool {
+        self.0.reclaim_argument(parameter, argument)
     }
 
     fn forgo(&mut self, parameter: usize) {

@@ -1,5 +1,6 @@
 //! The rule that `#[differentiable]` derives: two closures over a state that nobody can name.
 
+use std::any::Any;
 use std::marker::PhantomData;
 
 use crate::function::{Args, Cotangent, Function, Gradients, Parameters, Shadows};
@@ -147,6 +148,15 @@ pub trait Stateful {
     {
         Overwriting { rule: self, overwrite }
     }
+
+    /// Adds a closure that hands [`Rule::reclaim_argument`] on to the copies and the calls that a parameter may have gone to.
+    fn reclaiming<W>(self, reclaim: W) -> Reclaiming<Self, W>
+    where
+        W: Fn(&mut Self::State, usize, &mut dyn Any) -> bool,
+        Self: Sized,
+    {
+        Reclaiming { rule: self, reclaim }
+    }
 }
 
 impl<F, S, A, B> Stateful for Derived<F, S, A, B> {
@@ -160,6 +170,13 @@ impl<R: Stateful, C> Stateful for Fused<R, C> {
     type State = R::State;
     fn state(&mut self) -> &mut R::State {
         self.derived.state()
+    }
+}
+
+impl<R: Stateful, W> Stateful for Overwriting<R, W> {
+    type State = R::State;
+    fn state(&mut self) -> &mut R::State {
+        self.rule.state()
     }
 }
 
@@ -222,5 +239,67 @@ where
 
     fn overwrite(&mut self, parameter: usize) -> bool {
         (self.overwrite)(self.rule.state(), parameter)
+    }
+}
+
+/// A [`Derived`] that takes back arguments which the function owns.
+pub struct Reclaiming<R, W> {
+    rule: R,
+    reclaim: W,
+}
+
+state_within! { [R: State, W: Send] Reclaiming<R, W> { rule } }
+
+impl<R, W> Rule for Reclaiming<R, W>
+where
+    R: Rule + Stateful,
+    W: Fn(&mut R::State, usize, &mut dyn Any) -> bool + Send,
+{
+    type Function = R::Function;
+    type Residual = R::Residual;
+    const AT_ONCE: bool = R::AT_ONCE;
+
+    #[inline(always)]
+    fn forward(&mut self, args: Args<'_, R::Function>) -> (<R::Function as Function>::Output, R::Residual) {
+        self.rule.forward(args)
+    }
+
+    #[inline(always)]
+    fn pullback<'a>(
+        &mut self,
+        residual: R::Residual,
+        args: Args<'a, R::Function>,
+        shadows: Shadows<'a, R::Function>,
+        seed: Cotangent<'_, R::Function>,
+    ) -> Gradients<R::Function> {
+        self.rule.pullback(residual, args, shadows, seed)
+    }
+
+    #[inline]
+    fn value_and_pullback<'a>(
+        &mut self,
+        args: Args<'a, R::Function>,
+        shadows: Shadows<'a, R::Function>,
+        seed: Cotangent<'_, R::Function>,
+    ) -> (<R::Function as Function>::Output, Gradients<R::Function>) {
+        self.rule.value_and_pullback(args, shadows, seed)
+    }
+
+    #[inline]
+    fn value_and_pullback_afresh<'a>(
+        &mut self,
+        args: Args<'a, R::Function>,
+        shadows: Shadows<'a, R::Function>,
+        seed: Cotangent<'_, R::Function>,
+    ) -> (<R::Function as Function>::Output, Gradients<R::Function>) {
+        self.rule.value_and_pullback_afresh(args, shadows, seed)
+    }
+
+    fn reclaim_argument(&mut self, parameter: usize, argument: &mut dyn Any) -> bool {
+        (self.reclaim)(self.rule.state(), parameter, argument)
+    }
+
+    fn overwrite(&mut self, parameter: usize) -> bool {
+        self.rule.overwrite(parameter)
     }
 }

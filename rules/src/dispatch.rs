@@ -1,5 +1,6 @@
 //! Methods of traits: whose rule it is depends on the type that the method is called on.
 
+use std::any::Any;
 use std::marker::PhantomData;
 
 use crate::function::{Args, Cotangent, Function, Gradients, Shadows};
@@ -71,6 +72,11 @@ where
     #[inline(always)]
     fn reclaim(&mut self, output: F::Output) {
         self.rule.reclaim(output);
+    }
+
+    #[inline(always)]
+    fn reclaim_argument(&mut self, parameter: usize, argument: &mut dyn Any) -> bool {
+        self.rule.reclaim_argument(parameter, argument)
     }
 
     fn forgo(&mut self, parameter: usize) {

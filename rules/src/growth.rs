@@ -167,6 +167,109 @@ pub fn unpop<T, G>(v: &mut Vec<T>, popped: Option<T>, shadow: &mut Vec<G>, d: G)
     }
 }
 
+/// The gradient of a vector out of which something is taken of which the syntax does not tell whether it owns memory.
+pub trait Shrunk<T> {
+    /// Puts zeros in for `element` at `i`.
+    fn insert_zero(&mut self, i: usize, element: &T);
+}
+
+impl<T, G: Tangent> Shrunk<T> for Vec<G> {
+    #[inline]
+    fn insert_zero(&mut self, i: usize, _: &T) {
+        self.insert(i, G::zero());
+    }
+}
+
+impl<T: Differentiable> Shrunk<T> for Rows<T> {
+    fn insert_zero(&mut self, i: usize, element: &T) {
+        self.insert_spare(i, |gradient| element.prepare(gradient));
+    }
+}
+
+/// Undoes `remove` at `i` of whatever it was, at which nobody has looked.
+#[inline]
+pub fn undrop<T, S: Shrunk<T>>(v: &mut Vec<T>, i: usize, element: T, shadow: &mut S) {
+    shadow.insert_zero(i, &element);
+    v.insert(i, element);
+}
+
+/// Undoes `pop` of whatever it was, at which nobody has looked.
+#[inline]
+pub fn undrop_last<T, S: Shrunk<T>>(v: &mut Vec<T>, popped: Option<T>, shadow: &mut S) {
+    if let Some(element) = popped {
+        undrop(v, v.len(), element, shadow);
+    }
+}
+
+/// The gradient of a vector of plain data, of elements that have gradients `D`.
+#[diagnostic::on_unimplemented(
+    message = "what is taken out of this vector may own memory",
+    label = "an element that is not plain data",
+    note = "look at it where it is, `v[i]`, and take it out by a statement of its own, `v.remove(i);` or `v.pop();`"
+)]
+pub trait Retaken<D> {
+    /// Puts the gradient of an element in.
+    fn insert_one(&mut self, i: usize, d: D);
+    /// Adds it at the end.
+    fn push_one(&mut self, d: D);
+}
+
+impl<G: Tangent> Retaken<G> for Vec<G> {
+    #[inline(always)]
+    fn insert_one(&mut self, i: usize, d: G) {
+        self.insert(i, d);
+    }
+    #[inline(always)]
+    fn push_one(&mut self, d: G) {
+        self.push(d);
+    }
+}
+
+/// Undoes `remove` at `i` of what should be plain data; `d` is the gradient with respect to that.
+#[inline]
+pub fn unremove_plain<T, D, S: Retaken<D>>(v: &mut Vec<T>, i: usize, removed: T, shadow: &mut S, d: D) {
+    v.insert(i, removed);
+    shadow.insert_one(i, d);
+}
+
+/// Undoes `pop` of what should be plain data; `d` is the gradient with respect to that.
+#[inline]
+pub fn unpop_plain<T, D, S: Retaken<D>>(v: &mut Vec<T>, popped: Option<T>, shadow: &mut S, d: D) {
+    if let Some(value) = popped {
+        v.push(value);
+        shadow.push_one(d);
+    }
+}
+
+/// Undoes `remove` at `i`, or `pop`, of an element that owns memory, and at which nobody has looked.
+#[inline]
+pub fn undrop_row<T: Differentiable>(
+    v: &mut Vec<T>,
+    i: usize,
+    element: T,
+    shadow: &mut Rows<T>,
+    stock: &mut Pool<T::Gradient>,
+) {
+    let zero = stock.take(&element);
+    unremove_row(v, i.min(v.len()), element, shadow, zero, stock);
+}
+
+/// What is taken out of a vector and looked at.
+#[diagnostic::on_unimplemented(
+    message = "what is taken out of this vector may own memory",
+    label = "an element that is not `Copy`",
+    note = "look at it where it is, `v[i]`, and take it out by a statement of its own, `v.remove(i);` or `v.pop();`"
+)]
+pub trait TakenOut {}
+
+impl<T: Copy> TakenOut for T {}
+
+/// Makes sure that it may be both kept and looked at.
+#[inline(always)]
+pub fn taken<T: TakenOut>(element: &T) -> &T {
+    element
+}
+
 /// Undoes `extend_from_slice` of a vector that had `len` elements before, by a slice that has the shadow `from`.
 #[inline]
 pub fn unextend<T: Element>(v: &mut Vec<T>, len: usize, shadow: &mut Vec<T>, from: Shadow<&[T::Cells]>) {

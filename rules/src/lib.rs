@@ -42,6 +42,7 @@ pub mod nn;
 mod operators;
 mod option;
 mod output;
+mod owning;
 mod permutation;
 pub mod random;
 mod reused;
@@ -139,8 +140,9 @@ pub mod __private {
         pub use crate::fused::*;
     }
     pub use crate::growth::{
-        Plain, Removed, keep_pushed, plain, total, unextend, uninsert_row, unpop, unpop_row, unpush,
-        unpush_any, unpush_moved, unpush_row, unpush_unseen, unremove_row,
+        Plain, Removed, keep_pushed, plain, taken, total, undrop, undrop_last, undrop_row, unextend,
+        uninsert_row, unpop, unpop_plain, unpop_row, unpush, unpush_any, unpush_moved, unpush_row,
+        unpush_unseen, unremove_plain, unremove_row,
     };
     pub use crate::heap::{OfAnyField, OfField};
     pub use crate::held::{Constant, accumulate_part, clear_part};
@@ -161,6 +163,7 @@ pub mod __private {
         Copies, CopyAnyField, CopyField, Output, RowSpares, Spares, lend, received, received_part, returned,
         returned_inside, returned_rows,
     };
+    pub use crate::owning::unless_reclaimed;
     pub use crate::rows::{Item, Rows};
     pub use crate::rule::Rule;
     pub use crate::scalar::{ScalarRules, SinCosRule, cast_tangent};

@@ -4,6 +4,7 @@
 //! parameters, so that the other arguments are evaluated before it is borrowed. A function comes as in derived code: a
 //! type of its name with `args` and `rule`.
 
+use std::any::Any;
 use std::marker::PhantomData;
 
 use ndarray::{Array, ArrayRef, Dimension};
@@ -13,6 +14,7 @@ use crate::exchange::{Exchange, ExchangeItems};
 use crate::function::{Args, ConstVal, Cotangent, Function, Gradients, Mut, Ref, Shadows, Val};
 use crate::heap::HeapSize;
 use crate::output::Output;
+use crate::owning::Owning;
 use crate::permutation::{Exchanged, Reverse, RotateLeft, RotateRight, Swap, SwapWithSlice};
 use crate::rows::Item;
 use crate::saved::{Contents, Saved};
@@ -451,6 +453,26 @@ impl<T: Element, D: Dimension + Copy + 'static, E: Dimension + Copy + 'static> A
 pub trait Copyable: Differentiable + ToOwned<Owned: Output> {
     /// Adds the gradient with respect to the copy to `shadow`.
     fn hand_back(shadow: Self::Shadow<'_>, d: <Self::Owned as Output>::Cotangent<'_>);
+    /// How many bytes of the heap a copy needs.
+    #[inline]
+    fn room(&self) -> usize {
+        0
+    }
+    /// A copy with room for as much.
+    #[inline]
+    fn duplicate(&self) -> Self::Owned {
+        self.to_owned()
+    }
+    /// Takes an element out of the `Option` that `part` is, for the memory, if it is one of a copy. The reverse pass comes to the last one
+    /// first.
+    fn keep_part(_parts: &mut Option<Self::Owned>, _part: &mut dyn Any) -> bool
+    where
+        Self: 'static,
+    {
+        false
+    }
+    /// Puts these elements where they have been.
+    fn put_parts(_whole: &mut Self::Owned, _parts: &mut Self::Owned) {}
 }
 
 /// What slices and vectors that are copied consist of. `#[derive(Differentiable)]` implements it.
@@ -462,6 +484,10 @@ pub trait Copyable: Differentiable + ToOwned<Owned: Output> {
 pub trait CopyItem: Item + Clone {
     /// Adds the gradients with respect to the copies to `shadows`.
     fn hand_all_back(shadows: Self::Shadows<'_>, d: Self::Views<'_>);
+    /// How many bytes of the heap copies of the elements need, beside the slice itself.
+    fn room_all(_items: &[Self]) -> usize {
+        0
+    }
 }
 
 impl<T: Plain> CopyItem for T {
@@ -476,6 +502,9 @@ impl<T: CopyItem + 'static> CopyItem for Vec<T> {
         for (shadow, d) in shadows.iter().zip(d) {
             T::hand_all_back(*shadow, T::views(d));
         }
+    }
+    fn room_all(items: &[Self]) -> usize {
+        items.iter().map(Copyable::room).sum()
     }
 }
 
@@ -509,27 +538,54 @@ where
 }
 
 macro_rules! copyable_slices {
-    ($($t:ty),*) => {$(
+    ($($t:ty $({ $($room:tt)* })?),*) => {$(
         impl<T: CopyItem> Copyable for $t {
             #[inline]
             fn hand_back(shadow: T::Shadows<'_>, d: T::Views<'_>) {
                 T::hand_all_back(shadow, d);
             }
+            $($($room)*)?
         }
     )*};
 }
-copyable_slices!([T], Vec<T>);
+copyable_slices!([T], Vec<T> {
+    fn room(&self) -> usize {
+        size_of_val(&self[..]) + T::room_all(self)
+    }
+    fn duplicate(&self) -> Vec<T> {
+        let mut copy = Vec::with_capacity(self.capacity());
+        copy.extend_from_slice(self);
+        copy
+    }
+    fn keep_part(parts: &mut Option<Vec<T>>, part: &mut dyn Any) -> bool
+    where
+        Self: 'static,
+    {
+        let part = part.downcast_mut::<Option<T>>().and_then(Option::take);
+        let taken = part.is_some();
+        parts.get_or_insert_default().extend(part);
+        taken
+    }
+    fn put_parts(whole: &mut Vec<T>, parts: &mut Vec<T>) {
+        whole.extend(parts.drain(..).rev());
+    }
+});
 
 macro_rules! copyable_arrays {
-    ($($t:ty),*) => {$(
+    ($($t:ty $({ $($room:tt)* })?),*) => {$(
         impl<T: Element, D: Dimension + Copy + 'static> Copyable for $t {
             fn hand_back(shadow: Self::Shadow<'_>, d: &Array<T, D>) {
                 ndarray::Zip::from(shadow).and(d).for_each(|cell, d| cell.accumulate(*d));
             }
+            $($($room)*)?
         }
     )*};
 }
-copyable_arrays!(ArrayRef<T, D>, Array<T, D>);
+copyable_arrays!(ArrayRef<T, D>, Array<T, D> {
+    fn room(&self) -> usize {
+        self.len() * size_of::<T>()
+    }
+});
 
 impl<T: Plain> Copyable for T {
     fn hand_back(shadow: &<T::Tangent as Element>::Cells, d: T::Tangent) {
@@ -603,8 +659,8 @@ impl<C: Copyable + ?Sized + 'static> to_owned<C> {
         (x,)
     }
     /// The rule.
-    pub fn rule() -> Frames<Copying<Self>> {
-        Frames::default()
+    pub fn rule() -> Owning<C> {
+        Owning::new()
     }
 }
 
@@ -622,25 +678,6 @@ impl<T: Plain> Activation for Copying<to_vec<T>> {
     ) -> Gradients<Self::Function> {
         if let Some(dx) = dx.get() {
             <[T]>::hand_back(dx, d);
-        }
-        ((),)
-    }
-}
-
-impl<C: Copyable + ?Sized + 'static> Activation for Copying<to_owned<C>> {
-    type Function = to_owned<C>;
-
-    fn forward(&mut self, (x,): Args<'_, Self::Function>) -> C::Owned {
-        x.to_owned()
-    }
-    fn pullback<'a>(
-        &mut self,
-        _: Args<'a, Self::Function>,
-        (dx,): Shadows<'a, Self::Function>,
-        d: Cotangent<'_, Self::Function>,
-    ) -> Gradients<Self::Function> {
-        if let Some(dx) = dx.get() {
-            C::hand_back(dx, d);
         }
         ((),)
     }

@@ -303,15 +303,17 @@ impl<T> Copies<T> {
         self.copies.swap_remove(self.pending)
     }
 
-    /// Takes a copy back, or what has come in its place.
-    pub fn give(&mut self, copy: T) {
-        if self.lent > 0 {
-            self.lent -= 1;
-            self.copies.push(copy);
-            // Where it was, since others may be of other lengths.
-            let last = self.copies.len() - 1;
-            self.copies.swap(self.pending.min(last), last);
+    /// Takes a copy back, or what has come in its place. Returns what is neither.
+    pub fn give(&mut self, copy: T) -> Option<T> {
+        if self.lent == 0 {
+            return Some(copy);
         }
+        self.lent -= 1;
+        self.copies.push(copy);
+        // Where it was, since others may be of other lengths.
+        let last = self.copies.len() - 1;
+        self.copies.swap(self.pending.min(last), last);
+        None
     }
 }
 
@@ -396,13 +398,15 @@ impl<T> RowSpares<T> {
         best.map(|(i, _)| i)
     }
 
-    /// Takes a row back, or what has come in its place.
-    pub fn give(&mut self, row: T) {
+    /// Takes a row back, or what has come in its place. Returns what is neither.
+    pub fn give(&mut self, row: T) -> Option<T> {
         // An empty one has been left behind where another was taken.
         let owns = self.measure.is_some_and(|measure| measure(&row) > 0);
-        if self.lent > 0 && owns {
-            self.keep(row);
+        if self.lent == 0 || !owns {
+            return Some(row);
         }
+        self.keep(row);
+        None
     }
 
     /// Takes a row back that a copy has too many. Forwards may have been forgotten since it was lent.
@@ -462,9 +466,10 @@ impl<T> Spares<T> {
         }
     }
 
-    /// Takes memory for others.
-    pub fn give(&mut self, spare: T) {
+    /// Takes memory for others. Returns nothing.
+    pub fn give(&mut self, spare: T) -> Option<T> {
         self.spares.push(spare);
+        None
     }
 }
 

@@ -252,6 +252,16 @@ impl<T: Differentiable> Rows<T> {
         self.gradients[i..self.len].rotate_right(1);
     }
 
+    /// Puts a gradient in that is in the memory which is left, and made zero by `prepare`.
+    pub(crate) fn insert_spare(&mut self, i: usize, prepare: impl FnOnce(&mut T::Gradient)) {
+        if self.gradients.len() == self.len {
+            self.gradients.push(T::empty());
+        }
+        prepare(&mut self.gradients[self.len]);
+        self.len += 1;
+        self.gradients[i..self.len].rotate_right(1);
+    }
+
     /// How many bytes of the heap it owns.
     pub fn heap_size(&self) -> usize {
         self.gradients.capacity() * size_of::<T::Gradient>()

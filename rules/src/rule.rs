@@ -1,5 +1,7 @@
 //! What a rule is: forward, pullback, and state that lasts.
 
+use std::any::Any;
+
 use crate::function::{Args, Cotangent, Function, Gradients, Parameters, Shadows};
 use crate::state::State;
 
@@ -76,6 +78,16 @@ pub trait Rule: State {
     #[inline(always)]
     fn reclaim(&mut self, output: <Self::Function as Function>::Output) {
         drop(output);
+    }
+
+    /// Takes an argument that the function owns and its rule has been lent, after the matching pullback, once nobody reads it any more: its
+    /// memory may serve a later forward in which the function moves that argument, or changes it. `argument` is an `Option` of it; tells whether
+    /// it has been taken out. A caller need not do this.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn reclaim_argument(&mut self, parameter: usize, argument: &mut dyn Any) -> bool {
+        let _ = (parameter, argument);
+        false
     }
 
     /// Tells the rule what nobody will look at, so that it need not compute it. Called before the first forward.

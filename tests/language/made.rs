@@ -256,3 +256,22 @@ fn parts() {
     let mut g = converted::gradient();
     assert_eq!(g.value_and_gradient(0.5, 3).1.x, 3.0);
 }
+
+/// Parts of slices as arrays.
+#[differentiable]
+fn as_arrays(x: &[f64], k: f64) -> f64 {
+    let a: [f64; 2] = x[..2].try_into().unwrap();
+    let mut b: [f64; 2] = (&x[1..3]).try_into().expect("there are three");
+    b[0] *= k * a[1];
+    let mut total = b[0] * b[1];
+    for chunk in x.chunks_exact(2) {
+        let pair: [f64; 2] = chunk.try_into().unwrap();
+        total += pair[0] * pair[1] * total;
+    }
+    total
+}
+
+#[test]
+fn slices_as_arrays() {
+    check_rule(as_arrays::rule, [(vec![0.5, 0.2, 0.9], 0.4), (vec![0.7, 0.3, 0.2, 0.8, 0.5, 0.3], 0.1)]);
+}

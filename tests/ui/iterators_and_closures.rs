@@ -195,4 +195,23 @@ fn maps_what_a_call_returns(x: f64) -> f64 {
     y[0]
 }
 
+struct Matrix([[f64; 2]; 2]);
+
+#[differentiable]
+fn makes_arrays_of_arrays(x: f64) -> f64 {
+    let m = Matrix(std::array::from_fn(|i| std::array::from_fn(|j| x * (i + j) as f64)));
+    m.0[0][1]
+}
+
+#[differentiable]
+fn first(x: [f64; 3]) -> f64 {
+    x[0]
+}
+
+#[differentiable]
+fn converts_without_a_type(x: &[f64]) -> f64 {
+    let a = x[..3].try_into().unwrap();
+    first(a)
+}
+
 fn main() {}

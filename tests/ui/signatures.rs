@@ -35,6 +35,15 @@ fn arguments(x: f64) -> f64 {
 #[differentiable]
 struct NotAFunction;
 
+trait Potential {
+    fn energy(&self, r: f64) -> f64;
+}
+
+#[differentiable]
+fn elements_of_any_type<P: Potential>(potentials: &[P], r: f64) -> f64 {
+    potentials.iter().map(|p| p.energy(r)).sum()
+}
+
 struct Model(f64);
 
 impl Model {

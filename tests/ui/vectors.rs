@@ -116,4 +116,18 @@ fn takes_from_a_reference(buffer: &mut Buffer, k: f64) -> f64 {
     data[0]
 }
 
+#[derive(Differentiable)]
+struct Correction {
+    step: Vec<f64>,
+    weight: f64,
+}
+
+#[differentiable]
+fn looks_at_a_struct_that_it_takes_out(x: &[f64]) -> f64 {
+    let mut history: Vec<Correction> = Vec::new();
+    history.push(Correction { step: x.to_vec(), weight: x[0] });
+    let oldest = history.remove(0);
+    oldest.weight
+}
+
 fn main() {}

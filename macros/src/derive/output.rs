@@ -134,6 +134,9 @@ fn copied(item: &Item, fields: &[Field], own: &Generics) -> TokenStream {
             fn hand_back(_shadow: Self::Shadow<'_>, _d: <Self as __pb::Output>::Cotangent<'_>) {
                 #(<#types as __pb::mutation::CopyPart>::hand_part_back(_shadow.#members, &_d.#members);)*
             }
+            fn room(&self) -> usize {
+                <Self as __pb::Output>::size(self)
+            }
         }
     }
 }

@@ -42,6 +42,12 @@ impl Parser<'_> {
                     return None;
                 }
             }
+            Expr::MethodCall(call)
+                if let Some(slice) = converted(call)
+                    && self.suspects.any(slice) =>
+            {
+                self.array_of_slice(slice, call, expected, out)
+            }
             Expr::MethodCall(call) if call.method == "concat" && call.args.is_empty() => {
                 if !self.suspects.any(call) {
                     return None;
@@ -104,8 +110,9 @@ impl Parser<'_> {
                 (ty.clone(), (**elem).clone(), start)
             }
             _ => {
+                let nested = |value: &Expr| matches!(value, Expr::Call(inner) if is_from_fn(&inner.func));
                 if let Function::Closure(closure) = &function
-                    && Code::of(&closure.body).value.is_some_and(|value| makes_composite(&value))
+                    && Code::of(&closure.body).value.is_some_and(|v| makes_composite(&v) || nested(&v))
                 {
                     let why = "`from_fn` is differentiable for arrays within arrays where the type is told: \
                                `let a: [[f64; 2]; 3] = std::array::from_fn(…);`";
@@ -120,6 +127,41 @@ impl Parser<'_> {
         out.push(parse_quote!(let mut #items: #ty = #start;));
         out.push(
             parse_quote!(for #i in 0..#items.len() { #(#body)* let #item: #elem = #value; #items[#i] = #item; }),
+        );
+        Ok(items)
+    }
+
+    /// `slice.try_into().unwrap()`, a copy of as many numbers as the array has.
+    fn array_of_slice(
+        &mut self,
+        slice: &Expr,
+        call: &ExprMethodCall,
+        expected: Option<&Type>,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Ident, Refused> {
+        let numbers = expected.and_then(|ty| Some((ty, zeros(ty)?)));
+        let Some((ty @ Type::Array(TypeArray { elem, .. }), start)) = numbers else {
+            let why = "`try_into` is differentiable where it makes an array of numbers whose type is told, and is unwrapped: \
+                       `let a: [f64; 3] = x[..3].try_into().unwrap();`";
+            return Err((call.to_token_stream(), why.into()));
+        };
+        let (items, part, item, i) =
+            (self.hidden("items"), self.hidden("part"), self.hidden("item"), self.names.fresh("i"));
+        let mut slice = slice;
+        while let Expr::Paren(syn::ExprParen { expr, .. })
+        | Expr::Reference(syn::ExprReference { expr, .. }) = slice
+        {
+            slice = expr;
+        }
+        let slice: Expr = match slice {
+            Expr::Index(_) => slice.clone(),
+            slice => parse_quote!(#slice[..]),
+        };
+        out.push(parse_quote!(let #part = &#slice;));
+        out.push(parse_quote!(let mut #items: #ty = #start;));
+        out.push(parse_quote!(assert_eq!(#part.len(), #items.len(), "a slice is as long as the array that it becomes");));
+        out.push(
+            parse_quote!(for #i in 0..#items.len() { let #item: #elem = #part[#i]; #items[#i] = #item; }),
         );
         Ok(items)
     }
@@ -201,6 +243,13 @@ impl Parser<'_> {
         self.suspects.insert(&items);
         Some(Ok(items))
     }
+}
+
+/// The slice in `slice.try_into().unwrap()`
+fn converted(call: &ExprMethodCall) -> Option<&Expr> {
+    let Expr::MethodCall(inner) = &*call.receiver else { return None };
+    let unwrapped = call.method == "unwrap" || call.method == "expect";
+    (unwrapped && inner.method == "try_into" && inner.args.is_empty()).then_some(&inner.receiver)
 }
 
 /// `std::array::from_fn`
