@@ -329,3 +329,20 @@ fn pending_forwards() {
     assert_eq!(rule.memory(), 0);
     assert_eq!(held(), 0);
 }
+
+#[differentiable]
+fn copied(x: &[f64]) -> Vec<f64> {
+    x.to_owned()
+}
+
+/// A copy that is nobody's argument is not kept, but for its gradient.
+#[test]
+fn copies() {
+    let mut g = copied::pullback();
+    let (x, seed) = (vec![0.3; 1000], vec![1.0; 1000]);
+    for _ in 0..3 {
+        assert_eq!(g.value_and_pullback(&x, &seed).0, x);
+    }
+    let shadows = 2 * size_of_val(&x[..]);
+    assert!((shadows..shadows + 500).contains(&g.memory()), "{}", g.memory());
+}

@@ -213,6 +213,10 @@ impl Parser<'_> {
             {
                 vec![&mut **value]
             }
+            Expr::Return(syn::ExprReturn { expr: Some(value), .. })
+            | Expr::Break(syn::ExprBreak { expr: Some(value), .. }) => {
+                in_parentheses(value).into_iter().collect()
+            }
             // The arms may be without gradient, so that nothing else looks into it.
             Expr::Match(matched) if self.calls_closure(&matched.expr) => vec![&mut *matched.expr],
             Expr::If(branch) => match &mut *branch.cond {
@@ -422,4 +426,13 @@ fn has_any(expr: &Expr, one: &dyn Fn(&Expr) -> bool) -> bool {
     let mut search = Search(one, false);
     syn::visit::Visit::visit_expr(&mut search, expr);
     search.1
+}
+
+/// What stands in parentheses in `(…).sin().abs()`.
+fn in_parentheses(expr: &mut Expr) -> Option<&mut Expr> {
+    match expr {
+        Expr::MethodCall(call) => in_parentheses(&mut call.receiver),
+        Expr::Paren(_) => Some(expr),
+        _ => None,
+    }
 }

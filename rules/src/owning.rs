@@ -24,12 +24,15 @@ pub struct Owning<C: Copyable + ?Sized> {
     parts: Option<C::Owned>,
     /// One of each size, in place of those that are lost where a forward has no pullback.
     models: Spares<C::Owned>,
+    /// No argument comes back, as for what is cloned: nothing is to take its place.
+    gone: bool,
 }
 
 impl<C: Copyable + ?Sized> Owning<C> {
     /// Without memory.
     pub(crate) const fn new() -> Self {
-        Owning { spares: Spares::new(), lent: 0, pending: Vec::new(), parts: None, models: Spares::new() }
+        let spares = Spares::new();
+        Owning { spares, lent: 0, pending: Vec::new(), parts: None, models: Spares::new(), gone: false }
     }
 }
 
@@ -61,6 +64,9 @@ impl<C: Copyable<Owned: Send> + ?Sized + 'static> Rule for Owning<C> {
 
     #[inline]
     fn forward(&mut self, (x,): Args<'_, to_owned<C>>) -> (C::Owned, ()) {
+        if self.pending.is_empty() && self.lent > 0 && !self.gone {
+            (self.gone, self.models) = (true, Spares::new());
+        }
         // Sizes may take turns, and memory goes where it is not seen again: of each size there has to be enough.
         let enough = 2 * self.pending.capacity();
         let room = x.room();
@@ -70,7 +76,7 @@ impl<C: Copyable<Owned: Send> + ?Sized + 'static> Rule for Owning<C> {
                 spare
             }
             None => {
-                if self.models.is_missing(room) {
+                if !self.gone && self.models.is_missing(room) {
                     self.models.give(room, x.duplicate());
                 }
                 x.to_owned()

@@ -346,8 +346,34 @@ fn in_lists(x: &[f64], t: f64) -> f64 {
     waves[0] * pair[0] + pair[1] * rows[0][1] * rows[1][1]
 }
 
+/// Behind what leaves, in parentheses and without.
+#[differentiable]
+fn in_returned_values(x: &[f64], t: f64) -> f64 {
+    if t > 0.3 {
+        return (*x.last().unwrap()).tanh().exp();
+    }
+    if t > 0.2 {
+        return (x.first().unwrap() * t).tanh();
+    }
+    for v in x {
+        if *v > 0.9 {
+            return (x.iter().sum::<f64>() * v).sin();
+        }
+    }
+    let scale = |u: f64| u * t;
+    if t > 0.05 {
+        return (scale(x[0]) + scale(t)).sin().cos();
+    }
+    t * x[0]
+}
+
 #[test]
 fn parts_in_lists() {
+    check_rule(in_returned_values::rule, [(vec![0.3, 0.4], 0.4), (vec![0.3, 0.4, 0.7], 0.25)]);
+    check_rule(
+        in_returned_values::rule,
+        [(vec![0.3, 0.95], 0.04), (vec![0.3], 0.07), (vec![0.3, 0.65], 0.03)],
+    );
     check_rule(in_lists::rule, [(vec![0.3, -0.7, 1.2], 0.8), (vec![0.4], 1.3)]);
 }
 
