@@ -15,7 +15,7 @@ use crate::state::State;
 
 /// The rule of [`to_owned`].
 pub struct Owning<C: Copyable + ?Sized> {
-    spares: Spares<C::Owned>,
+    spares: Stock<C::Owned>,
     /// How many copies no argument has come back for.
     lent: usize,
     /// What copies need that wait for their pullbacks.
@@ -23,7 +23,7 @@ pub struct Owning<C: Copyable + ?Sized> {
     /// Elements of the next argument that comes back.
     parts: Option<C::Owned>,
     /// One of each size, in place of those that are lost where a forward has no pullback.
-    models: Spares<C::Owned>,
+    models: Stock<C::Owned>,
     /// No argument comes back, as for what is cloned: nothing is to take its place.
     gone: bool,
 }
@@ -31,8 +31,8 @@ pub struct Owning<C: Copyable + ?Sized> {
 impl<C: Copyable + ?Sized> Owning<C> {
     /// Without memory.
     pub(crate) const fn new() -> Self {
-        let spares = Spares::new();
-        Owning { spares, lent: 0, pending: Vec::new(), parts: None, models: Spares::new(), gone: false }
+        let spares = Stock::new();
+        Owning { spares, lent: 0, pending: Vec::new(), parts: None, models: Stock::new(), gone: false }
     }
 }
 
@@ -65,7 +65,7 @@ impl<C: Copyable<Owned: Send> + ?Sized + 'static> Rule for Owning<C> {
     #[inline]
     fn forward(&mut self, (x,): Args<'_, to_owned<C>>) -> (C::Owned, ()) {
         if self.pending.is_empty() && self.lent > 0 && !self.gone {
-            (self.gone, self.models) = (true, Spares::new());
+            (self.gone, self.models) = (true, Stock::new());
         }
         // Sizes may take turns, and memory goes where it is not seen again: of each size there has to be enough.
         let enough = 2 * self.pending.capacity();
@@ -121,7 +121,7 @@ impl<C: Copyable<Owned: Send> + ?Sized + 'static> Rule for Owning<C> {
 }
 
 /// Memory for copies that need so many bytes.
-struct Spares<T> {
+struct Stock<T> {
     /// By the binary logarithm of the need.
     shelves: Vec<Vec<(usize, T)>>,
     count: usize,
@@ -130,9 +130,9 @@ struct Spares<T> {
 /// Among how many for about as much to choose, so that it takes no time where there are thousands.
 const RECENT: usize = 8;
 
-impl<T> Spares<T> {
+impl<T> Stock<T> {
     const fn new() -> Self {
-        Spares { shelves: Vec::new(), count: 0 }
+        Stock { shelves: Vec::new(), count: 0 }
     }
 
     fn shelf(need: usize) -> usize {
@@ -192,7 +192,7 @@ impl<T> Spares<T> {
     }
 }
 
-impl<T: Output> Spares<T> {
+impl<T: Output> Stock<T> {
     fn memory(&self) -> usize {
         let spares: usize = self.shelves.iter().flatten().map(|(_, spare)| T::size(spare)).sum();
         let places: usize = self.shelves.iter().map(Vec::capacity).sum();
