@@ -66,7 +66,10 @@ __pb::derived::<
             },
         )
     })
-    .overwriting(|(scaled_rule,), parameter| match parameter {
-        0usize => scaled_rule.overwrite(1usize),
-        _ => false,
-    })
+    .passing_on(
+        |(scaled_rule,), parameter| match parameter {
+            0usize => scaled_rule.overwrite(1usize),
+            _ => false,
+        },
+        |_, _, _| false,
+    )

@@ -83,8 +83,11 @@ __pb::derived::<
             )
         },
     )
-    .overwriting(|(fresh, stack), parameter| match parameter {
-        0usize => fresh.overwrite(),
-        __pb::OF_LOOPS => fresh.overwrite(),
-        _ => false,
-    })
+    .passing_on(
+        |(fresh, stack), parameter| match parameter {
+            0usize => fresh.overwrite(),
+            __pb::OF_LOOPS => fresh.overwrite(),
+            _ => false,
+        },
+        |_, _, _| false,
+    )

@@ -89,8 +89,11 @@ __pb::derived::<
             },
         )
     })
-    .overwriting(|(fresh,), parameter| match parameter {
-        0usize => fresh.overwrite(),
-        __pb::OF_LOOPS => fresh.overwrite(),
-        _ => false,
-    })
+    .passing_on(
+        |(fresh,), parameter| match parameter {
+            0usize => fresh.overwrite(),
+            __pb::OF_LOOPS => fresh.overwrite(),
+            _ => false,
+        },
+        |_, _, _| false,
+    )

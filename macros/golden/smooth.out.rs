@@ -128,8 +128,11 @@ __pb::derived::<
             )
         },
     )
-    .overwriting(|(overwritten, fresh), parameter| match parameter {
-        0usize => fresh.overwrite(),
-        __pb::OF_LOOPS => fresh.overwrite(),
-        _ => false,
-    })
+    .passing_on(
+        |(overwritten, fresh), parameter| match parameter {
+            0usize => fresh.overwrite(),
+            __pb::OF_LOOPS => fresh.overwrite(),
+            _ => false,
+        },
+        |_, _, _| false,
+    )

@@ -273,13 +273,19 @@ pub(crate) fn rule(signature: &Signature, program: &mut Program) -> syn::Result<
     let (state, slots) = (nest(inits), nest(names));
     let residual = reverse.kept.pattern(BODY);
     let seed = quote_name("d");
-    let overwriting = overwriting(program, &reverse, both.as_ref()).map(|arms| {
-        let parameter = quote_name("parameter");
-        quote!(.overwriting(|#slots, #parameter| match #parameter { #arms _ => false }))
-    });
-    let reclaiming = reverse.reclaiming(signature).map(|arms| {
+    let (overwriting, reclaiming) =
+        (overwriting(program, &reverse, both.as_ref()), reverse.reclaiming(signature));
+    let passing_on = (overwriting.is_some() || reclaiming.is_some()).then(|| {
         let (parameter, argument) = (quote_name("parameter"), quote_name("argument"));
-        quote!(.reclaiming(|#slots, #parameter, #argument| match #parameter { #arms _ => false }))
+        let overwrite = match overwriting {
+            Some(arms) => quote!(|#slots, #parameter| match #parameter { #arms _ => false }),
+            None => quote!(|_, _| false),
+        };
+        let reclaim = match reclaiming {
+            Some(arms) => quote!(|#slots, #parameter, #argument| match #parameter { #arms _ => false }),
+            None => quote!(|_, _, _| false),
+        };
+        quote!(.passing_on(#overwrite, #reclaim))
     });
     let asking = asking(&reverse, both.as_ref()).map(|asking| quote!(.asking(|#slots| { #asking })));
     let both = both.map(|Both { body, .. }| {
@@ -298,8 +304,7 @@ pub(crate) fn rule(signature: &Signature, program: &mut Program) -> syn::Result<
         )
         #asking
         #both
-        #overwriting
-        #reclaiming
+        #passing_on
     })
 }
 

@@ -140,22 +140,15 @@ pub trait Stateful {
         self
     }
 
-    /// Adds a closure that hands [`Rule::overwrite`] on to the calls that are alone in contributing to a parameter's shadow.
-    fn overwriting<W>(self, overwrite: W) -> Overwriting<Self, W>
+    /// Adds closures that hand [`Rule::overwrite`] on to the calls that are alone in contributing to a parameter's shadow, and
+    /// [`Rule::reclaim_argument`] to the copies and the calls that a parameter may have gone to.
+    fn passing_on<W, A>(self, overwrite: W, reclaim: A) -> PassingOn<Self, W, A>
     where
         W: Fn(&mut Self::State, usize) -> bool,
+        A: Fn(&mut Self::State, usize, &mut dyn Any) -> bool,
         Self: Sized,
     {
-        Overwriting { rule: self, overwrite }
-    }
-
-    /// Adds a closure that hands [`Rule::reclaim_argument`] on to the copies and the calls that a parameter may have gone to.
-    fn reclaiming<W>(self, reclaim: W) -> Reclaiming<Self, W>
-    where
-        W: Fn(&mut Self::State, usize, &mut dyn Any) -> bool,
-        Self: Sized,
-    {
-        Reclaiming { rule: self, reclaim }
+        PassingOn { rule: self, overwrite, reclaim }
     }
 }
 
@@ -173,28 +166,23 @@ impl<R: Stateful, C> Stateful for Fused<R, C> {
     }
 }
 
-impl<R: Stateful, W> Stateful for Overwriting<R, W> {
-    type State = R::State;
-    fn state(&mut self) -> &mut R::State {
-        self.rule.state()
-    }
-}
-
 /// In the place of a parameter's number: all those whose shadows are set by loops.
 pub const OF_LOOPS: usize = usize::MAX;
 
-/// A [`Derived`] that can overwrite shadows.
-pub struct Overwriting<R, W> {
+/// A [`Derived`] that can overwrite shadows, and takes back arguments which the function owns.
+pub struct PassingOn<R, W, A> {
     rule: R,
     overwrite: W,
+    reclaim: A,
 }
 
-state_within! { [R: State, W: Send] Overwriting<R, W> { rule } }
+state_within! { [R: State, W: Send, A: Send] PassingOn<R, W, A> { rule } }
 
-impl<R, W> Rule for Overwriting<R, W>
+impl<R, W, A> Rule for PassingOn<R, W, A>
 where
     R: Rule + Stateful,
     W: Fn(&mut R::State, usize) -> bool + Send,
+    A: Fn(&mut R::State, usize, &mut dyn Any) -> bool + Send,
 {
     type Function = R::Function;
     type Residual = R::Residual;
@@ -240,66 +228,8 @@ where
     fn overwrite(&mut self, parameter: usize) -> bool {
         (self.overwrite)(self.rule.state(), parameter)
     }
-}
-
-/// A [`Derived`] that takes back arguments which the function owns.
-pub struct Reclaiming<R, W> {
-    rule: R,
-    reclaim: W,
-}
-
-state_within! { [R: State, W: Send] Reclaiming<R, W> { rule } }
-
-impl<R, W> Rule for Reclaiming<R, W>
-where
-    R: Rule + Stateful,
-    W: Fn(&mut R::State, usize, &mut dyn Any) -> bool + Send,
-{
-    type Function = R::Function;
-    type Residual = R::Residual;
-    const AT_ONCE: bool = R::AT_ONCE;
-
-    #[inline(always)]
-    fn forward(&mut self, args: Args<'_, R::Function>) -> (<R::Function as Function>::Output, R::Residual) {
-        self.rule.forward(args)
-    }
-
-    #[inline(always)]
-    fn pullback<'a>(
-        &mut self,
-        residual: R::Residual,
-        args: Args<'a, R::Function>,
-        shadows: Shadows<'a, R::Function>,
-        seed: Cotangent<'_, R::Function>,
-    ) -> Gradients<R::Function> {
-        self.rule.pullback(residual, args, shadows, seed)
-    }
-
-    #[inline]
-    fn value_and_pullback<'a>(
-        &mut self,
-        args: Args<'a, R::Function>,
-        shadows: Shadows<'a, R::Function>,
-        seed: Cotangent<'_, R::Function>,
-    ) -> (<R::Function as Function>::Output, Gradients<R::Function>) {
-        self.rule.value_and_pullback(args, shadows, seed)
-    }
-
-    #[inline]
-    fn value_and_pullback_afresh<'a>(
-        &mut self,
-        args: Args<'a, R::Function>,
-        shadows: Shadows<'a, R::Function>,
-        seed: Cotangent<'_, R::Function>,
-    ) -> (<R::Function as Function>::Output, Gradients<R::Function>) {
-        self.rule.value_and_pullback_afresh(args, shadows, seed)
-    }
 
     fn reclaim_argument(&mut self, parameter: usize, argument: &mut dyn Any) -> bool {
         (self.reclaim)(self.rule.state(), parameter, argument)
-    }
-
-    fn overwrite(&mut self, parameter: usize) -> bool {
-        self.rule.overwrite(parameter)
     }
 }
