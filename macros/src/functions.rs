@@ -11,6 +11,7 @@ use quote::quote;
 use syn::{Expr, ExprCall, Ident, Local, Pat, Stmt, parse_quote};
 
 use crate::iterators::consumers::changes;
+use crate::listed::as_array;
 use crate::parse::{Binding, Parser};
 use crate::rename::{Occurrences, bound, path};
 
@@ -91,13 +92,10 @@ impl Parser<'_> {
                 Some(parse_quote!([#(#elements),*]))
             }
             // Numbers need no vector.
-            Expr::Macro(mac) if mac.mac.path.is_ident("vec") => {
-                let elements = &mac.mac.tokens;
-                match syn::parse2(quote!([#elements])).ok()? {
-                    array @ Expr::Array(_) => self.numbered(&array, choice),
-                    _ => None,
-                }
-            }
+            Expr::Macro(mac) => match as_array(&mac.mac)? {
+                array @ Expr::Array(_) => self.numbered(&array, choice),
+                _ => None,
+            },
             Expr::Call(call) if is_box(&call.func) && call.args.len() == 1 => {
                 self.numbered(&call.args[0], choice)
             }

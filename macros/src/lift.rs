@@ -10,6 +10,7 @@ use syn::{Expr, Ident, Pat, Stmt, Type, parse_quote};
 use crate::iterators::collect::{element_of_vec, is_name};
 use crate::iterators::consumers::{Chain, changes};
 use crate::iterators::item::{Code, Item, never_a_value, operand};
+use crate::listed::as_array;
 use crate::mutation::owned_type;
 use crate::parse::{Binding, Parser, assign_op};
 use crate::program::Kind;
@@ -188,7 +189,7 @@ impl Parser<'_> {
         match expr {
             Expr::MethodCall(_) => return self.lift_method(expr, out),
             Expr::Call(_) => return self.lift_call(expr, out),
-            Expr::Macro(mac) if mac.mac.path.is_ident("vec") => return self.lift_elements(&mut mac.mac, out),
+            Expr::Macro(mac) => return self.lift_elements(&mut mac.mac, out),
             Expr::Binary(binary) if matches!(binary.op, syn::BinOp::And(_) | syn::BinOp::Or(_)) => {
                 return false;
             }
@@ -230,8 +231,7 @@ impl Parser<'_> {
 
     /// Those of `vec![…]`.
     fn lift_elements(&mut self, vec: &mut syn::Macro, out: &mut Vec<Stmt>) -> bool {
-        let elements = &vec.tokens;
-        let Ok(mut array) = syn::parse2(quote!([#elements])) else { return false };
+        let Some(mut array) = as_array(vec) else { return false };
         let lifted = self.lift(&mut array, out);
         match array {
             Expr::Array(syn::ExprArray { elems, .. }) if lifted => vec.tokens = elems.to_token_stream(),

@@ -3,10 +3,9 @@
 
 use std::collections::VecDeque;
 
-use syn::parse::Parser as _;
-use syn::punctuated::Punctuated;
+use quote::quote;
 use syn::visit_mut::VisitMut;
-use syn::{Expr, Ident, Local, Pat, Stmt, Token, parse_quote};
+use syn::{Expr, Ident, Local, Pat, Stmt, parse_quote};
 
 use crate::escape::writes;
 use crate::parse::{Binding, Parser};
@@ -14,29 +13,10 @@ use crate::program::{Kind, Origin};
 use crate::rename::{Occurrences, path};
 use crate::tails::makes_vector;
 
-/// What stands in `vec![…]`.
-enum Listed {
-    Each(Vec<Expr>),
-    Repeated(Box<(Expr, Expr)>),
-}
-
-impl Listed {
-    fn parse(expr: &Expr) -> Option<Listed> {
-        let Expr::Macro(mac) = expr else { return None };
-        if !mac.mac.path.is_ident("vec") {
-            return None;
-        }
-        let each = Punctuated::<Expr, Token![,]>::parse_terminated;
-        if let Ok(elements) = each.parse2(mac.mac.tokens.clone()) {
-            return Some(Listed::Each(elements.into_iter().collect()));
-        }
-        let repeated = |input: syn::parse::ParseStream<'_>| {
-            let element = input.parse()?;
-            input.parse::<Token![;]>()?;
-            Ok(Listed::Repeated(Box::new((element, input.parse()?))))
-        };
-        repeated.parse2(mac.mac.tokens.clone()).ok()
-    }
+/// What stands in `vec![…]`, as an array.
+pub(crate) fn as_array(mac: &syn::Macro) -> Option<Expr> {
+    let elements = &mac.tokens;
+    if mac.path.is_ident("vec") { syn::parse2(quote!([#elements])).ok() } else { None }
 }
 
 impl Parser<'_> {
@@ -95,18 +75,19 @@ impl Parser<'_> {
 
     /// The statements that make the vector `name`, if elements of it own memory that natively would have to be moved there.
     fn pushed(&mut self, name: &Ident, pattern: Option<&Pat>, literal: &Expr) -> Option<Vec<Stmt>> {
-        let listed = Listed::parse(literal).filter(|_| self.suspects.any(literal))?;
+        let Expr::Macro(mac) = literal else { return None };
+        let listed = as_array(&mac.mac).filter(|_| self.suspects.any(literal))?;
         let ty = match pattern {
             Some(Pat::Type(typed)) => Some(&typed.ty),
             _ => None,
         };
-        let ty = ty.map(|ty| quote::quote!(: #ty));
+        let ty = ty.map(|ty| quote!(: #ty));
         let mut out = Vec::new();
         match listed {
-            Listed::Each(elements) if elements.iter().any(|element| self.is_moved(element)) => {
-                let len = elements.len();
+            Expr::Array(array) if array.elems.iter().any(|element| self.is_moved(element)) => {
+                let len = array.elems.len();
                 out.push(parse_quote!(let mut #name #ty = Vec::with_capacity(#len);));
-                for element in elements {
+                for element in array.elems {
                     let value = match &element {
                         Expr::Struct(_) => {
                             let item = self.hidden("item");
@@ -118,8 +99,9 @@ impl Parser<'_> {
                     out.push(parse_quote!(#name.push(#value);));
                 }
             }
-            Listed::Repeated(parts) if makes_copy(&parts.0) || self.is_local_vector(&parts.0) => {
-                let (element, len) = *parts;
+            Expr::Repeat(syn::ExprRepeat { expr: element, len, .. })
+                if makes_copy(&element) || self.is_local_vector(&element) =>
+            {
                 let n = self.names.fresh("n");
                 out.push(parse_quote!(let #n: usize = #len;));
                 out.push(parse_quote!(let mut #name #ty = Vec::with_capacity(#n);));

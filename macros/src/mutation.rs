@@ -4,14 +4,14 @@
 //! `rules/src/mutation.rs`. What changes the length of a vector, or moves it, is an [`Action`]: the reverse pass does the
 //! opposite to the vector and to its shadow, see [`crate::vectors`].
 
-use syn::punctuated::Punctuated;
-use syn::{Expr as Syn, Token, parse_quote};
+use syn::{Expr as Syn, parse_quote};
 
 use crate::aggregates;
 use crate::arrays::Shape;
 use crate::calls::Callee;
 use crate::errors::Errors;
 use crate::kind::{changes_receiver, inert, kind_of_type};
+use crate::listed::as_array;
 use crate::matrices::{on_heap, on_stack};
 use crate::parse::Parser;
 use crate::program::*;
@@ -334,24 +334,16 @@ impl Parser<'_> {
 
     /// `vec![a, b]` and `vec![a; n]`
     pub(crate) fn vector(&mut self, expr: &Syn, mac: &syn::Macro) -> ExprId {
-        struct Repeat(Syn, Syn);
-        impl syn::parse::Parse for Repeat {
-            fn parse(input: syn::parse::ParseStream) -> syn::Result<Self> {
-                let element = input.parse()?;
-                input.parse::<Token![;]>()?;
-                Ok(Repeat(element, input.parse()?))
+        match as_array(mac) {
+            Some(Syn::Repeat(repeat)) => {
+                let (element, len) = (self.expr(&repeat.expr), self.inert_expr(&repeat.len));
+                self.add(expr, ExprKind::Vector { elements: vec![element], len: Some(len) })
             }
-        }
-        if let Ok(Repeat(element, len)) = mac.parse_body() {
-            let (element, len) = (self.expr(&element), self.inert_expr(&len));
-            return self.add(expr, ExprKind::Vector { elements: vec![element], len: Some(len) });
-        }
-        match mac.parse_body_with(Punctuated::<Syn, Token![,]>::parse_terminated) {
-            Ok(elements) => {
-                let elements = elements.iter().map(|e| self.expr(e)).collect();
+            Some(Syn::Array(array)) => {
+                let elements = array.elems.iter().map(|e| self.expr(e)).collect();
                 self.add(expr, ExprKind::Vector { elements, len: None })
             }
-            Err(_) => self.constant(
+            _ => self.constant(
                 expr,
                 false,
                 Some("this `vec!` is not understood: write `vec![a, b]` or `vec![a; n]`"),
