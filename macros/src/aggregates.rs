@@ -328,14 +328,14 @@ pub(crate) fn report_fields(program: &Program, errors: &mut Errors) {
 }
 
 impl Reverse<'_> {
-    /// Takes a struct apart that owns memory: `d` is its gradient and `value` the struct, both of which are owned. If it may be the
-    /// copy of what the function returned, it goes to the slot of these.
+    /// Takes a struct apart that owns memory: `d` is its gradient and `value` the struct, both of which are owned. If it is of use as a
+    /// whole, it is `given` there.
     pub(crate) fn take_apart(
         &mut self,
         literal: &StructLiteral,
         d: &Cotangent,
         value: &TokenStream,
-        copy: Option<&Ident>,
+        given: TokenStream,
         at: &At,
     ) {
         let program = self.program;
@@ -343,21 +343,19 @@ impl Reverse<'_> {
             let Some(id) = program.moves(*field).filter(|id| program.variables[*id].active) else { continue };
             let (name, shadow) = (&program.variables[id].unique, &program.variables[id].shadow);
             let level = self.level_of(program.variables[id].block);
-            match copy {
-                Some(_) => {
+            match given.is_empty() {
+                true => self.emit(quote!(let mut #name = #value.#member;)),
+                false => {
                     let spare = self.spare(id);
                     self.emit(quote!(let mut #name = #spare.part(&#value.#member);));
                 }
-                None => self.emit(quote!(let mut #name = #value.#member;)),
             }
             let zero = self.shadow_from_pool(id);
             self.emit(quote!(let mut #shadow = #zero; ::core::mem::swap(&mut #shadow, &mut #d.#member);));
             self.levels[level].declared.insert(id);
             self.lent.insert(id);
         }
-        if let Some(slot) = copy {
-            self.emit(quote!(#slot.give(#value);));
-        }
+        self.emit(given);
         self.pull_fields(literal, d, at);
     }
 

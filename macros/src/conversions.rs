@@ -9,6 +9,7 @@ use crate::differentiable::{allowed, derive, imports};
 use crate::errors::Errors;
 use crate::impls::{self, named};
 use crate::overloads::Resolve;
+use crate::ownership::Owners;
 use crate::signature::{Passing, Signature};
 
 /// The `impl` is one of `From`.
@@ -33,7 +34,8 @@ pub(crate) fn expand(block: &ItemImpl) -> syn::Result<TokenStream> {
     resolve.visit_signature_mut(&mut sig);
     resolve.visit_block_mut(&mut body);
     let vis = syn::Visibility::Inherited;
-    let signature = Signature::parse_in(&vis, &mut sig, &block.generics, Some(owner), &mut errors);
+    let signature =
+        Signature::parse_in(&vis, &mut sig, &block.generics, (Some(owner), Owners::default()), &mut errors);
     let Some(from) = signature.parameters.first().filter(|p| p.passing == Passing::Value && !p.constant)
     else {
         errors.push(

@@ -14,7 +14,7 @@ use crate::signature::{Passing, Signature};
 /// `block` with the struct patterns of its `let`s taken apart, where that can be done by naming the parts. The others stay.
 pub(crate) fn destructured(signature: &Signature, block: &Block) -> Block {
     let mut block = block.clone();
-    let references = signature.parameters.iter().filter_map(|p| {
+    let references = signature.parameters.iter().filter(|p| !p.owned).filter_map(|p| {
         let referred = match p.passing {
             Passing::Value => return None,
             Passing::Shared => Referred::Shared,

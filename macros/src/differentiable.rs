@@ -18,6 +18,7 @@ use crate::fusion::{Both, fuse};
 use crate::hygiene;
 use crate::kept::Item;
 use crate::overwriting::{asking, overwriting};
+use crate::ownership::Owners;
 use crate::parameters::name_patterns;
 use crate::parse::Parser;
 use crate::program::{BODY, Kind, Origin, Program, VarId, Variable};
@@ -91,7 +92,8 @@ pub(crate) fn expand(mut function: syn::ItemFn, options: Options) -> syn::Result
     let mut errors = Errors::default();
     let mut named = function.clone();
     name_patterns(&mut named.sig, &mut named.block);
-    let mut signature = Signature::parse(&function.vis, &mut named.sig, &mut errors);
+    let owners = Owners::of_function(&named.sig, &named.block, None);
+    let mut signature = Signature::parse(&function.vis, &mut named.sig, owners, &mut errors);
     signature.dual = options.dual;
     signature.check_dual(&mut errors);
     let rule = derive(&signature, &named.block, &mut errors)?;

@@ -98,13 +98,49 @@ impl Parser<'_> {
                     out.push(parse_quote!(::core::mem::swap(&mut #place, &mut #new);));
                     return Some(out);
                 } else {
-                    return None;
+                    return self.replaced_field(assign, out);
                 }
             }
             _ => return None,
         }
         out.push(stmt);
         Some(out)
+    }
+
+    /// `s.x = vector;`, which behind a reference is as long as what was there.
+    fn replaced_field(&mut self, assign: &syn::ExprAssign, mut out: Vec<Stmt>) -> Option<Vec<Stmt>> {
+        let (field @ Syn::Field(_), value) = (&*assign.left, &assign.right) else { return None };
+        let place = self.place(field).filter(|_| self.gives_vector(value))?;
+        if inert(&self.program.kind_of_place(&place)) || !self.suspects.any(assign) {
+            return None;
+        }
+        let new = self.hidden("field");
+        if self.program.variables[place.base].by_reference() {
+            out.push(parse_quote!(let #new = #value;));
+            out.push(parse_quote!(#field.copy_from_slice(&#new);));
+        } else {
+            out.push(parse_quote!(let mut #new = #value;));
+            out.push(parse_quote!(::core::mem::swap(&mut #field, &mut #new);));
+        }
+        Some(out)
+    }
+
+    /// The value is a `Vec` in any case.
+    fn gives_vector(&self, value: &Syn) -> bool {
+        match value {
+            Syn::Paren(paren) => self.gives_vector(&paren.expr),
+            Syn::Macro(mac) => mac.mac.path.is_ident("vec"),
+            Syn::MethodCall(call) => match call.method.to_string().as_str() {
+                "collect" | "to_vec" => true,
+                "clone" => self.gives_vector(&call.receiver),
+                _ => false,
+            },
+            Syn::Call(call) => match &*call.func {
+                Syn::Path(path) => path.path.segments.iter().rev().nth(1).is_some_and(|s| s.ident == "Vec"),
+                _ => false,
+            },
+            value => self.is_known_vector(value),
+        }
     }
 
     /// What `std::mem::take` and `std::mem::replace` return for a vector: it gets a name.

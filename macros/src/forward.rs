@@ -390,8 +390,13 @@ impl<'p> Forward<'p> {
             let (keep, op) = (self.keep_operands(&kept, left, &name), assignment(assign.op));
             return quote!(#old let #name = #value; #keep #left #op #name;);
         }
-        if !old.is_empty() && assign.op.is_none() && self.refers(assign.value) {
-            // The value may come from references into the place.
+        let ends_in_call = |e: ExprId| {
+            let blocks = !self.program.blocks_of(self.program.peel(e)).is_empty();
+            blocks && self.program.is_call(e)
+        };
+        if !old.is_empty() && assign.op.is_none() && (self.refers(assign.value) || ends_in_call(assign.value))
+        {
+            // The value may come from references into the place, or from what is moved out of it.
             let (value, name) = (self.root(assign.value, block), Program::fresh("value"));
             return quote!(let #name = #value; #old #left = #name;);
         }

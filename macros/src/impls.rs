@@ -16,6 +16,7 @@ use crate::errors::Errors;
 use crate::folds;
 use crate::fragments::Ungroup;
 use crate::overloads;
+use crate::ownership::Owners;
 use crate::parameters::name_patterns;
 use crate::projections;
 use crate::signature::{self, Passing, Signature};
@@ -69,12 +70,13 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
     }
     let mut original = block.clone();
     let marks = strip(&mut original);
+    let owners = Owners::of_impl(&block);
     let mut derived = TokenStream::new();
     for (item, mark) in block.items.iter().zip(marks) {
         if let (ImplItem::Fn(method), Some(recursive)) = (item, mark) {
             let expanded = match projections::selects(&method.sig) {
                 Some(part) => projections::expand_method(&block, method, part),
-                None => expand_method(&block, method, recursive),
+                None => expand_method(&block, method, recursive, &owners),
             };
             match expanded {
                 Ok(tokens) => derived.extend(tokens),
@@ -112,13 +114,19 @@ pub(crate) fn named(sig: &syn::Signature, body: &syn::Block) -> (syn::Signature,
     (sig, body)
 }
 
-fn expand_method(block: &ItemImpl, method: &ImplItemFn, recursive: bool) -> syn::Result<TokenStream> {
+fn expand_method(
+    block: &ItemImpl,
+    method: &ImplItemFn,
+    recursive: bool,
+    owners: &Owners,
+) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     let (mut sig, mut body) = named(&method.sig, &method.block);
     let generics = joined(&block.generics, &sig.generics);
     // Nobody else has names for the lifetimes of the `impl`.
     let owner = &signature::at("'_", &block.self_ty);
-    let mut signature = Signature::parse_in(&method.vis, &mut sig, &generics, Some(owner), &mut errors);
+    let mut signature =
+        Signature::parse_in(&method.vis, &mut sig, &generics, (Some(owner), owners.clone()), &mut errors);
     signature.selecting = projections::beside_methods(block, &signature.generics);
     Anonymous(&generics).visit_block_mut(&mut body);
     let tokens = derive(&signature, &body, &mut errors)?;

@@ -122,6 +122,11 @@ fn resolve_call(program: &mut Program, expr: ExprId, writes: bool) {
             // A `mut` variable may be written to; that it is not does no harm.
             let unique = writes && variable.mutable && !variable.constant;
             variable.memory |= unique;
+            let (local, whole) = (variable.origin == Origin::Local, place.projections.is_empty());
+            if local && whole && variable.kind == Kind::Unknown {
+                // The method may take it by value.
+                program.taken.insert(receiver);
+            }
             program.exprs[receiver].kind = ExprKind::Borrow { place, unique };
             program.exprs[expr].kind = call(callee, receiver, args);
         }
@@ -136,36 +141,49 @@ fn call(function: Callee, receiver: ExprId, args: Vec<ExprId>) -> ExprKind {
 
 /// `f(x).norm()` is `{ let receiver = f(x); receiver.norm() }`.
 fn bind_receiver(program: &mut Program, expr: ExprId, callee: Callee, receiver: ExprId, args: Vec<ExprId>) {
-    let name = Program::fresh("receiver");
-    let block = program.blocks.len();
-    program.blocks.push(Block::default());
-    let variable = program.variables.len();
-    program
-        .variables
-        .push(Variable { kind: program.kind_of(receiver), ..Variable::local(name.clone(), block, variable) });
-    program.results.insert(variable);
-    let init = program.exprs[receiver].syntax.clone();
-    let local: syn::Stmt = syn::parse_quote!(let #name = #init;);
-    let syn::Stmt::Local(syntax) = local else { unreachable!("a `let`") };
-    let id = program.statements;
-    program.statements += 1;
-    let kind = StatementKind::Let(Let {
-        syntax,
-        variables: vec![Some(variable)],
-        tuple: false,
-        init: Some(receiver),
-        aliases: Vec::new(),
-    });
-    program.blocks[block].statements.push(Statement { id, kind, before: At::default(), defines: Vec::new() });
-    let place = Place { base: variable, projections: Vec::new() };
-    let span = program.exprs[expr].span;
-    let syntax_of_call = program.exprs[expr].syntax.clone();
-    let mut add = |kind: ExprKind, syntax: syn::Expr| {
-        program.exprs.push(Expr { kind, syntax, active: true, span });
-        program.exprs.len() - 1
-    };
-    let bound = add(ExprKind::Borrow { place, unique: false }, syn::parse_quote!(#name));
-    let inner = add(call(callee, bound, args), syntax_of_call);
-    program.blocks[block].value = Some(inner);
-    program.exprs[expr].kind = ExprKind::Block(block);
+    let (bound, block) = program.bind_operand(expr, receiver, "receiver");
+    let ExprKind::Read(place) = &program.exprs[bound].kind else { unreachable!("just bound") };
+    program.exprs[bound].kind = ExprKind::Borrow { place: place.clone(), unique: false };
+    program.taken.insert(bound);
+    let inner = program.blocks[block].value.expect("the value of `expr`");
+    program.exprs[inner].kind = call(callee, bound, args);
+}
+
+impl Program {
+    /// Makes `{ let name = operand; … }` of an expression, and returns the variable, as an expression, and the block. The value of that is
+    /// yet to be made: for now it is nothing.
+    pub(crate) fn bind_operand(&mut self, expr: ExprId, operand: ExprId, name: &str) -> (ExprId, BlockId) {
+        let (name, block) = (Program::fresh(name), self.blocks.len());
+        self.blocks.push(Block::default());
+        let variable = self.variables.len();
+        let kind = self.kind_of(operand);
+        self.variables.push(Variable { kind, ..Variable::local(name.clone(), block, variable) });
+        self.results.insert(variable);
+        let init = self.exprs[operand].syntax.clone();
+        let local: syn::Stmt = syn::parse_quote!(let #name = #init;);
+        let syn::Stmt::Local(syntax) = local else { unreachable!("a `let`") };
+        let id = self.statements;
+        self.statements += 1;
+        let kind = StatementKind::Let(Let {
+            syntax,
+            variables: vec![Some(variable)],
+            tuple: false,
+            init: Some(operand),
+            aliases: Vec::new(),
+        });
+        let statement = Statement { id, kind, before: At::default(), defines: Vec::new() };
+        self.blocks[block].statements.push(statement);
+        let place = Place { base: variable, projections: Vec::new() };
+        let (span, active, syntax) =
+            (self.exprs[expr].span, self.exprs[expr].active, self.exprs[expr].syntax.clone());
+        let mut add = |kind: ExprKind, active: bool, syntax: syn::Expr| {
+            self.exprs.push(Expr { kind, syntax, active, span });
+            self.exprs.len() - 1
+        };
+        let bound = add(ExprKind::Read(place), true, syn::parse_quote!(#name));
+        let inner = add(ExprKind::Paren(bound), active, syntax);
+        self.blocks[block].value = Some(inner);
+        self.exprs[expr].kind = ExprKind::Block(block);
+        (bound, block)
+    }
 }

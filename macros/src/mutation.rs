@@ -594,7 +594,10 @@ impl Program {
         match &self.exprs[expr].kind {
             ExprKind::Vector { .. } => true,
             ExprKind::Struct(literal) => {
-                self.owning.contains(&expr) || literal.fields.iter().any(|(_, value)| self.owns(*value))
+                self.owning.contains(&expr)
+                    || literal.variant().is_none()
+                        && literal.path.segments.last().is_some_and(|s| self.owners.know(&s.ident))
+                    || literal.fields.iter().any(|(_, value)| self.owns(*value))
             }
             ExprKind::Paren(inner) => self.owns(*inner),
             ExprKind::Mutation { .. } => self.takes_out(expr),

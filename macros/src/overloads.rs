@@ -9,6 +9,7 @@ use crate::annotation::Strip;
 use crate::differentiable::{allowed, derive, imports};
 use crate::errors::Errors;
 use crate::impls::named;
+use crate::ownership::Owners;
 use crate::signature::{self, Passing, Signature};
 
 const OPERATORS: &[&str] = &["Add", "Sub", "Mul", "Div", "Rem", "Neg"];
@@ -48,7 +49,13 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
     resolve.visit_signature_mut(&mut sig);
     resolve.visit_block_mut(&mut body);
     let vis = syn::Visibility::Inherited;
-    let mut signature = Signature::parse_in(&vis, &mut sig, &block.generics, Some(owner), &mut errors);
+    let mut signature = Signature::parse_in(
+        &vis,
+        &mut sig,
+        &block.generics,
+        (Some(owner), Owners::of_impl(&block)),
+        &mut errors,
+    );
     signature.name = format_ident!("{}_{}", signature::type_name(owner), method.sig.ident);
     let mut of_trait = path.clone();
     resolve.visit_path_mut(&mut of_trait);

@@ -18,6 +18,7 @@ use crate::held::{HELD, Held};
 use crate::iterators::consumers::Chain;
 use crate::iterators::source::is_zero;
 use crate::kind::{inert, is_slice, kind_of_type, names_other_type};
+use crate::literals::in_place;
 use crate::mutation::owned_type;
 use crate::normal::Parts;
 use crate::outcome::inside_type;
@@ -106,6 +107,7 @@ impl<'e> Parser<'e> {
         errors: &'e mut Errors,
     ) -> (Program, Vec<syn::Item>) {
         let written = Occurrences::of(body);
+        let body = &in_place(&signature.owners, body);
         let mut body = with_types(&signature.output, with_copies(signature, body));
         if Suspects::of(signature, &body).any(&body) {
             body = with_type_of_value(&signature.output, body);
@@ -134,6 +136,7 @@ impl<'e> Parser<'e> {
         };
         parser.program.blocks.push(Block::default());
         parser.program.scalars = signature.generics.scalars.clone();
+        parser.program.owners = signature.owners.clone();
         parser.program.own = Some(signature.own());
         for parameter in &signature.parameters {
             let id = parameter.name.as_ref().map(|name| {
@@ -165,6 +168,8 @@ impl<'e> Parser<'e> {
                 variable.of_user = names_other_type(&parameter.ty, &variable.kind);
                 parser.types.insert(id, parameter.ty.clone());
                 parser.by_value.extend(parameter.owned.then_some(id));
+                let a_struct = parameter.owned && !owned_type(&parameter.ty);
+                parser.program.own_parameters.extend(a_struct.then_some(id));
                 parser.note_vector(id, None, Some(&parameter.ty));
                 id
             });

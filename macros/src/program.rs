@@ -12,6 +12,7 @@ use syn::ext::IdentExt;
 
 use crate::calls::{Callee, Own};
 use crate::mutation::Action;
+use crate::ownership::Owners;
 use crate::rename::Occurrences;
 pub(crate) use crate::variable::{Origin, Variable, Zero};
 
@@ -70,6 +71,10 @@ pub(crate) struct Program {
     /// The locals that are known to be a `Vec`, and those that are known to be a `Vec` of these.
     pub(crate) vectors: HashSet<VarId>,
     pub(crate) nested: HashSet<VarId>,
+    /// The types of the user's that own memory.
+    pub(crate) owners: Owners,
+    /// The parameters that are structs which own memory, and are passed by value.
+    pub(crate) own_parameters: HashSet<VarId>,
     /// The struct literals that own memory, as a variable tells to which they are assigned.
     pub(crate) owning: HashSet<ExprId>,
     /// The locals that hold what a call has returned, of which the syntax tells nothing else.

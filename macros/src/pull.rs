@@ -360,6 +360,7 @@ impl Reverse<'_> {
         let rule = known
             .clone()
             .or_else(|| shared.clone())
+            .or_else(|| self.rule_names.get(&expr).cloned())
             .unwrap_or_else(|| self.kept.fresh(&format!("{last}_rule")));
         let method = matches!(function, Callee::Method(..));
         // The shadows of what a callee may take by value.

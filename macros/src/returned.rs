@@ -6,7 +6,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr as Syn, Ident, Lifetime, Pat, Stmt, parse_quote};
 
 use crate::escape::is_left;
-use crate::mutation::nested_type;
+use crate::mutation::{nested_type, owned_type};
 use crate::outcome::Outcome;
 use crate::parse::Parser;
 use crate::program::*;
@@ -231,8 +231,8 @@ pub(crate) fn with_copies(signature: &Signature, body: &syn::Block) -> syn::Bloc
     let mut body = body.clone();
     for parameter in signature.parameters.iter().filter(|p| p.owned) {
         let Some(name) = &parameter.name else { continue };
-        if parameter.mutable && nested_type(&parameter.ty) {
-            // Of vectors as a whole: a `clone` of these would be a loop.
+        if parameter.mutable && (nested_type(&parameter.ty) || !owned_type(&parameter.ty)) {
+            // Of vectors and structs as a whole: a `clone` of these would be a loop, or a method.
             let ty = &parameter.ty;
             let copy = quote!(::pullback::__private::mutation::to_owned(&*#name));
             body.stmts.insert(0, parse_quote!(let mut #name: #ty = #copy;));
@@ -250,9 +250,17 @@ struct Copied<'n>(&'n Ident);
 
 impl Copied<'_> {
     fn copy(&self, value: &mut Syn) {
-        if matches!(value, Syn::Path(path) if path.path.get_ident() == Some(self.0)) {
-            let name = self.0;
-            *value = parse_quote!(#name.clone());
+        if self.is_part(value) {
+            *value = parse_quote!(#value.clone());
+        }
+    }
+
+    /// The variable, or a field of it.
+    fn is_part(&self, value: &Syn) -> bool {
+        match value {
+            Syn::Path(path) => path.path.get_ident() == Some(self.0),
+            Syn::Field(field) => self.is_part(&field.base),
+            _ => false,
         }
     }
 }
@@ -260,7 +268,12 @@ impl Copied<'_> {
 impl VisitMut for Copied<'_> {
     fn visit_local_mut(&mut self, local: &mut syn::Local) {
         syn::visit_mut::visit_local_mut(self, local);
-        if let Some(init) = &mut local.init {
+        // The fields are looked at one by one.
+        let apart = matches!(local.pat, Pat::Struct(_) | Pat::TupleStruct(_));
+        if let Some(init) = &mut local.init
+            && !apart
+            && !is_field(&local.pat, &init.expr)
+        {
             self.copy(&mut init.expr);
         }
     }
@@ -293,8 +306,13 @@ impl VisitMut for Copied<'_> {
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }
 
+/// `let x = s.x;`, of which nothing tells what it is.
+fn is_field(pattern: &Pat, value: &Syn) -> bool {
+    matches!(pattern, Pat::Ident(_)) && matches!(value, Syn::Field(_))
+}
+
 /// `Some(…)`, `Point(…)`
-fn constructs(call: &syn::ExprCall) -> bool {
+pub(crate) fn constructs(call: &syn::ExprCall) -> bool {
     let Syn::Path(path) = &*call.func else { return false };
     path.path.segments.last().is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
 }

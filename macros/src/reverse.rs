@@ -118,6 +118,10 @@ pub(crate) struct Reverse<'p> {
     pub(crate) not_latest: HashSet<StmtId>,
     /// Loops that do not run in blocks, since they keep something.
     pub(crate) unblocked: HashSet<BlockId>,
+    /// Calls that might have had what was given back before the reverse pass came to them, and the names that an earlier run has given the
+    /// rules of all calls.
+    pub(crate) later_takers: HashSet<ExprId>,
+    pub(crate) rule_names: HashMap<ExprId, Ident>,
     /// The iteration that is being undone, of a loop that hands numbers on.
     pub(crate) recurrence: Option<Recurrence>,
 }
@@ -212,6 +216,8 @@ impl<'p> Reverse<'p> {
             latest: HashMap::new(),
             not_latest: HashSet::new(),
             unblocked: HashSet::new(),
+            later_takers: HashSet::new(),
+            rule_names: HashMap::new(),
             recurrence: None,
         }
     }
@@ -239,6 +245,7 @@ impl<'p> Reverse<'p> {
         other.stacks = self.stacks.clone();
         other.removed = self.removed.clone();
         other.exchanges = self.exchanges.clone();
+        other.spares = self.spares.clone();
         other.fresh = self.fresh.clone();
         other.not_latest = self.not_latest.clone();
         other.unblocked = self.unblocked.clone();
@@ -246,6 +253,10 @@ impl<'p> Reverse<'p> {
         other.sweep_slots = self.sweep_slots.clone();
         other.unswept = self.unswept.clone();
         other.not_yet = self.not_yet.clone();
+        for name in self.rule_names.values() {
+            other.kept.fresh(&name.to_string());
+        }
+        other.rule_names = self.rule_names.clone();
         other
     }
 
@@ -259,6 +270,11 @@ impl<'p> Reverse<'p> {
             next.unblocked = run.unblocked;
             (run, tokens) = (next, TokenStream::new());
             tokens.extend(run.run());
+        }
+        if self.rule_names.is_empty() && run.missed_takers() {
+            let mut next = self.same();
+            next.rule_names = run.names_of_rules();
+            return next.settled();
         }
         (run, tokens)
     }
@@ -451,6 +467,7 @@ impl<'p> Reverse<'p> {
             let seed = self.bound_vector(id, init);
             return self.pull_root(init, seed, at);
         }
+        let given = variable.map(|id| self.result_given_back(id));
         let mut seed = variable.and_then(|id| self.final_shadow(id));
         if let (Some(seed), Some(id)) = (&mut seed, variable) {
             seed.owned = self.lent.contains(&id);
@@ -459,6 +476,7 @@ impl<'p> Reverse<'p> {
         if let Some(id) = variable {
             self.give_back(id);
         }
+        self.emit(given.unwrap_or_default());
     }
 
     /// The gradient with respect to the initial value of a local.
@@ -497,7 +515,7 @@ impl<'p> Reverse<'p> {
         let id = assign.place.base;
         let variable = &self.program.variables[id];
         let value = self.program.peel(assign.value);
-        let result = matches!(self.program.exprs[value].kind, ExprKind::Call { .. }) && self.is_pooled(id);
+        let result = self.program.is_call(value) && self.is_pooled(id);
         let whole = assign.place.projections.is_empty() && assign.op.is_none() && !variable.by_reference();
         if whole && variable.active && (variable.heap || result) {
             return self.undo_vector_assign(assign, statement);

@@ -8,6 +8,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr, Ident, Token, Type, Visibility};
 
 use crate::errors::Errors;
+use crate::ownership::Owners;
 use crate::signature::{Passing, Signature};
 
 /// `= y`, a name for the output in the formulas behind it.
@@ -88,7 +89,7 @@ impl ScalarRule {
     pub(crate) fn expand(mut self) -> syn::Result<TokenStream> {
         let mut errors = Errors::default();
         let written = self.sig.generics.params.clone();
-        let signature = Signature::parse(&self.vis, &mut self.sig, &mut errors);
+        let signature = Signature::parse(&self.vis, &mut self.sig, Owners::default(), &mut errors);
         let generics = &signature.generics;
         refuse_generics(&written, written.len() == generics.scalars.len().min(1), &mut errors);
         signature.refuse_callables(&mut errors);
@@ -162,7 +163,7 @@ impl NonDifferentiable {
     pub(crate) fn expand(mut self) -> syn::Result<TokenStream> {
         let mut errors = Errors::default();
         let written = self.sig.generics.params.clone();
-        let signature = Signature::parse(&self.vis, &mut self.sig, &mut errors);
+        let signature = Signature::parse(&self.vis, &mut self.sig, Owners::default(), &mut errors);
         refuse_generics(&written, false, &mut errors);
         signature.refuse_callables(&mut errors);
         for parameter in signature.parameters.iter().filter(|p| p.passing == Passing::Unique) {

@@ -14,7 +14,7 @@ use crate::dual::companion::ON_DUALS;
 use crate::errors::Errors;
 use crate::generics::{Generics, elide};
 use crate::kind::inert;
-use crate::mutation::owned_type;
+use crate::ownership::Owners;
 use crate::privacy::Scope;
 use crate::program::{Kind, Program};
 
@@ -63,21 +63,28 @@ pub(crate) struct Signature {
     pub(crate) dual: bool,
     /// The methods beside it that return parts of `self`, and what is known of these.
     pub(crate) selecting: Vec<(Ident, Kind)>,
+    /// The types of the user's that own memory, as far as is known.
+    pub(crate) owners: Owners,
 }
 
 impl Signature {
     /// Reads the signature of a function and takes the `#[constant]` attributes off it.
-    pub(crate) fn parse(vis: &Visibility, sig: &mut syn::Signature, errors: &mut Errors) -> Signature {
+    pub(crate) fn parse(
+        vis: &Visibility,
+        sig: &mut syn::Signature,
+        owners: Owners,
+        errors: &mut Errors,
+    ) -> Signature {
         let generics = sig.generics.clone();
-        Self::parse_in(vis, sig, &generics, None, errors)
+        Self::parse_in(vis, sig, &generics, (None, owners), errors)
     }
 
-    /// The same for a method of an `impl` for the type `owner`; `generics` are those of both.
+    /// The same for a method of an `impl` for the type `owner`; `generics` are those of both. `owners` are the types that own memory.
     pub(crate) fn parse_in(
         vis: &Visibility,
         sig: &mut syn::Signature,
         generics: &syn::Generics,
-        owner: Option<&Type>,
+        (owner, mut owners): (Option<&Type>, Owners),
         errors: &mut Errors,
     ) -> Signature {
         if let Some(token) = &sig.asyncness {
@@ -92,10 +99,18 @@ impl Signature {
                 "`unsafe` functions cannot be differentiated: write a rule by hand with `#[derive(Rule)]`",
             );
         }
+        for input in &mut sig.inputs {
+            if let Some(ty) = taken_by_reference(input, owner, errors) {
+                owners.insert(&ty);
+            }
+        }
         let syntax = generics;
         let mut generics = Generics::new(syntax);
-        let parameters: Vec<_> =
-            sig.inputs.iter_mut().map(|input| parameter(input, syntax, &generics, owner, errors)).collect();
+        let parameters: Vec<_> = sig
+            .inputs
+            .iter_mut()
+            .map(|input| parameter(input, syntax, &generics, (owner, &owners), errors))
+            .collect();
         let output = match &sig.output {
             ReturnType::Default => syn::parse_quote!(()),
             ReturnType::Type(_, ty) => {
@@ -120,7 +135,7 @@ impl Signature {
             None => sig.ident.clone(),
         };
         let (of_trait, vis, dual, selecting) = (None, vis.clone(), false, Vec::new());
-        Signature { vis, name, method, of_trait, generics, parameters, output, dual, selecting }
+        Signature { vis, name, method, of_trait, generics, parameters, output, dual, selecting, owners }
     }
 
     /// The function as it is called.
@@ -478,11 +493,11 @@ fn parameter(
     input: &mut FnArg,
     syntax: &syn::Generics,
     generics: &Generics,
-    owner: Option<&Type>,
+    (owner, owners): (Option<&Type>, &Owners),
     errors: &mut Errors,
 ) -> Parameter {
     if let (FnArg::Receiver(receiver), Some(owner)) = (&mut *input, owner) {
-        return self_parameter(receiver, owner, errors);
+        return self_parameter(receiver, owner, owners, errors);
     }
     let FnArg::Typed(typed) = input else {
         errors.push(
@@ -557,7 +572,7 @@ fn parameter(
         errors.push(&typed.ty, why);
     }
     if constant || !has_lifetimes(&ty) {
-        let owned = passing == Passing::Value && !constant && owned_type(&ty);
+        let owned = passing == Passing::Value && !constant && owners.own(&ty);
         return Parameter {
             name,
             mutable,
@@ -674,7 +689,12 @@ impl VisitMut for Lifetimes<'_> {
 }
 
 /// The parameter that stands for `self`.
-fn self_parameter(receiver: &mut syn::Receiver, owner: &Type, errors: &mut Errors) -> Parameter {
+fn self_parameter(
+    receiver: &mut syn::Receiver,
+    owner: &Type,
+    owners: &Owners,
+    errors: &mut Errors,
+) -> Parameter {
     let attributes = receiver.attrs.len();
     receiver.attrs.retain(|a| !a.path().is_ident("constant"));
     let constant = receiver.attrs.len() < attributes;
@@ -691,11 +711,12 @@ fn self_parameter(receiver: &mut syn::Receiver, owner: &Type, errors: &mut Error
         }
     };
     let name = Ident::new("self_", receiver.self_token.span());
+    let owned = passing == Passing::Value && !constant && owners.own(owner);
     let mut parameter = Parameter {
         name: Some(name),
         mutable: receiver.mutability.is_some(),
-        passing,
-        owned: false,
+        passing: if owned { Passing::Shared } else { passing },
+        owned,
         ty: owner.clone(),
         syntax: written,
         constant,
@@ -742,13 +763,45 @@ pub(crate) fn resolve_self(ty: &mut Type, owner: Option<&Type>) {
     }
 }
 
-/// Takes the `#[constant]` attributes off the parameters of a function.
+/// `#[pullback(by_reference)]`: takes it off a parameter that is passed by value, of which the type owns memory, and returns that.
+fn taken_by_reference(input: &mut FnArg, owner: Option<&Type>, errors: &mut Errors) -> Option<Type> {
+    let is_option = |a: &syn::Attribute| a.path().is_ident("pullback");
+    let options: Vec<_> = attributes(input).extract_if(.., |a| is_option(a)).collect();
+    for option in &options {
+        if !option.parse_args::<Ident>().is_ok_and(|word| word == "by_reference") {
+            errors.push(option, "the only option of a parameter is `by_reference`");
+            return None;
+        }
+    }
+    let option = options.first()?;
+    let mut ty = match input {
+        FnArg::Typed(typed) => (*typed.ty).clone(),
+        FnArg::Receiver(receiver) => match &receiver.kind {
+            ReceiverKind::Value => syn::parse_quote!(Self),
+            _ => syn::parse_quote!(&Self),
+        },
+    };
+    if !matches!(ty, Type::Path(_)) {
+        errors.push(
+            option,
+            "`by_reference` is for a struct that owns memory and is passed by value: here it says nothing",
+        );
+        return None;
+    }
+    resolve_self(&mut ty, owner);
+    Some(ty)
+}
+
+fn attributes(input: &mut FnArg) -> &mut Vec<syn::Attribute> {
+    match input {
+        FnArg::Typed(typed) => &mut typed.attrs,
+        FnArg::Receiver(receiver) => &mut receiver.attrs,
+    }
+}
+
+/// Takes what this macro reads off the parameters of a function.
 pub(crate) fn strip(sig: &mut syn::Signature) {
     for input in &mut sig.inputs {
-        let attributes = match input {
-            FnArg::Typed(typed) => &mut typed.attrs,
-            FnArg::Receiver(receiver) => &mut receiver.attrs,
-        };
-        attributes.retain(|a| !a.path().is_ident("constant"));
+        attributes(input).retain(|a| !a.path().is_ident("constant") && !a.path().is_ident("pullback"));
     }
 }

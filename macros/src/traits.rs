@@ -18,6 +18,7 @@ use crate::differentiable::{allowed, derive, imports};
 use crate::errors::Errors;
 use crate::impls::{self, is_constant, joined, not_lifetimes};
 use crate::overloads::Resolve;
+use crate::ownership::Owners;
 use crate::signature::{self, IMPLEMENTOR, Passing, Signature};
 
 /// The hidden function that returns the rule of `method`.
@@ -143,7 +144,8 @@ fn expand_method(item: &ItemTrait, method: &TraitItemFn) -> syn::Result<([TraitI
         let (named, default) = impls::named(&sig, default);
         (sig, body) = (named, Some(default));
     }
-    let mut signature = Signature::parse_in(&item.vis, &mut sig, &generics, Some(&owner), &mut errors);
+    let mut signature =
+        Signature::parse_in(&item.vis, &mut sig, &generics, (Some(&owner), Owners::default()), &mut errors);
     signature.name = format_ident!("{}_{}", own, name.unraw(), span = name.span());
     signature.of_trait = Some(path.clone());
     signature.refuse_callables(&mut errors);
@@ -291,6 +293,7 @@ pub(crate) fn expand_impl(block: ItemImpl) -> syn::Result<TokenStream> {
     errors.finish()?;
     let mut original = block.clone();
     let marks = impls::strip(&mut original);
+    let owners = Owners::of_impl(&block);
     let (mark, mut derived) = (mark(), TokenStream::new());
     original.items.push(syn::parse_quote!(
         fn #mark() {}
@@ -302,7 +305,7 @@ pub(crate) fn expand_impl(block: ItemImpl) -> syn::Result<TokenStream> {
             original.items.push(syn::parse_quote_spanned!(span=> fn #constancy() {}));
             continue;
         }
-        match expand_method_of_impl(&block, method) {
+        match expand_method_of_impl(&block, method, &owners) {
             Ok((rule, tokens)) => {
                 original.items.push(rule);
                 derived.extend(tokens);
@@ -320,7 +323,11 @@ pub(crate) fn expand_impl(block: ItemImpl) -> syn::Result<TokenStream> {
     })
 }
 
-fn expand_method_of_impl(block: &ItemImpl, method: &ImplItemFn) -> syn::Result<(ImplItem, TokenStream)> {
+fn expand_method_of_impl(
+    block: &ItemImpl,
+    method: &ImplItemFn,
+    owners: &Owners,
+) -> syn::Result<(ImplItem, TokenStream)> {
     let mut errors = Errors::default();
     let owner = &*block.self_ty;
     let (mut sig, mut body) = impls::named(&method.sig, &method.block);
@@ -328,7 +335,8 @@ fn expand_method_of_impl(block: &ItemImpl, method: &ImplItemFn) -> syn::Result<(
     // The type may be private; what others use is the function beside the trait.
     let vis = syn::Visibility::Inherited;
     let generics = joined(&block.generics, &sig.generics);
-    let mut signature = Signature::parse_in(&vis, &mut sig, &generics, Some(owner), &mut errors);
+    let mut signature =
+        Signature::parse_in(&vis, &mut sig, &generics, (Some(owner), owners.clone()), &mut errors);
     signature.of_trait = block.trait_.as_ref().map(|(path, _)| path.clone());
     signature.refuse_callables(&mut errors);
     errors.finish()?;

@@ -47,8 +47,24 @@ impl Parser<'_> {
         let (id, variable) = (*id, &self.program.variables[*id]);
         let uses = self.uses(&name.ident, scope.clone());
         let looked_at = uses.of_vectors > 0 && uses.of_vectors == uses.all && uses.whole == 0;
-        if variable.origin != Origin::Local || !looked_at {
+        if self.program.own_parameters.contains(&id) {
+            return match (looked_at, name.mutability) {
+                (true, None) => Some(parse_quote!(let #name = &#field;)),
+                _ => uses.is_vector_or_moved().then(|| parse_quote!(let #name = #field.clone();)),
+            };
+        }
+        if variable.origin != Origin::Local {
             return None;
+        }
+        if !looked_at {
+            let owns = self.types.get(&id).is_some_and(|ty| self.program.owners.own(ty));
+            if !owns || !uses.is_vector_or_moved() {
+                return None;
+            }
+            return match uses.of_vectors > 0 && self.make_mutable(id) {
+                true => Some(parse_quote!(let #name = ::core::mem::take(&mut #field);)),
+                false => Some(parse_quote!(let #name = #field.clone();)),
+            };
         }
         let mut sees = Sees { base, field, found: variable.block != self.block };
         scope.into_iter().for_each(|stmt| sees.visit_stmt(stmt));
@@ -123,6 +139,11 @@ struct Uses<'n> {
 }
 
 impl Uses<'_> {
+    /// It is a vector, as what is done with it tells, or moved whole: into another struct, for instance.
+    fn is_vector_or_moved(&self) -> bool {
+        self.all > 0 && self.of_vectors + self.moves == self.all
+    }
+
     fn is(&self, expr: &Syn) -> bool {
         matches!(expr, Syn::Path(path) if path.path.get_ident() == Some(self.name))
     }
@@ -146,6 +167,10 @@ impl<'ast> Visit<'ast> for Uses<'_> {
     fn visit_local(&mut self, local: &'ast syn::Local) {
         self.moves += usize::from(local.init.as_ref().is_some_and(|init| self.is(&init.expr)));
         visit::visit_local(self, local);
+    }
+    fn visit_expr_struct(&mut self, literal: &'ast syn::ExprStruct) {
+        self.moves += literal.fields.iter().filter(|field| self.is(&field.expr)).count();
+        visit::visit_expr_struct(self, literal);
     }
     fn visit_expr_closure(&mut self, closure: &'ast syn::ExprClosure) {
         // A parameter of this name is another variable.

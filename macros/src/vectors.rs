@@ -107,9 +107,10 @@ impl<'p> Reverse<'p> {
     /// The copy that the pullback has of what the function returned is kept for the next call, if it is still there.
     pub(crate) fn give_back_copy(&mut self) {
         for Returned { id, .. } in &self.program.returned {
-            if let (Some(slot), false) = (self.copies.get(id), self.copy_moves(*id)) {
+            if let (Some(slot), false) = (self.copies.get(id).cloned(), self.copy_moves(*id)) {
                 let name = &self.program.variables[*id].unique;
-                self.emit(self.given_back(Some(slot), &name.to_token_stream(), Some(*id)));
+                let given = self.given_back(Some(&slot), &name.to_token_stream(), Some(*id));
+                self.emit(given);
             }
         }
     }
@@ -265,7 +266,14 @@ impl<'p> Reverse<'p> {
             }
             ExprKind::Struct(literal) => {
                 let copy = moved.copy.map(|returned| self.copies(returned));
-                self.take_apart(literal, &plain, value, copy.as_ref(), at);
+                let given = match (copy, moved.group.filter(|_| *present)) {
+                    (Some(slot), _) => quote!(#slot.give(#value);),
+                    (None, Some(id)) if !self.moves_parts(literal) || self.is_taken(id) => {
+                        self.given_back(None, value, Some(id))
+                    }
+                    _ => TokenStream::new(),
+                };
+                self.take_apart(literal, &plain, value, given, at);
                 return self.emit(quote!(#pool.give(#d);));
             }
             _ => self.pull(expr, &plain, at),
@@ -274,10 +282,11 @@ impl<'p> Reverse<'p> {
         // Arrays go to what has made them, without which there would be another one each time.
         let maker =
             self.rules.get(&expr).filter(|_| *present && slot.is_none() && program.is_reclaimed(expr));
-        self.emit(match maker {
+        let given = match maker {
             Some(rule) => quote!(#rule.reclaim(#value);),
             None => self.given_back(slot.as_ref(), value, moved.group.filter(|_| *present)),
-        });
+        };
+        self.emit(given);
         self.emit(match (&moved.filled, &moved.stock) {
             (Some(filled), _) => quote!(if #filled { #pool.give(#d); }),
             (None, Some(stock)) => quote!(#pool.give_rows(#d, #stock);),

@@ -183,15 +183,15 @@ impl<G> Exchanges<G> {
         Exchanges { aside: None, measure: None }
     }
 
-    /// Undoes `std::mem::swap(one, other)`. Gradients of different size are copied: each has its memory from elsewhere, the one along with
-    /// that of a struct, where it is to be found again.
+    /// Undoes `std::mem::swap(one, other)`. Gradients of different size are copied, and so are values: each has its memory from elsewhere,
+    /// the one along with that of a struct, where it is to be found again.
     #[inline]
     pub fn undo<T>(&mut self, one: &mut T, other: &mut T, d_one: &mut G, d_other: &mut G)
     where
         T: Differentiable<Gradient = G>,
     {
         let alike = one.gradient_need().is_some_and(|need| other.gradient_need() == Some(need));
-        std::mem::swap(one, other);
+        one.exchange_contents(other);
         if alike || !std::mem::needs_drop::<G>() {
             return std::mem::swap(d_one, d_other);
         }

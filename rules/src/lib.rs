@@ -163,7 +163,7 @@ pub mod __private {
         Copies, CopyAnyField, CopyField, Output, RowSpares, Spares, lend, received, received_part, returned,
         returned_inside, returned_rows,
     };
-    pub use crate::owning::unless_reclaimed;
+    pub use crate::owning::{reclaim_parts, unless_reclaimed};
     pub use crate::rows::{Item, Rows};
     pub use crate::rule::Rule;
     pub use crate::scalar::{ScalarRules, SinCosRule, cast_tangent};

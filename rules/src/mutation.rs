@@ -453,15 +453,25 @@ impl<T: Element, D: Dimension + Copy + 'static, E: Dimension + Copy + 'static> A
 pub trait Copyable: Differentiable + ToOwned<Owned: Output> {
     /// Adds the gradient with respect to the copy to `shadow`.
     fn hand_back(shadow: Self::Shadow<'_>, d: <Self::Owned as Output>::Cotangent<'_>);
-    /// How many bytes of the heap a copy needs.
+    /// How many bytes of the heap a copy needs that can grow as `self` can.
     #[inline]
     fn room(&self) -> usize {
         0
     }
+    /// Gives a copy room to grow as `self` can.
+    #[inline]
+    fn make_room(&self, _copy: &mut Self::Owned) {}
+    /// Copies to the memory that `copy` has.
+    #[inline]
+    fn copy_into(&self, copy: &mut Self::Owned) {
+        self.clone_into(copy);
+    }
     /// A copy with room for as much.
     #[inline]
     fn duplicate(&self) -> Self::Owned {
-        self.to_owned()
+        let mut copy = self.to_owned();
+        self.make_room(&mut copy);
+        copy
     }
     /// Takes an element out of the `Option` that `part` is, for the memory, if it is one of a copy. The reverse pass comes to the last one
     /// first.
@@ -488,6 +498,8 @@ pub trait CopyItem: Item + Clone {
     fn room_all(_items: &[Self]) -> usize {
         0
     }
+    /// Gives copies room to grow as the `items` can.
+    fn make_room_all(_items: &[Self], _copies: &mut [Self]) {}
 }
 
 impl<T: Plain> CopyItem for T {
@@ -506,6 +518,9 @@ impl<T: CopyItem + 'static> CopyItem for Vec<T> {
     fn room_all(items: &[Self]) -> usize {
         items.iter().map(Copyable::room).sum()
     }
+    fn make_room_all(items: &[Self], copies: &mut [Self]) {
+        items.iter().zip(copies).for_each(|(item, copy)| item.make_room(copy));
+    }
 }
 
 impl<T: Element, D: Dimension + Copy + 'static> CopyItem for Array<T, D> {
@@ -522,18 +537,24 @@ impl<T: Element, D: Dimension + Copy + 'static> CopyItem for Array<T, D> {
     note = "numbers, arrays, `Vec` and ndarray's arrays of numbers are copied differentiably, and structs of these with \
             `#[derive(Clone, Differentiable)]`"
 )]
-pub trait CopyPart: Differentiable {
+pub trait CopyPart: Differentiable + Sized {
     /// Adds the gradient with respect to the copy to `shadow`.
     fn hand_part_back(shadow: Self::Shadow<'_>, d: &Self::Gradient);
+    /// Gives a copy room to grow as `self` can.
+    fn make_room_for_part(&self, copy: &mut Self);
 }
 
-impl<C: Copyable> CopyPart for C
+impl<C: Copyable + ToOwned<Owned = C>> CopyPart for C
 where
-    C::Owned: Output<Gradient = <C as Differentiable>::Gradient>,
+    C: Output<Gradient = <C as Differentiable>::Gradient>,
 {
     #[inline]
     fn hand_part_back(shadow: Self::Shadow<'_>, d: &Self::Gradient) {
-        C::hand_back(shadow, <C::Owned as Output>::lend(d));
+        C::hand_back(shadow, <C as Output>::lend(d));
+    }
+    #[inline]
+    fn make_room_for_part(&self, copy: &mut C) {
+        self.make_room(copy);
     }
 }
 
@@ -548,13 +569,22 @@ macro_rules! copyable_slices {
         }
     )*};
 }
-copyable_slices!([T], Vec<T> {
+copyable_slices!([T] {
     fn room(&self) -> usize {
-        size_of_val(&self[..]) + T::room_all(self)
+        size_of_val(self) + T::room_all(self)
+    }
+}, Vec<T> {
+    fn room(&self) -> usize {
+        self.capacity() * size_of::<T>() + T::room_all(self)
+    }
+    fn make_room(&self, copy: &mut Vec<T>) {
+        copy.reserve_exact(self.capacity() - self.len());
+        T::make_room_all(self, copy);
     }
     fn duplicate(&self) -> Vec<T> {
         let mut copy = Vec::with_capacity(self.capacity());
         copy.extend_from_slice(self);
+        T::make_room_all(self, &mut copy);
         copy
     }
     fn keep_part(parts: &mut Option<Vec<T>>, part: &mut dyn Any) -> bool
@@ -572,20 +602,18 @@ copyable_slices!([T], Vec<T> {
 });
 
 macro_rules! copyable_arrays {
-    ($($t:ty $({ $($room:tt)* })?),*) => {$(
+    ($($t:ty),*) => {$(
         impl<T: Element, D: Dimension + Copy + 'static> Copyable for $t {
             fn hand_back(shadow: Self::Shadow<'_>, d: &Array<T, D>) {
                 ndarray::Zip::from(shadow).and(d).for_each(|cell, d| cell.accumulate(*d));
             }
-            $($($room)*)?
+            fn room(&self) -> usize {
+                self.len() * size_of::<T>()
+            }
         }
     )*};
 }
-copyable_arrays!(ArrayRef<T, D>, Array<T, D> {
-    fn room(&self) -> usize {
-        self.len() * size_of::<T>()
-    }
-});
+copyable_arrays!(ArrayRef<T, D>, Array<T, D>);
 
 impl<T: Plain> Copyable for T {
     fn hand_back(shadow: &<T::Tangent as Element>::Cells, d: T::Tangent) {

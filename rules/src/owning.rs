@@ -6,6 +6,7 @@
 
 use std::any::Any;
 use std::borrow::Borrow;
+use std::mem::needs_drop;
 
 use crate::function::{Args, Cotangent, Gradients, Shadows};
 use crate::mutation::{Copyable, to_owned};
@@ -16,8 +17,8 @@ use crate::state::State;
 /// The rule of [`to_owned`].
 pub struct Owning<C: Copyable + ?Sized> {
     spares: Stock<C::Owned>,
-    /// How many copies no argument has come back for.
-    lent: usize,
+    /// What copies need that no argument has come back for.
+    lent: Vec<usize>,
     /// What copies need that wait for their pullbacks.
     pending: Vec<usize>,
     /// Elements of the next argument that comes back.
@@ -32,13 +33,20 @@ impl<C: Copyable + ?Sized> Owning<C> {
     /// Without memory.
     pub(crate) const fn new() -> Self {
         let spares = Stock::new();
-        Owning { spares, lent: 0, pending: Vec::new(), parts: None, models: Stock::new(), gone: false }
+        Owning {
+            spares,
+            lent: Vec::new(),
+            pending: Vec::new(),
+            parts: None,
+            models: Stock::new(),
+            gone: false,
+        }
     }
 }
 
 impl<C: Copyable<Owned: Send> + ?Sized> State for Owning<C> {
     fn reset(&mut self) {
-        self.lent = 0;
+        self.lent.clear();
         self.parts = None;
         for size in self.pending.drain(..) {
             if let Some(model) = self.models.like(size) {
@@ -53,7 +61,8 @@ impl<C: Copyable<Owned: Send> + ?Sized> State for Owning<C> {
         0
     }
     fn memory(&self) -> usize {
-        self.spares.memory() + self.models.memory() + self.pending.capacity() * size_of::<usize>()
+        let needs = self.pending.capacity() + self.lent.capacity();
+        self.spares.memory() + self.models.memory() + needs * size_of::<usize>()
     }
 }
 
@@ -64,7 +73,11 @@ impl<C: Copyable<Owned: Send> + ?Sized + 'static> Rule for Owning<C> {
 
     #[inline]
     fn forward(&mut self, (x,): Args<'_, to_owned<C>>) -> (C::Owned, ()) {
-        if self.pending.is_empty() && self.lent > 0 && !self.gone {
+        if !needs_drop::<C::Owned>() {
+            return (x.to_owned(), ());
+        }
+        if self.pending.is_empty() && !self.lent.is_empty() {
+            self.lent.clear();
             (self.gone, self.models) = (true, Stock::new());
         }
         // Sizes may take turns, and memory goes where it is not seen again: of each size there has to be enough.
@@ -72,17 +85,19 @@ impl<C: Copyable<Owned: Send> + ?Sized + 'static> Rule for Owning<C> {
         let room = x.room();
         let copy = match self.spares.take(room, enough) {
             Some(mut spare) => {
-                x.clone_into(&mut spare);
+                x.copy_into(&mut spare);
                 spare
             }
             None => {
                 if !self.gone && self.models.is_missing(room) {
                     self.models.give(room, x.duplicate());
                 }
-                x.to_owned()
+                x.duplicate()
             }
         };
-        self.lent += 1;
+        if room > 0 {
+            self.lent.push(room);
+        }
         self.pending.push(room);
         (copy, ())
     }
@@ -103,19 +118,25 @@ impl<C: Copyable<Owned: Send> + ?Sized + 'static> Rule for Owning<C> {
     }
 
     fn reclaim_argument(&mut self, _parameter: usize, argument: &mut dyn Any) -> bool {
+        let waits = !self.lent.is_empty();
+        if !waits || argument.is::<()>() || C::keep_part(&mut self.parts, argument) {
+            return waits;
+        }
+        let Some(place) = argument.downcast_mut::<Option<C::Owned>>() else { return false };
         // An empty one has been left behind where another was moved out of an enclosing block.
-        if self.lent == 0 || C::keep_part(&mut self.parts, argument) {
-            return self.lent > 0;
-        }
-        let argument = argument.downcast_mut::<Option<C::Owned>>();
-        let owning = argument.and_then(|argument| argument.take_if(|argument| C::Owned::size(argument) > 0));
-        let Some(mut argument) = owning else { return false };
+        let Some(argument) = place.as_mut().filter(|argument| C::Owned::size(argument) > 0) else {
+            return false;
+        };
         if let Some(parts) = &mut self.parts {
-            C::put_parts(&mut argument, parts);
+            C::put_parts(argument, parts);
         }
-        self.lent -= 1;
-        let room = Borrow::<C>::borrow(&argument).room();
-        self.spares.give(room, argument);
+        // Of another size it is none of those that were lent, and does not serve the copies of these.
+        let room = Borrow::<C>::borrow(argument).room();
+        let Some(behind) = self.lent.iter().rev().take(RECENT).position(|need| *need == room) else {
+            return false;
+        };
+        self.lent.remove(self.lent.len() - 1 - behind);
+        self.spares.give(room, place.take().expect("just seen"));
         true
     }
 }
@@ -197,6 +218,15 @@ impl<T: Output> Stock<T> {
         let spares: usize = self.shelves.iter().flatten().map(|(_, spare)| T::size(spare)).sum();
         let places: usize = self.shelves.iter().map(Vec::capacity).sum();
         self.shelves.capacity() * size_of::<Vec<(usize, T)>>() + places * size_of::<(usize, T)>() + spares
+    }
+}
+
+/// Takes an argument that is of no more use apart, for the rules that parts of it were lent to, if these wait for them.
+#[inline]
+pub fn reclaim_parts<T: 'static>(argument: &mut dyn Any, waits: bool, reclaim: impl FnOnce(T)) -> bool {
+    match argument.downcast_mut::<Option<T>>() {
+        Some(argument) => argument.take_if(|_| waits).map(reclaim).is_some(),
+        None => waits && argument.is::<()>(),
     }
 }
 

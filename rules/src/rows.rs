@@ -113,7 +113,7 @@ impl<T: Value<Tangent: Element>> Item for T {
 }
 
 macro_rules! slice {
-    ($t:ty) => {
+    ($t:ty $({ $($more:tt)* })?) => {
         impl<T: Item> Differentiable for $t {
             type Shadow<'a> = T::Shadows<'a>;
             type Gradient = T::Gradients;
@@ -162,11 +162,20 @@ macro_rules! slice {
             fn copy_gradient(gradient: &mut T::Gradients, other: T::Views<'_>) {
                 T::copy_all(gradient, other);
             }
+            $($($more)*)?
         }
     };
 }
 slice!([T]);
-slice!(Vec<T>);
+slice!(Vec<T> {
+    #[inline]
+    fn exchange_contents(&mut self, other: &mut Vec<T>) {
+        match self.capacity() != other.capacity() && self.len() == other.len() {
+            true => self.swap_with_slice(other),
+            false => std::mem::swap(self, other),
+        }
+    }
+});
 
 /// The gradients of a slice of containers: `Vec<Vec<f64>>`, `Vec<Array2<f64>>`. It derefs to the slice of their gradients.
 pub struct Rows<T: Differentiable> {

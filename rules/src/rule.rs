@@ -82,7 +82,7 @@ pub trait Rule: State {
 
     /// Takes an argument that the function owns and its rule has been lent, after the matching pullback, once nobody reads it any more: its
     /// memory may serve a later forward in which the function moves that argument, or changes it. `argument` is an `Option` of it; tells whether
-    /// it has been taken out. A caller need not do this.
+    /// it has been taken out. In its place `()` asks whether the rule waits for one. A caller need not do this.
     #[doc(hidden)]
     #[inline(always)]
     fn reclaim_argument(&mut self, parameter: usize, argument: &mut dyn Any) -> bool {

@@ -56,7 +56,15 @@ pub trait Differentiable {
     fn view(gradient: &Self::Gradient) -> Self::View<'_>;
     /// How many bytes of the heap `gradient` owns.
     fn gradient_size(gradient: &Self::Gradient) -> usize;
-    /// How many bytes of the heap a gradient needs to take the shape of `self`, if that is one piece of memory.
+    /// Exchanges two values, each of which keeps its memory where that is possible.
+    #[inline]
+    fn exchange_contents(&mut self, other: &mut Self)
+    where
+        Self: Sized,
+    {
+        std::mem::swap(self, other);
+    }
+    /// How many bytes of the heap a gradient needs to take the shape of `self`, if these are flat arrays.
     #[inline]
     fn gradient_need(&self) -> Option<usize> {
         None
@@ -408,6 +416,10 @@ impl<T: Value<Tangent: Element>> Differentiable for T {
     #[inline]
     fn gradient_size(_gradient: &T::Tangent) -> usize {
         0
+    }
+    #[inline]
+    fn gradient_need(&self) -> Option<usize> {
+        Some(0)
     }
     #[inline]
     fn seed(gradient: &mut T::Tangent, seed: T::Tangent) {

@@ -91,6 +91,7 @@ mod sinking;
 mod sorting;
 mod stacked;
 mod structs;
+mod structs_by_value;
 mod sweeps;
 mod taken;
 mod tangent;

@@ -85,6 +85,13 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
         &|Field { member, ty, .. }| quote!(+ <#ty as __pb::Differentiable>::gradient_size(&_gradient.#member)),
         &none,
     );
+    let need = each(
+        &|f @ Field { ty, .. }| {
+            let value = f.value();
+            quote!(+ <#ty as __pb::Differentiable>::gradient_need(#value)?)
+        },
+        &none,
+    );
     let exchange = exchange(item, &own, list);
     let declared = quote!(#parameters);
     let doc = format!("The gradient with respect to a [`{name}`].");
@@ -135,6 +142,9 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
                 }
                 fn gradient_size(_gradient: &Self::Gradient) -> usize {
                     0 #size
+                }
+                fn gradient_need(&self) -> ::core::option::Option<usize> {
+                    ::core::option::Option::Some(0 #need)
                 }
                 fn seed(gradient: &mut Self::Gradient, seed: Self::View<'_>) {
                     #seed

@@ -128,6 +128,12 @@ fn copied(item: &Item, fields: &[Field], own: &Generics) -> TokenStream {
                     <Self as __pb::mutation::Copyable>::hand_back(*shadow, d);
                 }
             }
+            fn room_all(items: &[Self]) -> usize {
+                items.iter().map(__pb::mutation::Copyable::room).sum()
+            }
+            fn make_room_all(items: &[Self], copies: &mut [Self]) {
+                items.iter().zip(copies).for_each(|(item, copy)| __pb::mutation::Copyable::make_room(item, copy));
+            }
         }
         #[automatically_derived]
         impl #parameters __pb::mutation::Copyable for #name #arguments #clause {
@@ -136,6 +142,12 @@ fn copied(item: &Item, fields: &[Field], own: &Generics) -> TokenStream {
             }
             fn room(&self) -> usize {
                 <Self as __pb::Output>::size(self)
+            }
+            fn make_room(&self, _copy: &mut Self) {
+                #(<#types as __pb::mutation::CopyPart>::make_room_for_part(&self.#members, &mut _copy.#members);)*
+            }
+            fn copy_into(&self, copy: &mut Self) {
+                <Self as __pb::Output>::copy_to(self, copy);
             }
         }
     }

@@ -40,7 +40,7 @@ pub(crate) fn companion(signature: &Signature, function: &syn::ItemFn) -> syn::R
             typed.attrs.push(syn::parse_quote!(#[constant]));
         }
     }
-    let mut dual = Signature::parse(&signature.vis, &mut attributes, &mut errors);
+    let mut dual = Signature::parse(&signature.vis, &mut attributes, signature.owners.clone(), &mut errors);
     // No value is a mere component.
     dual.generics.scalars.clear();
     let (mut program, items) = analysed(&dual, &body, &mut errors)?;

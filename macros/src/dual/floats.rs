@@ -30,6 +30,7 @@ impl Signature {
             output: plain(&self.output),
             dual: self.dual,
             selecting: self.selecting.clone(),
+            owners: self.owners.clone(),
         };
         let name = &self.name;
         let ty = if self.generics.is_empty() { quote!(#name) } else { self.at(&f64) };

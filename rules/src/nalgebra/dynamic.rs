@@ -182,6 +182,12 @@ where
     fn hand_back(shadow: EntryCells<'_, T>, d: &Self) {
         shadow.cells.iter().zip(d.as_slice()).for_each(|(cell, d)| cell.accumulate(*d));
     }
+    fn room(&self) -> usize {
+        size_of_val(self.as_slice())
+    }
+    fn copy_into(&self, copy: &mut Self) {
+        Output::copy_to(self, copy);
+    }
 }
 
 impl<T: Entry, R: Dim, C: Dim> Fill for Heap<T, R, C>
