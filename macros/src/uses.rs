@@ -8,7 +8,7 @@ use syn::{Expr as Syn, Ident, Pat, Stmt, parse_quote};
 use crate::iterators::SOURCES;
 use crate::kind::{changes_receiver, inert_method};
 use crate::parse::{Binding, Parser};
-use crate::program::Origin;
+use crate::program::*;
 use crate::rename::bound;
 
 impl Parser<'_> {
@@ -57,8 +57,7 @@ impl Parser<'_> {
             return None;
         }
         if !looked_at {
-            let owns = self.types.get(&id).is_some_and(|ty| self.program.owners.own(ty));
-            if !owns || !uses.is_vector_or_moved() {
+            if !self.is_owner(id) || !uses.is_vector_or_moved() {
                 return None;
             }
             return match uses.of_vectors > 0 && self.make_mutable(id) {
@@ -75,6 +74,21 @@ impl Parser<'_> {
                 (!sees.found && self.make_mutable(id)).then(|| parse_quote!(let #name = &mut #field;))
             }
         }
+    }
+}
+
+impl Parser<'_> {
+    /// The local is a struct that owns memory, as its type tells, or what it is bound to.
+    fn is_owner(&self, id: VarId) -> bool {
+        let statements = &self.program.blocks[self.program.variables[id].block].statements;
+        let made = |s: &Statement| match &s.kind {
+            StatementKind::Let(Let { variables, init: Some(init), .. }) => {
+                variables.contains(&Some(id)) && self.program.owns(*init)
+            }
+            _ => false,
+        };
+        let told = self.types.get(&id).is_some_and(|ty| self.program.owners.own(ty));
+        told || statements.iter().any(made)
     }
 }
 

@@ -12,7 +12,9 @@ use crate::output::{Output, output_of_value};
     label = "not a number, nor an array or tuple of numbers",
     note = "by value: f32, f64, integers, bool, arrays `[T; N]` and tuples of these, and structs of these with `#[derive(Differentiable)]`",
     note = "a struct with a field that holds arrays, such as a `Vec`, is itself `#[pullback(by_reference)]`",
-    note = "take a reference instead, or mark the parameter `#[constant]`"
+    note = "a struct that owns memory is taken by value as `#[pullback(by_reference)] s: State`, where nothing else in the function \
+            tells, and a variable that is one has its type, `let s: State = f(x);`, before it is handed on",
+    note = "take a reference otherwise, or mark the parameter `#[constant]`"
 )]
 pub trait Value:
     for<'a> Output<Cotangent<'a> = <Self as Value>::Tangent, Gradient = <Self as Value>::Tangent>
@@ -28,6 +30,11 @@ pub trait Value:
 }
 
 /// The gradient with respect to a [`Value`]: a vector space.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the gradient of a number, nor of a struct of numbers",
+    label = "something here is taken for one, and owns memory",
+    note = "bind it with its type before: `let x: Vec<f64> = f(&s.x); s.x = x;`"
+)]
 pub trait Tangent: Copy + Send + 'static {
     /// The neutral element of addition.
     fn zero() -> Self;
@@ -46,6 +53,7 @@ impl<T: Scalar> Value for T {
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: Scalar> Tangent for T {
     #[inline(always)]
     fn zero() -> Self {

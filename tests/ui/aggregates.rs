@@ -12,15 +12,20 @@ enum Either {
 }
 
 #[differentiable]
+fn made(x: &[f64]) -> State {
+    State { x: x.to_vec(), p: vec![x[0]] }
+}
+
+#[differentiable]
 fn field_replaced(x: &[f64]) -> f64 {
     let mut s = State { x: x.to_vec(), p: vec![1.0] };
-    s.x = vec![x[0] * x[0]];
+    s.x = made(x).p;
     s.x[0] * s.p[0]
 }
 
 #[differentiable]
 fn field_moved_out(x: &[f64]) -> f64 {
-    let s = State { x: x.to_vec(), p: vec![x[0]] };
+    let s = made(x);
     let mut p = s.p;
     p.push(x[0]);
     let q = p;
@@ -29,9 +34,9 @@ fn field_moved_out(x: &[f64]) -> f64 {
 
 #[differentiable]
 fn rest_of_another(x: &[f64]) -> f64 {
-    let s = State { x: x.to_vec(), p: vec![x[0]] };
-    let t = State { x: vec![x[0]], ..s };
-    t.x[0] * t.p[0]
+    let p = 0.5;
+    let t = State { x: vec![x[0]], ..made(x) };
+    t.x[0] * t.p[0] * p
 }
 
 #[differentiable]
