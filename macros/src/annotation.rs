@@ -79,6 +79,15 @@ pub(crate) fn take_mark(stmt: &mut Stmt) -> bool {
     attributes.iter().position(mark).map(|i| attributes.remove(i)).is_some()
 }
 
+/// Takes `#[pullback(by_reference)]` off `let s: State = …;`, and returns the type, which is said to own memory.
+pub(crate) fn take_owner(local: &mut syn::Local) -> Option<syn::Type> {
+    let syn::Pat::Type(typed) = &local.pat else { return None };
+    let says = |a: &Attribute| is_ours(a) && a.parse_args::<Ident>().is_ok_and(|word| word == "by_reference");
+    let i = local.attrs.iter().position(says)?;
+    local.attrs.remove(i);
+    Some((*typed.ty).clone())
+}
+
 /// Puts it there.
 pub(crate) fn mark(stmt: &mut Stmt) {
     if let Some(attributes) = attributes(stmt) {
@@ -138,10 +147,11 @@ pub(crate) fn report(body: &syn::Block, errors: &mut Errors) {
     impl<'ast> syn::visit::Visit<'ast> for Visitor<'_> {
         fn visit_stmt(&mut self, stmt: &'ast Stmt) {
             let mut rest = stmt.clone();
-            match take_mark(&mut rest) {
-                true => syn::visit::visit_stmt(self, &rest),
-                false => syn::visit::visit_stmt(self, stmt),
+            take_mark(&mut rest);
+            if let Stmt::Local(local) = &mut rest {
+                take_owner(local);
             }
+            syn::visit::visit_stmt(&mut Visitor(self.0), &rest);
         }
         fn visit_expr(&mut self, expr: &'ast Expr) {
             match expr {

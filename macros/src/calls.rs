@@ -5,6 +5,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Ident, PathArguments};
 
+use crate::forward::assignment;
 use crate::program::*;
 
 /// What a call names.
@@ -24,6 +25,33 @@ pub(crate) enum Callee {
     Parameter(VarId, Ident),
     /// A method of the first argument, with its generic arguments.
     Method(Ident, Option<syn::AngleBracketedGenericArguments>),
+    /// An operator of what may own memory, with a name for it.
+    Operator(Operator, Ident),
+}
+
+/// An operator as a function.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operator {
+    /// `-a`
+    Negation,
+    /// `a + b`
+    Between(Op),
+    /// `a += b`
+    Onto(Op),
+}
+
+impl Operator {
+    /// The operator as a type.
+    fn marker(self) -> TokenStream {
+        match self {
+            Operator::Negation => quote!(__pb::operator::Neg),
+            Operator::Between(op) => op.marker(),
+            Operator::Onto(op) => {
+                let marker = op.marker();
+                quote!(__pb::operator::Onto<#marker>)
+            }
+        }
+    }
 }
 
 /// The function that is being differentiated, as seen by itself.
@@ -68,7 +96,10 @@ impl Callee {
         match self {
             Callee::Function(path) | Callee::OnDuals(path) | Callee::Itself(path) => last(path),
             Callee::Associated(path) => last(&path.path),
-            Callee::Gradient(_, name) | Callee::Parameter(_, name) | Callee::Method(name, _) => name,
+            Callee::Gradient(_, name)
+            | Callee::Parameter(_, name)
+            | Callee::Method(name, _)
+            | Callee::Operator(_, name) => name,
         }
     }
 
@@ -84,6 +115,15 @@ impl Callee {
             }
             Callee::Associated(path) => quote!(#path(#(#args),*)),
             Callee::Parameter(_, name) => quote!(#name(#(#args),*)),
+            Callee::Operator(Operator::Between(op), _) => {
+                let (left, right) = (&args[0], &args[1]);
+                quote!((#left #op #right))
+            }
+            Callee::Operator(Operator::Onto(op), _) => {
+                let (left, right, op) = (&args[0], &args[1], assignment(Some(*op)));
+                quote!({ *#left #op #right; })
+            }
+            Callee::Operator(Operator::Negation, _) => quote!((-#(#args)*)),
             Callee::Method(name, generics) => {
                 let (receiver, args) = args.split_first().expect("a method has a receiver");
                 let turbofish = generics.as_ref().map(|g| quote!(#g));
@@ -105,6 +145,12 @@ impl Callee {
                 quote!(#path::args_on_duals::<#of_numbers>(#(#args),*))
             }
             Callee::Parameter(..) => quote!((#(#args,)*)),
+            Callee::Operator(operator, _) => {
+                let marker = operator.marker();
+                let right = args.get(1).cloned().unwrap_or_else(|| quote!(()));
+                let left = &args[0];
+                quote!(__pb::operator_call::<#marker, _, _, _>(#left, #right))
+            }
             Callee::Associated(path) => {
                 let mut path = path.clone();
                 let last = path.path.segments.last_mut().expect("a path has a segment");
@@ -117,7 +163,7 @@ impl Callee {
 
     /// The function's type is told by the arguments.
     fn by_type(&self) -> bool {
-        matches!(self, Callee::Associated(_) | Callee::Method(..))
+        matches!(self, Callee::Associated(_) | Callee::Method(..) | Callee::Operator(..))
     }
 
     /// The forward of `rule`.
@@ -293,7 +339,11 @@ impl Program {
     pub(crate) fn calls_itself(&self, callee: &Callee, args: &[ExprId]) -> bool {
         let own = |name: &Ident| self.own.as_ref().is_some_and(|own| own.method.as_ref() == Some(name));
         match callee {
-            Callee::Function(_) | Callee::OnDuals(_) | Callee::Gradient(..) | Callee::Parameter(..) => false,
+            Callee::Function(_)
+            | Callee::OnDuals(_)
+            | Callee::Gradient(..)
+            | Callee::Parameter(..)
+            | Callee::Operator(..) => false,
             Callee::Itself(path) => path.segments.iter().all(|s| matches!(s.arguments, PathArguments::None)),
             Callee::Associated(path) => {
                 own(last(&path.path)) && path.qself.is_none() && path.path.segments[0].ident == "Self"

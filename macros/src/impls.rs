@@ -60,9 +60,9 @@ pub(crate) fn plain(mut block: ItemImpl) -> ItemImpl {
 pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     if let Some((path, _)) = &block.trait_ {
-        return match (overloads::operator(path), folds::operator(path)) {
-            (Some(_), _) => overloads::expand(block),
-            (_, Some(operator)) => folds::expand(&block, &operator),
+        return match folds::operator(path) {
+            _ if overloads::is_operator(&block) => overloads::expand(block),
+            Some(operator) => folds::expand(&block, &operator),
             _ if conversions::converts(path) => conversions::expand(&block),
             _ if projections::index(&block).is_some() => projections::expand_index(&block),
             _ => traits::expand_impl(block),

@@ -67,6 +67,7 @@ mod methods;
 mod moves;
 mod mutation;
 mod normal;
+mod operands;
 mod operators;
 mod options;
 mod order;

@@ -8,6 +8,7 @@
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, Ident, Member, Stmt, parse_quote};
 
+use crate::annotation::take_owner;
 use crate::ownership::Owners;
 use crate::program::Program;
 use crate::returned::constructs;
@@ -120,6 +121,7 @@ impl VisitMut for Literals<'_> {
             let done = self.updates_itself(&mut stmt);
             match &mut stmt {
                 Stmt::Local(local) => {
+                    take_owner(local);
                     if let Some(init) = local.init.as_mut().filter(|init| init.diverge.is_none()) {
                         self.root(&mut init.expr);
                     }

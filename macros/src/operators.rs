@@ -14,7 +14,7 @@ use crate::reverse::Reverse;
 
 impl Op {
     /// The operator as a type.
-    fn marker(self) -> TokenStream {
+    pub(crate) fn marker(self) -> TokenStream {
         match self {
             Op::Add => quote!(__pb::operator::Add),
             Op::Sub => quote!(__pb::operator::Sub),

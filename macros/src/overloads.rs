@@ -8,23 +8,49 @@ use syn::{FnArg, Ident, ImplItem, ItemImpl, Path, PathArguments, Type};
 use crate::annotation::Strip;
 use crate::differentiable::{allowed, derive, imports};
 use crate::errors::Errors;
-use crate::impls::named;
+use crate::impls::{named, without_lifetimes};
 use crate::ownership::Owners;
-use crate::signature::{self, Passing, Signature};
+use crate::signature::{self, Parameter, Passing, Signature};
 
 const OPERATORS: &[&str] = &["Add", "Sub", "Mul", "Div", "Rem", "Neg"];
 
 /// The operator whose trait `path` names.
-pub(crate) fn operator(path: &Path) -> Option<&Ident> {
+fn operator(path: &Path) -> Option<&Ident> {
     let name = &path.segments.last()?.ident;
-    OPERATORS.iter().any(|operator| name == operator).then_some(name)
+    OPERATORS
+        .iter()
+        .any(|operator| name == operator || is_onto(name) && name.to_string().starts_with(operator))
+        .then_some(name)
+}
+
+/// `AddAssign` and the like.
+fn is_onto(name: &Ident) -> bool {
+    name.to_string().strip_suffix("Assign").is_some_and(|of| OPERATORS[..5].contains(&of))
+}
+
+/// The `impl` is that of an operator. `a += b` is `a = a + b` of plain data, so that `AddAssign` is one of what owns memory: the operand is
+/// a reference, or is told to be such.
+pub(crate) fn is_operator(block: &ItemImpl) -> bool {
+    let Some(name) = block.trait_.as_ref().and_then(|(path, _)| operator(path)) else { return false };
+    let right = block.items.iter().find_map(|item| match item {
+        ImplItem::Fn(method) => match method.sig.inputs.get(1) {
+            Some(FnArg::Typed(typed)) => Some(&*typed.ty),
+            _ => None,
+        },
+        _ => None,
+    });
+    let owners = Owners::of_impl(block);
+    !is_onto(name)
+        || owners.own(&block.self_ty)
+        || right.is_some_and(|ty| matches!(ty, Type::Reference(_)) || owners.own(ty))
 }
 
 pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     let (path, _) = block.trait_.as_ref().expect("the `impl` of a trait");
     let operator = operator(path).expect("of an operator").clone();
-    let owner = &*block.self_ty;
+    let this = &signature::at("'_", &block.self_ty);
+    let onto = is_onto(&operator);
     let output = block.items.iter().find_map(|item| match item {
         ImplItem::Type(ty) if ty.ident == "Output" => Some(&ty.ty),
         _ => None,
@@ -33,7 +59,7 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
         ImplItem::Fn(method) => Some(method),
         _ => None,
     });
-    let (Some(output), Some(method)) = (output, method) else {
+    let (Some(method), true) = (method, output.is_some() || onto) else {
         // The compiler says what is missing.
         return Ok(quote!(#block));
     };
@@ -45,31 +71,38 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
         }
     }
     let (mut sig, mut body) = named(&method.sig, &method.block);
-    let mut resolve = Resolve { owner, output: Some(output) };
+    let mut resolve = Resolve { owner: this, output };
     resolve.visit_signature_mut(&mut sig);
     resolve.visit_block_mut(&mut body);
+    // To the rule a reference is a parameter of this kind.
+    let owner = match this {
+        Type::Reference(reference) => {
+            if let Some(FnArg::Receiver(receiver)) = sig.inputs.first_mut() {
+                let span = receiver.self_token.span;
+                *receiver = syn::parse_quote_spanned!(span=> &self);
+            }
+            &*reference.elem
+        }
+        ty => ty,
+    };
     let vis = syn::Visibility::Inherited;
-    let mut signature = Signature::parse_in(
-        &vis,
-        &mut sig,
-        &block.generics,
-        (Some(owner), Owners::of_impl(&block)),
-        &mut errors,
-    );
+    let generics = without_lifetimes(&block.generics);
+    let owners = Owners::of_impl(&block);
+    for input in &mut sig.inputs {
+        if let FnArg::Typed(typed) = input {
+            *typed.ty = signature::at("'_", &typed.ty);
+        }
+    }
+    let mut signature = Signature::parse_in(&vis, &mut sig, &generics, (Some(owner), owners), &mut errors);
     signature.name = format_ident!("{}_{}", signature::type_name(owner), method.sig.ident);
+    signature.method = Some((method.sig.ident.clone(), this.clone()));
     let mut of_trait = path.clone();
     resolve.visit_path_mut(&mut of_trait);
-    signature.of_trait = Some(of_trait);
+    signature.of_trait = Some(signature::path_at("'_", &of_trait));
     signature.refuse_callables(&mut errors);
-    let by_value = signature.parameters.iter().all(|p| p.passing == Passing::Value);
-    if !by_value
-        || matches!(owner, Type::Reference(_))
-        || !matches!(sig.inputs.first(), Some(FnArg::Receiver(_)))
-    {
-        errors.push(
-            owner,
-            "an operator of references is taken to be that of the values: mark the `impl` for these alone",
-        );
+    let receives = matches!(sig.inputs.first(), Some(FnArg::Receiver(_)));
+    if !receives || signature.parameters.iter().skip(onto.into()).any(|p| p.passing == Passing::Unique) {
+        errors.push(&*block.self_ty, "an operator takes its operands by value, or by `&`, differentiably");
     }
     errors.finish()?;
     let rule = derive(&signature, &body, &mut errors)?;
@@ -80,22 +113,9 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
     let phantoms = signature.generics.types();
     let function = signature.function();
     let (allowed, imports) = (allowed(), imports());
-    let (right, right_operand) = match signature.parameters.get(1) {
-        Some(parameter) => {
-            let ty = &parameter.ty;
-            (quote!(#ty), quote!(r.get()))
-        }
-        None => (quote!(()), quote!()),
-    };
-    let gradients = match signature.parameters.len() {
-        1 => quote!((gradients.0, ())),
-        _ => quote!(gradients),
-    };
-    let right_tangent = match signature.parameters.get(1) {
-        Some(parameter) if parameter.constant => quote!(()),
-        _ => quote!(<#right as __pb::Value>::Tangent),
-    };
-    let by_reference = by_reference(&signature, &operator, &right, &right_tangent);
+    let by_value = signature.parameters.iter().all(|p| p.passing == Passing::Value);
+    let of_values = by_value.then(|| of_values(&signature, owner, &operator));
+    let calls = calls(&signature, &operator);
     let doc = format!("The rule of `{operator}` of this type.");
     Ok(quote! {
         // Indices are what the language offers for now.
@@ -119,25 +139,89 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
                 }
             }
 
-            impl #declared __pb::OperatorRule<__pb::operator::#operator, #right> for #owner #clause {
-                type Output = #output;
-                type Left = <#owner as __pb::Value>::Tangent;
-                type Right = #right_tangent;
+            #of_values
 
-                #[inline]
-                fn both(
-                    l: impl __pb::Source<Operand = Self>,
-                    r: impl __pb::Source<Operand = #right>,
-                    d: <#output as __pb::Value>::Tangent,
-                ) -> (Self::Left, Self::Right) {
-                    let gradients = __pb::pull_at_once::<#ty>((l.get(), #right_operand), d);
-                    #gradients
-                }
-            }
-
-            #by_reference
+            #calls
         };
     })
+}
+
+/// The rule of an operator of plain data, within expressions.
+fn of_values(signature: &Signature, owner: &Type, operator: &Ident) -> TokenStream {
+    let (ty, (declared, _, clause), output) = (signature.ty(), signature.generics.split(), &signature.output);
+    let (right, right_operand) = match signature.parameters.get(1) {
+        Some(parameter) => {
+            let ty = &parameter.ty;
+            (quote!(#ty), quote!(r.get()))
+        }
+        None => (quote!(()), quote!()),
+    };
+    let gradients = match signature.parameters.len() {
+        1 => quote!((gradients.0, ())),
+        _ => quote!(gradients),
+    };
+    let right_tangent = match signature.parameters.get(1) {
+        Some(parameter) if parameter.constant => quote!(()),
+        _ => quote!(<#right as __pb::Value>::Tangent),
+    };
+    let by_reference = by_reference(signature, operator, &right, &right_tangent);
+    quote! {
+        impl #declared __pb::OperatorRule<__pb::operator::#operator, #right> for #owner #clause {
+            type Output = #output;
+            type Left = <#owner as __pb::Value>::Tangent;
+            type Right = #right_tangent;
+
+            #[inline]
+            fn both(
+                l: impl __pb::Source<Operand = Self>,
+                r: impl __pb::Source<Operand = #right>,
+                d: <#output as __pb::Value>::Tangent,
+            ) -> (Self::Left, Self::Right) {
+                let gradients = __pb::pull_at_once::<#ty>((l.get(), #right_operand), d);
+                #gradients
+            }
+        }
+
+        #by_reference
+    }
+}
+
+/// The operator as a call: of references, and of plain data by value as well.
+fn calls(signature: &Signature, operator: &Ident) -> TokenStream {
+    let marker = match operator.to_string().strip_suffix("Assign") {
+        Some(of) => {
+            let of = Ident::new(of, operator.span());
+            quote!(__pb::operator::Onto<__pb::operator::#of>)
+        }
+        None => quote!(__pb::operator::#operator),
+    };
+    let (ty, (_, _, clause)) = (signature.ty(), signature.generics.split());
+    let mut generics = signature.generics.declaration().0.clone();
+    generics.params.insert(0, syn::parse_quote!('a));
+    let (declared, _, _) = generics.split_for_impl();
+    // How it is passed, and what the rule gets.
+    let forms = |name: TokenStream, parameter: Option<&Parameter>| match parameter {
+        Some(Parameter { passing: Passing::Value, ty, .. }) => {
+            vec![(quote!(#ty), quote!(#name,)), (quote!(&'a #ty), quote!(*#name,))]
+        }
+        Some(Parameter { passing: Passing::Shared, ty, .. }) => vec![(quote!(&'a #ty), quote!(#name,))],
+        Some(Parameter { passing: Passing::Unique, ty, .. }) => vec![(quote!(&'a mut #ty), quote!(#name,))],
+        None => vec![(quote!(()), quote!())],
+    };
+    let lefts = forms(quote!(self), signature.parameters.first());
+    let rights = forms(quote!(right), signature.parameters.get(1));
+    let each = lefts.iter().flat_map(|left| rights.iter().map(move |right| (left, right)));
+    each.map(|((left, l), (right, r))| {
+        quote! {
+            impl #declared __pb::OperatorCall<'a, #marker, #right, #ty> for #left #clause {
+                #[inline(always)]
+                fn args(self, right: #right) -> __pb::Args<'a, #ty> {
+                    (#l #r)
+                }
+            }
+        }
+    })
+    .collect()
 }
 
 /// The same operator of references, which may be kept as values.

@@ -330,17 +330,17 @@ impl Program {
         loop {
             let mut given = Vec::new();
             for expr in &self.exprs {
-                let (ExprKind::Call { args, .. } | ExprKind::Method { args, .. }) = &expr.kind else {
-                    continue;
+                let (args, operator) = match &expr.kind {
+                    ExprKind::Call { function, args } => (args, matches!(function, Callee::Operator(..))),
+                    ExprKind::Method { args, .. } => (args, false),
+                    _ => continue,
                 };
                 for &arg in args {
                     let ExprKind::Read(place) = &self.exprs[arg].kind else { continue };
                     let variable = &self.variables[place.base];
                     let whole = place.projections.is_empty() && variable.origin == Origin::Local;
-                    let unknown = whole && variable.kind == Kind::Unknown;
-                    if unknown
-                        && (variable.heap || self.may_own(place.base) || self.comes_of_owner(place.base))
-                    {
+                    let may_own = |id: VarId| variable.heap || self.may_own(id) || self.comes_of_owner(id);
+                    if whole && variable.kind == Kind::Unknown && (operator || may_own(place.base)) {
                         given.push((arg, place.clone()));
                     }
                 }
@@ -363,12 +363,17 @@ impl Program {
     fn bind_given(&mut self) -> bool {
         let found = self.exprs.iter().enumerate().find_map(|(expr, node)| {
             let ExprKind::Call { function, args } = &node.kind else { return None };
-            let call = |arg: &ExprId| matches!(self.exprs[*arg].kind, ExprKind::Call { .. });
-            let i = args.iter().position(|arg| call(arg) && self.is_of_owner(*arg))?;
+            let operator = matches!(function, Callee::Operator(..));
+            let made = |arg: &ExprId| match operator {
+                true => self.is_call(*arg),
+                false => matches!(self.exprs[*arg].kind, ExprKind::Call { .. }) && self.is_of_owner(*arg),
+            };
+            let i = args.iter().position(made)?;
             Some((expr, function.clone(), args.clone(), i))
         });
         let Some((expr, function, mut args, i)) = found else { return false };
-        let (bound, block) = self.bind_operand(expr, args[i], "argument");
+        let name = format!("argument_{}", self.variables.len());
+        let (bound, block) = self.bind_operand(expr, args[i], &name);
         args[i] = bound;
         let inner = self.blocks[block].value.expect("the value of `expr`");
         self.exprs[inner].kind = ExprKind::Call { function, args };
@@ -405,6 +410,7 @@ impl Program {
                 let owner = path.path.segments.iter().rev().nth(1);
                 owner.is_some_and(|owner| self.owners.know(&owner.ident)) || args.iter().any(is_owner)
             }
+            ExprKind::Call { function: Callee::Operator(..), .. } => true,
             ExprKind::Call { args, .. } => args.iter().any(is_owner),
             ExprKind::Method { receiver, args, .. } => is_owner(receiver) || args.iter().any(is_owner),
             _ => false,

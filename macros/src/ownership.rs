@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use syn::visit::{self, Visit};
 use syn::{Expr, FnArg, Ident, ImplItem, ItemImpl, Member, Pat, Path, ReturnType, Stmt, Type};
 
+use crate::annotation::take_owner;
 use crate::kind::{kind_of_type, names_other_type};
 use crate::mutation::owned_type;
 use crate::signature::type_name;
@@ -206,6 +207,9 @@ fn made(path: &Path) -> Option<String> {
 impl Visit<'_> for Looking {
     fn visit_local(&mut self, local: &syn::Local) {
         visit::visit_local(self, local);
+        if let Some(ty) = take_owner(&mut local.clone()) {
+            self.owners.insert(&ty);
+        }
         match (&local.pat, &local.init) {
             (Pat::Type(typed), _) => self.declare(&typed.pat, &typed.ty),
             (Pat::Ident(variable), Some(init)) => {

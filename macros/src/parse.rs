@@ -8,6 +8,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr as Syn, Ident, Stmt, UnOp, parse_quote};
 
+use crate::calls::Operator;
 use crate::closures::{Closure, ESCAPES, Refused};
 use crate::control::Landing;
 use crate::destructure::destructured;
@@ -563,6 +564,9 @@ impl<'e> Parser<'e> {
                 },
             },
             Syn::Unary(unary) => match unary.op {
+                UnOp::Neg(_) if self.operates_on_owners(&[&unary.expr]) => {
+                    self.operator_call(expr, Operator::Negation, &[&unary.expr])
+                }
                 UnOp::Neg(_) => {
                     let operand = self.operand(&unary.expr);
                     self.add(expr, ExprKind::Neg(operand))
@@ -574,6 +578,9 @@ impl<'e> Parser<'e> {
                 _ => self.inert_expr(expr),
             },
             Syn::Binary(binary) => match arithmetic(&binary.op) {
+                Some(op) if self.operates_on_owners(&[&binary.left, &binary.right]) => {
+                    self.operator_call(expr, Operator::Between(op), &[&binary.left, &binary.right])
+                }
                 Some(op) => {
                     let (left, right) = (self.operand(&binary.left), self.operand(&binary.right));
                     self.add(expr, ExprKind::Binary { op, left, right })

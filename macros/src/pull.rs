@@ -411,10 +411,21 @@ impl Reverse<'_> {
                 continue;
             };
             let given = program.given.contains(&arg);
-            if method && i == 0 || given {
+            // Whether the operand of an operator is taken by reference is for the compiler to find out, too.
+            let operand = matches!(function, Callee::Operator(..));
+            if method && i == 0 || given || operand {
                 let (text, shadow) =
                     self.receiver(place, at, unique.then_some(&after), local.get(&place.base));
-                texts.push(if given { quote!((&__pb::Given(&#text)).given()) } else { text });
+                let whole = place.projections.iter().all(|p| matches!(p, Projection::Deref));
+                let reference = whole && program.variables[place.base].by_reference();
+                texts.push(match (given, operand && reference, unique) {
+                    (true, ..) => quote!((&__pb::Given(&#text)).given()),
+                    (_, true, true) => quote!(&mut *#text),
+                    (_, true, false) => text,
+                    _ if !operand => text,
+                    (_, _, true) => quote!(&mut #text),
+                    (_, _, false) => quote!(&#text),
+                });
                 match shadow {
                     Some(shadow) => {
                         let variable = &program.variables[place.base];

@@ -666,6 +666,13 @@ pub(crate) fn at(lifetime: &str, ty: &Type) -> Type {
     ty
 }
 
+/// The same for the types in a path.
+pub(crate) fn path_at(lifetime: &str, path: &syn::Path) -> syn::Path {
+    let mut path = path.clone();
+    Lifetimes(lifetime).visit_path_mut(&mut path);
+    path
+}
+
 /// References without a lifetime last for ever.
 struct Lasting;
 
@@ -733,6 +740,7 @@ fn self_parameter(
 pub(crate) fn type_name(ty: &Type) -> Ident {
     match ty {
         Type::Path(path) => path.path.segments.last().map(|s| s.ident.clone()),
+        Type::Reference(reference) => Some(type_name(&reference.elem)),
         _ => None,
     }
     .unwrap_or_else(|| Ident::new("Type", ty.span()))

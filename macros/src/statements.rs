@@ -276,6 +276,13 @@ impl Parser<'_> {
     pub(crate) fn expr_statement(&mut self, stmt: &Stmt, expr: &Syn, semi: bool) -> Option<StatementKind> {
         match expr {
             Syn::Assign(assign) => self.assignment(expr, &assign.left, None, &assign.right),
+            Syn::Binary(binary)
+                if let Some(op) = assign_op(&binary.op)
+                    && self.changes_owner(&binary.left, &binary.right) =>
+            {
+                let call = self.operator_onto(expr, op, &binary.left, &binary.right);
+                Some(StatementKind::Expr(call, true))
+            }
             Syn::Binary(binary) if assign_op(&binary.op).is_some() => {
                 self.assignment(expr, &binary.left, assign_op(&binary.op), &binary.right)
             }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use syn::visit::{self, Visit};
 use syn::{Expr as Syn, Ident, Pat, Stmt, parse_quote};
 
+use crate::calls::Callee;
 use crate::iterators::SOURCES;
 use crate::kind::{changes_receiver, inert_method};
 use crate::parse::{Binding, Parser};
@@ -79,11 +80,15 @@ impl Parser<'_> {
 
 impl Parser<'_> {
     /// The local is a struct that owns memory, as its type tells, or what it is bound to.
-    fn is_owner(&self, id: VarId) -> bool {
+    pub(crate) fn is_owner(&self, id: VarId) -> bool {
         let statements = &self.program.blocks[self.program.variables[id].block].statements;
         let made = |s: &Statement| match &s.kind {
             StatementKind::Let(Let { variables, init: Some(init), .. }) => {
-                variables.contains(&Some(id)) && self.program.owns(*init)
+                let operator = matches!(
+                    &self.program.exprs[self.program.peel(*init)].kind,
+                    ExprKind::Call { function: Callee::Operator(..), .. }
+                );
+                variables.contains(&Some(id)) && (operator || self.program.owns(*init))
             }
             _ => false,
         };

@@ -124,6 +124,11 @@ pub fn clear_part<P: Receive>(part: &mut P) {
 }
 
 /// What the gradient of a struct consists of: tangents, and [`Constant`]s.
+#[diagnostic::on_unimplemented(
+    message = "a part of a struct is taken for a number, and its gradient is `{Self}`",
+    label = "something here moves it out of the struct, or puts it there",
+    note = "bind it with its type before, `let x: Vec<f64> = s.x;`, or `clone` it"
+)]
 pub trait Receive {
     /// What can be added to it.
     type Gradient;

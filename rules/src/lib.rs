@@ -39,6 +39,7 @@ pub mod mutation;
 #[cfg(feature = "nalgebra")]
 mod nalgebra;
 pub mod nn;
+mod operator_calls;
 mod operators;
 mod option;
 mod output;
@@ -154,6 +155,7 @@ pub mod __private {
     pub use crate::mutation;
     #[cfg(feature = "nalgebra")]
     pub use crate::nalgebra::on_heap as matrices;
+    pub use crate::operator_calls::{OperatorCall, operator_call};
     pub use crate::operators::{
         Operands, OperatorRule, OtherOperands, ScalarOperands, Source, of_number, operator, pull_both,
         pull_left, pull_right,

@@ -115,6 +115,8 @@ pub mod operator {
     pub struct Rem;
     /// `-` before its operand; the other one is `()`.
     pub struct Neg;
+    /// `+=` and the like, of the operator `O`.
+    pub struct Onto<O>(std::marker::PhantomData<O>);
 }
 
 /// The pullback of the operator `O` with `Self` on its left. `#[differentiable]` on the `impl` of an operator derives it.
@@ -265,6 +267,22 @@ impl<T: Scalar> OperatorRule<operator::Neg, ()> for T {
         (-d, ())
     }
 }
+
+macro_rules! negated_references {
+    ($($t:ty)*) => {$(
+        impl OperatorRule<operator::Neg, ()> for &$t {
+            type Output = $t;
+            type Left = $t;
+            type Right = ();
+
+            #[inline(always)]
+            fn both(_left: impl Source<Operand = Self>, _right: impl Source<Operand = ()>, d: $t) -> ($t, ()) {
+                (-d, ())
+            }
+        }
+    )*};
+}
+negated_references!(f32 f64);
 
 /// Integers, such as the fields of a struct, have no gradient.
 macro_rules! integers {

@@ -71,6 +71,7 @@ mod order;
 mod ordered;
 mod overwriting;
 mod owned;
+mod owning_operators;
 mod parameters;
 mod parts;
 mod passed_closures;
