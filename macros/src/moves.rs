@@ -33,8 +33,18 @@ impl Parser<'_> {
         Some(out)
     }
 
-    /// A vector from an enclosing block, under a name of this block.
+    /// A vector from an enclosing block, under a name of this block, or a struct of such.
     fn moved_here(&mut self, value: &Syn, out: &mut Vec<Stmt>) -> Option<Syn> {
+        if let Syn::Struct(literal) = value {
+            let (mut literal, before) = (literal.clone(), out.len());
+            for field in &mut literal.fields {
+                if let Some(moved) = self.moved_here(&field.expr, out) {
+                    field.expr = moved;
+                    field.colon_token.get_or_insert_with(Default::default);
+                }
+            }
+            return (out.len() > before).then_some(Syn::Struct(literal));
+        }
         let Syn::Path(name) = value else { return None };
         let name = name.path.get_ident()?;
         let Some(Binding::Variable(id)) = self.lookup(name) else { return None };

@@ -1,7 +1,7 @@
 //! `#[differentiable]` on the `impl` of an operator for a type of the user's.
 
 use proc_macro2::{Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::visit_mut::VisitMut;
 use syn::{FnArg, Ident, ImplItem, ItemImpl, Path, PathArguments, Type};
 
@@ -195,7 +195,7 @@ fn calls(signature: &Signature, operator: &Ident) -> TokenStream {
         }
         None => quote!(__pb::operator::#operator),
     };
-    let (ty, (_, _, clause)) = (signature.ty(), signature.generics.split());
+    let (ty, (_, _, clause), output) = (signature.ty(), signature.generics.split(), &signature.output);
     let mut generics = signature.generics.declaration().0.clone();
     generics.params.insert(0, syn::parse_quote!('a));
     let (declared, _, _) = generics.split_for_impl();
@@ -208,10 +208,36 @@ fn calls(signature: &Signature, operator: &Ident) -> TokenStream {
         Some(Parameter { passing: Passing::Unique, ty, .. }) => vec![(quote!(&'a mut #ty), quote!(#name,))],
         None => vec![(quote!(()), quote!())],
     };
+    // `a += b` of plain data is `a = a + b`.
+    let plain = |p: &Parameter| p.passing == Passing::Value && !p.constant;
+    let onto = match &signature.parameters[..] {
+        [left, right]
+            if plain(left)
+                && plain(right)
+                && quote!(#output).to_string() == left.ty.to_token_stream().to_string() =>
+        {
+            let (l, r) = (&left.ty, &right.ty);
+            let args = |form: TokenStream, value: TokenStream| {
+                let function = quote!(__pb::OntoValue<#marker, #l, #r>);
+                quote! {
+                    impl #declared __pb::OperatorCall<'a, __pb::operator::Onto<#marker>, #form, #function> for &'a mut #l #clause {
+                        #[inline(always)]
+                        fn args(self, right: #form) -> __pb::Args<'a, #function> {
+                            (self, #value)
+                        }
+                    }
+                }
+            };
+            let (by_value, by_reference) =
+                (args(quote!(#r), quote!(right)), args(quote!(&'a #r), quote!(*right)));
+            quote!(#by_value #by_reference)
+        }
+        _ => TokenStream::new(),
+    };
     let lefts = forms(quote!(self), signature.parameters.first());
     let rights = forms(quote!(right), signature.parameters.get(1));
     let each = lefts.iter().flat_map(|left| rights.iter().map(move |right| (left, right)));
-    each.map(|((left, l), (right, r))| {
+    let each = each.map(|((left, l), (right, r))| {
         quote! {
             impl #declared __pb::OperatorCall<'a, #marker, #right, #ty> for #left #clause {
                 #[inline(always)]
@@ -220,8 +246,8 @@ fn calls(signature: &Signature, operator: &Ident) -> TokenStream {
                 }
             }
         }
-    })
-    .collect()
+    });
+    quote!(#(#each)* #onto)
 }
 
 /// The same operator of references, which may be kept as values.

@@ -119,7 +119,10 @@ impl Reverse<'_> {
     pub(crate) fn result_given_back(&mut self, id: VarId) -> TokenStream {
         let variable = &self.program.variables[id];
         let owns = variable.memory || self.program.may_own(id);
-        if !owns || variable.heap || !variable.active || self.takers(id).is_empty() {
+        let level = self.level_of(variable.block);
+        // Of several that one `let` binds the first has taken them all back.
+        let there = self.levels[level].current.contains_key(&id);
+        if !owns || variable.heap || !variable.active || !there || self.takers(id).is_empty() {
             return TokenStream::new();
         }
         let value = self.any_value(id);

@@ -4,6 +4,7 @@
 use nalgebra::SMatrix;
 
 use super::Entry;
+use crate::operator_calls::operator_calls;
 use crate::operators::{OperatorRule, Source, operator};
 
 /// The rule of an operator for two values, and with that the one for references to them: `matrices` if both may be references,
@@ -157,3 +158,14 @@ impl<T: Entry, const R: usize, const C: usize> OperatorRule<operator::Neg, ()> f
         (-d, ())
     }
 }
+
+operator_calls! {
+    [T: Entry, const R: usize, const C: usize] Add SMatrix<T, R, C>, SMatrix<T, R, C> => onto;
+    [T: Entry, const R: usize, const C: usize] Sub SMatrix<T, R, C>, SMatrix<T, R, C> => onto;
+    [T: Entry, const R: usize, const K: usize, const C: usize] Mul SMatrix<T, R, K>, SMatrix<T, K, C>;
+    [T: Entry, const R: usize, const C: usize] Mul SMatrix<T, R, C>, T => onto;
+    [T: Entry, const R: usize, const C: usize] Div SMatrix<T, R, C>, T => onto;
+    [const R: usize, const C: usize] Mul f32, SMatrix<f32, R, C>;
+    [const R: usize, const C: usize] Mul f64, SMatrix<f64, R, C>;
+}
+operator_calls!(@negation [T: Entry, const R: usize, const C: usize] SMatrix<T, R, C>);
