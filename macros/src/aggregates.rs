@@ -361,10 +361,13 @@ impl Reverse<'_> {
 
     /// The slot for what a local holds that comes out of the copy of a struct.
     fn spare(&mut self, id: VarId) -> Ident {
-        if let Some(slot) = self.spares.get(&id) {
-            return slot.clone();
-        }
-        let slot = self.slot("spares", quote!(__pb::Spares::new()));
+        // What is moved to and fro is the same memory.
+        let pool = |id: VarId| self.program.variables[id].pool;
+        let known = self.spares.iter().find(|(other, _)| pool(**other) == pool(id));
+        let slot = match known.map(|(_, slot)| slot.clone()) {
+            Some(slot) => slot,
+            None => self.slot("spares", quote!(__pb::Spares::new())),
+        };
         self.spares.insert(id, slot.clone());
         slot
     }

@@ -6,20 +6,59 @@
 //! ```
 
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, Expr, Ident, Member, Stmt, parse_quote};
+use syn::{Block, Expr, Ident, Member, Stmt, Type, parse_quote};
 
 use crate::annotation::take_owner;
+use crate::mutation::owned_type;
 use crate::ownership::Owners;
 use crate::program::Program;
 use crate::returned::constructs;
 
-/// The body of a function with such literals in their places.
-pub(crate) fn in_place(owners: &Owners, body: &Block) -> Block {
+/// The body of a function with such literals in their places; `output` is what it returns.
+pub(crate) fn in_place(owners: &Owners, output: &Type, body: &Block) -> Block {
     let mut body = body.clone();
-    if !owners.is_empty() {
-        Literals { owners, before: Vec::new(), count: 0 }.visit_block_mut(&mut body);
+    if owners.is_empty() {
+        return body;
     }
+    if owners.own(output) && !owned_type(output) {
+        guards_to_branches(&mut body);
+        returning_a_local(&mut body);
+    }
+    Literals { owners, before: Vec::new(), count: 0 }.visit_block_mut(&mut body);
     body
+}
+
+/// `if c { return a; } …; b` is `if c { a } else { …; b }`.
+fn guards_to_branches(body: &mut Block) {
+    let guard = |stmt: &Stmt| match stmt {
+        Stmt::Expr(Expr::If(branch), _) if branch.else_branch.is_none() && branch.attrs.is_empty() => {
+            matches!(branch.then_branch.stmts.last(), Some(Stmt::Expr(Expr::Return(jump), _)) if jump.expr.is_some())
+        }
+        _ => false,
+    };
+    let ends = matches!(body.stmts.last(), Some(Stmt::Expr(_, None)));
+    let Some(i) = body.stmts.iter().position(guard).filter(|i| ends && i + 1 < body.stmts.len()) else {
+        return;
+    };
+    let mut rest = Block { brace_token: body.brace_token, stmts: body.stmts.split_off(i + 1) };
+    guards_to_branches(&mut rest);
+    if let Some(Stmt::Expr(Expr::If(mut branch), _)) = body.stmts.pop() {
+        if let Some(Stmt::Expr(Expr::Return(jump), _)) = branch.then_branch.stmts.pop() {
+            branch.then_branch.stmts.extend(jump.expr.map(|value| Stmt::Expr(*value, None)));
+        }
+        branch.else_branch = Some((Default::default(), parse_quote!(#rest)));
+        body.stmts.push(Stmt::Expr(Expr::If(branch), None));
+    }
+}
+
+/// What several branches make is a local's.
+fn returning_a_local(body: &mut Block) {
+    let chooses = |stmt: &mut Stmt| matches!(stmt, Stmt::Expr(Expr::If(_) | Expr::Match(_), None));
+    if let Some(Stmt::Expr(value, None)) = body.stmts.pop_if(chooses) {
+        let returned = Program::fresh("returned");
+        body.stmts.push(parse_quote!(let #returned = #value;));
+        body.stmts.push(Stmt::Expr(parse_quote!(#returned), None));
+    }
 }
 
 struct Literals<'o> {

@@ -247,7 +247,14 @@ fn calls(signature: &Signature, operator: &Ident) -> TokenStream {
             }
         }
     });
-    quote!(#(#each)* #onto)
+    let (of_impl, _, _) = signature.generics.split();
+    let left = &signature.parameters[0].ty;
+    let right = signature.parameters.get(1).map_or(quote!(()), |right| right.ty.to_token_stream());
+    quote! {
+        #(#each)*
+        #onto
+        impl #of_impl __pb::MarkedOnceForValuesOrForReferences<#marker, #right> for #left #clause {}
+    }
 }
 
 /// The same operator of references, which may be kept as values.

@@ -108,7 +108,7 @@ impl<'e> Parser<'e> {
         errors: &'e mut Errors,
     ) -> (Program, Vec<syn::Item>) {
         let written = Occurrences::of(body);
-        let body = &in_place(&signature.owners, body);
+        let body = &in_place(&signature.owners, &signature.output, body);
         let mut body = with_types(&signature.output, with_copies(signature, body));
         if Suspects::of(signature, &body).any(&body) {
             body = with_type_of_value(&signature.output, body);

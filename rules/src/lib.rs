@@ -155,7 +155,9 @@ pub mod __private {
     pub use crate::mutation;
     #[cfg(feature = "nalgebra")]
     pub use crate::nalgebra::on_heap as matrices;
-    pub use crate::operator_calls::{OntoValue, OperatorCall, operator_call};
+    pub use crate::operator_calls::{
+        MarkedOnceForValuesOrForReferences, OntoValue, OperatorCall, operator_call,
+    };
     pub use crate::operators::{
         Operands, OperatorRule, OtherOperands, ScalarOperands, Source, of_number, operator, pull_both,
         pull_left, pull_right,

@@ -23,6 +23,10 @@ pub trait OperatorCall<'a, O, R, F: Function> {
     fn args(self, right: R) -> Args<'a, F>;
 }
 
+/// An operator has one rule, for values and for references: a second one would leave open which of them is meant. The compiler's message
+/// about that shows the name.
+pub trait MarkedOnceForValuesOrForReferences<O, R> {}
+
 /// The call of an operator.
 #[inline(always)]
 pub fn operator_call<'a, O, L, R, F>(left: L, right: R) -> Call<'a, F>

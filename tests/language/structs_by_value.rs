@@ -242,6 +242,48 @@ fn literal(a: &[f64], dt: f64) -> f64 {
     energy(Orbit { x: a.to_vec(), p: vec![dt; a.len()], t: a[0] })
 }
 
+/// Made in branches, of what is outside of them.
+#[differentiable]
+fn chosen(x: &[f64], k: f64) -> Model {
+    let v = x.to_vec();
+    if k > 0.5 { Model { w: v, b: k } } else { Model { w: vec![k; x.len()], b: v[0] } }
+}
+
+#[differentiable]
+fn guarded(x: &[f64], k: f64) -> Model {
+    if k > 0.5 {
+        return Model { w: vec![k], b: x[0] };
+    }
+    let v = x.to_vec();
+    if k < 0.2 {
+        return Model { w: v, b: k };
+    }
+    let w: Vec<f64> = v.iter().map(|v| v * k).collect();
+    Model { w, b: v[0] }
+}
+
+#[differentiable]
+fn unless_small(m: Model, k: f64) -> Model {
+    if k < 0.2 {
+        return m;
+    }
+    let w: Vec<f64> = m.w.iter().map(|w| w * k).collect();
+    Model { w, b: m.b * k }
+}
+
+#[differentiable]
+fn assigned_in_a_branch(x: &[f64], k: f64) -> f64 {
+    let v = x.to_vec();
+    let mut m = Model { w: vec![k], b: 1.0 };
+    if k > 0.5 {
+        m = Model { w: v, b: k };
+    }
+    for i in 0..3 {
+        m = unless_small(m, k * i as f64);
+    }
+    m.w[0] * m.b
+}
+
 #[test]
 fn taken() {
     let inputs = || [(vec![0.5, 0.7, 0.9], 0.3), (vec![0.4, 0.2], 0.7)];
@@ -257,6 +299,14 @@ fn taken() {
     check_rule(parts::rule, inputs());
     check_rule(advanced::rule, inputs());
     check_rule(literal::rule, inputs());
+}
+
+#[test]
+fn in_branches() {
+    let inputs = || [(vec![0.5, 0.7, 0.9], 0.6), (vec![0.4, 0.2], 0.1), (vec![0.4, 0.2, 0.8], 0.4)];
+    check_rule(chosen::rule, inputs());
+    check_rule(guarded::rule, inputs());
+    check_rule(assigned_in_a_branch::rule, inputs());
 }
 
 /// Of a field that is replaced there has been a copy, too.

@@ -33,38 +33,17 @@ fn field_moved_out(x: &[f64]) -> f64 {
 }
 
 #[differentiable]
-fn rest_of_another(x: &[f64]) -> f64 {
-    let p = 0.5;
-    let t = State { x: vec![x[0]], ..made(x) };
-    t.x[0] * t.p[0] * p
-}
-
-#[differentiable]
-fn left_early(x: &[f64]) -> State {
-    if x.is_empty() {
-        return State { x: vec![], p: vec![] };
+fn left_in_a_loop(x: &[f64]) -> State {
+    for i in 0..x.len() {
+        if x[i] > 1.0 {
+            return State { x: vec![x[i]], p: vec![] };
+        }
     }
     State { x: x.to_vec(), p: vec![x[0]] }
 }
 
 #[differentiable]
-fn in_branches(x: &[f64], k: f64) -> State {
-    let v = x.to_vec();
-    if k > 0.0 {
-        let p = vec![k];
-        State { x: v, p }
-    } else {
-        State { x: vec![k], p: v }
-    }
-}
-
-#[differentiable]
-fn moved_in_a_branch(x: &[f64], k: f64) -> f64 {
-    let v = x.to_vec();
-    let mut s = State { x: vec![k], p: vec![1.0] };
-    if k > 0.0 {
-        s = State { x: v, p: vec![k] };
-    }
+fn taken_without_a_word(s: State) -> f64 {
     s.x[0] * s.p[0]
 }
 

@@ -1,4 +1,4 @@
-//! Operators of references.
+//! Operators that are marked twice.
 
 use std::ops::Add;
 
@@ -8,6 +8,14 @@ use pullback::prelude::*;
 struct Complex {
     re: f64,
     im: f64,
+}
+
+#[differentiable]
+impl Add for Complex {
+    type Output = Complex;
+    fn add(self, other: Complex) -> Complex {
+        Complex { re: self.re + other.re, im: self.im + other.im }
+    }
 }
 
 #[differentiable]
