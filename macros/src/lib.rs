@@ -345,7 +345,8 @@ pub fn rule(input: TokenStream) -> TokenStream {
 /// # Containers
 /// have some field that is a `Vec`, an array of ndarray, a `Box`, or a reference. They are taken by reference, with `LayerGradient` as the
 /// type of their gradient: `d.layer.bias[i]`. A `Vec<Layer>` is fine, too. A struct that holds another container says so,
-/// since a macro cannot see it: `#[pullback(by_reference)]`.
+/// since a macro cannot see it: `#[pullback(by_reference)]`. So does a parameter of such a type that is passed by value, where nothing else in the
+/// function tells.
 ///
 /// # Enums
 /// consist of plain data. The gradient of `enum Shape { Disc { radius: f64 }, Rectangle(f64, f64), Nothing }` has a field for each

@@ -435,6 +435,8 @@ impl<T: Send> State for RowSpares<T> {
 /// Memory for the parts of such copies, where a struct is taken apart.
 pub struct Spares<T> {
     spares: Vec<T>,
+    /// How many parts are elsewhere.
+    lent: usize,
     /// What one of them owns.
     measure: Option<fn(&T) -> usize>,
 }
@@ -448,7 +450,7 @@ impl<T> Default for Spares<T> {
 impl<T> Spares<T> {
     /// None yet.
     pub const fn new() -> Self {
-        Spares { spares: Vec::new(), measure: None }
+        Spares { spares: Vec::new(), lent: 0, measure: None }
     }
 
     /// What `part` holds, in other memory: that of the copy stays with it, since other parts may have changed in length.
@@ -457,6 +459,7 @@ impl<T> Spares<T> {
         T: Output + Clone,
     {
         self.measure = Some(T::size);
+        self.lent += 1;
         match self.spares.pop() {
             Some(mut spare) => {
                 part.copy_to(&mut spare);
@@ -466,15 +469,21 @@ impl<T> Spares<T> {
         }
     }
 
-    /// Takes memory for others. Returns nothing.
+    /// Takes memory for others, as much as is elsewhere. Returns what is more than that.
     pub fn give(&mut self, spare: T) -> Option<T> {
+        if self.lent == 0 {
+            return Some(spare);
+        }
+        self.lent -= 1;
         self.spares.push(spare);
         None
     }
 }
 
 impl<T: Send> State for Spares<T> {
-    fn reset(&mut self) {}
+    fn reset(&mut self) {
+        self.lent = 0;
+    }
     fn shrink(&mut self) {
         *self = Self::new();
     }

@@ -303,7 +303,7 @@ fn taken() {
 
 #[test]
 fn in_branches() {
-    let inputs = || [(vec![0.5, 0.7, 0.9], 0.6), (vec![0.4, 0.2], 0.1), (vec![0.4, 0.2, 0.8], 0.4)];
+    let inputs = || [(vec![0.5, 0.7, 0.9], 0.6), (vec![0.4, 0.2], 0.15), (vec![0.4, 0.2, 0.8], 0.4)];
     check_rule(chosen::rule, inputs());
     check_rule(guarded::rule, inputs());
     check_rule(assigned_in_a_branch::rule, inputs());
