@@ -72,7 +72,7 @@ pub trait Operand: Value + Copy + 'static {}
 impl<T: Value + Copy + 'static> Operand for T {}
 
 /// An operator of plain data, as a function.
-pub struct OfValues<O, L, R>(PhantomData<fn() -> (O, L, R)>);
+pub struct OfValues<O, L, R>(PhantomData<fn(O, L) -> R>);
 
 impl<O, L, R> Default for OfValues<O, L, R> {
     fn default() -> Self {
@@ -347,20 +347,21 @@ mod tests {
     fn numbers_by_value_and_by_reference() {
         let (x, y) = (6.0, 1.5);
         let mut rule = rule_of();
-        let (value, ()) = forward(&mut rule, operator_call::<operator::Div, _, _, _>(&x, y));
+        let (value, residual) = forward(&mut rule, operator_call::<operator::Div, _, _, _>(&x, y));
         assert_eq!(value, 4.0);
         let call = operator_call::<operator::Div, _, _, _>(&x, y);
-        assert_eq!(pullback(&mut rule, (), call, (Ignored, Ignored), 3.0), (2.0, -8.0));
+        assert_eq!(pullback(&mut rule, residual, call, (Ignored, Ignored), 3.0), (2.0, -8.0));
     }
 
     #[test]
     fn onto_a_number() {
         let (mut x, y, mut dx) = (6.0, 1.5, 3.0);
         let mut rule = rule_of();
-        forward(&mut rule, operator_call::<operator::Onto<operator::Mul>, _, _, _>(&mut x, &y));
+        let call = operator_call::<operator::Onto<operator::Mul>, _, _, _>(&mut x, &y);
+        let ((), residual) = forward(&mut rule, call);
         assert_eq!(x, 9.0);
         let call = operator_call::<operator::Onto<operator::Mul>, _, _, _>(&mut x, &y);
-        let ((), dy) = pullback(&mut rule, (), call, (Shadow::new(cells(&mut dx)), Ignored), ());
+        let ((), dy) = pullback(&mut rule, residual, call, (Shadow::new(cells(&mut dx)), Ignored), ());
         assert_eq!((x, dx, dy), (6.0, 4.5, 18.0));
     }
 }
