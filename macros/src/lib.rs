@@ -43,6 +43,7 @@ mod fusion;
 mod gather;
 mod generics;
 mod guards;
+mod handed_on;
 mod held;
 mod hygiene;
 mod impls;
