@@ -12,7 +12,7 @@ use crate::output::{Output, output_of_value};
     label = "not a number, nor an array or tuple of numbers",
     note = "by value: f32, f64, integers, bool, arrays `[T; N]` and tuples of these, and structs of these with `#[derive(Differentiable)]`",
     note = "a struct with a field that holds arrays, such as a `Vec`, is itself `#[pullback(by_reference)]`",
-    note = "a struct that owns memory is taken by value as `#[pullback(by_reference)] s: State`, where nothing else in the function \
+    note = "a struct of vectors, or another name for a vector, is taken by value as `#[pullback(by_reference)] s: State`, where nothing else in the function \
             tells, and a variable that is one has its type, `let s: State = f(x);`, before it is handed on",
     note = "take a reference otherwise, or mark the parameter `#[constant]`"
 )]

@@ -322,3 +322,34 @@ fn updated() {
         [(vec![0.5, 0.7, 0.9], 0.6), (vec![0.4], 0.7)],
     );
 }
+
+/// Another name for vectors of vectors.
+type Mat = Vec<Vec<f64>>;
+
+#[differentiable]
+fn scaled(#[pullback(by_reference)] mut m: Mat, k: f64) -> Mat {
+    for row in m.iter_mut() {
+        for x in row.iter_mut() {
+            *x *= k;
+        }
+    }
+    m
+}
+
+#[differentiable]
+fn trace(#[pullback(by_reference)] m: Mat) -> f64 {
+    (0..m.len()).map(|i| m[i][i]).sum()
+}
+
+#[differentiable]
+fn of_aliases(a: &[f64], k: f64) -> f64 {
+    let m = vec![vec![a[0], 1.0], vec![k, a[1]]];
+    let s: Mat = scaled(m, k);
+    let t: Mat = scaled(s, a[0]);
+    trace(t)
+}
+
+#[test]
+fn aliases() {
+    check_rule(of_aliases::rule, [(vec![0.5, 0.7], 0.6), (vec![0.4, 0.2, 0.3], 0.4)]);
+}
