@@ -557,10 +557,14 @@ impl Reverse<'_> {
 
     /// Constant code with its names replaced by what stands for them in the reverse pass.
     fn substitute(&mut self, tokens: TokenStream, constant: &Constant, at: &At, level: usize) -> TokenStream {
-        let mut names = Vec::new();
+        let (mut names, mut lets) = (Vec::new(), TokenStream::new());
         for (name, place) in &constant.aliases {
             let place = self.place(place, at, level);
-            names.push((name.clone(), quote!((&#place))));
+            match binds(&tokens, name) {
+                // Some pattern in there takes the name.
+                true => lets.extend(quote!(let #name = &#place;)),
+                false => names.push((name.clone(), quote!((&#place)))),
+            }
         }
         for id in &constant.mentions {
             let variable = &self.program.variables[*id];
@@ -574,8 +578,25 @@ impl Reverse<'_> {
             };
             names.push((variable.name.clone(), quote!(#name)));
         }
-        replace(tokens, &names)
+        let replaced = replace(tokens, &names);
+        if lets.is_empty() { replaced } else { quote!({ #lets #replaced }) }
     }
+}
+
+/// A pattern in the code binds `name`.
+fn binds(code: &TokenStream, name: &Ident) -> bool {
+    struct Search<'n>(&'n Ident, bool);
+    impl<'ast> syn::visit::Visit<'ast> for Search<'_> {
+        fn visit_pat_ident(&mut self, pattern: &'ast syn::PatIdent) {
+            self.1 |= pattern.ident == *self.0;
+            syn::visit::visit_pat_ident(self, pattern);
+        }
+    }
+    let mut search = Search(name, false);
+    if let Ok(expr) = syn::parse2::<syn::Expr>(code.clone()) {
+        syn::visit::Visit::visit_expr(&mut search, &expr);
+    }
+    search.1
 }
 
 /// Replaces names, but not those of fields and methods.

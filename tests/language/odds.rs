@@ -234,3 +234,28 @@ fn indices_that_look_at_the_part() {
         [(vec![0.3, 0.8], vec![0.4, 0.7, 1.1, 0.2, 0.9], 0), (vec![1.3, -0.8], vec![0.4, 0.7, 1.1], 3)];
     check_rule(within_parts::rule, inputs);
 }
+
+/// A pattern takes the name of what an iterator hands out, in an index without gradient.
+#[differentiable]
+fn hidden_by_a_pattern(x: &[f64], t: f64) -> f64 {
+    let v = vec![0.5, t, x[0]];
+    let total: f64 = v
+        .chunks(2)
+        .map(|e| {
+            v[(match v[0] {
+                e if e < 0.4 => x[0],
+                e => e,
+            }
+            .abs()
+                * 3.3) as usize
+                % v.len()]
+                * e[0]
+        })
+        .sum();
+    total * t
+}
+
+#[test]
+fn hidden_names() {
+    check_rule(hidden_by_a_pattern::rule, [(vec![0.7, 0.2], 0.3), (vec![0.4], 0.6)]);
+}
