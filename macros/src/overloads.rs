@@ -148,7 +148,7 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
 
 /// The rule of an operator of plain data, within expressions.
 fn of_values(signature: &Signature, owner: &Type, operator: &Ident) -> TokenStream {
-    let (ty, (declared, _, clause), output) = (signature.ty(), signature.generics.split(), &signature.output);
+    let (ty, (declared, _, clause)) = (signature.ty(), signature.generics.split());
     let (right, right_operand) = match signature.parameters.get(1) {
         Some(parameter) => {
             let ty = &parameter.ty;
@@ -165,10 +165,29 @@ fn of_values(signature: &Signature, owner: &Type, operator: &Ident) -> TokenStre
         _ => quote!(<#right as __pb::Value>::Tangent),
     };
     let by_reference = by_reference(signature, operator, &right, &right_tangent);
+    let both = quote! {
+        let gradients = __pb::pull_at_once::<#ty>((l.get(), #right_operand), d);
+        #gradients
+    };
+    let head =
+        quote!(impl #declared __pb::OperatorRule<__pb::operator::#operator, #right> for #owner #clause);
+    let rule = operator_rule(signature, head, &right, &right_tangent, both);
+    quote!(#rule #by_reference)
+}
+
+/// The `impl` that begins with `head`, of an operator with `right` on its right.
+fn operator_rule(
+    signature: &Signature,
+    head: TokenStream,
+    right: &TokenStream,
+    right_tangent: &TokenStream,
+    both: TokenStream,
+) -> TokenStream {
+    let (left, output) = (&signature.parameters[0].ty, &signature.output);
     quote! {
-        impl #declared __pb::OperatorRule<__pb::operator::#operator, #right> for #owner #clause {
+        #head {
             type Output = #output;
-            type Left = <#owner as __pb::Value>::Tangent;
+            type Left = <#left as __pb::Value>::Tangent;
             type Right = #right_tangent;
 
             #[inline]
@@ -177,12 +196,9 @@ fn of_values(signature: &Signature, owner: &Type, operator: &Ident) -> TokenStre
                 r: impl __pb::Source<Operand = #right>,
                 d: <#output as __pb::Value>::Tangent,
             ) -> (Self::Left, Self::Right) {
-                let gradients = __pb::pull_at_once::<#ty>((l.get(), #right_operand), d);
-                #gradients
+                #both
             }
         }
-
-        #by_reference
     }
 }
 
@@ -264,7 +280,7 @@ fn by_reference(
     right: &TokenStream,
     right_tangent: &TokenStream,
 ) -> TokenStream {
-    let (owner, output) = (&signature.method.as_ref().expect("a method").1, &signature.output);
+    let owner = &signature.method.as_ref().expect("a method").1;
     let (_, _, clause) = signature.generics.split();
     let value = |name: TokenStream, referred: bool| match referred {
         true => quote!(|| *#name.get()),
@@ -286,22 +302,10 @@ fn by_reference(
         let that = refer(quote!('right), right, other);
         let (declared, _, _) = generics.split_for_impl();
         let (l, r) = (value(quote!(l), left), value(quote!(r), other));
-        quote! {
-            impl #declared __pb::OperatorRule<__pb::operator::#operator, #that> for #this #clause {
-                type Output = #output;
-                type Left = <#owner as __pb::Value>::Tangent;
-                type Right = #right_tangent;
-
-                #[inline]
-                fn both(
-                    l: impl __pb::Source<Operand = Self>,
-                    r: impl __pb::Source<Operand = #that>,
-                    d: <#output as __pb::Value>::Tangent,
-                ) -> (Self::Left, Self::Right) {
-                    <#owner as __pb::OperatorRule<__pb::operator::#operator, #right>>::both(#l, #r, d)
-                }
-            }
-        }
+        let both = quote!(<#owner as __pb::OperatorRule<__pb::operator::#operator, #right>>::both(#l, #r, d));
+        let head =
+            quote!(impl #declared __pb::OperatorRule<__pb::operator::#operator, #that> for #this #clause);
+        operator_rule(signature, head, &that, right_tangent, both)
     };
     forms.into_iter().filter(|(_, other)| !(unary && *other)).map(of).collect()
 }

@@ -71,6 +71,25 @@ pub(crate) fn bound(pattern: &Pat) -> Vec<Ident> {
     bound.0
 }
 
+/// How many patterns bind `name` in what is visited.
+pub(crate) struct Bindings<'n> {
+    name: &'n Ident,
+    pub(crate) count: usize,
+}
+
+impl<'n> Bindings<'n> {
+    pub(crate) fn of(name: &'n Ident) -> Self {
+        Bindings { name, count: 0 }
+    }
+}
+
+impl<'ast> syn::visit::Visit<'ast> for Bindings<'_> {
+    fn visit_pat_ident(&mut self, pattern: &'ast syn::PatIdent) {
+        self.count += usize::from(pattern.ident == *self.name);
+        syn::visit::visit_pat_ident(self, pattern);
+    }
+}
+
 /// What stands for a name.
 pub(crate) enum Substitute {
     /// Another name.

@@ -3,11 +3,13 @@
 use proc_macro2::{Group, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::Ident;
+use syn::visit::Visit;
 
 use crate::escape::is_panic;
 use crate::kept::Item;
 use crate::kind::reused_method;
 use crate::program::*;
+use crate::rename::Bindings;
 use crate::reverse::Reverse;
 use crate::rows::Holder;
 use crate::sweep::{MemoryRead, Moment};
@@ -585,18 +587,11 @@ impl Reverse<'_> {
 
 /// A pattern in the code binds `name`.
 fn binds(code: &TokenStream, name: &Ident) -> bool {
-    struct Search<'n>(&'n Ident, bool);
-    impl<'ast> syn::visit::Visit<'ast> for Search<'_> {
-        fn visit_pat_ident(&mut self, pattern: &'ast syn::PatIdent) {
-            self.1 |= pattern.ident == *self.0;
-            syn::visit::visit_pat_ident(self, pattern);
-        }
-    }
-    let mut search = Search(name, false);
+    let mut bindings = Bindings::of(name);
     if let Ok(expr) = syn::parse2::<syn::Expr>(code.clone()) {
-        syn::visit::Visit::visit_expr(&mut search, &expr);
+        bindings.visit_expr(&expr);
     }
-    search.1
+    bindings.count > 0
 }
 
 /// Replaces names, but not those of fields and methods.

@@ -1,13 +1,14 @@
 //! From an iterator to a loop: the stages that items pass through become statements of the loop's body.
 
 use quote::ToTokens;
+use syn::visit::Visit;
 use syn::{Expr, ExprClosure, Ident, Stmt, parse_quote};
 
 use crate::closures::{Refused, Site};
 use crate::iterators::item::{Code, Item, operand};
 use crate::iterators::source::{Access, Function, Source, result};
 use crate::parse::Parser;
-use crate::rename::{Substitute, bound, path};
+use crate::rename::{Bindings, Substitute, bound, path};
 use crate::views::tested;
 
 /// Sources, and what their items pass through before anybody sees them.
@@ -424,8 +425,9 @@ fn named_by_user(index: &Ident, body: &mut Vec<Stmt>) -> Ident {
     let mut code = Code { statements: std::mem::take(body), value: None };
     // The name is free before the `let`, and means the same to the end.
     let before = crate::rename::Occurrences::of(quote_all(&code.statements[..found]));
-    let bindings = bindings_of(&name, &code.statements);
-    if before.count(&name) > 0 || bindings != 1 {
+    let mut bindings = Bindings::of(&name);
+    code.statements.iter().for_each(|statement| bindings.visit_stmt(statement));
+    if before.count(&name) > 0 || bindings.count != 1 {
         *body = code.statements;
         return index.clone();
     }
@@ -437,18 +439,4 @@ fn named_by_user(index: &Ident, body: &mut Vec<Stmt>) -> Ident {
 
 fn quote_all(statements: &[Stmt]) -> proc_macro2::TokenStream {
     quote::quote!(#(#statements)*)
-}
-
-/// How many patterns bind `name`.
-fn bindings_of(name: &Ident, statements: &[Stmt]) -> usize {
-    struct Count<'a>(&'a Ident, usize);
-    impl<'ast> syn::visit::Visit<'ast> for Count<'_> {
-        fn visit_pat_ident(&mut self, pattern: &'ast syn::PatIdent) {
-            self.1 += usize::from(pattern.ident == *self.0);
-            syn::visit::visit_pat_ident(self, pattern);
-        }
-    }
-    let mut count = Count(name, 0);
-    statements.iter().for_each(|statement| syn::visit::Visit::visit_stmt(&mut count, statement));
-    count.1
 }
