@@ -18,7 +18,13 @@ impl Program {
                     let ExprKind::Read(place) = &self.exprs[arg].kind else { continue };
                     let variable = &self.variables[place.base];
                     let whole = place.projections.is_empty() && variable.origin == Origin::Local;
-                    let may_own = |id: VarId| variable.heap || self.may_own(id) || self.comes_of_owner(id);
+                    let may_own = |id: VarId| {
+                        variable.heap
+                            || self.results.contains(&id)
+                            || self.called.contains(&id)
+                            || self.may_own(id)
+                            || self.comes_of_owner(id)
+                    };
                     if whole && variable.kind == Kind::Unknown && (operator || may_own(place.base)) {
                         given.push((arg, place.clone()));
                     }
@@ -37,16 +43,13 @@ impl Program {
         }
     }
 
-    /// `energy(step(state))` is `{ let argument = step(state); energy(argument) }`, where a struct that owns memory may be returned. Tells
-    /// whether there was any.
+    /// `energy(step(state))` is `{ let argument = step(state); energy(argument) }`, where something that owns memory may be
+    /// returned. Tells whether there was any.
     fn bind_given(&mut self) -> bool {
         let found = self.exprs.iter().enumerate().find_map(|(expr, node)| {
             let ExprKind::Call { function, args } = &node.kind else { return None };
             let operator = matches!(function, Callee::Operator(..));
-            let made = |arg: &ExprId| match operator {
-                true => self.is_call(*arg),
-                false => matches!(self.exprs[*arg].kind, ExprKind::Call { .. }) && self.is_of_owner(*arg),
-            };
+            let made = |arg: &ExprId| self.is_call(*arg) && (operator || self.kind_of(*arg) == Kind::Unknown);
             let i = args.iter().position(made)?;
             Some((expr, function.clone(), args.clone(), i))
         });

@@ -1,12 +1,13 @@
 //! Statements before statements: chains of iterators and calls of closures within an expression become loops and `let`s in
 //! front of it. What is left of the expression is arithmetic, which the reverse pass can evaluate again.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use quote::{ToTokens, quote};
 use syn::visit_mut::VisitMut;
 use syn::{Expr, Ident, Pat, Stmt, Type, parse_quote};
 
+use crate::escape::statement_escapes;
 use crate::iterators::collect::{element_of_vec, is_name};
 use crate::iterators::consumers::{Chain, changes};
 use crate::iterators::item::{Code, Item, never_a_value, operand};
@@ -336,9 +337,21 @@ impl Parser<'_> {
         }
     }
 
+    /// A variable of a block around this one has the name: where a block is left, what it keeps of that is handed over.
+    fn hides_variable(&self, name: &Ident) -> bool {
+        let (own, around) = self.scopes.split_last().expect("there is always a scope");
+        let is_variable =
+            |scope: &HashMap<_, _>| matches!(scope.get(&name.to_string()), Some(Binding::Variable(_)));
+        !own.contains_key(&name.to_string()) && around.iter().any(is_variable)
+    }
+
     /// A `let` that takes a name which a closure still refers to, or which the variable has that it refers to itself, as in
-    /// `let x = &x[1..];`: both get along if the new one is called otherwise.
+    /// `let x = &x[1..];`, or by which a block is left: both get along if the new one is called otherwise.
     pub(crate) fn keep_named(&mut self, stmt: &mut Stmt, rest: &mut VecDeque<Stmt>) {
+        let left = match stmt {
+            Stmt::Expr(Expr::ForLoop(f), _) => f.body.stmts.iter().any(statement_escapes),
+            _ => rest.iter().any(statement_escapes),
+        };
         let (names, init) = match stmt {
             Stmt::Local(local) => {
                 let init = local.init.as_ref().map(|init| &*init.expr).filter(|init| self.may_refer(init));
@@ -358,6 +371,7 @@ impl Parser<'_> {
         };
         let taken = |name: &&Ident| {
             self.is_captured(name)
+                || left && self.hides_variable(name)
                 || self.suspects.contains(name) && init.is_some_and(|init| refers_to(name, init))
         };
         let names: Vec<_> = names.iter().filter(taken).cloned().collect();
