@@ -14,22 +14,23 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Expr as Syn, Ident, Pat, Stmt, parse_quote};
 
-use crate::escape::is_left;
+use crate::escape::{escapes, is_left};
 use crate::kind::changes_receiver;
 use crate::mutation::{Action, owned_type};
 use crate::parse::Parser;
 use crate::program::*;
+use crate::rename::path;
 use crate::uses::is_name;
 
 /// The pattern of what is inside, and the rest of the arms.
-struct Parted<'s> {
-    inside: &'s Pat,
-    then: Syn,
+pub(crate) struct Parted<'s> {
+    pub(crate) inside: &'s Pat,
+    pub(crate) then: Syn,
     otherwise: Otherwise<'s>,
 }
 
 /// What is done where there is nothing inside.
-enum Otherwise<'s> {
+pub(crate) enum Otherwise<'s> {
     Always(Syn),
     /// By the error.
     Errors(Vec<(&'s Pat, &'s Syn)>),
@@ -45,6 +46,30 @@ struct Source {
     taken: Syn,
     /// How the call ended that has returned it.
     outcome: Option<Ident>,
+    /// What is taken out is referred to by the pattern.
+    by_reference: bool,
+}
+
+impl Source {
+    fn of(outcome: Ident, inside: Ident, split: Option<Stmt>, by_reference: bool) -> Self {
+        Source {
+            split,
+            exists: parse_quote!(#inside.is_some()),
+            taken: parse_quote!(::pullback::__private::take_out(&mut #inside)),
+            outcome: Some(outcome),
+            by_reference,
+        }
+    }
+
+    /// Binds what is inside.
+    fn bind(&self, pattern: &Pat, ty: Option<TokenStream>) -> Vec<Stmt> {
+        let taken = &self.taken;
+        if self.by_reference {
+            let owned = Program::fresh("owned");
+            return vec![parse_quote!(let #owned = #taken;), parse_quote!(let #pattern #ty = &#owned;)];
+        }
+        vec![parse_quote!(let #pattern #ty = #taken;)]
+    }
 }
 
 impl Parser<'_> {
@@ -70,7 +95,8 @@ impl Parser<'_> {
         Some(parted.tokens(source))
     }
 
-    /// `let Some(v) = f(x) else { … };`, `let v = f(x)?;` and `let v = match f(x) { Some(v) => v, None => … };`, in front of `rest`.
+    /// `let Some(v) = f(x) else { … };`, `let v = f(x)?;`, `let v = match f(x) { Some(v) => v, None => … };` and
+    /// `let v = f(x).unwrap_or_else(|| …);`, in front of `rest`.
     pub(crate) fn let_inside<'s>(
         &mut self,
         local: &syn::Local,
@@ -86,15 +112,23 @@ impl Parser<'_> {
             (Some(_), whole) => (inside(pattern)?, whole, None),
             (None, Syn::Try(tried)) => (pattern, &*tried.expr, None),
             (None, Syn::Match(m)) => (pattern, &*m.expr, Some(arms(m)?)),
+            (None, Syn::MethodCall(call)) => {
+                let otherwise = Otherwise::Always(self.default_of(call)?);
+                let Pat::Ident(name) = pattern else { return None };
+                let then = path(&name.ident);
+                (pattern, &*call.receiver, Some(Parted { inside: pattern, then, otherwise }))
+            }
             _ => return None,
         };
         if parted.as_ref().is_some_and(|parted| !parted.yields()) {
             return None;
         }
-        let Source { split, exists, taken, outcome } = match told {
+        let mut source = match told {
             true => self.halves(whole)?,
             false => self.source_of(whole, pattern, rest)?,
         };
+        let (split, exists, taken, outcome) =
+            (source.split.take(), &source.exists, &source.taken, &source.outcome);
         let otherwise = match (&init.diverge, &parted) {
             (Some((_, diverge)), _) => quote!(#diverge),
             (None, None) => {
@@ -107,11 +141,33 @@ impl Parser<'_> {
         let mut out: Vec<Stmt> = split.into_iter().collect();
         if parted.is_none_or(|parted| parted.otherwise.leaves()) {
             out.push(parse_quote!(if !(#exists) #otherwise));
-            out.push(parse_quote!(let #pattern #ty = #taken;));
+            out.extend(source.bind(pattern, ty));
         } else {
             out.push(parse_quote!(let #pattern #ty = if #exists { #taken } else #otherwise;));
         }
         Some(out)
+    }
+
+    /// What stands for what is not inside: `other` of `option.unwrap_or(other)` and the like.
+    fn default_of(&self, call: &syn::ExprMethodCall) -> Option<Syn> {
+        match (call.method.to_string().as_str(), call.args.first()) {
+            ("unwrap_or_default", None) => Some(parse_quote!(::core::default::Default::default())),
+            ("unwrap" | "expect", _) => {
+                // It panics as the primal does.
+                let (outcome, ..) = self.named_halves(&call.receiver)?;
+                let (method, args) = (&call.method, &call.args);
+                Some(parse_quote!({
+                    #outcome.#method(#args);
+                    unreachable!()
+                }))
+            }
+            ("unwrap_or", Some(other)) if self.is_pure(other) => Some(other.clone()),
+            ("unwrap_or_else", Some(Syn::Closure(other))) => {
+                let ignores = other.inputs.iter().all(|input| matches!(input, Pat::Wild(_)));
+                (ignores && !escapes(&other.body)).then(|| (*other.body).clone())
+            }
+            _ => None,
+        }
     }
 
     /// Where `whole` may have a vector that `pattern` gets, as what is done with that in `scope` tells.
@@ -126,13 +182,26 @@ impl Parser<'_> {
         }
         if let Some(rows) = self.popped_from(whole) {
             let (exists, taken) = (parse_quote!(!#rows.is_empty()), parse_quote!(#whole.unwrap()));
-            return Some(Source { split: None, exists, taken, outcome: None });
+            return Some(Source { split: None, exists, taken, outcome: None, by_reference: false });
         }
         if self.is_handled(pattern, scope) { self.halves(whole) } else { None }
     }
 
     /// `let (outcome, mut inside) = split(whole);`, if `whole` is a call that may carry a gradient.
     fn halves(&mut self, whole: &Syn) -> Option<Source> {
+        if let Some((outcome, inside, by_reference)) = self.named_halves(whole) {
+            return Some(Source::of(outcome, inside, None, by_reference));
+        }
+        if !self.may_be_split(whole) {
+            return None;
+        }
+        let (outcome, inside) = (self.parts.fresh("outcome"), self.parts.fresh("inside"));
+        let split = parse_quote!(let (#outcome, mut #inside) = ::pullback::__private::split(#whole););
+        Some(Source::of(outcome, inside, Some(split), false))
+    }
+
+    /// It is a call that may carry a gradient, and return an `Option` or a `Result`.
+    pub(crate) fn may_be_split(&self, whole: &Syn) -> bool {
         let called = match whole {
             Syn::Call(call) => {
                 let fills =
@@ -144,16 +213,7 @@ impl Parser<'_> {
             Syn::MethodCall(call) => !changes_receiver(&call.method.to_string()),
             _ => false,
         };
-        if !called || !self.suspects.any(whole) {
-            return None;
-        }
-        let (outcome, inside) = (self.parts.fresh("outcome"), self.parts.fresh("inside"));
-        Some(Source {
-            split: Some(parse_quote!(let (#outcome, mut #inside) = ::pullback::__private::split(#whole);)),
-            exists: parse_quote!(#inside.is_some()),
-            taken: parse_quote!(::pullback::__private::take_out(&mut #inside)),
-            outcome: Some(outcome),
-        })
+        called && self.suspects.any(whole)
     }
 
     /// The calls that this module writes.
@@ -187,13 +247,14 @@ impl Parser<'_> {
 
 impl Parted<'_> {
     fn tokens(&self, source: Source) -> Syn {
-        let Source { split, exists, taken, outcome } = source;
-        let (pattern, otherwise) = (self.inside, self.otherwise.tokens(outcome.as_ref()));
+        let bound = source.bind(self.inside, None);
+        let Source { split, exists, outcome, .. } = source;
+        let otherwise = self.otherwise.tokens(outcome.as_ref());
         let then = match &self.then {
             Syn::Block(syn::ExprBlock { label: None, block, .. }) => block.stmts.clone(),
             then => vec![Stmt::Expr(then.clone(), None)],
         };
-        let test: Syn = parse_quote!(if #exists { let #pattern = #taken; #(#then)* } else #otherwise);
+        let test: Syn = parse_quote!(if #exists { #(#bound)* #(#then)* } else #otherwise);
         match split {
             Some(split) => parse_quote!({ #split #test }),
             None => test,
@@ -247,7 +308,7 @@ pub(crate) fn leaves(value: &Syn) -> bool {
 }
 
 /// What a pattern binds that matches `Some` or `Ok`.
-fn inside(pattern: &Pat) -> Option<&Pat> {
+pub(crate) fn inside(pattern: &Pat) -> Option<&Pat> {
     match pattern {
         Pat::TupleStruct(whole) if whole.elems.len() == 1 => {
             let known = whole.path.is_ident("Some") || whole.path.is_ident("Ok");
@@ -259,7 +320,7 @@ fn inside(pattern: &Pat) -> Option<&Pat> {
 }
 
 /// The arms of a `match` on an `Option` or a `Result`.
-fn arms(m: &syn::ExprMatch) -> Option<Parted<'_>> {
+pub(crate) fn arms(m: &syn::ExprMatch) -> Option<Parted<'_>> {
     let (with, without): (Vec<_>, Vec<_>) = m.arms.iter().partition(|arm| inside(&arm.pat).is_some());
     let [arm] = with[..] else { return None };
     let error = |arm: &syn::Arm| matches!(&arm.pat, Pat::TupleStruct(whole) if whole.path.is_ident("Err") && whole.elems.len() == 1);

@@ -66,6 +66,7 @@ impl Parser<'_> {
                 && let Some(parts) = self
                     .let_there(local)
                     .or_else(|| self.let_inside(local, &stmts))
+                    .or_else(|| self.named_outcome(local, &stmts))
                     .or_else(|| self.let_left(local))
                     .or_else(|| self.exchanged_field(local, &stmts))
             {

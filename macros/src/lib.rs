@@ -67,6 +67,7 @@ mod matrices;
 mod methods;
 mod moves;
 mod mutation;
+mod named;
 mod normal;
 mod operands;
 mod operators;

@@ -106,7 +106,7 @@ impl Program {
     }
 
     /// What something is taken out of, with the locals that get it.
-    fn taken_out(&self) -> impl Iterator<Item = (Action, VarId, VarId)> + '_ {
+    pub(crate) fn taken_out(&self) -> impl Iterator<Item = (Action, VarId, VarId)> + '_ {
         self.moving_roots().into_iter().filter(|(expr, _)| self.takes_out(*expr)).filter_map(
             |(expr, target)| {
                 let ExprKind::Mutation { action, args } = &self.exprs[self.peel(expr)].kind else {

@@ -94,6 +94,8 @@ pub(crate) struct Parser<'e> {
     pub(crate) types: HashMap<VarId, syn::Type>,
     /// The methods of `self` that return parts of it, and what is known of these.
     pub(crate) selecting: Vec<(Ident, Kind)>,
+    /// What is inside of the outcomes that have a name.
+    pub(crate) outcomes: HashMap<String, Ident>,
 }
 
 pub(crate) const ERROR: &str = "an error carries no gradient: put `constant(…)` around what it is made of";
@@ -134,6 +136,7 @@ impl<'e> Parser<'e> {
             choices: HashMap::new(),
             types: HashMap::new(),
             selecting: signature.selecting.clone(),
+            outcomes: HashMap::new(),
         };
         parser.program.blocks.push(Block::default());
         parser.program.scalars = signature.generics.scalars.clone();

@@ -6,6 +6,7 @@ use syn::visit::{self, Visit};
 use syn::{Expr as Syn, Ident, Pat, Stmt, parse_quote};
 
 use crate::calls::Callee;
+use crate::contents::wraps;
 use crate::iterators::SOURCES;
 use crate::kind::{changes_receiver, inert_method};
 use crate::parse::{Binding, Parser};
@@ -20,13 +21,13 @@ impl Parser<'_> {
             return false;
         }
         let uses = self.uses(&ident.ident, scope);
-        uses.of_vectors > 0 && uses.of_vectors + uses.moves == uses.all
+        uses.of_vectors + uses.given > 0 && uses.of_vectors + uses.given + uses.moves == uses.all
     }
 
     fn uses<'n, 's>(&self, name: &'n Ident, scope: impl IntoIterator<Item = &'s Stmt>) -> Uses<'n> {
         let vectors = self.program.vectors.iter().map(|id| self.program.variables[*id].name.to_string());
         let vectors = vectors.collect();
-        let mut uses = Uses { name, vectors, all: 0, of_vectors: 0, moves: 0, whole: 0 };
+        let mut uses = Uses { name, vectors, all: 0, of_vectors: 0, moves: 0, given: 0, whole: 0 };
         scope.into_iter().for_each(|stmt| uses.visit_stmt(stmt));
         uses
     }
@@ -153,6 +154,8 @@ struct Uses<'n> {
     all: usize,
     of_vectors: usize,
     moves: usize,
+    /// Calls have it by value.
+    given: usize,
     /// Its elements are taken by value.
     whole: usize,
 }
@@ -190,6 +193,12 @@ impl<'ast> Visit<'ast> for Uses<'_> {
     fn visit_expr_struct(&mut self, literal: &'ast syn::ExprStruct) {
         self.moves += literal.fields.iter().filter(|field| self.is(&field.expr)).count();
         visit::visit_expr_struct(self, literal);
+    }
+    fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
+        if matches!(&*call.func, Syn::Path(path) if !path.path.get_ident().is_some_and(wraps)) {
+            self.given += call.args.iter().filter(|arg| self.is(arg)).count();
+        }
+        visit::visit_expr_call(self, call);
     }
     fn visit_expr_closure(&mut self, closure: &'ast syn::ExprClosure) {
         // A parameter of this name is another variable.

@@ -102,6 +102,7 @@ mod together;
 mod traits;
 mod trajectories;
 mod unpacked;
+mod untold;
 mod used_up;
 mod variants;
 mod vectors;

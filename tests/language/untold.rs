@@ -1,0 +1,170 @@
+//! What calls return, of which nothing tells the type: handed on by value, and looked into under a name.
+
+use pullback::prelude::*;
+use pullback::testing::check_rule;
+
+#[differentiable]
+fn squares(x: &[f64]) -> Vec<f64> {
+    x.iter().map(|x| x * x).collect()
+}
+
+#[differentiable]
+fn scaled(x: Vec<f64>, k: f64) -> Vec<f64> {
+    x.iter().map(|x| x.sin() * k).collect()
+}
+
+#[differentiable]
+fn total(x: Vec<f64>) -> f64 {
+    x.iter().map(|x| x.sin()).sum()
+}
+
+#[differentiable]
+fn twice(x: f64) -> f64 {
+    2.0 * x * x
+}
+
+#[differentiable]
+fn of_slice(x: &[f64]) -> f64 {
+    x[0] * x[1]
+}
+
+#[differentiable]
+fn optional(x: &[f64]) -> Option<Vec<f64>> {
+    if x[0] > 1.0 { None } else { Some(squares(x)) }
+}
+
+#[differentiable]
+fn fallible(x: &[f64]) -> Result<Vec<f64>, String> {
+    if x[0] > 1.0 {
+        return Err(format!("{}", x.len()));
+    }
+    Ok(squares(x))
+}
+
+/// The same names for numbers and for vectors.
+#[differentiable]
+fn bound(x: &[f64], k: f64) -> f64 {
+    let y = squares(x);
+    let z = scaled(y, k);
+    let a = twice(k);
+    let b = twice(a);
+    total(z) + twice(b)
+}
+
+#[differentiable]
+fn nested(x: &[f64], k: f64) -> f64 {
+    total(scaled(scaled(squares(x), twice(k)), x[1])) * twice(twice(k))
+}
+
+#[differentiable]
+fn carried(x: &[f64], k: f64) -> f64 {
+    let mut y = squares(x);
+    for i in 0..3 {
+        y = scaled(y, k + i as f64);
+    }
+    total(y)
+}
+
+#[differentiable]
+fn chosen(x: &[f64], k: f64) -> f64 {
+    let y = if k > 0.0 { squares(x) } else { scaled(squares(x), k) };
+    total(y)
+}
+
+#[differentiable]
+fn through(x: &[f64], k: f64) -> Option<f64> {
+    let y = optional(x)?;
+    let z = scaled(optional(x)?, k);
+    Some(total(z) * total(y))
+}
+
+#[differentiable]
+fn looked_into(x: &[f64], k: f64) -> f64 {
+    let r = fallible(x);
+    match r {
+        Ok(y) => y[0] * y[1] * k,
+        Err(text) => k * text.len() as f64,
+    }
+}
+
+#[differentiable]
+fn only_if(x: &[f64], k: f64) -> f64 {
+    let r = optional(x);
+    if let Some(y) = r { total(y) * k } else { k }
+}
+
+#[differentiable]
+fn or_else(x: &[f64], k: f64) -> f64 {
+    let r = optional(x);
+    let Some(y) = r else { return k };
+    total(y) * k
+}
+
+#[differentiable]
+fn by_reference(x: &[f64], k: f64) -> f64 {
+    let r = optional(x);
+    let there = if r.is_some() { k } else { 2.0 * k };
+    let inside = match &r {
+        Some(y) => of_slice(y),
+        None => k,
+    };
+    there * inside
+}
+
+#[differentiable]
+fn asked_first(x: &[f64], k: f64) -> f64 {
+    let r = fallible(x);
+    if r.is_err() {
+        return k;
+    }
+    let y = r.unwrap();
+    y[0] * k
+}
+
+#[differentiable]
+fn replaced(x: &[f64], k: f64) -> f64 {
+    let y = optional(x).unwrap_or_else(|| vec![k, 2.0 * k]);
+    let z = optional(x).unwrap_or_default();
+    y[0] * y[1] + z.iter().sum::<f64>()
+}
+
+/// A block that is left keeps what it hides.
+#[differentiable]
+fn hidden(x: &[f64], k: f64) -> f64 {
+    let y = squares(x);
+    for i in 0..x.len() {
+        let y = scaled(squares(x), y[i] + k);
+        if y[0] > 0.3 {
+            return y[0] * y[1];
+        }
+        let y = y[1] * k;
+        if y > 0.2 {
+            return y * k;
+        }
+    }
+    total(y)
+}
+
+fn inputs() -> [(Vec<f64>, f64); 3] {
+    [(vec![0.5, 0.7], 0.3), (vec![0.5, 0.7, -0.2], -1.4), (vec![1.5, 0.7], 0.6)]
+}
+
+#[test]
+fn by_value() {
+    check_rule(bound::rule, inputs());
+    check_rule(nested::rule, inputs());
+    check_rule(carried::rule, inputs());
+    check_rule(chosen::rule, inputs());
+    check_rule(hidden::rule, inputs());
+}
+
+#[test]
+fn inside() {
+    check_rule(through::rule, inputs());
+    check_rule(looked_into::rule, inputs());
+    check_rule(only_if::rule, inputs());
+    check_rule(or_else::rule, inputs());
+    check_rule(by_reference::rule, inputs());
+    check_rule(asked_first::rule, inputs());
+    check_rule(replaced::rule, inputs());
+}
