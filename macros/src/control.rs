@@ -74,6 +74,11 @@ impl Parser<'_> {
                 self.put_back(parts, &mut stmts);
                 continue;
             }
+            if let Some(parts) = self.refilled(&stmt, &stmts) {
+                self.program.blocks[self.block].rewritten = true;
+                self.put_back(parts, &mut stmts);
+                continue;
+            }
             if let Some(parts) = self.parts.split(&stmt, last, self.errors) {
                 self.put_back(parts, &mut stmts);
                 continue;

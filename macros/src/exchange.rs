@@ -25,6 +25,7 @@ impl Parser<'_> {
             return;
         }
         let Some(init) = init else { return };
+        self.program.copies.extend(self.program.copies_unknown(init).then_some(id));
         let (vector, nested) = self.program.vector(init);
         self.program.vectors.extend(vector.then_some(id));
         self.program.nested.extend(nested.then_some(id));
@@ -126,7 +127,7 @@ impl Parser<'_> {
     }
 
     /// The value is a `Vec` in any case.
-    fn gives_vector(&self, value: &Syn) -> bool {
+    pub(crate) fn gives_vector(&self, value: &Syn) -> bool {
         match value {
             Syn::Paren(paren) => self.gives_vector(&paren.expr),
             Syn::Macro(mac) => mac.mac.path.is_ident("vec"),
@@ -146,7 +147,7 @@ impl Parser<'_> {
     /// What `std::mem::take` and `std::mem::replace` return for a vector: it gets a name.
     fn exchanged(&mut self, expr: &Syn, out: &mut Vec<Stmt>) -> Option<Syn> {
         let (place, new) = taken(expr)?;
-        self.holds_vector(place).then(|| self.change_places(place, &new, out))
+        self.holds_vector(place).then(|| self.change_places(place, new, out))
     }
 
     /// The same for a field, which is a vector if what the `let` binds is handled as one in `scope`.
@@ -162,38 +163,45 @@ impl Parser<'_> {
             pattern => self.is_handled(pattern, scope),
         };
         let base = self.place(field).filter(|_| vector)?.base;
-        if self.program.variables[base].by_reference() {
+        if new.is_none() && self.program.variables[base].by_reference() {
             self.errors.push(field, KEEPS_LENGTH);
             return None;
         }
         let (mut local, mut out) = (local.clone(), Vec::new());
-        *local.init.as_mut()?.expr = self.change_places(field, &new, &mut out);
+        *local.init.as_mut()?.expr = self.change_places(field, new, &mut out);
         out.push(Stmt::Local(local));
         Some(out)
     }
 
     /// Statements by which `place` gets `new`, and the name of what was there.
-    fn change_places(&mut self, place: &Syn, new: &Syn, out: &mut Vec<Stmt>) -> Syn {
+    fn change_places(&mut self, place: &Syn, new: Option<&Syn>, out: &mut Vec<Stmt>) -> Syn {
         let taken = self.hidden("taken");
+        let new = new.cloned().unwrap_or_else(|| parse_quote!(::std::vec::Vec::new()));
         out.push(parse_quote!(let mut #taken = #new;));
         out.push(parse_quote!(::core::mem::swap(&mut #place, &mut #taken);));
         path(&taken)
     }
 }
 
-/// From where `std::mem::take` or `std::mem::replace` takes a vector, and what is there instead.
-fn taken(expr: &Syn) -> Option<(&Syn, Syn)> {
+/// From where `std::mem::take` or `std::mem::replace` takes something, and what is there instead.
+pub(crate) fn taken(expr: &Syn) -> Option<(&Syn, Option<&Syn>)> {
     let Syn::Call(call) = expr else { return None };
     let Syn::Path(function) = &*call.func else { return None };
-    let new: Syn = match (is_of_mem(&function.path)?.as_str(), call.args.len()) {
-        ("take", 1) => parse_quote!(::std::vec::Vec::new()),
-        ("replace", 2) => call.args[1].clone(),
+    let new = match (is_of_mem(&function.path)?.as_str(), call.args.len()) {
+        ("take", 1) => None,
+        ("replace", 2) => Some(&call.args[1]),
         _ => return None,
     };
     match call.args.first() {
         Some(Syn::Reference(reference)) if reference.mutability.is_some() => Some((&*reference.expr, new)),
         _ => None,
     }
+}
+
+/// The path is that of the rule of a copy that is called `name`.
+fn is_copy(path: &syn::Path, name: &str) -> bool {
+    let rule = path.segments.len() > 3 && path.segments.iter().any(|s| s.ident == "mutation");
+    rule && path.segments.last().is_some_and(|last| last.ident == name)
 }
 
 impl Program {
@@ -209,6 +217,17 @@ impl Program {
         }
     }
 
+    /// The value is a copy of what may own memory, or not.
+    fn copies_unknown(&self, value: ExprId) -> bool {
+        let ExprKind::Call { function: Callee::Function(path), args } = &self.exprs[self.peel(value)].kind
+        else {
+            return false;
+        };
+        let of = args.first().map(|arg| &self.exprs[*arg].kind);
+        is_copy(path, "to_owned")
+            && matches!(of, Some(ExprKind::Borrow { place, .. }) if self.kind_of_place(place) == Kind::Unknown)
+    }
+
     /// The same for a value.
     pub(crate) fn vector(&self, value: ExprId) -> (bool, bool) {
         let vec = |path: &syn::Path| path.segments.iter().rev().nth(1).is_some_and(|s| s.ident == "Vec");
@@ -217,13 +236,11 @@ impl Program {
             ExprKind::Read(place) if place.projections.is_empty() => self.is_vector_at(place),
             ExprKind::Call { function: Callee::Associated(path), .. } => (vec(&path.path), false),
             ExprKind::Call { function: Callee::Function(path), args } => {
-                let copy = path.segments.len() > 3 && path.segments.iter().any(|s| s.ident == "mutation");
-                let name = path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
                 match args.first().map(|arg| &self.exprs[*arg].kind) {
-                    Some(ExprKind::Borrow { place, .. }) if copy && name == "to_owned" => {
+                    Some(ExprKind::Borrow { place, .. }) if is_copy(path, "to_owned") => {
                         self.is_vector_at(place)
                     }
-                    _ => (copy && name == "to_vec" || vec(path), false),
+                    _ => (is_copy(path, "to_vec") || vec(path), false),
                 }
             }
             _ => (false, false),

@@ -90,6 +90,7 @@ mod purity;
 mod reach;
 mod reclaiming;
 mod recurrence;
+mod refilled;
 mod rename;
 mod returned;
 mod reverse;

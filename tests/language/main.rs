@@ -80,6 +80,7 @@ mod privacy;
 mod recurrences;
 mod recursion;
 mod references;
+mod refilled;
 mod results;
 mod returned;
 mod rows;
