@@ -288,14 +288,13 @@ fn report(program: &Program, errors: &mut Errors) {
 fn report_lost(program: &Program, assign: &Assign, errors: &mut Errors) {
     let variable = &program.variables[assign.place.base];
     if variable.constant
-        && variable.origin == Origin::Unique
         && program.exprs[assign.value].active
         && !inert(&program.kind_of_place(&assign.place))
     {
         errors.push(
             &assign.syntax,
-            "what is written to a `#[constant]` parameter loses its gradient: leave out `#[constant]`, or put `constant(…)` \
-             around the value",
+            "what is written to a `#[constant]` parameter, or to a variable that starts as `constant(…)`, loses its gradient: leave \
+             that out, or put `constant(…)` around the value",
         );
     }
 }

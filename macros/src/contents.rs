@@ -15,7 +15,7 @@ use quote::quote;
 use syn::{Expr as Syn, Ident, Pat, Stmt, parse_quote};
 
 use crate::escape::{escapes, is_left};
-use crate::kind::changes_receiver;
+use crate::kind::{changes_receiver, kind_of_type};
 use crate::mutation::{Action, owned_type};
 use crate::parse::Parser;
 use crate::program::*;
@@ -120,7 +120,13 @@ impl Parser<'_> {
             }
             _ => return None,
         };
-        if parted.as_ref().is_some_and(|parted| !parted.yields()) {
+        if parted
+            .as_ref()
+            .is_some_and(|parted| !parted.yields() || self.is_number_otherwise(&parted.otherwise))
+        {
+            return None;
+        }
+        if ty.is_some_and(|ty| matches!(kind_of_type(ty), Kind::Float | Kind::Inert)) {
             return None;
         }
         let mut source = match told {
@@ -146,6 +152,14 @@ impl Parser<'_> {
             out.push(parse_quote!(let #pattern #ty = if #exists { #taken } else #otherwise;));
         }
         Some(out)
+    }
+
+    /// There is a number where there is nothing inside, as its syntax tells.
+    fn is_number_otherwise(&self, otherwise: &Otherwise<'_>) -> bool {
+        match otherwise {
+            Otherwise::Always(value) => self.is_number(value),
+            Otherwise::Errors(arms) => arms.iter().any(|(_, value)| self.is_number(value)),
+        }
     }
 
     /// What stands for what is not inside: `other` of `option.unwrap_or(other)` and the like.

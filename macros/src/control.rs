@@ -79,6 +79,10 @@ impl Parser<'_> {
                 self.put_back(parts, &mut stmts);
                 continue;
             }
+            if let Some(parts) = self.apart(&stmt) {
+                self.put_back(parts, &mut stmts);
+                continue;
+            }
             if let Some(parts) = self.parts.split(&stmt, last, self.errors) {
                 self.put_back(parts, &mut stmts);
                 continue;

@@ -230,7 +230,7 @@ fn is_check(path: &syn::Path) -> bool {
 }
 
 /// `f64::INFINITY`, `std::f64::consts::PI`
-fn is_float_constant(path: &syn::Path) -> bool {
+pub(crate) fn is_float_constant(path: &syn::Path) -> bool {
     let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
     let (Some(name), Some((_, module))) = (names.last(), names.split_last()) else { return false };
     let of = module.iter().rev().find(|segment| *segment != "consts");

@@ -4,6 +4,7 @@ mod activity;
 mod again;
 mod aggregates;
 mod annotation;
+mod apart;
 mod arms;
 mod arrays;
 mod assigned;

@@ -10,6 +10,7 @@ use crate::annotation::Strip;
 use crate::escape::{is_panic, statement_escapes};
 use crate::kind::kind_of_type;
 use crate::kind::names_other_type;
+use crate::lift::is_held_constant;
 use crate::outcome::inside_type;
 use crate::parse::{Binding, CONTROL, Parser, assign_op, is_range};
 use crate::program::*;
@@ -131,6 +132,9 @@ impl Parser<'_> {
             }
         }
         if let [Some(id)] = variables[..] {
+            // What changes goes on to hold constants.
+            let held = matches!(syntax, Some(Syn::Call(call)) if is_held_constant(call));
+            self.program.variables[id].constant = held && self.program.variables[id].mutable;
             self.note_vector(id, init, ty);
             self.types.extend(known.map(|ty| (id, ty)));
             if let Some(ty) = ty {

@@ -16,7 +16,7 @@ impl<V: Inactive> From<Shadow<V>> for Untouched {
 #[diagnostic::on_unimplemented(
     message = "an active argument is written to by a function whose parameter carries no gradient",
     label = "what is written here would lose its gradient",
-    note = "leave out `#[constant]` on the parameter, or pass a variable that only ever holds constants"
+    note = "leave out `#[constant]` on the parameter, or pass a variable that only ever holds constants: `let mut rng = constant(Rng::new(7));`"
 )]
 pub trait Inactive {}
 

@@ -92,6 +92,7 @@ mod shortening;
 mod sinking;
 mod sorting;
 mod stacked;
+mod standing_alone;
 mod structs;
 mod structs_by_value;
 mod sweeps;

@@ -91,6 +91,9 @@ fn local(x: &[f64], k: f64) -> f64 {
 
 #[test]
 fn refilled() {
-    check_rule(simulated::rule, [(vec![0.4, 0.7], 0.3, 3), (vec![0.5, 0.7, -0.2], 0.1, 2), (vec![0.5, 0.1], 0.2, 0)]);
+    check_rule(
+        simulated::rule,
+        [(vec![0.4, 0.7], 0.3, 3), (vec![0.5, 0.7, -0.2], 0.1, 2), (vec![0.5, 0.1], 0.2, 0)],
+    );
     check_rule(local::rule, [(vec![0.4, 0.7], 0.3), (vec![0.5, 0.7, -0.2], 1.1)]);
 }

@@ -9,7 +9,7 @@ use crate::iterators::collect::composite;
 use crate::iterators::flow::{Flow, optional, reference};
 use crate::iterators::item::Item;
 use crate::iterators::source::{Function, Source, result};
-use crate::kind::{inert, kind_of_type};
+use crate::kind::{inert, is_float_constant, kind_of_type, numeric_method};
 use crate::parse::Parser;
 use crate::program::Kind;
 use crate::rename::{Occurrences, Replace, Substitute, bound, path};
@@ -59,6 +59,8 @@ struct Names {
     names: Vec<Ident>,
     /// They are the parts of a tuple.
     tuple: bool,
+    /// They are numbers, as far as what they start with tells.
+    numbers: bool,
 }
 
 impl Names {
@@ -205,7 +207,10 @@ impl<'e> Parser<'e> {
         out: &mut Vec<Stmt>,
     ) -> Result<Found, Refused> {
         match (name, call.args.len()) {
-            ("reduce", 1) if flow.source().is_some_and(composite) => {
+            // An operator may be that of a type of the user's.
+            ("reduce", 1)
+                if flow.source().is_some_and(|source| composite(source) || by_operator(&call.args[0])) =>
+            {
                 let function = self.function(&call.args[0])?;
                 self.peeled(flow, |parser, best, item, out| {
                     let args = vec![best.item(), item];
@@ -218,7 +223,7 @@ impl<'e> Parser<'e> {
                     };
                     let why = "this closure has no value";
                     let value = value.ok_or_else(|| (call.args.to_token_stream(), why.to_string()))?;
-                    parser.assign(&best.names, best.tuple, value, out);
+                    parser.assign(best, value, out);
                     Ok(())
                 })
             }
@@ -249,7 +254,7 @@ impl<'e> Parser<'e> {
                         let old = reference(&best.item());
                         let test = parser.better(name, compare, &old, &reference(&item))?;
                         let mut then = Vec::new();
-                        parser.assign(&best.names, best.tuple, item.expr(), &mut then);
+                        parser.assign(best, item.expr(), &mut then);
                         out.push(parse_quote!(if #test { #(#then)* }));
                         Ok(())
                     }),
@@ -383,7 +388,7 @@ impl<'e> Parser<'e> {
         let (result, closure) = self.accumulator(init, function, out)?;
         let mut sink = |parser: &mut Parser<'e>, item: Item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
             match parser.inline(&closure, vec![item], site, out)? {
-                Some(value) => parser.assign(&result.names, result.tuple, value, out),
+                Some(value) => parser.assign(&result, value, out),
                 None => return Err((closure.body.to_token_stream(), "this closure has no value".into())),
             }
             Ok(())
@@ -411,7 +416,7 @@ impl<'e> Parser<'e> {
             parser.rename_locals(&mut then, &Occurrences::of(&closure), site);
             let mut inner = then.statements;
             let value = then.value.expect("an option has a value");
-            parser.assign(&result.names, result.tuple, value, &mut inner);
+            parser.assign(&result, value, &mut inner);
             match test {
                 Some(test) => step.push(parse_quote!(if #test { #(#inner)* } else { #going = false; })),
                 None => step.extend(inner),
@@ -483,12 +488,40 @@ impl<'e> Parser<'e> {
             }
         }
         closure.inputs = closure.inputs.into_iter().skip(1).collect();
-        Ok((Names { names, tuple }, closure))
+        Ok((Names { names, tuple, numbers: self.is_number(init) }, closure))
+    }
+
+    /// The value is a number, or a tuple of these, as its syntax tells: other types need not have both `+` and `+=`.
+    pub(crate) fn is_number(&self, value: &Expr) -> bool {
+        match value {
+            Expr::Lit(_) => true,
+            Expr::Unary(unary) => self.is_number(&unary.expr),
+            Expr::Paren(paren) => self.is_number(&paren.expr),
+            Expr::Block(block) => match &block.block.stmts[..] {
+                [Stmt::Expr(value, None)] => self.is_number(value),
+                _ => false,
+            },
+            Expr::Cast(cast) => kind_of_type(&cast.ty) == Kind::Float,
+            Expr::Tuple(tuple) => tuple.elems.iter().all(|part| self.is_number(part)),
+            Expr::Binary(binary) => self.is_number(&binary.left) && self.is_number(&binary.right),
+            Expr::MethodCall(call) => numeric_method(&call.method.to_string()),
+            Expr::Call(call) => match &*call.func {
+                Expr::Path(path) => path.path.segments.first().is_some_and(|first| {
+                    first.ident == "f64"
+                        || first.ident == "f32"
+                        || self.program.scalars.contains(&first.ident)
+                }),
+                _ => false,
+            },
+            Expr::Path(path) => is_float_constant(&path.path) || self.kind_of_syntax(value) == Kind::Float,
+            value => self.kind_of_syntax(value) == Kind::Float,
+        }
     }
 
     /// `names = value`, as plainly as possible.
-    fn assign(&mut self, names: &[Ident], tuple: bool, value: Expr, out: &mut Vec<Stmt>) {
-        match (tuple, result(value)) {
+    fn assign(&mut self, result: &Names, value: Expr, out: &mut Vec<Stmt>) {
+        let Names { names, tuple, numbers } = result;
+        match (tuple, self::result(value)) {
             (true, Item::Tuple(items)) if items.len() == names.len() => {
                 let values: Vec<Expr> = items.iter().map(Item::expr).collect();
                 // A value may read what an assignment before it has changed.
@@ -505,7 +538,8 @@ impl<'e> Parser<'e> {
                         out.push(parse_quote!(#name = #new;));
                     }
                 } else {
-                    names.iter().zip(values).for_each(|(name, value)| out.extend(assignment(name, value)));
+                    let values = names.iter().zip(values);
+                    out.extend(values.filter_map(|(name, value)| assignment(name, value, *numbers)));
                 }
             }
             (true, item) => {
@@ -516,7 +550,7 @@ impl<'e> Parser<'e> {
                     out.push(parse_quote!(#name = #new;));
                 }
             }
-            (false, item) => out.extend(assignment(&names[0], item.expr())),
+            (false, item) => out.extend(assignment(&names[0], item.expr(), *numbers)),
         }
     }
 
@@ -595,7 +629,7 @@ impl<'e> Parser<'e> {
             made.push(parse_quote!(let mut #name = #value;));
             names.push(name);
         }
-        let best = Names { names, tuple };
+        let best = Names { names, tuple, numbers: tuple };
         let i = self.names.fresh("i");
         let mut body = Vec::new();
         let item = self.item_at(&source, &path(&i), Site::Block, &mut body)?;
@@ -807,13 +841,19 @@ fn consumer(expr: &Expr) -> Option<(&ExprMethodCall, Vec<&ExprMethodCall>)> {
     }
 }
 
-/// `name = value`, or `name += term` for `name = name + term`.
-fn assignment(name: &Ident, value: Expr) -> Option<Stmt> {
+/// `|a, b| a * b`
+fn by_operator(function: &Expr) -> bool {
+    matches!(function, Expr::Closure(closure) if matches!(&*closure.body, Expr::Binary(_)))
+}
+
+/// `name = value`, or `name += term` for `name = name + term` of `numbers`.
+fn assignment(name: &Ident, value: Expr, numbers: bool) -> Option<Stmt> {
     let is_name = |expr: &Expr| matches!(expr, Expr::Path(path) if path.path.get_ident() == Some(name));
     if is_name(&value) {
         return None;
     }
-    if let Expr::Binary(binary) = &value
+    if numbers
+        && let Expr::Binary(binary) = &value
         && is_name(&binary.left)
         && Occurrences::of(&binary.right).count(name) == 0
     {

@@ -1,0 +1,219 @@
+//! Operands that have to stand alone: calls that write, since a statement is undone as a whole, and values of which a part is taken.
+//! `draw(x, &mut rng) + (a * b).im` becomes `let part = draw(x, &mut rng); let part_2 = a * b; part + part_2.im`.
+
+use std::collections::VecDeque;
+
+use syn::visit::{self, Visit};
+use syn::{BinOp, Expr, Ident, Stmt, UnOp, parse_quote};
+
+use crate::escape::acts;
+use crate::parse::{Parser, assign_op};
+use crate::rename::Occurrences;
+
+impl Parser<'_> {
+    /// The statements that do what `stmt` does, if such an operand is in it.
+    pub(crate) fn apart(&mut self, stmt: &Stmt) -> Option<VecDeque<Stmt>> {
+        let mut stmt = stmt.clone();
+        let root = match &mut stmt {
+            Stmt::Local(local) => {
+                let init = local.init.as_mut().filter(|init| init.diverge.is_none())?;
+                &mut *init.expr
+            }
+            Stmt::Expr(Expr::Assign(assign), _) => &mut *assign.right,
+            Stmt::Expr(Expr::Binary(binary), _) if assign_op(&binary.op).is_some() => &mut *binary.right,
+            Stmt::Expr(Expr::Return(jump), _) => &mut **jump.expr.as_mut()?,
+            Stmt::Expr(expr, _) => expr,
+            _ => return None,
+        };
+        if !self.suspects.any(&*root) || !self.stands_within(root) {
+            return None;
+        }
+        let mut apart = Apart { parser: self, before: VecDeque::new(), later: false, written: Vec::new() };
+        apart.operands(root);
+        let mut statements = apart.before;
+        if statements.is_empty() {
+            return None;
+        }
+        statements.push_back(stmt);
+        Some(statements)
+    }
+
+    /// A call that is given something to write to.
+    fn is_writing(&self, expr: &Expr) -> bool {
+        let args = match expr {
+            Expr::Call(call) => &call.args,
+            Expr::MethodCall(call) => &call.args,
+            Expr::Match(m) => return self.named_halves(&m.expr).is_some(),
+            _ => return false,
+        };
+        args.iter().any(|arg| self.written_by(arg).is_some())
+    }
+
+    /// The variable that a call may write to which has `arg`.
+    fn written_by<'a>(&self, arg: &'a Expr) -> Option<&'a Ident> {
+        match arg {
+            Expr::Reference(reference) if reference.mutability.is_some() => base(&reference.expr),
+            Expr::Path(path) => path.path.get_ident().filter(|name| self.is_unique(name)),
+            _ => None,
+        }
+    }
+
+    /// Such an operand is in `root`.
+    fn stands_within(&self, root: &Expr) -> bool {
+        let found = Found::within(self, root);
+        found.parted || found.calls > usize::from(self.is_writing(peeled(root)))
+    }
+}
+
+fn peeled(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Paren(paren) => peeled(&paren.expr),
+        expr => expr,
+    }
+}
+
+/// The variable of which `place` is a part.
+fn base(place: &Expr) -> Option<&Ident> {
+    match place {
+        Expr::Path(path) => path.path.get_ident(),
+        Expr::Field(field) => base(&field.base),
+        Expr::Index(index) => base(&index.expr),
+        Expr::Paren(paren) => base(&paren.expr),
+        Expr::Unary(unary) => base(&unary.expr),
+        Expr::MethodCall(call) => base(&call.receiver),
+        _ => None,
+    }
+}
+
+/// A part of it is taken, which is one of no variable: `(a * b).im`
+fn is_parted(base: &Expr) -> bool {
+    match peeled(base) {
+        Expr::Binary(_) | Expr::Tuple(_) | Expr::Array(_) => true,
+        Expr::Unary(unary) => !matches!(unary.op, UnOp::Deref(_)),
+        _ => false,
+    }
+}
+
+/// What has to stand alone of what an expression evaluates in any case.
+struct Found<'p, 'e> {
+    parser: &'p Parser<'e>,
+    /// Calls that write.
+    calls: usize,
+    /// The variables that they write to.
+    names: Vec<Ident>,
+    /// A part is taken of something else than a variable.
+    parted: bool,
+}
+
+impl<'p, 'e> Found<'p, 'e> {
+    fn within(parser: &'p Parser<'e>, expr: &Expr) -> Self {
+        let mut found = Found { parser, calls: 0, names: Vec::new(), parted: false };
+        found.visit_expr(expr);
+        found
+    }
+}
+
+impl<'ast> Visit<'ast> for Found<'_, '_> {
+    fn visit_expr(&mut self, expr: &'ast Expr) {
+        self.calls += usize::from(self.parser.is_writing(expr));
+        match expr {
+            Expr::If(_) | Expr::Match(_) | Expr::Block(_) | Expr::Closure(_) | Expr::Unsafe(_) => return,
+            Expr::ForLoop(_) | Expr::While(_) | Expr::Loop(_) => return,
+            Expr::Binary(binary) if matches!(binary.op, BinOp::And(_) | BinOp::Or(_)) => {
+                return self.visit_expr(&binary.left);
+            }
+            Expr::Call(syn::ExprCall { args, .. }) | Expr::MethodCall(syn::ExprMethodCall { args, .. }) => {
+                self.names.extend(args.iter().filter_map(|arg| self.parser.written_by(arg)).cloned());
+            }
+            Expr::Field(field) => self.parted |= is_parted(&field.base),
+            _ => {}
+        }
+        visit::visit_expr(self, expr);
+    }
+}
+
+struct Apart<'p, 'e> {
+    parser: &'p mut Parser<'e>,
+    before: VecDeque<Stmt>,
+    /// Something that stands alone is evaluated later.
+    later: bool,
+    /// What is written to later.
+    written: Vec<Ident>,
+}
+
+impl Apart<'_, '_> {
+    fn operand(&mut self, expr: &mut Expr) {
+        self.operands(expr);
+        if self.parser.is_writing(expr) {
+            self.bind(expr);
+        }
+    }
+
+    fn bind(&mut self, expr: &mut Expr) {
+        let part = self.parser.parts.fresh("part");
+        if self.parser.suspects.any(&*expr) {
+            self.parser.suspects.insert(&part);
+        }
+        let init = std::mem::replace(expr, parse_quote!(#part));
+        self.before.push_back(parse_quote!(let #part = #init;));
+    }
+
+    /// What is evaluated before a call that writes is evaluated before it, where it reads what that writes to, or does something itself.
+    fn in_order(&mut self, operands: Vec<&mut Expr>) {
+        let stands: Vec<_> = operands
+            .iter()
+            .map(|operand| {
+                let found = Found::within(self.parser, operand);
+                (found.calls > 0 || found.parted, found.names)
+            })
+            .collect();
+        let around = (self.later, self.written.len());
+        for (i, operand) in operands.into_iter().enumerate() {
+            let after = &stands[i + 1..];
+            self.later = around.0 || after.iter().any(|(stands, _)| *stands);
+            self.written.truncate(around.1);
+            self.written.extend(after.iter().flat_map(|(_, names)| names).cloned());
+            if stands[i].0 {
+                self.operand(operand);
+                continue;
+            }
+            let read = Occurrences::of(&*operand);
+            let disturbed = self.written.iter().any(|name| read.count(name) > 0);
+            let refers = matches!(operand, Expr::Reference(_)) || self.parser.written_by(operand).is_some();
+            if self.later && !refers && (acts(operand) || disturbed) {
+                self.bind(operand);
+            }
+        }
+        self.later = around.0;
+        self.written.truncate(around.1);
+    }
+
+    fn operands(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::Binary(binary) if matches!(binary.op, BinOp::And(_) | BinOp::Or(_)) => {
+                self.operand(&mut binary.left);
+            }
+            Expr::Binary(binary) => self.in_order(vec![&mut binary.left, &mut binary.right]),
+            Expr::Call(call) => self.in_order(call.args.iter_mut().collect()),
+            Expr::MethodCall(call) => {
+                let operands = std::iter::once(&mut *call.receiver).chain(call.args.iter_mut()).collect();
+                self.in_order(operands);
+            }
+            Expr::Tuple(tuple) => self.in_order(tuple.elems.iter_mut().collect()),
+            Expr::Array(array) => self.in_order(array.elems.iter_mut().collect()),
+            Expr::Struct(literal) => self.in_order(literal.fields.iter_mut().map(|f| &mut f.expr).collect()),
+            Expr::Index(index) => self.in_order(vec![&mut index.index]),
+            Expr::Paren(inner) => self.operands(&mut inner.expr),
+            Expr::Unary(inner) => self.operand(&mut inner.expr),
+            Expr::Reference(inner) => self.operand(&mut inner.expr),
+            Expr::Cast(inner) => self.operand(&mut inner.expr),
+            Expr::Field(inner) => {
+                self.operand(&mut inner.base);
+                if is_parted(&inner.base) {
+                    self.bind(&mut inner.base);
+                }
+            }
+            _ => {}
+        }
+    }
+}
