@@ -156,7 +156,9 @@ impl Program {
 
     /// Finds the locals that a function returns, alone or as parts of a struct or a tuple.
     pub(crate) fn settle_returned(&mut self, output: &Type, results: &[VarId]) {
-        let Some(value) = self.blocks[BODY].value.filter(|_| self.returned.is_empty()) else { return };
+        let Some(value) = self.blocks[BODY].value.filter(|_| self.returned_by(BODY).next().is_none()) else {
+            return;
+        };
         let value = self.peel(value);
         let local = |program: &Self, expr: ExprId| match &program.exprs[program.peel(expr)].kind {
             ExprKind::Read(place)
@@ -172,7 +174,7 @@ impl Program {
             (ExprKind::Struct(literal), _) if self.owns(value) => {
                 let fields = literal.fields.iter().filter_map(|(member, value)| {
                     let id = local(self, *value).filter(|id| self.variables[*id].heap)?;
-                    Some(Returned { id, part: Some(member.clone()), ty: None })
+                    Some(Returned { id, body: BODY, part: Some(member.clone()), ty: None })
                 });
                 fields.collect()
             }
@@ -185,13 +187,13 @@ impl Program {
                             && names_other_type(ty, &self.kind_of_type(ty));
                         let owns = self.variables[id].heap || owned_type(ty) || result;
                         let part = Some(syn::Member::from(i));
-                        owns.then(|| Returned { id, part, ty: Some(Box::new(ty.clone())) })
+                        owns.then(|| Returned { id, body: BODY, part, ty: Some(Box::new(ty.clone())) })
                     });
                 elements.collect()
             }
             (ExprKind::Wrap(_, args), _) => {
                 let id = local(self, args[0]).filter(|id| self.variables[*id].heap || self.landing.is_some());
-                id.map(|id| Returned { id, part: None, ty: inside_type(output).map(Box::new) })
+                id.map(|id| Returned { id, body: BODY, part: None, ty: inside_type(output).map(Box::new) })
                     .into_iter()
                     .collect()
             }
@@ -199,14 +201,14 @@ impl Program {
                 let owns =
                     |id: &VarId| self.variables[*id].heap || results.contains(id) && self.is_changed(*id);
                 let id = local(self, value).filter(owns);
-                id.map(|id| Returned { id, part: None, ty: None }).into_iter().collect()
+                id.map(|id| Returned { id, body: BODY, part: None, ty: None }).into_iter().collect()
             }
             _ => Vec::new(),
         };
         for Returned { id, .. } in &returned {
             self.variables[*id].heap = true;
         }
-        self.returned = returned;
+        self.returned.extend(returned);
     }
 
     /// The parts of a tuple that a call has returned are vectors, perhaps, if something of `parts` is done to them, or nothing.

@@ -102,11 +102,9 @@ impl Parser<'_> {
                 parameters.push(parser.closure_parameter(pattern, &closure.body, &mut before));
             }
             parser.scopes.push(HashMap::new());
-            before.extend(match &*closure.body {
-                Syn::Block(block) if block.label.is_none() => block.block.stmts.clone(),
-                value => vec![Stmt::Expr(value.clone(), None)],
-            });
+            before.extend(parser.returning_from_closure(&closure));
             parser.fill(before.into());
+            parser.settle_returned_from(body);
             parser.scopes.pop();
         });
         self.landings = landings;

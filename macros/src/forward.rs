@@ -108,7 +108,7 @@ impl<'p> Forward<'p> {
         let statements = self.statements(body);
         let tail = self.program.blocks[body].value.map(|value| self.tail(value, body));
         let residual = self.residual(body);
-        let copy = if body == BODY { self.copy_of_returned() } else { TokenStream::new() };
+        let copy = self.copy_of_returned(body);
         match tail {
             _ if self.program.is_left(body) => {
                 let before = tail.map(|(before, value)| quote!(#before #value));

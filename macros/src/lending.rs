@@ -301,17 +301,22 @@ impl Reverse<'_> {
         turns: TokenStream,
     ) -> TokenStream {
         let program = self.program;
-        if program.blocks[body].value.is_some_and(|value| program.owns(value)) {
+        if program.returned_by(body).next().is_none()
+            && program.blocks[body].value.is_some_and(|value| program.owns(value))
+        {
             self.errors.push(
                 &program.exprs[arg].syntax,
-                "a closure that returns a vector is not differentiable: let it write to an argument of type `&mut`",
+                "that this closure returns a vector is not to be seen at its end: write its type, `|…| -> Vec<f64> { … }`, or let it \
+                 write to an argument of type `&mut`",
             );
             return TokenStream::new();
         }
         let seed = Cotangent::atom(self.kept.fresh("d").into_token_stream());
         self.open(body, !program.written(body).is_empty());
+        let received = self.receive(body, &seed);
         let inner = self.seed(Target::Break(body), &seed);
-        self.undo_block(body, Some(&inner));
+        self.undo_block(body, (!received).then_some(&inner));
+        self.give_back_copy(body);
         self.seeds.remove(&Target::Break(body));
         let (mut names, mut shadows, mut gradients) = (Vec::new(), Vec::new(), Vec::new());
         let mut before = TokenStream::new();
@@ -350,10 +355,10 @@ impl Reverse<'_> {
                 }
             }
         }
-        let undone = self.close();
+        let (copy, undone) = (self.copy(body), self.close());
         let residual = self.kept.pattern(body);
         quote! {
-            |#residual, (#(#names,)*), (#(#shadows,)*), #seed| { #turns #before #undone (#(#gradients,)*) }
+            |#residual, (#(#names,)*), (#(#shadows,)*), #seed| { #turns #before #copy #undone (#(#gradients,)*) }
         }
     }
 }

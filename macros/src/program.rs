@@ -113,9 +113,11 @@ pub(crate) struct Landing {
     pub(crate) outcome: Ident,
 }
 
-/// A local that the function returns.
+/// A local that the function returns, or a closure that is passed on.
 pub(crate) struct Returned {
     pub(crate) id: VarId,
+    /// The body of what returns it.
+    pub(crate) body: BlockId,
     /// The field of the struct or the tuple that it becomes; `None` if it is all there is.
     pub(crate) part: Option<syn::Member>,
     /// Its type, where that is written out.
@@ -575,6 +577,11 @@ impl Program {
     }
 
     /// The function returns the variable.
+    /// What the function returns, or a closure with this `body`.
+    pub(crate) fn returned_by(&self, body: BlockId) -> impl Iterator<Item = &Returned> {
+        self.returned.iter().filter(move |returned| returned.body == body)
+    }
+
     pub(crate) fn is_returned(&self, id: VarId) -> bool {
         self.returned.iter().any(|returned| returned.id == id)
     }

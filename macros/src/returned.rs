@@ -30,7 +30,43 @@ impl Parser<'_> {
         {
             self.program.variables[place.base].heap = true;
             let ty = Some(Box::new(output.clone()));
-            self.program.returned.push(Returned { id: place.base, part: None, ty });
+            self.program.returned.push(Returned { id: place.base, body: BODY, part: None, ty });
+        }
+    }
+}
+
+impl Parser<'_> {
+    /// The statements of a closure that is passed on: if it returns a vector, as its end tells, the value is a local's as well.
+    pub(crate) fn returning_from_closure(&self, closure: &syn::ExprClosure) -> Vec<Stmt> {
+        let block: syn::Block = match &*closure.body {
+            Syn::Block(block) if block.label.is_none() => block.block.clone(),
+            value => parse_quote!({ #value }),
+        };
+        let told = matches!(&closure.output, syn::ReturnType::Type(_, ty) if owned_type(ty));
+        let vector = |value: &Syn| ends_in(value, &|end| self.gives_vector(end) || gives_array(end));
+        match block.stmts.last() {
+            Some(Stmt::Expr(value, None)) if told || vector(value) => {
+                let ty: syn::Type = match &closure.output {
+                    syn::ReturnType::Type(_, ty) => (**ty).clone(),
+                    syn::ReturnType::Default => parse_quote!(_),
+                };
+                returning_a_local(&block, &ty).stmts
+            }
+            _ => block.stmts,
+        }
+    }
+
+    /// Marks the local that a closure with this body returns, if it is a vector.
+    pub(crate) fn settle_returned_from(&mut self, body: BlockId) {
+        let Some(value) = self.program.blocks[body].value else { return };
+        let ExprKind::Read(place) = &self.program.exprs[value].kind else { return };
+        let id = place.base;
+        let own =
+            self.program.variables[id].block == body && self.program.variables[id].origin == Origin::Local;
+        let vector = self.program.vectors.contains(&id) || self.program.variables[id].name == RETURNED;
+        if own && vector && place.projections.is_empty() {
+            self.program.variables[id].heap = true;
+            self.program.returned.push(Returned { id, body, part: None, ty: None });
         }
     }
 }
@@ -49,11 +85,63 @@ impl Parser<'_> {
     }
 }
 
+/// The name of what is returned.
+const RETURNED: &str = "returned";
+
+/// Whether all values of which `value` is one are `such`.
+fn ends_in(value: &Syn, such: &dyn Fn(&Syn) -> bool) -> bool {
+    let block = |block: &syn::Block| match block.stmts.last() {
+        Some(Stmt::Expr(value, None)) => ends_in(value, such) || made_in(block, value, such),
+        _ => false,
+    };
+    match value {
+        Syn::Paren(paren) => ends_in(&paren.expr, such),
+        Syn::Block(inner) => block(&inner.block),
+        Syn::If(branch) => {
+            let otherwise = branch.else_branch.as_ref();
+            block(&branch.then_branch) && otherwise.is_some_and(|(_, value)| ends_in(value, such))
+        }
+        Syn::Match(m) => m.arms.iter().all(|arm| ends_in(&arm.body, such)),
+        value => such(value),
+    }
+}
+
+/// The value is a local of the block that is made `such`.
+fn made_in(block: &syn::Block, value: &Syn, such: &dyn Fn(&Syn) -> bool) -> bool {
+    let Syn::Path(path) = value else { return false };
+    let made = |local: &syn::Local| {
+        let (pattern, ty) = match &local.pat {
+            Pat::Type(typed) => (&*typed.pat, Some(&*typed.ty)),
+            pattern => (pattern, None),
+        };
+        let named = matches!(pattern, Pat::Ident(name) if path.path.is_ident(&name.ident));
+        named
+            && (ty.is_some_and(owned_type)
+                || local.init.as_ref().is_some_and(|init| ends_in(&init.expr, such)))
+    };
+    block.stmts.iter().any(|stmt| matches!(stmt, Stmt::Local(local) if made(local)))
+}
+
+/// The value is one of `ndarray`'s arrays, as its syntax tells.
+fn gives_array(value: &Syn) -> bool {
+    match value {
+        Syn::Macro(mac) => mac.mac.path.is_ident("array"),
+        Syn::Call(call) => match &*call.func {
+            Syn::Path(path) => path.path.segments.iter().rev().nth(1).is_some_and(|s| {
+                let name = s.ident.to_string();
+                name.strip_prefix("Array").is_some_and(|rank| rank.chars().all(|c| c.is_ascii_digit()))
+            }),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
 /// The body of a function that returns a vector: its value is a local's, since the reverse pass needs a shadow for it.
 pub(crate) fn returning_a_local(body: &syn::Block, output: &syn::Type) -> syn::Block {
     let mut body = body.clone();
     if let Some(Stmt::Expr(value, None)) = body.stmts.pop_if(|last| matches!(last, Stmt::Expr(_, None))) {
-        let name = Ident::new("returned", proc_macro2::Span::call_site());
+        let name = Ident::new(RETURNED, proc_macro2::Span::call_site());
         let value: Syn = match &value {
             // A parameter is not the function's own.
             Syn::Path(path) if path.path.get_ident().is_some_and(|name| bound_in(&body, name)) => {

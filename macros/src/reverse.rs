@@ -290,11 +290,11 @@ impl<'p> Reverse<'p> {
         let seed = Cotangent::atom(quote_name("d"));
         self.open(BODY, false);
         self.seeds.insert(Target::Function, seed.clone());
-        let received = self.receive(&seed);
+        let received = self.receive(BODY, &seed);
         self.undo_block(BODY, (!received).then_some(&seed));
-        self.give_back_copy();
+        self.give_back_copy(BODY);
         let gradients = self.program.parameters.iter().map(|p| self.gradient(*p)).collect::<Vec<_>>();
-        let (copy, out) = (self.copy(), self.close());
+        let (copy, out) = (self.copy(BODY), self.close());
         if self.program.is_long_formula() {
             // The derivative, which does not have to wait for the gradient that it is multiplied by.
             let (given, one) = (self.kept.fresh("given"), quote!(1.0));

@@ -66,16 +66,17 @@ impl<'p> Reverse<'p> {
         }
     }
 
-    /// The shadow of a vector that the function returns starts as what the caller hands in. Tells whether that is all of it.
-    pub(crate) fn receive(&mut self, seed: &Cotangent) -> bool {
+    /// The shadow of a vector that the function, or a closure with this `body`, returns starts as what the caller hands in. Tells whether that is all of it.
+    pub(crate) fn receive(&mut self, body: BlockId, seed: &Cotangent) -> bool {
         let program = self.program;
-        for Returned { id, part, ty } in &program.returned {
+        for Returned { id, part, ty, .. } in program.returned_by(body) {
             if !program.variables[*id].active {
                 continue;
             }
             let pool = self.pool(*id);
             let function = program.own.as_ref().map(|own| &own.ty);
             let received = match (part, ty) {
+                _ if body != BODY => quote!(__pb::Received::receive(#seed, #pool)),
                 (None, _) if program.takes_rows(*id) => {
                     let (stock, filling) = (self.pool_of_rows(*id), program.filling());
                     self.present(*id);
@@ -98,16 +99,17 @@ impl<'p> Reverse<'p> {
             };
             let shadow = &program.variables[*id].shadow;
             self.emit(quote!(let mut #shadow = #received;));
-            self.levels[0].declared.insert(*id);
+            let level = self.top();
+            self.levels[level].declared.insert(*id);
             self.lent.insert(*id);
         }
-        program.returned.iter().any(|returned| returned.part.is_none())
+        program.returned_by(body).any(|returned| returned.part.is_none())
     }
 
     /// The copy that the pullback has of what the function returned is kept for the next call, if it is still there.
-    pub(crate) fn give_back_copy(&mut self) {
-        for Returned { id, .. } in &self.program.returned {
-            if let (Some(slot), false) = (self.copies.get(id).cloned(), self.copy_moves(*id)) {
+    pub(crate) fn give_back_copy(&mut self, body: BlockId) {
+        for Returned { id, .. } in self.program.returned_by(body) {
+            if let (Some(slot), false) = (self.copies.get(id).cloned(), self.copy_moves(body, *id)) {
                 let name = &self.program.variables[*id].unique;
                 let given = self.given_back(Some(&slot), &name.to_token_stream(), Some(*id));
                 self.emit(given);
@@ -116,10 +118,10 @@ impl<'p> Reverse<'p> {
     }
 
     /// The copies of what the function returned, where the pullback reads it.
-    pub(crate) fn copy(&self) -> TokenStream {
-        let copies = self.program.returned.iter().filter_map(|Returned { id, .. }| {
+    pub(crate) fn copy(&self, body: BlockId) -> TokenStream {
+        let copies = self.program.returned_by(body).filter_map(|Returned { id, .. }| {
             let (slot, name) = (self.copies.get(id)?, &self.program.variables[*id].unique);
-            Some(match self.filled() {
+            Some(match self.filled().filter(|_| body == BODY) {
                 Some(filled) => {
                     quote!(let mut #name = if #filled { #slot.take() } else { ::core::default::Default::default() };)
                 }
@@ -160,8 +162,8 @@ impl<'p> Reverse<'p> {
     }
 
     /// What the function returns was moved to the local that it is returned from, and goes back there.
-    fn copy_moves(&self, returned: VarId) -> bool {
-        self.program.blocks[BODY].statements.iter().any(|statement| match &statement.kind {
+    fn copy_moves(&self, body: BlockId, returned: VarId) -> bool {
+        self.program.blocks[body].statements.iter().any(|statement| match &statement.kind {
             StatementKind::Let(Let { variables, tuple, init: Some(init), .. }) => {
                 let inits = match &self.program.exprs[*init].kind {
                     ExprKind::Tuple(elements) if *tuple => elements.clone(),
@@ -634,14 +636,14 @@ impl<'p> Reverse<'p> {
 
 impl Forward<'_> {
     /// The copy of what the function returns, if the pullback reads that.
-    pub(crate) fn copy_of_returned(&self) -> TokenStream {
-        let copies = self.program.returned.iter().filter_map(|Returned { id, .. }| {
+    pub(crate) fn copy_of_returned(&self, body: BlockId) -> TokenStream {
+        let copies = self.program.returned_by(body).filter_map(|Returned { id, .. }| {
             let (slot, name) = (self.reverse.copies.get(id)?, &self.program.variables[*id].name);
             let copy = match self.reverse.row_spares(*id) {
                 Some(spares) => quote!(#slot.copy_rows(&#name, #spares);),
                 None => quote!(#slot.copy(&#name);),
             };
-            Some(match self.reverse.filled() {
+            Some(match self.reverse.filled().filter(|_| body == BODY) {
                 Some(filled) => quote!(if #filled { #copy }),
                 None => copy,
             })

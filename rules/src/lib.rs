@@ -164,8 +164,8 @@ pub mod __private {
     };
     pub use crate::option::{FromStop, OptionRules, Try, stop};
     pub use crate::output::{
-        Copies, CopyAnyField, CopyField, Output, RowSpares, Spares, lend, received, received_part, returned,
-        returned_inside, returned_rows,
+        Copies, CopyAnyField, CopyField, Output, Received, RowSpares, Spares, lend, received, received_part,
+        returned, returned_inside, returned_rows,
     };
     pub use crate::owning::{reclaim_parts, unless_reclaimed};
     pub use crate::rows::{Item, Rows};

@@ -197,7 +197,36 @@ pub fn returned<F: Function>(
     gradient
 }
 
-/// The same for a vector of vectors that rows are pushed to: the gradients of its rows come from the `stock` where they go.
+/// The gradient with respect to an array that a closure has returned, as its caller lends it.
+#[diagnostic::on_unimplemented(
+    message = "a closure that returns this is not differentiable",
+    note = "a vector of numbers is, or one of ndarray's arrays: let the closure write to an argument of type `&mut` otherwise"
+)]
+pub trait Received {
+    /// What owns such a gradient.
+    type Gradient;
+    /// A copy of it.
+    fn receive(self, pool: &mut Pool<Self::Gradient>) -> Self::Gradient;
+}
+
+impl<T: Clone> Received for &[T] {
+    type Gradient = Vec<T>;
+    fn receive(self, pool: &mut Pool<Vec<T>>) -> Vec<T> {
+        let mut gradient = pool.first(Vec::capacity).unwrap_or_default();
+        gradient.clear();
+        gradient.extend_from_slice(self);
+        gradient
+    }
+}
+
+impl<T: Element, D: Dimension + Copy + 'static> Received for &Array<T, D> {
+    type Gradient = Array<T, D>;
+    fn receive(self, pool: &mut Pool<Array<T, D>>) -> Array<T, D> {
+        received::<Array<T, D>>(pool, self)
+    }
+}
+
+/// The same as [`returned`] for a vector of vectors that rows are pushed to: the gradients of its rows come from the `stock` where they go.
 pub fn returned_rows<T: Differentiable>(
     _rows: &[T],
     pool: &mut Pool<Rows<T>>,

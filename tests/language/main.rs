@@ -83,6 +83,7 @@ mod references;
 mod refilled;
 mod results;
 mod returned;
+mod returning_closures;
 mod rows;
 mod scalars;
 mod scratch;
