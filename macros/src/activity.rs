@@ -215,6 +215,7 @@ fn settle_inert(program: &mut Program) {
 fn report(program: &Program, errors: &mut Errors) {
     crate::exits::report(program, errors);
     crate::lending::report(program, errors);
+    crate::references::report(program, errors);
     let active = |mentions: &[VarId]| {
         let name = mentions.iter().map(|v| &program.variables[*v]).find(|v| v.active)?.name.to_string();
         // As users call it.

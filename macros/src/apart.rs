@@ -43,7 +43,8 @@ impl Parser<'_> {
         let args = match expr {
             Expr::Call(call) => &call.args,
             Expr::MethodCall(call) => &call.args,
-            Expr::Match(m) => return self.named_halves(&m.expr).is_some(),
+            Expr::Match(m) if self.named_halves(&m.expr).is_some() => return true,
+            Expr::If(_) | Expr::Match(_) => return self.chooses_reference(expr),
             _ => return false,
         };
         args.iter().any(|arg| self.written_by(arg).is_some())

@@ -74,6 +74,12 @@ impl Parser<'_> {
                 self.put_back(parts, &mut stmts);
                 continue;
             }
+            if let Stmt::Local(local) = &stmt
+                && let Some(parts) = self.chosen_reference(local, &mut stmts)
+            {
+                self.put_back(parts, &mut stmts);
+                continue;
+            }
             if let Some(parts) = self.refilled(&stmt, &stmts) {
                 self.program.blocks[self.block].rewritten = true;
                 self.put_back(parts, &mut stmts);

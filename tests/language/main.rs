@@ -26,6 +26,7 @@ mod callables;
 mod calls;
 mod changing_closures;
 mod checkpoints;
+mod chosen;
 mod closures;
 mod columns;
 mod constants;

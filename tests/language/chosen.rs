@@ -1,0 +1,125 @@
+//! References that a branch chooses, shared ones and such as are written through.
+
+use ndarray::{Array2, array};
+use pullback::prelude::*;
+use pullback::testing::check_rule;
+
+#[derive(Clone, Copy, Debug, Differentiable)]
+struct Pair {
+    a: f64,
+    b: f64,
+}
+
+#[differentiable]
+fn sum(x: &[f64], k: f64) -> f64 {
+    x.iter().map(|x| x * k).sum()
+}
+
+#[differentiable]
+fn product(pair: &Pair) -> f64 {
+    pair.a * pair.b
+}
+
+#[differentiable]
+fn numbers(x: f64, y: f64, k: i32) -> f64 {
+    let (mut a, mut b) = (x, y);
+    let larger = if x > y { &mut a } else { &mut b };
+    *larger *= 3.0;
+    let one = match k {
+        0 => &mut a,
+        _ => &mut b,
+    };
+    *one += y * y;
+    a * b
+}
+
+#[differentiable]
+fn blocks(x: f64, y: f64) -> f64 {
+    let mut v = vec![x, y];
+    let r = { &mut v };
+    let q = if x > y { &mut r[0] } else { return r[1] * x };
+    *q += x;
+    let mut pairs = [Pair { a: x, b: y }, Pair { a: y, b: y }];
+    let pair = if v[0] > y { &mut pairs[0] } else { &mut pairs[1] };
+    pair.a *= 2.0;
+    let field = if y > 0.4 { &mut pair.a } else { &mut pair.b };
+    *field *= x;
+    pairs[0].a * pairs[1].b + product(if x > y { &pairs[0] } else { &pairs[1] })
+}
+
+#[differentiable]
+fn parameters(x: &mut [f64], y: &mut [f64], k: bool) -> f64 {
+    let r = if k { &mut *x } else { &mut *y };
+    r[0] *= 3.0;
+    r[1] += r[0];
+    x[0] * y[1]
+}
+
+#[differentiable]
+fn slices(x: &[f64], y: &[f64], k: usize) -> f64 {
+    let part = if k == 0 { &x[1..] } else { &x[..2] };
+    let whole = match k {
+        1 => x,
+        _ => y,
+    };
+    let (p, q) = if k == 0 { (x, y) } else { (y, x) };
+    part.iter().sum::<f64>() * whole[0] + sum(p, q[1]) * sum(if k == 2 { x } else { y }, 0.5)
+}
+
+/// In a loop, with what leaves it; what is returned is a vector.
+#[differentiable]
+fn looped(x: &[f64], y: &[f64], k: f64) -> Vec<f64> {
+    let mut out = vec![k; 2];
+    for i in 0..4 {
+        let (w, j) = if i % 2 == 0 { (x, 0) } else { (y, 1) };
+        if w[j] > 1.0 {
+            return out;
+        }
+        out[j] += w[i % 2] * w[1];
+        let r = if i > 1 { &mut out } else { continue };
+        r[0] *= 1.5 * k;
+    }
+    out
+}
+
+#[differentiable]
+fn iterated(x: &[f64], k: f64) -> f64 {
+    let mut v = x.to_vec();
+    for (i, r) in v.iter_mut().enumerate() {
+        let q = if i == 0 { r } else { continue };
+        *q *= k;
+    }
+    let r = match v.len() {
+        2 => &mut v[..1],
+        _ => &mut v[1..],
+    };
+    r[0] *= k;
+    v[0] * v[1]
+}
+
+#[differentiable]
+fn rows(m: &Array2<f64>, k: f64) -> f64 {
+    let mut m = m.clone();
+    let mut row = if k > 0.0 { m.row_mut(0) } else { m.row_mut(1) };
+    row[0] *= k;
+    let column = if k > 0.5 { m.column(0) } else { m.column(1) };
+    column[0] * column[1]
+}
+
+#[test]
+fn written_through() {
+    check_rule(numbers::rule, [(0.4, 0.7, 0), (0.7, 0.4, 1), (0.7, 0.4, 0)]);
+    check_rule(blocks::rule, [(0.4, 0.7), (0.7, 0.3), (0.7, 0.5)]);
+    let (x, y) = (vec![0.4, 0.7], vec![0.3, 0.6]);
+    check_rule(parameters::rule, [(x.clone(), y.clone(), true), (x.clone(), y, false)]);
+    check_rule(iterated::rule, [(x, 0.7), (vec![0.4, 0.7, -0.2], 1.3)]);
+    let m = array![[0.4, 0.7], [-0.2, 0.3]];
+    check_rule(rows::rule, [(m.clone(), 0.3), (m.clone(), 0.7), (m, -0.4)]);
+}
+
+#[test]
+fn read() {
+    let (x, y) = (vec![0.4, 0.7], vec![0.3, 0.6, 0.1]);
+    check_rule(slices::rule, [(x.clone(), y.clone(), 0), (x.clone(), y.clone(), 1), (x.clone(), y.clone(), 2)]);
+    check_rule(looped::rule, [(x.clone(), y.clone(), 0.5), (x, vec![0.3, 1.6], 0.7)]);
+}
