@@ -7,6 +7,7 @@ use syn::visit::{self, Visit};
 use syn::{BinOp, Expr, Ident, Stmt, UnOp, parse_quote};
 
 use crate::escape::acts;
+use crate::normal::has_let;
 use crate::parse::{Parser, assign_op};
 use crate::rename::Occurrences;
 
@@ -25,6 +26,11 @@ impl Parser<'_> {
             Stmt::Expr(expr, _) => expr,
             _ => return None,
         };
+        let root = match root {
+            Expr::If(branch) if !has_let(&branch.cond) => &mut *branch.cond,
+            Expr::Match(m) => &mut *m.expr,
+            root => root,
+        };
         if !self.suspects.any(&*root) || !self.stands_within(root) {
             return None;
         }
@@ -41,6 +47,7 @@ impl Parser<'_> {
     /// A call that is given something to write to.
     fn is_writing(&self, expr: &Expr) -> bool {
         let args = match expr {
+            Expr::Call(call) if is_annotation(call) => return false,
             Expr::Call(call) => &call.args,
             Expr::MethodCall(call) => &call.args,
             Expr::Match(m) if self.named_halves(&m.expr).is_some() => return true,
@@ -64,6 +71,12 @@ impl Parser<'_> {
         let found = Found::within(self, root);
         found.parted || found.calls > usize::from(self.is_writing(peeled(root)))
     }
+}
+
+/// `constant(…)` or `checkpoint(…)`, in which everything stays as it is.
+fn is_annotation(call: &syn::ExprCall) -> bool {
+    let named = |name: &str| matches!(&*call.func, Expr::Path(path) if path.path.segments.last().is_some_and(|s| s.ident == name));
+    named("constant") || named("checkpoint")
 }
 
 fn peeled(expr: &Expr) -> &Expr {
@@ -120,6 +133,7 @@ impl<'ast> Visit<'ast> for Found<'_, '_> {
         match expr {
             Expr::If(_) | Expr::Match(_) | Expr::Block(_) | Expr::Closure(_) | Expr::Unsafe(_) => return,
             Expr::ForLoop(_) | Expr::While(_) | Expr::Loop(_) => return,
+            Expr::Call(call) if is_annotation(call) => return,
             Expr::Binary(binary) if matches!(binary.op, BinOp::And(_) | BinOp::Or(_)) => {
                 return self.visit_expr(&binary.left);
             }
@@ -195,7 +209,7 @@ impl Apart<'_, '_> {
                 self.operand(&mut binary.left);
             }
             Expr::Binary(binary) => self.in_order(vec![&mut binary.left, &mut binary.right]),
-            Expr::Call(call) => self.in_order(call.args.iter_mut().collect()),
+            Expr::Call(call) if !is_annotation(call) => self.in_order(call.args.iter_mut().collect()),
             Expr::MethodCall(call) => {
                 let operands = std::iter::once(&mut *call.receiver).chain(call.args.iter_mut()).collect();
                 self.in_order(operands);

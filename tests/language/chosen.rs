@@ -120,6 +120,9 @@ fn written_through() {
 #[test]
 fn read() {
     let (x, y) = (vec![0.4, 0.7], vec![0.3, 0.6, 0.1]);
-    check_rule(slices::rule, [(x.clone(), y.clone(), 0), (x.clone(), y.clone(), 1), (x.clone(), y.clone(), 2)]);
+    check_rule(
+        slices::rule,
+        [(x.clone(), y.clone(), 0), (x.clone(), y.clone(), 1), (x.clone(), y.clone(), 2)],
+    );
     check_rule(looped::rule, [(x.clone(), y.clone(), 0.5), (x, vec![0.3, 1.6], 0.7)]);
 }

@@ -60,6 +60,19 @@ fn within(x: f64) -> f64 {
     if z > 0.3 { y * raise(&mut y) } else { (raise(&mut y) * y).max(-z * raise(&mut y)) }
 }
 
+#[differentiable]
+fn conditions(x: f64) -> f64 {
+    let mut y = x;
+    if raise(&mut y) > 1.5 {
+        y *= x;
+    }
+    let z = if raise(&mut y) * y > 2.0 { y } else { x };
+    match raise(&mut y) as i32 {
+        1 => y * z,
+        n => z * n as f64 + y,
+    }
+}
+
 #[derive(Clone, Copy, Debug, Differentiable)]
 struct Complex {
     re: f64,
@@ -113,6 +126,7 @@ fn writes() {
     check_rule(simulated::rule, [(vec![0.4, 0.3], 3), (vec![0.4, 0.3, 0.9], 0)]);
     check_rule(in_order::rule, [(0.4,), (-1.2,)]);
     check_rule(within::rule, [(0.4,), (-1.2,), (1.7,)]);
+    check_rule(conditions::rule, [(0.2,), (-1.2,), (1.1,)]);
 }
 
 #[test]

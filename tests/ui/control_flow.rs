@@ -54,19 +54,6 @@ fn in_a_guard(x: f64, n: Option<f64>) -> f64 {
 }
 
 #[differentiable]
-fn hides(x: f64) -> f64 {
-    let mut a = [x, x];
-    a[0] *= x;
-    for i in 0..2 {
-        let a = a[i] * x;
-        if a > 1.0 {
-            return a;
-        }
-    }
-    a[0] * a[1]
-}
-
-#[differentiable]
 fn vector_of_a_branch(x: f64) -> f64 {
     let v = if x > 1.0 { vec![x] } else { return x };
     v[0] * x

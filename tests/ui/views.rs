@@ -30,7 +30,7 @@ fn kept_option(x: &[f64]) -> f64 {
 #[differentiable]
 fn two_at_once(x: &mut [f64]) -> f64 {
     let (left, right) = x.split_at_mut(1);
-    left[0] * std::mem::replace(&mut right[0], left[0])
+    if left[0] > 0.0 && std::mem::replace(&mut right[0], left[0]) > 0.0 { left[0] } else { 1.0 }
 }
 
 fn main() {}

@@ -15,13 +15,17 @@ fn total(x: &mut [f64]) -> f64 {
 #[differentiable]
 fn in_an_expression(x: f64, v: f64) -> f64 {
     let mut y = x;
-    y * advance(&mut y, v)
+    let both = v > 0.0 && advance(&mut y, v) > 1.0;
+    if both { y } else { v }
 }
 
 #[differentiable]
 fn in_a_condition(x: f64, v: f64) -> f64 {
     let mut y = x;
-    if advance(&mut y, v) > 1.0 { y } else { v }
+    while advance(&mut y, v) < 1.0 {
+        y += v;
+    }
+    y
 }
 
 #[differentiable]
@@ -30,13 +34,6 @@ fn in_a_condition_by_name(x: &mut [f64], v: f64) -> f64 {
         x[0] *= 0.5;
     }
     x[0]
-}
-
-#[differentiable]
-fn in_a_cast(x: f64, v: f64) -> f64 {
-    let mut y = x;
-    let n = advance(&mut y, v) as usize;
-    y * n as f64
 }
 
 #[differentiable]
