@@ -95,6 +95,7 @@ mod recurrence;
 mod references;
 mod refilled;
 mod rename;
+mod replaced;
 mod returned;
 mod reverse;
 mod rows;

@@ -29,7 +29,9 @@ impl Parser<'_> {
         let (mut out, mut begin): (Vec<Stmt>, _) = (Vec::new(), literal(start));
         if asked.first.is_some() {
             let Block { stmts, .. } = Resolve::within(&of, Part::FIRST, &f.body).0;
-            out.push(parse_quote!(if #end > #begin { let #index = #begin; #(#stmts)* }));
+            // A method of a literal would be one of any integer.
+            let ty = is_index(index, &f.body).then(|| quote!(: usize));
+            out.push(parse_quote!(if #end > #begin { let #index #ty = #begin; #(#stmts)* }));
             begin = literal(start + 1);
         }
         out.push(match asked.last {
@@ -419,6 +421,30 @@ fn number(expr: &Expr) -> Option<u64> {
         Expr::Lit(syn::ExprLit { lit: Lit::Int(number), .. }) => number.base10_parse().ok(),
         _ => None,
     }
+}
+
+/// Something is indexed with the variable.
+fn is_index(variable: &Ident, body: &Block) -> bool {
+    struct Indices<'v>(&'v Ident, bool);
+    impl<'ast> syn::visit::Visit<'ast> for Indices<'_> {
+        fn visit_expr_index(&mut self, index: &'ast syn::ExprIndex) {
+            let mut within = Within(self.0, false);
+            syn::visit::Visit::visit_expr(&mut within, &index.index);
+            self.1 |= within.1;
+            syn::visit::visit_expr_index(self, index);
+        }
+    }
+    /// The variable, but for what is cast.
+    struct Within<'v>(&'v Ident, bool);
+    impl<'ast> syn::visit::Visit<'ast> for Within<'_> {
+        fn visit_expr_path(&mut self, path: &'ast syn::ExprPath) {
+            self.1 |= path.path.is_ident(self.0);
+        }
+        fn visit_expr_cast(&mut self, _: &'ast syn::ExprCast) {}
+    }
+    let mut indices = Indices(variable, false);
+    syn::visit::Visit::visit_block(&mut indices, body);
+    indices.1
 }
 
 fn literal(number: u64) -> TokenStream {

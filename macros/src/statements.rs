@@ -186,7 +186,8 @@ impl Parser<'_> {
         Some(StatementKind::Let(Let { syntax: local.clone(), variables, tuple, init, aliases: Vec::new() }))
     }
 
-    /// `let (a, b) = (x.row(0), x.row(1));`: a `let` for each view, which is another name for a place.
+    /// `let (a, b) = (x.row(0), x.row(1));`: a `let` for each view, which is another name for a place. Likewise where the function calls
+    /// itself, since what it returns may own memory.
     pub(crate) fn views_apart(&self, stmt: &Stmt) -> Option<Vec<Stmt>> {
         let Stmt::Local(syn::Local { pat: Pat::Tuple(names), init: Some(init), .. }) = stmt else {
             return None;
@@ -196,13 +197,22 @@ impl Parser<'_> {
             Pat::Ident(name) => name.by_ref.is_none() && name.subpat.is_none(),
             part => matches!(part, Pat::Wild(_)),
         };
-        let is_view = |value: &Syn| matches!(value, Syn::MethodCall(call) if self.viewed(call).is_some());
+        let apart = |value: &Syn| match value {
+            Syn::MethodCall(call) => self.viewed(call).is_some(),
+            Syn::Call(call) => match &*call.func {
+                Syn::Path(path) => {
+                    path.path.get_ident().is_some_and(|name| self.function.as_ref() == Some(name))
+                }
+                _ => false,
+            },
+            _ => false,
+        };
         // The names mean in the values what they have meant before.
         let hidden =
             |name: &syn::Ident| values.elems.iter().any(|value| Occurrences::of(value).count(name) > 0);
         if names.elems.len() != values.elems.len()
             || !names.elems.iter().all(named)
-            || !values.elems.iter().any(is_view)
+            || !values.elems.iter().any(apart)
             || bound(&Pat::Tuple(names.clone())).iter().any(hidden)
         {
             return None;

@@ -145,6 +145,81 @@ fn hidden(x: &[f64], k: f64) -> f64 {
     total(y)
 }
 
+#[derive(Clone, Debug, Differentiable)]
+struct Grid {
+    n: usize,
+    cells: Vec<f64>,
+}
+
+#[differentiable]
+impl Grid {
+    fn filled(n: usize, v: f64) -> Grid {
+        Grid { n, cells: vec![v; n] }
+    }
+
+    fn stepped(&self, k: f64) -> Grid {
+        let cells: Vec<f64> = self.cells.iter().map(|c| c * k).collect();
+        Grid { n: self.n, cells }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Differentiable)]
+struct Point {
+    x: f64,
+    y: f64,
+}
+
+#[differentiable]
+impl Point {
+    fn new(x: f64, y: f64) -> Point {
+        Point { x, y }
+    }
+}
+
+#[differentiable]
+fn moved(p: Point, k: f64) -> Point {
+    Point { x: p.y * k, y: p.x.sin() }
+}
+
+/// A state that the next one replaces, of structs that own memory and of plain ones.
+#[differentiable]
+fn buffers(k: f64, n: usize) -> f64 {
+    let mut grid = Grid::filled(2, k);
+    for _ in 0..n {
+        let mut next = Grid::filled(2, 0.1);
+        next.cells[0] = k * grid.cells[1];
+        grid = next;
+        let next = grid.stepped(1.0 + k);
+        grid = next;
+    }
+    let (mut point, mut total) = (Point::new(k, 1.0), 0.0);
+    for i in 0..n {
+        let next = moved(point, k);
+        total += next.x * point.y;
+        point = next;
+        if i > 0 {
+            total += next.y * point.x;
+        }
+    }
+    grid.cells[0] * grid.cells[1] + total * point.x
+}
+
+/// A function that calls itself, twice in a tuple.
+#[differentiable]
+fn halves(a: &[f64]) -> Vec<f64> {
+    let n = a.len();
+    if n <= 1 {
+        return vec![a[0] * a[0]];
+    }
+    let (left, right) = (halves(&a[..n / 2]), halves(&a[n / 2..]));
+    let mut out = vec![0.0; n];
+    for i in 0..n / 2 {
+        out[i] = left[i] + right[i];
+        out[i + n / 2] = left[i] * right[i];
+    }
+    out
+}
+
 fn inputs() -> [(Vec<f64>, f64); 3] {
     [(vec![0.5, 0.7], 0.3), (vec![0.5, 0.7, -0.2], -1.4), (vec![1.5, 0.7], 0.6)]
 }
@@ -156,6 +231,8 @@ fn by_value() {
     check_rule(carried::rule, inputs());
     check_rule(chosen::rule, inputs());
     check_rule(hidden::rule, inputs());
+    check_rule(buffers::rule, [(0.4, 2), (0.7, 3), (0.7, 0)]);
+    check_rule(halves::rule, [(vec![0.4, 0.3, 0.2, 0.7],), (vec![0.4, 0.3],)]);
 }
 
 #[test]

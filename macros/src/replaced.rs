@@ -1,0 +1,68 @@
+//! `state = next;`, where both are what calls have returned, of which nothing tells the type: what is done with them may tell that it owns
+//! memory, and is moved. Of plain data the same code is right where nobody asks for `next` later.
+
+use crate::program::*;
+
+impl Program {
+    /// The locals that are moved like this, or may be.
+    pub(crate) fn settle_replaced(&mut self) {
+        let returned =
+            |id: &VarId| self.results.contains(id) || self.called.contains(id) || self.variables[*id].heap;
+        let unknown = |id: &VarId| {
+            let variable = &self.variables[*id];
+            variable.origin == Origin::Local && variable.kind == Kind::Unknown && returned(id)
+        };
+        let mut moved = Vec::new();
+        for (block, content) in self.blocks.iter().enumerate() {
+            for (i, statement) in content.statements.iter().enumerate() {
+                let StatementKind::Assign(assign) = &statement.kind else { continue };
+                let ExprKind::Read(place) = &self.exprs[self.peel(assign.value)].kind else { continue };
+                let (next, state) = (place.base, assign.place.base);
+                let whole = place.projections.is_empty() && assign.place.projections.is_empty();
+                if whole
+                    && assign.op.is_none()
+                    && [next, state].iter().all(unknown)
+                    && self.variables[next].block == block
+                    && (self.may_own(next) || self.may_own(state))
+                    && !self.is_asked_for_behind(next, block, i)
+                {
+                    moved.extend([next, state]);
+                }
+            }
+        }
+        for id in moved {
+            self.variables[id].heap = true;
+        }
+    }
+
+    /// Something behind a statement of the block mentions the variable.
+    fn is_asked_for_behind(&self, id: VarId, block: BlockId, statement: usize) -> bool {
+        let later = &self.blocks[block].statements[statement + 1..];
+        let bodies = later.iter().filter_map(|statement| match &statement.kind {
+            StatementKind::For(f) => Some(f.body),
+            StatementKind::While(w) => Some(w.body),
+            _ => None,
+        });
+        let assigned = later.iter().any(|s| match &s.kind {
+            StatementKind::Assign(assign) => assign.place.base == id,
+            StatementKind::Opaque(opaque) => opaque.mentions.contains(&id),
+            StatementKind::Let(l) => l.aliases.iter().any(|(_, place)| place.base == id),
+            _ => false,
+        });
+        let mut roots: Vec<ExprId> =
+            later.iter().flat_map(Statement::roots).chain(self.blocks[block].value).collect();
+        roots.extend(bodies.flat_map(|body| self.nested(body)).flat_map(|inner| self.roots(inner)));
+        let mut next = 0;
+        while next < roots.len() {
+            for expr in self.tree(roots[next]) {
+                if self.mentions(expr, id) {
+                    return true;
+                }
+                let inner = self.blocks_of(expr).into_iter().flat_map(|inner| self.nested(inner));
+                roots.extend(inner.flat_map(|inner| self.roots(inner)).collect::<Vec<_>>());
+            }
+            next += 1;
+        }
+        assigned
+    }
+}
