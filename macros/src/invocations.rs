@@ -61,7 +61,12 @@ impl Parser<'_> {
             self.have_checked(found, call);
             return found;
         }
-        if let Some(branch) = self.then(call).or_else(|| self.mapped_option(call)) {
+        if let Some(branch) = self
+            .then(call)
+            .or_else(|| self.mapped_option(call))
+            .or_else(|| self.option_of_option(call))
+            .or_else(|| self.exchanged_option(call))
+        {
             return self.expr(&branch);
         }
         if let Some(mutation) = self.mutating_method(expr, call) {

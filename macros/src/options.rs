@@ -4,8 +4,9 @@ use quote::ToTokens;
 use syn::{Expr as Syn, ExprMethodCall, Ident, Pat, Stmt, parse_quote};
 
 use crate::escape::escapes;
+use crate::outcome::inside_type;
 use crate::parse::Parser;
-use crate::program::Program;
+use crate::program::*;
 use crate::temporaries::unused_start;
 
 impl Parser<'_> {
@@ -44,6 +45,93 @@ impl Parser<'_> {
                 let method = &call.method;
                 applied(&functions, parse_quote!(#option.#method(#(#args),*)))
             }
+            _ => None,
+        }
+    }
+
+    /// A method that makes an option of one: `option.and_then(f)`, `option.filter(test)`, `option.or(other)`, `option.zip(other)` and the
+    /// like, and `option.map(f)` where nothing takes it apart.
+    pub(crate) fn option_of_option(&self, call: &ExprMethodCall) -> Option<Syn> {
+        if !self.suspects.any(call) || !self.may_be_option(&call.receiver) {
+            return None;
+        }
+        let (option, names) = (&call.receiver, unused_start(&call.to_token_stream().to_string()));
+        let (there, second) = (name(&names, "there"), name(&names, "second"));
+        let args: Vec<&Syn> = call.args.iter().collect();
+        Some(match (call.method.to_string().as_str(), &args[..]) {
+            ("map", [f]) => {
+                let value = applied(&[f], parse_quote!(#there))?;
+                parse_quote!(match #option { Some(#there) => Some(#value), None => None })
+            }
+            ("and_then", [f]) => {
+                let value = applied(&[f], parse_quote!(#there))?;
+                parse_quote!(match #option { Some(#there) => #value, None => None })
+            }
+            ("filter", [Syn::Closure(_)]) => {
+                let value = applied(&args, parse_quote!(&#there))?;
+                parse_quote!(match #option {
+                    Some(#there) => if #value { Some(#there) } else { None },
+                    None => None,
+                })
+            }
+            ("or_else", [Syn::Closure(other)]) if other.inputs.is_empty() && !escapes(&other.body) => {
+                let other = &other.body;
+                parse_quote!(match #option { Some(#there) => Some(#there), None => #other })
+            }
+            ("or", [other]) => parse_quote!({
+                let #second = #other;
+                match #option { Some(#there) => Some(#there), None => #second }
+            }),
+            ("zip", [other]) => parse_quote!(match (#option, #other) {
+                (Some(#there), Some(#second)) => Some((#there, #second)),
+                _ => None,
+            }),
+            _ => return None,
+        })
+    }
+
+    /// The expression is the result of a call, or of such a method, or a variable that is told to be an option.
+    fn may_be_option(&self, expr: &Syn) -> bool {
+        match expr {
+            Syn::Paren(paren) => self.may_be_option(&paren.expr),
+            Syn::Call(call) => self.closure(&call.func).is_none(),
+            Syn::MethodCall(call) => {
+                let makes = ["map", "and_then", "filter", "or", "or_else", "zip", "take", "ok"];
+                makes.iter().any(|name| call.method == name) && self.may_be_option(&call.receiver)
+            }
+            Syn::Path(_) => self.variable(expr).is_some_and(|id| {
+                let told = self.types.get(&id).is_some_and(|ty| inside_type(ty).is_some());
+                told || self.is_result(id)
+            }),
+            _ => false,
+        }
+    }
+
+    /// The local is bound to what a call has returned, or a method of an option.
+    fn is_result(&self, id: VarId) -> bool {
+        let statements = &self.program.blocks[self.program.variables[id].block].statements;
+        statements.iter().any(|statement| match &statement.kind {
+            StatementKind::Let(Let { variables, init: Some(init), .. }) => {
+                variables[..] == [Some(id)] && self.may_be_option(&self.program.exprs[*init].syntax)
+            }
+            _ => false,
+        })
+    }
+
+    /// `option.take()` and `option.replace(value)`, as what they are.
+    pub(crate) fn exchanged_option(&mut self, call: &ExprMethodCall) -> Option<Syn> {
+        let place = self.place(&call.receiver)?;
+        let option = self.types.get(&place.base).is_some_and(|ty| inside_type(ty).is_some());
+        if !self.suspects.any(call) || !option || !place.projections.is_empty() {
+            return None;
+        }
+        let option: Syn = match &*call.receiver {
+            receiver if self.program.variables[place.base].by_reference() => parse_quote!(*#receiver),
+            receiver => receiver.clone(),
+        };
+        match (call.method.to_string().as_str(), call.args.first()) {
+            ("take", None) => Some(parse_quote!(::core::mem::take(&mut #option))),
+            ("replace", Some(value)) => Some(parse_quote!(::core::mem::replace(&mut #option, Some(#value)))),
             _ => None,
         }
     }

@@ -134,3 +134,56 @@ fn of_before() {
     let returns = vec![0.5, -0.4, 0.9, -1.2];
     check_rule(volatility::rule, [(vec![0.1, 0.2, 0.7], returns), (vec![0.3, 0.1, 0.8], vec![0.5, -0.4])]);
 }
+
+#[differentiable]
+fn root(x: f64) -> Option<f64> {
+    if x >= 0.0 { Some(x.sqrt()) } else { None }
+}
+
+/// Options that are made of others.
+#[differentiable]
+fn of_options(a: f64, b: f64) -> f64 {
+    let twice = root(a).and_then(root).unwrap_or(b);
+    let shifted = root(a).and_then(|v| root(v - b)).unwrap_or(b * b);
+    let either = root(a).or_else(|| root(b)).unwrap_or(a);
+    let first = root(a);
+    let both = first.zip(root(b)).map(|(p, q)| p * q).unwrap_or(0.5 * a);
+    let large = root(a).filter(|v| *v > 0.6).unwrap_or(a * b);
+    let other = root(a).or(root(b)).unwrap_or_default();
+    twice * shifted + either * both + large * other
+}
+
+#[differentiable]
+fn optional(a: f64, b: f64) -> Option<f64> {
+    root(a).and_then(|v| root(v * b))
+}
+
+/// What is there is taken out, or replaced.
+#[differentiable]
+fn pairs(x: &[f64], k: f64) -> f64 {
+    let mut last: Option<f64> = None;
+    let mut before: Option<f64> = None;
+    let mut held: Option<f64> = None;
+    let mut total = 0.0;
+    for &x in x {
+        if let Some(previous) = held.replace(x * k) {
+            total += previous * x;
+        }
+        if let Some(h) = held {
+            if let Some(taken) = held.take() {
+                total += taken * h;
+            }
+            held = Some(h * x);
+        }
+        last = before.or(Some(x));
+        before = Some(k * x);
+    }
+    total + held.unwrap_or(k) + last.unwrap_or(1.0)
+}
+
+#[test]
+fn options_of_options() {
+    check_rule(of_options::rule, [(0.4, 0.3), (-0.2, 0.4), (0.7, -0.3)]);
+    check_rule(optional::rule, [(0.4, 0.3), (-0.2, 0.4), (0.7, -0.3)]);
+    check_rule(pairs::rule, [(vec![0.4, 0.3, -0.2], 0.7), (vec![0.4], 0.3)]);
+}
