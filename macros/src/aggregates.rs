@@ -12,7 +12,7 @@ use syn::{Ident, Type};
 use crate::calls::Callee;
 use crate::cotangent::Cotangent;
 use crate::errors::Errors;
-use crate::kind::{inert_method, names_other_type, numeric_method};
+use crate::kind::{inert_method, names_other_type, numeric_call, numeric_method};
 use crate::mutation::owned_type;
 use crate::outcome::inside_type;
 use crate::program::*;
@@ -93,7 +93,7 @@ impl Program {
     pub(crate) fn is_call(&self, expr: ExprId) -> bool {
         match &self.exprs[self.peel(expr)].kind {
             ExprKind::Call { .. } => true,
-            ExprKind::Method { name, .. } => !numeric_method(&name.to_string()),
+            ExprKind::Method { name, args, .. } => !numeric_call(&name.to_string(), args.len()),
             // With names for what is borrowed.
             ExprKind::Block(block) => self.blocks[*block].value.is_some_and(|value| self.is_call(value)),
             ExprKind::If { .. } | ExprKind::Match(_) => {
@@ -117,8 +117,8 @@ impl Program {
     fn uses(&self, id: VarId) -> usize {
         let whole = |e: &Expr| matches!(&e.kind, ExprKind::Read(place) if place.base == id && place.projections.is_empty());
         let received = |e: &&Expr| match &e.kind {
-            ExprKind::Method { receiver, name, .. } => {
-                whole(&self.exprs[*receiver]) && !numeric_method(&name.to_string())
+            ExprKind::Method { receiver, name, args } => {
+                whole(&self.exprs[*receiver]) && !numeric_call(&name.to_string(), args.len())
             }
             _ => false,
         };

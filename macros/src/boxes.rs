@@ -1,4 +1,4 @@
-//! `let b = Box::new(e);` as `let b = e;`: what is in the box is the same without it.
+//! `let b = Box::new(e);` as `let b = e;`: what is in the box is the same without it. Likewise `v.into_boxed_slice()`.
 
 use std::collections::VecDeque;
 
@@ -17,11 +17,15 @@ impl Parser<'_> {
     /// The statement without the box; what follows, `rest`, does without it as well.
     pub(crate) fn unboxed(&self, local: &Local, rest: &mut VecDeque<Stmt>) -> Option<Stmt> {
         let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
-        let Expr::Call(call) = &*init.expr else { return None };
-        if !is_box(&call.func) || call.args.len() != 1 || !self.suspects.any(call) {
+        // A slice in a box is a vector that keeps its length.
+        let (value, slice) = match &*init.expr {
+            Expr::Call(call) if is_box(&call.func) && call.args.len() == 1 => (&call.args[0], false),
+            Expr::MethodCall(call) if call.method == "into_boxed_slice" => (&*call.receiver, true),
+            _ => return None,
+        };
+        if !self.suspects.any(value) {
             return None;
         }
-        let value = &call.args[0];
         let is_value = match value {
             Expr::Closure(_) => false,
             Expr::Path(path) => {
@@ -33,8 +37,14 @@ impl Parser<'_> {
         let mut local = local.clone();
         let name = match &mut local.pat {
             Pat::Type(typed) => {
-                if let Some(inner) = content(&typed.ty) {
-                    *typed.ty = inner;
+                match content(&typed.ty) {
+                    Some(Type::Slice(inner)) if slice => {
+                        let element = inner.elem;
+                        *typed.ty = parse_quote!(::std::vec::Vec<#element>);
+                    }
+                    Some(Type::Slice(_)) => *typed.ty = parse_quote!(_),
+                    Some(inner) => *typed.ty = inner,
+                    None => {}
                 }
                 &*typed.pat
             }

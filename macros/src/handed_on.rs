@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::calls::Callee;
+use crate::kind::numeric_call;
 use crate::program::*;
 
 impl Program {
@@ -16,7 +17,9 @@ impl Program {
             for expr in &self.exprs {
                 let (args, operator) = match &expr.kind {
                     ExprKind::Call { function, args } => (args, matches!(function, Callee::Operator(..))),
-                    ExprKind::Method { args, .. } => (args, false),
+                    ExprKind::Method { name, args, .. } if !numeric_call(&name.to_string(), args.len()) => {
+                        (args, false)
+                    }
                     _ => continue,
                 };
                 for &arg in args {

@@ -9,7 +9,7 @@ use crate::functions::is_box;
 use crate::iterators::SOURCES;
 use crate::iterators::consumers::Chain;
 use crate::iterators::item::Item;
-use crate::kind::{inert_method, numeric_method};
+use crate::kind::{inert, inert_method, numeric_method};
 use crate::methods::of_option;
 use crate::parse::{ERROR, Parser};
 use crate::program::*;
@@ -73,8 +73,12 @@ impl Parser<'_> {
             return mutation;
         }
         if let Some(place) = self.place(&call.receiver)
-            && matches!(self.program.kind_of_place(&place), Kind::Sequence(_))
+            && let kind @ Kind::Sequence(_) = self.program.kind_of_place(&place)
         {
+            if inert(&kind) && !call.args.iter().any(crate::escape::writes) {
+                // Indices are sorted by active values, for instance.
+                return self.constant(expr, false, None);
+            }
             let why = match call.method.to_string() {
                 method if SOURCES.contains(&&*method) => {
                     "an iterator is differentiable where something consumes it: put its consumer behind it, or write a loop".into()

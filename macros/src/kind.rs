@@ -2,6 +2,7 @@
 
 use syn::{BinOp, Expr, GenericArgument, Lit, PathArguments, Type};
 
+use crate::methods::of_option;
 use crate::program::{ExprId, ExprKind, Kind, Op, Place, Program, Projection, Zero};
 
 const INERT: &[&str] = &[
@@ -81,6 +82,17 @@ const NUMERIC: &[&str] = &[
 /// Whether the standard library's floats have a method called `name`, with a rule.
 pub(crate) fn numeric_method(name: &str) -> bool {
     NUMERIC.contains(&name)
+}
+
+/// The same for a call with so many arguments: another number tells that it is a method of a user's type.
+pub(crate) fn numeric_call(name: &str, args: usize) -> bool {
+    let arity = match name {
+        "powi" | "powf" | "hypot" | "log" | "atan2" | "max" | "min" | "copysign" | "rem_euclid"
+        | "div_euclid" => 1,
+        "clamp" | "mul_add" => 2,
+        _ => 0,
+    };
+    numeric_method(name) && args == arity
 }
 
 /// The methods that take longer to compute than a number takes to be kept.
@@ -295,6 +307,14 @@ impl Program {
                 match self.kind_of(*receiver) {
                     _ if name == "sin_cos" || of_range => Kind::Unknown,
                     Kind::Inert if others() => Kind::Unknown,
+                    // Of a trait of the user's.
+                    Kind::Float
+                        if !numeric_call(&name.to_string(), args.len())
+                            && !of_option(name)
+                            && name != "clone" =>
+                    {
+                        Kind::Unknown
+                    }
                     kind => kind,
                 }
             }

@@ -1,7 +1,7 @@
 //! Methods of users' types: calls of active values that are no numbers, as far as the syntax tells.
 
 use crate::calls::Callee;
-use crate::kind::numeric_method;
+use crate::kind::numeric_call;
 use crate::program::*;
 
 /// Turns such calls into calls of rules. Tells whether there were any.
@@ -71,8 +71,9 @@ impl Program {
         passing(name)
             && match &self.exprs[self.peel(receiver)].kind {
                 ExprKind::Call { .. } | ExprKind::Try(_) => true,
-                ExprKind::Method { receiver, name, .. } => {
-                    let name_of_ours = numeric_method(&name.to_string()) || unwraps(&name.to_string());
+                ExprKind::Method { receiver, name, args } => {
+                    let name_of_ours =
+                        numeric_call(&name.to_string(), args.len()) || unwraps(&name.to_string());
                     !name_of_ours || self.passes_on(*receiver, name)
                 }
                 _ => false,
@@ -84,12 +85,11 @@ impl Program {
 fn is_call(program: &Program, expr: ExprId) -> bool {
     let node = &program.exprs[expr];
     match &node.kind {
-        ExprKind::Method { receiver, name, .. } => {
+        ExprKind::Method { receiver, name, args } => {
             node.active
-                && !numeric_method(&name.to_string())
+                && !numeric_call(&name.to_string(), args.len())
                 && !unwraps(&name.to_string())
                 && !program.passes_on(*receiver, name)
-                && program.kind_of(*receiver) != Kind::Float
                 && matches!(node.syntax, syn::Expr::MethodCall(_))
         }
         _ => false,

@@ -20,6 +20,9 @@ use crate::views::CHANGES;
 pub(crate) const KEEPS_LENGTH: &str =
     "a vector behind a reference keeps its length: change that of a local, such as a `clone`, and return it";
 
+pub(crate) const VECTOR_WITHIN: &str =
+    "a vector within an expression is not differentiable: bind it with `let` first";
+
 pub(crate) const CANNOT_MOVE: &str =
     "a vector cannot be moved here differentiably: pass a reference to it, or `clone` it";
 
@@ -668,10 +671,7 @@ pub(crate) fn report_moves(program: &Program, errors: &mut Errors) {
             ExprKind::Vector { .. }
                 if expr.active && !allowed.contains(&id) && !inside_vector(program, id) =>
             {
-                errors.push(
-                    &expr.syntax,
-                    "a vector within an expression is not differentiable: bind it with `let` first",
-                );
+                errors.push(&expr.syntax, VECTOR_WITHIN);
             }
             ExprKind::Read(place)
                 if place.projections.is_empty()

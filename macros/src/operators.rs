@@ -8,7 +8,7 @@ use crate::calls::{Callee, is_associated};
 use crate::cotangent::Cotangent;
 use crate::forward::Forward;
 use crate::kept::Item;
-use crate::kind::numeric_method;
+use crate::kind::numeric_call;
 use crate::program::*;
 use crate::reverse::Reverse;
 
@@ -79,9 +79,11 @@ impl Program {
         }
         match (&node.kind, &node.syntax) {
             (ExprKind::Read(_) | ExprKind::Neg(_) | ExprKind::Binary { .. }, _) => true,
-            (ExprKind::Method { name, .. }, _) => !numeric_method(&name.to_string()),
+            (ExprKind::Method { name, args, .. }, _) => !numeric_call(&name.to_string(), args.len()),
             (ExprKind::Call { function, .. }, _) => matches!(function, Callee::Associated(_)),
-            (ExprKind::Constant(_), syn::Expr::MethodCall(call)) => !numeric_method(&call.method.to_string()),
+            (ExprKind::Constant(_), syn::Expr::MethodCall(call)) => {
+                !numeric_call(&call.method.to_string(), call.args.len())
+            }
             (ExprKind::Constant(_), syn::Expr::Call(call)) => match &*call.func {
                 syn::Expr::Path(path) => is_associated(path) && !self.of_scalar(&path.path),
                 _ => false,

@@ -92,19 +92,16 @@ impl Parser<'_> {
 
     /// The expression is the result of a call, or of such a method, or a variable that is told to be an option.
     fn may_be_option(&self, expr: &Syn) -> bool {
-        match expr {
-            Syn::Paren(paren) => self.may_be_option(&paren.expr),
-            Syn::Call(call) => self.closure(&call.func).is_none(),
-            Syn::MethodCall(call) => {
-                let makes = ["map", "and_then", "filter", "or", "or_else", "zip", "take", "ok"];
-                makes.iter().any(|name| call.method == name) && self.may_be_option(&call.receiver)
-            }
-            Syn::Path(_) => self.variable(expr).is_some_and(|id| {
+        self.makes_option(expr)
+            || self.variable(root(expr)).is_some_and(|id| {
                 let told = self.types.get(&id).is_some_and(|ty| inside_type(ty).is_some());
                 told || self.is_result(id)
-            }),
-            _ => false,
-        }
+            })
+    }
+
+    /// The expression is the result of a call, or what such methods make of that.
+    fn makes_option(&self, expr: &Syn) -> bool {
+        matches!(root(expr), Syn::Call(call) if self.closure(&call.func).is_none())
     }
 
     /// The local is bound to what a call has returned, or a method of an option.
@@ -112,7 +109,7 @@ impl Parser<'_> {
         let statements = &self.program.blocks[self.program.variables[id].block].statements;
         statements.iter().any(|statement| match &statement.kind {
             StatementKind::Let(Let { variables, init: Some(init), .. }) => {
-                variables[..] == [Some(id)] && self.may_be_option(&self.program.exprs[*init].syntax)
+                variables[..] == [Some(id)] && self.makes_option(&self.program.exprs[*init].syntax)
             }
             _ => false,
         })
@@ -170,6 +167,21 @@ impl Parser<'_> {
             return None;
         }
         applied(&functions, parse_quote!(#option?))
+    }
+}
+
+/// What methods that make options of options are called on.
+fn root(expr: &Syn) -> &Syn {
+    match expr {
+        Syn::Paren(paren) => root(&paren.expr),
+        Syn::MethodCall(call)
+            if ["map", "and_then", "filter", "or", "or_else", "zip", "take", "ok"]
+                .iter()
+                .any(|name| call.method == name) =>
+        {
+            root(&call.receiver)
+        }
+        expr => expr,
     }
 }
 

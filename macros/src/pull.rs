@@ -158,7 +158,7 @@ impl Reverse<'_> {
             ExprKind::Split(_) => unreachable!("undone with its `let`"),
             ExprKind::Block(block) => self.pull_block(expr, *block, d, at),
             ExprKind::Mutation { action, args } => self.pull_mutation(expr, *action, args, d, at),
-            ExprKind::Vector { .. } => unreachable!("the gradient of a vector is owned"),
+            ExprKind::Vector { .. } => self.errors.push(&node.syntax, crate::mutation::VECTOR_WITHIN),
             ExprKind::Callback(_) => unreachable!("an argument of a call"),
             ExprKind::Tuple(elements) => {
                 let d = self.bind(d);

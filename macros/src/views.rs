@@ -11,6 +11,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::{Expr as Syn, ExprMethodCall, Ident, Pat, Stmt, parse_quote};
 
+use crate::calls::Callee;
 use crate::forward::Forward;
 use crate::iterators::consumers::{Found, Located};
 use crate::iterators::item::Item;
@@ -110,8 +111,29 @@ impl Parser<'_> {
         // A type that has been told, and is none of these, may have methods of such names itself.
         let other = kind == Kind::Unknown
             && place.projections.is_empty()
-            && (base.ty.is_some() || !matches!(base.origin, Origin::Local));
+            && (base.ty.is_some()
+                || !matches!(base.origin, Origin::Local)
+                || self.is_made_by_type(place.base));
         matches!(kind, Kind::Sequence(_) | Kind::Unknown) && !inert(&kind) && !other && self.is_pure(expr)
+    }
+
+    /// The local is bound to a struct, or to what a function of a user's type has made: `let grid = Grid::filled(n, x);`
+    fn is_made_by_type(&self, id: VarId) -> bool {
+        let program = &self.program;
+        let made = |init: ExprId| match &program.exprs[program.peel(init)].kind {
+            ExprKind::Struct(_) => true,
+            ExprKind::Call { function: Callee::Associated(path), .. } => {
+                let of = path.path.segments.iter().rev().nth(1).map(|segment| segment.ident.to_string());
+                of.is_some_and(|of| of != "Vec" && of != "Box" && !of.starts_with("Array"))
+            }
+            _ => false,
+        };
+        program.blocks[program.variables[id].block].statements.iter().any(|statement| match &statement.kind {
+            StatementKind::Let(Let { variables, init: Some(init), .. }) => {
+                variables[..] == [Some(id)] && made(*init)
+            }
+            _ => false,
+        })
     }
 
     /// `test.then_some(x)` and `test.then(|| x)` as what they are: `if test { Some(x) } else { None }`.

@@ -144,6 +144,23 @@ fn forward(model: &Mlp, x: &[f64], a: &mut [f64], b: &mut [f64]) -> f64 {
     sum(&a[..]) + sum(&model.rows[1]) + model.n as f64 * model.rows[0][1]
 }
 
+/// Slices in boxes.
+#[differentiable]
+fn boxed_slices(x: f64, k: f64) -> f64 {
+    let fixed = vec![x, k].into_boxed_slice();
+    let v = vec![x, k * x];
+    let mut b: Box<[f64]> = v.into_boxed_slice();
+    b[0] *= k;
+    let mut c: Box<[f64]> = Box::new([x, k]);
+    c[1] *= x;
+    b[0] * b[1] + c.iter().sum::<f64>() * fixed[0] * fixed[1]
+}
+
+#[test]
+fn boxes_of_slices() {
+    check_rule(boxed_slices::rule, [(0.4, 0.3), (-0.2, 0.7)]);
+}
+
 #[test]
 fn models() {
     check_rule(

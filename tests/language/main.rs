@@ -95,6 +95,7 @@ mod sinking;
 mod sorting;
 mod stacked;
 mod standing_alone;
+mod std_names;
 mod structs;
 mod structs_by_value;
 mod sweeps;

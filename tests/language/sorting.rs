@@ -138,6 +138,31 @@ fn run_again(x: &mut [f64], k: f64, steps: usize) -> f64 {
     x[0] * x[x.len() - 1]
 }
 
+/// Indices in the order of active values.
+#[differentiable]
+fn ranked(x: &[f64], k: usize) -> f64 {
+    let y: Vec<f64> = x.iter().map(|x| x * x).collect();
+    let mut order: Vec<usize> = (0..x.len()).collect();
+    order.sort_by(|&i, &j| x[j].partial_cmp(&x[i]).unwrap());
+    let mut total = 0.0;
+    for (rank, &i) in order.iter().enumerate() {
+        total += x[i] / (rank as f64 + 2.0).log2();
+    }
+    for _ in 0..2 {
+        order.sort_unstable_by(|a, b| y[*b].total_cmp(&y[*a]));
+        order.retain(|&i| y[i] > 0.01);
+        total += order.iter().take(k).map(|&i| y[i] * x[i]).sum::<f64>() * x[order[0]];
+        order.reverse();
+        total *= y[order[0]];
+    }
+    total
+}
+
+#[test]
+fn ranks() {
+    check_rule(ranked::rule, [(vec![0.4, 0.3, 0.8], 2), (vec![-0.2, 0.4], 1)]);
+}
+
 #[test]
 fn order_statistics() {
     check_rule(median::rule, [(vec![0.5, -0.4, 0.3, 0.9, 0.1],), (vec![0.7, 0.2],), (vec![0.7],)]);
