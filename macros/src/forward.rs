@@ -236,7 +236,12 @@ impl<'p> Forward<'p> {
         let name = &self.program.variables[variable].name;
         match self.reverse.kept.name(block, Item::Definition(def)) {
             Some(kept) if self.program.variables[variable].refers => quote!(let #kept = *#name;),
-            Some(kept) if self.program.stays(def).is_none() => quote!(let #kept = #name;),
+            Some(kept) if self.program.stays(def).is_none() => {
+                match self.program.is_kept_as_clone(variable) {
+                    true => quote!(let #kept = ::core::clone::Clone::clone(&#name);),
+                    false => quote!(let #kept = #name;),
+                }
+            }
             _ => TokenStream::new(),
         }
     }
@@ -383,7 +388,12 @@ impl<'p> Forward<'p> {
             let (value, name) = (self.root(assign.value, block), Program::fresh("value"));
             return quote!(let #name = #value; let #old = ::core::mem::replace(&mut #left, #name););
         }
-        let old = old_name.map(|old| quote!(let #old = #left;)).unwrap_or_default();
+        let cloned = assign.place.projections.is_empty() && self.program.is_kept_as_clone(assign.place.base);
+        let old = old_name.map(|old| match cloned {
+            true => quote!(let #old = ::core::clone::Clone::clone(&#left);),
+            false => quote!(let #old = #left;),
+        });
+        let old = old.unwrap_or_default();
         let kept = self.kept_operands(assign.result, block);
         if let (Some(_), false) = (assign.op, kept.is_empty()) {
             let (name, value) = (Program::fresh("value"), self.followed(assign.value, block));
@@ -499,10 +509,19 @@ impl<'p> Forward<'p> {
         (std::mem::replace(&mut self.before, outer), tokens)
     }
 
-    /// An argument of a rule.
-    fn given(&mut self, arg: ExprId, block: BlockId) -> TokenStream {
+    /// The argument of this number of the rule of `function`.
+    fn given(&mut self, function: &Callee, (number, arg): (usize, ExprId), block: BlockId) -> TokenStream {
         let value = self.expr(arg, block);
-        if self.program.given.contains(&arg) { quote!((&__pb::Given(#value)).given()) } else { value }
+        let given = self.program.given.contains(&arg);
+        match given {
+            _ if self.program.hands(function, arg, number) => {
+                let reference = if given { value } else { quote!(&#value) };
+                quote!(__pb::Given(#reference).hand())
+            }
+            true => quote!((&&__pb::Given(#value)).given()),
+            false if self.program.copies(arg) => quote!(::core::clone::Clone::clone(&#value)),
+            false => value,
+        }
     }
 
     /// An argument of what is no rule.
@@ -539,11 +558,12 @@ impl<'p> Forward<'p> {
                 ExprKind::Callback(callback) => self.callback(*a, callback, with_closures, &shared),
                 // It may call a function that is lent to the call.
                 _ if passes_functions && self.touched(*a, block) => {
-                    let (name, value) = (Program::fresh(&format!("argument_{i}")), self.given(*a, block));
+                    let (name, value) =
+                        (Program::fresh(&format!("argument_{i}")), self.given(function, (i, *a), block));
                     before.extend(quote!(let #name = #value;));
                     quote!(#name)
                 }
-                _ => self.given(*a, block),
+                _ => self.given(function, (i, *a), block),
             })
             .collect();
         let reads = reads && matches!(function, Callee::Method(..));

@@ -7,6 +7,42 @@ use crate::kind::numeric_call;
 use crate::program::*;
 
 impl Program {
+    /// What is handed on is a copy of a local or of a parameter, which may be a struct that is no more than `Clone`.
+    pub(crate) fn copies(&self, arg: ExprId) -> bool {
+        let ExprKind::Read(place) = &self.exprs[self.peel(arg)].kind else { return false };
+        place.projections.is_empty() && self.is_cloned(place.base)
+    }
+
+    /// What is kept of the variable is a clone. What may own memory is moved.
+    pub(crate) fn is_kept_as_clone(&self, id: VarId) -> bool {
+        let variable = &self.variables[id];
+        let may_own =
+            variable.heap || variable.memory || self.results.contains(&id) || self.called.contains(&id);
+        self.is_cloned(id) && !may_own
+    }
+
+    /// Copies of the variable are clones: it may be a struct of numbers that is not `Copy`.
+    fn is_cloned(&self, id: VarId) -> bool {
+        let variable = &self.variables[id];
+        variable.active
+            && variable.kind == Kind::Unknown
+            && variable.general.is_none()
+            && matches!(variable.origin, Origin::Local | Origin::Value)
+    }
+
+    /// What is handed on may be `self`, by value, of an associated function: that its rule has lent, as its signature tells.
+    pub(crate) fn hands(&self, function: &Callee, arg: ExprId, number: usize) -> bool {
+        let Callee::Associated(path) = function else { return false };
+        let converts = path.path.segments.last().is_some_and(|last| last.ident == "from");
+        let by_value = match &self.exprs[self.peel(arg)].kind {
+            ExprKind::Borrow { .. } => self.given.contains(&arg),
+            ExprKind::Read(place) => !self.variables[place.base].by_reference(),
+            ExprKind::Callback(_) => false,
+            _ => true,
+        };
+        number == 0 && !converts && by_value && self.kind_of(arg) == Kind::Unknown
+    }
+
     /// What calls take by value of a local that owns memory, or may, their rules have lent.
     pub(crate) fn settle_given(&mut self) {
         loop {

@@ -221,11 +221,16 @@ fn siblings(signature: &Signature, sig: &syn::Signature, own: &[&GenericParam]) 
     let typed = signature.lent(rest);
     let (receiver, mode) = match parameters.first().map(|p| p.passing).filter(|_| has_receiver) {
         None => (quote!(), quote!(Reads)),
-        Some(Passing::Value) => (quote!(self,), quote!(Reads)),
+        // A struct that is no more than `Clone` stays where it is.
+        Some(Passing::Value) => (quote!(&self,), quote!(Reads)),
         Some(Passing::Shared) => (quote!(&'a self,), quote!(Reads)),
         Some(Passing::Unique) => (quote!(&'a mut self,), quote!(WritesToReceiver)),
     };
-    let this = has_receiver.then(|| quote!(self,));
+    let by_value = parameters.first().is_some_and(|p| p.passing == Passing::Value);
+    let this = has_receiver.then(|| match by_value {
+        true => quote!(::core::clone::Clone::clone(self),),
+        false => quote!(self,),
+    });
     let values = &names[rest..];
     let call = sibling(method);
     let args = quote! {
@@ -237,7 +242,7 @@ fn siblings(signature: &Signature, sig: &syn::Signature, own: &[&GenericParam]) 
         }
     };
     if signature.callables().next().is_some() {
-        let with_closures = signature.methods_with_closures(own, &receiver);
+        let with_closures = signature.methods_with_closures(own, &receiver, &this);
         return quote!(#args #with_closures);
     }
     let by_value = has_receiver && parameters.iter().all(|p| p.passing == Passing::Value);
@@ -256,12 +261,12 @@ fn siblings(signature: &Signature, sig: &syn::Signature, own: &[&GenericParam]) 
         /// The gradient with respect to each argument, where the method's name is one of a number's.
         #[doc(hidden)]
         #vis fn #pullback<#(#own),*>(
-            self,
+            &self,
             #(#typed,)*
             #y: impl ::core::ops::FnOnce() -> #output,
             #d: __pb::Cotangent<#ty>,
         ) -> #result #clause {
-            __pb::pull_at_once::<#ty>((self, #(#values,)*), #d) #part
+            __pb::pull_at_once::<#ty>((#this #(#values,)*), #d) #part
         }
     }
 }

@@ -92,7 +92,12 @@ impl Signature {
     }
 
     /// The same beside a method, which the compiler's own resolution finds: `own` are the type parameters of the method.
-    pub(crate) fn methods_with_closures(&self, own: &[&GenericParam], receiver: &TokenStream) -> TokenStream {
+    pub(crate) fn methods_with_closures(
+        &self,
+        own: &[&GenericParam],
+        receiver: &TokenStream,
+        this: &Option<TokenStream>,
+    ) -> TokenStream {
         let Signature { vis, name, output, .. } = self;
         let (method, _) = self.method.as_ref().expect("a method");
         let residuals: Vec<_> =
@@ -106,7 +111,6 @@ impl Signature {
         let (rule, residual) = (Program::fresh("rule"), Program::fresh("residual"));
         let (shadows, seed) = (Program::fresh("shadows"), Program::fresh("seed"));
         let skipped = usize::from(!receiver.is_empty());
-        let this = (skipped == 1).then(|| quote!(self,));
         let forward = crate::calls::forward_with(method.span());
         let pullback = Ident::new("pullback_with", method.span());
         let ty = quote!(#name #types);

@@ -402,6 +402,11 @@ impl Reverse<'_> {
                     forgone.push(i);
                 }
                 let text = if temporary { self.text(arg, at, level) } else { self.value(arg, at) };
+                let text = match program.copies(arg) {
+                    _ if program.hands(function, arg, i) => quote!(__pb::Given(&#text).hand()),
+                    true => quote!(::core::clone::Clone::clone(&#text)),
+                    false => text,
+                };
                 texts.push(if of_parts && !temporary {
                     self.bind(&Cotangent::term(text)).tokens
                 } else {
@@ -419,7 +424,8 @@ impl Reverse<'_> {
                 let whole = place.projections.iter().all(|p| matches!(p, Projection::Deref));
                 let reference = whole && program.variables[place.base].by_reference();
                 texts.push(match (given, operand && reference, unique) {
-                    (true, ..) => quote!((&__pb::Given(&#text)).given()),
+                    _ if program.hands(function, arg, i) => quote!(__pb::Given(&#text).hand()),
+                    (true, ..) => quote!((&&__pb::Given(&#text)).given()),
                     (_, true, true) => quote!(&mut *#text),
                     (_, true, false) => text,
                     _ if !operand => text,

@@ -7,7 +7,7 @@ use crate::function::{Args, Cotangent, Function, Gradients, Parameters, Shadows}
 use crate::rule::Rule;
 use crate::shadow::{Accumulate, Shadow};
 use crate::state::State;
-use crate::tangent::Tangent;
+use crate::tangent::{Tangent, Value};
 
 /// A function whose rule can be made from its type.
 pub trait HasRule: Function {
@@ -155,22 +155,55 @@ pub trait GivenValue<T> {
     fn given(&self) -> T;
 }
 
+/// Numbers of a struct that is no more than `Clone` are copied as well.
+pub trait GivenClone<T> {
+    /// The argument of the rule.
+    fn given(&self) -> T;
+}
+
 /// What owns memory is lent.
 pub trait GivenReference<'a, T: ?Sized> {
     /// The argument of the rule.
     fn given(&self) -> &'a T;
 }
 
-impl<T: Copy> GivenValue<T> for Given<'_, T> {
+impl<T: Copy> GivenValue<T> for &Given<'_, T> {
     #[inline(always)]
     fn given(&self) -> T {
         *self.0
     }
 }
 
-impl<'a, T: ?Sized> GivenReference<'a, T> for &Given<'a, T> {
+impl<T: Value + Clone> GivenClone<T> for &&Given<'_, T> {
+    #[inline(always)]
+    fn given(&self) -> T {
+        self.0.clone()
+    }
+}
+
+impl<'a, T: ?Sized> GivenReference<'a, T> for Given<'a, T> {
     #[inline(always)]
     fn given(&self) -> &'a T {
+        self.0
+    }
+}
+
+/// The first argument of an associated function. Where that is `self` by value the rule has it lent; the signature tells which it is.
+pub trait Hand<A> {
+    /// The argument of the rule.
+    fn hand(self) -> A;
+}
+
+impl<T: Clone> Hand<T> for Given<'_, T> {
+    #[inline(always)]
+    fn hand(self) -> T {
+        self.0.clone()
+    }
+}
+
+impl<'a, T: ?Sized> Hand<&'a T> for Given<'a, T> {
+    #[inline(always)]
+    fn hand(self) -> &'a T {
         self.0
     }
 }

@@ -76,9 +76,9 @@ pub trait Parameter: 'static {
     }
 }
 
-/// Parameters that are passed by value, each with its bounds and the type of its gradient.
+/// Parameters that are passed by value, each with its bounds, the type of its gradient, and how it is copied and received.
 macro_rules! by_value {
-    ($($(#[$doc:meta])* $Name:ident: [$($bounds:tt)*] => $Gradient:ty;)*) => {$(
+    ($($(#[$doc:meta])* $Name:ident: [$($bounds:tt)*] => $Gradient:ty, $copy:path, $receive:path;)*) => {$(
         $(#[$doc])*
         pub struct $Name<T>(PhantomData<T>);
 
@@ -91,11 +91,11 @@ macro_rules! by_value {
             fn buffer() {}
             #[inline(always)]
             fn reborrow(arg: &mut T) -> T {
-                *arg
+                $copy(arg)
             }
             #[inline(always)]
             fn receive(arg: &mut T) -> T {
-                one_by_one(arg)
+                $receive(arg)
             }
             fn prepare((): &mut (), _: &T) {}
             fn shadow((): &mut ()) -> Ignored {
@@ -106,11 +106,11 @@ macro_rules! by_value {
 }
 by_value! {
     /// `x: T`. The pullback returns the gradient.
-    Val: [Value + Copy + 'static] => T::Tangent;
+    Val: [Value + Clone + 'static] => T::Tangent, T::clone, T::received;
     /// `#[constant] x: T` of a float. Its gradient is zero whatever the caller passes.
-    Held: [Value + Copy + 'static] => T::Tangent;
+    Held: [Value + Copy + 'static] => T::Tangent, T::clone, one_by_one;
     /// `#[constant] x: T`, or a type that carries no gradient.
-    ConstVal: [Copy + 'static] => ();
+    ConstVal: [Copy + 'static] => (), T::clone, one_by_one;
 }
 
 /// `x: &T`. The pullback adds the gradient to the shadow.
@@ -221,7 +221,7 @@ impl<T: ?Sized + 'static> Parameter for ConstMut<T> {
 
 /// A copy of `number`, which the compiler does not load along with others.
 #[inline(always)]
-fn one_by_one<T: Copy>(number: &T) -> T {
+pub(crate) fn one_by_one<T: Copy>(number: &T) -> T {
     if size_of::<T>() > size_of::<u64>() {
         return *number;
     }

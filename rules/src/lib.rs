@@ -111,9 +111,9 @@ pub mod __private {
         Common, Near, are_few, blocks, blocks_backward, count, own_cells, row_mut, row_of_block,
     };
     pub use crate::call::{
-        Call, Given, GivenReference, GivenValue, HasRule, OfReceiver, Reads, Recursive, SettledReceiver,
-        UnsettledReceiver, WritesToReceiver, forward, forward_reading, pull_at_once, pullback, rule_of,
-        value_and_pullback,
+        Call, Given, GivenClone, GivenReference, GivenValue, Hand, HasRule, OfReceiver, Reads, Recursive,
+        SettledReceiver, UnsettledReceiver, WritesToReceiver, forward, forward_reading, pull_at_once,
+        pullback, rule_of, value_and_pullback,
     };
     pub use crate::callable::{
         Callable, Callback, Called, Derivative, Either, Forward, Lent, Pullback, primal, read_only,

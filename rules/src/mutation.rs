@@ -31,6 +31,11 @@ pub trait Plain: Value<Tangent: Element> + Copy + Send + 'static {}
 
 impl<T: Value<Tangent: Element> + Copy + Send + 'static> Plain for T {}
 
+/// Data that is cloned: the same of structs that are not `Copy`.
+pub trait PlainClone: Value<Tangent: Element> + Clone + Send + 'static {}
+
+impl<T: Value<Tangent: Element> + Clone + Send + 'static> PlainClone for T {}
+
 /// What [`fill`] fills.
 #[diagnostic::on_unimplemented(
     message = "`fill` of `{Self}` has no rule",
@@ -507,7 +512,7 @@ pub trait CopyItem: Item + Clone {
     fn make_room_all(_items: &[Self], _copies: &mut [Self]) {}
 }
 
-impl<T: Plain> CopyItem for T {
+impl<T: PlainClone> CopyItem for T {
     #[inline]
     fn hand_all_back(shadows: &[<T::Tangent as Element>::Cells], d: &[T::Tangent]) {
         shadows.iter().zip(d).for_each(|(cell, d)| cell.accumulate(*d));
@@ -620,7 +625,7 @@ macro_rules! copyable_arrays {
 }
 copyable_arrays!(ArrayRef<T, D>, Array<T, D>);
 
-impl<T: Plain> Copyable for T {
+impl<T: PlainClone> Copyable for T {
     fn hand_back(shadow: &<T::Tangent as Element>::Cells, d: T::Tangent) {
         shadow.accumulate(d);
     }
@@ -643,7 +648,7 @@ impl<F> Default for Copying<F> {
     }
 }
 
-impl<T: Plain> Function for to_vec<T> {
+impl<T: PlainClone> Function for to_vec<T> {
     type Parameters = (Ref<[T]>,);
     type Output = Vec<T>;
     const NAME: &'static str = "to_vec";
@@ -663,7 +668,7 @@ impl<C: Copyable + ?Sized + 'static> Function for to_owned<C> {
     }
 }
 
-impl<T: Plain> to_vec<T> {
+impl<T: PlainClone> to_vec<T> {
     /// The call itself.
     #[inline(always)]
     pub fn call(x: &[T]) -> Vec<T> {
@@ -697,7 +702,7 @@ impl<C: Copyable + ?Sized + 'static> to_owned<C> {
     }
 }
 
-impl<T: Plain> Activation for Copying<to_vec<T>> {
+impl<T: PlainClone> Activation for Copying<to_vec<T>> {
     type Function = to_vec<T>;
 
     fn forward(&mut self, (x,): Args<'_, Self::Function>) -> Vec<T> {

@@ -1,7 +1,7 @@
 //! By-value data and the type of its gradient.
 
 use crate::float::Scalar;
-use crate::function::for_tuples;
+use crate::function::{for_tuples, one_by_one};
 use crate::output::{Output, output_of_value};
 
 /// A type whose values a differentiable function may pass or return by value.
@@ -27,6 +27,16 @@ pub trait Value:
     fn seed() -> Option<Self::Tangent> {
         None
     }
+
+    /// A copy of what has just been stored for a call that goes by pointer.
+    #[doc(hidden)]
+    #[inline(always)]
+    fn received(&self) -> Self
+    where
+        Self: Clone,
+    {
+        self.clone()
+    }
 }
 
 /// The gradient with respect to a [`Value`]: a vector space.
@@ -51,6 +61,11 @@ impl<T: Scalar> Value for T {
     fn seed() -> Option<T> {
         Some(T::gradient_seed())
     }
+
+    #[inline(always)]
+    fn received(&self) -> T {
+        one_by_one(self)
+    }
 }
 
 #[diagnostic::do_not_recommend]
@@ -69,6 +84,11 @@ macro_rules! inert {
     ($($t:ty),*) => {$(
         impl Value for $t {
             type Tangent = ();
+
+            #[inline(always)]
+            fn received(&self) -> Self {
+                one_by_one(self)
+            }
         }
         output_of_value!([] $t);
     )*};

@@ -41,12 +41,12 @@ pub trait TestParameter: Parameter {
     fn shadow_if(active: bool, buffer: &mut Self::Buffer) -> Self::Shadow<'_>;
 }
 
-impl<T: Value<Tangent: Coordinates> + Coordinates + Copy + 'static> TestParameter for Val<T> {
+impl<T: Value<Tangent: Coordinates> + Coordinates + Clone + 'static> TestParameter for Val<T> {
     type Owned = T;
     const MODE: Mode = Mode::Value;
 
     fn lend(owned: &mut T) -> T {
-        *owned
+        owned.clone()
     }
     fn visit(owned: &mut T, visitor: &mut dyn FnMut(Coordinate<'_>)) {
         owned.visit(visitor);

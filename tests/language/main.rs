@@ -27,6 +27,7 @@ mod calls;
 mod changing_closures;
 mod checkpoints;
 mod chosen;
+mod cloned;
 mod closures;
 mod columns;
 mod constants;

@@ -1,0 +1,128 @@
+//! Structs of numbers that are `Clone` and not `Copy`, by value: parameters, `self`, results that are handed on.
+
+use pullback::prelude::*;
+use pullback::testing::check_rule;
+
+#[derive(Clone, Debug, Differentiable)]
+pub struct Spring {
+    stiffness: f64,
+    rest: f64,
+}
+
+#[differentiable]
+pub fn energy(spring: Spring, x: f64) -> f64 {
+    spring.stiffness * (x - spring.rest).powi(2)
+}
+
+#[differentiable]
+pub fn relaxed(s: Spring, h: f64) -> Spring {
+    Spring { stiffness: s.stiffness + h * s.rest, rest: s.rest - h * s.stiffness.sin() }
+}
+
+#[differentiable]
+impl Spring {
+    fn new(stiffness: f64) -> Self {
+        Spring { stiffness, rest: 1.0 }
+    }
+
+    fn with_rest(mut self, rest: f64) -> Self {
+        self.rest = rest;
+        self
+    }
+
+    fn with_stiffness(self, stiffness: f64) -> Self {
+        Spring { stiffness, ..self }
+    }
+
+    fn force(self, x: f64) -> f64 {
+        -2.0 * self.stiffness * (x - self.rest)
+    }
+
+    fn sum(&self) -> f64 {
+        self.stiffness + self.rest
+    }
+
+    fn both(self, x: f64) -> f64 {
+        let stiffer = self.clone().with_stiffness(2.0 * self.stiffness);
+        stiffer.force(x) * self.sum()
+    }
+}
+
+#[differentiable]
+pub fn built(x: f64) -> f64 {
+    let spring = Spring::new(x).with_rest(x * x).with_stiffness(2.0 * x);
+    Spring::force(spring, x)
+}
+
+#[differentiable]
+pub fn copied(x: f64) -> f64 {
+    let spring = Spring { stiffness: x, rest: 2.0 * x };
+    let longer = spring.clone().with_rest(x * x);
+    energy(spring, x) * longer.force(x)
+}
+
+#[differentiable]
+pub fn in_a_loop(x: f64, n: usize) -> f64 {
+    let mut spring = Spring { stiffness: x, rest: 2.0 * x };
+    for _ in 0..n {
+        spring = relaxed(spring, 0.1 * x);
+    }
+    spring.stiffness * spring.rest
+}
+
+#[differentiable]
+pub fn of_a_call_in_a_loop(x: f64, n: usize) -> f64 {
+    let mut spring = Spring::new(x);
+    for _ in 0..n {
+        spring = relaxed(spring, 0.1 * x);
+    }
+    spring.stiffness * spring.rest
+}
+
+#[differentiable]
+pub fn of_results(spring: Spring, h: f64) -> f64 {
+    let one = relaxed(spring, h);
+    let two = relaxed(one.clone(), h);
+    energy(one, h) + two.with_rest(h).sum()
+}
+
+#[differentiable]
+pub fn of_all(springs: &[Spring], x: f64) -> f64 {
+    let mut total = 0.0;
+    for spring in springs {
+        total += energy(spring.clone(), x) + spring.clone().force(x);
+    }
+    total
+}
+
+#[differentiable]
+pub fn changed(spring: Spring, x: f64) -> f64 {
+    let mut spring = spring;
+    spring.stiffness *= x;
+    let t = spring.sum();
+    spring.rest *= t;
+    spring.both(x)
+}
+
+#[differentiable]
+pub fn slices_are_copied(springs: &[Spring], m: f64) -> f64 {
+    let mut springs: Vec<Spring> = springs.to_vec();
+    springs[0].rest += m;
+    springs[0].rest * springs[1].stiffness
+}
+
+#[test]
+fn structs_of_numbers_that_are_not_copy_are_handed_on() {
+    let springs = || [Spring { stiffness: 1.5, rest: 0.2 }, Spring { stiffness: 0.7, rest: 0.4 }];
+    let [a, b] = springs();
+    check_rule(energy::rule, [(a.clone(), 0.3), (b.clone(), 0.9)]);
+    check_rule(relaxed::rule, [(a.clone(), 0.3), (b.clone(), 0.9)]);
+    check_rule(built::rule, [(0.4,), (0.7,)]);
+    check_rule(copied::rule, [(0.4,), (0.7,)]);
+    check_rule(in_a_loop::rule, [(0.4, 3), (0.7, 2)]);
+    check_rule(of_a_call_in_a_loop::rule, [(0.4, 3), (0.7, 2)]);
+    check_rule(of_results::rule, [(a.clone(), 0.3), (b.clone(), 0.9)]);
+    check_rule(of_all::rule, [(springs().to_vec(), 0.3), (vec![b.clone()], 0.9)]);
+    check_rule(changed::rule, [(a.clone(), 0.3), (b.clone(), 0.9)]);
+    check_rule(slices_are_copied::rule, [(springs().to_vec(), 0.3), (vec![b.clone(), a.clone(), b], 0.9)]);
+}
