@@ -125,6 +125,44 @@ impl Program {
         self.exprs.iter().filter(|e| whole(e)).count() - self.exprs.iter().filter(received).count()
     }
 
+    /// Structs that hold what calls have returned, and that something looks at by reference: they may own memory. Of plain data the same
+    /// code is right.
+    pub(crate) fn settle_literals(&mut self) {
+        let mut found = Vec::new();
+        for statement in self.blocks.iter().flat_map(|block| &block.statements) {
+            let StatementKind::Let(Let { variables, init: Some(init), tuple: false, .. }) = &statement.kind
+            else {
+                continue;
+            };
+            let (&[Some(id)], init) = (&variables[..], self.peel(*init)) else { continue };
+            let ExprKind::Struct(literal) = &self.exprs[init].kind else { continue };
+            let returned = |value: ExprId| match &self.exprs[self.peel(value)].kind {
+                ExprKind::Read(place) => {
+                    let result = self.results.contains(&place.base) || self.called.contains(&place.base);
+                    place.projections.is_empty() && result && self.uses(place.base) == 1
+                }
+                _ => self.may_return_owner(value),
+            };
+            let whole = literal.rest.is_none() && literal.variant().is_none();
+            let borrowed = |e: &Expr| match &e.kind {
+                ExprKind::Borrow { place, .. } => place.base == id,
+                ExprKind::Method { receiver, name, .. } => {
+                    let whole = matches!(&self.exprs[*receiver].kind, ExprKind::Read(place) if place.base == id && place.projections.is_empty());
+                    whole && !numeric_method(&name.to_string())
+                }
+                _ => false,
+            };
+            if whole
+                && self.uses(id) == 0
+                && literal.fields.iter().any(|(_, value)| returned(*value))
+                && self.exprs.iter().any(borrowed)
+            {
+                found.push(init);
+            }
+        }
+        self.owning.extend(found);
+    }
+
     /// What a call has returned is moved into a struct that owns memory: it may own memory itself.
     pub(crate) fn settle_parts(&mut self, results: &[VarId], roots: &[(ExprId, Option<VarId>)]) {
         for (expr, target) in roots {

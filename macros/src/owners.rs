@@ -29,6 +29,7 @@ impl Program {
         self.called.extend(others);
         self.settle_pushed_results();
         self.settle_replaced();
+        self.settle_literals();
         let swapped: Vec<_> = self.exprs.iter().filter_map(|expr| self.swapped(expr)).collect();
         for _ in 0..self.variables.len() {
             self.settle_parts(&results, &roots);

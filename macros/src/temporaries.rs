@@ -109,7 +109,9 @@ fn is_temporary(value: &Syn) -> bool {
     match value {
         Syn::Paren(paren) => is_temporary(&paren.expr),
         Syn::Group(group) => is_temporary(&group.expr),
-        Syn::Array(_) | Syn::Repeat(_) | Syn::Call(_) | Syn::MethodCall(_) => true,
+        Syn::Array(_) | Syn::Repeat(_) | Syn::Tuple(_) | Syn::Call(_) | Syn::MethodCall(_) => true,
+        // What borrows cannot be bound.
+        Syn::Struct(literal) => literal.fields.iter().all(|field| !matches!(field.expr, Syn::Reference(_))),
         Syn::Binary(_) | Syn::Cast(_) => true,
         Syn::Unary(unary) => matches!(unary.op, UnOp::Neg(_)),
         _ => false,

@@ -58,6 +58,7 @@ mod iterators;
 mod latest;
 mod leaving;
 mod lengths;
+mod literals;
 mod loops;
 mod made;
 mod matrices;
