@@ -335,6 +335,19 @@ impl Program {
         found
     }
 
+    /// The local is what a literal has made of the type that the method belongs to.
+    fn is_made_as_owner(&self, id: VarId) -> bool {
+        self.blocks.iter().flat_map(|block| &block.statements).any(|statement| {
+            let StatementKind::Let(Let { variables, init: Some(init), tuple: false, .. }) = &statement.kind
+            else {
+                return false;
+            };
+            let ExprKind::Struct(literal) = &self.exprs[self.peel(*init)].kind else { return false };
+            variables[..] == [Some(id)]
+                && literal.path.get_ident().is_some_and(|name| self.owners.are_of(name))
+        })
+    }
+
     /// The call of `callee` may be one of the function itself, as its syntax tells.
     pub(crate) fn calls_itself(&self, callee: &Callee, args: &[ExprId]) -> bool {
         let own = |name: &Ident| self.own.as_ref().is_some_and(|own| own.method.as_ref() == Some(name));
@@ -351,8 +364,8 @@ impl Program {
             Callee::Method(name, _) => {
                 let receiver = args.first().map(|e| &self.exprs[*e].kind);
                 own(name)
-                    && matches!(receiver, Some(ExprKind::Borrow { place, .. })
-                        if self.parameters.first() == Some(&Some(place.base)) && place.projections.is_empty())
+                    && matches!(receiver, Some(ExprKind::Borrow { place, .. }) if place.projections.is_empty()
+                        && (self.parameters.first() == Some(&Some(place.base)) || self.is_made_as_owner(place.base)))
             }
         }
     }

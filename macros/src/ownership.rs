@@ -65,6 +65,11 @@ impl Owners {
         self.names.contains(&self.named(name.to_string()))
     }
 
+    /// The name is that of the type whose methods these are.
+    pub(crate) fn are_of(&self, name: &Ident) -> bool {
+        name == "Self" || self.this.as_ref().is_some_and(|this| name == this)
+    }
+
     /// What is called so, with a name for `Self`.
     fn named(&self, name: String) -> String {
         match &self.this {

@@ -209,3 +209,25 @@ fn a_panic_at_depth_leaves_the_rule_usable() {
     let (value, d) = g.value_and_gradient(0.5, 3, 9);
     assert_eq!((value, d.x), expected);
 }
+
+#[derive(Clone, Copy, Differentiable)]
+pub struct Halving {
+    x: f64,
+    n: usize,
+}
+
+#[differentiable]
+impl Halving {
+    fn value(&self, t: f64) -> f64 {
+        if self.n == 0 {
+            return self.x * t;
+        }
+        let inner = Halving { x: self.x * 0.5, n: self.n - 1 };
+        inner.value(t) * t
+    }
+}
+
+#[test]
+fn a_method_calls_itself_on_a_local_of_its_type() {
+    check_rule(Halving_value::rule, [(Halving { x: 0.4, n: 2 }, 0.3), (Halving { x: 0.7, n: 3 }, 0.9)]);
+}
