@@ -2,6 +2,7 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
+use syn::visit::Visit;
 use syn::visit_mut::VisitMut;
 use syn::{
     Data, DeriveInput, Error, GenericParam, Generics, Ident, Index, Member, Result, Type, WherePredicate,
@@ -13,6 +14,7 @@ use crate::program::Kind;
 
 pub(super) fn parse(input: &DeriveInput) -> Result<Item<'_>> {
     let by_reference = by_reference(input)?;
+    refuse_recursive(input)?;
     let types: Vec<&Ident> = input.generics.type_params().map(|p| &p.ident).collect();
     let form = match &input.data {
         Data::Struct(data) => {
@@ -53,6 +55,42 @@ pub(super) fn parse(input: &DeriveInput) -> Result<Item<'_>> {
     };
     let kept = keep(&input.generics, lists.into_iter().flat_map(|list| &list.fields));
     Ok(Item { name: &input.ident, vis: &input.vis, generics: &input.generics, kept, form })
+}
+
+/// The gradient of a type that holds others of its own type would be of no end.
+fn refuse_recursive(input: &DeriveInput) -> Result<()> {
+    let fields: Vec<&syn::Field> = match &input.data {
+        Data::Struct(data) => data.fields.iter().collect(),
+        Data::Enum(data) => data.variants.iter().flat_map(|variant| &variant.fields).collect(),
+        Data::Union(_) => Vec::new(),
+    };
+    let holds_own = |field: &&syn::Field| {
+        let mut looking = LookingFor { own: &input.ident, found: false };
+        looking.visit_type(&field.ty);
+        looking.found && !is_constant(field)
+    };
+    match fields.into_iter().find(holds_own) {
+        Some(field) => Err(Error::new_spanned(
+            &field.ty,
+            "a type that holds others of its own type is not differentiable: keep all of them in one `Vec`, and here an index of that",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Whether the type `own` is mentioned; another of that name has a path before it.
+struct LookingFor<'i> {
+    own: &'i Ident,
+    found: bool,
+}
+
+impl Visit<'_> for LookingFor<'_> {
+    fn visit_type_path(&mut self, ty: &syn::TypePath) {
+        if let [segment] = &ty.path.segments.iter().collect::<Vec<_>>()[..] {
+            self.found |= segment.ident == *self.own || segment.ident == "Self";
+        }
+        syn::visit::visit_type_path(self, ty);
+    }
 }
 
 /// `#[pullback(by_reference)]`
@@ -99,7 +137,7 @@ fn read(fields: &syn::Fields, types: &[&Ident]) -> Result<Fields> {
         let mut ty = ty.clone();
         Static.visit_type_mut(&mut ty);
         let role = match is_constant(field) {
-            true if numeric(&kind_of_type(&ty)) || is_matrix(&ty) => Role::Constant,
+            true if has_parts(&kind_of_type(&ty)) || is_matrix(&ty) => Role::Constant,
             true => Role::Inert,
             false if is_text(&ty) => Role::Inert,
             false => Role::Active,
@@ -110,11 +148,11 @@ fn read(fields: &syn::Fields, types: &[&Ident]) -> Result<Fields> {
     Ok(Fields { style, fields: fields.collect::<Result<_>>()? })
 }
 
-/// A float, or an array of floats.
-fn numeric(kind: &Kind) -> bool {
+/// A float, or an array of numbers.
+fn has_parts(kind: &Kind) -> bool {
     match kind {
         Kind::Float => true,
-        Kind::Sequence(element) | Kind::Matrix(element) => numeric(element),
+        Kind::Sequence(element) | Kind::Matrix(element) => **element == Kind::Inert || has_parts(element),
         _ => false,
     }
 }

@@ -1,0 +1,21 @@
+use pullback::prelude::*;
+
+#[derive(Clone, Differentiable)]
+struct List {
+    value: f64,
+    next: Option<Box<List>>,
+}
+
+#[derive(Clone, Differentiable)]
+enum Solid {
+    Sphere(f64),
+    Union(Box<Solid>, Box<Solid>),
+}
+
+#[derive(Clone, Differentiable)]
+struct Tree {
+    value: f64,
+    children: Vec<Tree>,
+}
+
+fn main() {}
