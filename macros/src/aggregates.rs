@@ -391,7 +391,7 @@ impl Reverse<'_> {
                 }
             }
             let zero = self.shadow_from_pool(id);
-            self.emit(quote!(let mut #shadow = #zero; ::core::mem::swap(&mut #shadow, &mut #d.#member);));
+            self.emit(quote!(let mut #shadow = #zero; (&mut __pb::Part(&mut #d.#member)).change_places(&mut #shadow);));
             self.levels[level].declared.insert(id);
             self.lent.insert(id);
         }

@@ -157,3 +157,30 @@ impl<T: Value> Receive for Constant<T> {
     #[inline(always)]
     fn clear(&mut self) {}
 }
+
+/// A part of the gradient of a struct that is taken apart.
+pub struct Part<'p, P>(pub &'p mut P);
+
+/// The part is that of a field marked `#[constant]`: there is nothing in it.
+pub trait PartIsConstant<G> {
+    /// Leaves `gradient` as it is, which is zero.
+    fn change_places(&mut self, gradient: &mut G);
+}
+
+impl<T: ?Sized, G> PartIsConstant<G> for Part<'_, Constant<T>> {
+    #[inline(always)]
+    fn change_places(&mut self, _gradient: &mut G) {}
+}
+
+/// The part is a gradient.
+pub trait PartChanges<G> {
+    /// Changes places with `gradient`.
+    fn change_places(&mut self, gradient: &mut G);
+}
+
+impl<G> PartChanges<G> for &mut Part<'_, G> {
+    #[inline(always)]
+    fn change_places(&mut self, gradient: &mut G) {
+        std::mem::swap(self.0, gradient);
+    }
+}

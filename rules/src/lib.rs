@@ -146,7 +146,7 @@ pub mod __private {
         unpush_unseen, unremove_plain, unremove_row,
     };
     pub use crate::heap::{OfAnyField, OfField};
-    pub use crate::held::{Constant, accumulate_part, clear_part};
+    pub use crate::held::{Constant, Part, PartChanges, PartIsConstant, accumulate_part, clear_part};
     pub use crate::inert::{Inert, about_to_be_constant, inert};
     pub use crate::lend::{Lend, RefLent};
     pub use crate::local::{

@@ -163,3 +163,64 @@ fn literals_are_borrowed_where_they_are_passed() {
     check_rule(borrowed::rule, [(0.3, 0.8), (1.2, -0.4)]);
     check_rule(borrowed_with_memory::rule, [(vec![0.1, 0.4, 0.5],), (vec![0.2, 0.3, 0.1, 0.7],)]);
 }
+
+#[derive(Clone, Differentiable)]
+pub struct Curve {
+    #[constant]
+    times: Vec<f64>,
+    factors: Vec<f64>,
+}
+
+#[differentiable]
+pub fn collected_constants(r: f64, n: usize) -> f64 {
+    let curve = Curve { times: (0..n).map(|i| i as f64).collect(), factors: vec![r; n] };
+    curve.factors[0] * curve.times[1]
+}
+
+#[differentiable]
+pub fn curve(r: f64, n: usize) -> Curve {
+    let times: Vec<f64> = (0..n).map(|i| i as f64).collect();
+    let curve = Curve { times, factors: vec![r; n] };
+    curve
+}
+
+#[differentiable]
+pub fn returned_constants(r: f64, n: usize) -> f64 {
+    let curve = curve(r * r, n);
+    curve.factors[0] * curve.times[1]
+}
+
+#[derive(Clone, Differentiable)]
+pub struct Tensor {
+    data: Vec<f64>,
+    #[constant]
+    shape: [usize; 2],
+}
+
+#[differentiable]
+pub fn zeros(h: usize, w: usize) -> Tensor {
+    Tensor { data: vec![0.0; h * w], shape: [h, w] }
+}
+
+#[differentiable]
+pub fn squared(t: &Tensor) -> Tensor {
+    let mut out = zeros(t.shape[0], t.shape[1]);
+    for i in 0..out.shape[0] {
+        out.data[i] = t.data[i] * t.data[i];
+    }
+    out
+}
+
+#[differentiable]
+pub fn shaped(x: &[f64]) -> f64 {
+    let t = Tensor { data: x.to_vec(), shape: [x.len(), 1] };
+    let squared = squared(&t);
+    squared.data[0] * squared.data[1] * squared.shape[0] as f64
+}
+
+#[test]
+fn constant_fields() {
+    check_rule(collected_constants::rule, [(0.4, 2), (0.7, 3)]);
+    check_rule(returned_constants::rule, [(0.4, 2), (0.7, 3)]);
+    check_rule(shaped::rule, [(vec![0.4, 0.5],), (vec![0.7, 0.1, 0.3],)]);
+}
