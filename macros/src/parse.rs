@@ -8,6 +8,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr as Syn, Ident, Stmt, UnOp, parse_quote};
 
+use crate::arrays::{Evidence, with_arrays};
 use crate::calls::Operator;
 use crate::closures::{Closure, ESCAPES, Refused};
 use crate::control::Landing;
@@ -96,6 +97,8 @@ pub(crate) struct Parser<'e> {
     pub(crate) selecting: Vec<(Ident, Kind)>,
     /// What is inside of the outcomes that have a name.
     pub(crate) outcomes: HashMap<String, Ident>,
+    /// What is known to be an array, though no declaration says so.
+    pub(crate) evidence: Evidence,
 }
 
 pub(crate) const ERROR: &str = "an error carries no gradient: put `constant(…)` around what it is made of";
@@ -116,7 +119,9 @@ impl<'e> Parser<'e> {
             body = with_type_of_value(&signature.output, body);
         }
         with_types_of_fields(&Suspects::of(signature, &body), &mut body);
-        let body = &destructured(signature, &in_sequence(signature, &body, errors));
+        let mut body = destructured(signature, &in_sequence(signature, &body, errors));
+        let evidence = with_arrays(signature, &mut body);
+        let body = &body;
         let mut parser = Parser {
             program: Program::default(),
             items: Vec::new(),
@@ -137,6 +142,7 @@ impl<'e> Parser<'e> {
             types: HashMap::new(),
             selecting: signature.selecting.clone(),
             outcomes: HashMap::new(),
+            evidence,
         };
         parser.program.blocks.push(Block::default());
         parser.program.scalars = signature.generics.scalars.clone();

@@ -91,6 +91,7 @@ pub use untouched::Untouched;
 /// Traits by which the methods of other crates' types have rules.
 #[doc(hidden)]
 pub mod foreign {
+    pub use crate::arrays::traits::*;
     #[cfg(feature = "nalgebra")]
     pub use crate::nalgebra::traits::*;
 }

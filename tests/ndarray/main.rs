@@ -14,6 +14,7 @@ mod operators;
 mod parts;
 mod products;
 mod reductions;
+mod untyped;
 mod views;
 mod zips;
 

@@ -1,6 +1,6 @@
 //! What is not to be had of whole arrays.
 
-use ndarray::{Array, Array1, Array2, Array3, ArrayD, ArrayView, ArrayView1, ArrayViewMut2, Axis, Ix2, IxDyn, s};
+use ndarray::{Array, Array1, Array2, Array3, ArrayD, ArrayView, ArrayView1, ArrayViewMut2, Axis, Ix2, IxDyn, Zip, s};
 use pullback::prelude::*;
 
 #[differentiable]
@@ -8,10 +8,11 @@ fn product(w: &Array2<f64>, x: &Array1<f64>) -> Array1<f64> {
     w.dot(x)
 }
 
-/// What `dot` yields depends on the dimensions of `h`.
+/// Nothing tells how many indices `h` has.
 #[differentiable]
 fn dimensions(w: &Array2<f64>, x: &Array1<f64>) -> f64 {
-    let h = product(w, x);
+    let mut h = product(w, x);
+    Zip::from(&mut h).for_each(|h| *h *= 2.0);
     x.dot(&h)
 }
 

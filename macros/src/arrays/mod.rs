@@ -8,6 +8,7 @@
 //!
 //! A view, such as `x.row(i)` or `x.t()`, is a part of a place: what is done to `x` is done to its shadow.
 
+mod evidence;
 mod loops;
 mod operation;
 pub(crate) mod shape;
@@ -23,6 +24,7 @@ use crate::lowering::Lowering;
 use crate::parse::{Binding, Parser};
 use crate::program::*;
 use crate::suspects::Suspects;
+pub(crate) use evidence::{Evidence, with_arrays};
 use operation::{Operation, Takes, function_of, is_by_columns};
 pub(crate) use shape::{Shape, is_pure_slice, is_selector, is_written, written};
 
@@ -46,7 +48,7 @@ pub(crate) fn kind_of_call(function: &syn::Path) -> Option<Kind> {
     let name = own(function)?.to_string();
     Some(match name.as_str() {
         name if NUMBERS.contains(&name) => Kind::Float,
-        "scaled_add" | "mapv_inplace" | "fill" => Kind::Unknown,
+        "scaled_add" | "mapv_inplace" | "fill" | "times" => Kind::Unknown,
         name if name.ends_with("_assign") => Kind::Unknown,
         _ => Kind::Sequence(Box::new(Kind::Unknown)),
     })
@@ -212,7 +214,13 @@ impl Lower<'_, '_> {
     fn bind(&mut self, value: &Expr) -> Ident {
         let part = self.parser.parts.fresh("part");
         self.parser.suspects.insert(&part);
-        self.before.push(parse_quote!(let #part = #value;));
+        self.before.push(match self.parser.evidence.shape_of(value) {
+            Some(shape) => {
+                let ty = shape.to_type();
+                parse_quote!(let #part: ::pullback::__private::ndarray::#ty = #value;)
+            }
+            None => parse_quote!(let #part = #value;),
+        });
         part
     }
 
@@ -425,13 +433,10 @@ impl Lower<'_, '_> {
             },
             ("dot", 1) if self.is_array(&call.receiver) || self.is_array(&call.args[0]) => {
                 let line = |e: &Expr| self.parser.shape_of(e).and_then(|shape| shape.rank) == Some(1);
-                if !(line(&call.receiver) && line(&call.args[0])) {
-                    let why = "how many dimensions these arrays have is not to be seen here: bind each with `let` first, with its type, \
-                               such as `Array1<f64>`";
-                    self.parser.errors.push(&call.method, why);
-                }
+                let lines = line(&call.receiver) && line(&call.args[0]);
                 let args = [self.operand(&call.receiver).tokens, self.operand(&call.args[0]).tokens];
-                return Some(self.call("inner", &args));
+                // Whether it is a number the types tell.
+                return Some(self.call(if lines { "inner" } else { "times" }, &args));
             }
             _ => return None,
         };

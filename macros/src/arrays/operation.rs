@@ -296,7 +296,7 @@ pub(super) fn shape_of_call(function: &str, operands: &[Option<Shape>]) -> Optio
             }
         }
         name if NUMBERS.contains(&name) => None,
-        "scaled_add" | "mapv_inplace" | "fill" => None,
+        "scaled_add" | "mapv_inplace" | "fill" | "times" => None,
         "line" | "linspace" => Some(Shape { rank: Some(1), element: None }),
         "from_diag" => Some(operands.first()?.clone()?.with(Some(2))),
         name if name.ends_with("_assign") => None,

@@ -302,30 +302,36 @@ impl Parser<'_> {
             Expr::MethodCall(call) => self
                 .viewed(call)
                 .or_else(|| Operation::of(expr)?.shape(self, expr))
-                .or_else(|| self.shape_of_made(expr)),
+                .or_else(|| self.shape_of_made(expr))
+                .or_else(|| self.evidence.shape_of(expr)),
             Expr::Macro(_) => Operation::of(expr)?.shape(self, expr),
             Expr::Call(call) => {
                 let Expr::Path(path) = &*call.func else { return None };
                 let mut segments = path.path.segments.iter().rev();
-                let (_, owner) = (segments.next()?, segments.next()?);
+                let (Some(_), Some(owner)) = (segments.next(), segments.next()) else {
+                    return self.evidence.shape_of(expr);
+                };
                 if let Some(name) = super::own(&path.path).filter(|name| *name != "both") {
                     return self.shape_of_own_call(&name.to_string(), call);
                 }
                 if let Some(operation) = Operation::of(expr) {
                     return operation.shape(self, expr);
                 }
-                Shape::of_segment(owner).map(|shape| {
+                let constructed = Shape::of_segment(owner).map(|shape| {
                     let rank = match call.args.first() {
                         Some(Expr::Tuple(tuple)) => Some(tuple.elems.len()),
                         _ => None,
                     };
                     shape.with(shape.rank.or(rank))
-                })
+                });
+                constructed.or_else(|| self.evidence.shape_of(expr))
             }
             Expr::If(branch) => self
                 .shape_of_block(&branch.then_branch)
                 .or_else(|| branch.else_branch.as_ref().and_then(|(_, e)| self.shape_of(e))),
             Expr::Block(block) => self.shape_of_block(&block.block),
+            Expr::Try(_) => self.evidence.shape_of(expr),
+            Expr::Field(_) if let Some(shape) = self.evidence.shape_of(expr) => Some(shape),
             expr => Shape::of_type(&self.type_of(expr)?),
         }
     }

@@ -25,7 +25,8 @@ impl Parser<'_> {
             ("lanes", 1) => ("index_axis", None),
             _ => return None,
         };
-        let rank = self.rank(&call.receiver)?;
+        // One that is not known is more than one: what is gone through are arrays.
+        let rank = self.shape_of(&call.receiver)?.rank.unwrap_or(2);
         if name == "lanes" {
             // Those along one axis of a matrix are what is at the indices of the other one.
             let along = &call.args[0];

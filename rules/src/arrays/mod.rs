@@ -46,11 +46,16 @@ pub mod functions {
     };
     pub use super::order::{layout, layout_across, order, zip_order};
     pub use super::owned::*;
-    pub use super::products::{dot, dot as inner};
+    pub use super::products::{dot, dot as inner, dot as times};
     pub use super::reductions::{mean, product, std_dev, sum, var};
     pub use super::shapes::{join, reshape, select};
     pub use super::unary::{copy, duplicate, negate, negate_left};
     pub use super::variances::{std_axis, var_axis};
+}
+
+/// Traits by which methods have rules where the syntax does not tell that they are those of arrays.
+pub(crate) mod traits {
+    pub use super::reductions::Summed as _;
 }
 
 /// What arrays consist of: `f32` or `f64`, or dual numbers.

@@ -6,6 +6,8 @@ use ndarray::{ArrayRef, Zip};
 use super::operation::{Operation, operation};
 use super::order::backwards;
 use super::{Entry, Rank};
+use crate::Rule;
+use crate::call::{Call, HasRule};
 use crate::function::{Args, Cotangent, Gradients, Ref, Shadows, Val};
 use crate::shadow::{Accumulate, ArrayCells};
 
@@ -52,6 +54,25 @@ reductions! {
     }; |d, cells, kept| add_to_all(&cells, d / T::count(x.len()));
     /// `x.product()`: *ẋᵢ = ẏ·Πⱼ xⱼ*, over all *j ≠ i*
     product, works in Vec<T>: |x| x.product(); |d, cells, kept| pull_product(x, cells, d, kept);
+}
+
+impl<T: Entry, D: Rank> HasRule for sum<T, D> {
+    fn make_rule() -> impl Rule<Function = Self> + 'static {
+        Self::rule()
+    }
+}
+
+/// `x.sum()`, where nothing but the type tells that `x` is an array.
+pub trait Summed<T: Entry, D: Rank> {
+    #[doc(hidden)]
+    fn sum_has_no_rule_mark_its_impl_differentiable<'a>(&'a self) -> Call<'a, sum<T, D>>;
+}
+
+impl<T: Entry, D: Rank> Summed<T, D> for ArrayRef<T, D> {
+    #[inline(always)]
+    fn sum_has_no_rule_mark_its_impl_differentiable<'a>(&'a self) -> Call<'a, sum<T, D>> {
+        Call::new((self,))
+    }
 }
 
 /// ndarray's `var`, in the order in which that visits the elements: Welford's recurrence.
