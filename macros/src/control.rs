@@ -719,7 +719,7 @@ fn spell_out(pattern: &mut Pat, ty: &syn::Type) {
     }
 }
 
-/// The pattern takes a struct or an enum apart.
+/// The pattern takes a struct, an enum or an `Option` apart.
 fn takes_fields(pattern: &Pat) -> bool {
     struct Fields(bool);
     impl<'ast> syn::visit::Visit<'ast> for Fields {
@@ -727,8 +727,8 @@ fn takes_fields(pattern: &Pat) -> bool {
             self.0 = true;
         }
         fn visit_pat_tuple_struct(&mut self, inner: &'ast syn::PatTupleStruct) {
-            let known = ["Some", "Ok", "Err"].iter().any(|name| inner.path.is_ident(name));
-            self.0 |= !known;
+            // What stands in an error carries no gradient, and need not be `Copy`.
+            self.0 |= !inner.path.is_ident("Err");
             syn::visit::visit_pat_tuple_struct(self, inner);
         }
     }

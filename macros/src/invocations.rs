@@ -11,6 +11,7 @@ use crate::iterators::consumers::Chain;
 use crate::iterators::item::Item;
 use crate::kind::{inert, inert_method, numeric_method};
 use crate::methods::of_option;
+use crate::operands::is_deref;
 use crate::parse::{ERROR, Parser};
 use crate::program::*;
 
@@ -297,7 +298,8 @@ impl Parser<'_> {
         let id = self.expr(arg);
         if let ExprKind::Read(place) = &self.program.exprs[id].kind {
             let variable = &self.program.variables[place.base];
-            if place.projections.is_empty() && (variable.by_reference() || variable.refers) {
+            let refers = variable.refers && !is_deref(arg);
+            if place.projections.is_empty() && (variable.by_reference() || refers) {
                 let unique = variable.origin == Origin::Unique && !self.captures(variable);
                 self.program.exprs[id].kind = ExprKind::Borrow { place: place.clone(), unique };
             }

@@ -2,6 +2,7 @@
 
 use crate::calls::Callee;
 use crate::kind::numeric_call;
+use crate::operands::is_deref;
 use crate::program::*;
 
 /// Turns such calls into calls of rules. Tells whether there were any.
@@ -107,9 +108,10 @@ fn resolve_call(program: &mut Program, expr: ExprId, writes: bool) {
     let (receiver, args) = (program.peel(*receiver), args.clone());
     for &arg in &args {
         // A variable that is itself a reference is borrowed anew.
-        if let ExprKind::Read(place) = &program.exprs[arg].kind
+        if let Expr { kind: ExprKind::Read(place), syntax, .. } = &program.exprs[arg]
             && place.projections.is_empty()
-            && (program.variables[place.base].by_reference() || program.variables[place.base].refers)
+            && (program.variables[place.base].by_reference()
+                || program.variables[place.base].refers && !is_deref(syntax))
         {
             let unique = program.variables[place.base].origin == Origin::Unique;
             program.exprs[arg].kind = ExprKind::Borrow { place: place.clone(), unique };

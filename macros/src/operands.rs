@@ -119,7 +119,7 @@ fn without_parentheses(expr: &Syn) -> &Syn {
     }
 }
 
-fn is_deref(expr: &Syn) -> bool {
+pub(crate) fn is_deref(expr: &Syn) -> bool {
     matches!(expr, Syn::Unary(unary) if matches!(unary.op, UnOp::Deref(_)))
 }
 

@@ -84,6 +84,7 @@ mod recurrences;
 mod recursion;
 mod references;
 mod refilled;
+mod referred;
 mod results;
 mod returned;
 mod returning_closures;
