@@ -8,6 +8,7 @@ use crate::calls::{Callee, gradient, is_associated};
 use crate::functions::is_box;
 use crate::iterators::SOURCES;
 use crate::iterators::consumers::Chain;
+use crate::iterators::integers::is_item;
 use crate::iterators::item::Item;
 use crate::kind::{inert, inert_method, numeric_method};
 use crate::methods::of_option;
@@ -181,6 +182,9 @@ impl Parser<'_> {
             return self.in_place(expr, value, before);
         }
         let function = &path.path;
+        if is_item(function) {
+            return self.inert_expr(expr);
+        }
         let last = function.segments.last().expect("a path has a segment");
         if function.get_ident().is_some_and(|name| self.lookup(name).is_some()) {
             return self.constant(

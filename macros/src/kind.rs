@@ -3,6 +3,7 @@
 use syn::{BinOp, Expr, GenericArgument, Lit, PathArguments, Type};
 
 use crate::methods::of_option;
+use crate::iterators::integers::is_item;
 use crate::program::{ExprId, ExprKind, Kind, Op, Place, Program, Projection, Zero};
 
 const INERT: &[&str] = &[
@@ -239,6 +240,7 @@ pub(crate) fn names_other_type(ty: &Type, kind: &Kind) -> bool {
 /// The function by which the compiler confirms that a value carries no gradient.
 fn is_check(path: &syn::Path) -> bool {
     path.leading_colon.is_some() && path.segments.len() == 3 && path.segments[2].ident == "inert"
+        || is_item(path)
 }
 
 /// `f64::INFINITY`, `std::f64::consts::PI`

@@ -93,6 +93,8 @@ pub(crate) struct Parser<'e> {
     pub(crate) choices: HashMap<VarId, Rc<Choice>>,
     /// The types of variables, where the syntax tells.
     pub(crate) types: HashMap<VarId, syn::Type>,
+    /// Those of integer types other than `usize`, likewise.
+    pub(crate) integers: HashSet<VarId>,
     /// The methods of `self` that return parts of it, and what is known of these.
     pub(crate) selecting: Vec<(Ident, Kind)>,
     /// What is inside of the outcomes that have a name.
@@ -140,6 +142,7 @@ impl<'e> Parser<'e> {
             suspects: Suspects::of(signature, body),
             choices: HashMap::new(),
             types: HashMap::new(),
+            integers: HashSet::new(),
             selecting: signature.selecting.clone(),
             outcomes: HashMap::new(),
             evidence,

@@ -113,6 +113,7 @@ impl Parser<'_> {
         let known =
             ty.cloned().or_else(|| syntax.and_then(|init| self.shape_of(init)).map(|shape| shape.to_type()));
         let known = known.or_else(|| self.type_of_copy(syntax?));
+        let integer = ty.is_none() && syntax.is_some_and(|init| self.is_other_integer(init));
         let init = syntax.map(|e| self.expr(e));
         if let (Some(init), Some(ty)) = (init, ty) {
             self.tell_selected(init, self.program.kind_of_type(ty));
@@ -137,6 +138,7 @@ impl Parser<'_> {
             self.program.variables[id].constant = held && self.program.variables[id].mutable;
             self.note_vector(id, init, ty);
             self.types.extend(known.map(|ty| (id, ty)));
+            self.integers.extend(integer.then_some(id));
             if let Some(ty) = ty {
                 self.program.variables[id].kind = self.program.kind_of_type(ty);
                 self.program.variables[id].ty = Some(Box::new(ty.clone()));
@@ -314,6 +316,7 @@ impl Parser<'_> {
                 }
                 let range = self.expr(&f.expr);
                 self.mark_range(&f.expr);
+                let integer = self.has_other_bound(&f.expr);
                 let strategy = self.strategy(&f.attrs);
                 let body = self.new_block();
                 let mut index = None;
@@ -322,6 +325,7 @@ impl Parser<'_> {
                         if let Pat::Ident(ident) = &*f.pat {
                             let id = parser.bind(&ident.ident, Origin::Index, false);
                             parser.program.variables[id].kind = Kind::Inert;
+                            parser.integers.extend(integer.then_some(id));
                             index = Some(id);
                         }
                         parser.scopes.push(HashMap::new());

@@ -30,6 +30,7 @@ mod growth;
 mod heap;
 mod held;
 mod inert;
+mod integers;
 mod lend;
 pub mod linalg;
 mod local;
@@ -149,6 +150,7 @@ pub mod __private {
     pub use crate::heap::{OfAnyField, OfField};
     pub use crate::held::{Constant, Part, PartChanges, PartIsConstant, accumulate_part, clear_part};
     pub use crate::inert::{Inert, about_to_be_constant, inert};
+    pub use crate::integers::{item_of_range, items_of_closed_range, items_of_range};
     pub use crate::lend::{Lend, RefLent};
     pub use crate::local::{
         Branch, Pool, backwards, first, none, reaches, row_of, shadow_of, sum, whole_row, within,

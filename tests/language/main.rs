@@ -54,6 +54,7 @@ mod generics;
 mod given;
 mod held;
 mod inferred;
+mod integers;
 mod iterators;
 mod latest;
 mod leaving;

@@ -264,7 +264,7 @@ impl Parser<'_> {
         Some(ty)
     }
 
-    fn type_of(&self, expr: &Expr) -> Option<Type> {
+    pub(crate) fn type_of(&self, expr: &Expr) -> Option<Type> {
         match expr {
             Expr::Path(path) => match self.lookup(path.path.get_ident()?)? {
                 Binding::Variable(id) => self.types.get(id).cloned(),

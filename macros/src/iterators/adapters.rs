@@ -6,6 +6,7 @@ use syn::{Expr, ExprMethodCall, Stmt, parse_quote};
 use super::{LOOP, plain};
 use crate::closures::Refused;
 use crate::iterators::flow::{Flow, Origin, Stage};
+use crate::iterators::integers::leave_open_to;
 use crate::iterators::source::{Access, Function, Source, is_zero};
 use crate::parse::Parser;
 
@@ -39,7 +40,10 @@ impl Parser<'_> {
             ("map", Some(function)) => {
                 let function = self.function(function)?;
                 if direct {
-                    wrap(&mut flow, &mut |inner| Source::Map(inner, function.clone()));
+                    wrap(&mut flow, &mut |mut inner| {
+                        leave_open_to(&mut inner, &function);
+                        Source::Map(inner, function.clone())
+                    });
                 } else {
                     flow.stages.push(Stage::Map(function));
                 }

@@ -10,6 +10,7 @@ pub(crate) mod consumers;
 mod elements;
 pub(crate) mod flow;
 mod generators;
+pub(crate) mod integers;
 pub(crate) mod item;
 pub(crate) mod made;
 mod parts;
@@ -49,11 +50,15 @@ impl<'e> Parser<'e> {
             return Some(Ok(counted));
         }
         let mut out = Vec::new();
-        let flow = match self.flow(&f.expr, &mut out) {
+        let mut flow = match self.flow(&f.expr, &mut out) {
             Ok(Some(flow)) => flow,
             Ok(None) => return None,
             Err(refused) => return Some(Err(refused)),
         };
+        if let (Origin::Source(source), true) = (&mut flow.origin, flow.stages.is_empty()) {
+            let body = &f.body;
+            integers::leave_open(source, &f.pat, &parse_quote!(#body));
+        }
         Some(self.loop_over(f, &flow, out))
     }
 
@@ -156,13 +161,12 @@ impl<'e> Parser<'e> {
             Expr::Call(call) => self.flow_of_call(call, out),
             Expr::Range(range) => match (&range.start, &range.end) {
                 (Some(start), Some(end)) => {
-                    let inclusive = matches!(range.limits, syn::RangeLimits::Closed(_));
                     let (start, end) = (self.bound(start, "start", out), self.bound(end, "end", out));
-                    Ok(Some(plain(Source::Range { start, end, inclusive })))
+                    Ok(Some(plain(self.range(range, start, Some(end)))))
                 }
                 (Some(start), None) => {
                     let start = self.bound(start, "start", out);
-                    Ok(Some(plain(Source::From(start))))
+                    Ok(Some(plain(self.range(range, start, None))))
                 }
                 _ => Ok(None),
             },

@@ -32,6 +32,12 @@ pub(crate) enum Source {
         end: Expr,
         inclusive: bool,
     },
+    /// Of integers that need be no `usize`.
+    Integers {
+        start: Expr,
+        end: Option<Expr>,
+        inclusive: bool,
+    },
     /// `start..`
     From(Expr),
     /// The elements of something that is indexed.
@@ -106,6 +112,12 @@ impl Source {
                 (false, false) => parse_quote!(usize::saturating_sub(#end, #start)),
                 (false, true) => parse_quote!(usize::saturating_sub(#end + 1, #start)),
             },
+            Source::Integers { start, end: Some(end), inclusive: false } => {
+                parse_quote!(::pullback::__private::items_of_range(#start, #end))
+            }
+            Source::Integers { start, end: Some(end), inclusive: true } => {
+                parse_quote!(::pullback::__private::items_of_closed_range(#start, #end))
+            }
             Source::Elements { base, .. } | Source::Matrix { base, .. } | Source::Indexed { base, .. } => {
                 parse_quote!(#base.len())
             }
@@ -128,7 +140,7 @@ impl Source {
                 true => parse_quote!(#base.nrows()),
                 false => parse_quote!(#base.ncols()),
             },
-            Source::From(_) | Source::Repeat(_) => return None,
+            Source::Integers { end: None, .. } | Source::From(_) | Source::Repeat(_) => return None,
             Source::Cycle(_, n) => {
                 let n = n.as_ref()?;
                 parse_quote!(if #n == 0 { 0 } else { usize::MAX })
@@ -175,8 +187,14 @@ impl Source {
     /// What a `for` loop may run over as it is, with the index as the item: a range, backwards or in steps.
     pub(crate) fn native(&self) -> Option<Expr> {
         match self {
-            Source::Range { start, end, inclusive: false } => Some(parse_quote!(#start..#end)),
-            Source::Range { start, end, inclusive: true } => Some(parse_quote!(#start..=#end)),
+            Source::Range { start, end, inclusive: false }
+            | Source::Integers { start, end: Some(end), inclusive: false } => {
+                Some(parse_quote!(#start..#end))
+            }
+            Source::Range { start, end, inclusive: true }
+            | Source::Integers { start, end: Some(end), inclusive: true } => {
+                Some(parse_quote!(#start..=#end))
+            }
             Source::Rev(inner, _) => inner.native().map(|range| method_of_range(range, "rev", None)),
             Source::StepBy(inner, step) => {
                 inner.native().map(|range| method_of_range(range, "step_by", Some(step)))
@@ -289,6 +307,9 @@ impl Parser<'_> {
         Ok(match source {
             Source::Range { start, .. } | Source::From(start) if is_zero(start) => Item::Value(index.clone()),
             Source::Range { start, .. } | Source::From(start) => Item::Value(parse_quote!(#start + #index)),
+            Source::Integers { start, .. } => {
+                Item::Value(parse_quote!(::pullback::__private::item_of_range(#start, #index)))
+            }
             Source::Elements { base, access } => item_of(parse_quote!(#base[#index]), *access),
             Source::Windows { base, size } => {
                 item_of(parse_quote!(#base[#index..#index + #size]), Access::Shared)
