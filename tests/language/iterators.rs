@@ -612,6 +612,42 @@ fn scale_an_array2(a: &mut Array2<f64>, k: f64) {
     a.iter_mut().for_each(|v| *v += k);
 }
 
+#[derive(Clone, Copy, Differentiable)]
+pub struct Moving {
+    x: f64,
+    v: f64,
+}
+
+#[differentiable]
+fn some_in_place(n: &mut [f64], g: f64) {
+    for p in n.iter_mut().filter(|x| **x > 0.0) {
+        *p *= g * *p;
+    }
+    n.iter_mut().filter(|x| **x < 0.5).for_each(|x| *x += g.sin() * *x);
+    for (i, p) in n.iter_mut().enumerate().filter(|(i, p)| i % 2 == 0 && **p > 0.1) {
+        *p += g * i as f64;
+    }
+    n.iter_mut().zip([0.3, 0.7]).take_while(|(x, _)| **x < 9.0).for_each(|(x, k)| *x *= k * g);
+}
+
+#[differentiable]
+fn some_structs_in_place(n: &mut [Moving], g: f64) {
+    for p in n.iter_mut().filter(|p| p.x > 0.0) {
+        p.x += p.v * g;
+        p.v *= p.x;
+    }
+    for p in n.iter_mut().skip_while(|p| p.v > 0.5) {
+        p.x *= g;
+    }
+}
+
+#[test]
+fn filtered_and_changed() {
+    check_rule(some_in_place::rule, [(vec![0.3, -0.8, 0.9, 0.2], 0.7), (vec![0.6, 0.4], 1.2), (vec![], 0.3)]);
+    let (one, other) = (Moving { x: 0.3, v: 0.7 }, Moving { x: -0.3, v: 0.2 });
+    check_rule(some_structs_in_place::rule, [(vec![one, other, one], 0.4), (vec![other, one], 0.9)]);
+}
+
 #[test]
 fn of_ndarrays() {
     let x = |n: usize| Array1::from_shape_fn(n, |i| (i as f64 + 1.0).sin());

@@ -347,9 +347,9 @@ fn endless(source: &Source) -> Result<Expr, Refused> {
     })
 }
 
-/// A test gets the item by reference.
+/// A test gets the item by reference, and only reads it.
 pub(crate) fn reference(item: &Item) -> Expr {
-    let item = match item.expr() {
+    let item = match item.clone().shared().expr() {
         item @ Expr::Reference(_) => item,
         item => operand(item),
     };

@@ -55,6 +55,15 @@ impl Item {
         }
     }
 
+    /// Where it is only read.
+    pub(crate) fn shared(self) -> Item {
+        match self {
+            Item::Place { place, .. } => Item::Place { place, unique: false },
+            Item::Value(value) => Item::Value(value),
+            Item::Tuple(items) => Item::Tuple(items.into_iter().map(Item::shared).collect()),
+        }
+    }
+
     /// It can be evaluated several times.
     fn is_simple(&self) -> bool {
         match self {
