@@ -167,7 +167,10 @@ impl Reverse<'_> {
             ExprKind::Borrow { place, .. } => {
                 self.intact(place.base, at, level) && place.indices().all(|i| self.replayable(i, at, level))
             }
-            _ => self.replayable(m.scrutinee, at, level) && (reference || self.free(m.scrutinee, at, level)),
+            _ => {
+                self.replayable(m.scrutinee, at, level)
+                    && (reference || program.looks_up(m.scrutinee) || self.free(m.scrutinee, at, level))
+            }
         };
         if !again || arm.guard.is_some() && alternatives(&arm.pattern) {
             let refers = program.variables[variable].refers;
@@ -176,6 +179,12 @@ impl Reverse<'_> {
                     &arm.pattern,
                     "the pullback needs what this pattern refers to once more: match a value, or copy it into a variable \
                      of its own before",
+                );
+            }
+            if program.looks_up_in_own(m.scrutinee) && !copies(&arm.pattern) {
+                self.errors.push(
+                    &arm.pattern,
+                    "the pullback needs what this refers to once more: bind a copy, `Some(&x)`, or give the collection a name                      that does not change once it is filled, `let map = map;`",
                 );
             }
             let name = format!("{}_at", program.variables[variable].unique);
@@ -214,6 +223,17 @@ pub(crate) fn taken(arm: usize, count: usize, residual: TokenStream) -> TokenStr
     let last = arm + 1 == count;
     let inner = if last { residual } else { quote!(__pb::Branch::Then(#residual)) };
     (0..arm).fold(inner, |inner, _| quote!(__pb::Branch::Else(#inner)))
+}
+
+/// `Some(&x)`
+fn copies(pattern: &syn::Pat) -> bool {
+    match pattern {
+        syn::Pat::Reference(_) => true,
+        syn::Pat::TupleStruct(inner) => inner.elems.iter().any(copies),
+        syn::Pat::Tuple(tuple) => tuple.elems.iter().all(copies),
+        syn::Pat::Paren(paren) => copies(&paren.pat),
+        _ => false,
+    }
 }
 
 /// There is an `|` in the pattern: with a guard, matching again might choose another alternative.

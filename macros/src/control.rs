@@ -453,10 +453,23 @@ impl Parser<'_> {
             }
             Syn::Lit(_) | Syn::Macro(_) => true,
             _ if self.place(expr).is_some() => true,
+            Syn::MethodCall(call) if self.is_map_of_constants(&call.receiver) => true,
             _ => self.mentions(expr.to_token_stream()).into_iter().all(|id| {
                 let variable = &self.program.variables[id];
                 variable.constant || inert(&variable.kind)
             }),
+        }
+    }
+
+    /// A local that is declared as a map or a set, which carries no gradient. What it holds is looked up again rather than kept.
+    pub(crate) fn is_map_of_constants(&self, expr: &Syn) -> bool {
+        const MAPS: &[&str] = &["HashMap", "BTreeMap", "HashSet", "BTreeSet"];
+        let Some(id) = self.variable(expr) else { return false };
+        match self.program.variables[id].ty.as_deref() {
+            Some(syn::Type::Path(ty)) => {
+                ty.path.segments.last().is_some_and(|last| MAPS.iter().any(|map| last.ident == map))
+            }
+            _ => false,
         }
     }
 

@@ -98,6 +98,7 @@ fn settle_expr(program: &mut Program, expr: ExprId) {
     if !program.exprs[expr].active {
         let tree = program.tree(expr);
         let method = |e: &ExprId| match &program.exprs[*e].kind {
+            ExprKind::Method { .. } if program.looks_up(*e) => false,
             ExprKind::Method { receiver, .. } => {
                 let receiver = program.peel(*receiver);
                 let range = matches!(program.exprs[receiver].syntax, syn::Expr::Range(_));
@@ -129,6 +130,42 @@ fn settle_expr(program: &mut Program, expr: ExprId) {
     for operand in program.operands(expr) {
         settle_expr(program, operand);
     }
+}
+
+/// The types of the standard library's collections that are looked up in.
+const COLLECTIONS: &[&str] = &["HashMap", "BTreeMap", "HashSet", "BTreeSet", "Vec", "VecDeque"];
+
+impl Program {
+    /// `expr` looks for something in a collection, which leaves that as it is. It may be a reference, which is not to be kept.
+    pub(crate) fn looks_up(&self, expr: ExprId) -> bool {
+        let Some(variable) = self.looked_up_in(expr) else { return false };
+        // A method by this name of a user's type may change it.
+        is_collection(variable) || !variable.mutable && variable.origin != Origin::Unique
+    }
+
+    /// Likewise in a local that is known to be a collection.
+    pub(crate) fn looks_up_in_own(&self, expr: ExprId) -> bool {
+        self.looked_up_in(expr)
+            .is_some_and(|variable| variable.origin == Origin::Local && is_collection(variable))
+    }
+
+    /// The variable that is asked, by its name, what it holds.
+    fn looked_up_in(&self, expr: ExprId) -> Option<&Variable> {
+        const LOOKUPS: &[&str] =
+            &["get", "get_key_value", "contains_key", "first", "last", "split_first", "split_last"];
+        let ExprKind::Method { receiver, name, .. } = &self.exprs[expr].kind else { return None };
+        let (ExprKind::Read(place) | ExprKind::Borrow { place, unique: false }) =
+            &self.exprs[self.peel(*receiver)].kind
+        else {
+            return None;
+        };
+        LOOKUPS.iter().any(|lookup| name == lookup).then(|| &self.variables[place.base])
+    }
+}
+
+fn is_collection(variable: &Variable) -> bool {
+    let Some(syn::Type::Path(ty)) = variable.ty.as_deref() else { return false };
+    ty.path.segments.last().is_some_and(|last| COLLECTIONS.iter().any(|name| last.ident == name))
 }
 
 /// The names in an expression that it may write to, and whether that shows.

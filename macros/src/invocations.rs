@@ -8,9 +8,9 @@ use crate::calls::{Callee, gradient, is_associated};
 use crate::functions::is_box;
 use crate::iterators::SOURCES;
 use crate::iterators::consumers::Chain;
-use crate::iterators::integers::is_item;
+use crate::iterators::integers::is_constant_item;
 use crate::iterators::item::Item;
-use crate::kind::{inert, inert_method, numeric_method};
+use crate::kind::{inert, inert_method, integer_method, is_check, numeric_method};
 use crate::methods::of_option;
 use crate::operands::is_deref;
 use crate::parse::{ERROR, Parser};
@@ -73,6 +73,11 @@ impl Parser<'_> {
         }
         if let Some(mutation) = self.mutating_method(expr, call) {
             return mutation;
+        }
+        if integer_method(&call.method.to_string()) {
+            let integer = self.inert_expr(expr);
+            self.have_checked(integer, call);
+            return integer;
         }
         if let Some(place) = self.place(&call.receiver)
             && let kind @ Kind::Sequence(_) = self.program.kind_of_place(&place)
@@ -182,8 +187,12 @@ impl Parser<'_> {
             return self.in_place(expr, value, before);
         }
         let function = &path.path;
-        if is_item(function) {
+        if is_check(function) {
             return self.inert_expr(expr);
+        }
+        if is_constant_item(function) {
+            let why = "nothing tells what this loop goes through: tell the type, by a `let` before";
+            return self.constant(expr, self.is_pure(expr), Some(why));
         }
         let last = function.segments.last().expect("a path has a segment");
         if function.get_ident().is_some_and(|name| self.lookup(name).is_some()) {

@@ -120,6 +120,33 @@ pub(crate) fn inert_method(name: &str) -> bool {
         || ["to_bits", "total_cmp", "partial_cmp"].contains(&name)
 }
 
+/// Whether a method called `name` is one that integers have and nothing else has that carries a gradient.
+pub(crate) fn integer_method(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "count_ones",
+        "count_zeros",
+        "leading_zeros",
+        "trailing_zeros",
+        "leading_ones",
+        "trailing_ones",
+        "swap_bytes",
+        "reverse_bits",
+        "ilog",
+        "ilog2",
+        "ilog10",
+        "isqrt",
+        "abs_diff",
+        "unsigned_abs",
+        "div_ceil",
+        "next_power_of_two",
+        "next_multiple_of",
+    ];
+    NAMES.contains(&name)
+        || ["wrapping_", "checked_", "saturating_", "overflowing_"]
+            .iter()
+            .any(|prefix| name.starts_with(prefix))
+}
+
 /// Methods of the standard library's and ndarray's collections that write to them.
 const CHANGING: &[&str] = &[
     "append",
@@ -238,7 +265,7 @@ pub(crate) fn names_other_type(ty: &Type, kind: &Kind) -> bool {
 }
 
 /// The function by which the compiler confirms that a value carries no gradient.
-fn is_check(path: &syn::Path) -> bool {
+pub(crate) fn is_check(path: &syn::Path) -> bool {
     path.leading_colon.is_some() && path.segments.len() == 3 && path.segments[2].ident == "inert"
         || is_item(path)
 }

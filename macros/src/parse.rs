@@ -752,6 +752,18 @@ fn arithmetic(op: &BinOp) -> Option<Op> {
     })
 }
 
+/// What `^=` and its like, which only integers have, assign: the operator is that of `a ^ b`.
+pub(crate) fn bitwise_op(op: &BinOp) -> Option<BinOp> {
+    Some(match op {
+        BinOp::BitXorAssign(_) => BinOp::BitXor(Default::default()),
+        BinOp::BitAndAssign(_) => BinOp::BitAnd(Default::default()),
+        BinOp::BitOrAssign(_) => BinOp::BitOr(Default::default()),
+        BinOp::ShlAssign(_) => BinOp::Shl(Default::default()),
+        BinOp::ShrAssign(_) => BinOp::Shr(Default::default()),
+        _ => return None,
+    })
+}
+
 pub(crate) fn assign_op(op: &BinOp) -> Option<Op> {
     Some(match op {
         BinOp::AddAssign(_) => Op::Add,

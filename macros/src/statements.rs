@@ -8,11 +8,12 @@ use syn::{Expr as Syn, Pat, Stmt};
 
 use crate::annotation::Strip;
 use crate::escape::{is_panic, statement_escapes};
+use crate::iterators::integers::is_item_of_constant;
 use crate::kind::kind_of_type;
 use crate::kind::names_other_type;
 use crate::lift::is_held_constant;
 use crate::outcome::inside_type;
-use crate::parse::{Binding, CONTROL, Parser, assign_op, is_range};
+use crate::parse::{Binding, CONTROL, Parser, assign_op, bitwise_op, is_range};
 use crate::program::*;
 use crate::purity::without_shapes;
 use crate::rename::{Occurrences, bound};
@@ -114,6 +115,8 @@ impl Parser<'_> {
             ty.cloned().or_else(|| syntax.and_then(|init| self.shape_of(init)).map(|shape| shape.to_type()));
         let known = known.or_else(|| self.type_of_copy(syntax?));
         let integer = ty.is_none() && syntax.is_some_and(|init| self.is_other_integer(init));
+        let moved_map = syntax.filter(|init| ty.is_none() && self.is_map_of_constants(init));
+        let moved_map = moved_map.and_then(|map| self.program.variables[self.variable(map)?].ty.clone());
         let init = syntax.map(|e| self.expr(e));
         if let (Some(init), Some(ty)) = (init, ty) {
             self.tell_selected(init, self.program.kind_of_type(ty));
@@ -138,7 +141,11 @@ impl Parser<'_> {
             self.program.variables[id].constant = held && self.program.variables[id].mutable;
             self.note_vector(id, init, ty);
             self.types.extend(known.map(|ty| (id, ty)));
+            if moved_map.is_some() {
+                self.program.variables[id].ty = moved_map;
+            }
             self.integers.extend(integer.then_some(id));
+            self.program.variables[id].referring |= syntax.is_some_and(is_item_of_constant);
             if let Some(ty) = ty {
                 self.program.variables[id].kind = self.program.kind_of_type(ty);
                 self.program.variables[id].ty = Some(Box::new(ty.clone()));
@@ -302,6 +309,16 @@ impl Parser<'_> {
             Syn::Binary(binary) if assign_op(&binary.op).is_some() => {
                 self.assignment(expr, &binary.left, assign_op(&binary.op), &binary.right)
             }
+            // An integer beside what carries a gradient, such as the state of a generator.
+            Syn::Binary(binary)
+                if let Some(op) = bitwise_op(&binary.op)
+                    && self.suspects.any(&binary.left)
+                    && is_plain_place(&binary.left) =>
+            {
+                let (left, right) = (&binary.left, &binary.right);
+                let value = syn::parse_quote!(::pullback::__private::inert(#left #op (#right)));
+                self.assignment(expr, left, None, &value)
+            }
             Syn::ForLoop(f) => {
                 if let Some(Err((_, why))) = self.for_over(f) {
                     return Some(self.opaque(stmt, why));
@@ -423,6 +440,20 @@ impl Parser<'_> {
             }
         };
         Some(StatementKind::Assign(Assign { place, op, value, result, syntax: syntax.clone() }))
+    }
+}
+
+/// A place that can be asked for twice.
+fn is_plain_place(expr: &Syn) -> bool {
+    match expr {
+        Syn::Path(_) => true,
+        Syn::Field(field) => is_plain_place(&field.base),
+        Syn::Index(index) => {
+            is_plain_place(&index.expr) && matches!(&*index.index, Syn::Path(_) | Syn::Lit(_))
+        }
+        Syn::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => is_plain_place(&unary.expr),
+        Syn::Paren(paren) => is_plain_place(&paren.expr),
+        _ => false,
     }
 }
 

@@ -142,6 +142,15 @@ fn base(expr: &Expr) -> Option<&Ident> {
     }
 }
 
+/// An iterator over shared references: what its methods are given does not come to what it goes through.
+fn only_read(expr: &Expr) -> bool {
+    match expr {
+        Expr::MethodCall(call) => call.method == "iter" || only_read(&call.receiver),
+        Expr::Paren(paren) => only_read(&paren.expr),
+        _ => false,
+    }
+}
+
 fn parameters(expr: &Expr) -> Vec<Ident> {
     match expr {
         Expr::Closure(closure) => closure.inputs.iter().flat_map(bound).collect(),
@@ -210,7 +219,9 @@ impl<'ast> Visit<'ast> for Flows {
                 let names: Vec<_> = call.args.iter().flat_map(parameters).collect();
                 self.call(&names, expr);
                 self.add(call, names);
-                self.add(&call.args, base(&call.receiver).into_iter().cloned().collect());
+                if !only_read(&call.receiver) {
+                    self.add(&call.args, base(&call.receiver).into_iter().cloned().collect());
+                }
                 let functions =
                     call.args.iter().filter_map(base).map(|name| format!("{}()", text(name))).collect();
                 self.found.push(Flow { from: mentioned(call.to_token_stream()), to: functions });

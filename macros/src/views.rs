@@ -46,7 +46,9 @@ impl Parser<'_> {
     /// The part that a method of a slice singles out.
     pub(crate) fn optional_part(&mut self, call: &ExprMethodCall, out: &mut Vec<Stmt>) -> Option<Found> {
         let name = call.method.to_string();
-        if !is_optional(&name) || !self.suspects.any(call) || !self.is_sequence(&call.receiver) {
+        let inert = self.is_inert_sequence(&call.receiver) && !name.ends_with("_mut");
+        let sequence = inert || self.suspects.any(call) && self.is_sequence(&call.receiver);
+        if !is_optional(&name) || !sequence {
             return None;
         }
         let (kind, unique) = match name.strip_suffix("_mut") {
@@ -134,6 +136,16 @@ impl Parser<'_> {
             }
             _ => false,
         })
+    }
+
+    /// Likewise of what carries none, and is lent: a reference to a part of it cannot be kept, but its place has a name.
+    fn is_inert_sequence(&mut self, expr: &Syn) -> bool {
+        let Syn::Path(_) = expr else { return false };
+        let Some(place) = self.place(expr) else { return false };
+        let base = &self.program.variables[place.base];
+        let sequence = matches!(self.program.kind_of_place(&place), Kind::Sequence(_));
+        let constant = base.constant || inert(&self.program.kind_of_place(&place));
+        sequence && constant && base.origin == Origin::Shared
     }
 
     /// `test.then_some(x)` and `test.then(|| x)` as what they are: `if test { Some(x) } else { None }`.
@@ -256,7 +268,8 @@ impl Parser<'_> {
             return self.slice_there(scrutinee, pattern);
         }
         let pattern = inside(pattern)?;
-        if !irrefutable(pattern) || !self.suspects.any(scrutinee) {
+        let inert = matches!(scrutinee, Syn::MethodCall(call) if self.is_inert_sequence(&call.receiver));
+        if !irrefutable(pattern) || !inert && !self.suspects.any(scrutinee) {
             return None;
         }
         let (mut out, mut inner) = (Vec::new(), Vec::new());
@@ -322,7 +335,8 @@ impl Parser<'_> {
     pub(crate) fn let_parts(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
         let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
         // The parts of constants are references as well, which cannot be kept.
-        let divides = matches!(&*init.expr, Syn::MethodCall(call) if call.method == "split_at");
+        let divides = matches!(&*init.expr, Syn::MethodCall(call) if call.method == "split_at")
+            || matches!(&*init.expr, Syn::Tuple(_));
         if !divides && !self.suspects.any(&init.expr) {
             return None;
         }

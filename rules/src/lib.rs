@@ -13,6 +13,7 @@ mod blocks;
 mod call;
 mod callable;
 mod checkpointed;
+mod constants;
 mod contents;
 mod conversions;
 mod counted;
@@ -142,6 +143,7 @@ pub mod __private {
     pub mod fused {
         pub use crate::fused::*;
     }
+    pub use crate::constants::{Constants, item_of_constant};
     pub use crate::growth::{
         Plain, Removed, keep_pushed, plain, taken, total, undrop, undrop_last, undrop_row, unextend,
         uninsert_row, unpop, unpop_plain, unpop_row, unpush, unpush_any, unpush_moved, unpush_row,

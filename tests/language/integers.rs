@@ -102,3 +102,66 @@ fn ranges_of_any_integers() {
     check_rule(of_what_has_been_computed::rule, [(0.7, 3), (0.8, 1), (0.8, 0)]);
     check_rule(degrees::rule, [(0.7, vec![3, 2]), (0.8, vec![0, 0])]);
 }
+
+#[derive(Clone, Differentiable)]
+pub struct Xorshift(u64);
+
+#[differentiable]
+impl Xorshift {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn next_by_a_local(&mut self) -> u64 {
+        let mut x = self.0;
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        self.0 = x;
+        x
+    }
+}
+
+#[derive(Clone, Differentiable)]
+pub struct Walk {
+    state: u64,
+    at: f64,
+}
+
+#[differentiable]
+impl Walk {
+    fn step(&mut self, size: f64) {
+        self.state = self.state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let u = (self.state >> 33) as f64 / (1u64 << 31) as f64;
+        self.at = self.at * size + (u - 0.5) * size;
+    }
+
+    fn shifted(&mut self, size: f64) -> f64 {
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        let ones = self.state.count_ones() + self.state.leading_zeros();
+        self.at *= size + 0.01 * ones as f64;
+        self.at
+    }
+}
+
+#[differentiable]
+fn walked(at: f64, size: f64, seed: u64, n: usize) -> f64 {
+    let mut walk = Walk { state: seed, at };
+    for _ in 0..n {
+        walk.step(size);
+        let t = walk.shifted(size * 0.01);
+        walk.at += t.sin();
+    }
+    walk.at
+}
+
+#[test]
+fn integers_beside_numbers() {
+    check_rule(walked::rule, [(0.3, 0.8, 7, 3), (0.4, 0.2, 12345, 5)]);
+    check_rule(Walk::step_rule, [(Walk { state: 7, at: 0.4 }, 0.3), (Walk { state: 99, at: 0.7 }, 0.9)]);
+}

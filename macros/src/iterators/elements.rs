@@ -93,7 +93,9 @@ impl Parser<'_> {
         }
         let rank = self.rank(base);
         let base = self.base(base, access, out);
+        let constant = matches!(&base, Expr::Path(path) if path.path.get_ident().is_some_and(|name| self.is_untold_constant(name)));
         Some(plain(match rank {
+            _ if constant && access == Access::Value => Source::Constants(base),
             Some(2) => Source::Matrix { base, access, columns: None },
             _ => Source::Elements { base, access },
         }))
@@ -114,6 +116,15 @@ impl Parser<'_> {
             Expr::MethodCall(call) => !self.is_chain(expr) || call.method == "collect",
             _ => true,
         }
+    }
+
+    /// A local without gradient that may be a reference, as of what a map holds.
+    fn is_untold_constant(&self, name: &Ident) -> bool {
+        let local = matches!(self.lookup(name), Some(Binding::Variable(id)) if {
+            let variable = &self.program.variables[*id];
+            variable.origin == crate::program::Origin::Local && variable.kind == Kind::Unknown
+        });
+        local && !self.suspects.contains(name)
     }
 
     /// A map or a set, as its type tells.

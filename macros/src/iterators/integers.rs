@@ -32,7 +32,21 @@ const COUNTS: &[&str] =
 
 /// The function of `pullback_rules::__private` that an item comes from.
 pub(crate) fn is_item(path: &syn::Path) -> bool {
-    path.leading_colon.is_some() && path.segments.len() == 3 && path.segments[2].ident == "item_of_range"
+    is_private(path, "item_of_range")
+}
+
+/// Likewise an item of constants, which may be numbers.
+pub(crate) fn is_constant_item(path: &syn::Path) -> bool {
+    is_private(path, "item_of_constant")
+}
+
+fn is_private(path: &syn::Path, name: &str) -> bool {
+    path.leading_colon.is_some() && path.segments.len() == 3 && path.segments[2].ident == name
+}
+
+/// Where this is followed by `*`, it is a reference.
+pub(crate) fn is_item_of_constant(init: &Expr) -> bool {
+    matches!(init, Expr::Call(call) if matches!(&*call.func, Expr::Path(path) if is_constant_item(&path.path)))
 }
 
 impl Parser<'_> {

@@ -45,6 +45,8 @@ pub(crate) enum Source {
         base: Expr,
         access: Access,
     },
+    /// What `for` makes of a constant, whose type tells whether these are references.
+    Constants(Expr),
     Windows {
         base: Expr,
         size: Expr,
@@ -118,7 +120,10 @@ impl Source {
             Source::Integers { start, end: Some(end), inclusive: true } => {
                 parse_quote!(::pullback::__private::items_of_closed_range(#start, #end))
             }
-            Source::Elements { base, .. } | Source::Matrix { base, .. } | Source::Indexed { base, .. } => {
+            Source::Constants(base)
+            | Source::Elements { base, .. }
+            | Source::Matrix { base, .. }
+            | Source::Indexed { base, .. } => {
                 parse_quote!(#base.len())
             }
             Source::Parts { base, sizes, side_by_side } => {
@@ -311,6 +316,9 @@ impl Parser<'_> {
                 Item::Value(parse_quote!(::pullback::__private::item_of_range(#start, #index)))
             }
             Source::Elements { base, access } => item_of(parse_quote!(#base[#index]), *access),
+            Source::Constants(base) => {
+                Item::Value(parse_quote!(::pullback::__private::item_of_constant(&#base, #index)))
+            }
             Source::Windows { base, size } => {
                 item_of(parse_quote!(#base[#index..#index + #size]), Access::Shared)
             }

@@ -1,0 +1,180 @@
+//! Constants that are looked up, gone through and counted: parts of slices, what maps hold, and integers beside what carries a gradient.
+
+use std::collections::HashMap;
+
+use pullback::prelude::*;
+use pullback::testing::{check_gradient, check_rule};
+
+#[differentiable]
+fn first_and_rest(x: &[f64], observed: &[usize]) -> f64 {
+    let Some((&first, rest)) = observed.split_first() else { return 0.0 };
+    let mut t = x[first];
+    for &o in rest {
+        t *= x[o];
+    }
+    t
+}
+
+#[differentiable]
+fn rest_and_last(x: &[f64], #[constant] observed: &[usize]) -> f64 {
+    let Some((last, rest)) = observed.split_last() else { return x[0] * x[0] };
+    let mut t = x[*last].sin();
+    for o in rest {
+        t = t * x[*o] + x[*last];
+    }
+    t + rest.iter().map(|&o| x[o] * t).sum::<f64>()
+}
+
+#[differentiable]
+fn ends(x: &[f64], observed: &[usize]) -> f64 {
+    let mut t = 1.0;
+    if let Some(&o) = observed.first() {
+        t *= x[o];
+    }
+    if let Some(o) = observed.last() {
+        t *= x[*o] * x[*o];
+    }
+    match observed.get(1) {
+        Some(&o) => t * x[o],
+        None => t,
+    }
+}
+
+#[differentiable]
+fn by_hand(x: &[f64], #[constant] observed: &[usize]) -> f64 {
+    let (first, rest) = (observed[0], &observed[1..]);
+    let mut t = x[first];
+    for o in rest {
+        t *= x[*o];
+    }
+    for &o in rest.iter() {
+        t = t.sin() * x[o];
+    }
+    t + rest.iter().map(|&i| x[i]).sum::<f64>() * rest.iter().map(|i| x[*i]).product::<f64>()
+}
+
+#[differentiable]
+fn cells(x: &[f64], #[constant] cells: &HashMap<i32, Vec<usize>>) -> f64 {
+    let mut t = 0.0;
+    for d in -1..=1 {
+        let Some(near) = cells.get(&d) else { continue };
+        for &j in near {
+            t += x[j] * x[0] - t * x[j];
+        }
+    }
+    t
+}
+
+#[differentiable]
+fn cells_by_reference(x: &[f64], #[constant] cells: &HashMap<i32, Vec<usize>>) -> f64 {
+    let mut t = 1.0;
+    for d in -1..=1 {
+        if let Some(near) = cells.get(&d) {
+            for j in near {
+                t *= x[*j];
+            }
+            t += near.iter().map(|&j| x[j] * t).sum::<f64>();
+            for (k, &j) in near.iter().enumerate() {
+                t = t.sin() + x[j] * k as f64;
+            }
+        }
+    }
+    t
+}
+
+#[differentiable]
+fn local_map(x: &[f64]) -> f64 {
+    let weights: HashMap<i32, f64> = HashMap::from([(0, 2.0), (2, 0.5)]);
+    let mut t = x[1];
+    for i in 0..3 {
+        let Some(w) = weights.get(&i) else { continue };
+        t = t.sin() + x[0] * w * x[1];
+    }
+    t
+}
+
+#[differentiable]
+fn local_cells(x: &[f64]) -> f64 {
+    let mut t = 0.0;
+    let cells: HashMap<i32, Vec<usize>> = HashMap::from([(0, vec![0, 1]), (1, vec![1])]);
+    if let Some(near) = cells.get(&0) {
+        for k in 0..near.len() {
+            t += x[near[k]] * x[0];
+        }
+    }
+    if let Some(near) = cells.get(&1) {
+        for &j in near {
+            t *= x[j];
+        }
+    }
+    t
+}
+
+#[differentiable]
+fn by_name(k: f64, name: &str) -> f64 {
+    let weights: HashMap<&str, f64> = HashMap::from([("H2O", 18.0), ("CO2", 44.0)]);
+    match weights.get(name) {
+        Some(w) => k * w * k,
+        None => k,
+    }
+}
+
+#[differentiable]
+fn by_names(x: f64, names: &[&str]) -> f64 {
+    let mut weights: HashMap<&str, f64> = HashMap::new();
+    weights.insert("H2O", 18.0);
+    weights.insert("CO2", 44.0);
+    let weights = weights;
+    let mut total = 0.0;
+    for name in names {
+        if let Some(w) = weights.get(name) {
+            total += x * w * x;
+        }
+    }
+    total
+}
+
+#[test]
+fn parts_of_constants() {
+    let x = vec![0.3, 0.8, 0.4, 0.7];
+    let observed = [vec![0, 2, 1, 2], vec![3, 1], vec![2]];
+    let inputs = observed.map(|observed| (x.clone(), observed));
+    check_rule(first_and_rest::rule, inputs.clone());
+    check_rule(rest_and_last::rule, inputs.clone());
+    check_rule(ends::rule, inputs.clone());
+    check_rule(by_hand::rule, inputs);
+    check_rule(first_and_rest::rule, [(x.clone(), vec![])]);
+    check_rule(rest_and_last::rule, [(x.clone(), vec![])]);
+    check_rule(ends::rule, [(x.clone(), vec![])]);
+    let held = HashMap::from([(0, vec![0, 2]), (1, vec![1]), (7, vec![9])]);
+    let mut g = cells::gradient();
+    let inputs = [x.clone(), vec![0.2, -0.4, 0.9]];
+    check_gradient(
+        |x| cells(x, &held),
+        |x| {
+            let (value, d) = g.value_and_gradient(x, &held);
+            (value, d.x.to_vec())
+        },
+        inputs.clone(),
+    );
+    let mut g = cells_by_reference::gradient();
+    check_gradient(
+        |x| cells_by_reference(x, &held),
+        |x| {
+            let (value, d) = g.value_and_gradient(x, &held);
+            (value, d.x.to_vec())
+        },
+        inputs,
+    );
+}
+
+#[test]
+fn maps_of_constants() {
+    check_all!([vec![0.3, 0.8], vec![1.2, 0.4, 0.1]]; local_map, local_cells);
+    let mut g = by_name::gradient();
+    assert_eq!(g.value_and_gradient(0.5, "H2O").1.k, 18.0);
+    assert_eq!(g.value_and_gradient(0.5, "none").1.k, 1.0);
+    let mut g = by_names::gradient();
+    assert_eq!(g.value_and_gradient(0.5, &["H2O", "none", "CO2"]).1.x, 62.0);
+    assert_eq!(g.value_and_gradient(0.5, &[]).1.x, 0.0);
+}
