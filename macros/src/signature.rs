@@ -241,14 +241,18 @@ impl Signature {
         }
     }
 
+    /// Names for the parameters where the function itself is called: one of them may have its name.
+    pub(crate) fn other_names(&self) -> Vec<Ident> {
+        (0..self.parameters.len()).map(|i| Program::fresh(&format!("x{i}"))).collect()
+    }
+
     /// `impl Function` for that type, and how arguments are brought together.
     pub(crate) fn function(&self) -> TokenStream {
         let Signature { name, generics, output, .. } = self;
         let ((declared, types, clause), primal) = (generics.split(), self.primal());
         let label = self.label();
         let names = self.names();
-        // The function may have a parameter of its own name.
-        let values: Vec<_> = (0..names.len()).map(|i| Program::fresh(&format!("x{i}"))).collect();
+        let values = self.other_names();
         let modes = self.parameters.iter().map(|p| p.mode(generics));
         let lent = self.lent_types();
         let passed = self.parameters.iter().zip(&values).map(|(p, x)| match &p.callable {

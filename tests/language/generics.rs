@@ -186,6 +186,33 @@ fn nested<T: Float, const N: usize>(x: [T; N], k: T, n: usize) -> T {
     total + sum(&state) + k * k
 }
 
+#[derive(Clone, Copy, Differentiable)]
+pub struct Response<T> {
+    emax: T,
+    ec50: T,
+}
+
+/// A parameter, a field and a local may have the name of the function.
+#[differentiable(dual)]
+fn emax<T: Float>(c: T, emax: T, ec50: T) -> T {
+    emax * c / (ec50 + c)
+}
+
+#[differentiable]
+fn ec50<T: Float>(c: T, r: &Response<T>) -> T {
+    let ec50 = r.ec50 * c;
+    ec50 * r.emax + emax(c, r.emax, ec50)
+}
+
+#[test]
+fn names_of_functions() {
+    check_rule(emax::<f64>::rule, [(0.3, 0.8, 0.4), (1.3, 0.2, 0.7)]);
+    check_rule(
+        ec50::<f64>::rule,
+        [(0.3, Response { emax: 0.8, ec50: 0.4 }), (0.9, Response { emax: 0.1, ec50: 1.4 })],
+    );
+}
+
 #[test]
 fn over_floats() {
     check_rule(square::<f64>::rule, [(0.3,), (-2.0,)]);

@@ -156,7 +156,8 @@ impl Signature {
         }
         let ((declared, types, clause), of_numbers) = (self.generics.split(), parameters());
         let (name, names, lent, output) = (&self.name, self.names(), self.lent(0), &self.output);
-        let written = names.iter().zip(&self.parameters).map(|(name, parameter)| {
+        let others = self.other_names();
+        let written = others.iter().zip(&self.parameters).map(|(name, parameter)| {
             let ty = &parameter.syntax;
             quote!(#name: #ty)
         });
@@ -166,7 +167,7 @@ impl Signature {
                 #[doc(hidden)]
                 #[inline(always)]
                 pub fn #call<#of_numbers>(#(#written),*) -> #output {
-                    #primal(#(#names),*)
+                    #primal(#(#others),*)
                 }
 
                 #[doc(hidden)]
@@ -190,7 +191,7 @@ impl Signature {
         let (number, parameters) = (number(), parameters());
         let (own, dual) = (self.at(&syn::parse_quote!(f64)), self.at(&number));
         let clause = self.generics.clause_at(&float, &number);
-        let (call, name, names) = (on_duals(Span::call_site()), &self.name, self.names());
+        let (call, name, names) = (on_duals(Span::call_site()), &self.name, self.other_names());
         let is_number = |p: &Parameter| !p.constant && p.ty.to_token_stream().to_string() == float;
         let (written, given): (Vec<_>, Vec<_>) = self
             .parameters
