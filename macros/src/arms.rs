@@ -184,7 +184,7 @@ impl Reverse<'_> {
             if program.looks_up_in_own(m.scrutinee) && !copies(&arm.pattern) {
                 self.errors.push(
                     &arm.pattern,
-                    "the pullback needs what this refers to once more: bind a copy, `Some(&x)`, or give the collection a name                      that does not change once it is filled, `let map = map;`",
+                    "the pullback needs what this refers to once more: bind a copy, `Some(&x)`, or give the collection a name that does not change once it is filled, `let map = map;`",
                 );
             }
             let name = format!("{}_at", program.variables[variable].unique);
