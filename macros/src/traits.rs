@@ -7,6 +7,7 @@
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 use syn::ext::IdentExt;
+use syn::visit::Visit;
 use syn::visit_mut::VisitMut;
 use syn::{
     FnArg, GenericParam, Ident, ImplItem, ImplItemFn, ItemImpl, ItemTrait, TraitItem, TraitItemFn, Type,
@@ -274,6 +275,17 @@ fn names_of(generics: &syn::Generics) -> Vec<&Ident> {
 
 const LIFETIMES: &str = "the `impl` of a trait for a type with lifetimes is not differentiable yet: write methods of the type itself, or free functions";
 
+/// The lifetimes `'_` in a type.
+struct Elided<'t>(Vec<&'t syn::Lifetime>);
+
+impl<'t> Visit<'t> for Elided<'t> {
+    fn visit_lifetime(&mut self, lifetime: &'t syn::Lifetime) {
+        if lifetime.ident == "_" {
+            self.0.push(lifetime);
+        }
+    }
+}
+
 /// The `impl` of such a trait.
 pub(crate) fn expand_impl(block: ItemImpl) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
@@ -285,6 +297,9 @@ pub(crate) fn expand_impl(block: ItemImpl) -> syn::Result<TokenStream> {
             errors.push(lifetime, LIFETIMES);
         }
     }
+    let mut elided = Elided(Vec::new());
+    elided.visit_type(&block.self_ty);
+    elided.0.iter().for_each(|lifetime| errors.push(lifetime, LIFETIMES));
     if let syn::Type::Reference(reference) = &*block.self_ty
         && reference.lifetime.is_none()
     {

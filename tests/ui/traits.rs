@@ -156,4 +156,16 @@ impl<T: Area> Area for &T {
     }
 }
 
+#[derive(Differentiable)]
+struct Part<'a> {
+    x: &'a [f64],
+}
+
+#[differentiable]
+impl Summed for Part<'_> {
+    fn sum(&self) -> f64 {
+        self.x.iter().sum()
+    }
+}
+
 fn main() {}
