@@ -47,8 +47,14 @@ impl Parser<'_> {
     /// A call that is given something to write to.
     fn is_writing(&self, expr: &Expr) -> bool {
         let args = match expr {
-            Expr::Call(call) if is_annotation(call) => return false,
+            Expr::Call(call) if is_whole(call) => return false,
             Expr::Call(call) => &call.args,
+            // One more array that a loop goes over.
+            Expr::MethodCall(call)
+                if ["and", "and_broadcast", "zip"].iter().any(|name| call.method == name) =>
+            {
+                return false;
+            }
             Expr::MethodCall(call) => &call.args,
             Expr::Match(m) if self.named_halves(&m.expr).is_some() => return true,
             Expr::If(_) | Expr::Match(_) => return self.chooses_reference(expr),
@@ -73,10 +79,13 @@ impl Parser<'_> {
     }
 }
 
-/// `constant(…)` or `checkpoint(…)`, in which everything stays as it is.
-fn is_annotation(call: &syn::ExprCall) -> bool {
-    let named = |name: &str| matches!(&*call.func, Expr::Path(path) if path.path.segments.last().is_some_and(|s| s.ident == name));
-    named("constant") || named("checkpoint")
+/// `constant(…)` and `checkpoint(…)`, in which everything stays as it is, and what a loop over several arrays begins with.
+fn is_whole(call: &syn::ExprCall) -> bool {
+    let Expr::Path(path) = &*call.func else { return false };
+    let mut names = path.path.segments.iter().rev().map(|segment| segment.ident.to_string());
+    let (last, of) = (names.next(), names.next());
+    let whole = ["constant", "checkpoint", "zip"];
+    last.is_some_and(|last| whole.contains(&&*last)) || of.is_some_and(|of| of == "Zip")
 }
 
 fn peeled(expr: &Expr) -> &Expr {
@@ -133,7 +142,7 @@ impl<'ast> Visit<'ast> for Found<'_, '_> {
         match expr {
             Expr::If(_) | Expr::Match(_) | Expr::Block(_) | Expr::Closure(_) | Expr::Unsafe(_) => return,
             Expr::ForLoop(_) | Expr::While(_) | Expr::Loop(_) => return,
-            Expr::Call(call) if is_annotation(call) => return,
+            Expr::Call(call) if is_whole(call) => return,
             Expr::Binary(binary) if matches!(binary.op, BinOp::And(_) | BinOp::Or(_)) => {
                 return self.visit_expr(&binary.left);
             }
@@ -209,7 +218,7 @@ impl Apart<'_, '_> {
                 self.operand(&mut binary.left);
             }
             Expr::Binary(binary) => self.in_order(vec![&mut binary.left, &mut binary.right]),
-            Expr::Call(call) if !is_annotation(call) => self.in_order(call.args.iter_mut().collect()),
+            Expr::Call(call) if !is_whole(call) => self.in_order(call.args.iter_mut().collect()),
             Expr::MethodCall(call) => {
                 let operands = std::iter::once(&mut *call.receiver).chain(call.args.iter_mut()).collect();
                 self.in_order(operands);

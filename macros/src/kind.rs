@@ -2,8 +2,8 @@
 
 use syn::{BinOp, Expr, GenericArgument, Lit, PathArguments, Type};
 
-use crate::methods::of_option;
 use crate::iterators::integers::is_item;
+use crate::methods::of_option;
 use crate::program::{ExprId, ExprKind, Kind, Op, Place, Program, Projection, Zero};
 
 const INERT: &[&str] = &[
