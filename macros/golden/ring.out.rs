@@ -14,7 +14,7 @@ __pb::derived::<
                 let n = u.len();
                 let branch_2;
                 if n > 0 {
-                    let i = 0;
+                    let i: usize = 0;
                     let left = (n - 1);
                     let old_2 = next[i];
                     next[i] = u[i]
@@ -95,7 +95,7 @@ __pb::derived::<
                 }
                 match branch_2 {
                     __pb::Branch::Then(old_2) => {
-                        let i = 0;
+                        let i: usize = 0;
                         next[i] = old_2;
                         let d_6 = d_next.take(|d| &d[i]);
                         let sum_5 = d_6;
