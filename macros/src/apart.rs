@@ -10,6 +10,7 @@ use crate::escape::acts;
 use crate::normal::has_let;
 use crate::parse::{Parser, assign_op};
 use crate::rename::Occurrences;
+use crate::suspects::base;
 
 impl Parser<'_> {
     /// The statements that do what `stmt` does, if such an operand is in it.
@@ -92,19 +93,6 @@ fn peeled(expr: &Expr) -> &Expr {
     match expr {
         Expr::Paren(paren) => peeled(&paren.expr),
         expr => expr,
-    }
-}
-
-/// The variable of which `place` is a part.
-fn base(place: &Expr) -> Option<&Ident> {
-    match place {
-        Expr::Path(path) => path.path.get_ident(),
-        Expr::Field(field) => base(&field.base),
-        Expr::Index(index) => base(&index.expr),
-        Expr::Paren(paren) => base(&paren.expr),
-        Expr::Unary(unary) => base(&unary.expr),
-        Expr::MethodCall(call) => base(&call.receiver),
-        _ => None,
     }
 }
 

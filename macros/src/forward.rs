@@ -515,7 +515,7 @@ impl<'p> Forward<'p> {
         let given = self.program.given.contains(&arg);
         match given {
             _ if self.program.hands(function, arg, number) => {
-                let reference = if given { value } else { quote!(&#value) };
+                let reference = if given { value } else { quote!(&(#value)) };
                 quote!(__pb::Given(#reference).hand())
             }
             true => quote!((&&__pb::Given(#value)).given()),

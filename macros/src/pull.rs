@@ -403,7 +403,7 @@ impl Reverse<'_> {
                 }
                 let text = if temporary { self.text(arg, at, level) } else { self.value(arg, at) };
                 let text = match program.copies(arg) {
-                    _ if program.hands(function, arg, i) => quote!(__pb::Given(&#text).hand()),
+                    _ if program.hands(function, arg, i) => quote!(__pb::Given(&(#text)).hand()),
                     true => quote!(::core::clone::Clone::clone(&#text)),
                     false => text,
                 };
@@ -424,7 +424,7 @@ impl Reverse<'_> {
                 let whole = place.projections.iter().all(|p| matches!(p, Projection::Deref));
                 let reference = whole && program.variables[place.base].by_reference();
                 texts.push(match (given, operand && reference, unique) {
-                    _ if program.hands(function, arg, i) => quote!(__pb::Given(&#text).hand()),
+                    _ if program.hands(function, arg, i) => quote!(__pb::Given(&(#text)).hand()),
                     (true, ..) => quote!((&&__pb::Given(&#text)).given()),
                     (_, true, true) => quote!(&mut *#text),
                     (_, true, false) => text,

@@ -129,7 +129,7 @@ fn unique(tokens: TokenStream) -> bool {
 }
 
 /// The variable that an expression is, or is a part of.
-fn base(expr: &Expr) -> Option<&Ident> {
+pub(crate) fn base(expr: &Expr) -> Option<&Ident> {
     match expr {
         Expr::Path(path) => path.path.get_ident(),
         Expr::Index(index) => base(&index.expr),

@@ -71,6 +71,18 @@ rules! {
     mean_has_no_rule_mark_its_impl_differentiable(&self a) -> T = a.mean();
     |d, da| (da.add(|| SMatrix::repeat(d / nalgebra::convert((R * C) as f64))),);
 
+    /// *y* is the greatest entry: the first one of equals alone has the gradient.
+    Max[R C], MaxRule for SMatrix<T, R, C>:
+    max_has_no_rule_mark_its_impl_differentiable(&self a) -> T = a.max();
+    keeps y;
+    |d, da| (da.add(|| at_first(a, y, d)),);
+
+    /// Likewise the least one.
+    Min[R C], MinRule for SMatrix<T, R, C>:
+    min_has_no_rule_mark_its_impl_differentiable(&self a) -> T = a.min();
+    keeps y;
+    |d, da| (da.add(|| at_first(a, y, d)),);
+
     /// *yᵢⱼ = aᵢⱼ·bᵢⱼ: ȧᵢⱼ = ẏᵢⱼ·bᵢⱼ, ḃᵢⱼ = ẏᵢⱼ·aᵢⱼ*
     ComponentMul[R C], ComponentMulRule for SMatrix<T, R, C>:
     component_mul_has_no_rule_mark_its_impl_differentiable(&self a, b: Ref<SMatrix<T, R, C>>) -> SMatrix<T, R, C>
@@ -202,4 +214,13 @@ where
         minor[(i, j)] = nalgebra::one();
         minor.determinant()
     })
+}
+
+/// `d` where `a` is `y` first, and zeros.
+fn at_first<T: Entry, const R: usize, const C: usize>(a: &SMatrix<T, R, C>, y: T, d: T) -> SMatrix<T, R, C> {
+    let mut gradient = SMatrix::zeros();
+    if let Some(k) = a.iter().position(|&a| a == y) {
+        gradient[k] = d;
+    }
+    gradient
 }

@@ -1,20 +1,16 @@
-//! Methods of matrices whose names are those of numbers: derived code calls `abs_pullback` and the like, as for numbers.
+//! Methods of matrices whose names are those of numbers: derived code calls `abs_pullback`, as for numbers.
 
 use nalgebra::SMatrix;
 
 use super::Entry;
 
-/// The pullbacks of methods of a matrix with entries of type `T`.
-pub trait NumericRules<T>: Sized {
+/// The pullbacks of methods of a matrix.
+pub trait NumericRules: Sized {
     /// *yᵢⱼ = |aᵢⱼ|*; zero for zero, as for numbers.
     fn abs_pullback(self, y: impl FnOnce() -> Self, d: Self) -> Self;
-    /// The greatest entry, the first one of equals: that one alone has the gradient.
-    fn max_pullback(self, y: impl FnOnce() -> T, d: T) -> Self;
-    /// Likewise the least one.
-    fn min_pullback(self, y: impl FnOnce() -> T, d: T) -> Self;
 }
 
-impl<T: Entry, const R: usize, const C: usize> NumericRules<T> for SMatrix<T, R, C> {
+impl<T: Entry, const R: usize, const C: usize> NumericRules for SMatrix<T, R, C> {
     #[inline]
     fn abs_pullback(self, _: impl FnOnce() -> Self, d: Self) -> Self {
         let zero = nalgebra::zero::<T>();
@@ -28,21 +24,4 @@ impl<T: Entry, const R: usize, const C: usize> NumericRules<T> for SMatrix<T, R,
             }
         })
     }
-    #[inline]
-    fn max_pullback(self, y: impl FnOnce() -> T, d: T) -> Self {
-        at_first(&self, y(), d)
-    }
-    #[inline]
-    fn min_pullback(self, y: impl FnOnce() -> T, d: T) -> Self {
-        at_first(&self, y(), d)
-    }
-}
-
-/// `d` where `a` is `y` first, and zeros.
-fn at_first<T: Entry, const R: usize, const C: usize>(a: &SMatrix<T, R, C>, y: T, d: T) -> SMatrix<T, R, C> {
-    let mut gradient = SMatrix::zeros();
-    if let Some(k) = a.iter().position(|&a| a == y) {
-        gradient[k] = d;
-    }
-    gradient
 }
