@@ -128,6 +128,7 @@ pub(crate) fn with_arrays(signature: &Signature, body: &mut Block) -> Evidence {
     let mut search = Search {
         evidence: Evidence::default(),
         arguments: HashMap::new(),
+        generic: HashSet::new(),
         names: Vec::new(),
         scopes: Vec::new(),
         bindings: 0,
@@ -216,6 +217,8 @@ struct Search {
     evidence: Evidence,
     /// What the functions that are called take.
     arguments: HashMap<(String, usize), Is>,
+    /// The functions that take arrays of several ranks, of which one call tells nothing about another.
+    generic: HashSet<String>,
     /// What names mean, by the number of their binding.
     names: Vec<Is>,
     scopes: Vec<HashMap<String, usize>>,
@@ -392,6 +395,7 @@ impl Search {
     fn expect_call(&mut self, call: &Expr, rank: Option<usize>) {
         if self.is_of_user(call)
             && let Some(callee) = callee(call)
+            && !self.generic.contains(&callee)
         {
             Self::insert(&mut self.evidence.calls, callee, rank, &mut self.changed);
         }
@@ -563,8 +567,18 @@ impl Search {
                 }
             }
             Expr::Call(call) => {
-                let Some(callee) = callee(expr) else { return };
+                let Some(callee) = callee(expr).filter(|callee| !self.generic.contains(callee)) else {
+                    return;
+                };
                 for (i, arg) in call.args.iter().enumerate() {
+                    if let (Some(Is::Array(Some(one))), Is::Array(Some(other))) =
+                        (self.arguments.get(&(callee.clone(), i)), self.is(arg))
+                        && *one != other
+                    {
+                        self.evidence.calls.remove(&callee);
+                        self.generic.insert(callee);
+                        return;
+                    }
                     match (self.arguments.get(&(callee.clone(), i)).copied(), self.is(arg)) {
                         (Some(Is::Array(rank)), _) => self.expect(arg, rank),
                         (None, is @ Is::Array(_)) => {
