@@ -3,7 +3,6 @@
 use syn::{BinOp, Expr, GenericArgument, Lit, PathArguments, Type};
 
 use crate::iterators::integers::is_item;
-use crate::methods::of_option;
 use crate::program::{ExprId, ExprKind, Kind, Op, Place, Program, Projection, Zero};
 
 const INERT: &[&str] = &[
@@ -336,14 +335,6 @@ impl Program {
                 match self.kind_of(*receiver) {
                     _ if name == "sin_cos" || of_range => Kind::Unknown,
                     Kind::Inert if others() => Kind::Unknown,
-                    // Of a trait of the user's.
-                    Kind::Float
-                        if !numeric_call(&name.to_string(), args.len())
-                            && !of_option(name)
-                            && name != "clone" =>
-                    {
-                        Kind::Unknown
-                    }
                     kind => kind,
                 }
             }

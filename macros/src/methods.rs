@@ -91,6 +91,7 @@ fn is_call(program: &Program, expr: ExprId) -> bool {
                 && !numeric_call(&name.to_string(), args.len())
                 && !unwraps(&name.to_string())
                 && !program.passes_on(*receiver, name)
+                && program.kind_of(*receiver) != Kind::Float
                 && matches!(node.syntax, syn::Expr::MethodCall(_))
         }
         _ => false,

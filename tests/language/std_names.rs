@@ -1,4 +1,4 @@
-//! Methods of users' types and traits that bear names of methods of the standard library.
+//! Methods of users' types that bear names of methods of the standard library.
 
 use pullback::prelude::*;
 use pullback::testing::check_rule;
@@ -54,30 +54,8 @@ fn called(x: f64, y: f64) -> f64 {
     by_reference(&s, x)
 }
 
-#[differentiable]
-trait Between {
-    fn lerp(&self, other: f64, t: f64) -> f64;
-    fn both(&self, other: f64) -> f64 {
-        self.lerp(other, 0.25) * self.lerp(other, 0.75)
-    }
-}
-
-#[differentiable]
-impl Between for f64 {
-    fn lerp(&self, other: f64, t: f64) -> f64 {
-        self + (other - self) * t
-    }
-}
-
-#[differentiable]
-fn of_numbers(x: f64, y: f64) -> f64 {
-    let z = x * y;
-    x.lerp(y, 0.3) * z.both(x) + z.lerp(x, y)
-}
-
 #[test]
 fn methods() {
     check_rule(of_a_struct::rule, [(0.4, 0.3), (-0.2, 0.7)]);
     check_rule(called::rule, [(0.4, 0.3), (-0.2, 0.7)]);
-    check_rule(of_numbers::rule, [(0.4, 0.3), (-0.2, 0.7)]);
 }
