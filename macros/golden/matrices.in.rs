@@ -1,7 +1,3 @@
-fn field_of_a_value(a: &Matrix3<f64>, v: Vector3<f64>) -> f64 {
-    (a * v).x
-}
-
 fn greatest(x: &DVector<f64>) -> f64 {
     x.max()
 }

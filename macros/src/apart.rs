@@ -9,6 +9,7 @@ use syn::{BinOp, Expr, Ident, Stmt, UnOp, parse_quote};
 use crate::escape::acts;
 use crate::normal::has_let;
 use crate::parse::{Parser, assign_op};
+use crate::program::Kind;
 use crate::rename::Occurrences;
 use crate::suspects::base;
 
@@ -32,7 +33,7 @@ impl Parser<'_> {
             Expr::Match(m) => &mut *m.expr,
             root => root,
         };
-        if !self.suspects.any(&*root) || !self.stands_within(root) {
+        if !self.suspects.any(&*root) || !self.stands_within(root) || self.mentions_matrices(root) {
             return None;
         }
         let mut apart = Apart { parser: self, before: VecDeque::new(), later: false, written: Vec::new() };
@@ -43,6 +44,12 @@ impl Parser<'_> {
         }
         statements.push_back(stmt);
         Some(statements)
+    }
+
+    /// Next to matrices on the heap a name without a type could be one of these.
+    fn mentions_matrices(&self, root: &Expr) -> bool {
+        let mentions = self.mentions(quote::ToTokens::to_token_stream(root));
+        mentions.into_iter().any(|id| matches!(self.program.variables[id].kind, Kind::Matrix(_)))
     }
 
     /// A call that is given something to write to.

@@ -277,3 +277,14 @@ fn structs() {
         [(vec![body(0.3), body(1.1)], 0.1, 2), (vec![body(0.5), body(-0.2), body(0.9)], 0.2, 1)],
     );
 }
+
+/// Parts of what operators return.
+#[differentiable]
+fn parts(a: &Matrix3<f64>, v: Vector3<f64>, k: f64) -> f64 {
+    (v * k + v).x * (a * v).y + k
+}
+
+#[test]
+fn parts_of_values() {
+    check_rule(parts::rule, [(some(0.3), some(-1.0), 0.7)]);
+}
