@@ -218,6 +218,7 @@ fn input_of(ty: &Type, generics: &Generics, errors: &mut Errors) -> Parameter {
         mutable: false,
         passing,
         owned: false,
+        viewed: false,
         ty,
         syntax,
         constant,

@@ -36,8 +36,17 @@ impl Parser<'_> {
         self.variable(expr).is_some_and(|id| self.program.vectors.contains(&id))
     }
 
-    /// A vector that is passed by value: to the rule it is lent, so that it need not be copied before.
-    pub(crate) fn lent_vector(&mut self, arg: &Syn) -> Option<ExprId> {
+    /// What is lent to the rule though it is passed by value: a vector, so that it need not be copied before, or a view of an array.
+    pub(crate) fn lent(&mut self, arg: &Syn) -> Option<ExprId> {
+        if let Some(unique) = self.is_view_to_write_to(arg) {
+            let lent = self.expr(&if unique { parse_quote!(&mut #arg) } else { parse_quote!(&#arg) });
+            if unique {
+                // Its name need not be `mut`.
+                self.program.exprs[lent].syntax = parse_quote!(&mut { #arg });
+            }
+            self.program.viewed.insert(lent);
+            return Some(lent);
+        }
         if let Syn::MethodCall(call) = arg
             && call.method == "clone"
         {

@@ -527,7 +527,14 @@ impl<'p> Forward<'p> {
     /// An argument of what is no rule.
     fn copied(&mut self, arg: ExprId, block: BlockId) -> TokenStream {
         let value = self.expr(arg, block);
-        if self.program.given.contains(&arg) { quote!((#value).clone()) } else { value }
+        match &self.program.exprs[arg].kind {
+            _ if self.program.given.contains(&arg) => quote!((#value).clone()),
+            ExprKind::Borrow { unique: true, .. } if self.program.viewed.contains(&arg) => {
+                quote!((#value).view_mut())
+            }
+            _ if self.program.viewed.contains(&arg) => quote!((#value).view()),
+            _ => value,
+        }
     }
 
     /// The call of a rule, and the name of its residual, if `expr` is a differentiated call.

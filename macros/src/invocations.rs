@@ -122,7 +122,7 @@ impl Parser<'_> {
         let mut args = Vec::new();
         for arg in &call.args {
             let callback = if takes_functions { self.callback(arg) } else { None };
-            let lent = if of_user && callback.is_none() { self.lent_vector(arg) } else { None };
+            let lent = if of_user && callback.is_none() { self.lent(arg) } else { None };
             args.push(callback.or(lent).unwrap_or_else(|| self.expr(arg)));
         }
         self.add(expr, ExprKind::Method { receiver, name: call.method.clone(), args })
@@ -305,7 +305,7 @@ impl Parser<'_> {
 
     /// An argument: a variable that is itself a reference is borrowed anew.
     pub(crate) fn argument(&mut self, arg: &Syn) -> ExprId {
-        if let Some(lent) = self.lent_vector(arg) {
+        if let Some(lent) = self.lent(arg) {
             return lent;
         }
         let id = self.expr(arg);

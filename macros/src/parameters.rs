@@ -1,13 +1,23 @@
-//! Parameters that are patterns: to the rule they have names, and the body begins by taking them apart.
+//! Parameters that the rule has in another form, of which the body begins by making what the user wrote: patterns have names, and views
+//! of arrays are lent.
 
 use quote::format_ident;
-use syn::{Block, FnArg, Pat, Signature, parse_quote};
+use syn::{Block, FnArg, GenericArgument, Pat, PathArguments, Signature, Type, parse_quote};
 
-/// `fn f((a, b): (f64, f64)) { … }` becomes `fn f(_0: (f64, f64)) { let (a, b) = _0; … }`.
+/// `fn f((a, b): (f64, f64)) { … }` becomes `fn f(_0: (f64, f64)) { let (a, b) = _0; … }`, and in `fn f(x: ArrayView1<f64>) { … }` the body
+/// begins with `let x = x.view();`.
 pub(crate) fn name_patterns(sig: &mut Signature, body: &mut Block) {
     let mut apart = Vec::new();
     for (i, input) in sig.inputs.iter_mut().enumerate() {
         let FnArg::Typed(typed) = input else { continue };
+        if let (Some(lent), Pat::Ident(name)) = (lent_view(&typed.ty), &*typed.pat) {
+            let (name, mutable) = (&name.ident, &name.mutability);
+            apart.push(match lent.mutability {
+                Some(_) => parse_quote!(let #mutable #name = #name.view_mut();),
+                None => parse_quote!(let #mutable #name = #name.view();),
+            });
+            continue;
+        }
         let named = match &*typed.pat {
             Pat::Ident(ident) => ident.by_ref.is_none() && ident.subpat.is_none(),
             pattern => matches!(pattern, Pat::Wild(_)),
@@ -19,4 +29,30 @@ pub(crate) fn name_patterns(sig: &mut Signature, body: &mut Block) {
         }
     }
     body.stmts.splice(0..0, apart);
+}
+
+/// `ArrayView1<'a, f64>` as the rule has it: `&'a ArrayRef1<f64>`. `None` if the type is no view.
+pub(crate) fn lent_view(ty: &Type) -> Option<syn::TypeReference> {
+    let Type::Path(path) = ty else { return None };
+    let segment = path.path.segments.last()?;
+    let name = segment.ident.to_string();
+    let kind = name.strip_prefix("ArrayView")?;
+    let (mutability, dimensions) = match kind.strip_prefix("Mut") {
+        Some(dimensions) => (Some(<syn::Token![mut]>::default()), dimensions),
+        None => (None, kind),
+    };
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else { return None };
+    let (mut lifetime, mut arguments) = (None, arguments.clone());
+    arguments.args = std::mem::take(&mut arguments.args)
+        .into_iter()
+        .filter(|argument| match argument {
+            GenericArgument::Lifetime(of_view) => {
+                lifetime = (of_view.ident != "_").then(|| of_view.clone());
+                false
+            }
+            _ => true,
+        })
+        .collect();
+    let array = format_ident!("ArrayRef{dimensions}", span = segment.ident.span());
+    Some(parse_quote!(& #lifetime #mutability ::pullback::__private::ndarray::#array #arguments))
 }

@@ -103,6 +103,8 @@ pub(crate) struct Program {
     pub(crate) given: HashSet<ExprId>,
     /// Arguments that calls take by value, and their rules have lent: vectors by their names.
     pub(crate) taken: HashSet<ExprId>,
+    /// Those that are views of arrays.
+    pub(crate) viewed: HashSet<ExprId>,
 }
 
 /// The block that a function leaves instead of returning.

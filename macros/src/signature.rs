@@ -15,6 +15,7 @@ use crate::errors::Errors;
 use crate::generics::{Generics, elide};
 use crate::kind::inert;
 use crate::ownership::Owners;
+use crate::parameters::lent_view;
 use crate::privacy::Scope;
 use crate::program::{Kind, Program};
 
@@ -36,6 +37,8 @@ pub(crate) struct Parameter {
     pub(crate) passing: Passing,
     /// A vector or an array that is passed by value: to the rule it is lent.
     pub(crate) owned: bool,
+    /// A view of an array, likewise.
+    pub(crate) viewed: bool,
     /// Without the reference.
     pub(crate) ty: Type,
     /// As written.
@@ -258,7 +261,7 @@ impl Signature {
         let passed = self.parameters.iter().zip(&values).map(|(p, x)| match &p.callable {
             Some(callable) => callable.closure(quote!((#x.primal))),
             None if p.owned => quote!(::core::clone::Clone::clone(#x)),
-            None => quote!(#x),
+            None => p.viewed(x).unwrap_or(quote!(#x)),
         });
         let with_closures = self.with_closures();
         quote! {
@@ -455,6 +458,14 @@ impl Parameter {
         self.name.clone().unwrap_or_else(|| format_ident!("_{index}"))
     }
 
+    /// `x`, which the rule has, as the view that the function takes, if it takes one.
+    pub(crate) fn viewed(&self, x: &Ident) -> Option<TokenStream> {
+        self.viewed.then(|| match self.passing {
+            Passing::Unique => quote!(#x.view_mut()),
+            _ => quote!(#x.view()),
+        })
+    }
+
     /// Its type has lifetimes, and carries a gradient: `written` is a struct that borrows.
     fn lend(&mut self, written: &impl ToTokens, errors: &mut Errors) {
         if self.passing != Passing::Shared {
@@ -516,6 +527,7 @@ fn parameter(
             mutable: false,
             passing,
             owned: false,
+            viewed: false,
             ty,
             syntax,
             constant: true,
@@ -532,14 +544,19 @@ fn parameter(
         _ => (None, false),
     };
     let mut written = (*typed.ty).clone();
+    let lent_view = lent_view(&written);
+    let viewed = lent_view.is_some();
+    if let Some(lent) = lent_view {
+        written = Type::Reference(lent);
+    }
     tell_lifetimes(&mut written);
     elide(syntax, &mut written);
     resolve_self(&mut written, owner);
     if !marked && let Some(callable) = Callable::parse(name.as_ref(), &written, syntax, generics, errors) {
         let (passing, ty, syntax) = (Passing::Value, written.clone(), (*typed.ty).clone());
         let (constant, callable) = (false, Some(callable));
-        let (owned, lent) = (false, None);
-        return Parameter { name, mutable, passing, owned, ty, syntax, constant, lent, callable };
+        let (owned, viewed, lent) = (false, false, None);
+        return Parameter { name, mutable, passing, owned, viewed, ty, syntax, constant, lent, callable };
     }
     let constant = marked || inert(&generics.kind_of(&written));
     let refused = refused_array(&written, constant);
@@ -582,6 +599,7 @@ fn parameter(
             mutable,
             passing: if owned { Passing::Shared } else { passing },
             owned,
+            viewed,
             ty,
             syntax: written,
             constant,
@@ -594,6 +612,7 @@ fn parameter(
         mutable,
         passing,
         owned: false,
+        viewed: false,
         ty,
         syntax: written,
         constant,
@@ -728,6 +747,7 @@ fn self_parameter(
         mutable: receiver.mutability.is_some(),
         passing: if owned { Passing::Shared } else { passing },
         owned,
+        viewed: false,
         ty: owner.clone(),
         syntax: written,
         constant,

@@ -16,6 +16,7 @@ mod products;
 mod reductions;
 mod untyped;
 mod views;
+mod views_by_value;
 mod zips;
 
 #[global_allocator]

@@ -214,6 +214,20 @@ impl Parser<'_> {
         Some(place)
     }
 
+    /// Of a view, by its name or as it is made: whether it can be written to.
+    pub(crate) fn is_view_to_write_to(&self, expr: &Expr) -> Option<bool> {
+        match expr {
+            Expr::MethodCall(call) => self.viewed(call).map(|_| call.method.to_string().ends_with("_mut")),
+            Expr::Path(path) => match self.lookup(path.path.get_ident()?)? {
+                Binding::Alias { place, unique, .. } => {
+                    matches!(place.projections.last()?, Projection::View(..)).then_some(*unique)
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// The shape of a view.
     pub(crate) fn viewed(&self, call: &syn::ExprMethodCall) -> Option<Shape> {
         let name = call.method.to_string();

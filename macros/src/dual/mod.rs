@@ -162,12 +162,13 @@ impl Signature {
             quote!(#name: #ty)
         });
         let (call, primal) = (on_duals(Span::call_site()), self.primal());
+        let passed = self.parameters.iter().zip(&others).map(|(p, x)| p.viewed(x).unwrap_or(quote!(#x)));
         quote! {
             impl #declared #name #types #clause {
                 #[doc(hidden)]
                 #[inline(always)]
                 pub fn #call<#of_numbers>(#(#written),*) -> #output {
-                    #primal(#(#others),*)
+                    #primal(#(#passed),*)
                 }
 
                 #[doc(hidden)]
