@@ -1,6 +1,6 @@
 //! What is not to be had of whole arrays.
 
-use ndarray::{Array, Array1, Array2, Array3, ArrayD, ArrayView, ArrayView1, ArrayViewMut2, Axis, Ix2, IxDyn, Zip, s};
+use ndarray::{Array, Array1, Array2, Array3, ArrayD, ArrayView, ArrayView1, ArrayViewMut2, Axis, IxDyn, Zip, s};
 use pullback::prelude::*;
 
 #[differentiable]
