@@ -10,9 +10,12 @@ use crate::iterators::SOURCES;
 use crate::iterators::consumers::Chain;
 use crate::iterators::integers::is_constant_item;
 use crate::iterators::item::Item;
-use crate::kind::{inert, inert_method, integer_method, is_check, numeric_method};
+use crate::kind::{
+    inert, inert_method, integer_method, is_check, kind_of_type, names_other_type, numeric_method,
+};
 use crate::methods::of_option;
 use crate::operands::is_deref;
+use crate::outcome::inside_type;
 use crate::parse::{ERROR, Parser};
 use crate::program::*;
 
@@ -63,11 +66,13 @@ impl Parser<'_> {
             self.have_checked(found, call);
             return found;
         }
-        if let Some(branch) = self
-            .then(call)
-            .or_else(|| self.mapped_option(call))
-            .or_else(|| self.option_of_option(call))
-            .or_else(|| self.exchanged_option(call))
+        let told_of_user = self.is_told_to_be_of_user(&call.receiver);
+        if !told_of_user
+            && let Some(branch) = self
+                .then(call)
+                .or_else(|| self.mapped_option(call))
+                .or_else(|| self.option_of_option(call))
+                .or_else(|| self.exchanged_option(call))
         {
             return self.expr(&branch);
         }
@@ -117,8 +122,9 @@ impl Parser<'_> {
             // A name for a place: the method is called on what is there.
             self.program.exprs[receiver].kind = ExprKind::Read(place.clone());
         }
-        let of_user = !takes_closure(&call.method.to_string()) && !of_option(&call.method);
-        let takes_functions = !takes_closure(&call.method.to_string()) && self.suspects.any(call);
+        let known = takes_closure(&call.method.to_string()) && !told_of_user;
+        let of_user = !known && !of_option(&call.method);
+        let takes_functions = !known && self.suspects.any(call);
         let mut args = Vec::new();
         for arg in &call.args {
             let callback = if takes_functions { self.callback(arg) } else { None };
@@ -126,6 +132,15 @@ impl Parser<'_> {
             args.push(callback.or(lent).unwrap_or_else(|| self.expr(arg)));
         }
         self.add(expr, ExprKind::Method { receiver, name: call.method.clone(), args })
+    }
+
+    /// The name of a variable that is told to be of a type of the user's, whose methods may be called as those of the standard library.
+    fn is_told_to_be_of_user(&self, receiver: &Syn) -> bool {
+        let Some(id) = self.variable(receiver) else { return false };
+        let outcome = |ty: &syn::Type| inside_type(ty).is_some();
+        let told =
+            self.types.get(&id).is_some_and(|ty| names_other_type(ty, &kind_of_type(ty)) && !outcome(ty));
+        told || self.is_made_by_type(id)
     }
 
     /// A method of a slice or a range that finds a position, or whether something is there.

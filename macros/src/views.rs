@@ -120,7 +120,7 @@ impl Parser<'_> {
     }
 
     /// The local is bound to a struct, or to what a function of a user's type has made: `let grid = Grid::filled(n, x);`
-    fn is_made_by_type(&self, id: VarId) -> bool {
+    pub(crate) fn is_made_by_type(&self, id: VarId) -> bool {
         let program = &self.program;
         let made = |init: ExprId| match &program.exprs[program.peel(init)].kind {
             ExprKind::Struct(_) => true,

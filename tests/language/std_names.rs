@@ -54,6 +54,78 @@ fn called(x: f64, y: f64) -> f64 {
     by_reference(&s, x)
 }
 
+#[derive(Clone, Copy, Differentiable)]
+struct Pair {
+    x: f64,
+    y: f64,
+}
+
+#[differentiable]
+impl Pair {
+    fn map(self, f: impl Fn(f64) -> f64) -> Pair {
+        Pair { x: f(self.x), y: f(self.y) }
+    }
+
+    fn filter(self, weight: f64) -> f64 {
+        self.x * weight
+    }
+
+    fn zip(self, other: Pair, f: impl Fn(f64, f64) -> f64) -> Pair {
+        Pair { x: f(self.x, other.x), y: f(self.y, other.y) }
+    }
+
+    fn and_then(&self, f: impl Fn(f64) -> f64) -> f64 {
+        f(self.x * self.y)
+    }
+}
+
+#[derive(Clone, Differentiable)]
+struct Image {
+    pixels: Vec<f64>,
+}
+
+#[differentiable]
+impl Image {
+    fn map(&self, f: impl Fn(f64) -> f64) -> Image {
+        Image { pixels: self.pixels.iter().map(|p| f(*p)).collect() }
+    }
+
+    fn fold(&self, start: f64, f: impl Fn(f64, f64) -> f64) -> f64 {
+        let mut total = start;
+        for p in &self.pixels {
+            total = f(total, *p);
+        }
+        total
+    }
+}
+
+#[differentiable]
+fn pairs_with_closures(p: Pair, k: f64) -> f64 {
+    let scaled = p.map(|x| x * k);
+    let literal = Pair { x: k, y: scaled.x };
+    let both = literal.zip(p, |x, y| x * y);
+    both.x * both.y * p.filter(k) + literal.and_then(|x| x * x * k)
+}
+
+#[differentiable]
+fn with_closures(x: f64, k: f64) -> f64 {
+    pairs_with_closures(Pair { x, y: x * x }, k)
+}
+
+#[differentiable]
+fn images(x: &[f64], k: f64) -> f64 {
+    let image = Image { pixels: x.to_vec() };
+    let scaled: Image = image.map(|p| p * k);
+    let sines = scaled.map(f64::sin);
+    sines.fold(1.0, |a, b| a * b + k)
+}
+
+#[test]
+fn methods_that_take_functions() {
+    check_rule(with_closures::rule, [(0.3, 0.7), (0.5, 0.2)]);
+    check_rule(images::rule, [(vec![0.3, 0.4], 0.7), (vec![0.5, 0.6, 0.7], 0.2)]);
+}
+
 #[test]
 fn methods() {
     check_rule(of_a_struct::rule, [(0.4, 0.3), (-0.2, 0.7)]);
