@@ -126,7 +126,10 @@ impl Parser<'_> {
         {
             return None;
         }
-        if ty.is_some_and(|ty| matches!(kind_of_type(ty), Kind::Float | Kind::Inert)) {
+        // `_` is what is taken for a number.
+        if ty.is_some_and(|ty| {
+            matches!(kind_of_type(ty), Kind::Float | Kind::Inert) || matches!(**ty, syn::Type::Infer(_))
+        }) {
             return None;
         }
         let mut source = match told {

@@ -15,6 +15,7 @@ use crate::control::Landing;
 use crate::destructure::destructured;
 use crate::errors::Errors;
 use crate::escape::{escapes, is_panic};
+use crate::fallible::with_fallible;
 use crate::functions::{CHOSEN, Choice, is_called};
 use crate::held::{HELD, Held};
 use crate::iterators::consumers::Chain;
@@ -116,7 +117,8 @@ impl<'e> Parser<'e> {
     ) -> (Program, Vec<syn::Item>) {
         let written = Occurrences::of(body);
         let body = &in_place(&signature.owners, &signature.output, body);
-        let mut body = with_types(&signature.output, with_copies(signature, body));
+        let body = with_fallible(signature, with_copies(signature, body));
+        let mut body = with_types(&signature.output, body);
         if Suspects::of(signature, &body).any(&body) {
             body = with_type_of_value(&signature.output, body);
         }

@@ -162,7 +162,9 @@ impl Parser<'_> {
                 let (kind, of_user) = (self.program.kind_of(init), self.program.of_user(init));
                 let variable = &mut self.program.variables[id];
                 if variable.kind == Kind::Unknown {
-                    variable.kind = kind;
+                    // `_` is what is taken for a number.
+                    let number = kind == Kind::Unknown && matches!(ty, Some(syn::Type::Infer(_)));
+                    variable.kind = if number { Kind::Float } else { kind };
                 }
                 variable.zero = zero;
                 variable.of_user |= of_user;

@@ -207,6 +207,15 @@ impl<'ast> syn::visit::Visit<'ast> for Names {
     }
 }
 
+/// `Vec::new()` and the like.
+fn is_empty(value: &Expr) -> bool {
+    let Expr::Call(call) = value else { return false };
+    let Expr::Path(function) = &*call.func else { return false };
+    let mut segments = function.path.segments.iter().rev();
+    let made = segments.next().is_some_and(|last| last.ident == "new" || last.ident == "with_capacity");
+    made && segments.next().is_some_and(|of| of.ident == "Vec")
+}
+
 struct Returns<'t>(&'t Type);
 
 impl VisitMut for Returns<'_> {
@@ -263,7 +272,14 @@ fn tell_variable(before: &mut [Stmt], value: &Expr, ty: &Type) {
         Stmt::Local(local) if matches!(&local.pat, Pat::Ident(ident) if ident.ident == *name) => Some(local),
         _ => None,
     });
-    if let Some(init) = bound.and_then(|local| local.init.as_mut()) {
-        tell(&mut init.expr, ty);
+    let Some(local) = bound else { return };
+    let Some(init) = &mut local.init else { return };
+    tell(&mut init.expr, ty);
+    // What is pushed to it is told, too.
+    if is_empty(&init.expr) {
+        let typed: Stmt = parse_quote!(let name: #ty;);
+        let Stmt::Local(syn::Local { pat: Pat::Type(mut typed), .. }) = typed else { return };
+        std::mem::swap(&mut *typed.pat, &mut local.pat);
+        local.pat = Pat::Type(typed);
     }
 }

@@ -8,7 +8,8 @@ use syn::{Expr as Syn, Ident, Pat, Stmt, parse_quote};
 use crate::calls::Callee;
 use crate::contents::wraps;
 use crate::iterators::SOURCES;
-use crate::kind::{changes_receiver, inert_method};
+use crate::iterators::collect::element_of_vec;
+use crate::kind::{changes_receiver, inert_method, kind_of_type};
 use crate::parse::{Binding, Parser};
 use crate::program::*;
 use crate::rename::bound;
@@ -27,7 +28,13 @@ impl Parser<'_> {
     fn uses<'n, 's>(&self, name: &'n Ident, scope: impl IntoIterator<Item = &'s Stmt>) -> Uses<'n> {
         let vectors = self.program.vectors.iter().map(|id| self.program.variables[*id].name.to_string());
         let vectors = vectors.collect();
-        let mut uses = Uses { name, vectors, all: 0, of_vectors: 0, moves: 0, given: 0, whole: 0 };
+        let numbers = self.types.iter().filter(|(id, ty)| {
+            let name = &self.program.variables[**id].name;
+            let visible = matches!(self.lookup(name), Some(Binding::Variable(found)) if found == *id);
+            visible && element_of_vec(ty).is_some_and(|element| kind_of_type(&element) == Kind::Float)
+        });
+        let numbers = numbers.map(|(id, _)| self.program.variables[*id].name.to_string()).collect();
+        let mut uses = Uses { name, vectors, numbers, all: 0, of_vectors: 0, moves: 0, given: 0, whole: 0 };
         scope.into_iter().for_each(|stmt| uses.visit_stmt(stmt));
         uses
     }
@@ -151,6 +158,8 @@ struct Uses<'n> {
     name: &'n Ident,
     /// The names of vectors.
     vectors: HashSet<String>,
+    /// Those of vectors that are told to be of numbers.
+    numbers: HashSet<String>,
     all: usize,
     of_vectors: usize,
     moves: usize,
@@ -225,7 +234,8 @@ impl<'ast> Visit<'ast> for Uses<'_> {
             self.note(&call.receiver);
         }
         self.whole += usize::from(name == "into_iter" && self.is(&call.receiver));
-        if name == "push" {
+        let of_numbers = |vector: &Syn| matches!(vector, Syn::Path(path) if path.path.get_ident().is_some_and(|name| self.numbers.contains(&name.to_string())));
+        if name == "push" && !of_numbers(&call.receiver) {
             call.args.iter().for_each(|arg| self.note(arg));
         }
         visit::visit_expr_method_call(self, call);

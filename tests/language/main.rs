@@ -42,6 +42,7 @@ mod dropped;
 mod elements;
 mod ends;
 mod exits;
+mod fallible;
 mod fields;
 mod filled;
 mod firsts;

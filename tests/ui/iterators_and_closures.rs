@@ -214,4 +214,11 @@ fn converts_without_a_type(x: &[f64]) -> f64 {
     first(a)
 }
 
+#[differentiable]
+fn gathers_for_later(x: &[f64]) -> f64 {
+    let roots: Option<Vec<f64>> = x.iter().map(|v| if *v < 0.0 { None } else { Some(v.sqrt()) }).collect();
+    let n = x.len() as f64;
+    if let Some(roots) = roots { roots[0] * n } else { n }
+}
+
 fn main() {}

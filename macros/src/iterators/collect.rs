@@ -11,6 +11,7 @@ use crate::iterators::item::{Code, Item};
 use crate::iterators::source::{Access, Function, Source};
 use crate::kind::{kind_of_type, numeric_method};
 use crate::methods::of_option;
+use crate::outcome::inside_type;
 use crate::parse::{Binding, Parser};
 use crate::program::{Kind, Origin};
 use crate::rename::{Occurrences, path};
@@ -25,6 +26,12 @@ impl<'e> Parser<'e> {
         out: &mut Vec<Stmt>,
     ) -> Result<Item, Refused> {
         let refused = |why: &str| Err((call.method.to_token_stream(), why.to_string()));
+        if ty.as_ref().is_some_and(|ty| inside_type(ty).is_some()) {
+            return refused(
+                "such a `collect` is differentiable into a `Vec` within an `Option` or a `Result`, where the function returns it, or a `?`, a \
+                 `match`, an `if let` or a `let … else` directly behind it looks into it",
+            );
+        }
         // Where nothing tells, the compiler will say so if it is anything else than a vector.
         let Some(element) = ty.map_or(Some(parse_quote!(_)), |ty| element_of_vec(&ty)) else {
             return refused("`collect` is differentiable into a `Vec`: say so, by `collect::<Vec<_>>()`");

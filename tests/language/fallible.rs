@@ -1,0 +1,203 @@
+//! Chains whose items are an `Option` or a `Result` each, gathered into one.
+
+use pullback::Float;
+use pullback::prelude::*;
+use pullback::testing::check_rule;
+
+#[differentiable]
+fn log(x: f64) -> Result<f64, String> {
+    if x <= 0.0 { Err(format!("log of {x}")) } else { Ok(x.ln()) }
+}
+
+#[differentiable]
+fn root(x: f64) -> Option<f64> {
+    if x < 0.0 { None } else { Some(x.sqrt()) }
+}
+
+#[differentiable]
+fn row(x: f64) -> Option<Vec<f64>> {
+    if x <= 0.0 { None } else { Some(vec![x.ln(), x * x]) }
+}
+
+#[differentiable]
+fn logs(x: &[f64]) -> Result<Vec<f64>, String> {
+    x.iter().map(|&v| log(v)).collect()
+}
+
+#[differentiable]
+fn rows(x: &[f64]) -> Option<Vec<Vec<f64>>> {
+    x.iter().map(|v| row(*v)).collect()
+}
+
+#[differentiable]
+fn pushed(x: &[f64]) -> Result<Vec<f64>, String> {
+    let mut out = Vec::new();
+    for &v in x {
+        out.push(log(v)?);
+    }
+    Ok(out)
+}
+
+/// At several ends of the function.
+#[differentiable]
+fn roots(x: &[f64]) -> Option<Vec<f64>> {
+    if x[0] > 0.4 {
+        return x.iter().map(|v| if *v > 0.0 { Some(v.sqrt()) } else { None }).collect();
+    }
+    match x.len() {
+        2 => x.iter().map(|v| Some(v * v)).collect(),
+        _ => None,
+    }
+}
+
+#[differentiable]
+fn returned(x: &[f64]) -> f64 {
+    let there = match logs(x) {
+        Ok(v) => v[0] * v[1],
+        Err(_) => -1.0,
+    };
+    let item = if let Ok(v) = pushed(x) { v[1] * there } else { x[0] };
+    let whole = if let Some(v) = roots(x) { v[0] * v[1] } else { x[1] };
+    let how = if let Some(v) = rows(x) { v[0][0] * v[1][1] } else { x[0] * x[1] };
+    there * item + whole * how
+}
+
+#[differentiable]
+fn tried(x: &[f64], k: f64) -> Result<f64, String> {
+    let v = x.iter().map(|&v| log(v * k)).collect::<Result<Vec<_>, _>>()?;
+    let w: Vec<f64> = x.iter().map(|&v| log(v + k)).collect::<Result<_, _>>()?;
+    let sum = x.iter().map(|&v| log(v)).sum::<Result<f64, _>>()?;
+    Ok(v[0] * w[1] * sum)
+}
+
+#[differentiable]
+fn totals(x: &[f64]) -> Option<f64> {
+    x.iter().rev().map(|v| root(*v)).product()
+}
+
+#[differentiable]
+fn leaving(x: &[f64], k: f64) -> f64 {
+    tried(x, k).unwrap_or(k) + totals(x).unwrap_or(x[0])
+}
+
+#[differentiable]
+fn stepped(x: &[f64]) -> Result<f64, usize> {
+    let v = x.iter().map(|&v| log(v)).collect::<Result<Vec<_>, _>>().map_err(|e| e.len())?;
+    let mut t = 0.0;
+    for i in 0..2 {
+        let w: Option<Vec<f64>> = v.iter().map(|v| log(*v + i as f64 + 3.0).ok()).collect();
+        let w = w.ok_or(3_usize)?;
+        t += w[0] * w[1];
+    }
+    let last = x.iter().map(|v| root(*v)).collect::<Option<Vec<f64>>>().unwrap();
+    Ok(t * v[1] * last[0])
+}
+
+#[differentiable]
+fn in_steps(x: &[f64]) -> f64 {
+    stepped(x).unwrap_or(2.0)
+}
+
+#[differentiable]
+fn matched(x: &[f64]) -> f64 {
+    let r: Result<Vec<f64>, String> = x.iter().map(|&v| log(v)).collect();
+    match r {
+        Ok(v) if v.len() > 2 => {
+            assert!(v.len() > 2, "{v:?}");
+            v[0] * v[2]
+        }
+        Ok(v) => v[0] * v[1],
+        Err(_) => -x[0],
+    }
+}
+
+#[differentiable]
+fn changed(x: &[f64]) -> f64 {
+    if let Ok(mut v) = x.iter().map(|&v| log(v)).collect::<Result<Vec<_>, _>>() {
+        v[0] *= x[1];
+        v.push(x[0]);
+        v[0] * v[1] + v[2]
+    } else {
+        -1.0
+    }
+}
+
+#[differentiable]
+fn otherwise(x: &[f64]) -> f64 {
+    let Ok(v) = x.iter().map(|&v| log(v)).collect::<Result<Vec<_>, _>>() else { return x[0] };
+    v[0] * v[1]
+}
+
+#[differentiable]
+fn of_numbers(x: &[f64]) -> f64 {
+    let r: Result<f64, String> = x.iter().map(|&v| log(v)).sum();
+    let sum = match r {
+        Ok(sum) => sum * sum,
+        Err(_) => x[0],
+    };
+    let Some(product) = x.iter().map(|v| root(*v)).product::<Option<f64>>() else { return x[1] };
+    let or = x.iter().map(|v| root(*v)).sum::<Option<f64>>().unwrap_or(sum);
+    sum * product * or
+}
+
+/// The first that is not there ends it: later items are not looked at.
+#[differentiable]
+fn up_to(x: &[f64], limit: usize) -> f64 {
+    let roots = x.iter().enumerate().map(|(i, v)| {
+        assert!(i <= limit);
+        root(*v)
+    });
+    let v: Option<Vec<f64>> = roots.collect();
+    match v {
+        Some(v) => v[0] * v[1],
+        None => x[0],
+    }
+}
+
+#[differentiable]
+fn single(x: &[f32]) -> Option<f32> {
+    let v: Vec<_> = x.iter().map(|&v| if v > 0.0 { Some(v * v) } else { None }).collect::<Option<_>>()?;
+    Some(v[0] * v[1])
+}
+
+#[differentiable]
+fn of_single(x: &[f32]) -> f32 {
+    single(x).unwrap_or(x[0])
+}
+
+#[differentiable]
+fn generic<T: Float>(x: &[T]) -> Option<T> {
+    let v = x.iter().map(|&v| if v > T::zero() { Some(v * v) } else { None }).collect::<Option<Vec<T>>>()?;
+    Some(v[0] * v[1])
+}
+
+#[differentiable]
+fn of_any(x: &[f64]) -> f64 {
+    generic::<f64>(x).unwrap_or(x[0])
+}
+
+fn inputs() -> [(Vec<f64>,); 3] {
+    [(vec![0.3, 0.4],), (vec![0.5, 0.6, 0.7],), (vec![0.5, 0.6, 0.7, -0.2],)]
+}
+
+#[test]
+fn returned_or_left() {
+    check_rule(returned::rule, inputs());
+    check_rule(leaving::rule, inputs().map(|(x,)| (x, 0.7)));
+}
+
+#[test]
+fn looked_into() {
+    check_rule(in_steps::rule, [(vec![0.3, 0.4],), (vec![0.5, 0.6, 0.7],)]);
+    check_rule(matched::rule, inputs());
+    check_rule(changed::rule, inputs());
+    check_rule(otherwise::rule, inputs());
+    check_rule(of_numbers::rule, inputs());
+    check_rule(of_any::rule, inputs());
+    check_rule(of_single::rule, [(vec![0.3, 0.4],), (vec![0.5, -0.6],)]);
+}
+
+#[test]
+fn ends_at_the_first() {
+    check_rule(up_to::rule, [(vec![0.3, 0.4, 0.5], 2), (vec![0.5, -0.6, 0.7], 1)]);
+}
