@@ -116,7 +116,7 @@ fn with_closures(x: f64, k: f64) -> f64 {
 fn images(x: &[f64], k: f64) -> f64 {
     let image = Image { pixels: x.to_vec() };
     let scaled: Image = image.map(|p| p * k);
-    let sines = scaled.map(f64::sin);
+    let sines: Image = scaled.map(f64::sin);
     sines.fold(1.0, |a, b| a * b + k)
 }
 
