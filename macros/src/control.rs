@@ -521,6 +521,8 @@ impl Parser<'_> {
             let variable = self.bind(&name, Origin::Local, mutable);
             self.bound.insert(variable);
             self.program.variables[variable].constant = inert;
+            // An error need not be `Copy`: what is computed from it is kept, and not the error.
+            self.program.variables[variable].disturbed = inert;
             self.program.variables[variable].refers = refers && !constant;
             self.program.variables[variable].referring = refers && constant;
             let place = part.as_ref().zip(place.as_ref()).map(|(part, place)| {

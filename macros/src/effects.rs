@@ -95,7 +95,9 @@ fn settle_names(
 
 /// Methods of what may be no number are not run again: an iterator, a generator of random numbers.
 fn settle_expr(program: &mut Program, expr: ExprId) {
-    if !program.exprs[expr].active {
+    // A way out is one, whatever comes of what it looks into.
+    let leaves = matches!(program.exprs[expr].kind, ExprKind::Try(_) | ExprKind::Exit { .. });
+    if !program.exprs[expr].active && !leaves {
         let tree = program.tree(expr);
         let method = |e: &ExprId| match &program.exprs[*e].kind {
             ExprKind::Method { .. } if program.looks_up(*e) => false,

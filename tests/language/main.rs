@@ -41,6 +41,7 @@ mod differences;
 mod dropped;
 mod elements;
 mod ends;
+mod errors;
 mod exits;
 mod fallible;
 mod fields;

@@ -1,0 +1,123 @@
+//! Errors, which carry no gradient: what is computed from them, and outcomes of constants that a `?` looks into.
+
+use pullback::prelude::*;
+use pullback::testing::check_rule;
+
+#[derive(Clone, Debug, PartialEq)]
+enum Failure {
+    Zero(usize),
+    Negative { penalty: f64, text: String },
+}
+
+#[differentiable]
+fn logarithm(x: f64, i: usize) -> Result<f64, Failure> {
+    if x < 0.0 {
+        return Err(Failure::Negative { penalty: 2.5, text: format!("at {i}") });
+    }
+    if x == 0.0 { Err(Failure::Zero(i)) } else { Ok(x.ln()) }
+}
+
+#[differentiable]
+fn told(x: f64) -> Result<f64, String> {
+    if x < 0.0 { Err("negative".to_string()) } else { Ok(x.sqrt()) }
+}
+
+/// The error is no `Copy`, and is read more than once.
+#[differentiable]
+fn length_of_an_error(x: &[f64]) -> f64 {
+    match told(x[0]) {
+        Ok(root) => root * x[1],
+        Err(text) => {
+            let n = text.len() as f64;
+            let m = n * n;
+            let mut total = 0.0;
+            for i in 0..text.len().min(3) {
+                total += x[1] * x[1] * m * i as f64;
+            }
+            if text.starts_with("neg") { x[0] * n * total } else { x[1] }
+        }
+    }
+}
+
+#[differentiable]
+fn kinds_of_errors(x: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        total += match logarithm(x[i], i) {
+            Ok(v) => v * v,
+            Err(Failure::Zero(k)) => x[k - 1] * k as f64,
+            Err(Failure::Negative { penalty, text }) => x[i] * x[0] * penalty * text.len() as f64,
+        };
+    }
+    total
+}
+
+#[differentiable]
+fn taken_apart_later(x: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        if let Err(failure) = logarithm(x[i], i) {
+            match failure {
+                Failure::Zero(k) => total += x[k - 1] * x[0],
+                Failure::Negative { penalty, .. } => total += penalty * x[0] * x[0],
+            }
+        }
+    }
+    total
+}
+
+#[differentiable]
+fn passed_over(x: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        let v = match logarithm(x[i], i) {
+            Ok(v) => v,
+            Err(failure) => {
+                assert!(failure != Failure::Zero(7));
+                continue;
+            }
+        };
+        total += v * x[0];
+    }
+    total
+}
+
+/// It has no rule.
+fn number(text: &str) -> Result<f64, std::num::ParseFloatError> {
+    text.parse()
+}
+
+#[differentiable]
+fn constant_outcomes(x: f64, #[constant] text: &str) -> Option<f64> {
+    let scale = number(text).ok()?;
+    let rest = text.len().checked_sub(2)?;
+    Some(x * x * scale + x * rest as f64)
+}
+
+#[differentiable]
+fn constant_error(x: f64, #[constant] text: &str) -> Result<f64, String> {
+    let scale = number(text).map_err(|error| error.to_string())?;
+    Ok(x * x * scale)
+}
+
+#[differentiable]
+fn both(x: f64) -> f64 {
+    let known = constant_outcomes(x, "3.5").unwrap_or(x);
+    let too_short = constant_outcomes(x, "4").unwrap_or(x * x);
+    let unknown = constant_outcomes(x, "many").unwrap_or(2.0 * x);
+    let failed = match constant_error(x, "") {
+        Ok(y) => y,
+        Err(text) => x * text.len() as f64,
+    };
+    known * too_short * unknown + failed * constant_error(x, "0.5").unwrap_or(0.0)
+}
+
+#[test]
+fn errors() {
+    check_rule(length_of_an_error::rule, [(vec![0.3, 0.4],), (vec![-0.5, 0.6, 0.7],)]);
+    let inputs = || [(vec![0.3, 0.4],), (vec![-0.5, 0.6, 0.7],), (vec![0.7, -0.6, -0.2],)];
+    check_rule(kinds_of_errors::rule, inputs());
+    check_rule(taken_apart_later::rule, inputs());
+    check_rule(passed_over::rule, inputs());
+    check_rule(both::rule, [(0.3,), (0.7,)]);
+}
