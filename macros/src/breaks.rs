@@ -8,7 +8,7 @@ use syn::{Block, Expr as Syn, Ident, Lifetime, Local, Pat, Stmt, parse_quote};
 
 use crate::mutation::owned_type;
 use crate::parse::{Binding, Parser};
-use crate::returned::{Leaving, Mutable};
+use crate::returned::{Leaving, Mutable, exchange};
 use crate::tails::makes_vector;
 
 impl Parser<'_> {
@@ -43,7 +43,7 @@ impl Parser<'_> {
         let mut names = breaks.names;
         if let (false, Some(Stmt::Expr(value, None))) = (is_loop, body.stmts.last().cloned()) {
             body.stmts.pop();
-            let exchange = leaving.exchange(&value, &mut names);
+            let exchange = exchange(&leaving.returned, &value, &mut names);
             body.stmts.push(parse_quote!({ #exchange }));
         }
         for name in &names {

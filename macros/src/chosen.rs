@@ -118,7 +118,8 @@ fn ends_of<'e>(value: &'e Syn, ends: &mut Vec<&'e Syn>) -> bool {
     }
 }
 
-fn each_end(value: &mut Syn, change: &mut dyn FnMut(&mut Syn)) {
+/// Changes what a value ends in.
+pub(crate) fn each_end(value: &mut Syn, change: &mut dyn FnMut(&mut Syn)) {
     let block = |block: &mut syn::Block, change: &mut dyn FnMut(&mut Syn)| {
         if let Some(Stmt::Expr(value, None)) = block.stmts.last_mut() {
             each_end(value, change);

@@ -9,7 +9,7 @@ use crate::contents::{leaves, wraps};
 use crate::escape::statement_escapes;
 use crate::parse::Parser;
 use crate::program::*;
-use crate::returned::{Leaving, is_split};
+use crate::returned::{Leaving, exchange, is_split};
 
 /// Names for what a function that returns an `Option` or a `Result` leaves behind.
 pub(crate) struct Outcome {
@@ -84,7 +84,7 @@ impl Leaving {
                 if path.path.is_ident("Err") {
                     return parse_quote!({ #name = #value; break #label; });
                 }
-                let exchange = self.exchange(inner, names);
+                let exchange = exchange(&self.returned, inner, names);
                 parse_quote!({ #exchange #name = #path(()); break #label; })
             }
             Syn::If(branch) if let Some((_, otherwise)) = &branch.else_branch => {

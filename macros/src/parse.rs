@@ -199,7 +199,8 @@ impl<'e> Parser<'e> {
             let body = parser.returning_inside(body, &signature.output, &ty);
             parser.fill_block(&body);
         } else {
-            parser.fill_block(body);
+            let early = parser.returning_parts_early(body, &signature.output);
+            parser.fill_block(early.as_ref().unwrap_or(body));
         }
         parser.program.settle_owners(&signature.output);
         parser.refuse_returned_rows(&signature.output);

@@ -5,7 +5,10 @@ use quote::quote;
 use syn::visit_mut::VisitMut;
 use syn::{Expr as Syn, Ident, Lifetime, Pat, Stmt, parse_quote};
 
+use crate::chosen::each_end;
+use crate::contents::leaves;
 use crate::escape::is_left;
+use crate::kind::kind_of_type;
 use crate::mutation::{nested_type, owned_type};
 use crate::outcome::Outcome;
 use crate::parse::Parser;
@@ -190,10 +193,44 @@ impl Parser<'_> {
         }))
     }
 
+    /// The same for a tuple with vectors in it: each part has a local. The others are numbers, or carry no gradient.
+    pub(crate) fn returning_parts_early(
+        &mut self,
+        body: &syn::Block,
+        output: &syn::Type,
+    ) -> Option<syn::Block> {
+        let syn::Type::Tuple(syn::TypeTuple { elems: types, .. }) = output else { return None };
+        let mut found = Early { leaving: None, names: Vec::new(), found: false };
+        found.visit_block_mut(&mut body.clone());
+        let plain = |ty: &syn::Type| matches!(kind_of_type(ty), Kind::Float | Kind::Inert);
+        if !found.found
+            || !types.iter().any(owned_type)
+            || !types.iter().all(|ty| owned_type(ty) || plain(ty))
+        {
+            return None;
+        }
+        let mut leaving = self.leaving(None);
+        leaving.parts = types.iter().map(|ty| (self.parts.fresh("returned"), owned_type(ty))).collect();
+        let body = leaving.body(body);
+        let locals = leaving.parts.iter().zip(types).map(|((name, owned), ty)| -> Stmt {
+            match owned {
+                true => parse_quote!(let mut #name: #ty = ::core::default::Default::default();),
+                false => parse_quote!(let #name: #ty;),
+            }
+        });
+        let (label, names) = (&leaving.label, leaving.parts.iter().map(|(name, _)| name));
+        Some(parse_quote!({
+            #(#locals)*
+            #label: #body
+            (#(#names),*)
+        }))
+    }
+
     /// Names for what is left, and for what is returned then.
     pub(crate) fn leaving(&mut self, outcome: Option<Outcome>) -> Leaving {
         let (returned, label) = (self.parts.fresh("returned"), self.parts.fresh("left"));
-        Leaving { returned, label: Lifetime { apostrophe: label.span(), ident: label }, outcome }
+        let label = Lifetime { apostrophe: label.span(), ident: label };
+        Leaving { returned, parts: Vec::new(), label, outcome }
     }
 }
 
@@ -201,6 +238,8 @@ impl Parser<'_> {
 pub(crate) struct Leaving {
     /// The local that gets what is returned.
     pub(crate) returned: Ident,
+    /// If it returns a tuple, the locals of its parts, and whether they are vectors.
+    pub(crate) parts: Vec<(Ident, bool)>,
     /// Of the block that is left.
     pub(crate) label: Lifetime,
     /// If it returns an `Option` or a `Result`.
@@ -231,22 +270,60 @@ impl Leaving {
         if let Some(outcome) = &self.outcome {
             return self.leave_with(outcome, value, names);
         }
-        let (exchange, label) = (self.exchange(value, names), &self.label);
+        let exchange = match self.parts[..] {
+            [] => exchange(&self.returned, value, names),
+            _ => self.exchange_parts(value, names),
+        };
+        let label = &self.label;
         parse_quote!({ #exchange break #label; })
     }
 
-    /// Statements by which the local that is returned gets `value`.
-    pub(crate) fn exchange(&self, value: &Syn, names: &mut Vec<Ident>) -> TokenStream {
-        let returned = &self.returned;
+    fn exchange_parts(&self, value: &Syn, names: &mut Vec<Ident>) -> TokenStream {
         match value {
-            Syn::Path(path) if let Some(name) = path.path.get_ident() => {
-                names.push(name.clone());
-                quote!(::core::mem::swap(&mut #returned, &mut #name);)
+            Syn::Paren(_) | Syn::If(_) | Syn::Match(_) | Syn::Block(syn::ExprBlock { label: None, .. }) => {
+                let mut value = value.clone();
+                each_end(&mut value, &mut |end| {
+                    if !leaves(end) {
+                        let exchange = self.exchange_parts(end, names);
+                        *end = parse_quote!({ #exchange });
+                    }
+                });
+                quote!(#value)
+            }
+            Syn::Tuple(tuple) if tuple.elems.len() == self.parts.len() => {
+                let parts = self.parts.iter().zip(&tuple.elems).map(|((name, owned), value)| match owned {
+                    true => exchange(name, value, names),
+                    false => quote!(#name = #value;),
+                });
+                parts.collect()
             }
             value => {
-                let early = Ident::new("early", proc_macro2::Span::mixed_site());
-                quote!(let mut #early = #value; ::core::mem::swap(&mut #returned, &mut #early);)
+                let early: Vec<_> =
+                    (0..self.parts.len()).map(|i| Program::fresh(&format!("early_{i}"))).collect();
+                let patterns = self.parts.iter().zip(&early).map(|((_, owned), early)| match owned {
+                    true => quote!(mut #early),
+                    false => quote!(#early),
+                });
+                let parts = self.parts.iter().zip(&early).map(|((name, owned), early)| match owned {
+                    true => quote!(::core::mem::swap(&mut #name, &mut #early);),
+                    false => quote!(#name = #early;),
+                });
+                quote!(let (#(#patterns),*) = #value; #(#parts)*)
             }
+        }
+    }
+}
+
+/// Statements by which the local that is returned gets `value`.
+pub(crate) fn exchange(returned: &Ident, value: &Syn, names: &mut Vec<Ident>) -> TokenStream {
+    match value {
+        Syn::Path(path) if let Some(name) = path.path.get_ident() => {
+            names.push(name.clone());
+            quote!(::core::mem::swap(&mut #returned, &mut #name);)
+        }
+        value => {
+            let early = Ident::new("early", proc_macro2::Span::mixed_site());
+            quote!(let mut #early = #value; ::core::mem::swap(&mut #returned, &mut #early);)
         }
     }
 }

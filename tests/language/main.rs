@@ -60,6 +60,7 @@ mod integers;
 mod iterators;
 mod latest;
 mod leaving;
+mod leaving_with_pairs;
 mod lengths;
 mod literals;
 mod lookups;
