@@ -65,6 +65,7 @@ impl Parser<'_> {
             if let Stmt::Local(local) = &stmt
                 && let Some(parts) = self
                     .let_there(local)
+                    .or_else(|| self.let_present(local))
                     .or_else(|| self.let_inside(local, &stmts))
                     .or_else(|| self.named_outcome(local, &stmts))
                     .or_else(|| self.let_left(local))

@@ -269,6 +269,12 @@ pub(crate) fn is_check(path: &syn::Path) -> bool {
         || is_item(path)
 }
 
+/// A function or a constant of a float: `f64::sin`
+pub(crate) fn of_float(path: &syn::Path) -> bool {
+    let first = &path.segments[0].ident;
+    first == "f64" || first == "f32"
+}
+
 /// `f64::INFINITY`, `std::f64::consts::PI`
 pub(crate) fn is_float_constant(path: &syn::Path) -> bool {
     let names: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();

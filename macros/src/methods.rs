@@ -51,7 +51,7 @@ fn unwraps(name: &str) -> bool {
 }
 
 /// The methods of `Option` and `Result` that leave the value as it is.
-const PASSING: [&str; 6] = ["unwrap", "expect", "ok", "ok_or", "ok_or_else", "map_err"];
+const PASSING: [&str; 7] = ["unwrap", "expect", "maybe", "ok", "ok_or", "ok_or_else", "map_err"];
 
 /// A method of `Option` and `Result`, as its name tells.
 pub(crate) fn of_option(name: &syn::Ident) -> bool {

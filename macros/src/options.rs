@@ -1,12 +1,13 @@
 //! Methods of `Option` and `Result` that take a function, as what they are: a `match`, or a call of the function with what is there.
 
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use syn::{Expr as Syn, ExprMethodCall, Ident, Pat, Stmt, parse_quote};
 
 use crate::escape::escapes;
 use crate::outcome::inside_type;
 use crate::parse::Parser;
 use crate::program::*;
+use crate::rename::path;
 use crate::temporaries::unused_start;
 
 impl Parser<'_> {
@@ -33,13 +34,13 @@ impl Parser<'_> {
                 self.eager(&names, option, &functions, &parse_quote!(::core::default::Default::default()))
             }
             ("unwrap_or_else", [Syn::Closure(other)]) => {
-                // What takes an error has no gradient of it.
-                let ignores = other.inputs.iter().all(|input| matches!(input, Pat::Wild(_)));
-                if ignores && !escapes(&other.body) {
-                    self.either(&names, option, &functions, &other.body)
-                } else {
-                    None
-                }
+                let other = without_error(other)?;
+                self.either(&names, option, &functions, other)
+            }
+            ("map_or_else", [Syn::Closure(other), f]) => {
+                let other = without_error(other)?;
+                functions.push(f);
+                self.either(&names, option, &functions, other)
             }
             ("unwrap" | "expect", _) if !functions.is_empty() => {
                 let method = &call.method;
@@ -147,6 +148,10 @@ impl Parser<'_> {
         }
         let (whole, there) = (name(names, "option"), name(names, "there"));
         let value = applied(functions, parse_quote!(#there))?;
+        if matches!(option, Syn::Call(_)) {
+            // It is not kept: its error may be anything.
+            return Some(parse_quote!(match #option.maybe() { Some(#there) => #value, None => #other }));
+        }
         Some(parse_quote!({
             let #whole = #option;
             match #whole.maybe() { Some(#there) => #value, None => #other }
@@ -168,6 +173,47 @@ impl Parser<'_> {
         }
         applied(&functions, parse_quote!(#option?))
     }
+}
+
+impl Parser<'_> {
+    /// `let v = option.ok_or(error)?;`, of an option that is there: `let Some(v) = option else { return Err(error) };`
+    pub(crate) fn let_present(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
+        let Syn::Try(tried) = &*local.init.as_ref()?.expr else { return None };
+        let Syn::MethodCall(call) = &*tried.expr else { return None };
+        let (option, pattern) = (&call.receiver, &local.pat);
+        let (before, error): (Option<Stmt>, Syn) =
+            match (call.method.to_string().as_str(), call.args.first()?) {
+                ("ok_or", error) => {
+                    let name = self.parts.fresh("error");
+                    (Some(parse_quote!(let #name = #error;)), path(&name))
+                }
+                ("ok_or_else", Syn::Closure(error)) if error.inputs.is_empty() && !escapes(&error.body) => {
+                    (None, (*error.body).clone())
+                }
+                ("ok_or_else", function @ Syn::Path(_)) => (None, parse_quote!(#function())),
+                _ => return None,
+            };
+        if !self.suspects.any(option) || self.place(option).is_none() {
+            return None;
+        }
+        let (pattern, ty) = match pattern {
+            Pat::Type(typed) => (&*typed.pat, Some(&typed.ty)),
+            pattern => (pattern, None),
+        };
+        let stop = self.stop(parse_quote!(Err(::core::convert::From::from(#error))));
+        let inside = self.parts.fresh("inside");
+        let typed = ty.map(|ty| quote!(: #ty));
+        let mut out: Vec<Stmt> = before.into_iter().collect();
+        out.push(parse_quote!(let Some(#inside) = #option else { #stop };));
+        out.push(parse_quote!(let #pattern #typed = #inside;));
+        Some(out)
+    }
+}
+
+/// What a closure makes where there is nothing: what takes an error has no gradient of it.
+fn without_error(other: &syn::ExprClosure) -> Option<&Syn> {
+    let ignores = other.inputs.iter().all(|input| matches!(input, Pat::Wild(_)));
+    (ignores && !escapes(&other.body)).then_some(&other.body)
 }
 
 /// What methods that make options of options are called on.

@@ -9,7 +9,7 @@ use crate::calls::Callee;
 use crate::contents::wraps;
 use crate::iterators::SOURCES;
 use crate::iterators::collect::element_of_vec;
-use crate::kind::{changes_receiver, inert_method, kind_of_type};
+use crate::kind::{changes_receiver, inert_method, kind_of_type, of_float};
 use crate::parse::{Binding, Parser};
 use crate::program::*;
 use crate::rename::bound;
@@ -204,7 +204,8 @@ impl<'ast> Visit<'ast> for Uses<'_> {
         visit::visit_expr_struct(self, literal);
     }
     fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
-        if matches!(&*call.func, Syn::Path(path) if !path.path.get_ident().is_some_and(wraps)) {
+        if matches!(&*call.func, Syn::Path(path) if !path.path.get_ident().is_some_and(wraps) && !of_float(&path.path))
+        {
             self.given += call.args.iter().filter(|arg| self.is(arg)).count();
         }
         visit::visit_expr_call(self, call);

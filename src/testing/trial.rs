@@ -116,8 +116,7 @@ impl Case {
         })
         .unwrap_or_else(|message| self.fail(when, format!("the pullback panics: {message}")));
         self.expect_restored(&pulled, how, when);
-        self.expect_shape(&pulled.gradient, when);
-        Reverse { gradient: pulled.gradient, allocations: pulled.allocations }
+        Reverse { gradient: self.shaped(pulled.gradient, when), allocations: pulled.allocations }
     }
 
     /// Runs both.
@@ -136,15 +135,16 @@ impl Case {
         let complaint = "the value differs from the primal's";
         self.compare(when, complaint, "the output", &self.output, &output, Number::same);
         self.expect_restored(&pulled, how, when);
-        self.expect_shape(&pulled.gradient, when);
-        Reverse { gradient: pulled.gradient, allocations: pulled.allocations }
+        Reverse { gradient: self.shaped(pulled.gradient, when), allocations: pulled.allocations }
     }
 
     /// What a caller has in a shadow before the pullback, instead of `zero`.
     fn shadow(&self, how: How<'_>, parameter: usize, index: usize, zero: f64) -> f64 {
         match self.modes[parameter] {
             Mode::Mutable => self.cotangents[parameter][index],
-            Mode::Shared => how.prefill.map_or(zero, |prefill| prefill[parameter][index]),
+            Mode::Shared => {
+                how.prefill.and_then(|prefill| prefill[parameter].get(index)).map_or(zero, |held| *held)
+            }
             _ => zero,
         }
     }
@@ -171,8 +171,12 @@ impl Case {
         }
     }
 
-    fn expect_shape(&self, gradient: &ByParameter<f64>, when: &str) {
-        for (parameter, (gradient, point)) in gradient.iter().zip(self.point()).enumerate() {
+    /// The gradient, which fails unless it has the coordinates of the value. With respect to an `Option` without a value it is zero.
+    fn shaped(&self, mut gradient: ByParameter<f64>, when: &str) -> ByParameter<f64> {
+        for (parameter, (gradient, point)) in gradient.iter_mut().zip(self.point()).enumerate() {
+            if point.is_empty() && gradient.iter().all(|g| *g == 0.0) {
+                gradient.clear();
+            }
             if gradient.len() != point.len() {
                 let (got, expected) = (gradient.len(), point.len());
                 let what = "coordinates in the gradient than in the value";
@@ -182,6 +186,7 @@ impl Case {
                 );
             }
         }
+        gradient
     }
 
     pub(super) fn allow(&mut self, allocations: usize) {

@@ -187,3 +187,45 @@ fn options_of_options() {
     check_rule(optional::rule, [(0.4, 0.3), (-0.2, 0.4), (0.7, -0.3)]);
     check_rule(pairs::rule, [(vec![0.4, 0.3, -0.2], 0.7), (vec![0.4], 0.3)]);
 }
+
+/// What is not there is an error of the caller's.
+#[differentiable]
+fn required(x: f64, drift: Option<f64>, volatility: Option<f64>) -> Result<f64, String> {
+    let drift = drift.ok_or("no drift")?;
+    let volatility: f64 = volatility.ok_or_else(|| String::from("no volatility"))?;
+    let moved = (drift - 0.5 * volatility * volatility) * x;
+    Ok(moved.exp() + volatility * x)
+}
+
+#[differentiable]
+fn parsed(x: f64, text: &str) -> Result<f64, Box<dyn std::error::Error>> {
+    let factor: f64 = text.parse()?;
+    Ok(x * x * factor)
+}
+
+/// The error of one cannot be copied, nor even cloned.
+#[differentiable]
+fn or_else_left(x: f64, y: f64, text: &str) -> f64 {
+    let a = parsed(x, text).unwrap_or(y);
+    let b = parsed(y, text).unwrap_or_else(|_| x * y);
+    let c = parsed(x * y, text).map_or_else(|_| y.sin(), |v| v * x);
+    let d = parsed(y, text).map(f64::sin).map(square).unwrap_or_default();
+    a * b + c + d
+}
+
+#[differentiable]
+fn of_functions(x: f64, y: f64) -> f64 {
+    match ratio(x, y) {
+        Some(v) => square(f64::sin(v)) + x,
+        None => x * y,
+    }
+}
+
+#[test]
+fn what_has_to_be_there() {
+    let inputs = [(0.7, Some(0.1), Some(0.3)), (0.4, None, Some(0.2)), (0.2, Some(0.3), None)];
+    check_rule(required::rule, inputs);
+    let inputs = [(0.7, 1.3, "1.25".to_string()), (0.4, 0.6, "none".to_string())];
+    check_rule(or_else_left::rule, inputs);
+    check_rule(of_functions::rule, [(0.7, 1.3), (0.4, 0.1)]);
+}

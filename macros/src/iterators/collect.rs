@@ -9,7 +9,7 @@ use crate::iterators::consumers::{generic, makes_number};
 use crate::iterators::flow::{Flow, Origin as From};
 use crate::iterators::item::{Code, Item};
 use crate::iterators::source::{Access, Function, Source};
-use crate::kind::{kind_of_type, numeric_method};
+use crate::kind::{kind_of_type, numeric_method, of_float};
 use crate::methods::of_option;
 use crate::outcome::inside_type;
 use crate::parse::{Binding, Parser};
@@ -186,8 +186,7 @@ impl<'e> Parser<'e> {
     /// Neither a closure under a name, whose value is not told either, nor a function of `f64` or of a type parameter.
     fn is_function_of_user(&self, function: &Expr) -> bool {
         let Expr::Path(path) = function else { return false };
-        let first = &path.path.segments[0].ident;
-        let of_float = first == "f64" || first == "f32" || self.program.of_scalar(&path.path);
+        let of_float = of_float(&path.path) || self.program.of_scalar(&path.path);
         !of_float && self.closure(function).is_none() && self.function_parameter(function).is_none()
     }
 

@@ -9,7 +9,7 @@ use crate::iterators::collect::composite;
 use crate::iterators::flow::{Flow, optional, reference};
 use crate::iterators::item::Item;
 use crate::iterators::source::{Function, Source, result};
-use crate::kind::{inert, is_float_constant, kind_of_type, numeric_method};
+use crate::kind::{inert, is_float_constant, kind_of_type, numeric_method, of_float};
 use crate::parse::Parser;
 use crate::program::Kind;
 use crate::rename::{Occurrences, Replace, Substitute, bound, path};
@@ -506,11 +506,7 @@ impl<'e> Parser<'e> {
             Expr::Binary(binary) => self.is_number(&binary.left) && self.is_number(&binary.right),
             Expr::MethodCall(call) => numeric_method(&call.method.to_string()),
             Expr::Call(call) => match &*call.func {
-                Expr::Path(path) => path.path.segments.first().is_some_and(|first| {
-                    first.ident == "f64"
-                        || first.ident == "f32"
-                        || self.program.scalars.contains(&first.ident)
-                }),
+                Expr::Path(path) => of_float(&path.path) || self.program.of_scalar(&path.path),
                 _ => false,
             },
             Expr::Path(path) => is_float_constant(&path.path) || self.kind_of_syntax(value) == Kind::Float,
