@@ -1,0 +1,52 @@
+//! Values that own memory, vectors, structs and options of these: made, moved, taken by value, changed and returned; from the second call on
+//! a gradient allocates what the function does.
+
+#![allow(
+    unused,
+    unreachable_pub,
+    clippy::all,
+    missing_docs,
+    reason = "functions as users write them, and some that nobody should write"
+)]
+
+use pullback::testing::CountingAllocator;
+
+#[macro_use]
+#[path = "../check_all.rs"]
+mod check_all;
+#[path = "../differences.rs"]
+mod differences;
+
+mod aggregates;
+mod allocations;
+mod cloned;
+mod containers;
+mod contents;
+mod dropped;
+mod elements;
+mod fields;
+mod given;
+mod held;
+mod leaving;
+mod leaving_with_pairs;
+mod literals;
+mod made;
+mod nested;
+mod ordered;
+mod owned;
+mod owning_operators;
+mod refilled;
+mod results;
+mod returned;
+mod shortening;
+mod sorting;
+mod stacked;
+mod structs_by_value;
+mod taken;
+mod trajectories;
+mod untold;
+mod used_up;
+mod vectors;
+
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
