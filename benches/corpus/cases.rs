@@ -4,7 +4,8 @@ use std::hint::black_box;
 
 use super::{by_hand, by_hand_arrays, models};
 
-/// What is done with the three of a model once they agree.
+/// What is done with the three of a model once they agree. Numbers are hidden from the optimiser: gradients are called for numbers that it does
+/// not know, and what it inlines would else be folded.
 pub(crate) trait Contest {
     fn case<P, D, H>(
         &mut self,
@@ -42,19 +43,26 @@ fn assert_close(derived: &[f64], by_hand: &[f64]) {
 }
 
 fn black_scholes(contest: &mut impl Contest) {
-    let (spot, strike, rate, sigma, years) = (100.0, 95.0, 0.03, 0.2, 0.75);
+    let inputs @ (spot, strike, rate, sigma, years) = (100.0, 95.0, 0.03, 0.2, 0.75);
     let mut g = models::black_scholes::gradient();
     let (value, d) = g.value_and_gradient(spot, strike, rate, sigma, years);
     let (expected, by_hand) = by_hand::black_scholes(spot, strike, rate, sigma, years);
     assert_close(&[value, d.spot, d.strike, d.rate, d.sigma, d.years], &[&[expected], &by_hand[..]].concat());
     contest.case(
         "Black-Scholes",
-        || models::black_scholes(black_box(spot), strike, rate, black_box(sigma), years),
         || {
-            let (value, d) = g.value_and_gradient(black_box(spot), strike, rate, black_box(sigma), years);
+            let (spot, strike, rate, sigma, years) = black_box(inputs);
+            models::black_scholes(spot, strike, rate, sigma, years)
+        },
+        || {
+            let (spot, strike, rate, sigma, years) = black_box(inputs);
+            let (value, d) = g.value_and_gradient(spot, strike, rate, sigma, years);
             (value, [d.spot, d.strike, d.rate, d.sigma, d.years])
         },
-        || by_hand::black_scholes(black_box(spot), strike, rate, black_box(sigma), years),
+        || {
+            let (spot, strike, rate, sigma, years) = black_box(inputs);
+            by_hand::black_scholes(spot, strike, rate, sigma, years)
+        },
     );
 }
 
@@ -69,12 +77,12 @@ fn runge_kutta(contest: &mut impl Contest) {
     assert_close(&flat(value, d.start, d.p, d.dt), &flat(expected, d_start, d_p, d_dt));
     contest.case(
         "Runge-Kutta, 100 steps",
-        || models::runge_kutta(black_box(start), &p, &observed, dt),
+        || models::runge_kutta(black_box(start), black_box(&p), &observed, black_box(dt)),
         || {
-            let (value, d) = g.value_and_gradient(black_box(start), &p, &observed, dt);
+            let (value, d) = g.value_and_gradient(black_box(start), black_box(&p), &observed, black_box(dt));
             (value, d.start, d.dt)
         },
-        || by_hand::runge_kutta(black_box(start), &p, &observed, dt, &mut kept),
+        || by_hand::runge_kutta(black_box(start), black_box(&p), &observed, black_box(dt), &mut kept),
     );
 }
 
@@ -84,7 +92,7 @@ fn lennard_jones(contest: &mut impl Contest) {
         [(i % 4) as f64 + shake, (i / 4 % 4) as f64 - shake, (i / 16) as f64 + 0.5 * shake]
     };
     let positions: Vec<[f64; 3]> = (0..64).map(at).collect();
-    let (epsilon, sigma, cutoff) = (0.9, 0.95, 2.2);
+    let numbers @ (epsilon, sigma, cutoff) = (0.9, 0.95, 2.2);
     let mut d_positions = vec![[0.0; 3]; positions.len()];
     let mut g = models::lennard_jones::gradient();
     let (value, d) = g.value_and_gradient(&positions, epsilon, sigma, cutoff);
@@ -94,12 +102,17 @@ fn lennard_jones(contest: &mut impl Contest) {
     assert_close(d.positions.as_flattened(), d_positions.as_flattened());
     contest.case(
         "Lennard-Jones, 64 atoms",
-        || models::lennard_jones(black_box(&positions), epsilon, sigma, cutoff),
         || {
+            let (epsilon, sigma, cutoff) = black_box(numbers);
+            models::lennard_jones(black_box(&positions), epsilon, sigma, cutoff)
+        },
+        || {
+            let (epsilon, sigma, cutoff) = black_box(numbers);
             let (value, d) = g.value_and_gradient(black_box(&positions), epsilon, sigma, cutoff);
             (value, d.epsilon, d.sigma)
         },
         || {
+            let (epsilon, sigma, cutoff) = black_box(numbers);
             let derivatives =
                 by_hand::lennard_jones(black_box(&positions), epsilon, sigma, cutoff, &mut d_positions);
             black_box(&mut d_positions);
@@ -121,15 +134,21 @@ fn robot_arm(contest: &mut impl Contest) {
     assert_close(d.lengths, &d_lengths);
     contest.case(
         "robot arm, 100 joints",
-        || models::robot_arm(black_box(&angles), &lengths, target),
+        || models::robot_arm(black_box(&angles), &lengths, black_box(target)),
         || {
-            let (value, d) = g.value_and_gradient(black_box(&angles), &lengths, target);
+            let (value, d) = g.value_and_gradient(black_box(&angles), &lengths, black_box(target));
             (value, d.target)
         },
         || {
             let kept = &mut kept;
-            let derivatives =
-                by_hand::robot_arm(black_box(&angles), &lengths, target, kept, &mut d_angles, &mut d_lengths);
+            let derivatives = by_hand::robot_arm(
+                black_box(&angles),
+                &lengths,
+                black_box(target),
+                kept,
+                &mut d_angles,
+                &mut d_lengths,
+            );
             black_box((&mut d_angles, &mut d_lengths));
             derivatives
         },
@@ -138,22 +157,27 @@ fn robot_arm(contest: &mut impl Contest) {
 
 fn garch(contest: &mut impl Contest) {
     let returns = wave(1000);
+    let numbers @ (omega, alpha, beta, mean) = (0.05, 0.2, 0.7, 0.02);
     let (mut kept, mut d_returns) = (vec![0.0; 1000], vec![0.0; 1000]);
     let mut g = models::garch::gradient();
-    let (value, d) = g.value_and_gradient(0.05, 0.2, 0.7, 0.02, &returns);
-    let (expected, by_hand) = by_hand::garch(0.05, 0.2, 0.7, 0.02, &returns, &mut kept, &mut d_returns);
+    let (value, d) = g.value_and_gradient(omega, alpha, beta, mean, &returns);
+    let (expected, by_hand) = by_hand::garch(omega, alpha, beta, mean, &returns, &mut kept, &mut d_returns);
     assert_close(&[value, d.omega, d.alpha, d.beta, d.mean], &[&[expected], &by_hand[..]].concat());
     assert_close(d.returns, &d_returns);
     contest.case(
         "GARCH, 1000 returns",
-        || models::garch(black_box(0.05), 0.2, 0.7, 0.02, &returns),
         || {
-            let (value, d) = g.value_and_gradient(black_box(0.05), 0.2, 0.7, 0.02, &returns);
+            let (omega, alpha, beta, mean) = black_box(numbers);
+            models::garch(omega, alpha, beta, mean, &returns)
+        },
+        || {
+            let (omega, alpha, beta, mean) = black_box(numbers);
+            let (value, d) = g.value_and_gradient(omega, alpha, beta, mean, &returns);
             (value, [d.omega, d.alpha, d.beta, d.mean])
         },
         || {
-            let derivatives =
-                by_hand::garch(black_box(0.05), 0.2, 0.7, 0.02, &returns, &mut kept, &mut d_returns);
+            let (omega, alpha, beta, mean) = black_box(numbers);
+            let derivatives = by_hand::garch(omega, alpha, beta, mean, &returns, &mut kept, &mut d_returns);
             black_box(&mut d_returns);
             derivatives
         },
@@ -161,7 +185,8 @@ fn garch(contest: &mut impl Contest) {
 }
 
 fn gray_scott(contest: &mut impl Contest) {
-    let (n, steps, feed, kill) = (100, 20, 0.04, 0.06);
+    let (n, steps) = (100, 20);
+    let rates @ (feed, kill) = (0.04, 0.06);
     let mut u: Vec<f64> = wave(n).iter().map(|x| 0.7 + 0.2 * x).collect();
     let mut v: Vec<f64> = wave(n).iter().map(|x| 0.3 - 0.1 * x).collect();
     let mut kept = vec![0.0; 2 * n * steps];
@@ -180,13 +205,16 @@ fn gray_scott(contest: &mut impl Contest) {
         || {
             at.0.copy_from_slice(&start.0);
             at.1.copy_from_slice(&start.1);
+            let (feed, kill) = black_box(rates);
             models::gray_scott(black_box(&mut at.0), &mut at.1, feed, kill, steps)
         },
         || {
+            let (feed, kill) = black_box(rates);
             let (value, d) = g.value_and_gradient(black_box(&mut u), &mut v, feed, kill, steps);
             (value, d.feed, d.kill)
         },
         || {
+            let (feed, kill) = black_box(rates);
             let (u, v) = (black_box(&mut by_hand_at.0), &mut by_hand_at.1);
             let derivatives =
                 by_hand_arrays::gray_scott(u, v, feed, kill, &mut kept, d.each_mut().map(|d| &mut d[..]));
@@ -197,26 +225,31 @@ fn gray_scott(contest: &mut impl Contest) {
 }
 
 fn total_variation(contest: &mut impl Contest) {
+    let numbers @ (weight, epsilon) = (0.7, 0.1);
     let (image, seen) = (wave(32 * 32), wave(33 * 32)[32..].to_vec());
     let (mut d_image, mut d_seen) = (image.clone(), image.clone());
     let mut g = models::total_variation::gradient();
-    let (value, d) = g.value_and_gradient(&image, &seen, 32, 0.7, 0.1);
+    let (value, d) = g.value_and_gradient(&image, &seen, 32, weight, epsilon);
     let (expected, d_weight, d_epsilon) =
-        by_hand_arrays::total_variation(&image, &seen, 32, 0.7, 0.1, &mut d_image, &mut d_seen);
+        by_hand_arrays::total_variation(&image, &seen, 32, weight, epsilon, &mut d_image, &mut d_seen);
     assert_close(&[value, d.weight, d.epsilon], &[expected, d_weight, d_epsilon]);
     assert_close(d.image, &d_image);
     assert_close(d.seen, &d_seen);
     contest.case(
         "total variation, 32 × 32",
-        || models::total_variation(black_box(&image), &seen, 32, 0.7, 0.1),
         || {
-            let (value, d) = g.value_and_gradient(black_box(&image), &seen, 32, 0.7, 0.1);
+            let (weight, epsilon) = black_box(numbers);
+            models::total_variation(black_box(&image), &seen, 32, weight, epsilon)
+        },
+        || {
+            let (weight, epsilon) = black_box(numbers);
+            let (value, d) = g.value_and_gradient(black_box(&image), &seen, 32, weight, epsilon);
             (value, d.weight, d.epsilon)
         },
         || {
-            let image = black_box(&image);
+            let (image, (weight, epsilon)) = (black_box(&image), black_box(numbers));
             let derivatives =
-                by_hand_arrays::total_variation(image, &seen, 32, 0.7, 0.1, &mut d_image, &mut d_seen);
+                by_hand_arrays::total_variation(image, &seen, 32, weight, epsilon, &mut d_image, &mut d_seen);
             black_box((&mut d_image, &mut d_seen));
             derivatives
         },
@@ -284,24 +317,31 @@ fn mlp<const SKIP: bool>(contest: &mut impl Contest, name: &'static str) {
 fn gaussian_process(contest: &mut impl Contest) {
     let n = 32;
     let x: Vec<f64> = wave(n).iter().enumerate().map(|(i, x)| 0.3 * i as f64 + 0.1 * x).collect();
-    let y = wave(n);
+    let (y, logarithms) = (wave(n), [0.1, 0.2, -1.0]);
     let mut room = (vec![0.0; n * n], vec![0.0; n * n], vec![0.0; n]);
     let (mut dx, mut dy) = (vec![0.0; n], vec![0.0; n]);
     let mut g = models::gaussian_process::gradient();
     let (value, d) = g.value_and_gradient(0.1, 0.2, -1.0, &x, &y);
     let mut by_hand = |dx: &mut [f64], dy: &mut [f64]| {
         let room = [&mut room.0[..], &mut room.1[..], &mut room.2[..]];
-        by_hand_arrays::gaussian_process(black_box([0.1, 0.2, -1.0]), &x, &y, room, dx, dy)
+        by_hand_arrays::gaussian_process(black_box(logarithms), &x, &y, room, dx, dy)
     };
-    let (expected, logarithms) = by_hand(&mut dx, &mut dy);
-    assert_close(&[value, d.log_length, d.log_signal, d.log_noise], &[&[expected], &logarithms[..]].concat());
+    let (expected, d_logarithms) = by_hand(&mut dx, &mut dy);
+    assert_close(
+        &[value, d.log_length, d.log_signal, d.log_noise],
+        &[&[expected], &d_logarithms[..]].concat(),
+    );
     assert_close(d.x, &dx);
     assert_close(d.y, &dy);
     contest.case(
         "Gaussian process, n = 32",
-        || models::gaussian_process(black_box(0.1), 0.2, -1.0, &x, &y),
         || {
-            let (value, d) = g.value_and_gradient(black_box(0.1), 0.2, -1.0, &x, &y);
+            let [length, signal, noise] = black_box(logarithms);
+            models::gaussian_process(length, signal, noise, &x, &y)
+        },
+        || {
+            let [length, signal, noise] = black_box(logarithms);
+            let (value, d) = g.value_and_gradient(length, signal, noise, &x, &y);
             (value, d.log_length, d.log_signal, d.log_noise)
         },
         || {
