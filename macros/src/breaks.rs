@@ -8,7 +8,7 @@ use syn::{Block, Expr as Syn, Ident, Lifetime, Local, Pat, Stmt, parse_quote};
 
 use crate::mutation::owned_type;
 use crate::parse::{Binding, Parser};
-use crate::returned::{Leaving, Mutable, exchange};
+use crate::returned::{Leaving, Mutable};
 use crate::tails::makes_vector;
 
 impl Parser<'_> {
@@ -36,14 +36,14 @@ impl Parser<'_> {
         if !self.suspects.any(block) || !(ty.is_some_and(owned_type) || found.iter().any(told)) {
             return None;
         }
-        let leaving = Leaving { returned: self.hidden("left"), ..self.leaving(None) };
+        let leaving = Leaving { returned: self.hidden("left"), ..self.leaving(None, None) };
         let leaving = Leaving { label: label.map_or(leaving.label, |label| label.name.clone()), ..leaving };
         let mut breaks = Breaks::of(label, is_loop, Some(&leaving));
         breaks.visit_block_mut(&mut body);
         let mut names = breaks.names;
         if let (false, Some(Stmt::Expr(value, None))) = (is_loop, body.stmts.last().cloned()) {
             body.stmts.pop();
-            let exchange = exchange(&leaving.returned, &value, &mut names);
+            let exchange = leaving.exchange(&value, &mut names);
             body.stmts.push(parse_quote!({ #exchange }));
         }
         for name in &names {

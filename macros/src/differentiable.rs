@@ -15,7 +15,9 @@ use crate::errors::Errors;
 use crate::forward::forward;
 use crate::fragments::Ungroup;
 use crate::fusion::{Both, fuse};
+use crate::generics::with_parts;
 use crate::hygiene;
+use crate::impls::types_of;
 use crate::kept::Item;
 use crate::overwriting::{asking, overwriting};
 use crate::ownership::Owners;
@@ -52,7 +54,7 @@ pub(crate) fn imports() -> TokenStream {
         use ::pullback::__private as __pb;
         use __pb::foreign::*;
         use __pb::{
-            At as _, AtMut as _, Conversion as _, GivenClone as _, GivenReference as _, GivenValue as _, Hand as _, OptionRules as _, OtherOperands as _, Rule as _, ScalarOperands as _, ScalarRules as _, PartChanges as _, PartIsConstant as _, SettledReceiver as _, SinCosRule as _,
+            At as _, AtMut as _, BlankByDefault as _, BlankByFields as _, Conversion as _, GivenClone as _, GivenReference as _, GivenValue as _, Hand as _, OptionRules as _, OtherOperands as _, Rule as _, ScalarOperands as _, ScalarRules as _, PartChanges as _, PartIsConstant as _, SettledReceiver as _, SinCosRule as _,
             Source as _, Stateful as _, Try as _, UnsettledReceiver as _,
         };
     }
@@ -92,6 +94,7 @@ pub(crate) fn expand(mut function: syn::ItemFn, options: Options) -> syn::Result
     let mut errors = Errors::default();
     let mut named = function.clone();
     name_patterns(&mut named.sig, &mut named.block);
+    named.sig.generics = with_parts(&named.sig.generics, types_of(&named.sig), &named.block);
     let owners = Owners::of_function(&named.sig, &named.block, None);
     let mut signature = Signature::parse(&function.vis, &mut named.sig, owners, &mut errors);
     signature.dual = options.dual;

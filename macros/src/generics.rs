@@ -46,6 +46,68 @@ fn names_a_scalar(bound: &TypeParamBound) -> bool {
         || OPERATORS.contains(&&*name)
 }
 
+/// Bounds that say nothing of what a type is for.
+const OF_STD: &[&str] =
+    &["Copy", "Clone", "Debug", "Default", "Display", "PartialEq", "PartialOrd", "Send", "Sync", "Sized"];
+
+/// `syntax` with a gradient for each type parameter that stands for a part of a struct: `A` in `&Sum<A, B>`, if that has a trait of the user's.
+/// Of one whose constants `code` reads, `U::FACTOR`, there is none.
+pub(crate) fn with_parts<'t>(
+    syntax: &syn::Generics,
+    types: impl IntoIterator<Item = &'t Type> + Clone,
+    code: &impl ToTokens,
+) -> syn::Generics {
+    let mut out = syntax.clone();
+    let code = code.to_token_stream().to_string();
+    for param in syntax.type_params() {
+        let name = &param.ident;
+        let of_param = |ty: &Type| matches!(ty, Type::Path(path) if path.path.is_ident(name));
+        let clauses = syntax.where_clause.iter().flat_map(|clause| &clause.predicates);
+        let more = clauses.filter_map(|predicate| match predicate {
+            WherePredicate::Type(predicate) if of_param(&predicate.bounded_ty) => Some(&predicate.bounds),
+            _ => None,
+        });
+        let bounds: Vec<_> = std::iter::once(&param.bounds).chain(more).flatten().collect();
+        let told = |bound: &&TypeParamBound| match bound {
+            TypeParamBound::Trait(bound) => bound.path.segments.last().is_some_and(|last| {
+                let name = last.ident.to_string();
+                last.arguments.is_none() && !OF_STD.contains(&&*name)
+            }),
+            _ => false,
+        };
+        let is_part = types.clone().into_iter().any(|ty| has_argument(ty, name));
+        let number = bounds.iter().any(|bound| names_a_scalar(bound) || names_a_gradient(bound));
+        if is_part && bounds.iter().any(told) && !number && !code.contains(&format!("{name} ::")) {
+            out.make_where_clause().predicates.push(syn::parse_quote!(#name: ::pullback::__private::Active));
+        }
+    }
+    out
+}
+
+/// `T: Active` and the like
+fn names_a_gradient(bound: &TypeParamBound) -> bool {
+    let TypeParamBound::Trait(bound) = bound else { return false };
+    let known = ["Active", "Value", "Differentiable"];
+    bound.path.segments.last().is_some_and(|last| known.iter().any(|name| last.ident == name))
+}
+
+/// The type parameter is an argument of a struct that `ty` is, or refers to.
+fn has_argument(ty: &Type, name: &Ident) -> bool {
+    let inner =
+        |ty: &Type| matches!(ty, Type::Path(path) if path.path.is_ident(name)) || has_argument(ty, name);
+    match ty {
+        Type::Reference(reference) => has_argument(&reference.elem, name),
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| match &last.arguments {
+            syn::PathArguments::AngleBracketed(arguments) => arguments
+                .args
+                .iter()
+                .any(|argument| matches!(argument, syn::GenericArgument::Type(ty) if inner(ty))),
+            _ => false,
+        }),
+        _ => false,
+    }
+}
+
 impl Generics {
     /// Takes over what `syntax` declares.
     pub(crate) fn new(syntax: &syn::Generics) -> Self {

@@ -15,6 +15,7 @@ use crate::differentiable::{allowed, derive, imports};
 use crate::errors::Errors;
 use crate::folds;
 use crate::fragments::Ungroup;
+use crate::generics::with_parts;
 use crate::overloads;
 use crate::ownership::Owners;
 use crate::parameters::name_patterns;
@@ -94,6 +95,14 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
     })
 }
 
+/// The types of a function's parameters.
+pub(crate) fn types_of(sig: &syn::Signature) -> impl Iterator<Item = &syn::Type> + Clone {
+    sig.inputs.iter().filter_map(|input| match input {
+        FnArg::Typed(typed) => Some(&*typed.ty),
+        FnArg::Receiver(_) => None,
+    })
+}
+
 /// Both lists of generic parameters, and both where clauses.
 pub(crate) fn joined(block: &syn::Generics, method: &syn::Generics) -> syn::Generics {
     let mut joined = block.clone();
@@ -123,6 +132,8 @@ fn expand_method(
     let mut errors = Errors::default();
     let (mut sig, mut body) = named(&method.sig, &method.block);
     let generics = joined(&block.generics, &sig.generics);
+    let types: Vec<_> = types_of(&sig).chain([&*block.self_ty]).cloned().collect();
+    let generics = with_parts(&generics, &types, &method.block);
     // Nobody else has names for the lifetimes of the `impl`.
     let owner = &signature::at("'_", &block.self_ty);
     let mut signature =

@@ -7,9 +7,10 @@ use syn::{Expr as Syn, Ident, Stmt, parse_quote};
 
 use crate::contents::{leaves, wraps};
 use crate::escape::statement_escapes;
+use crate::mutation::owned_type;
 use crate::parse::Parser;
 use crate::program::*;
-use crate::returned::{Leaving, exchange, is_split};
+use crate::returned::{Leaving, is_split, untold};
 
 /// Names for what a function that returns an `Option` or a `Result` leaves behind.
 pub(crate) struct Outcome {
@@ -54,13 +55,14 @@ impl Parser<'_> {
             return parse_quote!({ #(#before)* let #returned: #ty = #value; #path(#returned) });
         }
         let [outcome, how, inside] = ["outcome", "how", "inside"].map(|name| self.parts.fresh(name));
-        let leaving = self.leaving(Some(Outcome { name: outcome.clone(), how, inside }));
+        let leaving = self.leaving(untold(ty), Some(Outcome { name: outcome.clone(), how, inside }));
         let body = leaving.body(body);
         let Leaving { returned, label, .. } = leaving;
         let how = outcome_type(output);
         self.program.landing = Some(Landing { label: label.clone(), outcome: outcome.clone() });
+        let blank = blank(ty);
         parse_quote!({
-            let mut #returned: #ty = ::core::default::Default::default();
+            let mut #returned: #ty = #blank;
             let #outcome: #how;
             #label: #body
             ::pullback::__private::fill(#returned, #outcome)
@@ -84,7 +86,7 @@ impl Leaving {
                 if path.path.is_ident("Err") {
                     return parse_quote!({ #name = #value; break #label; });
                 }
-                let exchange = exchange(&self.returned, inner, names);
+                let exchange = self.exchange(inner, names);
                 parse_quote!({ #exchange #name = #path(()); break #label; })
             }
             Syn::If(branch) if let Some((_, otherwise)) = &branch.else_branch => {
@@ -126,6 +128,14 @@ impl Leaving {
             block.stmts.extend(self.leave_with(outcome, &value, names).stmts);
         }
         block
+    }
+}
+
+/// What a local of this type, which owns memory, holds before it gets what is returned.
+pub(crate) fn blank(ty: &syn::Type) -> Syn {
+    match owned_type(ty) {
+        true => parse_quote!(::core::default::Default::default()),
+        false => parse_quote!((&::pullback::__private::Blanks::<#ty>::OF).blank()),
     }
 }
 

@@ -173,8 +173,10 @@ impl Looking {
             }
             Expr::MethodCall(call) => match call.method.to_string().as_str() {
                 "collect" | "to_vec" => true,
-                // Numbers have these as well.
-                "clone" | "to_owned" => self.owns(&call.receiver),
+                // Numbers have these as well, of which nobody clones a field.
+                "clone" | "to_owned" => {
+                    self.owns(&call.receiver) || matches!(&*call.receiver, Expr::Field(_))
+                }
                 _ => false,
             },
             Expr::Call(call) => match &*call.func {

@@ -195,11 +195,13 @@ impl<'e> Parser<'e> {
             let body = early.as_ref().unwrap_or(body);
             parser.fill_block(&returning_a_local(body, &signature.output));
             parser.settle_returned(body, &signature.output);
-        } else if let Some(ty) = inside_type(&signature.output).filter(owned_type) {
+        } else if let Some(ty) = inside_type(&signature.output).filter(|ty| parser.program.owners.own(ty)) {
             let body = parser.returning_inside(body, &signature.output, &ty);
             parser.fill_block(&body);
         } else {
-            let early = parser.returning_parts_early(body, &signature.output);
+            let output = &signature.output;
+            let parts = parser.returning_parts_early(body, output);
+            let early = parts.or_else(|| parser.returning_struct_early(body, output));
             parser.fill_block(early.as_ref().unwrap_or(body));
         }
         parser.program.settle_owners(&signature.output);

@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
+use syn::visit::Visit;
 use syn::visit_mut::VisitMut;
 use syn::{Expr as Syn, Ident, Lifetime, Pat, Stmt, parse_quote};
 
@@ -10,7 +11,7 @@ use crate::contents::leaves;
 use crate::escape::is_left;
 use crate::kind::kind_of_type;
 use crate::mutation::{nested_type, owned_type};
-use crate::outcome::Outcome;
+use crate::outcome::{Outcome, blank};
 use crate::parse::Parser;
 use crate::program::*;
 use crate::signature::Signature;
@@ -183,14 +184,29 @@ impl Parser<'_> {
         if !(found.found || body.stmts.iter().any(splits)) || !crate::mutation::is_array_type(output) {
             return None;
         }
-        let leaving = self.leaving(None);
+        Some(self.returning_by_a_local(body, output))
+    }
+
+    /// The same for a struct that owns memory, where a loop is left.
+    pub(crate) fn returning_struct_early(
+        &mut self,
+        body: &syn::Block,
+        output: &syn::Type,
+    ) -> Option<syn::Block> {
+        let mut found = OutOfLoops(false);
+        found.visit_block(body);
+        (found.0 && self.program.owners.own(output)).then(|| self.returning_by_a_local(body, output))
+    }
+
+    fn returning_by_a_local(&mut self, body: &syn::Block, output: &syn::Type) -> syn::Block {
+        let leaving = self.leaving(untold(output), None);
         let body = leaving.body(body);
-        let Leaving { returned, label, .. } = &leaving;
-        Some(parse_quote!({
-            let mut #returned: #output = ::core::default::Default::default();
+        let (Leaving { returned, label, .. }, blank) = (&leaving, blank(output));
+        parse_quote!({
+            let mut #returned: #output = #blank;
             #label: #body
             #returned
-        }))
+        })
     }
 
     /// The same for a tuple with vectors in it: each part has a local. The others are numbers, or carry no gradient.
@@ -209,7 +225,7 @@ impl Parser<'_> {
         {
             return None;
         }
-        let mut leaving = self.leaving(None);
+        let mut leaving = self.leaving(None, None);
         leaving.parts = types.iter().map(|ty| (self.parts.fresh("returned"), owned_type(ty))).collect();
         let body = leaving.body(body);
         let locals = leaving.parts.iter().zip(types).map(|((name, owned), ty)| -> Stmt {
@@ -226,11 +242,11 @@ impl Parser<'_> {
         }))
     }
 
-    /// Names for what is left, and for what is returned then.
-    pub(crate) fn leaving(&mut self, outcome: Option<Outcome>) -> Leaving {
+    /// Names for what is left, and for what is returned then; `ty` is the type of that, if nothing else tells it.
+    pub(crate) fn leaving(&mut self, ty: Option<&syn::Type>, outcome: Option<Outcome>) -> Leaving {
         let (returned, label) = (self.parts.fresh("returned"), self.parts.fresh("left"));
         let label = Lifetime { apostrophe: label.span(), ident: label };
-        Leaving { returned, parts: Vec::new(), label, outcome }
+        Leaving { returned, ty: ty.cloned(), parts: Vec::new(), label, outcome }
     }
 }
 
@@ -238,6 +254,8 @@ impl Parser<'_> {
 pub(crate) struct Leaving {
     /// The local that gets what is returned.
     pub(crate) returned: Ident,
+    /// The type of that, if it is a struct.
+    pub(crate) ty: Option<syn::Type>,
     /// If it returns a tuple, the locals of its parts, and whether they are vectors.
     pub(crate) parts: Vec<(Ident, bool)>,
     /// Of the block that is left.
@@ -271,11 +289,16 @@ impl Leaving {
             return self.leave_with(outcome, value, names);
         }
         let exchange = match self.parts[..] {
-            [] => exchange(&self.returned, value, names),
+            [] => self.exchange(value, names),
             _ => self.exchange_parts(value, names),
         };
         let label = &self.label;
         parse_quote!({ #exchange break #label; })
+    }
+
+    /// Statements by which the local that is returned gets `value`.
+    pub(crate) fn exchange(&self, value: &Syn, names: &mut Vec<Ident>) -> TokenStream {
+        exchange(&self.returned, self.ty.as_ref(), value, names)
     }
 
     fn exchange_parts(&self, value: &Syn, names: &mut Vec<Ident>) -> TokenStream {
@@ -292,7 +315,7 @@ impl Leaving {
             }
             Syn::Tuple(tuple) if tuple.elems.len() == self.parts.len() => {
                 let parts = self.parts.iter().zip(&tuple.elems).map(|((name, owned), value)| match owned {
-                    true => exchange(name, value, names),
+                    true => exchange(name, None, value, names),
                     false => quote!(#name = #value;),
                 });
                 parts.collect()
@@ -314,8 +337,8 @@ impl Leaving {
     }
 }
 
-/// Statements by which the local that is returned gets `value`.
-pub(crate) fn exchange(returned: &Ident, value: &Syn, names: &mut Vec<Ident>) -> TokenStream {
+/// Statements by which the local that is returned gets `value`, of type `ty`.
+fn exchange(returned: &Ident, ty: Option<&syn::Type>, value: &Syn, names: &mut Vec<Ident>) -> TokenStream {
     match value {
         Syn::Path(path) if let Some(name) = path.path.get_ident() => {
             names.push(name.clone());
@@ -323,7 +346,8 @@ pub(crate) fn exchange(returned: &Ident, value: &Syn, names: &mut Vec<Ident>) ->
         }
         value => {
             let early = Ident::new("early", proc_macro2::Span::mixed_site());
-            quote!(let mut #early = #value; ::core::mem::swap(&mut #returned, &mut #early);)
+            let ty = ty.map(|ty| quote!(: #ty));
+            quote!(let mut #early #ty = #value; ::core::mem::swap(&mut #returned, &mut #early);)
         }
     }
 }
@@ -376,6 +400,30 @@ impl VisitMut for Early<'_> {
     }
     fn visit_expr_closure_mut(&mut self, _: &mut syn::ExprClosure) {}
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+}
+
+/// A type of which the syntax of a value does not tell: that of a struct.
+pub(crate) fn untold(ty: &syn::Type) -> Option<&syn::Type> {
+    (!owned_type(ty)).then_some(ty)
+}
+
+/// Whether a `return` leaves a loop.
+struct OutOfLoops(bool);
+
+impl<'ast> Visit<'ast> for OutOfLoops {
+    fn visit_expr(&mut self, expr: &'ast Syn) {
+        let body = match expr {
+            Syn::ForLoop(f) => &f.body,
+            Syn::While(w) => &w.body,
+            Syn::Loop(l) => &l.body,
+            Syn::Closure(_) => return,
+            expr => return syn::visit::visit_expr(self, expr),
+        };
+        let mut found = Early { leaving: None, names: Vec::new(), found: false };
+        found.visit_block_mut(&mut body.clone());
+        self.0 |= found.found;
+    }
+    fn visit_item(&mut self, _: &'ast syn::Item) {}
 }
 
 /// Makes variables of these names mutable.

@@ -17,6 +17,7 @@ use crate::annotation::Strip;
 use crate::calls::sibling;
 use crate::differentiable::{allowed, derive, imports};
 use crate::errors::Errors;
+use crate::generics::with_parts;
 use crate::impls::{self, is_constant, joined, not_lifetimes};
 use crate::overloads::Resolve;
 use crate::ownership::Owners;
@@ -35,7 +36,7 @@ fn constancy_of(method: &Ident) -> Ident {
 
 /// The hidden function by which an `impl` tells that it is marked: the rules of its methods are its own.
 fn mark() -> Ident {
-    Ident::new("mark_this_impl_differentiable", Span::call_site())
+    Ident::new("mark_the_trait_and_its_impls_differentiable", Span::call_site())
 }
 
 /// What a hidden function of a trait returns.
@@ -287,7 +288,9 @@ impl<'t> Visit<'t> for Elided<'t> {
 }
 
 /// The `impl` of such a trait.
-pub(crate) fn expand_impl(block: ItemImpl) -> syn::Result<TokenStream> {
+pub(crate) fn expand_impl(mut block: ItemImpl) -> syn::Result<TokenStream> {
+    // The trait asks no more of the method than that its type has a gradient.
+    block.generics = with_parts(&block.generics, [&*block.self_ty], &block);
     let mut errors = Errors::default();
     if let Some((name, instead)) = of_std(&block) {
         errors.push(name, instead);

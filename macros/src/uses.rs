@@ -22,7 +22,8 @@ impl Parser<'_> {
             return false;
         }
         let uses = self.uses(&ident.ident, scope);
-        uses.of_vectors + uses.given > 0 && uses.of_vectors + uses.given + uses.moves == uses.all
+        let tells = uses.of_vectors + uses.given;
+        tells + uses.of_fields > 0 && tells + uses.moves + uses.fields == uses.all
     }
 
     fn uses<'n, 's>(&self, name: &'n Ident, scope: impl IntoIterator<Item = &'s Stmt>) -> Uses<'n> {
@@ -34,7 +35,18 @@ impl Parser<'_> {
             visible && element_of_vec(ty).is_some_and(|element| kind_of_type(&element) == Kind::Float)
         });
         let numbers = numbers.map(|(id, _)| self.program.variables[*id].name.to_string()).collect();
-        let mut uses = Uses { name, vectors, numbers, all: 0, of_vectors: 0, moves: 0, given: 0, whole: 0 };
+        let mut uses = Uses {
+            name,
+            vectors,
+            numbers,
+            all: 0,
+            of_vectors: 0,
+            moves: 0,
+            given: 0,
+            whole: 0,
+            fields: 0,
+            of_fields: 0,
+        };
         scope.into_iter().for_each(|stmt| uses.visit_stmt(stmt));
         uses
     }
@@ -167,6 +179,9 @@ struct Uses<'n> {
     given: usize,
     /// Its elements are taken by value.
     whole: usize,
+    /// It is a struct, of which a field is looked at, and that as a vector.
+    fields: usize,
+    of_fields: usize,
 }
 
 impl Uses<'_> {
@@ -181,12 +196,20 @@ impl Uses<'_> {
 
     fn note(&mut self, expr: &Syn) {
         self.of_vectors += usize::from(self.is(expr));
+        self.of_fields += usize::from(root_of_field(expr) == Some(self.name));
     }
 }
 
 impl<'ast> Visit<'ast> for Uses<'_> {
     fn visit_expr_path(&mut self, path: &'ast syn::ExprPath) {
         self.all += usize::from(path.path.get_ident() == Some(self.name));
+    }
+    fn visit_expr_field(&mut self, field: &'ast syn::ExprField) {
+        if root_of_field(&Syn::Field(field.clone())) == Some(self.name) {
+            (self.all, self.fields) = (self.all + 1, self.fields + 1);
+        } else {
+            visit::visit_expr_field(self, field);
+        }
     }
     fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
         if matches!(&*assign.left, Syn::Path(path) if path.path.get_ident().is_some_and(|name| self.vectors.contains(&name.to_string())))

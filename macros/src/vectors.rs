@@ -12,6 +12,7 @@ use crate::cotangent::Cotangent;
 use crate::forward::Forward;
 use crate::kept::Item;
 use crate::mutation::{Action, CANNOT_MOVE, nested_type};
+use crate::outcome::blank;
 use crate::program::*;
 use crate::reverse::{Reverse, Slot};
 
@@ -119,11 +120,12 @@ impl<'p> Reverse<'p> {
 
     /// The copies of what the function returned, where the pullback reads it.
     pub(crate) fn copy(&self, body: BlockId) -> TokenStream {
-        let copies = self.program.returned_by(body).filter_map(|Returned { id, .. }| {
+        let copies = self.program.returned_by(body).filter_map(|Returned { id, ty, .. }| {
             let (slot, name) = (self.copies.get(id)?, &self.program.variables[*id].unique);
             Some(match self.filled().filter(|_| body == BODY) {
                 Some(filled) => {
-                    quote!(let mut #name = if #filled { #slot.take() } else { ::core::default::Default::default() };)
+                    let blank = blank(ty.as_ref().expect("what is inside has a type"));
+                    quote!(let mut #name = if #filled { #slot.take() } else { #blank };)
                 }
                 None => quote!(let mut #name = #slot.take();),
             })

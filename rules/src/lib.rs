@@ -8,6 +8,7 @@ mod activation;
 mod again;
 mod apart;
 mod arrays;
+mod blank;
 pub mod blas;
 mod blocks;
 mod call;
@@ -87,7 +88,7 @@ pub use rule::Rule;
 pub use saved::{Contents, Saved};
 pub use shadow::{Accumulate, ArrayCells, Differentiable, Element, Ignored, Shadow};
 pub use state::State;
-pub use tangent::{Tangent, Value};
+pub use tangent::{Active, Tangent, Value};
 pub use untouched::Untouched;
 
 /// Traits by which the methods of other crates' types have rules.
@@ -110,6 +111,7 @@ pub mod __private {
     };
     pub use crate::apart::{apart1, apart2, apart3, apart4, apart5, apart6};
     pub use crate::arrays::functions as arrays;
+    pub use crate::blank::{Blank, BlankByDefault, BlankByFields, Blanks};
     pub use crate::blocks::{
         Common, Near, are_few, blocks, blocks_backward, count, own_cells, row_mut, row_of_block,
     };
@@ -185,7 +187,7 @@ pub mod __private {
     pub use crate::snapshots::{Snapshots, segments, spacing};
     pub use crate::sorting::{SortItem, Sorted};
     pub use crate::state::{Stack, State};
-    pub use crate::tangent::{Tangent, Value, accumulate, negated, take, zero, zero_of};
+    pub use crate::tangent::{Active, Tangent, Value, accumulate, negated, take, zero, zero_of};
     pub use crate::untouched::untouched;
     pub use crate::whole::{Entries, WholeSnapshots};
     #[cfg(feature = "nalgebra")]

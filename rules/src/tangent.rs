@@ -3,6 +3,41 @@
 use crate::float::Scalar;
 use crate::function::{for_tuples, one_by_one};
 use crate::output::{Output, output_of_value};
+use crate::shadow::Element;
+
+/// A [`Value`] that may be a part of a struct of any kind, `A` in `Sum<A, B>`: a number, or a plain struct with `#[derive(Differentiable)]`.
+///
+/// `#[differentiable]` asks it of those type parameters of an `impl` that stand for parts of its type. A generic function that calls methods of
+/// such an `impl` asks it, too:
+///
+/// ```
+/// use pullback_rules::Active;
+///
+/// trait Kernel {
+///     fn at(&self, x: f64) -> f64;
+/// }
+/// struct Scaled<K> {
+///     inner: K,
+///     factor: f64,
+/// }
+/// // As with `#[differentiable]` before it.
+/// impl<K: Kernel + Active> Kernel for Scaled<K> {
+///     fn at(&self, x: f64) -> f64 {
+///         self.factor * self.inner.at(x)
+///     }
+/// }
+/// fn twice<K: Kernel + Active>(kernel: &Scaled<K>, x: f64) -> f64 {
+///     2.0 * kernel.at(x)
+/// }
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is a part of a struct, and is not known to carry a gradient",
+    label = "not a number, nor a plain struct with `#[derive(Differentiable)]`",
+    note = "of a type parameter it is asked: `K: Kernel + pullback::Active`"
+)]
+pub trait Active: Value<Tangent: Element> + 'static {}
+
+impl<T: Value<Tangent: Element> + 'static> Active for T {}
 
 /// A type whose values a differentiable function may pass or return by value.
 ///

@@ -21,6 +21,7 @@ mod calls;
 mod changing_closures;
 mod chosen;
 mod closures;
+mod composed;
 mod constants;
 mod conversions;
 mod corners;

@@ -33,16 +33,6 @@ fn field_moved_out(x: &[f64]) -> f64 {
 }
 
 #[differentiable]
-fn left_in_a_loop(x: &[f64]) -> State {
-    for i in 0..x.len() {
-        if x[i] > 1.0 {
-            return State { x: vec![x[i]], p: vec![] };
-        }
-    }
-    State { x: x.to_vec(), p: vec![x[0]] }
-}
-
-#[differentiable]
 fn taken_without_a_word(s: State) -> f64 {
     s.x[0] * s.p[0]
 }
@@ -60,15 +50,6 @@ fn enums(x: &[f64]) -> f64 {
 fn tuples(x: &[f64]) -> f64 {
     let pair = (x.to_vec(), x[0]);
     pair.0[0] * pair.1
-}
-
-#[differentiable]
-fn options(x: &[f64]) -> Option<State> {
-    if x.is_empty() {
-        return None;
-    }
-    let s = State { x: x.to_vec(), p: vec![x[0]] };
-    Some(s)
 }
 
 fn main() {}

@@ -99,6 +99,7 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
     let coordinates = coordinates(item, fields);
     let lend = lend(item, &own);
     let output = super::output::of_container(item, fields, &own);
+    let blank = super::blank::of_struct(item, fields);
     quote! {
         #[doc = #doc]
         #allow
@@ -158,6 +159,7 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
             #coordinates
             #lend
             #output
+            #blank
         };
     }
 }

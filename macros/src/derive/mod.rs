@@ -4,6 +4,7 @@
 //! arrays, and cells. A *container* owns or borrows arrays, and is differentiated by reference: [`container`] gives it
 //! storage for a gradient, and a shadow that consists of the fields' shadows.
 
+mod blank;
 mod container;
 mod dual;
 mod output;

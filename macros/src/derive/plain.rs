@@ -38,6 +38,7 @@ pub(super) fn expand_struct(item: &Item, fields: &Fields) -> TokenStream {
     let value = value(item, &record, values(fields));
     let coordinates = coordinates(item, fields);
     let on_duals = super::dual::expand(item, fields, &record.name);
+    let blank = super::blank::of_struct(item, fields);
     quote! {
         #declaration
         const _: () = {
@@ -46,6 +47,7 @@ pub(super) fn expand_struct(item: &Item, fields: &Fields) -> TokenStream {
             #impls
             #coordinates
             #on_duals
+            #blank
         };
     }
 }

@@ -33,6 +33,7 @@ mod literals;
 mod made;
 mod nested;
 mod ordered;
+mod outcomes_of_structs;
 mod owned;
 mod owning_operators;
 mod refilled;

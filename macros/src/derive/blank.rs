@@ -1,0 +1,32 @@
+//! The value from which a local starts before it gets the struct that a function returns: field by field, where all of these have one.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::WherePredicate;
+
+use super::{Fields, Item, with};
+
+pub(super) fn of_struct(item: &Item, fields: &Fields) -> TokenStream {
+    if item.generics.lifetimes().next().is_some() || fields.fields.iter().any(|field| field.borrowed) {
+        return TokenStream::new();
+    }
+    let whole = |field: &super::Field| {
+        let ty = &field.ty;
+        if field.boxed { quote!(::std::boxed::Box<#ty>) } else { quote!(#ty) }
+    };
+    let types: Vec<_> = fields.fields.iter().map(whole).collect();
+    let members = fields.fields.iter().map(|field| &field.member);
+    // Asked where it is needed, of types that have none as well.
+    let asked = types.iter().map(|ty| -> WherePredicate { syn::parse_quote!(for<'any> #ty: __pb::Blank) });
+    let generics = with(item.generics, asked);
+    let (name, (parameters, _, clause)) = (item.name, generics.split_for_impl());
+    let (_, arguments, _) = item.generics.split_for_impl();
+    quote! {
+        #[automatically_derived]
+        impl #parameters __pb::Blank for #name #arguments #clause {
+            fn blank() -> Self {
+                #name { #(#members: <#types as __pb::Blank>::blank(),)* }
+            }
+        }
+    }
+}
