@@ -124,6 +124,7 @@ impl<'p> Forward<'p> {
                     quote!(#statements #before #copy #returned)
                 } else {
                     let name = Program::fresh("value");
+                    let value = self.unmoved(body, value, &residual);
                     let bound = self.bound(body, &value);
                     quote!(#statements #before #copy #bound (#name, #residual))
                 }
@@ -133,6 +134,19 @@ impl<'p> Forward<'p> {
                 quote!(#statements #returned)
             }
         }
+    }
+
+    /// `value` of the body; of a struct that is kept as well a copy, since it may be no more than `Clone`.
+    fn unmoved(&self, body: BlockId, value: TokenStream, residual: &TokenStream) -> TokenStream {
+        let Some(expr) = self.program.blocks[body].value else { return value };
+        let ExprKind::Read(place) = &self.program.exprs[self.program.peel(expr)].kind else { return value };
+        let variable = &self.program.variables[place.base];
+        let plain = variable.of_user && !variable.heap && !variable.by_reference();
+        let kept = || crate::rename::Occurrences::of(residual).count(&variable.name) > 0;
+        if plain && place.projections.is_empty() && kept() {
+            return quote!((&&__pb::Given(&#value)).given());
+        }
+        value
     }
 
     /// One iteration of a loop.

@@ -236,7 +236,7 @@ fn name(start: &str, role: &str) -> Ident {
 }
 
 /// What `map` is called on, and with which functions, in order.
-fn mapped(mut option: &Syn) -> (&Syn, Vec<&Syn>) {
+pub(crate) fn mapped(mut option: &Syn) -> (&Syn, Vec<&Syn>) {
     let mut functions = Vec::new();
     while let Syn::MethodCall(call) = option
         && call.method == "map"

@@ -201,3 +201,72 @@ fn looked_into() {
 fn ends_at_the_first() {
     check_rule(up_to::rule, [(vec![0.3, 0.4, 0.5], 2), (vec![0.5, -0.6, 0.7], 1)]);
 }
+
+#[derive(Clone, Copy, Debug, Differentiable)]
+struct Line {
+    slope: f64,
+    height: f64,
+}
+
+#[differentiable]
+impl Line {
+    fn meets(&self, other: &Line) -> Option<f64> {
+        let slope = self.slope - other.slope;
+        if slope.abs() < 0.1 { None } else { Some((other.height - self.height) / slope) }
+    }
+}
+
+/// What is not there is left out.
+#[differentiable]
+fn left_out(x: &[f64], k: f64) -> f64 {
+    let roots: Vec<f64> = x.iter().filter_map(|&v| positive_root(v - k)).collect();
+    let line = Line { slope: k, height: x[0] };
+    let lines: Vec<Line> = x.iter().map(|v| Line { slope: *v, height: v * v }).collect();
+    let met: f64 = lines.iter().filter_map(|other| line.meets(other)).sum();
+    let by_name: f64 = x.iter().copied().filter_map(positive_root).sum();
+    let scaled = x.iter().filter_map(|v| positive_root(*v).map(|r| r * k)).fold(0.0, |a, b| a + b * b);
+    roots.iter().map(|v| v * v).sum::<f64>() * by_name + met + scaled
+}
+
+/// By closures that end in several ways.
+#[differentiable]
+fn left_out_in_several_ways(x: &[f64], k: f64) -> f64 {
+    let a: f64 = x.iter().filter_map(|&v| if v > 1.5 { positive_root(v) } else { positive_root(k) }).sum();
+    let b: f64 = x
+        .iter()
+        .filter_map(|&v| {
+            let r = positive_root(v - k)?;
+            Some(r * r * v)
+        })
+        .sum();
+    let c: f64 = x
+        .iter()
+        .filter_map(|&v| match positive_root(v) {
+            Some(r) if r > 0.5 => Some(r * k),
+            _ => None,
+        })
+        .sum();
+    let d: f64 = x
+        .iter()
+        .enumerate()
+        .filter_map(|(i, &v)| {
+            if i == 1 {
+                return None;
+            }
+            positive_root(v * k)
+        })
+        .sum();
+    a * b + c * d
+}
+
+#[differentiable]
+fn positive_root(x: f64) -> Option<f64> {
+    if x > 0.0 { Some(x.sqrt()) } else { None }
+}
+
+#[test]
+fn items_that_are_left_out() {
+    let inputs = [(vec![1.0, 0.5], 0.7), (vec![1.1, 0.5, 2.0, -0.3], 0.31), (vec![-0.2], 0.4)];
+    check_rule(left_out::rule, inputs.clone());
+    check_rule(left_out_in_several_ways::rule, inputs);
+}

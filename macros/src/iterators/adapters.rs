@@ -102,7 +102,14 @@ impl Parser<'_> {
             }
             ("filter", Some(test)) => flow.stages.push(Stage::Filter(test.clone())),
             ("filter_map", Some(function)) => {
-                let closure = self.literal(function)?;
+                let mut closure = match function {
+                    Expr::Path(_) if self.closure(function).is_none() => parse_quote!(|item| #function(item)),
+                    function => self.literal(function)?,
+                };
+                // For a `?` in it.
+                if matches!(closure.output, syn::ReturnType::Default) {
+                    closure.output = parse_quote!(-> Option<_>);
+                }
                 flow.stages.push(Stage::FilterMap(closure));
             }
             ("flat_map", Some(function)) => {

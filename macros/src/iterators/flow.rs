@@ -7,6 +7,7 @@ use syn::{Expr, ExprClosure, Ident, Stmt, parse_quote};
 use crate::closures::{Refused, Site};
 use crate::iterators::item::{Code, Item, operand};
 use crate::iterators::source::{Access, Function, Source, result};
+use crate::options::mapped;
 use crate::parse::Parser;
 use crate::rename::{Bindings, Substitute, bound, path};
 use crate::views::tested;
@@ -197,7 +198,11 @@ impl<'e> Parser<'e> {
             }
             Stage::FilterMap(closure) => {
                 let value = self.inline(closure, vec![item], site, out)?;
-                let (test, mut then) = optional(value, closure)?;
+                let (test, mut then) = match (optional(value.clone(), closure), value) {
+                    (Ok(parts), _) => parts,
+                    (Err(_), Some(option)) => return self.pass_if_there(&option, rest, site, sink, out),
+                    (Err(refused), None) => return Err(refused),
+                };
                 let own = crate::rename::Occurrences::of(closure);
                 self.rename_locals(&mut then, &own, site);
                 let mut inner = then.statements;
@@ -265,6 +270,34 @@ impl<'e> Parser<'e> {
             }
             Stage::Scan(closure, state) => self.scan(closure, state, rest, item, site, sink, out),
         }
+    }
+
+    /// What is in `option`, with the functions of `map` behind it.
+    fn pass_if_there(
+        &mut self,
+        option: &Expr,
+        rest: &[Stage],
+        site: Site,
+        sink: &mut Sink<'_, 'e>,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(), Refused> {
+        let (option, functions) = mapped(option);
+        let (found, there) = (self.names.fresh("found"), self.names.fresh("there"));
+        let (mut item, mut inner) = (Item::Value(path(&there)), Vec::new());
+        for function in functions {
+            let function = self.function(function)?;
+            item = self.mapped(&function, item, site, &mut inner)?;
+        }
+        self.pass(rest, item, None, site, sink, &mut inner)?;
+        let value = match option {
+            Expr::Call(_) | Expr::MethodCall(_) | Expr::Path(_) => option.clone(),
+            _ => {
+                out.push(parse_quote!(let #found = #option;));
+                path(&found)
+            }
+        };
+        out.push(parse_quote!(if let Some(#there) = #value { #(#inner)* }));
+        Ok(())
     }
 
     fn pass_if(

@@ -126,3 +126,40 @@ fn structs_of_numbers_that_are_not_copy_are_handed_on() {
     check_rule(changed::rule, [(a.clone(), 0.3), (b.clone(), 0.9)]);
     check_rule(slices_are_copied::rule, [(springs().to_vec(), 0.3), (vec![b.clone(), a.clone(), b], 0.9)]);
 }
+
+#[derive(Clone, Debug, Differentiable)]
+struct Regulator {
+    gain: f64,
+    integral: f64,
+}
+
+/// Made step by step: `self` is changed by what it holds, and returned.
+#[differentiable]
+impl Regulator {
+    fn new(gain: f64) -> Self {
+        Self { gain, integral: 0.1 * gain }
+    }
+
+    fn with_integral(mut self, integral: f64) -> Self {
+        self.integral = integral;
+        self
+    }
+
+    fn scaled(mut self, by: f64) -> Regulator {
+        self.gain *= by;
+        self.integral *= self.gain;
+        self
+    }
+}
+
+#[differentiable]
+fn answer(k: f64, e: f64) -> f64 {
+    let regulator = Regulator::new(k).with_integral(e * k).scaled(k);
+    regulator.gain * e + regulator.integral * e * e
+}
+
+#[test]
+fn made_step_by_step() {
+    check_rule(answer::rule, [(1.2, 0.5), (-0.3, 0.8)]);
+    check_rule(Regulator::scaled_rule, [(Regulator { gain: 0.4, integral: 0.3 }, 0.7)]);
+}
