@@ -337,7 +337,7 @@ impl Parser<'_> {
 }
 
 /// A method of the standard library's `Option` and `Result` or of ndarray's arrays that takes a function.
-fn takes_closure(name: &str) -> bool {
+pub(crate) fn takes_closure(name: &str) -> bool {
     const KNOWN: &[&str] = &[
         "map",
         "map_or",

@@ -7,6 +7,7 @@ use syn::{Expr as Syn, Ident, Pat, Stmt, parse_quote};
 
 use crate::calls::Callee;
 use crate::contents::wraps;
+use crate::invocations::takes_closure;
 use crate::iterators::SOURCES;
 use crate::iterators::collect::element_of_vec;
 use crate::kind::{changes_receiver, inert_method, kind_of_type, of_float};
@@ -165,6 +166,26 @@ pub(crate) fn is_name(pattern: &Pat) -> bool {
     matches!(pattern, Pat::Ident(ident) if ident.by_ref.is_none() && ident.subpat.is_none())
 }
 
+/// Methods that numbers, options and plain structs have from the standard library.
+const OF_NUMBERS: [&str; 16] = [
+    "add",
+    "clone",
+    "cmp",
+    "div",
+    "eq",
+    "expect",
+    "into",
+    "is_finite",
+    "is_nan",
+    "mul",
+    "neg",
+    "partial_cmp",
+    "sub",
+    "to_string",
+    "total_cmp",
+    "unwrap",
+];
+
 /// What is done with a variable.
 struct Uses<'n> {
     name: &'n Ident,
@@ -179,7 +200,7 @@ struct Uses<'n> {
     given: usize,
     /// Its elements are taken by value.
     whole: usize,
-    /// It is a struct, of which a field is looked at, and that as a vector.
+    /// It is a struct, of which a field is looked at, and that as a vector, or that has methods of the user's.
     fields: usize,
     of_fields: usize,
 }
@@ -256,6 +277,8 @@ impl<'ast> Visit<'ast> for Uses<'_> {
         let name = call.method.to_string();
         if inert_method(&name) || changes_receiver(&name) || SOURCES.contains(&name.as_str()) {
             self.note(&call.receiver);
+        } else if !takes_closure(&name) && !OF_NUMBERS.contains(&name.as_str()) && self.is(&call.receiver) {
+            (self.fields, self.of_fields) = (self.fields + 1, self.of_fields + 1);
         }
         self.whole += usize::from(name == "into_iter" && self.is(&call.receiver));
         let of_numbers = |vector: &Syn| matches!(vector, Syn::Path(path) if path.path.get_ident().is_some_and(|name| self.numbers.contains(&name.to_string())));

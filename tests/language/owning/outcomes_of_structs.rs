@@ -190,3 +190,72 @@ fn returned_out_of_loops() {
     check_rule(of_crossed::rule, [(vec![0.4, 0.9],), (vec![1.3, 0.2],), (vec![0.5, 1.8, 0.1],)]);
     check_rule(walked::rule, [(1.0, 0.5, 0.3), (1.0, 0.5, 10.0), (0.4, 1.5, 1.0)]);
 }
+
+/// Looked into by methods alone.
+#[derive(Clone, Debug, Differentiable)]
+struct Curve {
+    times: Vec<f64>,
+    factors: Vec<f64>,
+}
+
+#[differentiable]
+impl Curve {
+    fn bootstrapped(times: &[f64], rates: &[f64]) -> Option<Curve> {
+        let mut curve = Curve { times: Vec::new(), factors: Vec::new() };
+        let mut annuity = 0.0;
+        for i in 0..times.len() {
+            let dt = if i == 0 { times[0] } else { times[i] - times[i - 1] };
+            let factor = (1.0 - rates[i] * annuity) / (1.0 + rates[i] * dt);
+            if factor <= 0.0 {
+                return None;
+            }
+            annuity += factor * dt;
+            curve.times.push(times[i]);
+            curve.factors.push(factor);
+        }
+        Some(curve)
+    }
+
+    fn at(&self, t: f64) -> f64 {
+        for i in 0..self.times.len() {
+            if t <= self.times[i] {
+                let (start, before) =
+                    if i == 0 { (0.0, 1.0) } else { (self.times[i - 1], self.factors[i - 1]) };
+                let w = (t - start) / (self.times[i] - start);
+                return (before.ln() * (1.0 - w) + self.factors[i].ln() * w).exp();
+            }
+        }
+        self.factors[self.factors.len() - 1]
+    }
+
+    fn shifted(&mut self, by: f64) {
+        for factor in self.factors.iter_mut() {
+            *factor *= 1.0 - by;
+        }
+    }
+}
+
+#[differentiable]
+fn price(rates: &[f64], k: f64) -> f64 {
+    let times = [1.0, 2.0, 3.0];
+    let curve = match Curve::bootstrapped(&times, rates) {
+        Some(curve) => curve,
+        None => return k,
+    };
+    curve.at(0.4) * k + curve.at(2.5) + curve.at(9.0) * k * k
+}
+
+#[differentiable]
+fn shifted_price(rates: &[f64], k: f64) -> Option<f64> {
+    let times = [1.0, 2.5, 4.0];
+    let mut curve = Curve::bootstrapped(&times[..2], rates)?;
+    curve.shifted(k);
+    Some(curve.at(1.7) * k)
+}
+
+#[test]
+fn looked_into_by_methods() {
+    let inputs = [(vec![0.02, 0.025, 0.03], 1.1), (vec![0.02, 3.0, 0.03], 1.1)];
+    check_rule(price::rule, inputs.clone());
+    check_rule(shifted_price::rule, inputs);
+}
