@@ -47,8 +47,14 @@ impl Parser<'_> {
             whole: 0,
             fields: 0,
             of_fields: 0,
+            replaced: Vec::new(),
         };
         scope.into_iter().for_each(|stmt| uses.visit_stmt(stmt));
+        let owners = uses.replaced.iter().filter(|name| match self.lookup(name) {
+            Some(Binding::Variable(id)) => self.is_owner(*id),
+            _ => false,
+        });
+        uses.of_vectors += owners.count();
         uses
     }
 
@@ -200,6 +206,8 @@ struct Uses<'n> {
     given: usize,
     /// Its elements are taken by value.
     whole: usize,
+    /// What it is assigned to, and is no vector.
+    replaced: Vec<Ident>,
     /// It is a struct, of which a field is looked at, and that as a vector, or that has methods of the user's.
     fields: usize,
     of_fields: usize,
@@ -236,6 +244,8 @@ impl<'ast> Visit<'ast> for Uses<'_> {
         if matches!(&*assign.left, Syn::Path(path) if path.path.get_ident().is_some_and(|name| self.vectors.contains(&name.to_string())))
         {
             self.note(&assign.right);
+        } else if let (Syn::Path(path), true) = (&*assign.left, self.is(&assign.right)) {
+            self.replaced.extend(path.path.get_ident().cloned());
         }
         visit::visit_expr_assign(self, assign);
     }

@@ -264,8 +264,46 @@ fn positive_root(x: f64) -> Option<f64> {
     if x > 0.0 { Some(x.sqrt()) } else { None }
 }
 
+/// With more stages before and behind.
+#[differentiable]
+fn left_out_on_the_way(x: &[f64], y: &[f64], k: f64) -> f64 {
+    let pairs: Vec<(usize, f64)> = x
+        .iter()
+        .zip(y)
+        .enumerate()
+        .filter_map(|(i, (a, b))| {
+            let root = positive_root(a * b)?;
+            if i % 2 == 0 {
+                Some((i, root * k))
+            } else {
+                match positive_root(*a) {
+                    Some(other) => Some((i, other + k)),
+                    None => None,
+                }
+            }
+        })
+        .collect();
+    let mut total = 0.0;
+    for (i, v) in &pairs {
+        total += *i as f64 * v * v;
+    }
+    let most = x
+        .iter()
+        .filter_map(|v| positive_root(*v))
+        .filter(|r| *r > 0.6)
+        .map(|r| r * k)
+        .fold(0.0, |m: f64, v| m.max(v));
+    let few = x.iter().filter_map(|v| positive_root(*v)).take(2).map(|r| r * r).sum::<f64>();
+    let later = y.windows(2).filter_map(|p| positive_root(p[1] - p[0])).skip(1).sum::<f64>();
+    total + most * few + later
+}
+
 #[test]
 fn items_that_are_left_out() {
+    check_rule(
+        left_out_on_the_way::rule,
+        [(vec![0.5, 1.4, 1.45], vec![1.0, 2.0, 2.5], 1.1), (vec![0.5, -1.4, 9.0], vec![0.3, -0.2, 2.0], 0.4)],
+    );
     let inputs = [(vec![1.0, 0.5], 0.7), (vec![1.1, 0.5, 2.0, -0.3], 0.31), (vec![-0.2], 0.4)];
     check_rule(left_out::rule, inputs.clone());
     check_rule(left_out_in_several_ways::rule, inputs);

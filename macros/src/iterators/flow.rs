@@ -283,7 +283,10 @@ impl<'e> Parser<'e> {
     ) -> Result<(), Refused> {
         let (option, functions) = mapped(option);
         let (found, there) = (self.names.fresh("found"), self.names.fresh("there"));
-        let (mut item, mut inner) = (Item::Value(path(&there)), Vec::new());
+        // Not to be taken for a vector where something refers to it.
+        let item = self.names.fresh("item");
+        let mut inner: Vec<Stmt> = vec![parse_quote!(let #item = #there;)];
+        let mut item = Item::Value(path(&item));
         for function in functions {
             let function = self.function(function)?;
             item = self.mapped(&function, item, site, &mut inner)?;

@@ -259,3 +259,57 @@ fn looked_into_by_methods() {
     check_rule(price::rule, inputs.clone());
     check_rule(shifted_price::rule, inputs);
 }
+
+#[differentiable]
+fn extended(path: &Path, step: f64, limit: f64) -> Option<Path> {
+    let last = path.points[path.points.len() - 1];
+    let next = last * 0.9 + step;
+    if next > limit {
+        return None;
+    }
+    let mut points = path.points.clone();
+    points.push(next);
+    Some(Path { points, length: path.length + (next - last) * (next - last), steps: path.steps + 1 })
+}
+
+/// In the place of what was there before, where there is one.
+#[differentiable]
+fn searched(start: f64, steps: &[f64], limit: f64) -> f64 {
+    let mut path = Path { points: vec![start], length: 0.0, steps: 0 };
+    let mut missed = 0.0;
+    for step in steps {
+        match extended(&path, *step, limit) {
+            Some(next) => path = next,
+            None => missed += step * step * path.length,
+        }
+    }
+    path.length + missed + path.points.iter().map(|p| p * start).sum::<f64>()
+}
+
+#[differentiable]
+fn shrunk(path: &Path, k: f64) -> Option<Path> {
+    if path.length > 3.0 {
+        return None;
+    }
+    let points: Vec<f64> = path.points.iter().map(|p| p * k + 0.1).collect();
+    let length = path.length + points.iter().sum::<f64>();
+    Some(Path { points, length, steps: path.steps })
+}
+
+#[differentiable]
+fn for_as_long_as_there_is_one(x: &[f64], k: f64) -> f64 {
+    let mut path = Path { points: x.to_vec(), length: 0.0, steps: 0 };
+    while let Some(next) = shrunk(&path, k) {
+        path = next;
+    }
+    path.length * path.points[0]
+}
+
+#[test]
+fn one_after_another() {
+    check_rule(
+        searched::rule,
+        [(0.5, vec![0.1, 0.9, 0.2, 0.7], 1.0), (0.2, vec![0.3], 2.0), (0.2, vec![1.5, 0.4], 1.0)],
+    );
+    check_rule(for_as_long_as_there_is_one::rule, [(vec![0.5, 0.4], 1.1), (vec![0.9], 1.3)]);
+}
