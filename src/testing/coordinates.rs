@@ -76,12 +76,18 @@ impl<T: Coordinates, const N: usize> Coordinates for [T; N] {
     }
 }
 
+/// In the place of what is not there: no vector is so long.
+pub(super) const MISSING: u128 = u128::MAX;
+
 /// Those of the value, if there is one.
 impl<T: Coordinates> Coordinates for Option<T> {
     fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>)) {
-        visitor(Coordinate::Discrete(u128::from(self.is_some())));
-        if let Some(value) = self {
-            value.visit(visitor);
+        match self {
+            Some(value) => {
+                visitor(Coordinate::Discrete(1));
+                value.visit(visitor);
+            }
+            None => visitor(Coordinate::Discrete(MISSING)),
         }
     }
 }

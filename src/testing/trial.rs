@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::coordinates::{Number, reals};
+use super::coordinates::{MISSING, Number, reals};
 use super::differences::Objective;
 use super::parameter::Mode;
 use super::random::Random;
@@ -174,7 +174,8 @@ impl Case {
     /// The gradient, which fails unless it has the coordinates of the value. With respect to an `Option` without a value it is zero.
     fn shaped(&self, mut gradient: ByParameter<f64>, when: &str) -> ByParameter<f64> {
         for (parameter, (gradient, point)) in gradient.iter_mut().zip(self.point()).enumerate() {
-            if point.is_empty() && gradient.iter().all(|g| *g == 0.0) {
+            let missing = matches!(self.entry[parameter][..], [Number::Discrete(MISSING)]);
+            if missing && gradient.iter().all(|g| *g == 0.0) {
                 gradient.clear();
             }
             if gradient.len() != point.len() {
