@@ -34,6 +34,7 @@ mod errors;
 mod escape;
 mod exchange;
 mod exits;
+mod expressions;
 mod fallible;
 mod folds;
 mod forms;
