@@ -77,11 +77,17 @@ pub(crate) fn with_parts<'t>(
         };
         let is_part = types.clone().into_iter().any(|ty| has_argument(ty, name));
         let number = bounds.iter().any(|bound| names_a_scalar(bound) || names_a_gradient(bound));
-        if is_part && bounds.iter().any(told) && !number && !code.contains(&format!("{name} ::")) {
+        if is_part && bounds.iter().any(told) && !number && !reads_constants_of(&code, name) {
             out.make_where_clause().predicates.push(syn::parse_quote!(#name: ::pullback::__private::Active));
         }
     }
     out
+}
+
+/// `U::FACTOR` stands somewhere in `code`, which is tokens with spaces between them.
+fn reads_constants_of(code: &str, name: &Ident) -> bool {
+    let in_word = |before: char| before.is_alphanumeric() || before == '_';
+    code.match_indices(&format!("{name} ::")).any(|(at, _)| !code[..at].ends_with(in_word))
 }
 
 /// `T: Active` and the like

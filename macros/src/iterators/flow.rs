@@ -282,7 +282,7 @@ impl<'e> Parser<'e> {
         out: &mut Vec<Stmt>,
     ) -> Result<(), Refused> {
         let (option, functions) = mapped(option);
-        let (found, there) = (self.names.fresh("found"), self.names.fresh("there"));
+        let there = self.names.fresh("there");
         // Not to be taken for a vector where something refers to it.
         let item = self.names.fresh("item");
         let mut inner: Vec<Stmt> = vec![parse_quote!(let #item = #there;)];
@@ -295,6 +295,7 @@ impl<'e> Parser<'e> {
         let value = match option {
             Expr::Call(_) | Expr::MethodCall(_) | Expr::Path(_) => option.clone(),
             _ => {
+                let found = self.names.fresh("found");
                 out.push(parse_quote!(let #found = #option;));
                 path(&found)
             }
