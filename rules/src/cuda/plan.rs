@@ -534,6 +534,10 @@ impl Request<'_> {
         let space = self.space;
         let vector = if self.double { 2 } else { 4 };
         let Some(innermost) = axes.last().copied() else { return 1 };
+        // A vector has the numbers of one row.
+        if self.text.slots > 0 && space.strides[space.row()][innermost] != 0 {
+            return 1;
+        }
         let pass = |array: usize| {
             let read = |i: usize| self.text.passes.iter().any(|pass| pass.reads[i]);
             if array < space.inputs { read(array) } else { direct.contains(&(array - space.inputs)) }

@@ -86,12 +86,9 @@ fn run<T: Real, const I: usize, const O: usize>(
     let State { kernels, plans, scratch, key, words } = &mut *state;
     let wanted: [bool; O] = std::array::from_fn(|o| sinks[o].place.is_some() && read_back[o].is_none());
     let adds: [bool; O] = std::array::from_fn(|o| sinks[o].adds);
-    let aligned = places
-        .read
-        .iter()
-        .chain(&places.written)
-        .flatten()
-        .all(|place| place.start.addr().is_multiple_of(16));
+    let mut arrays = places.read.iter().chain(&places.written).flatten();
+    let aligned = arrays
+        .all(|place| matches!(place.owner, Owner::Number) || place.start.addr().is_multiple_of(16));
     let overlapping = overlap(&places.written, &wanted);
     let keeps = matches!(numbers, Numbers::Kept(_));
     let results = of_rows.is_some() && !pulls;
