@@ -2,7 +2,7 @@
 #![allow(missing_docs)]
 
 use ndarray::{Array, Array1, Array2, Array3, Array4, Axis, Dimension, Ix1, Ix2, Ix3, Ix4};
-use pullback::cuda::simulator::everywhere;
+use pullback::cuda::simulator::{everywhere, listening};
 use pullback::cuda::{Device, DeviceArray, DeviceIndices, Error, Repeated};
 use pullback::nn::generic::{
     Activation, Images, Indices, attention, batch_norm, conv2d, cross_entropy, dropout, embedding,
@@ -612,4 +612,52 @@ fn layers_on_the_host_and_on_a_device() {
     let expected = layered_on_host();
     assert!(expected[0] != expected[1]);
     everywhere(layered_on).iter().for_each(|found| compare_layers(found, &expected));
+}
+
+/// What a device is asked for by the second gradient of a network of that width.
+fn requests(d: usize) -> Vec<String> {
+    let (device, asked) = listening();
+    let zeros = |rows, columns| DeviceArray::<f64, Ix2>::zeros(&device, (rows, columns)).expect("memory");
+    let (mut losses, mut z, mut h, mut y) = (zeros(16, 1), zeros(16, d), zeros(16, d), zeros(16, d));
+    let (x, w1, w2, target) = (zeros(16, d), zeros(d, d), zeros(d, d), zeros(16, d));
+    let (one, seed) = (zeros(16, 1), zeros(16, d));
+    let b1 = DeviceArray::<f64, Ix1>::zeros(&device, d).expect("memory");
+    let mut g = row_losses::<DeviceArray<f64, Ix2>, DeviceArray<f64, Ix1>>::pullback();
+    for _ in 0..2 {
+        asked();
+        g.value_and_pullback(
+            &mut losses,
+            &mut z,
+            &mut h,
+            &mut y,
+            &x,
+            &w1,
+            &b1,
+            &w2,
+            &target,
+            &one,
+            &seed,
+            &seed,
+            &seed,
+        );
+        device.synchronize().expect("a device");
+    }
+    asked()
+}
+
+/// Shadows are cleared together, and so is what was overwritten brought back; large shadows that products add to are not cleared at all.
+#[test]
+fn a_gradient_asks_for_little() {
+    let small = requests(64);
+    let names: Vec<_> = small.iter().map(|request| request.split(' ').next().expect("a name")).collect();
+    let forward =
+        ["pb_move", "gemm,", "copy", "pb_bias_tanh_forward", "copy", "gemm,", "copy", "pb_squares_forward"];
+    let backward =
+        ["pb_squares_backward", "gemm,", "gemm,", "pb_bias_tanh_backward", "gemm,", "gemm,", "pb_move"];
+    assert_eq!(names, [&forward[..], &backward].concat());
+    let large = requests(1024);
+    assert_eq!(large.len(), small.len());
+    let adding = |requests: &[String]| requests.iter().filter(|request| *request == "gemm, β ≠ 0").count();
+    // The hidden layer's shadow has been seeded.
+    assert_eq!((adding(&small), adding(&large)), (4, 1));
 }

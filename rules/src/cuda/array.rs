@@ -6,6 +6,7 @@ use std::ops::{Deref, DerefMut};
 
 use ndarray::{Array as HostArray, ArrayRef, Dimension, IntoDimension, RemoveAxis};
 
+use super::deferred::Reach;
 use super::device::{Buffer, Device};
 use super::{Error, run};
 use crate::fused::operand::{Owner, Place};
@@ -71,8 +72,8 @@ impl<T: Real, D: Rank> DeviceArray<T, D> {
     /// [`Error::Driver`] if the memory does not suffice.
     pub fn zeros(device: &Device, shape: impl IntoDimension<Dim = D>) -> Result<Self, Error> {
         let array = Self::uninitialised(device, shape.into_dimension())?;
-        if let Some(buffer) = array.buffer.as_ref().filter(|b| b.bytes() > 0) {
-            device.driver().zero(buffer.address(), buffer.bytes())?;
+        if let Some(buffer) = &array.buffer {
+            device.zero(buffer.reach())?;
         }
         Ok(array)
     }
@@ -231,17 +232,35 @@ impl<T: Real, D: Rank> DeviceRef<T, D> {
     /// # Errors
     /// [`Error::Driver`] if something of that failed.
     pub fn to_array(&self) -> Result<HostArray<T, D>, Error> {
-        let mut elements = vec![T::of(0.0); self.len()];
-        if let Some(device) = self.device.as_ref().filter(|_| !self.is_empty()) {
-            if self.contiguous() {
+        let mut array = HostArray::from_elem(self.shape, T::of(0.0));
+        self.copy_to(&mut array)?;
+        Ok(array)
+    }
+
+    /// Copies this into `array`, which allocates nothing if the elements of both are in the same order without gaps. It waits until all that was
+    /// asked for is done.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] if it has another shape, [`Error::Driver`] if something of what was asked for failed.
+    pub fn copy_to(&self, array: &mut ArrayRef<T, D>) -> Result<(), Error> {
+        if self.shape() != array.shape() {
+            return Err(Error::Shape { expected: self.shape().to_vec(), found: array.shape().to_vec() });
+        }
+        let Some(device) = self.device.as_ref().filter(|_| !self.is_empty()) else { return Ok(()) };
+        if !self.contiguous() {
+            let mut packed = DeviceArray::uninitialised(device, self.shape)?;
+            run::assign(&mut packed, self);
+            return packed.copy_to(array);
+        }
+        match array.as_slice_mut() {
+            Some(elements) => device.download(self.address, bytes_mut(elements)),
+            None => {
+                let mut elements = vec![T::of(0.0); self.len()];
                 device.download(self.address, bytes_mut(&mut elements))?;
-            } else {
-                let mut packed = DeviceArray::uninitialised(device, self.shape)?;
-                run::assign(&mut packed, self);
-                device.download(packed.address, bytes_mut(&mut elements))?;
+                array.iter_mut().zip(elements).for_each(|(to, from)| *to = from);
+                Ok(())
             }
         }
-        Ok(HostArray::from_shape_vec(self.shape, elements).expect("as many as the shape says"))
     }
 
     /// Copies `array` into this.
@@ -373,9 +392,7 @@ macro_rules! differentiable {
                             DeviceArray::uninitialised(device, self.shape).unwrap_or_else(run::failed);
                     }
                 }
-                if bytes > 0 {
-                    device.driver().zero(gradient.address, bytes).unwrap_or_else(run::failed);
-                }
+                device.zero(Reach::new(gradient.address, bytes)).unwrap_or_else(run::failed);
             }
             fn shadow(gradient: &mut DeviceArray<T, D>) -> Self::Shadow<'_> {
                 let place = gradient.place();

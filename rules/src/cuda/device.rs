@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Error;
+use super::deferred::{Access, Deferred, Move, Reach};
 use super::driver::{Driver, Kernel, Recording};
 use super::plan::Plan;
 use super::staging::Staging;
@@ -41,6 +42,7 @@ struct Inner {
     /// Memory that is given back once it is recorded: the driver refuses to do so meanwhile.
     late: Mutex<Vec<u64>>,
     staging: Mutex<Staging>,
+    deferred: Mutex<Deferred>,
     driver: Box<dyn Driver>,
 }
 
@@ -149,13 +151,61 @@ impl Device {
             recording: AtomicBool::new(false),
             late: Mutex::default(),
             staging: Mutex::default(),
+            deferred: Mutex::default(),
             driver,
         }))
     }
 
-    /// The driver, once no other thread uses it.
+    /// The driver, once no other thread uses it; for what has nothing to do with the contents of memory.
     pub(super) fn driver(&self) -> InTurn<'_, &dyn Driver> {
         InTurn { _turn: self.0.turns.take(), used: &*self.0.driver }
+    }
+
+    /// The driver, once it has been asked for all that was put off.
+    pub(super) fn after_all(&self) -> Result<InTurn<'_, &dyn Driver>, Error> {
+        let driver = self.driver();
+        self.deferred().all(driver.used, self.is_recording())?;
+        Ok(driver)
+    }
+
+    /// The driver for what has these accesses to memory, once it has been asked for what comes before them.
+    pub(super) fn driver_for(
+        &self,
+        accesses: impl Iterator<Item = Access> + Clone,
+    ) -> Result<InTurn<'_, &dyn Driver>, Error> {
+        let driver = self.driver();
+        self.deferred().before(driver.used, accesses, self.is_recording())?;
+        Ok(driver)
+    }
+
+    fn put_off(&self, to: Reach, from: Option<u64>) -> Result<(), Error> {
+        let driver = self.driver();
+        self.deferred().put_off(driver.used, Move { to, from }, self.is_recording())
+    }
+
+    /// Clears memory.
+    pub(super) fn zero(&self, reach: Reach) -> Result<(), Error> {
+        self.put_off(reach, None)
+    }
+
+    /// Copies within the device, where both do not overlap.
+    pub(super) fn copy(&self, to: u64, from: u64, bytes: usize) -> Result<(), Error> {
+        self.put_off(Reach::new(to, bytes), Some(from))
+    }
+
+    /// Whether there would be nothing but zeros in an array, had they been written. Then they are never going to be: whoever asks writes
+    /// what is to be added to them.
+    pub(super) fn take_zeros(&self, reach: Reach) -> bool {
+        let _turn = self.0.turns.take();
+        self.deferred().take_zeros(reach)
+    }
+
+    fn deferred(&self) -> MutexGuard<'_, Deferred> {
+        self.0.deferred.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_recording(&self) -> bool {
+        self.0.recording.load(Ordering::Relaxed)
     }
 
     /// The state, once no other thread uses it or the driver.
@@ -173,7 +223,7 @@ impl Device {
 
     /// Refuses what a graph cannot do.
     pub(super) fn at_once(&self, reason: &'static str) -> Result<(), Error> {
-        match self.0.recording.load(Ordering::Relaxed) {
+        match self.is_recording() {
             true => Err(Error::Capture { reason }),
             false => Ok(()),
         }
@@ -186,9 +236,10 @@ impl Device {
         driver.allocate(bytes)
     }
 
-    fn free(&self, address: u64) {
+    fn free(&self, address: u64, reach: Reach) {
         let driver = self.driver();
-        match self.0.recording.load(Ordering::Relaxed) {
+        self.deferred().before_quietly(driver.used, [Access::Write(reach)].into_iter(), self.is_recording());
+        match self.is_recording() {
             true => self.late().push(address),
             false => driver.free(address),
         }
@@ -198,26 +249,31 @@ impl Device {
         self.0.late.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn staging(&self) -> Result<InTurn<'_, MutexGuard<'_, Staging>>, Error> {
+    fn staging(&self, access: Access) -> Result<InTurn<'_, MutexGuard<'_, Staging>>, Error> {
         let turn = self.0.turns.take();
         self.at_once("it copies from or to the host")?;
         self.0.transfers.fetch_add(1, Ordering::Relaxed);
+        drop(self.driver_for([access].into_iter())?);
         Ok(InTurn { _turn: turn, used: self.0.staging.lock().unwrap_or_else(PoisonError::into_inner) })
     }
 
     /// Copies `bytes`, which are free again when this returns, after all that was asked for before.
     pub(super) fn upload(&self, address: u64, bytes: &[u8]) -> Result<(), Error> {
-        self.staging()?.upload(&*self.0.driver, address, bytes)
+        self.staging(Access::Write(Reach::new(address, bytes.len())))?.upload(&*self.0.driver, address, bytes)
     }
 
     pub(super) fn download(&self, address: u64, bytes: &mut [u8]) -> Result<(), Error> {
-        self.staging()?.download(&*self.0.driver, address, bytes)
+        self.staging(Access::Read(Reach::new(address, bytes.len())))?.download(
+            &*self.0.driver,
+            address,
+            bytes,
+        )
     }
 
     /// Begins to record what this thread asks for. Others wait until that is done.
     pub(super) fn record(&self) -> Result<Recorder<'_>, Error> {
-        let driver = self.driver();
         self.at_once("it records another graph")?;
+        let driver = self.after_all()?;
         driver.begin_capture()?;
         self.0.recording.store(true, Ordering::Relaxed);
         Ok(Recorder { device: self, driver, ended: false })
@@ -225,8 +281,8 @@ impl Device {
 
     /// Does what was recorded.
     pub(super) fn replay(&self, recording: &dyn Recording) -> Result<(), Error> {
-        let _turn = self.driver();
         self.at_once("it replays another graph")?;
+        let _turn = self.after_all()?;
         recording.replay()
     }
 
@@ -245,9 +301,8 @@ impl Device {
     /// # Errors
     /// [`Error::Driver`] if something of that failed.
     pub fn synchronize(&self) -> Result<(), Error> {
-        let driver = self.driver();
         self.at_once("it waits for the device")?;
-        driver.synchronize()
+        self.after_all()?.synchronize()
     }
 }
 
@@ -261,8 +316,10 @@ pub(super) struct Recorder<'a> {
 impl Recorder<'_> {
     fn end(&mut self) -> Result<Box<dyn Recording>, Error> {
         self.ended = true;
+        let all = self.device.after_all().map(drop);
         self.device.0.recording.store(false, Ordering::Relaxed);
         let recorded = self.driver.end_capture();
+        let recorded = all.and(recorded);
         let late = std::mem::take(&mut *self.device.late());
         late.iter().for_each(|address| self.driver.free(*address));
         // What has been recorded may use that memory.
@@ -315,6 +372,10 @@ impl Buffer {
         self.address
     }
 
+    pub(super) fn reach(&self) -> Reach {
+        Reach::new(self.address, self.bytes)
+    }
+
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
@@ -327,7 +388,7 @@ impl Buffer {
 impl Drop for Buffer {
     fn drop(&mut self) {
         if self.address != 0 {
-            self.device.free(self.address);
+            self.device.free(self.address, self.reach());
         }
     }
 }

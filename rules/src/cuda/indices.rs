@@ -118,7 +118,7 @@ impl DeviceIndices {
                 let declarations = format!("typedef {ty} T;\nenum {{ PART = {PART} }};\n{ARGUMENTS}");
                 source::kernel(name, &declarations, kernel.body)
             })?;
-            device.driver().launch(compiled, (down, along), block, words)?;
+            device.after_all()?.launch(compiled, (down, along), block, words)?;
         }
         Ok(())
     }

@@ -253,7 +253,7 @@ fn start<T: Real>(device: &Device, to: Place<T>, adds: bool, task: Task<T>) -> R
         _ => [0; 4],
     });
     let blocks = count.div_ceil(THREADS).min(MOST_BLOCKS) as u32;
-    device.driver().launch(compiled, (blocks, 1), (THREADS as u32, 1), words)
+    device.after_all()?.launch(compiled, (blocks, 1), (THREADS as u32, 1), words)
 }
 
 macro_rules! images {
@@ -287,7 +287,7 @@ impl LayerMemory for Device {
         let Some(planned) = plan.plans.of(self, request.kind(), find) else { return false };
         self.check([asked.x, asked.kernel, asked.y]);
         let workspace = plan.workspace.room(self, planned.workspace());
-        let _turn = self.driver();
+        let _turn = self.after_all().unwrap_or_else(run::failed);
         planned.run(&request, workspace).unwrap_or_else(run::failed);
         true
     }

@@ -3,6 +3,7 @@
 use ndarray::{Ix2, Ix3};
 
 use super::array::{Backup, DeviceArray, DeviceRef};
+use super::deferred::{Access, Reach};
 use super::device::Device;
 use super::driver::{Gemm, LtMatmul, Planned};
 use super::planning::Planning;
@@ -113,6 +114,12 @@ impl Device {
     }
 }
 
+/// What a product reads, and writes.
+fn accesses<T>([a, b, c]: [Stack<'_, T>; 3]) -> [Access; 3] {
+    let [a, b, c] = [a, b, c].map(|stack| Reach::of(&stack.place));
+    [Access::Read(a), Access::Read(b), Access::Write(c)]
+}
+
 impl<T: Real + MatrixScalar> Multiply<T> for Device {
     type Room = Room;
 
@@ -132,7 +139,12 @@ impl<T: Real + MatrixScalar> Multiply<T> for Device {
             return unsafe { self.scale(beta, c) };
         }
         if c.len() > 0 {
-            let driver = self.driver();
+            let (accesses, all_of_c) = (accesses([a, b, c]), Reach::whole(&c.place));
+            let beta = match all_of_c {
+                Some(c) if beta == T::ONE && self.take_zeros(c) => T::ZERO,
+                _ => beta,
+            };
+            let driver = self.driver_for(accesses.into_iter()).unwrap_or_else(run::failed);
             for request in requests(alpha, a, b, beta, c) {
                 driver.gemm(&request).unwrap_or_else(run::failed);
             }
@@ -146,7 +158,7 @@ impl<T: Real + MatrixScalar> Multiply<T> for Device {
         self.check([a.place, b.place, c.place, d.place, epilogue.vector()]);
         let find = || self.driver().plan(&request);
         let Some(plan) = room.plans.of(self, request.kind(), find) else { return false };
-        let _turn = self.driver();
+        let _turn = self.after_all().unwrap_or_else(run::failed);
         plan.run(&request).unwrap_or_else(run::failed);
         true
     }

@@ -11,6 +11,7 @@ mod cache;
 mod compiler;
 mod convolution;
 mod cudnn;
+mod deferred;
 mod device;
 mod driver;
 mod epilogue;

@@ -457,7 +457,7 @@ impl Request<'_> {
 
     /// The pass in which results are written.
     fn writing(&self) -> usize {
-        self.text.passes.iter().position(|pass| pass.writes.contains(&true)).unwrap_or(0)
+        self.text.writing().unwrap_or(0)
     }
 
     /// The results by launches. What is overwritten may be read by all of them, and hence comes in the last one.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::array::{DeviceRef, bytes_mut, same_bytes};
+use super::deferred::{Access, Reach};
 use super::device::{Device, Places, Prepared, State};
 use super::driver::Kernel;
 use super::plan::{Launch, Plan, Request, Word};
@@ -47,6 +48,17 @@ struct Numbered<T> {
     adds: bool,
 }
 
+fn is_array<T>(place: &&Place<T>) -> bool {
+    matches!(place.owner, Owner::Device(_))
+}
+
+impl<T, const I: usize, const O: usize> Each<Option<Place<T>>, I, O> {
+    /// Those that are not numbers of the host's.
+    fn arrays(&self) -> impl Iterator<Item = &Place<T>> + Clone {
+        self.iter().flatten().filter(is_array)
+    }
+}
+
 fn run<T: Real, const I: usize, const O: usize>(
     device: &Device,
     text: &'static Text,
@@ -85,11 +97,20 @@ fn run<T: Real, const I: usize, const O: usize>(
     let mut state = device.state();
     let State { kernels, plans, scratch, key, words } = &mut *state;
     let wanted: [bool; O] = std::array::from_fn(|o| sinks[o].place.is_some() && read_back[o].is_none());
-    let adds: [bool; O] = std::array::from_fn(|o| sinks[o].adds);
-    let mut arrays = places.read.iter().chain(&places.written).flatten();
-    let aligned = arrays
-        .all(|place| matches!(place.owner, Owner::Number) || place.start.addr().is_multiple_of(16));
+    let mut adds: [bool; O] = std::array::from_fn(|o| sinks[o].adds);
+    let aligned = places.arrays().all(|place| place.start.addr().is_multiple_of(16));
     let overlapping = overlap(&places.written, &wanted);
+    // What would be added to nothing but zeros is written, if that is one element for each step, which nobody else touches.
+    let all = layout.steps();
+    for o in 0..O {
+        let whole = |place: &Place<T>| place.lengths().iter().product::<usize>() == all;
+        let reach = places.written[o].filter(whole).as_ref().and_then(Reach::whole);
+        let Some(reach) = reach.filter(|_| adds[o] && wanted[o] && text.writes(o)) else { continue };
+        let meeting = places.arrays().filter(|place| Reach::of(*place).meets(reach)).count();
+        if meeting == 1 {
+            adds[o] = !device.take_zeros(reach);
+        }
+    }
     let keeps = matches!(numbers, Numbers::Kept(_));
     let results = of_rows.is_some() && !pulls;
 
@@ -147,12 +168,16 @@ fn run<T: Real, const I: usize, const O: usize>(
             ..of_rows.expect("a value")
         });
     }
+    let written = places.written.iter().chain([&places.of_rows]).flatten().filter(is_array);
+    let accesses = places.arrays().map(|place| Access::Read(Reach::of(place)));
+    let accesses = accesses.chain(written.map(|place| Access::Write(Reach::of(place))));
+    let driver = device.driver_for(accesses)?;
     for (launch, kernel) in plan.launches.iter().zip(kernels) {
         words.clear();
         for word in &launch.words {
             words.push(resolve(*word, &places, of_rows, at, kept, &total));
         }
-        device.driver().launch(*kernel, launch.grid, launch.block, words)?;
+        driver.launch(*kernel, launch.grid, launch.block, words)?;
     }
     for number in read_back.into_iter().chain([value]).flatten() {
         if plan.launches.is_empty() {
@@ -235,27 +260,14 @@ fn space<const I: usize, const O: usize>(layout: &Layout<I, O>) -> Space {
 
 /// Whether two of the results have elements in common without being the same.
 fn overlap<T: Real>(sinks: &[Option<Place<T>>], wanted: &[bool]) -> bool {
-    let reach = |place: &Place<T>| {
-        let (mut first, mut last) =
-            (place.start.addr() as i128, place.start.addr() as i128 + size_of::<T>() as i128);
-        for axis in 0..place.axes {
-            let way = (place.lengths[axis] as i128 - 1).max(0)
-                * place.strides[axis] as i128
-                * size_of::<T>() as i128;
-            first += way.min(0);
-            last += way.max(0);
-        }
-        (first, last)
-    };
     let places =
         || sinks.iter().zip(wanted).filter(|(_, wanted)| **wanted).filter_map(|(place, _)| place.as_ref());
     places().enumerate().any(|(i, a)| {
         places().skip(i + 1).any(|b| {
-            let ((a_first, a_last), (b_first, b_last)) = (reach(a), reach(b));
             let same = a.start == b.start
                 && a.lengths() == b.lengths()
                 && a.strides[..a.axes] == b.strides[..b.axes];
-            !same && a_first < b_last && b_first < a_last
+            !same && Reach::of(a).meets(Reach::of(b))
         })
     })
 }
@@ -332,7 +344,7 @@ pub(super) fn copy<T: Real>(device: &Device, to: Place<T>, from: Place<T>) {
     if bytes == 0 {
     } else if same_bytes(&to, &from) {
         let (to, from) = (to.start.addr() as u64, from.start.addr() as u64);
-        device.driver().copy(to, from, bytes).unwrap_or_else(failed);
+        device.copy(to, from, bytes).unwrap_or_else(failed);
     } else {
         write(device, &COPY, to, false, [Source::at(from)]);
     }
@@ -340,7 +352,13 @@ pub(super) fn copy<T: Real>(device: &Device, to: Place<T>, from: Place<T>) {
 
 /// Makes all elements `value`.
 pub(super) fn fill<T: Real>(device: &Device, place: Place<T>, value: T) {
-    write(device, &FILL, place, false, [Source::number(&value)]);
+    match Reach::whole(&place) {
+        Some(reach) if bits(value) == 0 => {
+            device.check([place]);
+            device.zero(reach).unwrap_or_else(failed);
+        }
+        _ => write(device, &FILL, place, false, [Source::number(&value)]),
+    }
 }
 
 /// *y ← s·x*, or *y += s·x* if it `adds`, for arrays of the same shape; *y* may be *x*.

@@ -1,5 +1,6 @@
 //! Every kernel is compiled by NVRTC where that is found, and run by the simulator: what a device computes is what the host computes.
 
+mod deferred;
 mod device;
 mod expressions;
 mod fused;

@@ -19,7 +19,7 @@ impl<X, const I: usize, const O: usize> Each<X, I, O> {
     }
 
     /// In the order in which they are counted.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &X> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &X> + Clone {
         self.read.iter().chain(&self.written).chain([&self.of_rows])
     }
 }
@@ -131,6 +131,12 @@ impl Shape {
 }
 
 impl<const I: usize, const O: usize> Layout<I, O> {
+    /// How many elements are gone through.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn steps(&self) -> usize {
+        [&self.outer, &self.inner].iter().flat_map(|axes| &axes.lengths[..axes.count]).product()
+    }
+
     /// For arrays that fit into `lengths`; rows run `along` some axes. Axes come in the order of the strides of
     /// the array number `like`.
     pub(super) fn new<T>(

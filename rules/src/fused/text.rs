@@ -23,6 +23,20 @@ pub struct Text {
     pub totals: &'static [(usize, &'static str)],
 }
 
+impl Text {
+    /// The number of the pass in which results are written, if there is one.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn writing(&self) -> Option<usize> {
+        self.passes.iter().position(|pass| pass.writes.contains(&true))
+    }
+
+    /// Whether an element of result `o` is written for each that is read.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn writes(&self, o: usize) -> bool {
+        self.writing().is_some_and(|pass| self.passes[pass].writes[o])
+    }
+}
+
 /// One pass through a row.
 #[derive(Debug)]
 pub struct PassText {
