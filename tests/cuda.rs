@@ -614,6 +614,11 @@ fn layers_on_the_host_and_on_a_device() {
     everywhere(layered_on).iter().for_each(|found| compare_layers(found, &expected));
 }
 
+#[differentiable]
+fn layer<M: Matrix<f32>, V: AnyArray<f32, Memory = M::Memory>>(y: &mut M, x: &M, w: &M, b: &V) {
+    linear(y, x, w, b);
+}
+
 /// What a device is asked for by the second gradient of a network of that width.
 fn requests(d: usize) -> Vec<String> {
     let (device, asked) = listening();
@@ -660,4 +665,22 @@ fn a_gradient_asks_for_little() {
     let adding = |requests: &[String]| requests.iter().filter(|request| *request == "gemm, β ≠ 0").count();
     // The hidden layer's shadow has been seeded.
     assert_eq!((adding(&small), adding(&large)), (4, 1));
+}
+
+/// Nor are those that products with an epilogue add to.
+#[test]
+fn a_layer_clears_no_weights() {
+    let (device, asked) = listening();
+    let zeros = |rows| DeviceArray::<f32, Ix2>::zeros(&device, (rows, 256)).expect("memory");
+    let (mut y, x, w, seed) = (zeros(16), zeros(16), zeros(256), zeros(16));
+    let b = DeviceArray::<f32, Ix1>::zeros(&device, 256).expect("memory");
+    let mut g = layer::<DeviceArray<f32, Ix2>, DeviceArray<f32, Ix1>>::pullback();
+    for _ in 0..2 {
+        asked();
+        g.value_and_pullback(&mut y, &x, &w, &b, &seed);
+        device.synchronize().expect("a device");
+    }
+    let asked = asked();
+    assert!(asked.iter().any(|request| request == "epilogue, β = 0"), "{asked:?}");
+    assert!(!asked.iter().any(|request| request.starts_with("zero")), "{asked:?}");
 }

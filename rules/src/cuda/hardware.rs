@@ -79,6 +79,9 @@ impl Hardware {
             return Err(Error::NoDevice { ordinal, devices });
         }
         let context = doing("open the device", CudaContext::new(ordinal))?;
+        // SAFETY: memory is not cudarc's here, whose events would order the uses of it. With them it waits for the whole context, which ends
+        // what other threads record.
+        unsafe { context.disable_event_tracking() };
         let stream = doing("make a stream", context.new_stream())?;
         Ok(Hardware {
             context,

@@ -153,12 +153,27 @@ impl<T: Real + MatrixScalar> Multiply<T> for Device {
 
     #[allow(private_interfaces, reason = "nobody else implements it")]
     unsafe fn multiply_at_once(&self, room: &mut Room, product: Fused<'_, T>) -> bool {
-        let Some(request) = epilogue::request(&product) else { return false };
-        let Fused { a, b, c, d, epilogue, .. } = product;
+        let Fused { a, b, beta, c, d, epilogue } = product;
+        // What would be added to nothing but zeros is written.
+        let cleared = Reach::whole(&d.place).filter(|reach| {
+            let in_place = c.place.start == d.place.start && c.place.strides == d.place.strides;
+            beta == T::ONE && in_place && self.take_zeros(*reach)
+        });
+        let beta = if cleared.is_some() { T::ZERO } else { beta };
+        let find = |request: &LtMatmul| self.driver().plan(request);
+        let plan = epilogue::request(&Fused { beta, ..product })
+            .and_then(|request| Some((request, room.plans.of(self, request.kind(), || find(&request))?)));
+        let Some((request, plan)) = plan else {
+            if let Some(reach) = cleared {
+                self.zero(reach).unwrap_or_else(run::failed);
+            }
+            return false;
+        };
         self.check([a.place, b.place, c.place, d.place, epilogue.vector()]);
-        let find = || self.driver().plan(&request);
-        let Some(plan) = room.plans.of(self, request.kind(), find) else { return false };
-        let _turn = self.after_all().unwrap_or_else(run::failed);
+        let vectors = epilogue.places().map(|place| Access::Write(Reach::of(&place)));
+        let read = Access::Read(Reach::of(&c.place));
+        let all = accesses([a, b, d]).into_iter().chain(vectors).chain([read]);
+        let _turn = self.driver_for(all).unwrap_or_else(run::failed);
         plan.run(&request).unwrap_or_else(run::failed);
         true
     }

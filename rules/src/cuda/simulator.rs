@@ -161,6 +161,10 @@ struct Collector {
     requests: Arc<Mutex<Vec<String>>>,
 }
 
+fn product_of(kind: &str, beta: u64) -> String {
+    format!("{kind}, {} 0", if beta == 0 { "β =" } else { "β ≠" })
+}
+
 impl Collector {
     fn note(&self, request: String) -> Result<(), Error> {
         self.requests.lock().expect("nobody panicked").push(request);
@@ -217,16 +221,17 @@ impl Driver for Collector {
         self.note(format!("{name} {}x{}", grid.0, grid.1))
     }
     fn gemm(&self, gemm: &Gemm) -> Result<(), Error> {
-        self.note(format!("gemm, {} 0", if gemm.beta == 0 { "β =" } else { "β ≠" }))
+        self.note(product_of("gemm", gemm.beta))
     }
     fn plan(&self, _: &LtMatmul) -> Result<Option<Box<dyn Planned>>, Error> {
-        struct Nothing;
-        impl Planned for Nothing {
-            fn run(&mut self, _: &LtMatmul) -> Result<(), Error> {
+        struct Noting(Arc<Mutex<Vec<String>>>);
+        impl Planned for Noting {
+            fn run(&mut self, product: &LtMatmul) -> Result<(), Error> {
+                self.0.lock().expect("nobody panicked").push(product_of("epilogue", product.gemm.beta));
                 Ok(())
             }
         }
-        Ok(Some(Box::new(Nothing)))
+        Ok(Some(Box::new(Noting(self.requests.clone()))))
     }
     fn plan_convolution(&self, _: &Convolution) -> Result<Option<Box<dyn PlannedConvolution>>, Error> {
         // So that kernels are asked for whether or not there is a way.

@@ -44,6 +44,19 @@ impl<T> Epilogue<T> {
         }
     }
 
+    /// The vector, and the memory for *z* if there is any.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn places(self) -> impl Iterator<Item = Place<T>> + Clone
+    where
+        T: Copy,
+    {
+        let aside = match self {
+            Epilogue::Activation(_, _, aside) | Epilogue::Through(_, _, aside) => Some(aside),
+            Epilogue::Bias(_) | Epilogue::Sums(_) => None,
+        };
+        std::iter::once(self.vector()).chain(aside)
+    }
+
     /// The vector that is added or written.
     #[cfg(feature = "cuda")]
     pub(crate) fn vector(self) -> Place<T> {

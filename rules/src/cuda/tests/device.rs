@@ -167,6 +167,31 @@ fn other_threads_wait_until_a_graph_is_recorded() {
     }
 }
 
+/// Devices of the same card have a context in common.
+#[test]
+fn a_device_may_be_made_while_another_one_records() {
+    let run = |device: &Device| {
+        let on = |x: f32| DeviceArray::from_array(device, &array![x]).expect("memory");
+        let (x, mut y) = (on(1.0), on(2.0));
+        copied(&mut y, &x);
+        let recorder = device.record().expect("a device");
+        let made = std::thread::spawn(|| {
+            Device::new(0).map(|other| {
+                let x = DeviceArray::from_array(&other, &array![3.0_f32]).expect("memory");
+                x.to_array()
+            })
+        });
+        let made = made.join().expect("no panic");
+        copied(&mut y, &x);
+        let recorded = recorder.finish().map(|graph| device.replay(&*graph));
+        (made, recorded, y.to_array())
+    };
+    for (made, recorded, y) in everywhere(run) {
+        assert!(matches!(made, Ok(Ok(_)) | Err(Error::Missing { .. } | Error::NoDevice { .. })), "{made:?}");
+        assert_eq!((recorded, y), (Ok(Ok(())), Ok(array![1.0])));
+    }
+}
+
 #[test]
 fn products_of_matrices() {
     let (a, b) = (waves::<f64, _>(Ix2(5, 7), 0.1), waves::<f64, _>(Ix2(7, 3), 0.2));
