@@ -491,6 +491,10 @@ impl Backup {
             Some(buffer) if buffer.bytes() >= bytes && buffer.device() == device => buffer.address(),
             _ => {
                 let buffer = Buffer::new(device, bytes).unwrap_or_else(run::failed);
+                // Libraries read beyond what they have written, up to where vectors end, though nothing depends on it.
+                if bytes > 0 {
+                    device.driver().zero(buffer.address(), bytes).unwrap_or_else(run::failed);
+                }
                 self.buffer.insert(buffer).address()
             }
         }

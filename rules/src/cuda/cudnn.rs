@@ -12,8 +12,8 @@ use cudarc::cudnn::sys::{
 };
 use cudarc::driver::CudaStream;
 
-use super::Error;
 use super::driver::{Convolution, Pass, Planes, PlannedConvolution};
+use super::{Error, recordings};
 
 /// No algorithm gets more memory.
 const MOST_WORKSPACE: usize = 1 << 28;
@@ -38,10 +38,13 @@ unsafe impl Sync for Cudnn {}
 impl Drop for Cudnn {
     fn drop(&mut self) {
         let handle = *self.handle.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let context = self.stream.context();
-        context.record_err(context.bind_to_thread());
-        // SAFETY: it was created by `new`, and is used no more: plans have a share in it.
-        let _ = unsafe { sys::cudnnDestroy(handle) };
+        let (address, stream) = (handle.expose_provenance(), self.stream.clone());
+        recordings::apart(move || {
+            let context = stream.context();
+            context.record_err(context.bind_to_thread());
+            // SAFETY: it was created by `new`, and is used no more: plans have a share in it.
+            let _ = unsafe { sys::cudnnDestroy(std::ptr::with_exposed_provenance_mut(address)) };
+        });
     }
 }
 

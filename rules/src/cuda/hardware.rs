@@ -11,7 +11,7 @@ use super::cudnn::Cudnn;
 use super::driver::{Convolution, Driver, Gemm, Kernel, LtMatmul, Planned, PlannedConvolution, Recording};
 use super::lt::Lt;
 use super::staging::Stage;
-use super::{Error, cache, compiler};
+use super::{Error, cache, compiler, recordings};
 
 /// As much as NVIDIA recommends for Hopper. With memory of its own cuBLAS allocates none, not even while a graph is recorded.
 const BLAS_WORKSPACE: usize = 32 << 20;
@@ -34,6 +34,9 @@ impl Drop for Hardware {
     fn drop(&mut self) {
         // Handles are destroyed where they were created.
         self.context.record_err(self.context.bind_to_thread());
+        if let Some(blas) = self.blas.take() {
+            recordings::apart(move || drop(blas));
+        }
         if let Some(workspace) = self.workspace.get() {
             self.free(*workspace);
         }
@@ -333,11 +336,14 @@ impl Driver for Hardware {
 
     fn begin_capture(&self) -> Result<(), Error> {
         let mode = driver::sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
-        doing("begin to record", self.stream.begin_capture(mode))
+        recordings::begin();
+        doing("begin to record", self.stream.begin_capture(mode)).inspect_err(|_| recordings::end())
     }
 
     fn end_capture(&self) -> Result<Box<dyn Recording>, Error> {
-        let graph = doing("record", self.stream.end_capture(driver::sys::CUgraphInstantiate_flags(0)))?;
+        let graph = self.stream.end_capture(driver::sys::CUgraphInstantiate_flags(0));
+        recordings::end();
+        let graph = doing("record", graph)?;
         let graph = graph.ok_or(Error::Capture { reason: "nothing was asked for" })?;
         Ok(Box::new(Graph(graph)))
     }

@@ -3,7 +3,7 @@
 //! The guide says how to use them. All of CUDA is loaded when the first [`Device`] is made: where there is none, that returns an error.
 //!
 //! `source` makes the text of kernels for the shapes at hand out of what `fused!` wrote, `plan` decides which kernels a call takes, `run`
-//! starts them. They ask a `driver` for everything: `hardware`, which is CUDA's, or in tests a simulator that compiles the same text
+//! starts them. They ask a `driver` for everything, for some of it as late as may be (`deferred`): `hardware`, which is CUDA's, or in tests a simulator that compiles the same text
 //! for the CPU.
 
 mod array;
@@ -23,6 +23,7 @@ mod lt;
 mod matrix;
 mod plan;
 mod planning;
+mod recordings;
 mod repeated;
 mod run;
 #[doc(hidden)]

@@ -167,9 +167,9 @@ fn other_threads_wait_until_a_graph_is_recorded() {
     }
 }
 
-/// Devices of the same card have a context in common.
+/// Devices of the same card have a context in common, and libraries that wait for all of it when a device goes.
 #[test]
-fn a_device_may_be_made_while_another_one_records() {
+fn a_device_may_come_and_go_while_another_one_records() {
     let run = |device: &Device| {
         let on = |x: f32| DeviceArray::from_array(device, &array![x]).expect("memory");
         let (x, mut y) = (on(1.0), on(2.0));
@@ -177,8 +177,10 @@ fn a_device_may_be_made_while_another_one_records() {
         let recorder = device.record().expect("a device");
         let made = std::thread::spawn(|| {
             Device::new(0).map(|other| {
-                let x = DeviceArray::from_array(&other, &array![3.0_f32]).expect("memory");
-                x.to_array()
+                let x = DeviceArray::from_array(&other, &array![[3.0_f32]]).expect("memory");
+                let mut y = DeviceArray::<f32, Ix2>::zeros(&other, (1, 1)).expect("memory");
+                product(&mut y, &x, &x);
+                y.to_array()
             })
         });
         let made = made.join().expect("no panic");
