@@ -12,8 +12,8 @@ use cudarc::cublaslt::sys::{
 };
 use cudarc::driver::{CudaContext, CudaStream};
 
-use super::Error;
 use super::driver::{Ending, LtMatmul, Planned};
+use super::{Error, recordings};
 
 /// Before this architecture some versions of the library leave out part of a bias.
 const LEAST_ARCHITECTURE: i32 = 8;
@@ -29,8 +29,11 @@ unsafe impl Sync for Lt {}
 
 impl Drop for Lt {
     fn drop(&mut self) {
-        // SAFETY: it was created by `new` and is used no more: plans have a share in it.
-        let _ = unsafe { result::destroy_handle(self.0) };
+        let address = self.0.expose_provenance();
+        recordings::apart(move || {
+            // SAFETY: it was created by `new` and is used no more: plans have a share in it.
+            let _ = unsafe { result::destroy_handle(std::ptr::with_exposed_provenance_mut(address)) };
+        });
     }
 }
 
