@@ -93,13 +93,12 @@ __pb::derived::<
                             let t_6 = slope * slope + 0.01;
                             let d_10 = t_6.sqrt_pullback(|| t_6.sqrt(), d_viscosity);
                             d_slope += 2.0 * d_10 * slope;
-                            let t_7 = u_row_2[lane] - 0.3;
-                            let d_11 = d_reaction * t_7;
-                            let t_8 = 1.0 - u_row_2[lane];
-                            sum += d_11 * t_8;
-                            sum += -d_11 * u_row_2[lane];
-                            let t_9 = u_row_2[lane] * t_8;
-                            sum += d_reaction * t_9;
+                            let t_7 = 1.0 - u_row_2[lane];
+                            let t_8 = u_row_2[lane] - 0.3;
+                            let t_9 = u_row_2[lane] * t_7;
+                            sum
+                                += d_reaction
+                                    * (((t_7 + ((-1.0) * u_row_2[lane])) * t_8) + t_9);
                             d_right += d_slope;
                             d_left += -d_slope;
                             let mut sum_3 = d_right;

@@ -86,6 +86,7 @@ mod parameters;
 mod parse;
 mod peeling;
 mod plan;
+mod polynomial;
 mod privacy;
 mod program;
 mod projections;

@@ -52,6 +52,7 @@ impl Reverse<'_> {
             ExprKind::Binary { op, left, right } if program.by_rule(expr) => {
                 self.pull_operator(expr, *op, (*left, *right), d, at)
             }
+            ExprKind::Binary { .. } if self.pull_polynomial(expr, d, at) => {}
             ExprKind::Binary { op, left, right } => {
                 let both = active(*left) && active(*right);
                 let d = if both { self.bind(d) } else { d.clone() };
