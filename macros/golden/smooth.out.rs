@@ -97,8 +97,7 @@ __pb::derived::<
                             let t_8 = u_row_2[lane] - 0.3;
                             let t_9 = u_row_2[lane] * t_7;
                             sum
-                                += d_reaction
-                                    * (((t_7 + ((-1.0) * u_row_2[lane])) * t_8) + t_9);
+                                += d_reaction * (((t_7 + (-u_row_2[lane])) * t_8) + t_9);
                             d_right += d_slope;
                             d_left += -d_slope;
                             let mut sum_3 = d_right;
