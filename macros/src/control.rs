@@ -60,6 +60,12 @@ impl Parser<'_> {
                 stmts.pop_front();
                 stmt = pushed;
             }
+            if let Stmt::Local(local) = &stmt
+                && self.called_otherwise(local, &mut stmts)
+            {
+                self.program.blocks[self.block].rewritten = true;
+                continue;
+            }
             self.keep_named(&mut stmt, &mut stmts);
             let last = stmts.is_empty();
             if let Stmt::Local(local) = &stmt

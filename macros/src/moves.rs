@@ -1,14 +1,19 @@
 //! Vectors that are moved out of an enclosing block: they leave an empty one behind, so that the reverse pass, which puts them back,
 //! finds a vector in any case.
 
+use std::collections::VecDeque;
+
+use proc_macro2::TokenStream;
+use quote::ToTokens;
 use syn::visit_mut::VisitMut;
-use syn::{Expr as Syn, Stmt, parse_quote};
+use syn::{Expr as Syn, Pat, Stmt, parse_quote};
 
 use crate::kind::inert;
 use crate::parse::{Binding, Parser};
 use crate::program::*;
-use crate::rename::path;
+use crate::rename::{Occurrences, Replace, Substitute, path};
 use crate::returned::Mutable;
+use crate::uses::is_name;
 
 impl Parser<'_> {
     /// What is to stand in place of a statement that moves a vector out of an enclosing block.
@@ -31,6 +36,35 @@ impl Parser<'_> {
         }
         out.push(stmt);
         Some(out)
+    }
+
+    /// `let z = y;` where nothing tells what `y` is but that `z` is handled as a vector from then on, and nobody calls it `y` any more: `z` is
+    /// another name for it. Tells whether this is one, after which `stmts` have that name.
+    pub(crate) fn called_otherwise(&mut self, local: &syn::Local, stmts: &mut VecDeque<Stmt>) -> bool {
+        let (Pat::Ident(pattern), Some(init)) = (&local.pat, &local.init) else { return false };
+        let (Syn::Path(old), None) = (&*init.expr, &init.diverge) else { return false };
+        let Some(old) = old.path.get_ident() else { return false };
+        let Some(Binding::Variable(id)) = self.lookup(old) else { return false };
+        let (id, variable) = (*id, &self.program.variables[*id]);
+        let unknown = variable.origin == Origin::Local
+            && variable.block == self.block
+            && !inert(&variable.kind)
+            && !self.types.contains_key(&id)
+            && !self.program.vectors.contains(&id);
+        let mut rest = stmts.clone();
+        let called = Occurrences::of(rest.iter().map(ToTokens::to_token_stream).collect::<TokenStream>());
+        let free = pattern.ident == *old || called.count(old) == 0;
+        if !unknown || !free || !is_name(&local.pat) || !self.is_handled(&local.pat, &rest) {
+            return false;
+        }
+        let by = Substitute::Name(old.clone());
+        let mut replace = Replace::new(&pattern.ident, &by);
+        rest.iter_mut().for_each(|stmt| replace.visit_stmt_mut(stmt));
+        if replace.left || pattern.mutability.is_some() && !self.make_mutable(id) {
+            return false;
+        }
+        *stmts = rest;
+        true
     }
 
     /// A vector from an enclosing block, under a name of this block, or a struct of such.

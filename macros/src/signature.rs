@@ -14,6 +14,7 @@ use crate::dual::companion::ON_DUALS;
 use crate::errors::Errors;
 use crate::generics::{Generics, elide};
 use crate::kind::inert;
+use crate::outcome::inside_type;
 use crate::ownership::Owners;
 use crate::parameters::lent_view;
 use crate::privacy::Scope;
@@ -569,6 +570,11 @@ fn parameter(
         let why =
             "a tuple of references is taken apart differentiably: make each of them a parameter of its own";
         errors.push(reference, why);
+    }
+    if let (false, Some(content @ Type::Reference(_))) = (constant, &inside_type(&written)) {
+        let why = "an `Option` of a reference carries no gradient: take the reference itself, of an empty slice or array where there is \
+                   nothing, beside a `bool` if that is something else; without gradient mark the parameter `#[constant]`";
+        errors.push(content, why);
     }
     if let (true, Type::Reference(reference)) = (constant, &mut written) {
         Lasting.visit_type_mut(&mut reference.elem);

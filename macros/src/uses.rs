@@ -66,6 +66,9 @@ impl Parser<'_> {
         scope: impl IntoIterator<Item = &'s Stmt> + Clone,
     ) -> Option<Stmt> {
         let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
+        if let Pat::Type(typed) = &local.pat {
+            return self.told_to_move(typed, &init.expr);
+        }
         let Pat::Ident(name) = &local.pat else { return None };
         if !is_name(&local.pat) || !self.suspects.contains(&name.ident) {
             return None;
@@ -106,6 +109,15 @@ impl Parser<'_> {
 }
 
 impl Parser<'_> {
+    /// `let w: Vec<f64> = model.weights;` moves a vector out of a local, as its type tells: an empty one stays behind.
+    fn told_to_move(&mut self, typed: &syn::PatType, field: &Syn) -> Option<Stmt> {
+        element_of_vec(&typed.ty)?;
+        let Some(Binding::Variable(id)) = self.lookup(root_of_field(field)?) else { return None };
+        let id = *id;
+        let moved = self.program.variables[id].origin == Origin::Local && self.make_mutable(id);
+        moved.then(|| parse_quote!(let #typed = ::core::mem::take(&mut #field);))
+    }
+
     /// The local is a struct that owns memory, as its type tells, or what it is bound to.
     pub(crate) fn is_owner(&self, id: VarId) -> bool {
         let statements = &self.program.blocks[self.program.variables[id].block].statements;

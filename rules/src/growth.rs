@@ -1,12 +1,13 @@
 //! How the reverse pass undoes what changes the length of a vector: to the vector, and to its shadow.
 
 use crate::heap::HeapSize;
+use crate::held::Constant;
 use crate::local::Pool;
 use crate::output::received_part;
 use crate::rows::Rows;
 use crate::shadow::{Accumulate, Differentiable, Element, Shadow};
 use crate::state::State;
-use crate::tangent::Tangent;
+use crate::tangent::{Tangent, Value};
 
 /// The sum of the gradients of elements that all hold one value.
 #[inline]
@@ -17,11 +18,43 @@ pub fn total<'a, T: Tangent>(gradients: impl IntoIterator<Item = &'a T>) -> T {
     })
 }
 
+/// The gradient of a vector of plain data, which becomes shorter and longer with that.
+pub trait Ends {
+    /// The gradient of an element.
+    type One;
+    /// Takes the last one off.
+    fn shorten(&mut self) -> Self::One;
+    /// Adds another one.
+    fn lengthen(&mut self, one: Self::One);
+}
+
+impl<G: Tangent> Ends for Vec<G> {
+    type One = G;
+    #[inline(always)]
+    fn shorten(&mut self) -> G {
+        self.pop().expect("a shadow is as long as its vector")
+    }
+    #[inline(always)]
+    fn lengthen(&mut self, one: G) {
+        self.push(one);
+    }
+}
+
+impl<T: Value> Ends for Constant<Vec<T>> {
+    type One = T::Tangent;
+    #[inline(always)]
+    fn shorten(&mut self) -> T::Tangent {
+        T::Tangent::zero()
+    }
+    #[inline(always)]
+    fn lengthen(&mut self, _: T::Tangent) {}
+}
+
 /// Undoes `push`, and returns the gradient with respect to what was pushed.
 #[inline]
-pub fn unpush<T, G: Tangent>(v: &mut Vec<T>, shadow: &mut Vec<G>) -> G {
+pub fn unpush<T, S: Ends>(v: &mut Vec<T>, shadow: &mut S) -> S::One {
     v.pop();
-    shadow.pop().expect("a shadow is as long as its vector")
+    shadow.shorten()
 }
 
 /// The gradient of a vector to which something is pushed of which the syntax does not tell whether it owns memory.
@@ -160,10 +193,10 @@ pub fn unremove_row<T: Differentiable>(
 
 /// Undoes `pop`, which returned `popped`; `d` is the gradient with respect to that.
 #[inline]
-pub fn unpop<T, G>(v: &mut Vec<T>, popped: Option<T>, shadow: &mut Vec<G>, d: G) {
+pub fn unpop<T, S: Ends>(v: &mut Vec<T>, popped: Option<T>, shadow: &mut S, d: S::One) {
     if let Some(value) = popped {
         v.push(value);
-        shadow.push(d);
+        shadow.lengthen(d);
     }
 }
 
@@ -178,6 +211,10 @@ impl<T, G: Tangent> Shrunk<T> for Vec<G> {
     fn insert_zero(&mut self, i: usize, _: &T) {
         self.insert(i, G::zero());
     }
+}
+
+impl<T> Shrunk<T> for Constant<Vec<T>> {
+    fn insert_zero(&mut self, _: usize, _: &T) {}
 }
 
 impl<T: Differentiable> Shrunk<T> for Rows<T> {

@@ -64,6 +64,12 @@ macro_rules! discrete {
 }
 discrete!(bool, char, i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize);
 
+impl Coordinates for &'static str {
+    fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>)) {
+        self.bytes().for_each(|byte| visitor(Coordinate::Discrete(byte.into())));
+    }
+}
+
 impl<T: Coordinates> Coordinates for [T] {
     fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>)) {
         self.iter_mut().for_each(|element| element.visit(visitor));

@@ -49,6 +49,7 @@ mod options;
 mod parameters;
 mod passed_closures;
 mod patterns;
+mod polynomials;
 mod privacy;
 mod recursion;
 mod references;

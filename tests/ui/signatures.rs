@@ -53,6 +53,11 @@ impl Model {
     }
 }
 
+#[differentiable]
+fn optional_slice(w: &[f64], bias: Option<&[f64]>) -> f64 {
+    w[0] + bias.map_or(0.0, |bias| bias[0])
+}
+
 fn main() {
     let _ = HashMap::<u8, u8>::new();
 }

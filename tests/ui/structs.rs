@@ -67,4 +67,12 @@ fn pushes_what_a_call_has_returned(x: f64) -> f64 {
     layers[0].weights[0]
 }
 
+#[derive(Clone, Differentiable)]
+struct WithBias {
+    weights: Vec<f64>,
+    bias: Option<Vec<f64>>,
+    #[constant]
+    note: Option<Vec<f64>>,
+}
+
 fn main() {}

@@ -10,6 +10,7 @@ use syn::{
 
 use super::{Field, Fields, Form, Item, Role, Style};
 use crate::kind::kind_of_type;
+use crate::outcome::inside_type;
 use crate::program::Kind;
 
 pub(super) fn parse(input: &DeriveInput) -> Result<Item<'_>> {
@@ -122,6 +123,13 @@ fn read(fields: &syn::Fields, types: &[&Ident]) -> Result<Fields> {
     let fields = fields.iter().enumerate().map(|(i, field)| {
         if let Some(attribute) = field.attrs.iter().find(|a| a.path().is_ident("pullback")) {
             return Err(Error::new_spanned(attribute, "on a field only `#[constant]` means something"));
+        }
+        if !is_constant(field) && let Some(content) = inside_type(&field.ty).filter(is_container) {
+            return Err(Error::new_spanned(
+                content,
+                "an `Option` of numbers or of structs of numbers carries a gradient: of what owns memory or is borrowed take the thing \
+                 itself, empty where there is none, or mark the field `#[constant]`",
+            ));
         }
         let member = match &field.ident {
             Some(name) => Member::Named(name.clone()),

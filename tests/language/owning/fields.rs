@@ -278,3 +278,35 @@ fn exchanges() {
         [(vec![0.3, 0.6], 3), (vec![0.5, 0.2, 0.7], 2), (vec![0.4, 0.6, 0.1], 0)],
     );
 }
+
+/// What is noted on the way carries no gradient, and so need not be told to be constant.
+#[derive(Clone, Debug, Differentiable)]
+struct Log {
+    #[constant]
+    hits: Vec<usize>,
+    #[constant]
+    seen: Vec<f64>,
+    name: &'static str,
+    total: f64,
+}
+
+#[differentiable]
+fn logged(x: &[f64]) -> f64 {
+    let mut log = Log { hits: Vec::new(), seen: Vec::new(), name: "log", total: 0.0 };
+    for (i, v) in x.iter().enumerate() {
+        log.seen.push(*v);
+        if *v > 0.6 {
+            log.hits.push(i);
+        }
+        if log.seen.len() > 2 {
+            log.seen.pop();
+        }
+        log.total += v * v;
+    }
+    log.total * (log.hits.len() + log.seen.len() + log.name.len()) as f64
+}
+
+#[test]
+fn constant_vectors_grow() {
+    check_rule(logged::rule, [(vec![0.5, 0.8, 0.9],), (vec![0.1],)]);
+}

@@ -245,3 +245,64 @@ fn inside() {
     check_rule(asked_first::rule, inputs());
     check_rule(replaced::rule, inputs());
 }
+
+#[differentiable]
+fn squares_and_square(x: &[f64], k: f64) -> (Vec<f64>, f64) {
+    (squares(x), k * k)
+}
+
+/// Another name for what a call returned, which only that name tells to be a vector.
+#[differentiable]
+fn called_otherwise(x: &[f64], k: f64) -> f64 {
+    let y = squares(x);
+    let mut z = y;
+    z[0] *= k;
+    let (u, a) = squares_and_square(x, k);
+    let s = u.iter().sum::<f64>();
+    let mut v = u;
+    v[0] *= a;
+    let mut z = z;
+    z[0] += v.iter().sum::<f64>() * s;
+    let w = z;
+    of_slice(&w) * a + v[0]
+}
+
+/// A number stays one, and what goes on under its old name is no other name.
+#[differentiable]
+fn numbers_called_otherwise(x: f64) -> f64 {
+    let y = twice(x);
+    let mut z = y;
+    z *= x;
+    z + y
+}
+
+#[derive(Clone, Debug, Differentiable)]
+struct Bands {
+    diagonal: Vec<f64>,
+    beside: Vec<f64>,
+}
+
+#[differentiable]
+fn bands(x: &[f64]) -> Bands {
+    Bands { diagonal: squares(x), beside: x.to_vec() }
+}
+
+/// Vectors that are moved out of what a call returned, as their types tell.
+#[differentiable]
+fn moved_out(x: &[f64], most: f64) -> Result<f64, String> {
+    let made = bands(x);
+    if made.diagonal[0] > most {
+        return Err("too large".to_string());
+    }
+    let mut diagonal: Vec<f64> = made.diagonal;
+    diagonal[0] *= most;
+    let beside: Vec<f64> = made.beside;
+    Ok(diagonal[0].sin() * beside[1] + total(diagonal))
+}
+
+#[test]
+fn other_names() {
+    check_rule(called_otherwise::rule, [(vec![0.4, -0.7, 1.2], 1.3), (vec![-1.1, 0.5], 0.6)]);
+    check_rule(numbers_called_otherwise::rule, [(0.4,), (-1.2,)]);
+    check_rule(moved_out::rule, [(vec![0.4, -0.7, 1.2], 1.3), (vec![-1.1, 0.5], 0.6)]);
+}
