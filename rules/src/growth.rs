@@ -18,51 +18,46 @@ pub fn total<'a, T: Tangent>(gradients: impl IntoIterator<Item = &'a T>) -> T {
     })
 }
 
-/// The gradient of a vector of plain data, which becomes shorter and longer with that.
+/// The gradient of a vector, which becomes shorter with that.
 pub trait Ends {
     /// The gradient of an element.
     type One;
     /// Takes the last one off.
-    fn shorten(&mut self) -> Self::One;
-    /// Adds another one.
-    fn lengthen(&mut self, one: Self::One);
+    fn take_last(&mut self) -> Self::One;
 }
 
 impl<G: Tangent> Ends for Vec<G> {
     type One = G;
     #[inline(always)]
-    fn shorten(&mut self) -> G {
+    fn take_last(&mut self) -> G {
         self.pop().expect("a shadow is as long as its vector")
     }
-    #[inline(always)]
-    fn lengthen(&mut self, one: G) {
-        self.push(one);
+}
+
+impl<T: Differentiable> Ends for Rows<T> {
+    type One = T::Gradient;
+    fn take_last(&mut self) -> T::Gradient {
+        self.remove(self.len() - 1)
     }
 }
 
 impl<T: Value> Ends for Constant<Vec<T>> {
     type One = T::Tangent;
     #[inline(always)]
-    fn shorten(&mut self) -> T::Tangent {
+    fn take_last(&mut self) -> T::Tangent {
         T::Tangent::zero()
     }
-    #[inline(always)]
-    fn lengthen(&mut self, _: T::Tangent) {}
 }
 
 /// Undoes `push`, and returns the gradient with respect to what was pushed.
 #[inline]
 pub fn unpush<T, S: Ends>(v: &mut Vec<T>, shadow: &mut S) -> S::One {
     v.pop();
-    shadow.shorten()
+    shadow.take_last()
 }
 
 /// The gradient of a vector to which something is pushed of which the syntax does not tell whether it owns memory.
-pub trait Grown {
-    /// The gradient of an element.
-    type One;
-    /// Takes the last one off.
-    fn take_last(&mut self) -> Self::One;
+pub trait Grown: Ends {
     /// Keeps the memory of one that was taken off.
     fn keep(&mut self, one: Self::One);
     /// The last one.
@@ -72,12 +67,6 @@ pub trait Grown {
 }
 
 impl<G: Tangent> Grown for Vec<G> {
-    type One = G;
-
-    #[inline(always)]
-    fn take_last(&mut self) -> G {
-        self.pop().expect("a shadow is as long as its vector")
-    }
     #[inline(always)]
     fn keep(&mut self, _: G) {}
     fn last_one(&self) -> &G {
@@ -89,11 +78,6 @@ impl<G: Tangent> Grown for Vec<G> {
 }
 
 impl<T: Differentiable> Grown for Rows<T> {
-    type One = T::Gradient;
-
-    fn take_last(&mut self) -> T::Gradient {
-        self.remove(self.len() - 1)
-    }
     fn keep(&mut self, one: T::Gradient) {
         self.keep_spare(one);
     }
@@ -193,10 +177,10 @@ pub fn unremove_row<T: Differentiable>(
 
 /// Undoes `pop`, which returned `popped`; `d` is the gradient with respect to that.
 #[inline]
-pub fn unpop<T, S: Ends>(v: &mut Vec<T>, popped: Option<T>, shadow: &mut S, d: S::One) {
+pub fn unpop<T, G>(v: &mut Vec<T>, popped: Option<T>, shadow: &mut Vec<G>, d: G) {
     if let Some(value) = popped {
         v.push(value);
-        shadow.lengthen(d);
+        shadow.push(d);
     }
 }
 
