@@ -11,8 +11,7 @@ use syn::spanned::Spanned;
 use crate::calls::Callee;
 use crate::cotangent::Cotangent;
 use crate::kept::Item;
-use crate::kind::{inert, numeric_call};
-use crate::methods::of_option;
+use crate::kind::inert;
 use crate::parse::ERROR;
 use crate::program::*;
 use crate::reverse::{Branched, Reverse, Slot};
@@ -288,14 +287,6 @@ impl Reverse<'_> {
                 }
             }
             return;
-        }
-        let known = numeric_call(&name.to_string(), args.len()) || of_option(name);
-        if !known && program.kind_of(receiver) == Kind::Float && !program.generic() {
-            let why = format!(
-                "numbers have no method `{name}` with a rule: make it a function that is differentiable, `{name}(…)`; methods of traits have rules on \
-                 structs"
-            );
-            return self.errors.push(name, why);
         }
         let x = self.value(receiver, at);
         let operands: Vec<_> = args.iter().map(|a| self.value(*a, at)).collect();
