@@ -2,7 +2,9 @@
 
 use std::any::Any;
 
-use pullback_rules::{Args, Buffers, Cotangent, Function, Gradients, Output, Parameters, Rule, Scalar};
+use pullback_rules::{
+    Args, Buffers, Cotangent, Extent, Function, Gradients, Output, Parameters, Rule, Scalar,
+};
 
 /// What is asked of any rule behind a name.
 pub trait Kept: Send {
@@ -22,13 +24,14 @@ pub trait Erased<F: Function>: Kept {
     fn run_scalar(&mut self, args: Args<'_, F>, buffers: &mut Buffers<F>) -> (F::Output, Gradients<F>);
 }
 
-/// The same for any seed.
+/// The same for any seed, and for seeds that `seeds` gives to what `&mut` arguments hold at the end.
 trait ErasedWithSeed<F: Function>: Erased<F> {
     fn run(
         &mut self,
         args: Args<'_, F>,
         buffers: &mut Buffers<F>,
         seed: Cotangent<'_, F>,
+        seeds: &mut dyn FnMut(&mut Buffers<F>),
     ) -> (F::Output, Gradients<F>);
 }
 
@@ -38,15 +41,22 @@ impl<F: Function, R: Rule<Function = F>> ErasedWithSeed<F> for R {
         mut args: Args<'_, F>,
         buffers: &mut Buffers<F>,
         seed: Cotangent<'_, F>,
+        seeds: &mut dyn FnMut(&mut Buffers<F>),
     ) -> (F::Output, Gradients<F>) {
-        both(self, &mut args, buffers, seed)
+        both(self, &mut args, buffers, seed, seeds)
     }
 }
 
 impl<F: Function, R: Rule<Function = F>> Erased<F> for R {
     #[inline]
     fn run_scalar(&mut self, mut args: Args<'_, F>, buffers: &mut Buffers<F>) -> (F::Output, Gradients<F>) {
-        both(self, &mut args, buffers, F::Output::seed().expect("`gradient` asks for a scalar output"))
+        both(
+            self,
+            &mut args,
+            buffers,
+            F::Output::seed().expect("`gradient` asks for a scalar output"),
+            |_| (),
+        )
     }
 }
 
@@ -76,7 +86,23 @@ fn both<F: Function, R: Rule<Function = F>>(
     args: &mut Args<'_, F>,
     buffers: &mut Buffers<F>,
     seed: Cotangent<'_, F>,
+    seeds: impl FnOnce(&mut Buffers<F>),
 ) -> (F::Output, Gradients<F>) {
+    if const { !R::LENGTHS.are_kept() } {
+        let (value, residual) = rule.forward(F::Parameters::reborrow(args));
+        F::Parameters::prepare(buffers, args);
+        seeds(buffers);
+        if const { R::LENGTHS.need_room() } {
+            F::Parameters::fit(buffers, args, Extent::Capacity);
+        }
+        let gradients = {
+            let (args, shadows) = (F::Parameters::reborrow(args), F::Parameters::shadows(buffers));
+            rule.pullback(residual, args, shadows, seed)
+        };
+        F::Parameters::fit(buffers, args, Extent::Length);
+        return (value, gradients);
+    }
+    seeds(buffers);
     // Both borrows end here, so that they can have one lifetime.
     let (args, shadows) = (F::Parameters::receive(args), F::Parameters::shadows(buffers));
     rule.value_and_pullback_afresh(args, shadows, seed)
@@ -224,9 +250,9 @@ impl<F: Function> Driver<F> {
         seed: Cotangent<'_, F>,
         seeds: impl FnOnce(&mut Buffers<F>),
     ) -> (F::Output, Gradients<F>, &mut Buffers<F>) {
+        let mut seeds = Some(seeds);
         self.0.run(args, |rule, args, buffers| {
-            seeds(buffers);
-            rule.run(args, buffers, seed)
+            rule.run(args, buffers, seed, &mut |buffers| seeds.take().expect("they are set once")(buffers))
         })
     }
 

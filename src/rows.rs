@@ -6,7 +6,7 @@ use std::mem::needs_drop;
 use pullback_rules::__private::{
     DualNumber, HasDual, HasRule, Lanes, Lift, LiftParameters, Liftable, Numbers,
 };
-use pullback_rules::{Args, Buffers, Function, Output, Parameters, Rule};
+use pullback_rules::{Args, Buffers, Extent, Function, Output, Parameters, Rule};
 
 use crate::gradient::Runner;
 use crate::lifted::{Lifted, each};
@@ -128,8 +128,8 @@ impl<F: Liftable<0, Lanes<LANES>>> Room<F> {
 /// Runs both passes of `rule`, and brings the gradients to `rows`. Returns the value, and how many coordinates the function makes; or nothing
 /// where a part of the value is missing.
 #[inline(always)]
-fn pull<F: Liftable<0, Lanes<LANES>>>(
-    rule: &mut impl Rule<Function = Laned<F>>,
+fn pull<F: Liftable<0, Lanes<LANES>>, R: Rule<Function = Laned<F>>>(
+    rule: &mut R,
     args: &mut Args<'_, Laned<F>>,
     buffers: &mut Buffers<Laned<F>>,
     of_value: &mut OutputTangent<Laned<F>>,
@@ -137,6 +137,10 @@ fn pull<F: Liftable<0, Lanes<LANES>>>(
     mut rows: [&mut [f64]; LANES],
 ) -> Option<(F::Output, usize)> {
     let (mut value, residual) = rule.forward(LanedParameters::<F>::reborrow(args));
+    let resized = const { !R::LENGTHS.are_kept() };
+    if resized {
+        LanedParameters::<F>::prepare(buffers, args);
+    }
     let (mut missing, mut outputs) = (0, 0);
     value.prepare(of_value);
     of_value.visit(&mut |_| missing += 1);
@@ -148,8 +152,16 @@ fn pull<F: Liftable<0, Lanes<LANES>>>(
     };
     of_value.visit(&mut set);
     F::Parameters::visit_dual_written(buffers, &mut each(set));
-    let (args, shadows) = (LanedParameters::<F>::reborrow(args), LanedParameters::<F>::shadows(buffers));
-    let mut gradients = rule.pullback(residual, args, shadows, Made::<F>::lend(of_value));
+    if const { R::LENGTHS.need_room() } {
+        LanedParameters::<F>::fit(buffers, args, Extent::Capacity);
+    }
+    let mut gradients = {
+        let (args, shadows) = (LanedParameters::<F>::reborrow(args), LanedParameters::<F>::shadows(buffers));
+        rule.pullback(residual, args, shadows, Made::<F>::lend(of_value))
+    };
+    if resized {
+        LanedParameters::<F>::fit(buffers, args, Extent::Length);
+    }
     let mut column = 0;
     F::Parameters::visit_dual_gradient(&mut gradients, buffers, &mut |run| {
         let columns = column..column + run.len();
@@ -186,7 +198,7 @@ impl<F: Liftable<0, Lanes<LANES>>, R: Rule<Function = Laned<F>>> PullRows<F> for
         let rows = matrix.rows_from(wanted.place());
         let args = lifted.lend(F::Parameters::reborrow(args));
         let passes = |rule: &mut R, mut args, buffers: &mut _| {
-            pull::<F>(rule, &mut args, buffers, of_value, wanted, rows)
+            pull::<F, R>(rule, &mut args, buffers, of_value, wanted, rows)
         };
         // What is not reached is not even compiled, so that there is one place where the passes are, and they are inlined.
         let pulled = if const { Room::<F>::HAS_FEW_NUMBERS } {

@@ -63,12 +63,22 @@ impl Parser<'_> {
             {
                 return false;
             }
+            Expr::MethodCall(call) if self.writes_to_self(call).is_some() => return true,
             Expr::MethodCall(call) => &call.args,
             Expr::Match(m) if self.named_halves(&m.expr).is_some() => return true,
             Expr::If(_) | Expr::Match(_) => return self.chooses_reference(expr),
             _ => return false,
         };
         args.iter().any(|arg| self.written_by(arg).is_some())
+    }
+
+    /// `self`, if the call is one of a method beside this one that takes `&mut self`.
+    fn writes_to_self<'a>(&self, call: &'a syn::ExprMethodCall) -> Option<&'a Ident> {
+        let receiver = match &*call.receiver {
+            Expr::Path(path) => path.path.get_ident().filter(|name| *name == "self_"),
+            _ => None,
+        };
+        receiver.filter(|_| self.writing.contains(&call.method))
     }
 
     /// The variable that a call may write to which has `arg`.
@@ -143,6 +153,9 @@ impl<'ast> Visit<'ast> for Found<'_, '_> {
             }
             Expr::Call(syn::ExprCall { args, .. }) | Expr::MethodCall(syn::ExprMethodCall { args, .. }) => {
                 self.names.extend(args.iter().filter_map(|arg| self.parser.written_by(arg)).cloned());
+                if let Expr::MethodCall(call) = expr {
+                    self.names.extend(self.parser.writes_to_self(call).cloned());
+                }
             }
             Expr::Field(field) => self.parted |= is_parted(&field.base),
             _ => {}

@@ -201,6 +201,7 @@ pub(crate) fn analysed(
 pub(crate) fn rule(signature: &Signature, program: &mut Program) -> syn::Result<TokenStream> {
     versions::number(program);
     let program = &*program;
+    signature.lengths.set(program.lengths(signature));
     let (mut reverse, pullback) = reverse(program);
     reverse.errors.finish()?;
     let entries = reverse.entries();

@@ -6,7 +6,7 @@ use syn::{Expr as Syn, Pat, Stmt, parse_quote};
 use crate::calls::Callee;
 use crate::iterators::collect::element_of_vec;
 use crate::kind::inert;
-use crate::mutation::{KEEPS_LENGTH, is_of_mem};
+use crate::mutation::{TAKEN_AWAY, is_of_mem};
 use crate::parse::Parser;
 use crate::program::*;
 use crate::rename::path;
@@ -22,6 +22,8 @@ impl Parser<'_> {
             if element.is_some() {
                 self.program.vectors.insert(id);
             }
+            let of_arrays = matches!(element, Some(syn::Type::Array(_)));
+            self.program.of_arrays.extend(of_arrays.then_some(id));
             return;
         }
         let Some(init) = init else { return };
@@ -29,6 +31,10 @@ impl Parser<'_> {
         let (vector, nested) = self.program.vector(init);
         self.program.vectors.extend(vector.then_some(id));
         self.program.nested.extend(nested.then_some(id));
+        if let ExprKind::Vector { elements, .. } = &self.program.exprs[self.program.peel(init)].kind {
+            let of_arrays = elements.iter().any(|e| self.program.is_array(*e));
+            self.program.of_arrays.extend(of_arrays.then_some(id));
+        }
     }
 
     /// A variable that is known to be a vector.
@@ -173,7 +179,7 @@ impl Parser<'_> {
         };
         let base = self.place(field).filter(|_| vector)?.base;
         if new.is_none() && self.program.variables[base].by_reference() {
-            self.errors.push(field, KEEPS_LENGTH);
+            self.errors.push(field, TAKEN_AWAY);
             return None;
         }
         let (mut local, mut out) = (local.clone(), Vec::new());
@@ -224,6 +230,11 @@ impl Program {
             }
             _ => (false, false),
         }
+    }
+
+    /// The value is an array, by its syntax.
+    pub(crate) fn is_array(&self, value: ExprId) -> bool {
+        matches!(self.exprs[self.peel(value)].syntax, Syn::Array(_) | Syn::Repeat(_))
     }
 
     /// The value is a copy of what may own memory, or not.

@@ -8,6 +8,7 @@ mod apart;
 mod arms;
 mod arrays;
 mod assigned;
+mod behind;
 mod blocks;
 mod boxes;
 mod breaks;

@@ -17,8 +17,14 @@ use crate::parse::Parser;
 use crate::program::*;
 use crate::views::CHANGES;
 
-pub(crate) const KEEPS_LENGTH: &str =
-    "a vector behind a reference keeps its length: change that of a local, such as a `clone`, and return it";
+pub(crate) const TAKEN_AWAY: &str = "a vector behind a reference is not taken away or replaced differentiably: use `clear` and `extend_from_slice`, or change \
+                                     a local, such as a `clone`, and return it";
+
+const KEEPS_LENGTH: &str = "a vector behind this reference keeps its length, as it is no parameter of the function itself: let a function that has one \
+                            change it, or change a local, such as a `clone`, and return it";
+
+const ROWS_BEHIND: &str = "behind a reference, a vector of what owns memory does not change its length differentiably yet: let this function return what \
+                           is to be pushed, and push it where the vector is a local";
 
 pub(crate) const VECTOR_WITHIN: &str =
     "a vector within an expression is not differentiable: bind it with `let` first";
@@ -331,7 +337,7 @@ impl Parser<'_> {
             && self.program.variables[place.base].by_reference()
             && self.program.is_vector_at(place).0
         {
-            self.errors.push(&self.program.exprs[borrow].syntax, KEEPS_LENGTH);
+            self.errors.push(&self.program.exprs[borrow].syntax, TAKEN_AWAY);
         }
     }
 
@@ -383,6 +389,7 @@ impl Parser<'_> {
         }
         if let Some(value) = action.value(&args) {
             self.program.nested.extend((whole && self.program.vector(value).0).then_some(base));
+            self.program.of_arrays.extend((whole && self.program.is_array(value)).then_some(base));
             let (kind, variable) = (self.program.kind_of(value), &mut self.program.variables[base]);
             if whole && matches!(&variable.kind, Kind::Sequence(element) if **element == Kind::Unknown) {
                 variable.kind = Kind::Sequence(Box::new(kind));
@@ -421,7 +428,8 @@ impl Program {
 
     /// It is a vector of vectors, as far as syntax tells.
     pub(crate) fn of_rows(&self, place: &Place) -> bool {
-        self.is_vector_at(place).1 || matches!(self.element_of(place), Kind::Sequence(_))
+        let of_arrays = place.projections.is_empty() && self.of_arrays.contains(&place.base);
+        self.is_vector_at(place).1 || !of_arrays && matches!(self.element_of(place), Kind::Sequence(_))
     }
 
     /// A row is taken out of a vector of vectors, or something else that owns memory.
@@ -683,10 +691,14 @@ pub(crate) fn report_moves(program: &Program, errors: &mut Errors) {
             }
             ExprKind::Mutation { action, args } if expr.active => {
                 let ExprKind::Borrow { place, .. } = &program.exprs[args[0]].kind else { continue };
-                if program.variables[place.base].by_reference()
-                    && !matches!(action, Action::Exchange | Action::Sort)
-                {
-                    errors.push(&expr.syntax, KEEPS_LENGTH);
+                let keeps = matches!(action, Action::Exchange | Action::Sort);
+                if program.variables[place.base].by_reference() && !keeps {
+                    let owns = action.value(args).is_some_and(|value| program.pushes_row(place, value));
+                    if !program.is_lent(place.base) {
+                        errors.push(&expr.syntax, KEEPS_LENGTH);
+                    } else if owns || program.of_rows(place) {
+                        errors.push(&expr.syntax, ROWS_BEHIND);
+                    }
                 }
             }
             _ => {}
@@ -736,6 +748,7 @@ fn report_assignment(program: &Program, assign: &Assign, errors: &mut Errors) {
         );
     } else if !assign.place.projections.is_empty() && program.owns(assign.value) {
         let why = match assign.place.projections.last() {
+            Some(Projection::Deref) => TAKEN_AWAY,
             Some(Projection::Field(_)) => {
                 "a field that owns memory is not replaced differentiably yet: copy the elements with `copy_from_slice`, or \
                  make the struct anew"

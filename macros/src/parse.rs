@@ -98,6 +98,8 @@ pub(crate) struct Parser<'e> {
     pub(crate) integers: HashSet<VarId>,
     /// The methods of `self` that return parts of it, and what is known of these.
     pub(crate) selecting: Vec<(Ident, Kind)>,
+    /// The methods beside it that take `&mut self`, and return no reference.
+    pub(crate) writing: Vec<Ident>,
     /// What is inside of the outcomes that have a name.
     pub(crate) outcomes: HashMap<String, Ident>,
     /// What is known to be an array, though no declaration says so.
@@ -146,6 +148,7 @@ impl<'e> Parser<'e> {
             types: HashMap::new(),
             integers: HashSet::new(),
             selecting: signature.selecting.clone(),
+            writing: signature.writing.clone(),
             outcomes: HashMap::new(),
             evidence,
         };

@@ -71,6 +71,8 @@ pub(crate) struct Program {
     /// The locals that are known to be a `Vec`, and those that are known to be a `Vec` of these.
     pub(crate) vectors: HashSet<VarId>,
     pub(crate) nested: HashSet<VarId>,
+    /// The variables that are known to be a `Vec` of arrays.
+    pub(crate) of_arrays: HashSet<VarId>,
     /// The locals that are copies of what may own memory, or not.
     pub(crate) copies: HashSet<VarId>,
     /// The types of the user's that own memory.

@@ -368,6 +368,8 @@ impl Reverse<'_> {
         let mut settled = HashMap::new();
         let with_closures = program.with_closures(args);
         self.declare_for(expr, args, &rule, !with_closures && !recursive);
+        let (room, fit) = self.resizing(function, args, &rule, at);
+        self.emit(room);
         // The shadows of locals are borrowed before the arguments are.
         let mut local = HashMap::new();
         for base in args.iter().flat_map(|&arg| program.borrowed(arg)) {
@@ -527,15 +529,22 @@ impl Reverse<'_> {
         }
         // The callee has brought its arguments back.
         self.levels[level].current = (*at.versions).clone();
+        let mut handed_on = Vec::new();
         for (i, (&arg, name)) in args.iter().zip(values).enumerate() {
-            if let (Some(name), Some(shadow)) = (&name, settled.get(&i)) {
-                self.emit(quote!((&__pb::OfReceiver(#name)).settle(#shadow);));
-            } else if let (Some(name), ExprKind::Borrow { place, .. }) = (&name, &program.exprs[arg].kind) {
-                let shadow = &program.variables[place.base].shadow;
-                self.emit(quote!((&__pb::OfReceiver(#name)).settle(#shadow);));
-            } else if let Some(name) = name {
-                self.pull(arg, &Cotangent::atom(quote!(#name)), at);
-            }
+            let Some(name) = name else { continue };
+            let shadow = match (settled.get(&i), &program.exprs[arg].kind) {
+                (Some(shadow), _) => shadow,
+                (None, ExprKind::Borrow { place, .. }) => &program.variables[place.base].shadow,
+                (None, _) => {
+                    handed_on.push((arg, name));
+                    continue;
+                }
+            };
+            self.emit(quote!((&__pb::OfReceiver(#name)).settle(#shadow);));
+        }
+        self.emit(fit);
+        for (arg, name) in handed_on {
+            self.pull(arg, &Cotangent::atom(quote!(#name)), at);
         }
     }
 

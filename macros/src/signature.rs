@@ -1,5 +1,7 @@
 //! The signature of a function with a rule, and what follows from it alone: the type that bears the function's name.
 
+use std::cell::Cell;
+
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -8,6 +10,7 @@ use syn::visit_mut::VisitMut;
 use syn::{FnArg, Ident, Pat, ReceiverKind, ReturnType, Type, Visibility};
 
 use crate::arrays::Shape;
+use crate::behind::Lengths;
 use crate::callable::Callable;
 use crate::calls::Own;
 use crate::dual::companion::ON_DUALS;
@@ -67,8 +70,12 @@ pub(crate) struct Signature {
     pub(crate) dual: bool,
     /// The methods beside it that return parts of `self`, and what is known of these.
     pub(crate) selecting: Vec<(Ident, Kind)>,
+    /// The methods beside it that take `&mut self`, and return no reference.
+    pub(crate) writing: Vec<Ident>,
     /// The types of the user's that own memory, as far as is known.
     pub(crate) owners: Owners,
+    /// What the body does to the lengths of vectors behind references: set once that is known.
+    pub(crate) lengths: Cell<Lengths>,
 }
 
 impl Signature {
@@ -138,8 +145,22 @@ impl Signature {
             }
             None => sig.ident.clone(),
         };
-        let (of_trait, vis, dual, selecting) = (None, vis.clone(), false, Vec::new());
-        Signature { vis, name, method, of_trait, generics, parameters, output, dual, selecting, owners }
+        let (of_trait, vis, dual, selecting, writing) = (None, vis.clone(), false, Vec::new(), Vec::new());
+        let lengths = Cell::default();
+        Signature {
+            vis,
+            name,
+            method,
+            of_trait,
+            generics,
+            parameters,
+            output,
+            dual,
+            selecting,
+            writing,
+            owners,
+            lengths,
+        }
     }
 
     /// The function as it is called.
@@ -254,7 +275,7 @@ impl Signature {
     pub(crate) fn function(&self) -> TokenStream {
         let Signature { name, generics, output, .. } = self;
         let ((declared, types, clause), primal) = (generics.split(), self.primal());
-        let label = self.label();
+        let (label, lengths) = (self.label(), self.lengths.get().constants());
         let names = self.names();
         let values = self.other_names();
         let modes = self.parameters.iter().map(|p| p.mode(generics));
@@ -270,6 +291,7 @@ impl Signature {
                 type Parameters = (#(#modes,)*);
                 type Output = #output;
                 const NAME: &'static str = #label;
+                #lengths
 
                 fn primal((#(#values,)*): __pb::Args<'_, Self>) -> #output {
                     #primal(#(#passed),*)

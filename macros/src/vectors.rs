@@ -307,7 +307,7 @@ impl<'p> Reverse<'p> {
 
     /// Puts a vector back that was taken out of an option or of a vector of vectors.
     fn put_back(&mut self, action: Action, args: &[ExprId], value: &TokenStream, d: &Cotangent, at: &At) {
-        let (whole, shadow) = self.grown(args[0], at);
+        let (whole, shadow) = self.grown(self.place_of(args[0]), at);
         let base = self.place_of(args[0]).base;
         let undone = match action {
             Action::TakeOut => quote!(__pb::put_back(&mut #whole, #value, &mut #shadow, #d);),
@@ -426,7 +426,16 @@ impl<'p> Reverse<'p> {
         if action == Action::Push && program.only_pushed(self.place_of(args[0]).base) {
             return self.pull_unseen(args, at);
         }
-        let (v, shadow) = self.grown(args[0], at);
+        if program.is_lent(self.place_of(args[0]).base) {
+            let handed_on = self.undo_behind(expr, (action, args), d, at);
+            let level = self.top();
+            self.levels[level].current = (*at.versions).clone();
+            if let Some((value, gradient)) = handed_on {
+                self.pull(value, &Cotangent::atom(quote!(#gradient)), at);
+            }
+            return;
+        }
+        let (v, shadow) = self.grown(self.place_of(args[0]), at);
         let level = self.top();
         let mut handed_on = None;
         let (unknown, span) = (program.of_unknown(self.place_of(args[0])), program.exprs[expr].span);
@@ -477,7 +486,7 @@ impl<'p> Reverse<'p> {
             }
             Action::Push if program.pushes_anything(self.place_of(args[0]), args[1]) => {
                 let gradient = self.kept.fresh("d");
-                self.emit(quote!(let #gradient = __pb::unpush_any(&mut #v, &mut #shadow);));
+                self.emit(quote!(let #gradient = __pb::unpush(&mut #v, &mut #shadow);));
                 self.levels[level].current = (*at.versions).clone();
                 let d = Cotangent { owned: true, ..Cotangent::atom(gradient.to_token_stream()) };
                 self.pull(args[1], &d, at);
@@ -488,7 +497,7 @@ impl<'p> Reverse<'p> {
                 let undone = match program.moves_result(args[1]) {
                     true => {
                         let span = program.exprs[args[1]].span;
-                        quote_spanned!(span=> __pb::plain(__pb::unpush_any(&mut #v, &mut #shadow)))
+                        quote_spanned!(span=> __pb::plain(__pb::unpush(&mut #v, &mut #shadow)))
                     }
                     false => quote!(__pb::unpush(&mut #v, &mut #shadow)),
                 };
@@ -556,7 +565,7 @@ impl<'p> Reverse<'p> {
                 self.emit(quote!(#v.swap(#i, #j); #shadow.swap(#i, #j);));
             }
             Action::Exchange => {
-                let (w, other) = self.grown(args[1], at);
+                let (w, other) = self.grown(self.place_of(args[1]), at);
                 let of_field = |arg: &ExprId| {
                     self.place_of(*arg).projections.iter().any(|p| matches!(p, Projection::Field(_)))
                 };
@@ -581,16 +590,15 @@ impl<'p> Reverse<'p> {
     }
 
     /// What a mutation changes.
-    fn place_of(&self, borrow: ExprId) -> &'p Place {
+    pub(crate) fn place_of(&self, borrow: ExprId) -> &'p Place {
         let ExprKind::Borrow { place, .. } = &self.program.exprs[borrow].kind else {
             unreachable!("a mutation borrows what it changes")
         };
         place
     }
 
-    /// A borrowed local and its shadow, both as they are after the statement.
-    fn grown(&mut self, borrow: ExprId, at: &At) -> (TokenStream, TokenStream) {
-        let place = self.place_of(borrow);
+    /// A part of a local and its shadow, both as they are after the statement.
+    pub(crate) fn grown(&mut self, place: &Place, at: &At) -> (TokenStream, TokenStream) {
         self.declare(place.base);
         self.present(place.base);
         let level = self.top();
@@ -601,7 +609,7 @@ impl<'p> Reverse<'p> {
     }
 
     /// The shadow of the slice that a vector was extended by.
-    fn source(&mut self, arg: ExprId, at: &At) -> TokenStream {
+    pub(crate) fn source(&mut self, arg: ExprId, at: &At) -> TokenStream {
         let program = self.program;
         let ExprKind::Borrow { place, .. } = &program.exprs[arg].kind else { return quote!(__pb::none()) };
         let variable = &program.variables[place.base];
@@ -625,7 +633,7 @@ impl<'p> Reverse<'p> {
     }
 
     /// The slot for what is cut off a vector.
-    fn cut_off(&mut self, expr: ExprId) -> Ident {
+    pub(crate) fn cut_off(&mut self, expr: ExprId) -> Ident {
         if let Some(slot) = self.removed.get(&expr) {
             return slot.clone();
         }
@@ -645,6 +653,8 @@ impl Forward<'_> {
                 Some(spares) => quote!(#slot.copy_rows(&#name, #spares);),
                 None => quote!(#slot.copy(&#name);),
             };
+            let reserve = self.program.may_be_resized(*id).then(|| quote!(#slot.reserve_as(&#name);));
+            let copy = quote!(#copy #reserve);
             Some(match self.reverse.filled().filter(|_| body == BODY) {
                 Some(filled) => quote!(if #filled { #copy }),
                 None => copy,

@@ -120,6 +120,7 @@ impl<A: Activation> Rule for Frames<A> {
         seed: Cotangent<'_, A::Function>,
     ) -> Gradients<A::Function> {
         self.pending = self.pending.checked_sub(1).expect("a pullback follows its forward");
+        let shadows = <A::Function as Function>::Parameters::align(&args, shadows);
         self.frames[self.pending].pullback(args, shadows, seed)
     }
 

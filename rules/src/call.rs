@@ -4,6 +4,7 @@ use std::any::Any;
 use std::marker::PhantomData;
 
 use crate::function::{Args, Cotangent, Function, Gradients, Parameters, Shadows};
+use crate::lengths::Lengths;
 use crate::rule::Rule;
 use crate::shadow::{Accumulate, Shadow};
 use crate::state::State;
@@ -212,7 +213,13 @@ impl<'a, T: ?Sized> Hand<&'a T> for Given<'a, T> {
 /// rule cannot contain itself. One such rule serves all calls at the same depth, and keeps their residuals.
 pub struct Recursive<F: Function>(Option<Box<dyn Erased<F>>>);
 
-trait Erased<F: Function>: State {
+trait Erased<F: Function>: Send {
+    /// See [`State::reset`].
+    fn reset(&mut self);
+    /// See [`State::pending`].
+    fn pending(&self) -> usize;
+    /// See [`State::memory`].
+    fn memory(&self) -> usize;
     fn forward(&mut self, args: Args<'_, F>) -> F::Output;
     fn pullback<'a>(
         &mut self,
@@ -234,14 +241,10 @@ struct Stacked<R: Rule> {
     residuals: Vec<R::Residual>,
 }
 
-impl<R: Rule> State for Stacked<R> {
+impl<F: Function, R: Rule<Function = F>> Erased<F> for Stacked<R> {
     fn reset(&mut self) {
         self.residuals.clear();
         self.rule.reset();
-    }
-    fn shrink(&mut self) {
-        self.residuals = Vec::new();
-        self.rule.shrink();
     }
     fn pending(&self) -> usize {
         size_of_val(&self.residuals[..]) + self.rule.pending()
@@ -249,9 +252,6 @@ impl<R: Rule> State for Stacked<R> {
     fn memory(&self) -> usize {
         self.residuals.capacity() * size_of::<R::Residual>() + self.rule.memory()
     }
-}
-
-impl<F: Function, R: Rule<Function = F>> Erased<F> for Stacked<R> {
     fn forward(&mut self, args: Args<'_, F>) -> F::Output {
         let (value, residual) = self.rule.forward(args);
         self.residuals.push(residual);
@@ -300,6 +300,9 @@ impl<F: Function> Default for Recursive<F> {
 }
 
 impl<F: Function> State for Recursive<F> {
+    // Whom it calls is not known here.
+    const LENGTHS: Lengths = if F::LENDS && F::Parameters::RESIZES { Lengths::Change } else { F::LENGTHS };
+
     fn reset(&mut self) {
         if let Some(rule) = &mut self.0 {
             rule.reset();
@@ -319,6 +322,7 @@ impl<F: Function> State for Recursive<F> {
 impl<F: HasRule> Rule for Recursive<F> {
     type Function = F;
     type Residual = ();
+    const AT_ONCE: bool = <Self as State>::LENGTHS.are_kept();
 
     fn forward(&mut self, args: Args<'_, F>) -> (F::Output, ()) {
         (self.made().forward(args), ())

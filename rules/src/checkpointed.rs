@@ -45,7 +45,7 @@ macro_rules! unchanging {
 }
 for_tuples!(unchanging);
 
-state_within! { [R: State] Checkpointed<R> { 0 } }
+state_within! { [R: State] Checkpointed<R> { 0: R } }
 
 impl<R: Rule> Rule for Checkpointed<R> {
     type Function = R::Function;

@@ -46,7 +46,12 @@ impl<F: Function, S, A, B> Derived<F, S, A, B> {
     }
 }
 
-state_within! { [F, S: State, A: Send, B: Send] Derived<F, S, A, B> { state } }
+state_within! { [F: Function, S: State, A: Send, B: Send] Derived<F, S, A, B> { state: S } {
+    match F::LENDS && F::Parameters::RESIZES {
+        true => F::LENGTHS.and(S::LENGTHS),
+        false => F::LENGTHS,
+    }
+} }
 
 impl<F, S, R, A, B> Rule for Derived<F, S, A, B>
 where
@@ -73,7 +78,11 @@ where
         shadows: Shadows<'a, F>,
         seed: Cotangent<'_, F>,
     ) -> Gradients<F> {
-        let shadows = F::Parameters::align(&args, shadows);
+        // What comes back into vectors needs more room than they have elements now.
+        let shadows = match const { <Self as State>::LENGTHS.need_room() } {
+            true => shadows,
+            false => F::Parameters::align(&args, shadows),
+        };
         (self.pullback)(&mut self.state, residual, args, shadows, seed)
     }
 }
@@ -84,7 +93,7 @@ pub struct Fused<R, C> {
     both: C,
 }
 
-state_within! { [R: State, C: Send] Fused<R, C> { derived } }
+state_within! { [R: State, C: Send] Fused<R, C> { derived: R } }
 
 impl<F, S, A, B, C> Rule for Fused<Derived<F, S, A, B>, C>
 where
@@ -176,7 +185,7 @@ pub struct PassingOn<R, W, A> {
     reclaim: A,
 }
 
-state_within! { [R: State, W: Send, A: Send] PassingOn<R, W, A> { rule } }
+state_within! { [R: State, W: Send, A: Send] PassingOn<R, W, A> { rule: R } }
 
 impl<R, W, A> Rule for PassingOn<R, W, A>
 where
@@ -186,6 +195,7 @@ where
 {
     type Function = R::Function;
     type Residual = R::Residual;
+    const AT_ONCE: bool = <Self as State>::LENGTHS.are_kept();
 
     #[inline(always)]
     fn forward(&mut self, args: Args<'_, R::Function>) -> (<R::Function as Function>::Output, R::Residual) {

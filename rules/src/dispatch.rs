@@ -23,7 +23,7 @@ where
     }
 }
 
-state_within! { [F, R: State] Dispatched<F, R> { rule } }
+state_within! { [F, R: State] Dispatched<F, R> { rule: R } }
 
 impl<F: Function, R: Rule> Rule for Dispatched<F, R>
 where

@@ -5,6 +5,7 @@
 
 use std::marker::PhantomData;
 
+use crate::lengths::{Extent, Lengths};
 use crate::output::Output;
 use crate::shadow::{Differentiable, Ignored, Shadow};
 use crate::tangent::{Tangent, Value};
@@ -18,6 +19,12 @@ pub trait Function: Sized + 'static {
     type Output: Output;
     /// The function's name, for messages.
     const NAME: &'static str;
+    /// What it does itself to the lengths of vectors behind references.
+    #[doc(hidden)]
+    const LENGTHS: Lengths = Lengths::Kept;
+    /// Whether it passes on references through which others may do so.
+    #[doc(hidden)]
+    const LENDS: bool = false;
 
     /// The function itself, the *primal*.
     fn primal(args: Args<'_, Self>) -> Self::Output;
@@ -64,6 +71,11 @@ pub trait Parameter: 'static {
     }
     /// The shadow that lives in `buffer`.
     fn shadow(buffer: &mut Self::Buffer) -> Self::Shadow<'_>;
+    /// Whether the function may change the lengths of vectors in the argument.
+    const RESIZES: bool = false;
+    /// See [`Differentiable::fit`].
+    #[inline(always)]
+    fn fit(_buffer: &mut Self::Buffer, _arg: &Self::Arg<'_>, _to: Extent) {}
     /// How many bytes of the heap `buffer` owns.
     fn buffer_size(_buffer: &Self::Buffer) -> usize {
         0
@@ -156,6 +168,7 @@ impl<T: Differentiable + ?Sized + 'static> Parameter for Mut<T> {
     type Shadow<'a> = Shadow<T::Shadow<'a>>;
     type Gradient = ();
     type Buffer = T::Gradient;
+    const RESIZES: bool = T::RESIZES;
 
     fn buffer() -> T::Gradient {
         T::empty()
@@ -166,6 +179,10 @@ impl<T: Differentiable + ?Sized + 'static> Parameter for Mut<T> {
     }
     fn prepare(buffer: &mut T::Gradient, arg: &&mut T) {
         arg.prepare(buffer);
+    }
+    #[inline]
+    fn fit(buffer: &mut T::Gradient, arg: &&mut T, to: Extent) {
+        arg.fit(buffer, to);
     }
     fn shadow(buffer: &mut T::Gradient) -> Shadow<T::Shadow<'_>> {
         Shadow::new(T::shadow(buffer))
@@ -251,6 +268,10 @@ pub trait Parameters: 'static {
     /// See [`Parameter::prepare_to_overwrite`], for parameters whose bits in `overwritten` are set; see [`Parameter::prepare`] for
     /// the others.
     fn prepare_to_overwrite(buffers: &mut Self::Buffers, args: &Self::Args<'_>, overwritten: u32);
+    /// See [`Parameter::RESIZES`].
+    const RESIZES: bool;
+    /// See [`Parameter::fit`].
+    fn fit(buffers: &mut Self::Buffers, args: &Self::Args<'_>, to: Extent);
     /// How many there are.
     const COUNT: usize;
     /// Those whose gradients the pullback returns, as bits.
@@ -297,6 +318,11 @@ macro_rules! parameters {
                 } else {
                     $P::prepare(&mut _buffers.$i, &_args.$i);
                 })*
+            }
+            const RESIZES: bool = false $(|| $P::RESIZES)*;
+            #[inline]
+            fn fit(_buffers: &mut Self::Buffers, _args: &Self::Args<'_>, _to: Extent) {
+                $($P::fit(&mut _buffers.$i, &_args.$i, _to);)*
             }
             const COUNT: usize = {
                 let numbers: &[usize] = &[$($i),*];

@@ -2,6 +2,7 @@
 
 use crate::heap::HeapSize;
 use crate::held::Constant;
+use crate::lengths::Cells;
 use crate::local::Pool;
 use crate::output::received_part;
 use crate::rows::Rows;
@@ -24,6 +25,8 @@ pub trait Ends {
     type One;
     /// Takes the last one off.
     fn take_last(&mut self) -> Self::One;
+    /// Cuts off what there are no elements for, of which there are `len`.
+    fn cut(&mut self, len: usize);
 }
 
 impl<G: Tangent> Ends for Vec<G> {
@@ -32,12 +35,19 @@ impl<G: Tangent> Ends for Vec<G> {
     fn take_last(&mut self) -> G {
         self.pop().expect("a shadow is as long as its vector")
     }
+    #[inline(always)]
+    fn cut(&mut self, len: usize) {
+        self.truncate(len);
+    }
 }
 
 impl<T: Differentiable> Ends for Rows<T> {
     type One = T::Gradient;
     fn take_last(&mut self) -> T::Gradient {
         self.remove(self.len() - 1)
+    }
+    fn cut(&mut self, len: usize) {
+        self.shorten(len);
     }
 }
 
@@ -47,11 +57,14 @@ impl<T: Value> Ends for Constant<Vec<T>> {
     fn take_last(&mut self) -> T::Tangent {
         T::Tangent::zero()
     }
+    #[inline(always)]
+    fn cut(&mut self, _: usize) {}
 }
 
 /// Undoes `push`, and returns the gradient with respect to what was pushed.
 #[inline]
 pub fn unpush<T, S: Ends>(v: &mut Vec<T>, shadow: &mut S) -> S::One {
+    shadow.cut(v.len());
     v.pop();
     shadow.take_last()
 }
@@ -85,18 +98,11 @@ impl<T: Differentiable> Grown for Rows<T> {
         self.last().expect("a shadow is as long as its vector")
     }
     fn drop_last(&mut self) {
-        self.shorten();
+        self.shorten(self.len() - 1);
     }
 }
 
-/// Undoes `push` of whatever it was, and returns the gradient with respect to that.
-#[inline]
-pub fn unpush_any<T, S: Grown>(v: &mut Vec<T>, shadow: &mut S) -> S::One {
-    v.pop();
-    shadow.take_last()
-}
-
-/// The same, along with what was pushed; the memory of the gradient comes from `pool`, and goes back there.
+/// Undoes `push`, and returns what was pushed with its gradient; the memory of the gradient comes from `pool`, and goes back there.
 #[inline]
 pub fn unpush_moved<T, S: Grown<One: Clone>>(
     v: &mut Vec<T>,
@@ -125,7 +131,7 @@ pub fn plain<G: Plain>(gradient: G) -> G {
     gradient
 }
 
-/// The same where nobody looks at the vector any more.
+/// Undoes `push` where nobody looks at the vector any more, and returns the gradient with respect to what was pushed.
 #[inline]
 pub fn unpush_unseen<S: Grown>(shadow: &mut S) -> S::One {
     shadow.take_last()
@@ -349,6 +355,18 @@ impl<T> Removed<T> {
         v.truncate(len);
         v.extend(self.elements.drain(self.elements.len() - cut..));
         shadow.resize(len, G::zero());
+        added
+    }
+
+    /// The same of a vector behind a reference.
+    #[inline]
+    pub fn undo_behind<V: Cells>(&mut self, v: &mut Vec<T>, shadow: Shadow<V>) -> V::One {
+        let (cut, len) = self.cuts.pop().expect("a pullback follows its forward");
+        let mut added = V::One::zero();
+        (len..v.len()).for_each(|i| added.accumulate(shadow.take_at(i)));
+        v.truncate(len);
+        (v.len()..v.len() + cut).for_each(|i| shadow.set_at(i, V::One::zero()));
+        v.extend(self.elements.drain(self.elements.len() - cut..));
         added
     }
 

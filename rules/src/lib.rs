@@ -34,6 +34,7 @@ mod held;
 mod inert;
 mod integers;
 mod lend;
+mod lengths;
 pub mod linalg;
 mod local;
 mod matrices;
@@ -79,6 +80,7 @@ pub use fused::{Array, Host, Memory};
 pub use heap::HeapSize;
 pub use held::Constant;
 pub use lend::{Lend, RefLent};
+pub use lengths::{Extent, Lengths};
 pub use local::none;
 pub use matrices::{Matrices, Matrix, general_product, product};
 pub use output::Output;
@@ -148,14 +150,18 @@ pub mod __private {
     pub use crate::constants::{Constants, item_of_constant};
     pub use crate::growth::{
         Plain, Removed, keep_pushed, plain, taken, total, undrop, undrop_last, undrop_row, unextend,
-        uninsert_row, unpop, unpop_plain, unpop_row, unpush, unpush_any, unpush_moved, unpush_row,
-        unpush_unseen, unremove_plain, unremove_row,
+        uninsert_row, unpop, unpop_plain, unpop_row, unpush, unpush_moved, unpush_row, unpush_unseen,
+        unremove_plain, unremove_row,
     };
     pub use crate::heap::{OfAnyField, OfField};
     pub use crate::held::{Constant, Part, PartChanges, PartIsConstant, accumulate_part, clear_part};
     pub use crate::inert::{Inert, about_to_be_constant, inert};
     pub use crate::integers::{item_of_range, items_of_closed_range, items_of_range};
     pub use crate::lend::{Lend, RefLent};
+    pub use crate::lengths::{
+        Extent, Lengths, fit, fit_to, handing_on, make_room, unextend_behind, uninsert_behind, unpop_behind,
+        unpush_behind, unremove_behind,
+    };
     pub use crate::local::{
         Branch, Pool, backwards, first, none, reaches, row_of, shadow_of, sum, whole_row, within,
     };

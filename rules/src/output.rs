@@ -325,6 +325,14 @@ impl<T> Copies<T> {
         self.pending += 1;
     }
 
+    /// Gives the latest copy, which is one of `value`, as much room.
+    pub fn reserve_as(&mut self, value: &T)
+    where
+        T: Differentiable,
+    {
+        value.reserve_as(&mut self.copies[self.pending - 1]);
+    }
+
     /// The latest copy.
     pub fn take(&mut self) -> T {
         self.pending = self.pending.checked_sub(1).expect("a pullback follows its forward");

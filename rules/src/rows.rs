@@ -5,9 +5,10 @@ use std::fmt;
 use std::ops::Deref;
 
 use crate::heap::HeapSize;
+use crate::lengths::Extent;
 use crate::local::Pool;
 use crate::shadow::{Differentiable, Element, slice_cells, zeros};
-use crate::tangent::Value;
+use crate::tangent::{Tangent, Value};
 
 /// A type of which there are differentiable slices and vectors. `#[derive(Differentiable)]` implements it.
 #[diagnostic::on_unimplemented(
@@ -39,6 +40,16 @@ pub trait Item: Sized {
     fn align_all<'a>(items: &[Self], shadows: Self::Shadows<'a>) -> Self::Shadows<'a>;
     /// See [`Differentiable::shortened`].
     fn shortened_all<'a, 's: 'a>(shadows: Self::Shadows<'s>) -> Self::Shadows<'a>;
+    /// See [`Differentiable::RESIZES`].
+    #[doc(hidden)]
+    const RESIZES: bool = true;
+    /// See [`Differentiable::fit`]; the slice itself is to have `len` gradients.
+    #[doc(hidden)]
+    fn fit_all(items: &[Self], len: usize, gradients: &mut Self::Gradients, to: Extent);
+    /// See [`Differentiable::reserve_as`].
+    #[doc(hidden)]
+    #[inline]
+    fn reserve_all(_items: &[Self], _copies: &mut [Self]) {}
     /// What the user sees of `gradients`.
     fn views(gradients: &Self::Gradients) -> Self::Views<'_>;
     /// See [`Differentiable::gradient_size`].
@@ -62,6 +73,7 @@ impl<T: Value<Tangent: Element>> Item for T {
     type Gradients = Vec<T::Tangent>;
     type Shadows<'a> = &'a [<T::Tangent as Element>::Cells];
     type Views<'a> = &'a [T::Tangent];
+    const RESIZES: bool = false;
 
     #[inline]
     fn empty_all() -> Vec<T::Tangent> {
@@ -83,12 +95,15 @@ impl<T: Value<Tangent: Element>> Item for T {
     }
     #[inline(always)]
     fn align_all<'a>(items: &[T], shadows: Self::Shadows<'a>) -> Self::Shadows<'a> {
-        assert_eq!(shadows.len(), items.len(), "a shadow has the length of its slice");
-        &shadows[..items.len()]
+        shadows.get(..items.len()).expect("a shadow has the length of its slice")
     }
     #[inline(always)]
     fn shortened_all<'a, 's: 'a>(shadows: Self::Shadows<'s>) -> Self::Shadows<'a> {
         shadows
+    }
+    #[inline]
+    fn fit_all(_items: &[T], len: usize, gradients: &mut Vec<T::Tangent>, _to: Extent) {
+        gradients.resize(len, T::Tangent::zero());
     }
     #[inline]
     fn views(gradients: &Vec<T::Tangent>) -> &[T::Tangent] {
@@ -113,11 +128,12 @@ impl<T: Value<Tangent: Element>> Item for T {
 }
 
 macro_rules! slice {
-    ($t:ty $({ $($more:tt)* })?) => {
+    ($t:ty, $resizes:expr, |$items:ident, $to:ident| $len:expr $(, { $($more:tt)* })?) => {
         impl<T: Item> Differentiable for $t {
             type Shadow<'a> = T::Shadows<'a>;
             type Gradient = T::Gradients;
             type View<'a> = T::Views<'a>;
+            const RESIZES: bool = $resizes;
 
             #[inline]
             fn empty() -> T::Gradients {
@@ -144,6 +160,11 @@ macro_rules! slice {
                 T::shortened_all(shadow)
             }
             #[inline]
+            fn fit(&self, gradient: &mut T::Gradients, to: Extent) {
+                let ($items, $to) = (self, to);
+                T::fit_all(self, $len, gradient, to);
+            }
+            #[inline]
             fn view(gradient: &T::Gradients) -> T::Views<'_> {
                 T::views(gradient)
             }
@@ -166,8 +187,13 @@ macro_rules! slice {
         }
     };
 }
-slice!([T]);
-slice!(Vec<T> {
+slice!([T], T::RESIZES, |items, _to| items.len());
+slice!(Vec<T>, true, |items, to| of_vec(items, to), {
+    #[inline]
+    fn reserve_as(&self, copy: &mut Vec<T>) {
+        copy.reserve_exact(self.capacity() - copy.len());
+        T::reserve_all(self, copy);
+    }
     #[inline]
     fn exchange_contents(&mut self, other: &mut Vec<T>) {
         match self.capacity() != other.capacity() && self.len() == other.len() {
@@ -176,6 +202,15 @@ slice!(Vec<T> {
         }
     }
 });
+
+/// How many elements the gradient of a vector is to have.
+#[inline]
+fn of_vec<T>(items: &Vec<T>, to: Extent) -> usize {
+    match to {
+        Extent::Capacity if size_of::<T>() > 0 => items.capacity(),
+        _ => items.len(),
+    }
+}
 
 /// The gradients of a slice of containers: `Vec<Vec<f64>>`, `Vec<Array2<f64>>`. It derefs to the slice of their gradients.
 pub struct Rows<T: Differentiable> {
@@ -241,9 +276,9 @@ impl<T: Differentiable> Rows<T> {
         self.gradients.swap_remove(self.len)
     }
 
-    /// Without the last item, whose memory stays.
-    pub(crate) fn shorten(&mut self) {
-        self.len -= 1;
+    /// The first `len` at most; the memory of the others stays.
+    pub(crate) fn shorten(&mut self, len: usize) {
+        self.len = self.len.min(len);
     }
 
     /// Memory for one more item.
@@ -293,11 +328,19 @@ impl<T: Differentiable> Rows<T> {
         unsafe { &*(std::ptr::from_ref(&self.shadows[..]) as *const [T::Shadow<'a>]) }
     }
 
-    /// The shadows as they are, once it is certain that there is one for each item.
+    /// See [`Differentiable::fit`]; there are as many as `items`.
+    pub fn fit(&mut self, items: &[T], to: Extent) {
+        self.len = items.len();
+        if self.gradients.len() < self.len {
+            self.gradients.resize_with(self.len, T::empty);
+        }
+        items.iter().zip(&mut self.gradients).for_each(|(item, gradient)| item.fit(gradient, to));
+    }
+
+    /// As many shadows as there are items.
     #[inline(always)]
     pub fn align<'a>(items: &[T], shadows: &'a [T::Shadow<'a>]) -> &'a [T::Shadow<'a>] {
-        assert_eq!(shadows.len(), items.len(), "a shadow has the length of its slice");
-        shadows
+        shadows.get(..items.len()).expect("a shadow has the length of its slice")
     }
 
     /// The same shadows for a shorter time.
@@ -403,6 +446,12 @@ macro_rules! row {
             #[inline(always)]
             fn shortened_all<'a, 's: 'a>(shadows: Self::Shadows<'s>) -> Self::Shadows<'a> {
                 $crate::rows::Rows::<Self>::shortened(shadows)
+            }
+            fn fit_all(items: &[Self], _len: usize, gradients: &mut Self::Gradients, to: $crate::lengths::Extent) {
+                gradients.fit(items, to);
+            }
+            fn reserve_all(items: &[Self], copies: &mut [Self]) {
+                items.iter().zip(copies).for_each(|(item, copy)| item.reserve_as(copy));
             }
             fn views(gradients: &Self::Gradients) -> Self::Views<'_> {
                 gradients

@@ -12,6 +12,7 @@ use ndarray::{Array, ArrayBase, ArrayRef, ArrayView, Data, Dimension, MathCell};
 use crate::float::Scalar;
 use crate::function::for_tuples;
 use crate::heap::HeapSize;
+use crate::lengths::Extent;
 use crate::rows::row;
 use crate::tangent::{Tangent, Value};
 
@@ -52,6 +53,17 @@ pub trait Differentiable {
     }
     /// The same shadow for a shorter time, which the compiler does not see where `Self` is a type parameter.
     fn shortened<'a, 's: 'a>(shadow: Self::Shadow<'s>) -> Self::Shadow<'a>;
+    /// Whether there may be vectors in it, whose lengths change.
+    #[doc(hidden)]
+    const RESIZES: bool = true;
+    /// Gives the gradients of vectors in `self` other lengths, and keeps what is in them; what is added are zeros. Where there are vectors, they
+    /// have gradients of the length or of the capacity of each.
+    #[doc(hidden)]
+    fn fit(&self, gradient: &mut Self::Gradient, to: Extent);
+    /// Gives the vectors in `copy`, which is a copy of `self`, the capacities of those in `self` at least.
+    #[doc(hidden)]
+    #[inline]
+    fn reserve_as(&self, _copy: &mut Self) {}
     /// What the user sees of `gradient`.
     fn view(gradient: &Self::Gradient) -> Self::View<'_>;
     /// How many bytes of the heap `gradient` owns.
@@ -221,7 +233,8 @@ impl<'s, 'a: 's, C, const N: usize> From<Shadow<&'s &'a [C; N]>> for Shadow<&'s 
 
 #[diagnostic::on_unimplemented(
     message = "a gradient cannot be added to a whole `{Self}`",
-    note = "a reference or an array in a field is passed on by a reference of its own: `&data.x[..]`, `&model.layers[i]`"
+    note = "a reference or an array in a field is passed on by a reference of its own: `&data.x[..]`, `&model.layers[i]`",
+    note = "what owns memory is not pushed to a vector behind a reference yet: return it, and push it where the vector is a local"
 )]
 /// A place of a shadow: one cell, or an array or struct of them.
 pub trait Accumulate {
@@ -297,7 +310,8 @@ impl<C: Accumulate, const N: usize> Accumulate for [C; N] {
     }
 }
 
-impl<C: Accumulate> Accumulate for &C {
+#[diagnostic::do_not_recommend]
+impl<C: Accumulate + ?Sized> Accumulate for &C {
     type Tangent = C::Tangent;
     #[inline(always)]
     fn accumulate(&self, gradient: C::Tangent) {
@@ -390,6 +404,7 @@ impl<T: Value<Tangent: Element>> Differentiable for T {
     type Shadow<'a> = &'a <T::Tangent as Element>::Cells;
     type Gradient = T::Tangent;
     type View<'a> = T::Tangent;
+    const RESIZES: bool = false;
 
     #[inline]
     fn empty() -> T::Tangent {
@@ -409,6 +424,8 @@ impl<T: Value<Tangent: Element>> Differentiable for T {
     fn shortened<'a, 's: 'a>(shadow: Self::Shadow<'s>) -> Self::Shadow<'a> {
         shadow
     }
+    #[inline(always)]
+    fn fit(&self, _gradient: &mut T::Tangent, _to: Extent) {}
     #[inline]
     fn view(gradient: &T::Tangent) -> T::Tangent {
         *gradient
@@ -450,6 +467,7 @@ macro_rules! ndarray {
             type Shadow<'a> = ArrayCells<'a, T, D>;
             type Gradient = Array<T, D>;
             type View<'a> = &'a Array<T, D>;
+            const RESIZES: bool = false;
 
             fn empty() -> Array<T, D> {
                 // An array without dimensions has an element even so.
@@ -485,6 +503,8 @@ macro_rules! ndarray {
                 assert!(shadow.raw_dim() == self.raw_dim(), "a shadow has the shape of its array");
                 shadow
             }
+            #[inline(always)]
+            fn fit(&self, _gradient: &mut Array<T, D>, _to: Extent) {}
             #[inline]
             fn view(gradient: &Array<T, D>) -> &Array<T, D> {
                 gradient

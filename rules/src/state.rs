@@ -5,10 +5,15 @@ use std::ops::Range;
 use std::vec::Drain;
 
 use crate::function::for_tuples;
+use crate::lengths::Lengths;
 use crate::schedule::thin;
 
 /// State that lasts from call to call: saved values, pending activations, plans.
 pub trait State: Send {
+    /// What the functions whose rules these are may do to vectors behind references.
+    #[doc(hidden)]
+    const LENGTHS: Lengths = Lengths::Kept;
+
     /// Drops all pending activations, keeping the memory: afterwards the object behaves as if nothing had been called.
     /// A driver calls this when an earlier call was left unfinished.
     fn reset(&mut self);
@@ -24,6 +29,8 @@ pub trait State: Send {
 macro_rules! tuple {
     ($($S:ident $i:tt),*) => {
         impl<$($S: State),*> State for ($($S,)*) {
+            const LENGTHS: Lengths = Lengths::Kept$(.and($S::LENGTHS))*;
+
             fn reset(&mut self) {
                 $(self.$i.reset();)*
             }
@@ -41,10 +48,12 @@ macro_rules! tuple {
 }
 for_tuples!(tuple);
 
-/// Makes something a [`State`] that consists of the one in a field.
+/// Makes something a [`State`] that consists of the one in a field, of the type `$within`.
 macro_rules! state_within {
-    ([$($generics:tt)*] $Type:ty { $field:tt }) => {
+    ([$($generics:tt)*] $Type:ty { $field:tt: $within:ty } $($lengths:expr)?) => {
         impl<$($generics)*> crate::state::State for $Type {
+            const LENGTHS: crate::lengths::Lengths = crate::state::state_within!(@lengths $within $(, $lengths)?);
+
             fn reset(&mut self) {
                 self.$field.reset();
             }
@@ -59,6 +68,8 @@ macro_rules! state_within {
             }
         }
     };
+    (@lengths $within:ty) => { <$within as crate::state::State>::LENGTHS };
+    (@lengths $within:ty, $lengths:expr) => { $lengths };
 }
 pub(crate) use state_within;
 

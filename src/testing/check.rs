@@ -133,8 +133,13 @@ fn check<R: Rule<Function: TestFunction>>(
     options: Options,
 ) {
     let rule = || Box::new(Kept::new(rule())) as Box<dyn Erased<_, _> + '_>;
-    let tested =
-        Tested { name: R::Function::NAME, primal: R::Function::primal, at_once: R::AT_ONCE, rule: &rule };
+    let tested = Tested {
+        name: R::Function::NAME,
+        primal: R::Function::primal,
+        at_once: R::AT_ONCE,
+        lengths: R::LENGTHS,
+        rule: &rule,
+    };
     check_tested(tested, inputs, panicking, options);
 }
 

@@ -4,7 +4,7 @@
 use super::allocator::CountingAllocator;
 use super::coordinates::{Coordinate, Coordinates, Number, numbers, replace, replace_one};
 use super::parameter::{Mode, TestParameters};
-use crate::{Args, Cotangent, Function, Gradients, Output, Parameters, Rule, Shadows};
+use crate::{Args, Cotangent, Extent, Function, Gradients, Lengths, Output, Parameters, Rule, Shadows};
 
 pub(super) type Owned<F> = <<F as Function>::Parameters as TestParameters>::Owned;
 
@@ -179,6 +179,8 @@ pub(super) struct Tested<'r, P: Parameters, O: Output> {
     pub(super) primal: fn(P::Args<'_>) -> O,
     /// Whether the rules have a way of their own to run forward and pullback in one call.
     pub(super) at_once: bool,
+    /// What they may do to vectors behind references.
+    pub(super) lengths: Lengths,
     /// Makes a rule.
     pub(super) rule: &'r dyn Fn() -> Box<dyn Erased<P, O> + 'r>,
 }
@@ -231,6 +233,9 @@ impl<'r, P: TestParameters, O: Output<Gradient: Coordinates> + Coordinates> Type
         let mut buffers = P::buffers();
         P::prepare(&mut buffers, &P::lend(&mut arguments));
         P::visit_buffers(&mut buffers, &mut changing(fill));
+        if self.tested.lengths.need_room() {
+            P::fit(&mut buffers, &P::lend(&mut arguments), Extent::Capacity);
+        }
         // An `Option` has a gradient where it has no value.
         replace(&mut cotangent, &mut |i, _| seed.get(i).copied().unwrap_or(0.0));
 
@@ -238,6 +243,9 @@ impl<'r, P: TestParameters, O: Output<Gradient: Coordinates> + Coordinates> Type
         let shadows = P::shadows_if(&|parameter| !constant.contains(parameter), &mut buffers);
         let mut returned = call(&mut *self.rule, P::lend(&mut arguments), shadows, O::lend(&cotangent));
         let allocations = CountingAllocator::so_far().allocations - before;
+        if !self.tested.lengths.are_kept() {
+            P::fit(&mut buffers, &P::lend(&mut arguments), Extent::Length);
+        }
 
         let mut gradient = vec![Vec::new(); P::MODES.len()];
         let mut list = listing_reals(&mut gradient);

@@ -1,9 +1,9 @@
 use pullback::prelude::*;
 
 #[differentiable]
-fn behind_a_reference(x: &mut Vec<f64>, y: f64) -> f64 {
-    x.push(y);
-    x[0]
+fn behind_a_reference(x: &mut Vec<Vec<f64>>, y: f64) -> f64 {
+    x.push(vec![y]);
+    x[0][0]
 }
 
 #[differentiable]
@@ -128,6 +128,23 @@ fn looks_at_a_struct_that_it_takes_out(x: &[f64]) -> f64 {
     history.push(Correction { step: x.to_vec(), weight: x[0] });
     let oldest = history.remove(0);
     oldest.weight
+}
+
+#[differentiable]
+fn replaced_behind_a_reference(x: &mut Vec<f64>, y: f64) {
+    *x = vec![y, y];
+}
+
+#[differentiable]
+fn hands_on(f: impl Fn(&mut Vec<f64>, f64), x: &mut Vec<f64>, y: f64) {
+    f(x, y);
+}
+
+#[differentiable]
+fn behind_the_reference_of_a_closure(x: &[f64], y: f64) -> f64 {
+    let mut v = x.to_vec();
+    hands_on(|w: &mut Vec<f64>, a: f64| w.push(a), &mut v, y);
+    v[0]
 }
 
 fn main() {}

@@ -92,6 +92,20 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
         },
         &none,
     );
+    let fit = each(
+        &|f @ Field { member, ty, .. }| {
+            let value = f.value();
+            quote!(<#ty as __pb::Differentiable>::fit(#value, &mut gradient.#member, _to);)
+        },
+        &none,
+    );
+    let owned = list.iter().filter(|f| f.role == Role::Active && !f.borrowed);
+    let reserve: TokenStream = owned
+        .map(|f @ Field { member, ty, .. }| {
+            let value = f.value();
+            quote!(<#ty as __pb::Differentiable>::reserve_as(#value, &mut _copy.#member);)
+        })
+        .collect();
     let exchange = exchange(item, &own, list);
     let declared = quote!(#parameters);
     let doc = format!("The gradient with respect to a [`{name}`].");
@@ -136,6 +150,12 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
                 #[inline(always)]
                 fn shortened<#lifetime, 'longer: #lifetime>(shadow: Self::Shadow<'longer>) -> Self::Shadow<#lifetime> {
                     #shadow { #shortened }
+                }
+                fn fit(&self, gradient: &mut Self::Gradient, _to: __pb::Extent) {
+                    #fit
+                }
+                fn reserve_as(&self, _copy: &mut Self) {
+                    #reserve
                 }
                 #[inline]
                 fn view(gradient: &Self::Gradient) -> Self::View<'_> {
@@ -354,6 +374,12 @@ fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
                 shadows: Self::Shadows<'longer>,
             ) -> Self::Shadows<'pullback> {
                 __pb::Rows::<Self>::shortened(shadows)
+            }
+            fn fit_all(items: &[Self], _: usize, gradients: &mut Self::Gradients, to: __pb::Extent) {
+                gradients.fit(items, to);
+            }
+            fn reserve_all(items: &[Self], copies: &mut [Self]) {
+                items.iter().zip(copies).for_each(|(item, copy)| __pb::Differentiable::reserve_as(item, copy));
             }
             fn views(gradients: &Self::Gradients) -> Self::Views<'_> {
                 gradients

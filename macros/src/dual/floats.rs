@@ -30,7 +30,9 @@ impl Signature {
             output: plain(&self.output),
             dual: self.dual,
             selecting: self.selecting.clone(),
+            writing: self.writing.clone(),
             owners: self.owners.clone(),
+            lengths: self.lengths.clone(),
         };
         let name = &self.name;
         let ty = if self.generics.is_empty() { quote!(#name) } else { self.at(&f64) };

@@ -11,6 +11,7 @@ use super::device::{Buffer, Device};
 use super::{Error, run};
 use crate::fused::operand::{Owner, Place};
 use crate::fused::{Array, Rank, Real, Sink, Source};
+use crate::lengths::Extent;
 use crate::shadow::Differentiable;
 
 /// An array of `f32` or `f64` on a device, which owns its memory: by rows, without gaps.
@@ -365,6 +366,7 @@ macro_rules! differentiable {
             type Shadow<'a> = DeviceShadow<'a, T, D>;
             type Gradient = DeviceArray<T, D>;
             type View<'a> = &'a DeviceArray<T, D>;
+            const RESIZES: bool = false;
 
             fn empty() -> DeviceArray<T, D> {
                 DeviceArray::nothing()
@@ -406,6 +408,8 @@ macro_rules! differentiable {
             fn shortened<'a, 's: 'a>(shadow: Self::Shadow<'s>) -> Self::Shadow<'a> {
                 shadow
             }
+            #[inline(always)]
+            fn fit(&self, _gradient: &mut DeviceArray<T, D>, _to: Extent) {}
             fn view(gradient: &DeviceArray<T, D>) -> &DeviceArray<T, D> {
                 gradient
             }

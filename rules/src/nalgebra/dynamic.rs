@@ -8,6 +8,7 @@ use nalgebra::{Dim, IsContiguous, Matrix, RawStorageMut, VecStorage};
 
 use super::Entry;
 use crate::exchange::{Exchange, exchange_rows};
+use crate::lengths::Extent;
 use crate::mutation::{Copyable, Fill};
 use crate::output::Output;
 use crate::rows::row;
@@ -83,6 +84,7 @@ where
     type Shadow<'a> = EntryCells<'a, T>;
     type Gradient = Self;
     type View<'a> = &'a Self;
+    const RESIZES: bool = false;
 
     fn empty() -> Self {
         empty()
@@ -104,6 +106,8 @@ where
     fn shortened<'a, 's: 'a>(shadow: Self::Shadow<'s>) -> Self::Shadow<'a> {
         shadow
     }
+    #[inline(always)]
+    fn fit(&self, _gradient: &mut Self, _to: Extent) {}
     #[inline]
     fn view(gradient: &Self) -> &Self {
         gradient

@@ -19,6 +19,7 @@ mod differences;
 
 mod aggregates;
 mod allocations;
+mod behind_references;
 mod cloned;
 mod containers;
 mod contents;

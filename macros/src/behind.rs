@@ -1,0 +1,228 @@
+//! Vectors behind `&mut` parameters that become longer or shorter, and the calls of functions which do that to what they borrow.
+//!
+//! The shadow of a reference is a view of cells: what is undone here moves gradients among them. For the rest see
+//! `rules/src/lengths.rs`.
+
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
+
+use crate::calls::Callee;
+use crate::cotangent::Cotangent;
+use crate::kept::Item;
+use crate::kind::inert;
+use crate::mutation::Action;
+use crate::program::*;
+use crate::reverse::Reverse;
+use crate::signature::{Parameter, Passing, Signature};
+
+/// What a function may do to the lengths of vectors behind references.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Lengths {
+    grow: bool,
+    shrink: bool,
+    /// It passes on references through which others may do so.
+    lends: bool,
+}
+
+impl Lengths {
+    /// What an `impl Function` says of it.
+    pub(crate) fn constants(self) -> TokenStream {
+        let own = match (self.grow, self.shrink) {
+            (_, true) => quote!(
+                const LENGTHS: __pb::Lengths = __pb::Lengths::Change;
+            ),
+            (true, false) => quote!(
+                const LENGTHS: __pb::Lengths = __pb::Lengths::Grow;
+            ),
+            (false, false) => quote!(),
+        };
+        let lends = self.lends.then(|| {
+            quote!(
+                const LENDS: bool = true;
+            )
+        });
+        quote!(#own #lends)
+    }
+}
+
+/// The type may hold vectors.
+fn may_grow(ty: &syn::Type) -> bool {
+    match ty {
+        syn::Type::Slice(_) => false,
+        syn::Type::Array(array) => may_grow(&array.elem),
+        syn::Type::Group(group) => may_grow(&group.elem),
+        syn::Type::Paren(paren) => may_grow(&paren.elem),
+        syn::Type::Path(path) => !path.path.get_ident().is_some_and(|name| name == "f64" || name == "f32"),
+        _ => true,
+    }
+}
+
+impl Program {
+    /// It is a `&mut` parameter of the function.
+    pub(crate) fn is_lent(&self, id: VarId) -> bool {
+        self.variables[id].origin == Origin::Unique && self.parameters.contains(&Some(id))
+    }
+
+    /// What the function does to the lengths of vectors behind references.
+    pub(crate) fn lengths(&self, signature: &Signature) -> Lengths {
+        let mut lengths = Lengths::default();
+        let may_grow = |id: VarId| {
+            let mut own = signature.parameters.iter().zip(&self.parameters);
+            let grows = |p: &Parameter| p.passing == Passing::Unique && may_grow(&p.ty);
+            own.any(|(parameter, own)| *own == Some(id) && grows(parameter))
+        };
+        for expr in &self.exprs {
+            let (action, args) = match &expr.kind {
+                ExprKind::Mutation { action, args } => (Some(*action), args),
+                ExprKind::Call { args, .. } | ExprKind::Method { args, .. } => (None, args),
+                _ => continue,
+            };
+            let borrowed = args.iter().any(|arg| match &self.exprs[*arg].kind {
+                ExprKind::Borrow { place, unique: true } => may_grow(place.base) && !self.is_range(place),
+                _ => false,
+            });
+            match action.filter(|_| borrowed) {
+                Some(Action::Push | Action::Insert | Action::Extend) => lengths.grow = true,
+                Some(Action::Pop | Action::Remove | Action::Truncate | Action::Clear | Action::Resize) => {
+                    lengths.shrink = true;
+                }
+                Some(_) => {}
+                None => lengths.lends |= borrowed,
+            }
+        }
+        lengths
+    }
+
+    /// It is a slice, by its syntax.
+    fn is_range(&self, place: &Place) -> bool {
+        matches!(place.projections.last(), Some(Projection::Index(i)) if matches!(self.exprs[*i].syntax, syn::Expr::Range(_)))
+    }
+
+    /// A call may change the lengths of what the local holds, or of what changes places with that.
+    pub(crate) fn may_be_resized(&self, id: VarId) -> bool {
+        let pool = self.variables[id].pool;
+        let borrows =
+            |arg: ExprId| self.resized(arg).is_some_and(|place| self.variables[place.base].pool == pool);
+        (0..self.exprs.len()).any(borrows)
+    }
+
+    /// The local of which a call may change the lengths, or those of its vectors: without parts of structs, which may be constant.
+    fn resized(&self, arg: ExprId) -> Option<Place> {
+        let ExprKind::Borrow { place, unique: true } = &self.exprs[arg].kind else { return None };
+        let variable = &self.variables[place.base];
+        let fixed = variable.zero.is_some() || matches!(variable.kind, Kind::Float | Kind::Matrix(_));
+        if !variable.active
+            || variable.by_reference()
+            || fixed
+            || inert(&variable.kind)
+            || self.is_range(place)
+        {
+            return None;
+        }
+        let one = |p: &&Projection| matches!(p, Projection::Index(i) if !matches!(self.exprs[*i].syntax, syn::Expr::Range(_)));
+        let projections = place.projections.iter().take_while(one).cloned().collect();
+        Some(Place { base: place.base, projections })
+    }
+}
+
+impl Reverse<'_> {
+    /// What stands before and behind the pullback of a call with these arguments: the shadows of locals get the lengths that it needs, and
+    /// those that it leaves.
+    pub(crate) fn resizing(
+        &mut self,
+        function: &Callee,
+        args: &[ExprId],
+        rule: &syn::Ident,
+        at: &At,
+    ) -> (TokenStream, TokenStream) {
+        let (mut before, mut behind) = (TokenStream::new(), TokenStream::new());
+        for arg in args {
+            let Some(place) = self.program.resized(*arg) else { continue };
+            assert!(self.view(place.base).is_none(), "a closure that writes to a variable owns it meanwhile");
+            let (v, shadow) = self.grown(&place, at);
+            let (room, fit) = match !matches!(function, Callee::Parameter(..)) {
+                true => {
+                    (quote!(make_room(&*#rule, &#v, &mut #shadow)), quote!(fit(&*#rule, &#v, &mut #shadow)))
+                }
+                false => (
+                    quote!(fit_to(&#v, &mut #shadow, __pb::Extent::Capacity)),
+                    quote!(fit_to(&#v, &mut #shadow, __pb::Extent::Length)),
+                ),
+            };
+            before.extend(quote!(__pb::#room;));
+            behind.extend(quote!(__pb::#fit;));
+        }
+        (before, behind)
+    }
+
+    /// Undoes what changed the length of a vector behind a reference. Returns the gradient with respect to what came into it.
+    pub(crate) fn undo_behind(
+        &mut self,
+        expr: ExprId,
+        (action, args): (Action, &[ExprId]),
+        d: &Cotangent,
+        at: &At,
+    ) -> Option<(ExprId, syn::Ident)> {
+        let program = self.program;
+        let (place, span) = (self.place_of(args[0]), program.exprs[expr].span);
+        let after =
+            At { block: at.block, versions: std::rc::Rc::new(self.levels[self.top()].current.clone()) };
+        let v = self.borrow_after(place, at, &after);
+        let shadow = self.shadow_behind(place, at);
+        let gradient = self.kept.fresh("d");
+        let mut handed_on = action.value(args).map(|value| (value, gradient.clone()));
+        // Where it is put aside, nobody has looked at it.
+        let d = if program.drops_element(expr) { quote!(__pb::zero()) } else { quote!(#d) };
+        let undone = match action {
+            Action::Push => quote_spanned!(span=> let #gradient = __pb::unpush_behind(#v, #shadow);),
+            Action::Insert => {
+                let index = self.value(args[1], at);
+                quote_spanned!(span=> let #gradient = __pb::uninsert_behind(#v, #index, #shadow);)
+            }
+            Action::Pop => {
+                let popped = self.kept.keep(at.block, Item::Undo(expr), "popped");
+                quote_spanned!(span=> __pb::unpop_behind(#v, #popped, #shadow, #d);)
+            }
+            Action::Remove => {
+                let removed = self.kept.keep(at.block, Item::Undo(expr), "removed");
+                let index = self.value(args[1], at);
+                quote_spanned!(span=> __pb::unremove_behind(#v, #index, #removed, #shadow, #d);)
+            }
+            Action::Extend => {
+                let len = self.kept.keep(at.block, Item::Undo(expr), "len");
+                let active = matches!(&program.exprs[args[1]].kind, ExprKind::Borrow { place, .. } if program.variables[place.base].active);
+                let hand_on = match active {
+                    true => {
+                        let from = self.source(args[1], at);
+                        quote!(__pb::handing_on(#from))
+                    }
+                    false => quote!(|_, _| ()),
+                };
+                quote_spanned!(span=> __pb::unextend_behind(#v, #len, #shadow, #hand_on);)
+            }
+            Action::Truncate | Action::Clear | Action::Resize => {
+                let slot = self.cut_off(expr);
+                quote!(let #gradient = #slot.undo_behind(#v, #shadow);)
+            }
+            Action::Swap | Action::Sort | Action::Exchange | Action::TakeOut => {
+                unreachable!("these keep the length")
+            }
+        };
+        self.emit(undone);
+        handed_on.take_if(|(value, _)| !program.exprs[*value].active);
+        handed_on
+    }
+
+    /// The shadow of a part of a parameter.
+    fn shadow_behind(&mut self, place: &Place, at: &At) -> TokenStream {
+        let level = self.top();
+        let whole = self.program.variables[place.base].shadow.clone();
+        let (whole, rest) = self.viewed(&whole, place, true, at);
+        let projections = self.projections(rest, at, level);
+        if projections.is_empty() {
+            return quote!(#whole);
+        }
+        let cells = Program::fresh("d");
+        quote!(#whole.part(|#cells| &#cells #projections))
+    }
+}
