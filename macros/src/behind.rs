@@ -63,6 +63,17 @@ impl Program {
         self.variables[id].origin == Origin::Unique && self.parameters.contains(&Some(id))
     }
 
+    /// Elements are taken out of a `&mut` parameter, or of vectors in it.
+    pub(crate) fn is_cut_behind(&self, id: VarId) -> bool {
+        let cuts = |expr: &Expr| match &expr.kind {
+            ExprKind::Mutation { action, args } if action.takes_out() => {
+                matches!(&self.exprs[args[0]].kind, ExprKind::Borrow { place, .. } if place.base == id)
+            }
+            _ => false,
+        };
+        self.is_lent(id) && self.exprs.iter().any(cuts)
+    }
+
     /// What the function does to the lengths of vectors behind references.
     pub(crate) fn lengths(&self, signature: &Signature) -> Lengths {
         let mut lengths = Lengths::default();
@@ -83,9 +94,7 @@ impl Program {
             });
             match action.filter(|_| borrowed) {
                 Some(Action::Push | Action::Insert | Action::Extend) => lengths.grow = true,
-                Some(Action::Pop | Action::Remove | Action::Truncate | Action::Clear | Action::Resize) => {
-                    lengths.shrink = true;
-                }
+                Some(action) if action.takes_out() => lengths.shrink = true,
                 Some(_) => {}
                 None => lengths.lends |= borrowed,
             }

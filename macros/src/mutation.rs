@@ -8,7 +8,7 @@ use syn::{Expr as Syn, parse_quote};
 
 use crate::aggregates;
 use crate::arrays::Shape;
-use crate::calls::Callee;
+use crate::calls::{Callee, is_mutation};
 use crate::errors::Errors;
 use crate::kind::{changes_receiver, inert, kind_of_type};
 use crate::listed::as_array;
@@ -22,6 +22,9 @@ pub(crate) const TAKEN_AWAY: &str = "a vector behind a reference is not taken aw
 
 const KEEPS_LENGTH: &str = "a vector behind this reference keeps its length, as it is no parameter of the function itself: let a function that has one \
                             change it, or change a local, such as a `clone`, and return it";
+
+const CUT_AND_EXCHANGED: &str = "this vector behind a reference changes places here, and elements are taken out of it elsewhere in this function, which go back to \
+                                 where it has been: exchange the elements with `swap_with_slice`";
 
 const ROWS_BEHIND: &str = "behind a reference, a vector of what owns memory does not change its length differentiably yet: let this function return what \
                            is to be pushed, and push it where the vector is a local";
@@ -74,6 +77,11 @@ impl Action {
             "resize" => Action::Resize,
             _ => return None,
         })
+    }
+
+    /// There may be fewer elements then.
+    pub(crate) fn takes_out(self) -> bool {
+        matches!(self, Action::Pop | Action::Remove | Action::Truncate | Action::Clear | Action::Resize)
     }
 
     /// The value that is put into the vector.
@@ -688,6 +696,17 @@ pub(crate) fn report_moves(program: &Program, errors: &mut Errors) {
                     && !allowed.contains(&id) =>
             {
                 errors.push(&expr.syntax, CANNOT_MOVE);
+            }
+            ExprKind::Call { function: Callee::Function(path), args }
+                if is_mutation(path) && path.segments.last().is_some_and(|last| last.ident == "exchange") =>
+            {
+                let cut = args.iter().any(|arg| {
+                    matches!(&program.exprs[*arg].kind, ExprKind::Borrow { place, .. }
+                        if program.is_cut_behind(place.base) && !matches!(place.projections.last(), Some(Projection::Index(_))))
+                });
+                if cut {
+                    errors.push(&expr.syntax, CUT_AND_EXCHANGED);
+                }
             }
             ExprKind::Mutation { action, args } if expr.active => {
                 let ExprKind::Borrow { place, .. } = &program.exprs[args[0]].kind else { continue };

@@ -131,6 +131,14 @@ fn looks_at_a_struct_that_it_takes_out(x: &[f64]) -> f64 {
 }
 
 #[differentiable]
+fn cut_and_exchanged_behind_a_reference(v: &mut Vec<f64>, x: f64) -> f64 {
+    let mut w = vec![x, 2.0 * x];
+    v.truncate(2);
+    std::mem::swap(v, &mut w);
+    v[0] * w[1]
+}
+
+#[differentiable]
 fn replaced_behind_a_reference(x: &mut Vec<f64>, y: f64) {
     *x = vec![y, y];
 }
