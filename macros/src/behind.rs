@@ -149,14 +149,12 @@ impl Reverse<'_> {
             let Some(place) = self.program.resized(*arg) else { continue };
             assert!(self.view(place.base).is_none(), "a closure that writes to a variable owns it meanwhile");
             let (v, shadow) = self.grown(&place, at);
-            let (room, fit) = match !matches!(function, Callee::Parameter(..)) {
-                true => {
-                    (quote!(make_room(&*#rule, &#v, &mut #shadow)), quote!(fit(&*#rule, &#v, &mut #shadow)))
-                }
-                false => (
+            let (room, fit) = match function {
+                Callee::Parameter(..) => (
                     quote!(fit_to(&#v, &mut #shadow, __pb::Extent::Capacity)),
                     quote!(fit_to(&#v, &mut #shadow, __pb::Extent::Length)),
                 ),
+                _ => (quote!(make_room(&*#rule, &#v, &mut #shadow)), quote!(fit(&*#rule, &#v, &mut #shadow))),
             };
             before.extend(quote!(__pb::#room;));
             behind.extend(quote!(__pb::#fit;));

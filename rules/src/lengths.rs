@@ -104,16 +104,17 @@ impl<C: Accumulate> Cells for &[C] {
     }
 }
 
+/// A field of a struct of views.
 #[diagnostic::do_not_recommend]
-impl<C: Accumulate> Cells for &&[C] {
-    type One = C::Tangent;
+impl<V: Cells> Cells for &V {
+    type One = V::One;
     #[inline(always)]
-    fn take_at(self, i: usize) -> C::Tangent {
-        self[i].take()
+    fn take_at(self, i: usize) -> V::One {
+        (*self).take_at(i)
     }
     #[inline(always)]
-    fn set_at(self, i: usize, d: C::Tangent) {
-        self[i].set(d);
+    fn set_at(self, i: usize, d: V::One) {
+        (*self).set_at(i, d);
     }
 }
 
