@@ -55,6 +55,7 @@ impl Parser<'_> {
     /// A call that is given something to write to.
     fn is_writing(&self, expr: &Expr) -> bool {
         let args = match expr {
+            expr if taken_out(expr).is_some() => return true,
             Expr::Call(call) if is_whole(call) => return false,
             Expr::Call(call) => &call.args,
             // One more array that a loop goes over.
@@ -106,6 +107,23 @@ fn is_whole(call: &syn::ExprCall) -> bool {
     last.is_some_and(|last| whole.contains(&&*last)) || of.is_some_and(|of| of == "Zip")
 }
 
+/// The call that takes an element out of a vector, of `v.pop().unwrap()`, `v.pop()?` and the like.
+fn taken_out(expr: &Expr) -> Option<&syn::ExprMethodCall> {
+    match expr {
+        Expr::MethodCall(call)
+            if ["expect", "unwrap", "unwrap_or", "unwrap_or_default"].iter().any(|n| call.method == n) =>
+        {
+            taken_out(&call.receiver)
+        }
+        Expr::MethodCall(call) => {
+            let takes = ["pop", "remove", "swap_remove"].iter().any(|name| call.method == name);
+            (takes && base(&call.receiver).is_some()).then_some(call)
+        }
+        Expr::Try(tried) => taken_out(&tried.expr),
+        _ => None,
+    }
+}
+
 fn peeled(expr: &Expr) -> &Expr {
     match expr {
         Expr::Paren(paren) => peeled(&paren.expr),
@@ -144,6 +162,10 @@ impl<'p, 'e> Found<'p, 'e> {
 impl<'ast> Visit<'ast> for Found<'_, '_> {
     fn visit_expr(&mut self, expr: &'ast Expr) {
         self.calls += usize::from(self.parser.is_writing(expr));
+        if let Some(taken) = taken_out(expr) {
+            self.names.extend(base(&taken.receiver).cloned());
+            return taken.args.iter().for_each(|arg| self.visit_expr(arg));
+        }
         match expr {
             Expr::If(_) | Expr::Match(_) | Expr::Block(_) | Expr::Closure(_) | Expr::Unsafe(_) => return,
             Expr::ForLoop(_) | Expr::While(_) | Expr::Loop(_) => return,
@@ -175,7 +197,9 @@ struct Apart<'p, 'e> {
 
 impl Apart<'_, '_> {
     fn operand(&mut self, expr: &mut Expr) {
-        self.operands(expr);
+        if taken_out(expr).is_none() {
+            self.operands(expr);
+        }
         if self.parser.is_writing(expr) {
             self.bind(expr);
         }
@@ -239,6 +263,7 @@ impl Apart<'_, '_> {
             Expr::Unary(inner) => self.operand(&mut inner.expr),
             Expr::Reference(inner) => self.operand(&mut inner.expr),
             Expr::Cast(inner) => self.operand(&mut inner.expr),
+            Expr::Try(inner) => self.operand(&mut inner.expr),
             Expr::Field(inner) => {
                 self.operand(&mut inner.base);
                 if is_parted(&inner.base) {

@@ -26,7 +26,7 @@ impl Parser<'_> {
         {
             return Some(out);
         }
-        self.split_off(stmt).or_else(|| self.drained(stmt))
+        self.swap_removed(stmt).or_else(|| self.split_off(stmt)).or_else(|| self.drained(stmt))
     }
 
     /// `v` is a vector that may carry a gradient.
@@ -99,6 +99,31 @@ impl Parser<'_> {
         }
         let w = &other.expr;
         Some(vec![parse_quote!(#v.extend_from_slice(&#w);), parse_quote!(#w.clear();)])
+    }
+
+    /// `let x = v.swap_remove(i);`
+    fn swap_removed(&mut self, stmt: &Stmt) -> Option<Vec<Stmt>> {
+        let mut stmt = stmt.clone();
+        let removed = match &mut stmt {
+            Stmt::Local(local) => &mut *local.init.as_mut()?.expr,
+            Stmt::Expr(Expr::Assign(assign), _) => &mut *assign.right,
+            Stmt::Expr(Expr::Binary(binary), _) if crate::kind::assigns(&binary.op) => &mut *binary.right,
+            Stmt::Expr(expr, _) => expr,
+            _ => return None,
+        };
+        let Expr::MethodCall(call) = &*removed else { return None };
+        if call.method != "swap_remove" || call.args.len() != 1 || !self.shortens(&call.receiver) {
+            return None;
+        }
+        let (v, index) = (call.receiver.clone(), call.args[0].clone());
+        let (at, last) = (self.names.fresh("at"), self.names.fresh("last"));
+        *removed = parse_quote!(#v.pop().unwrap());
+        Some(vec![
+            parse_quote!(let #at: usize = #index;),
+            parse_quote!(let #last = #v.len() - 1;),
+            parse_quote!(#v.swap(#at, #last);),
+            stmt,
+        ])
     }
 
     /// `let w = v.split_off(at);`
