@@ -3,7 +3,7 @@
 //! Such a function has no rule. What it selects of a value is selected of the shadow as well: by a copy of the function whose constants come
 //! from the value, and whose result is the same place of the shadow.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -79,6 +79,7 @@ pub(crate) fn expand_index(block: &ItemImpl) -> syn::Result<TokenStream> {
     };
     let body = selecting(method, &mut errors);
     let refused = errors.into_compile_error();
+    let of_gradient = (name == "select").then(|| of_gradient(block, method, index));
     let owner = signature::at("'_", &block.self_ty);
     let part = (name == "select").then(|| quote!(type Part = <Self as #path>::Output;));
     let mut generics = Generics::new(&block.generics);
@@ -104,7 +105,43 @@ pub(crate) fn expand_index(block: &ItemImpl) -> syn::Result<TokenStream> {
                     #body
                 }
             }
+
+            #of_gradient
         };
+    })
+}
+
+/// The same `Index` of the gradient, whose fields have the same names, where the place depends on the index alone. What is indexed by a
+/// number, and of which nothing tells the type, has a gradient that is indexed by it.
+fn of_gradient(block: &ItemImpl, method: &ImplItemFn, index: &syn::GenericArgument) -> Option<TokenStream> {
+    let output = block.items.iter().find_map(|item| match item {
+        ImplItem::Type(ty) if ty.ident == "Output" => Some(&ty.ty),
+        _ => None,
+    })?;
+    if not_lifetimes(&block.generics).next().is_some() || kind_of_type(output) != Kind::Float {
+        return None;
+    }
+    let body = |unique| selecting_of(Of::Gradient { unique }, method, &mut Errors::default());
+    let (shared, unique) = (body(false)?, body(true)?);
+    let (owner, shadow) = (signature::at("'_", &block.self_ty), shadow_name());
+    let parameters = others(&method.sig);
+    let gradient = quote!(<#owner as __pb::Differentiable>::Gradient);
+    Some(quote! {
+        impl ::core::ops::Index<#index> for #gradient {
+            type Output = #output;
+            #[inline(always)]
+            fn index(&self, #(#parameters)*) -> &#output {
+                let #shadow = self;
+                #shared
+            }
+        }
+        impl ::core::ops::IndexMut<#index> for #gradient {
+            #[inline(always)]
+            fn index_mut(&mut self, #(#parameters)*) -> &mut #output {
+                let #shadow = self;
+                #unique
+            }
+        }
     })
 }
 
@@ -174,12 +211,34 @@ fn others(method: &syn::Signature) -> Vec<TokenStream> {
 
 /// The body of the function that selects of the shadow what `method` selects of `self`.
 fn selecting(method: &ImplItemFn, errors: &mut Errors) -> TokenStream {
+    // What is refused is told once.
+    selecting_of(Of::Shadow, method, errors).unwrap_or_else(|| quote!(::core::unreachable!()))
+}
+
+fn selecting_of(of: Of, method: &ImplItemFn, errors: &mut Errors) -> Option<TokenStream> {
     let mut body = method.block.clone();
     crate::fragments::Ungroup.visit_block_mut(&mut body);
     Shared.visit_block_mut(&mut body);
-    let selected = Selecting { names: Vec::new(), errors }.block(&body);
-    // What is refused is told once.
-    if errors.is_empty() { selected } else { quote!(::core::unreachable!()) }
+    let selected = Selecting { of, names: Vec::new(), errors }.block(&body);
+    let by_itself = of == Of::Shadow || !mentions_self(selected.clone());
+    (errors.is_empty() && by_itself).then_some(selected)
+}
+
+fn mentions_self(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => ident == "self",
+        TokenTree::Group(group) => mentions_self(group.stream()),
+        _ => false,
+    })
+}
+
+/// Of what a part is selected.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    /// By means of the value.
+    Shadow,
+    /// Without it.
+    Gradient { unique: bool },
 }
 
 /// What is read of `self` is read by a shared reference.
@@ -208,6 +267,7 @@ fn is_of_self(expr: &Expr) -> bool {
 }
 
 struct Selecting<'e> {
+    of: Of,
     /// Names for parts of `self`, with the places of the shadow that they stand for.
     names: Vec<(Ident, TokenStream)>,
     errors: &'e mut Errors,
@@ -295,7 +355,11 @@ impl Selecting<'_> {
 
     fn part(&mut self, expr: &Expr) -> TokenStream {
         match self.place(expr) {
-            Some(place) => quote_spanned!(expr.span()=> __pb::Shadow::new(&#place).into()),
+            Some(place) => match self.of {
+                Of::Shadow => quote_spanned!(expr.span()=> __pb::Shadow::new(&#place).into()),
+                Of::Gradient { unique: false } => quote!(&#place),
+                Of::Gradient { unique: true } => quote!(&mut #place),
+            },
             None => {
                 self.errors.push(expr, FORM);
                 quote!(::core::unreachable!())

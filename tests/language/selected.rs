@@ -454,3 +454,73 @@ fn other_types_with_an_index() {
     let z = |re, im| Complex { re, im };
     check_rule(of_phases::rule, [(Phases { entries: vec![z(0.5, 1.0), z(-0.3, 0.7)], cols: 2 },)]);
 }
+
+/// Of whose values nothing tells the type: the gradient has an index, too, where this depends on nothing else.
+#[derive(Clone, Copy, Debug, PartialEq, Differentiable)]
+struct Vector {
+    x: f64,
+    y: f64,
+    z: [f64; 1],
+}
+
+#[differentiable]
+impl Index<usize> for Vector {
+    type Output = f64;
+
+    fn index(&self, i: usize) -> &f64 {
+        match i {
+            0 => &self.x,
+            1 => &self.y,
+            2 => &self.z[0],
+            _ => panic!("a vector has three numbers"),
+        }
+    }
+}
+
+#[differentiable]
+fn cross(a: Vector, b: Vector) -> Vector {
+    let z = [a.x * b.y - a.y * b.x];
+    Vector { x: a[1] * b[2] - a[2] * b[1], y: a[2] * b[0] - a[0] * b[2], z }
+}
+
+#[derive(Clone, Debug, Differentiable)]
+struct Series {
+    coefficients: Vec<f64>,
+}
+
+#[differentiable]
+impl Index<usize> for Series {
+    type Output = f64;
+
+    fn index(&self, i: usize) -> &f64 {
+        &self.coefficients[i]
+    }
+}
+
+#[differentiable]
+fn series(x: f64) -> Series {
+    Series { coefficients: vec![x, x.sin(), x * x] }
+}
+
+#[differentiable]
+fn of_untold(a: Vector, b: Vector) -> f64 {
+    let c = cross(a, b);
+    let mut total = cross(c, b)[2];
+    for i in 0..3 {
+        total += c[i] * a[i];
+    }
+    let s = series(total);
+    c[0] * c[1] + s[2] * s[1]
+}
+
+#[test]
+fn types_that_nothing_tells() {
+    let v = |x, y, z| Vector { x, y, z: [z] };
+    check_rule(
+        of_untold::rule,
+        [(v(0.5, 1.0, -0.2), v(0.7, -0.4, 2.0)), (v(1.0, 0.2, 0.3), v(0.1, 0.4, 0.2))],
+    );
+    let mut g = of_untold::gradient();
+    let (_, d) = g.value_and_gradient(v(0.5, 1.0, -0.2), v(0.7, -0.4, 2.0));
+    assert_eq!([d.a[0], d.a[1], d.a[2]], [d.a.x, d.a.y, d.a.z[0]]);
+}

@@ -121,6 +121,80 @@ fn folds(x: &[f64]) -> f64 {
     product.re + some.iter().copied().reduce(|a, b| a + b).unwrap().im * all.re
 }
 
+#[differentiable]
+fn scaled(x: f64, k: f64) -> f64 {
+    x.sin() * k
+}
+
+/// Elements that are taken out of vectors within expressions, in order.
+#[differentiable]
+fn taken_out(x: &[f64], k: f64) -> f64 {
+    let mut stack = x.to_vec();
+    let mut ids = vec![0usize, 1, 2, 0];
+    let d = stack[0] * stack.pop().unwrap() - stack.pop().unwrap() / k;
+    let (a, b) = (stack.pop().unwrap(), stack.remove(0));
+    let mut out = [0.0; 2];
+    out[0] = stack.pop().unwrap() * 2.0 + stack.len() as f64;
+    out[1] += scaled(stack.pop().unwrap(), k) * x[ids.pop().unwrap()];
+    let mut total = a - b * d + out[0] * out[1];
+    if stack.pop().unwrap() > 0.5 {
+        total *= x[ids.pop().unwrap()];
+    }
+    total + stack.pop().unwrap_or(1.0) * x[ids.remove(0)] * stack.pop().unwrap_or(3.0)
+}
+
+#[differentiable]
+fn taken_out_of_what_may_be_empty(x: &[f64], k: f64) -> Result<f64, &'static str> {
+    let mut stack = x.to_vec();
+    let a = stack.pop().ok_or("empty")? * k;
+    let b = stack.pop().ok_or_else(|| "one alone")?.sin() - a;
+    Ok(stack.pop().ok_or("two alone")? * a + b * stack.swap_remove(0))
+}
+
+/// A machine with a stack: the numbers on it, and operators.
+#[derive(Clone, Debug, Differentiable)]
+struct Machine {
+    stack: Vec<f64>,
+    scale: f64,
+}
+
+#[differentiable]
+impl Machine {
+    fn run(&mut self, code: &[u8]) -> f64 {
+        for &op in code {
+            match op {
+                b'+' => {
+                    let sum = self.stack.pop().unwrap() + self.stack.pop().unwrap();
+                    self.stack.push(sum);
+                }
+                b'-' => {
+                    let minus = self.stack.pop().unwrap() - self.stack.pop().unwrap();
+                    self.stack.push(minus);
+                }
+                _ => {
+                    let scaled = self.stack.pop().unwrap() * self.scale;
+                    self.stack.push(scaled);
+                }
+            }
+        }
+        self.stack.pop().unwrap() * self.scale
+    }
+}
+
+#[differentiable]
+fn of_machine(x: &[f64], k: f64, code: &[u8]) -> f64 {
+    let mut machine = Machine { stack: x.to_vec(), scale: k };
+    machine.run(code)
+}
+
+#[test]
+fn elements_that_are_taken_out() {
+    let x = vec![0.1, 0.2, 0.7, 0.4, 0.5, 0.6, 0.7];
+    check_rule(taken_out::rule, [(x.clone(), 0.7), ([&x[..], &[0.8]].concat(), 1.1)]);
+    check_rule(taken_out_of_what_may_be_empty::rule, [(x.clone(), 0.7), (vec![0.3], 0.2)]);
+    check_rule(of_machine::rule, [(x.clone(), 0.7, b"+-*+-".to_vec()), (x, 0.7, b"*".to_vec())]);
+}
+
 #[test]
 fn writes() {
     check_rule(simulated::rule, [(vec![0.4, 0.3], 3), (vec![0.4, 0.3, 0.9], 0)]);

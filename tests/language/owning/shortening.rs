@@ -68,8 +68,25 @@ fn split(x: &[f64], k: f64) -> f64 {
     product
 }
 
+/// An element changes places with the last one, and goes.
+#[differentiable]
+fn swap_removed(x: &[f64], k: f64) -> f64 {
+    let mut v = x.to_vec();
+    v.push(k);
+    v.push(k * x[0]);
+    let first = v.swap_remove(0);
+    let mut total = first * v[0];
+    v.swap_remove(1);
+    total += v.swap_remove(v.len() - 1) * first;
+    total * v.iter().sum::<f64>()
+}
+
 #[test]
 fn numbers() {
+    check_rule(
+        swap_removed::rule,
+        [(vec![0.5, 0.2, 0.9, 0.3], 0.6), (vec![0.7, 0.1], 0.2), (vec![0.3], 0.4)],
+    );
     check_all!([vec![0.5, 0.12, 0.9], vec![0.7, 0.1]]; retained);
     check_all!([vec![0.5, 0.503, 0.9], vec![0.7, 0.2]]; without_repetitions);
     check_all!([vec![0.5, 0.2, 0.9, 0.3], vec![0.7, 0.1]]; drained);
