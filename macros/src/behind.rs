@@ -162,6 +162,34 @@ impl Reverse<'_> {
         (before, behind)
     }
 
+    /// Undoes a `push` of what owns memory, or may do so, to a vector behind a reference, and hands its gradient on.
+    fn undo_push_behind(&mut self, expr: ExprId, args: &[ExprId], at: &At) {
+        let (program, value) = (self.program, args[1]);
+        let place = self.place_of(args[0]);
+        let span = program.exprs[expr].span;
+        let after =
+            At { block: at.block, versions: std::rc::Rc::new(self.levels[self.top()].current.clone()) };
+        let v = self.borrow_after(place, at, &after);
+        let shadow = self.shadow_behind(place, at);
+        let pool = match program.moves(value) {
+            Some(id) => self.pool(id),
+            None => self.slot("rows", quote!(__pb::Pool::new())),
+        };
+        let (row, gradient) = (self.kept.fresh("row"), self.kept.fresh("d"));
+        self.emit(quote_spanned! {span=>
+            let (mut #row, mut #gradient) = __pb::unpush_any_behind(#v, #shadow, #pool);
+        });
+        let level = self.top();
+        self.levels[level].current = (*at.versions).clone();
+        let d = Cotangent { owned: true, ..Cotangent::atom(quote!(#gradient)) };
+        if program.moves(value).is_some() || program.pushes_row(place, value) {
+            let moved = Some(self.pushed_row(row, pool));
+            return self.pull(value, &Cotangent { moved, ..d }, at);
+        }
+        self.pull(value, &d, at);
+        self.emit(quote!(#pool.give(#gradient);));
+    }
+
     /// Undoes what changed the length of a vector behind a reference. Returns the gradient with respect to what came into it.
     pub(crate) fn undo_behind(
         &mut self,
@@ -172,6 +200,15 @@ impl Reverse<'_> {
     ) -> Option<(ExprId, syn::Ident)> {
         let program = self.program;
         let (place, span) = (self.place_of(args[0]), program.exprs[expr].span);
+        let pushed =
+            action.value(args).filter(|value| action == Action::Push && program.exprs[*value].active);
+        let owned = |value: ExprId| {
+            program.moves(value).is_some() || program.pushes_row(place, value) || program.may_push_row(value)
+        };
+        if pushed.is_some_and(owned) {
+            self.undo_push_behind(expr, args, at);
+            return None;
+        }
         let after =
             At { block: at.block, versions: std::rc::Rc::new(self.levels[self.top()].current.clone()) };
         let v = self.borrow_after(place, at, &after);
@@ -181,6 +218,8 @@ impl Reverse<'_> {
         // Where it is put aside, nobody has looked at it.
         let d = if program.drops_element(expr) { quote!(__pb::zero()) } else { quote!(#d) };
         let undone = match action {
+            // There is nothing to hand on.
+            Action::Push if pushed.is_none() => quote!((#v).pop();),
             Action::Push => quote_spanned!(span=> let #gradient = __pb::unpush_behind(#v, #shadow);),
             Action::Insert => {
                 let index = self.value(args[1], at);

@@ -26,8 +26,7 @@ const KEEPS_LENGTH: &str = "a vector behind this reference keeps its length, as 
 const CUT_AND_EXCHANGED: &str = "this vector behind a reference changes places here, and elements are taken out of it elsewhere in this function, which go back to \
                                  where it has been: exchange the elements with `swap_with_slice`";
 
-const ROWS_BEHIND: &str = "behind a reference, a vector of what owns memory does not change its length differentiably yet: let this function return what \
-                           is to be pushed, and push it where the vector is a local";
+const ROWS_BEHIND: &str = "behind a reference, a vector of what owns memory only gets more of it differentiably, by `push`: change a local, and return it";
 
 pub(crate) const VECTOR_WITHIN: &str =
     "a vector within an expression is not differentiable: bind it with `let` first";
@@ -540,9 +539,14 @@ impl Program {
     /// What is pushed is what a call returns, which may own memory or not.
     pub(crate) fn pushes_anything(&self, place: &Place, value: ExprId) -> bool {
         place.projections.is_empty()
-            && self.exprs[value].active
             && !self.dual
             && !self.pushes_row(place, value)
+            && self.may_push_row(value)
+    }
+
+    /// What is pushed is what a call returns, of which nothing tells what it is.
+    pub(crate) fn may_push_row(&self, value: ExprId) -> bool {
+        self.exprs[value].active
             && matches!(self.exprs[self.peel(value)].kind, ExprKind::Call { .. } | ExprKind::Method { .. })
             && self.is_call(value)
             && self.kind_of(value) == Kind::Unknown
@@ -712,10 +716,11 @@ pub(crate) fn report_moves(program: &Program, errors: &mut Errors) {
                 let ExprKind::Borrow { place, .. } = &program.exprs[args[0]].kind else { continue };
                 let keeps = matches!(action, Action::Exchange | Action::Sort);
                 if program.variables[place.base].by_reference() && !keeps {
-                    let owns = action.value(args).is_some_and(|value| program.pushes_row(place, value));
+                    let value = action.value(args);
+                    let owns = program.of_rows(place) || value.is_some_and(|v| program.pushes_row(place, v));
                     if !program.is_lent(place.base) {
                         errors.push(&expr.syntax, KEEPS_LENGTH);
-                    } else if owns || program.of_rows(place) {
+                    } else if owns && *action != Action::Push {
                         errors.push(&expr.syntax, ROWS_BEHIND);
                     }
                 }

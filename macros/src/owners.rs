@@ -172,7 +172,7 @@ impl Program {
                 let local = place.projections.is_empty()
                     && self.variables[place.base].origin == Origin::Local
                     && !self.nested.contains(&place.base);
-                if local
+                if (local || self.is_lent(place.base))
                     && self.moves_result(args[1])
                     && self.variables[id].block == block
                     && !self.read_as_a_whole(id, args[1])

@@ -40,6 +40,21 @@ pub(crate) struct Moved {
 }
 
 impl<'p> Reverse<'p> {
+    /// The row that has been pushed to a vector behind a reference.
+    pub(crate) fn pushed_row(&self, row: Ident, pool: Ident) -> Moved {
+        Moved {
+            value: quote!(#row),
+            pool,
+            copy: None,
+            spare: None,
+            filled: None,
+            stock: None,
+            left: false,
+            group: None,
+            present: true,
+        }
+    }
+
     /// The gradient with respect to a vector: `shadow` owns it, and `value` the vector.
     fn moved(&mut self, id: VarId, shadow: TokenStream, value: TokenStream) -> Cotangent {
         let pool = self.pool(id);

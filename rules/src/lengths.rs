@@ -11,6 +11,8 @@
 //! sets its cell, and a rule whose arguments have longer shadows sees as much of them as there are elements.
 
 use crate::held::Constant;
+use crate::local::Pool;
+use crate::rows::Item;
 use crate::shadow::{Accumulate, Differentiable, Shadow};
 use crate::state::State;
 use crate::tangent::{Tangent, Value};
@@ -78,9 +80,9 @@ pub fn fit_to<T: Differentiable + ?Sized>(value: &T, shadow: &mut T::Gradient, t
 
 /// The shadow of a vector behind a reference.
 #[diagnostic::on_unimplemented(
-    message = "behind a reference, a vector of what owns memory does not change its length differentiably yet",
-    label = "changes the length of one",
-    note = "let this function return what is to be pushed, and push it where the vector is a local"
+    message = "behind a reference, a vector of what owns memory only gets more of it differentiably, by `push`",
+    label = "something here takes such an element out, or puts one there of which nothing shows what it is",
+    note = "push what the call returns, `v.push(f(x))`, or bind it with its type before, `let row: Vec<f64> = f(x);`"
 )]
 pub trait Cells: Copy {
     /// The gradient of an element.
@@ -155,6 +157,21 @@ impl<V: Cells> Shadow<V> {
 pub fn unpush_behind<T, V: Cells>(v: &mut Vec<T>, shadow: Shadow<V>) -> V::One {
     v.pop();
     shadow.take_at(v.len())
+}
+
+/// Undoes `push` of whatever it was, and returns that with its gradient; the memory of the gradient comes from `pool`.
+#[inline]
+pub fn unpush_any_behind<'a, T: Item + Differentiable>(
+    v: &mut Vec<T>,
+    shadow: impl Into<Shadow<T::Shadows<'a>>>,
+    pool: &mut Pool<T::Gradient>,
+) -> (T, T::Gradient) {
+    let element = v.pop().expect("it was pushed");
+    let mut gradient = pool.take(&element);
+    if let Some(shadows) = shadow.into().get() {
+        T::take_shadow(T::shadow_at(shadows, v.len()), &mut gradient);
+    }
+    (element, gradient)
 }
 
 /// Undoes `insert` at `i`, and returns the gradient with respect to what was inserted.

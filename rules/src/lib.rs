@@ -160,7 +160,7 @@ pub mod __private {
     pub use crate::lend::{Lend, RefLent};
     pub use crate::lengths::{
         Extent, Lengths, fit, fit_to, handing_on, make_room, unextend_behind, uninsert_behind, unpop_behind,
-        unpush_behind, unremove_behind,
+        unpush_any_behind, unpush_behind, unremove_behind,
     };
     pub use crate::local::{
         Branch, Pool, backwards, first, none, reaches, row_of, shadow_of, sum, whole_row, within,

@@ -7,7 +7,7 @@ use std::ops::Deref;
 use crate::heap::HeapSize;
 use crate::lengths::Extent;
 use crate::local::Pool;
-use crate::shadow::{Differentiable, Element, slice_cells, zeros};
+use crate::shadow::{Accumulate, Differentiable, Element, slice_cells, zeros};
 use crate::tangent::{Tangent, Value};
 
 /// A type of which there are differentiable slices and vectors. `#[derive(Differentiable)]` implements it.
@@ -46,6 +46,14 @@ pub trait Item: Sized {
     /// See [`Differentiable::fit`]; the slice itself is to have `len` gradients.
     #[doc(hidden)]
     fn fit_all(items: &[Self], len: usize, gradients: &mut Self::Gradients, to: Extent);
+    /// See [`Differentiable::take_shadow`].
+    #[doc(hidden)]
+    fn take_shadows(shadows: Self::Shadows<'_>, gradients: &mut Self::Gradients);
+    /// The shadow of one item.
+    #[doc(hidden)]
+    fn shadow_at<'a>(shadows: Self::Shadows<'a>, i: usize) -> Self::Shadow<'a>
+    where
+        Self: Differentiable;
     /// See [`Differentiable::reserve_as`].
     #[doc(hidden)]
     #[inline]
@@ -106,6 +114,14 @@ impl<T: Value<Tangent: Element>> Item for T {
         gradients.resize(len, T::Tangent::zero());
     }
     #[inline]
+    fn take_shadows(shadows: Self::Shadows<'_>, gradients: &mut Vec<T::Tangent>) {
+        gradients.iter_mut().zip(shadows).for_each(|(d, cells)| *d = cells.take());
+    }
+    #[inline(always)]
+    fn shadow_at<'a>(shadows: Self::Shadows<'a>, i: usize) -> <T as Differentiable>::Shadow<'a> {
+        &shadows[i]
+    }
+    #[inline]
     fn views(gradients: &Vec<T::Tangent>) -> &[T::Tangent] {
         gradients
     }
@@ -163,6 +179,10 @@ macro_rules! slice {
             fn fit(&self, gradient: &mut T::Gradients, to: Extent) {
                 let ($items, $to) = (self, to);
                 T::fit_all(self, $len, gradient, to);
+            }
+            #[inline]
+            fn take_shadow(shadow: T::Shadows<'_>, gradient: &mut T::Gradients) {
+                T::take_shadows(shadow, gradient);
             }
             #[inline]
             fn view(gradient: &T::Gradients) -> T::Views<'_> {
@@ -337,6 +357,13 @@ impl<T: Differentiable> Rows<T> {
         items.iter().zip(&mut self.gradients).for_each(|(item, gradient)| item.fit(gradient, to));
     }
 
+    /// See [`Differentiable::take_shadow`].
+    pub fn take(&mut self, shadows: &[T::Shadow<'_>]) {
+        self.gradients[..self.len].iter_mut().zip(shadows).for_each(|(gradient, shadow)| {
+            T::take_shadow(*shadow, gradient);
+        });
+    }
+
     /// As many shadows as there are items.
     #[inline(always)]
     pub fn align<'a>(items: &[T], shadows: &'a [T::Shadow<'a>]) -> &'a [T::Shadow<'a>] {
@@ -449,6 +476,16 @@ macro_rules! row {
             }
             fn fit_all(items: &[Self], _len: usize, gradients: &mut Self::Gradients, to: $crate::lengths::Extent) {
                 gradients.fit(items, to);
+            }
+            fn take_shadows(shadows: Self::Shadows<'_>, gradients: &mut Self::Gradients) {
+                gradients.take(shadows);
+            }
+            #[inline(always)]
+            fn shadow_at<'a>(
+                shadows: Self::Shadows<'a>,
+                i: usize,
+            ) -> <Self as $crate::Differentiable>::Shadow<'a> {
+                shadows[i]
             }
             fn reserve_all(items: &[Self], copies: &mut [Self]) {
                 items.iter().zip(copies).for_each(|(item, copy)| item.reserve_as(copy));

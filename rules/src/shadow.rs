@@ -60,6 +60,10 @@ pub trait Differentiable {
     /// have gradients of the length or of the capacity of each.
     #[doc(hidden)]
     fn fit(&self, gradient: &mut Self::Gradient, to: Extent);
+    /// Moves what is in the cells to `gradient`, which has the shape of a value whose shadow has room for it at least: the cells are zero
+    /// afterwards.
+    #[doc(hidden)]
+    fn take_shadow(shadow: Self::Shadow<'_>, gradient: &mut Self::Gradient);
     /// Gives the vectors in `copy`, which is a copy of `self`, the capacities of those in `self` at least.
     #[doc(hidden)]
     #[inline]
@@ -224,6 +228,14 @@ impl<'s, V: Copy> From<Shadow<&'s V>> for Shadow<V> {
     }
 }
 
+impl<'s, C> From<Shadow<&'s ()>> for Shadow<&'s [C]> {
+    /// That of what carries no gradient.
+    #[inline(always)]
+    fn from(_: Shadow<&'s ()>) -> Self {
+        Shadow(None)
+    }
+}
+
 impl<'s, 'a: 's, C, const N: usize> From<Shadow<&'s &'a [C; N]>> for Shadow<&'s [C]> {
     #[inline(always)]
     fn from(shadow: Shadow<&'s &'a [C; N]>) -> Self {
@@ -233,8 +245,7 @@ impl<'s, 'a: 's, C, const N: usize> From<Shadow<&'s &'a [C; N]>> for Shadow<&'s 
 
 #[diagnostic::on_unimplemented(
     message = "a gradient cannot be added to a whole `{Self}`",
-    note = "a reference or an array in a field is passed on by a reference of its own: `&data.x[..]`, `&model.layers[i]`",
-    note = "what owns memory is not pushed to a vector behind a reference yet: return it, and push it where the vector is a local"
+    note = "a reference or an array in a field is passed on by a reference of its own: `&data.x[..]`, `&model.layers[i]`"
 )]
 /// A place of a shadow: one cell, or an array or struct of them.
 pub trait Accumulate {
@@ -426,6 +437,10 @@ impl<T: Value<Tangent: Element>> Differentiable for T {
     }
     #[inline(always)]
     fn fit(&self, _gradient: &mut T::Tangent, _to: Extent) {}
+    #[inline(always)]
+    fn take_shadow(shadow: Self::Shadow<'_>, gradient: &mut T::Tangent) {
+        *gradient = shadow.take();
+    }
     #[inline]
     fn view(gradient: &T::Tangent) -> T::Tangent {
         *gradient
@@ -505,6 +520,9 @@ macro_rules! ndarray {
             }
             #[inline(always)]
             fn fit(&self, _gradient: &mut Array<T, D>, _to: Extent) {}
+            fn take_shadow(shadow: Self::Shadow<'_>, gradient: &mut Array<T, D>) {
+                gradient.zip_mut_with(&shadow, |d, cell| *d = cell.take());
+            }
             #[inline]
             fn view(gradient: &Array<T, D>) -> &Array<T, D> {
                 gradient

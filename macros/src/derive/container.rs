@@ -99,6 +99,10 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
         },
         &none,
     );
+    let taken = each(
+        &|Field { member, ty, .. }| quote!(<#ty as __pb::Differentiable>::take_shadow(shadow.#member, &mut gradient.#member);),
+        &none,
+    );
     let owned = list.iter().filter(|f| f.role == Role::Active && !f.borrowed);
     let reserve: TokenStream = owned
         .map(|f @ Field { member, ty, .. }| {
@@ -153,6 +157,9 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
                 }
                 fn fit(&self, gradient: &mut Self::Gradient, _to: __pb::Extent) {
                     #fit
+                }
+                fn take_shadow(shadow: Self::Shadow<'_>, gradient: &mut Self::Gradient) {
+                    #taken
                 }
                 fn reserve_as(&self, _copy: &mut Self) {
                     #reserve
@@ -377,6 +384,16 @@ fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
             }
             fn fit_all(items: &[Self], _: usize, gradients: &mut Self::Gradients, to: __pb::Extent) {
                 gradients.fit(items, to);
+            }
+            fn take_shadows(shadows: Self::Shadows<'_>, gradients: &mut Self::Gradients) {
+                gradients.take(shadows);
+            }
+            #[inline(always)]
+            fn shadow_at<'pullback>(
+                shadows: Self::Shadows<'pullback>,
+                i: usize,
+            ) -> <Self as __pb::Differentiable>::Shadow<'pullback> {
+                shadows[i]
             }
             fn reserve_all(items: &[Self], copies: &mut [Self]) {
                 items.iter().zip(copies).for_each(|(item, copy)| __pb::Differentiable::reserve_as(item, copy));

@@ -40,6 +40,7 @@ mod owning_operators;
 mod refilled;
 mod results;
 mod returned;
+mod rows_behind_references;
 mod shortening;
 mod sorting;
 mod stacked;
