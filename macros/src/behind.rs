@@ -48,7 +48,7 @@ impl Lengths {
 /// The type may hold vectors.
 fn may_grow(ty: &syn::Type) -> bool {
     match ty {
-        syn::Type::Slice(_) => false,
+        syn::Type::Slice(slice) => may_grow(&slice.elem),
         syn::Type::Array(array) => may_grow(&array.elem),
         syn::Type::Group(group) => may_grow(&group.elem),
         syn::Type::Paren(paren) => may_grow(&paren.elem),
@@ -61,17 +61,6 @@ impl Program {
     /// It is a `&mut` parameter of the function.
     pub(crate) fn is_lent(&self, id: VarId) -> bool {
         self.variables[id].origin == Origin::Unique && self.parameters.contains(&Some(id))
-    }
-
-    /// Elements are taken out of a `&mut` parameter, or of vectors in it.
-    pub(crate) fn is_cut_behind(&self, id: VarId) -> bool {
-        let cuts = |expr: &Expr| match &expr.kind {
-            ExprKind::Mutation { action, args } if action.takes_out() => {
-                matches!(&self.exprs[args[0]].kind, ExprKind::Borrow { place, .. } if place.base == id)
-            }
-            _ => false,
-        };
-        self.is_lent(id) && self.exprs.iter().any(cuts)
     }
 
     /// What the function does to the lengths of vectors behind references.
@@ -151,7 +140,7 @@ impl Reverse<'_> {
             let (v, shadow) = self.grown(&place, at);
             let (room, fit) = match function {
                 Callee::Parameter(..) => (
-                    quote!(fit_to(&#v, &mut #shadow, __pb::Extent::Capacity)),
+                    quote!(fit_to(&#v, &mut #shadow, __pb::Extent::Room(#rule.room()))),
                     quote!(fit_to(&#v, &mut #shadow, __pb::Extent::Length)),
                 ),
                 _ => (quote!(make_room(&*#rule, &#v, &mut #shadow)), quote!(fit(&*#rule, &#v, &mut #shadow))),
@@ -162,32 +151,57 @@ impl Reverse<'_> {
         (before, behind)
     }
 
-    /// Undoes a `push` of what owns memory, or may do so, to a vector behind a reference, and hands its gradient on.
-    fn undo_push_behind(&mut self, expr: ExprId, args: &[ExprId], at: &At) {
+    /// The vector behind a reference at which an action has been, and its shadow.
+    fn behind(&mut self, place: &Place, at: &At) -> (TokenStream, TokenStream) {
+        let after =
+            At { block: at.block, versions: std::rc::Rc::new(self.levels[self.top()].current.clone()) };
+        (self.borrow_after(place, at, &after), self.shadow_behind(place, at))
+    }
+
+    /// Undoes what has moved `args[1]`, or may have done so, to a vector behind a reference or to the place of one, and hands its gradient on.
+    fn undo_move_behind(&mut self, expr: ExprId, (action, args): (Action, &[ExprId]), at: &At) {
         let (program, value) = (self.program, args[1]);
         let place = self.place_of(args[0]);
         let span = program.exprs[expr].span;
-        let after =
-            At { block: at.block, versions: std::rc::Rc::new(self.levels[self.top()].current.clone()) };
-        let v = self.borrow_after(place, at, &after);
-        let shadow = self.shadow_behind(place, at);
+        let (v, shadow) = self.behind(place, at);
         let pool = match program.moves(value) {
             Some(id) => self.pool(id),
-            None => self.slot("rows", quote!(__pb::Pool::new())),
+            None => self.slot("moved", quote!(__pb::Pool::new())),
         };
         let (row, gradient) = (self.kept.fresh("row"), self.kept.fresh("d"));
-        self.emit(quote_spanned! {span=>
-            let (mut #row, mut #gradient) = __pb::unpush_any_behind(#v, #shadow, #pool);
-        });
+        let undone = match action {
+            Action::Renew => {
+                let slot = self.undoing(expr, "renewed", quote!(__pb::Renewed::new()));
+                quote_spanned!(span=> #slot.undo(#v, #shadow, #pool))
+            }
+            _ => quote_spanned!(span=> __pb::unpush_any_behind(#v, #shadow, #pool)),
+        };
+        self.emit(quote!(let (mut #row, mut #gradient) = #undone;));
         let level = self.top();
         self.levels[level].current = (*at.versions).clone();
         let d = Cotangent { owned: true, ..Cotangent::atom(quote!(#gradient)) };
-        if program.moves(value).is_some() || program.pushes_row(place, value) {
-            let moved = Some(self.pushed_row(row, pool));
+        if program.moves(value).is_some() || program.owns(value) || program.pushes_row(place, value) {
+            let moved = Some(self.moved_behind(row, pool));
             return self.pull(value, &Cotangent { moved, ..d }, at);
         }
         self.pull(value, &d, at);
         self.emit(quote!(#pool.give(#gradient);));
+    }
+
+    /// Puts a vector back that was taken away from behind a reference.
+    pub(crate) fn put_back_behind(
+        &mut self,
+        (expr, place): (ExprId, ExprId),
+        value: &TokenStream,
+        (d, pool): (&Cotangent, &syn::Ident),
+        at: &At,
+    ) {
+        let (v, shadow) = self.behind(self.place_of(place), at);
+        let slot = self.undoing(expr, "away", quote!(__pb::TakenAway::new()));
+        let span = self.program.exprs[expr].span;
+        self.emit(quote_spanned!(span=> #slot.put_back(#v, #value, #shadow, &#d); #pool.give(#d);));
+        let level = self.top();
+        self.levels[level].current = (*at.versions).clone();
     }
 
     /// Undoes what changed the length of a vector behind a reference. Returns the gradient with respect to what came into it.
@@ -205,14 +219,11 @@ impl Reverse<'_> {
         let owned = |value: ExprId| {
             program.moves(value).is_some() || program.pushes_row(place, value) || program.may_push_row(value)
         };
-        if pushed.is_some_and(owned) {
-            self.undo_push_behind(expr, args, at);
+        if action == Action::Renew || pushed.is_some_and(owned) {
+            self.undo_move_behind(expr, (action, args), at);
             return None;
         }
-        let after =
-            At { block: at.block, versions: std::rc::Rc::new(self.levels[self.top()].current.clone()) };
-        let v = self.borrow_after(place, at, &after);
-        let shadow = self.shadow_behind(place, at);
+        let (v, shadow) = self.behind(place, at);
         let gradient = self.kept.fresh("d");
         let mut handed_on = action.value(args).map(|value| (value, gradient.clone()));
         // Where it is put aside, nobody has looked at it.
@@ -250,6 +261,7 @@ impl Reverse<'_> {
                 let slot = self.cut_off(expr);
                 quote!(let #gradient = #slot.undo_behind(#v, #shadow);)
             }
+            Action::Renew | Action::TakeAll => unreachable!("undone by moves"),
             Action::Swap | Action::Sort | Action::Exchange | Action::TakeOut => {
                 unreachable!("these keep the length")
             }

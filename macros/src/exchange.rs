@@ -6,7 +6,7 @@ use syn::{Expr as Syn, Pat, Stmt, parse_quote};
 use crate::calls::Callee;
 use crate::iterators::collect::element_of_vec;
 use crate::kind::inert;
-use crate::mutation::{TAKEN_AWAY, is_of_mem};
+use crate::mutation::{Action, is_of_mem};
 use crate::parse::Parser;
 use crate::program::*;
 use crate::rename::path;
@@ -104,6 +104,7 @@ impl Parser<'_> {
                 let taken = self.exchanged(&call.args[0], &mut out);
                 call.args[0] = taken.or_else(|| self.taken_row(&call.args[0], &mut out))?;
             }
+            Stmt::Expr(call @ Syn::Call(_), None) => *call = self.exchanged(call, &mut out)?,
             Stmt::Expr(Syn::Assign(assign), _) => {
                 let taken = self.exchanged(&assign.right, &mut out);
                 if let Some(value) = taken.or_else(|| self.taken_row(&assign.right, &mut out)) {
@@ -123,21 +124,30 @@ impl Parser<'_> {
         Some(out)
     }
 
-    /// `s.x = vector;`, which behind a reference is as long as what was there.
+    /// `s.x = vector;` and `*x = vector;`
     fn replaced_field(&mut self, assign: &syn::ExprAssign, mut out: Vec<Stmt>) -> Option<Vec<Stmt>> {
-        let (field @ Syn::Field(_), value) = (&*assign.left, &assign.right) else { return None };
-        let place = self.place(field).filter(|_| self.gives_vector(value))?;
+        let (field @ (Syn::Field(_) | Syn::Unary(_)), value) = (&*assign.left, &assign.right) else {
+            return None;
+        };
+        let array = self.shape_of(value).is_some();
+        let place = self.place(field).filter(|_| array || self.gives_vector(value))?;
         if inert(&self.program.kind_of_place(&place)) || !self.suspects.any(assign) {
             return None;
         }
         let new = self.hidden("field");
-        if self.program.variables[place.base].by_reference() {
-            out.push(parse_quote!(let #new = #value;));
-            out.push(parse_quote!(#field.copy_from_slice(&#new);));
-        } else {
-            out.push(parse_quote!(let mut #new = #value;));
-            out.push(parse_quote!(::core::mem::swap(&mut #field, &mut #new);));
-        }
+        let by_reference = self.program.variables[place.base].by_reference() && !array;
+        out.push(match by_reference {
+            true => parse_quote!(let #new = #value;),
+            false => parse_quote!(let mut #new = #value;),
+        });
+        out.push(match by_reference {
+            true if self.program.is_lent(place.base) => {
+                parse_quote!(::pullback::__private::renewed::renew(&mut #field, #new);)
+            }
+            // Of the same length.
+            true => parse_quote!(#field.copy_from_slice(&#new);),
+            false => parse_quote!(::core::mem::swap(&mut #field, &mut #new);),
+        });
         Some(out)
     }
 
@@ -162,7 +172,15 @@ impl Parser<'_> {
     /// What `std::mem::take` and `std::mem::replace` return for a vector: it gets a name.
     fn exchanged(&mut self, expr: &Syn, out: &mut Vec<Stmt>) -> Option<Syn> {
         let (place, new) = taken(expr)?;
-        self.holds_vector(place).then(|| self.change_places(place, new, out))
+        let vector = self.holds_vector(place)
+            || self.place(place).is_some_and(|place| {
+                self.program.variables[place.base].by_reference()
+                    && self.program.is_vector_at(&place) == (true, false)
+            });
+        if !vector {
+            return None;
+        }
+        self.change_places(place, new, out)
     }
 
     /// The same for a field, which is a vector if what the `let` binds is handled as one in `scope`.
@@ -177,24 +195,33 @@ impl Parser<'_> {
             Pat::Type(typed) => element_of_vec(&typed.ty).is_some(),
             pattern => self.is_handled(pattern, scope),
         };
-        let base = self.place(field).filter(|_| vector)?.base;
-        if new.is_none() && self.program.variables[base].by_reference() {
-            self.errors.push(field, TAKEN_AWAY);
-            return None;
-        }
+        self.place(field).filter(|_| vector || new.is_some_and(|new| self.gives_vector(new)))?;
         let (mut local, mut out) = (local.clone(), Vec::new());
-        *local.init.as_mut()?.expr = self.change_places(field, new, &mut out);
+        *local.init.as_mut()?.expr = self.change_places(field, new, &mut out)?;
         out.push(Stmt::Local(local));
         Some(out)
     }
 
-    /// Statements by which `place` gets `new`, and the name of what was there.
-    fn change_places(&mut self, place: &Syn, new: Option<&Syn>, out: &mut Vec<Stmt>) -> Syn {
+    /// Statements by which `place` gets `new`, and the name of what was there. Behind a reference a vector keeps its memory.
+    fn change_places(&mut self, place: &Syn, value: Option<&Syn>, out: &mut Vec<Stmt>) -> Option<Syn> {
         let taken = self.hidden("taken");
-        let new = new.cloned().unwrap_or_else(|| parse_quote!(::std::vec::Vec::new()));
-        out.push(parse_quote!(let mut #taken = #new;));
-        out.push(parse_quote!(::core::mem::swap(&mut #place, &mut #taken);));
-        path(&taken)
+        let base = self.place(place)?.base;
+        if self.program.variables[base].by_reference() {
+            let place: Syn = if self.names_reference(place) { parse_quote!(*#place) } else { place.clone() };
+            let new = self.hidden("new");
+            if let Some(value) = value {
+                out.push(parse_quote!(let #new = #value;));
+            }
+            out.push(parse_quote!(let mut #taken = ::pullback::__private::renewed::take_all(&mut #place);));
+            if value.is_some() {
+                out.push(parse_quote!(::pullback::__private::renewed::renew(&mut #place, #new);));
+            }
+        } else {
+            let new = value.cloned().unwrap_or_else(|| parse_quote!(::std::vec::Vec::new()));
+            out.push(parse_quote!(let mut #taken = #new;));
+            out.push(parse_quote!(::core::mem::swap(&mut #place, &mut #taken);));
+        }
+        Some(path(&taken))
     }
 }
 
@@ -209,6 +236,8 @@ pub(crate) fn taken(expr: &Syn) -> Option<(&Syn, Option<&Syn>)> {
     };
     match call.args.first() {
         Some(Syn::Reference(reference)) if reference.mutability.is_some() => Some((&*reference.expr, new)),
+        // A reference by itself.
+        Some(place @ Syn::Path(_)) => Some((place, new)),
         _ => None,
     }
 }
@@ -252,6 +281,7 @@ impl Program {
     pub(crate) fn vector(&self, value: ExprId) -> (bool, bool) {
         let vec = |path: &syn::Path| path.segments.iter().rev().nth(1).is_some_and(|s| s.ident == "Vec");
         match &self.exprs[self.peel(value)].kind {
+            ExprKind::Mutation { action: Action::TakeAll, .. } => (true, false),
             ExprKind::Vector { elements, .. } => (true, elements.iter().any(|e| self.vector(*e).0)),
             ExprKind::Read(place) if place.projections.is_empty() => self.is_vector_at(place),
             ExprKind::Call { function: Callee::Associated(path), .. } => (vec(&path.path), false),

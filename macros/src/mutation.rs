@@ -8,7 +8,7 @@ use syn::{Expr as Syn, parse_quote};
 
 use crate::aggregates;
 use crate::arrays::Shape;
-use crate::calls::{Callee, is_mutation};
+use crate::calls::Callee;
 use crate::errors::Errors;
 use crate::kind::{changes_receiver, inert, kind_of_type};
 use crate::listed::as_array;
@@ -22,9 +22,6 @@ pub(crate) const TAKEN_AWAY: &str = "a vector behind a reference is not taken aw
 
 const KEEPS_LENGTH: &str = "a vector behind this reference keeps its length, as it is no parameter of the function itself: let a function that has one \
                             change it, or change a local, such as a `clone`, and return it";
-
-const CUT_AND_EXCHANGED: &str = "this vector behind a reference changes places here, and elements are taken out of it elsewhere in this function, which go back to \
-                                 where it has been: exchange the elements with `swap_with_slice`";
 
 const ROWS_BEHIND: &str = "behind a reference, a vector of what owns memory only gets more of it differentiably, by `push`: change a local, and return it";
 
@@ -59,6 +56,10 @@ pub(crate) enum Action {
     Sort,
     /// `std::mem::swap(&mut v, &mut w)` of locals, or of vectors in them
     Exchange,
+    /// `*v = w;` of a vector behind a reference
+    Renew,
+    /// `std::mem::take(v)` of one
+    TakeAll,
     /// What is inside an option is taken out, where there is something: see [`crate::contents`]
     TakeOut,
 }
@@ -80,13 +81,14 @@ impl Action {
 
     /// There may be fewer elements then.
     pub(crate) fn takes_out(self) -> bool {
-        matches!(self, Action::Pop | Action::Remove | Action::Truncate | Action::Clear | Action::Resize)
+        use Action::*;
+        matches!(self, Pop | Remove | Truncate | Clear | Resize | Renew | TakeAll)
     }
 
     /// The value that is put into the vector.
     pub(crate) fn value(self, args: &[ExprId]) -> Option<ExprId> {
         match self {
-            Action::Push => args.get(1).copied(),
+            Action::Push | Action::Renew => args.get(1).copied(),
             Action::Insert | Action::Resize => args.get(2).copied(),
             _ => None,
         }
@@ -127,6 +129,16 @@ pub(crate) fn is_of_mem(function: &syn::Path) -> Option<String> {
     let names: Vec<_> = function.segments.iter().map(|s| s.ident.to_string()).collect();
     match &names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["mem", name] | ["std" | "core", "mem", name] => Some((*name).to_string()),
+        _ => None,
+    }
+}
+
+/// What [`crate::exchange`] writes for a vector behind a reference: a function in `rules/src/renewed.rs`.
+fn renewing(function: &syn::Path) -> Option<Action> {
+    let names: Vec<_> = function.segments.iter().map(|s| s.ident.to_string()).collect();
+    match &names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["pullback", "__private", "renewed", "renew"] => Some(Action::Renew),
+        ["pullback", "__private", "renewed", "take_all"] => Some(Action::TakeAll),
         _ => None,
     }
 }
@@ -280,7 +292,7 @@ impl Parser<'_> {
         Some(self.add(expr, ExprKind::Call { function, args: vec![borrowed] }))
     }
 
-    fn names_reference(&self, expr: &Syn) -> bool {
+    pub(crate) fn names_reference(&self, expr: &Syn) -> bool {
         matches!(expr, Syn::Path(path) if path.path.get_ident().is_some_and(|name| self.is_reference(name)))
     }
 
@@ -291,6 +303,12 @@ impl Parser<'_> {
         call: &syn::ExprCall,
         function: &syn::Path,
     ) -> Option<ExprId> {
+        if let Some(action) = renewing(function) {
+            let place = self.argument(&call.args[0]);
+            let value = call.args.iter().nth(1).map(|new| self.expr(new));
+            let args = std::iter::once(place).chain(value).collect();
+            return Some(self.add(expr, ExprKind::Mutation { action, args }));
+        }
         let name = is_of_mem(function)?;
         match (name.as_str(), call.args.len()) {
             ("swap", 2) => {
@@ -442,7 +460,7 @@ impl Program {
     /// A row is taken out of a vector of vectors, or something else that owns memory.
     pub(crate) fn takes_out(&self, expr: ExprId) -> bool {
         match &self.exprs[self.peel(expr)].kind {
-            ExprKind::Mutation { action: Action::TakeOut, .. } => true,
+            ExprKind::Mutation { action: Action::TakeOut | Action::TakeAll, .. } => true,
             ExprKind::Mutation { action: Action::Pop | Action::Remove, args } => {
                 matches!(&self.exprs[args[0]].kind, ExprKind::Borrow { place, .. } if self.of_rows(place))
             }
@@ -608,6 +626,10 @@ impl Program {
     pub(crate) fn kind_of_mutation(&self, action: Action, args: &[ExprId]) -> Kind {
         match (action, args.first().map(|v| &self.exprs[*v].kind)) {
             (Action::Pop | Action::Remove, Some(ExprKind::Borrow { place, .. })) => self.element_of(place),
+            (Action::TakeAll, Some(ExprKind::Borrow { place, .. })) => match self.kind_of_place(place) {
+                Kind::Unknown => Kind::Sequence(Box::new(Kind::Unknown)),
+                kind => kind,
+            },
             _ => Kind::Unknown,
         }
     }
@@ -701,17 +723,6 @@ pub(crate) fn report_moves(program: &Program, errors: &mut Errors) {
             {
                 errors.push(&expr.syntax, CANNOT_MOVE);
             }
-            ExprKind::Call { function: Callee::Function(path), args }
-                if is_mutation(path) && path.segments.last().is_some_and(|last| last.ident == "exchange") =>
-            {
-                let cut = args.iter().any(|arg| {
-                    matches!(&program.exprs[*arg].kind, ExprKind::Borrow { place, .. }
-                        if program.is_cut_behind(place.base) && !matches!(place.projections.last(), Some(Projection::Index(_))))
-                });
-                if cut {
-                    errors.push(&expr.syntax, CUT_AND_EXCHANGED);
-                }
-            }
             ExprKind::Mutation { action, args } if expr.active => {
                 let ExprKind::Borrow { place, .. } = &program.exprs[args[0]].kind else { continue };
                 let keeps = matches!(action, Action::Exchange | Action::Sort);
@@ -720,7 +731,7 @@ pub(crate) fn report_moves(program: &Program, errors: &mut Errors) {
                     let owns = program.of_rows(place) || value.is_some_and(|v| program.pushes_row(place, v));
                     if !program.is_lent(place.base) {
                         errors.push(&expr.syntax, KEEPS_LENGTH);
-                    } else if owns && *action != Action::Push {
+                    } else if owns && !matches!(action, Action::Push | Action::Renew | Action::TakeAll) {
                         errors.push(&expr.syntax, ROWS_BEHIND);
                     }
                 }

@@ -274,7 +274,7 @@ impl Program {
             }
         }
         for (action, whole, row) in self.taken_out().collect::<Vec<_>>() {
-            if action != Action::TakeOut {
+            if !matches!(action, Action::TakeOut | Action::TakeAll) {
                 self.grown.insert(whole);
                 if let Some(another) = rows.insert(self.variables[row].pool, whole) {
                     connected.push((whole, another));

@@ -24,7 +24,7 @@ impl Parser<'_> {
         }
         let uses = self.uses(&ident.ident, scope);
         let tells = uses.of_vectors + uses.given;
-        tells + uses.of_fields > 0 && tells + uses.moves + uses.fields == uses.all
+        tells + uses.of_fields > 0 && tells + uses.moves + uses.to_fields + uses.fields == uses.all
     }
 
     fn uses<'n, 's>(&self, name: &'n Ident, scope: impl IntoIterator<Item = &'s Stmt>) -> Uses<'n> {
@@ -43,6 +43,7 @@ impl Parser<'_> {
             all: 0,
             of_vectors: 0,
             moves: 0,
+            to_fields: 0,
             given: 0,
             whole: 0,
             fields: 0,
@@ -214,6 +215,8 @@ struct Uses<'n> {
     all: usize,
     of_vectors: usize,
     moves: usize,
+    /// It is assigned to a field.
+    to_fields: usize,
     /// Calls have it by value.
     given: usize,
     /// Its elements are taken by value.
@@ -258,6 +261,8 @@ impl<'ast> Visit<'ast> for Uses<'_> {
             self.note(&assign.right);
         } else if let (Syn::Path(path), true) = (&*assign.left, self.is(&assign.right)) {
             self.replaced.extend(path.path.get_ident().cloned());
+        } else if let Syn::Field(_) = &*assign.left {
+            self.to_fields += usize::from(self.is(&assign.right));
         }
         visit::visit_expr_assign(self, assign);
     }

@@ -14,7 +14,7 @@ use crate::kept::Item;
 use crate::mutation::{Action, CANNOT_MOVE, nested_type};
 use crate::outcome::blank;
 use crate::program::*;
-use crate::reverse::{Reverse, Slot};
+use crate::reverse::Reverse;
 
 /// A vector on its way back to where it was moved from, along with its shadow.
 #[derive(Clone)]
@@ -40,8 +40,8 @@ pub(crate) struct Moved {
 }
 
 impl<'p> Reverse<'p> {
-    /// The row that has been pushed to a vector behind a reference.
-    pub(crate) fn pushed_row(&self, row: Ident, pool: Ident) -> Moved {
+    /// What has been moved to a vector behind a reference, or to the place of one.
+    pub(crate) fn moved_behind(&self, row: Ident, pool: Ident) -> Moved {
         Moved {
             value: quote!(#row),
             pool,
@@ -280,6 +280,9 @@ impl<'p> Reverse<'p> {
                 }
             }
             ExprKind::Vector { elements, len } => self.pull_elements(elements, len.is_some(), &plain, at),
+            ExprKind::Mutation { action: Action::TakeAll, args } => {
+                return self.put_back_behind((expr, args[0]), value, (&plain, pool), at);
+            }
             ExprKind::Mutation { action, args } if program.takes_out(expr) => {
                 return self.put_back(*action, args, value, d, at);
             }
@@ -574,7 +577,9 @@ impl<'p> Reverse<'p> {
                 self.emit(quote!(let #gradient = #slot.undo(&mut #v, &mut #shadow);));
                 handed_on = Some((args[2], gradient));
             }
-            Action::Sort | Action::TakeOut => unreachable!("undone elsewhere"),
+            Action::Sort | Action::TakeOut | Action::Renew | Action::TakeAll => {
+                unreachable!("undone elsewhere")
+            }
             Action::Swap => {
                 let (i, j) = (self.value(args[1], at), self.value(args[2], at));
                 self.emit(quote!(#v.swap(#i, #j); #shadow.swap(#i, #j);));
@@ -649,11 +654,15 @@ impl<'p> Reverse<'p> {
 
     /// The slot for what is cut off a vector.
     pub(crate) fn cut_off(&mut self, expr: ExprId) -> Ident {
+        self.undoing(expr, "removed", quote!(__pb::Removed::new()))
+    }
+
+    /// The slot that stands in place of the vector where it is changed, and undoes that.
+    pub(crate) fn undoing(&mut self, expr: ExprId, name: &str, init: TokenStream) -> Ident {
         if let Some(slot) = self.removed.get(&expr) {
             return slot.clone();
         }
-        let slot = self.kept.fresh("removed");
-        self.slots.push(Slot { name: slot.clone(), init: quote!(__pb::Removed::new()) });
+        let slot = self.slot(name, init);
         self.removed.insert(expr, slot.clone());
         slot
     }
@@ -698,7 +707,11 @@ impl Forward<'_> {
             syn::Expr::Call(call) => {
                 let args: Vec<_> = args.iter().map(|arg| self.expr(*arg, block)).collect();
                 let function = &call.func;
-                return quote!(#function(#(#args),*));
+                return match (self.reverse.removed.get(&expr), action) {
+                    (Some(slot), Action::Renew) => quote!(#slot.renew(#(#args),*)),
+                    (Some(slot), Action::TakeAll) => quote!(#slot.take_all(#(#args),*)),
+                    _ => quote!(#function(#(#args),*)),
+                };
             }
             _ => unreachable!("parsed as a call"),
         };

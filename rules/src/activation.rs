@@ -39,6 +39,12 @@ pub trait Activation: Default + Send {
         let _ = parameter;
         false
     }
+    /// See [`State::room`].
+    #[doc(hidden)]
+    #[inline(always)]
+    fn room(&self) -> usize {
+        0
+    }
     /// See [`HeapSize`](crate::HeapSize).
     fn heap_size(&self) -> usize {
         0
@@ -61,6 +67,9 @@ impl<A> Default for Frames<A> {
 }
 
 impl<A: Activation> State for Frames<A> {
+    fn room(&self) -> usize {
+        self.frames.iter().map(A::room).max().unwrap_or(0)
+    }
     fn reset(&mut self) {
         self.pending = 0;
     }

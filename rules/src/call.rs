@@ -215,6 +215,7 @@ pub struct Recursive<F: Function>(Option<Box<dyn Erased<F>>>);
 
 trait Erased<F: Function>: Send {
     /// See [`State::reset`].
+    fn room(&self) -> usize;
     fn reset(&mut self);
     /// See [`State::pending`].
     fn pending(&self) -> usize;
@@ -242,6 +243,9 @@ struct Stacked<R: Rule> {
 }
 
 impl<F: Function, R: Rule<Function = F>> Erased<F> for Stacked<R> {
+    fn room(&self) -> usize {
+        self.rule.room()
+    }
     fn reset(&mut self) {
         self.residuals.clear();
         self.rule.reset();
@@ -303,6 +307,9 @@ impl<F: Function> State for Recursive<F> {
     // Whom it calls is not known here.
     const LENGTHS: Lengths = if F::LENDS && F::Parameters::RESIZES { Lengths::Change } else { F::LENGTHS };
 
+    fn room(&self) -> usize {
+        self.0.as_ref().map_or(0, |rule| rule.room())
+    }
     fn reset(&mut self) {
         if let Some(rule) = &mut self.0 {
             rule.reset();

@@ -42,6 +42,10 @@ impl<F: HasRule> Callable for F {
 
 /// The derivative of a function with parameters `P` and output `O`.
 pub trait Derivative<P: Parameters, O: Output, R> {
+    /// See [`State::room`].
+    fn room(&self) -> usize {
+        0
+    }
     /// See [`Rule::forward`].
     fn forward(&mut self, args: P::Args<'_>) -> (O, R);
     /// See [`Rule::pullback`].
@@ -130,6 +134,9 @@ where
 }
 
 impl<F: HasRule> Derivative<F::Parameters, F::Output, ()> for Recursive<F> {
+    fn room(&self) -> usize {
+        State::room(self)
+    }
     fn forward(&mut self, args: Args<'_, F>) -> (F::Output, ()) {
         Rule::forward(self, args)
     }

@@ -5,7 +5,8 @@
 //!
 //! A function that only adds elements leaves its vectors as long as they have been during the call. Its pullback gets shadows of that
 //! length, and afterwards its owner cuts them off, as long as the vectors were before. Where elements have been taken out, they need room
-//! in the shadow to come back: as a vector does not give memory back by itself, its capacity is enough.
+//! in the shadow to come back: as a vector does not give memory back by itself, its capacity is enough. Where a vector has got another one's
+//! memory, [`State::room`] tells what it had before.
 //!
 //! While such a pullback runs, a shadow may be longer than its vector. What is beyond does not matter: whoever brings an element back
 //! sets its cell, and a rule whose arguments have longer shadows sees as much of them as there are elements.
@@ -50,15 +51,15 @@ impl Lengths {
 pub enum Extent {
     /// As many as there are.
     Length,
-    /// As many as there is memory for.
-    Capacity,
+    /// As many as there is memory for, and as this at least.
+    Room(usize),
 }
 
 /// Before the pullback of `rule`, which gets `value` and its `shadow`.
 #[inline(always)]
-pub fn make_room<R: State, T: Differentiable + ?Sized>(_: &R, value: &T, shadow: &mut T::Gradient) {
+pub fn make_room<R: State, T: Differentiable + ?Sized>(rule: &R, value: &T, shadow: &mut T::Gradient) {
     if const { R::LENGTHS.need_room() } {
-        value.fit(shadow, Extent::Capacity);
+        value.fit(shadow, Extent::Room(rule.room()));
     }
 }
 
@@ -102,7 +103,10 @@ impl<C: Accumulate> Cells for &[C] {
     }
     #[inline(always)]
     fn set_at(self, i: usize, d: C::Tangent) {
-        self[i].set(d);
+        let cell = self
+            .get(i)
+            .expect("a closure that is passed on replaces no vector behind a reference by a shorter one");
+        cell.set(d);
     }
 }
 

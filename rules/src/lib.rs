@@ -50,6 +50,8 @@ mod output;
 mod owning;
 mod permutation;
 pub mod random;
+#[doc(hidden)]
+pub mod renewed;
 mod reused;
 mod rows;
 mod rule;
@@ -181,6 +183,7 @@ pub mod __private {
         returned, returned_inside, returned_rows,
     };
     pub use crate::owning::{reclaim_parts, unless_reclaimed};
+    pub use crate::renewed::{self, Renewed, TakenAway};
     pub use crate::rows::{Item, Rows};
     pub use crate::rule::Rule;
     pub use crate::scalar::{ScalarRules, SinCosRule, cast_tangent};

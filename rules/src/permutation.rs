@@ -94,11 +94,14 @@ impl<T: ExchangeItems> Permuted<'_, T> {
 }
 
 #[doc(hidden)]
-pub struct Exchanged<T>(PhantomData<fn() -> T>);
+pub struct Exchanged<T> {
+    room: usize,
+    marker: PhantomData<fn() -> T>,
+}
 
 impl<T> Default for Exchanged<T> {
     fn default() -> Self {
-        Exchanged(PhantomData)
+        Exchanged { room: 0, marker: PhantomData }
     }
 }
 
@@ -108,6 +111,7 @@ impl<T: Exchange + 'static> Activation for Exchanged<T> {
     #[inline]
     fn forward(&mut self, (x, y): Args<'_, Self::Function>) {
         check(x.alike(y));
+        self.room = x.largest().max(y.largest());
         std::mem::swap(x, y);
     }
     #[inline]
@@ -120,6 +124,10 @@ impl<T: Exchange + 'static> Activation for Exchanged<T> {
         std::mem::swap(x, y);
         exchange_shadows::<T>(dx, dy);
         ((), ())
+    }
+    #[inline(always)]
+    fn room(&self) -> usize {
+        self.room
     }
 }
 

@@ -46,6 +46,12 @@ pub trait Item: Sized {
     /// See [`Differentiable::fit`]; the slice itself is to have `len` gradients.
     #[doc(hidden)]
     fn fit_all(items: &[Self], len: usize, gradients: &mut Self::Gradients, to: Extent);
+    /// See [`Differentiable::largest`].
+    #[doc(hidden)]
+    #[inline]
+    fn largest_of(_items: &[Self]) -> usize {
+        0
+    }
     /// See [`Differentiable::take_shadow`].
     #[doc(hidden)]
     fn take_shadows(shadows: Self::Shadows<'_>, gradients: &mut Self::Gradients);
@@ -207,8 +213,17 @@ macro_rules! slice {
         }
     };
 }
-slice!([T], T::RESIZES, |items, _to| items.len());
+slice!([T], T::RESIZES, |items, _to| items.len(), {
+    #[inline]
+    fn largest(&self) -> usize {
+        T::largest_of(self)
+    }
+});
 slice!(Vec<T>, true, |items, to| of_vec(items, to), {
+    #[inline]
+    fn largest(&self) -> usize {
+        self.capacity().max(T::largest_of(self))
+    }
     #[inline]
     fn reserve_as(&self, copy: &mut Vec<T>) {
         copy.reserve_exact(self.capacity() - copy.len());
@@ -227,7 +242,7 @@ slice!(Vec<T>, true, |items, to| of_vec(items, to), {
 #[inline]
 fn of_vec<T>(items: &Vec<T>, to: Extent) -> usize {
     match to {
-        Extent::Capacity if size_of::<T>() > 0 => items.capacity(),
+        Extent::Room(least) if size_of::<T>() > 0 => items.capacity().max(least),
         _ => items.len(),
     }
 }
@@ -476,6 +491,9 @@ macro_rules! row {
             }
             fn fit_all(items: &[Self], _len: usize, gradients: &mut Self::Gradients, to: $crate::lengths::Extent) {
                 gradients.fit(items, to);
+            }
+            fn largest_of(items: &[Self]) -> usize {
+                items.iter().map($crate::Differentiable::largest).max().unwrap_or(0)
             }
             fn take_shadows(shadows: Self::Shadows<'_>, gradients: &mut Self::Gradients) {
                 gradients.take(shadows);

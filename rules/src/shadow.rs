@@ -60,6 +60,12 @@ pub trait Differentiable {
     /// have gradients of the length or of the capacity of each.
     #[doc(hidden)]
     fn fit(&self, gradient: &mut Self::Gradient, to: Extent);
+    /// The capacity of the largest vector in it.
+    #[doc(hidden)]
+    #[inline]
+    fn largest(&self) -> usize {
+        0
+    }
     /// Moves what is in the cells to `gradient`, which has the shape of a value whose shadow has room for it at least: the cells are zero
     /// afterwards.
     #[doc(hidden)]

@@ -14,6 +14,11 @@ pub trait State: Send {
     #[doc(hidden)]
     const LENGTHS: Lengths = Lengths::Kept;
 
+    /// How much room the shadow of a vector behind a reference needs at least, where that has changed places with another one.
+    #[doc(hidden)]
+    fn room(&self) -> usize {
+        0
+    }
     /// Drops all pending activations, keeping the memory: afterwards the object behaves as if nothing had been called.
     /// A driver calls this when an earlier call was left unfinished.
     fn reset(&mut self);
@@ -31,6 +36,9 @@ macro_rules! tuple {
         impl<$($S: State),*> State for ($($S,)*) {
             const LENGTHS: Lengths = Lengths::Kept$(.and($S::LENGTHS))*;
 
+            fn room(&self) -> usize {
+                0 $(.max(self.$i.room()))*
+            }
             fn reset(&mut self) {
                 $(self.$i.reset();)*
             }
@@ -54,6 +62,9 @@ macro_rules! state_within {
         impl<$($generics)*> crate::state::State for $Type {
             const LENGTHS: crate::lengths::Lengths = crate::state::state_within!(@lengths $within $(, $lengths)?);
 
+            fn room(&self) -> usize {
+                self.$field.room()
+            }
             fn reset(&mut self) {
                 self.$field.reset();
             }

@@ -6,6 +6,7 @@ use pullback::testing::CountingAllocator;
 
 mod closures;
 mod elementary;
+mod fields;
 mod fresh;
 mod layouts;
 mod memory;

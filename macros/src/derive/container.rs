@@ -103,6 +103,13 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
         &|Field { member, ty, .. }| quote!(<#ty as __pb::Differentiable>::take_shadow(shadow.#member, &mut gradient.#member);),
         &none,
     );
+    let largest = each(
+        &|f @ Field { ty, .. }| {
+            let value = f.value();
+            quote!(.max(<#ty as __pb::Differentiable>::largest(#value)))
+        },
+        &none,
+    );
     let owned = list.iter().filter(|f| f.role == Role::Active && !f.borrowed);
     let reserve: TokenStream = owned
         .map(|f @ Field { member, ty, .. }| {
@@ -157,6 +164,9 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
                 }
                 fn fit(&self, gradient: &mut Self::Gradient, _to: __pb::Extent) {
                     #fit
+                }
+                fn largest(&self) -> usize {
+                    0 #largest
                 }
                 fn take_shadow(shadow: Self::Shadow<'_>, gradient: &mut Self::Gradient) {
                     #taken
@@ -384,6 +394,9 @@ fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
             }
             fn fit_all(items: &[Self], _: usize, gradients: &mut Self::Gradients, to: __pb::Extent) {
                 gradients.fit(items, to);
+            }
+            fn largest_of(items: &[Self]) -> usize {
+                items.iter().map(__pb::Differentiable::largest).max().unwrap_or(0)
             }
             fn take_shadows(shadows: Self::Shadows<'_>, gradients: &mut Self::Gradients) {
                 gradients.take(shadows);

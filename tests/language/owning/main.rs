@@ -38,6 +38,7 @@ mod outcomes_of_structs;
 mod owned;
 mod owning_operators;
 mod refilled;
+mod renewed;
 mod results;
 mod returned;
 mod rows_behind_references;

@@ -1,0 +1,160 @@
+//! Vectors behind references that get another vector's elements and memory, whatever the lengths: `*v = w;`, and
+//! `let w = std::mem::take(v);`.
+//!
+//! What was there before may have more elements than there is memory for now. So the shadow needs more room than the capacity of the vector
+//! tells, see [`State::room`].
+
+use crate::lengths::Cells;
+use crate::local::Pool;
+use crate::shadow::Shadow;
+use crate::state::State;
+use crate::tangent::{Tangent, Value};
+
+/// `*v = new;`
+pub fn renew<T>(v: &mut Vec<T>, new: Vec<T>) {
+    *v = new;
+}
+
+/// `std::mem::take(v)`
+pub fn take_all<T>(v: &mut Vec<T>) -> Vec<T> {
+    std::mem::take(v)
+}
+
+/// Vectors in whose places there are others.
+pub struct Renewed<T> {
+    before: Vec<Vec<T>>,
+    room: usize,
+}
+
+impl<T> Default for Renewed<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> Renewed<T> {
+    /// None, and nothing allocated.
+    pub const fn new() -> Self {
+        Renewed { before: Vec::new(), room: 0 }
+    }
+
+    /// `*v = new;`
+    #[inline]
+    pub fn renew(&mut self, v: &mut Vec<T>, new: Vec<T>) {
+        self.room = self.room.max(v.capacity());
+        self.before.push(std::mem::replace(v, new));
+    }
+
+    /// Undoes the latest one, and returns what was new with its gradient, whose memory comes from `pool`.
+    #[inline]
+    pub fn undo<V: Cells<One = T::Tangent>>(
+        &mut self,
+        v: &mut Vec<T>,
+        shadow: Shadow<V>,
+        pool: &mut Pool<Vec<T::Tangent>>,
+    ) -> (Vec<T>, Vec<T::Tangent>)
+    where
+        T: Value<Tangent: crate::shadow::Element>,
+    {
+        let new = std::mem::replace(v, self.before.pop().expect("a pullback follows its forward"));
+        let mut d = pool.take(&new);
+        d.iter_mut().enumerate().for_each(|(i, d)| *d = shadow.take_at(i));
+        // Where there was more before, nobody has looked at it yet.
+        (new.len()..v.len()).for_each(|i| shadow.set_at(i, T::Tangent::zero()));
+        (new, d)
+    }
+}
+
+impl<T: Send> State for Renewed<T> {
+    fn room(&self) -> usize {
+        self.room
+    }
+    fn reset(&mut self) {
+        self.before.clear();
+    }
+    fn shrink(&mut self) {
+        *self = Self::new();
+    }
+    fn pending(&self) -> usize {
+        size_of_val(&self.before[..])
+    }
+    fn memory(&self) -> usize {
+        self.before.capacity() * size_of::<Vec<T>>()
+    }
+}
+
+/// Vectors that have been taken away.
+#[derive(Default)]
+pub struct TakenAway {
+    room: usize,
+}
+
+impl TakenAway {
+    /// None.
+    pub const fn new() -> Self {
+        TakenAway { room: 0 }
+    }
+
+    /// `std::mem::take(v)`
+    #[inline]
+    pub fn take_all<T>(&mut self, v: &mut Vec<T>) -> Vec<T> {
+        self.room = self.room.max(v.capacity());
+        std::mem::take(v)
+    }
+
+    /// Undoes it: `taken` has the gradient `d`.
+    #[inline]
+    pub fn put_back<T, V: Cells>(&self, v: &mut Vec<T>, taken: Vec<T>, shadow: Shadow<V>, d: &[V::One]) {
+        d.iter().enumerate().for_each(|(i, d)| shadow.set_at(i, *d));
+        *v = taken;
+    }
+}
+
+impl State for TakenAway {
+    fn room(&self) -> usize {
+        self.room
+    }
+    fn reset(&mut self) {}
+    fn shrink(&mut self) {
+        *self = Self::new();
+    }
+    fn pending(&self) -> usize {
+        0
+    }
+    fn memory(&self) -> usize {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shadow::slice_cells;
+
+    #[test]
+    fn of_any_length() {
+        for (new, before) in
+            [(vec![1.0, 2.0], vec![3.0; 4]), (vec![1.0, 2.0, 3.0], vec![4.0]), (vec![], vec![1.0])]
+        {
+            let (mut renewed, mut v, mut pool) = (Renewed::new(), before.clone(), Pool::new());
+            renewed.renew(&mut v, new.clone());
+            assert_eq!(v, new);
+            assert!(renewed.room() >= before.len());
+            let mut d: Vec<f64> = (0..4).map(f64::from).collect();
+            let (back, d_new) = renewed.undo(&mut v, Shadow::new(slice_cells(&mut d)), &mut pool);
+            assert_eq!((&back, &v), (&new, &before));
+            assert!(d_new.iter().enumerate().all(|(i, d)| *d == i as f64));
+            assert!(d[..before.len()].iter().all(|d| *d == 0.0));
+        }
+    }
+
+    #[test]
+    fn taken_and_put_back() {
+        let (mut away, mut v) = (TakenAway::new(), vec![1.0, 2.0]);
+        let taken = away.take_all(&mut v);
+        assert_eq!((v.len(), away.room()), (0, 2));
+        let mut d = vec![f64::NAN; 2];
+        away.put_back(&mut v, taken, Shadow::new(slice_cells(&mut d)), &[3.0, 4.0]);
+        assert_eq!((v, d), (vec![1.0, 2.0], vec![3.0, 4.0]));
+    }
+}

@@ -1,0 +1,244 @@
+//! Vectors behind `&mut` parameters that get other elements and other memory, whatever the lengths: `self.data = …`, `*v = …`,
+//! `std::mem::take`, `std::mem::replace`.
+
+use pullback::prelude::*;
+use pullback::testing::{CheckRule, check_rule};
+
+/// Samples that come and go.
+#[derive(Clone, Debug, Differentiable)]
+struct Buffer {
+    data: Vec<f64>,
+    k: f64,
+    total: f64,
+}
+
+#[differentiable]
+impl Buffer {
+    fn put(&mut self, x: f64) {
+        self.data.push(x * self.k);
+    }
+
+    fn flush(&mut self, least: usize) -> f64 {
+        if self.data.len() < least {
+            return 0.0;
+        }
+        let data = std::mem::take(&mut self.data);
+        let mut sum = 0.0;
+        for v in data.iter() {
+            sum += v * v * self.k;
+        }
+        self.total += sum;
+        sum
+    }
+
+    fn reset(&mut self) {
+        self.data = Vec::new();
+        self.total = 0.0;
+    }
+
+    fn halve(&mut self) {
+        self.data = self.data.iter().take(self.data.len() / 2).map(|v| v * self.k).collect();
+    }
+
+    /// Out of `self` and back, as the borrow checker would have it.
+    fn change(&mut self) {
+        let mut data = std::mem::take(&mut self.data);
+        data.push(self.k);
+        for v in data.iter_mut() {
+            *v *= self.k;
+        }
+        self.data = data;
+    }
+
+    fn fill(&mut self, n: usize) {
+        self.data = vec![self.k; n];
+    }
+}
+
+#[differentiable]
+fn of_buffer(x: &[f64], k: f64) -> f64 {
+    let mut buffer = Buffer { data: vec![], k, total: 0.0 };
+    let mut result = 0.0;
+    for (i, v) in x.iter().enumerate() {
+        buffer.put(*v);
+        buffer.put(v * v);
+        if i % 3 == 2 {
+            let flushed = buffer.flush(2);
+            result += flushed * v;
+        }
+        if i == 4 {
+            buffer.reset();
+        }
+        buffer.change();
+        if i % 2 == 1 {
+            buffer.halve();
+        }
+    }
+    result += buffer.total * buffer.data.iter().sum::<f64>();
+    buffer.fill(3);
+    result * buffer.data[1] * buffer.data[2]
+}
+
+#[test]
+fn fields() {
+    let x = vec![0.1, 0.7, 0.3, 0.9, 0.4, 0.2, 0.8];
+    check_rule(of_buffer::rule, [(x.clone(), 0.7), (x[..3].to_vec(), 1.2), (x[..2].to_vec(), 1.2)]);
+    let buffer = |data: &[f64]| Buffer { data: data.to_vec(), k: 0.4, total: 0.1 };
+    check_rule(Buffer::flush_rule, [(buffer(&[1.0, 2.0]), 1), (buffer(&[1.0, 2.0]), 3)]);
+    check_rule(Buffer::reset_rule, [(buffer(&[1.0, 2.0]),), (buffer(&[]),)]);
+    check_rule(Buffer::halve_rule, [(buffer(&[1.0, 2.0, 0.5]),), (buffer(&[]),)]);
+    check_rule(Buffer::change_rule, [(buffer(&[1.0, 2.0]),), (buffer(&[]),)]);
+    check_rule(Buffer::fill_rule, [(buffer(&[1.0, 2.0]), 5), (buffer(&[1.0, 2.0]), 1)]);
+}
+
+#[differentiable]
+fn scaled(v: &mut Vec<f64>, k: f64) {
+    *v = v.iter().map(|x| x * k).collect();
+}
+
+#[differentiable]
+fn replaced(v: &mut Vec<f64>, k: f64) -> f64 {
+    let new = vec![k; 3];
+    let old = std::mem::replace(v, new);
+    let mut sum = 0.0;
+    for x in &old {
+        sum += x * x * k;
+    }
+    sum
+}
+
+#[differentiable]
+fn sorted_out(v: &mut Vec<f64>, k: f64) -> f64 {
+    let old: Vec<f64> = std::mem::take(v);
+    for x in old {
+        v.push(x * k);
+        if x > 0.5 {
+            v.push(x);
+        }
+    }
+    v.iter().sum()
+}
+
+#[differentiable]
+fn by_turns(x: &[f64], k: f64) -> f64 {
+    let mut v = x.to_vec();
+    let a = replaced(&mut v, k);
+    v.push(a);
+    scaled(&mut v, k);
+    let b = sorted_out(&mut v, k);
+    v[0] * v[1] * b
+}
+
+#[differentiable]
+fn shorter(v: &mut Vec<f64>, x: f64) {
+    let k = v[0];
+    *v = vec![x * k; v.len() - 1];
+}
+
+#[differentiable]
+fn down_and_up(v: &mut Vec<f64>, x: f64, n: usize) {
+    if n > 0 {
+        shorter(v, x);
+        down_and_up(v, x * 1.1, n - 1);
+        v.push(x);
+    }
+}
+
+#[differentiable]
+fn recursive(x: f64, n: usize) -> f64 {
+    let mut v = vec![x; n + 1];
+    down_and_up(&mut v, x, n);
+    v[0] * v.iter().sum::<f64>()
+}
+
+#[differentiable]
+fn from_checkpoints(x: f64, n: usize) -> f64 {
+    let mut v = vec![x; n + 1];
+    #[pullback(checkpoint = 3)]
+    for i in 0..n {
+        shorter(&mut v, x + i as f64 * 0.1);
+    }
+    v.iter().sum()
+}
+
+#[test]
+fn parameters() {
+    let inputs = [(vec![1.0, 2.0], 0.7), (vec![1.0, 2.0, 0.4, 0.6, 0.7], 1.7)];
+    check_rule(scaled::rule, inputs.clone());
+    check_rule(replaced::rule, inputs.clone());
+    check_rule(sorted_out::rule, inputs.clone());
+    check_rule(by_turns::rule, inputs);
+    check_rule(recursive::rule, [(1.3, 4), (0.7, 0)]);
+    // What a checkpoint begins with is run again.
+    CheckRule::new(from_checkpoints::rule).input((1.3, 7)).input((0.8, 2)).allocating(20).run();
+}
+
+/// Elements are taken out by the one, and the rest changes places by the other.
+#[differentiable]
+fn cut(v: &mut Vec<f64>, w: &mut Vec<f64>) {
+    let a = v.pop().unwrap();
+    v.pop();
+    exchanged(v, w);
+    v[0] *= a;
+}
+
+#[differentiable]
+fn exchanged(v: &mut Vec<f64>, w: &mut Vec<f64>) {
+    std::mem::swap(v, w);
+}
+
+#[differentiable]
+fn cut_and_exchanged(v: &mut Vec<f64>, w: &mut Vec<f64>) {
+    let a = v.pop().unwrap();
+    std::mem::swap(v, w);
+    w.push(a * a);
+}
+
+#[differentiable]
+fn of_cut(x: &[f64]) -> f64 {
+    let mut v = x.to_vec();
+    let mut w = vec![x[0] * 2.0; x.len() - 2];
+    cut(&mut v, &mut w);
+    let s = v[0] * w[0];
+    w.push(s);
+    cut_and_exchanged(&mut w, &mut v);
+    v[0] * w[0] + w[w.len() - 1]
+}
+
+#[test]
+fn cut_vectors_that_change_places() {
+    check_rule(of_cut::rule, [(vec![1.0, 2.0, 0.3, 0.5],), (vec![1.0, 2.0, 0.3],)]);
+    check_rule(cut::rule, [(vec![1.0, 2.0, 0.3, 0.5], vec![0.2, 0.3])]);
+    check_rule(cut_and_exchanged::rule, [(vec![1.0, 2.0, 0.3], vec![0.2, 0.3])]);
+}
+
+#[differentiable]
+fn in_slices(all: &mut [Buffer], k: f64) -> f64 {
+    for buffer in all.iter_mut() {
+        buffer.data = vec![buffer.k, buffer.data[0] * k, 1.0];
+    }
+    all[0].data = Vec::new();
+    let n = all.len();
+    all[n - 1].data.push(k);
+    let first = &mut all[0];
+    first.data = vec![k; 2];
+    all[0].data[1] * all[n - 1].data[0] * all[n - 1].data[1]
+}
+
+#[differentiable]
+fn pushed_in_slices(all: &mut [Vec<f64>], k: f64) -> f64 {
+    let n = all.len();
+    all[n - 1].push(k);
+    all[0].push(k * k);
+    all[n - 1][1] * all[0][1]
+}
+
+#[test]
+fn of_slices() {
+    let buffer = |data: &[f64]| Buffer { data: data.to_vec(), k: 0.4, total: 0.1 };
+    check_rule(
+        in_slices::rule,
+        [(vec![buffer(&[0.1, 0.2]), buffer(&[0.3, 0.4, 0.5, 0.6])], 0.7), (vec![buffer(&[0.1])], 1.2)],
+    );
+    check_rule(pushed_in_slices::rule, [(vec![vec![0.1, 0.2], vec![0.3]], 0.7), (vec![vec![0.1]], 1.2)]);
+}
