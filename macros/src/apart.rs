@@ -99,7 +99,7 @@ impl Parser<'_> {
 }
 
 /// `constant(…)` and `checkpoint(…)`, in which everything stays as it is, and what a loop over several arrays begins with.
-fn is_whole(call: &syn::ExprCall) -> bool {
+pub(crate) fn is_whole(call: &syn::ExprCall) -> bool {
     let Expr::Path(path) = &*call.func else { return false };
     let mut names = path.path.segments.iter().rev().map(|segment| segment.ident.to_string());
     let (last, of) = (names.next(), names.next());

@@ -5,15 +5,22 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
+use syn::Expr as Syn;
 
+use crate::apart::is_whole;
 use crate::calls::Callee;
 use crate::cotangent::Cotangent;
+use crate::iterators::SOURCES;
 use crate::kept::Item;
-use crate::kind::inert;
-use crate::mutation::Action;
+use crate::kind::{inert, inert_method, numeric_call, of_float};
+use crate::mutation::{Action, is_of_mem};
+use crate::parse::Parser;
 use crate::program::*;
 use crate::reverse::Reverse;
 use crate::signature::{Parameter, Passing, Signature};
+
+/// Methods that take apart what is there.
+const OUTCOMES: [&str; 6] = ["clone", "expect", "pop", "unwrap", "unwrap_or", "unwrap_or_default"];
 
 /// What a function may do to the lengths of vectors behind references.
 #[derive(Clone, Copy, Default)]
@@ -29,7 +36,7 @@ impl Lengths {
     pub(crate) fn constants(self) -> TokenStream {
         let own = match (self.grow, self.shrink) {
             (_, true) => quote!(
-                const LENGTHS: __pb::Lengths = __pb::Lengths::Change;
+                const LENGTHS: __pb::Lengths = __pb::Lengths::Change.within::<Self::Parameters>();
             ),
             (true, false) => quote!(
                 const LENGTHS: __pb::Lengths = __pb::Lengths::Grow;
@@ -57,10 +64,63 @@ fn may_grow(ty: &syn::Type) -> bool {
     }
 }
 
+impl Parser<'_> {
+    /// `value` is what a call returns, of which nothing tells what it is: it may own memory, and gives that to a place behind a reference, or to
+    /// a field of a local that owns some.
+    pub(crate) fn renews(&self, place: &Place, value: &Syn) -> bool {
+        let call = match value {
+            Syn::Call(call) => match &*call.func {
+                Syn::Path(path) => {
+                    let name = &path.path.segments.last().expect("a path has a segment").ident;
+                    let closure = path.path.get_ident().is_some_and(|name| self.lookup(name).is_some());
+                    let made = name.to_string().starts_with(char::is_uppercase);
+                    !closure
+                        && !made
+                        && !is_whole(call)
+                        && !of_float(&path.path)
+                        && is_of_mem(&path.path).is_none()
+                }
+                _ => false,
+            },
+            Syn::Path(_) => self.variable(value).is_some_and(|id| {
+                let variable = &self.program.variables[id];
+                let local = variable.origin == Origin::Local && variable.kind == Kind::Unknown;
+                local && variable.block == self.block && self.program.is_from_call(id)
+            }),
+            Syn::MethodCall(call) => {
+                let name = call.method.to_string();
+                crate::statements::is_plain_place(&call.receiver)
+                    && !numeric_call(&name, call.args.len())
+                    && !inert_method(&name)
+                    && !OUTCOMES.contains(&name.as_str())
+                    && !SOURCES.contains(&name.as_str())
+            }
+            _ => false,
+        };
+        let whole = matches!(place.projections.last(), None | Some(Projection::Field(_) | Projection::Deref));
+        let by_reference = self.program.variables[place.base].by_reference();
+        call && whole
+            && (self.program.is_lent(place.base) || !by_reference && self.is_owner(place.base))
+            && self.program.kind_of_place(place) == Kind::Unknown
+            && self.suspects.any(value)
+    }
+}
+
 impl Program {
     /// It is a `&mut` parameter of the function.
     pub(crate) fn is_lent(&self, id: VarId) -> bool {
         self.variables[id].origin == Origin::Unique && self.parameters.contains(&Some(id))
+    }
+
+    /// The local starts as what a call returns.
+    fn is_from_call(&self, id: VarId) -> bool {
+        let statements = &self.blocks[self.variables[id].block].statements;
+        statements.iter().any(|s| match &s.kind {
+            StatementKind::Let(Let { variables, init: Some(init), .. }) => {
+                variables[..] == [Some(id)] && self.is_call(*init)
+            }
+            _ => false,
+        })
     }
 
     /// What the function does to the lengths of vectors behind references.
@@ -180,6 +240,9 @@ impl Reverse<'_> {
         let level = self.top();
         self.levels[level].current = (*at.versions).clone();
         let d = Cotangent { owned: true, ..Cotangent::atom(quote!(#gradient)) };
+        if !program.exprs[value].active {
+            return self.emit(quote!(#pool.give(#gradient);));
+        }
         if program.moves(value).is_some() || program.owns(value) || program.pushes_row(place, value) {
             let moved = Some(self.moved_behind(row, pool));
             return self.pull(value, &Cotangent { moved, ..d }, at);

@@ -129,20 +129,30 @@ impl Parser<'_> {
         let (field @ (Syn::Field(_) | Syn::Unary(_)), value) = (&*assign.left, &assign.right) else {
             return None;
         };
+        let place = self.place(field)?;
         let array = self.shape_of(value).is_some();
-        let place = self.place(field).filter(|_| array || self.gives_vector(value))?;
+        let told = self.type_of_place(&place).is_some_and(|ty| element_of_vec(&ty).is_some());
+        let renews = self.renews(&place, value);
+        if !array
+            && !self.gives_vector(value)
+            && !renews
+            && !(told && matches!(&**value, Syn::Call(_) | Syn::MethodCall(_)))
+        {
+            return None;
+        }
         if inert(&self.program.kind_of_place(&place)) || !self.suspects.any(assign) {
             return None;
         }
         let new = self.hidden("field");
         let by_reference = self.program.variables[place.base].by_reference() && !array;
-        out.push(match by_reference {
-            true => parse_quote!(let #new = #value;),
-            false => parse_quote!(let mut #new = #value;),
+        out.push(match (by_reference, told) {
+            (true, true) => parse_quote!(let #new: ::std::vec::Vec<_> = #value;),
+            (true, false) => parse_quote!(let #new = #value;),
+            (false, _) => parse_quote!(let mut #new = #value;),
         });
         out.push(match by_reference {
             true if self.program.is_lent(place.base) => {
-                parse_quote!(::pullback::__private::renewed::renew(&mut #field, #new);)
+                parse_quote!(::pullback::__private::renewed::renew(#new, &mut #field);)
             }
             // Of the same length.
             true => parse_quote!(#field.copy_from_slice(&#new);),
@@ -214,7 +224,7 @@ impl Parser<'_> {
             }
             out.push(parse_quote!(let mut #taken = ::pullback::__private::renewed::take_all(&mut #place);));
             if value.is_some() {
-                out.push(parse_quote!(::pullback::__private::renewed::renew(&mut #place, #new);));
+                out.push(parse_quote!(::pullback::__private::renewed::renew(#new, &mut #place);));
             }
         } else {
             let new = value.cloned().unwrap_or_else(|| parse_quote!(::std::vec::Vec::new()));

@@ -304,9 +304,13 @@ impl Parser<'_> {
         function: &syn::Path,
     ) -> Option<ExprId> {
         if let Some(action) = renewing(function) {
-            let place = self.argument(&call.args[0]);
-            let value = call.args.iter().nth(1).map(|new| self.expr(new));
-            let args = std::iter::once(place).chain(value).collect();
+            let args = match action {
+                Action::Renew => {
+                    let new = self.expr(&call.args[0]);
+                    vec![self.argument(&call.args[1]), new]
+                }
+                _ => vec![self.argument(&call.args[0])],
+            };
             return Some(self.add(expr, ExprKind::Mutation { action, args }));
         }
         let name = is_of_mem(function)?;

@@ -159,7 +159,8 @@ impl Program {
         for block in 0..self.blocks.len() {
             for (i, statement) in self.blocks[block].statements.iter().enumerate() {
                 let StatementKind::Expr(expr, _) = statement.kind else { continue };
-                let ExprKind::Mutation { action: Action::Push, args } = &self.exprs[self.peel(expr)].kind
+                let ExprKind::Mutation { action: Action::Push | Action::Renew, args } =
+                    &self.exprs[self.peel(expr)].kind
                 else {
                     continue;
                 };

@@ -446,7 +446,7 @@ impl Parser<'_> {
 }
 
 /// A place that can be asked for twice.
-fn is_plain_place(expr: &Syn) -> bool {
+pub(crate) fn is_plain_place(expr: &Syn) -> bool {
     match expr {
         Syn::Path(_) => true,
         Syn::Field(field) => is_plain_place(&field.base),

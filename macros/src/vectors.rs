@@ -708,7 +708,13 @@ impl Forward<'_> {
                 let args: Vec<_> = args.iter().map(|arg| self.expr(*arg, block)).collect();
                 let function = &call.func;
                 return match (self.reverse.removed.get(&expr), action) {
-                    (Some(slot), Action::Renew) => quote!(#slot.renew(#(#args),*)),
+                    (slot, Action::Renew) => {
+                        let (place, new) = (&args[0], &args[1]);
+                        match slot {
+                            Some(slot) => quote!(#slot.renew(#new, #place)),
+                            None => quote!(#function(#new, #place)),
+                        }
+                    }
                     (Some(slot), Action::TakeAll) => quote!(#slot.take_all(#(#args),*)),
                     _ => quote!(#function(#(#args),*)),
                 };

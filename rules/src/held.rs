@@ -1,5 +1,6 @@
 //! In the place of a gradient, for a field marked `#[constant]`: drops what comes to it.
 
+use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
@@ -99,6 +100,24 @@ impl<T: Parts + ?Sized, I> IndexMut<I> for Constant<T> {
 impl<T: ?Sized, C> From<Shadow<&Constant<T>>> for Shadow<&[C]> {
     #[inline(always)]
     fn from(_: Shadow<&Constant<T>>) -> Self {
+        Shadow::default()
+    }
+}
+impl<'s, T: ?Sized, C> From<Shadow<&'s Constant<T>>> for Shadow<&'s Cell<C>> {
+    #[inline(always)]
+    fn from(_: Shadow<&'s Constant<T>>) -> Self {
+        Shadow::default()
+    }
+}
+impl<'s, T: ?Sized> From<Shadow<&'s Constant<T>>> for Shadow<&'s ()> {
+    #[inline(always)]
+    fn from(_: Shadow<&'s Constant<T>>) -> Self {
+        Shadow::default()
+    }
+}
+impl<'s, T: ?Sized, C, const N: usize> From<Shadow<&'s Constant<T>>> for Shadow<&'s [C; N]> {
+    #[inline(always)]
+    fn from(_: Shadow<&'s Constant<T>>) -> Self {
         Shadow::default()
     }
 }

@@ -11,6 +11,7 @@
 //! While such a pullback runs, a shadow may be longer than its vector. What is beyond does not matter: whoever brings an element back
 //! sets its cell, and a rule whose arguments have longer shadows sees as much of them as there are elements.
 
+use crate::function::Parameters;
 use crate::held::Constant;
 use crate::local::Pool;
 use crate::rows::Item;
@@ -33,6 +34,11 @@ impl Lengths {
     /// What two may do of which one follows the other.
     pub const fn and(self, other: Lengths) -> Lengths {
         if self as u8 > other as u8 { self } else { other }
+    }
+
+    /// The same where there are vectors in what the parameters `P` refer to.
+    pub const fn within<P: Parameters>(self) -> Lengths {
+        if P::RESIZES { self } else { Lengths::Kept }
     }
 
     /// It leaves them as they are.

@@ -1,18 +1,18 @@
-//! Vectors behind references that get another vector's elements and memory, whatever the lengths: `*v = w;`, and
-//! `let w = std::mem::take(v);`.
+//! Places behind references that get something else to hold, which may own memory: `*v = w;`, and vectors that are taken away from there,
+//! `let w = std::mem::take(v);`. Vectors may have any length.
 //!
 //! What was there before may have more elements than there is memory for now. So the shadow needs more room than the capacity of the vector
 //! tells, see [`State::room`].
 
+use crate::exchange::Exchange;
 use crate::lengths::Cells;
 use crate::local::Pool;
 use crate::shadow::Shadow;
 use crate::state::State;
-use crate::tangent::{Tangent, Value};
 
-/// `*v = new;`
-pub fn renew<T>(v: &mut Vec<T>, new: Vec<T>) {
-    *v = new;
+/// `*place = new;`
+pub fn renew<T>(new: T, place: &mut T) {
+    *place = new;
 }
 
 /// `std::mem::take(v)`
@@ -20,9 +20,9 @@ pub fn take_all<T>(v: &mut Vec<T>) -> Vec<T> {
     std::mem::take(v)
 }
 
-/// Vectors in whose places there are others.
+/// What was where there is something else now.
 pub struct Renewed<T> {
-    before: Vec<Vec<T>>,
+    before: Vec<T>,
     room: usize,
 }
 
@@ -33,34 +33,44 @@ impl<T> Default for Renewed<T> {
 }
 
 impl<T> Renewed<T> {
-    /// None, and nothing allocated.
+    /// Nothing, and nothing allocated.
     pub const fn new() -> Self {
         Renewed { before: Vec::new(), room: 0 }
     }
+}
 
-    /// `*v = new;`
+impl<T: Exchange> Renewed<T> {
+    /// `*place = new;`
+    ///
+    /// # Panics
+    /// If one of them has arrays of other shapes than the other, or more rows of vectors.
     #[inline]
-    pub fn renew(&mut self, v: &mut Vec<T>, new: Vec<T>) {
-        self.room = self.room.max(v.capacity());
-        self.before.push(std::mem::replace(v, new));
+    pub fn renew(&mut self, new: T, place: &mut T) {
+        assert!(
+            place.makes_way(&new),
+            "arrays of different shapes, and vectors with fewer rows, do not take each other's place differentiably behind a reference"
+        );
+        self.room = self.room.max(place.largest());
+        self.before.push(std::mem::replace(place, new));
     }
 
     /// Undoes the latest one, and returns what was new with its gradient, whose memory comes from `pool`.
     #[inline]
-    pub fn undo<V: Cells<One = T::Tangent>>(
+    pub fn undo<'a>(
         &mut self,
-        v: &mut Vec<T>,
-        shadow: Shadow<V>,
-        pool: &mut Pool<Vec<T::Tangent>>,
-    ) -> (Vec<T>, Vec<T::Tangent>)
-    where
-        T: Value<Tangent: crate::shadow::Element>,
-    {
-        let new = std::mem::replace(v, self.before.pop().expect("a pullback follows its forward"));
+        place: &mut T,
+        shadow: impl Into<Shadow<T::Shadow<'a>>>,
+        pool: &mut Pool<T::Gradient>,
+    ) -> (T, T::Gradient) {
+        let new = std::mem::replace(place, self.before.pop().expect("a pullback follows its forward"));
         let mut d = pool.take(&new);
-        d.iter_mut().enumerate().for_each(|(i, d)| *d = shadow.take_at(i));
-        // Where there was more before, nobody has looked at it yet.
-        (new.len()..v.len()).for_each(|i| shadow.set_at(i, T::Tangent::zero()));
+        if let Some(shadow) = shadow.into().get() {
+            T::take_shadow(shadow, &mut d);
+            if T::RESIZES {
+                // Where there was more before, nobody has looked at it yet.
+                T::clear(shadow);
+            }
+        }
         (new, d)
     }
 }
@@ -79,7 +89,7 @@ impl<T: Send> State for Renewed<T> {
         size_of_val(&self.before[..])
     }
     fn memory(&self) -> usize {
-        self.before.capacity() * size_of::<Vec<T>>()
+        self.before.capacity() * size_of::<T>()
     }
 }
 
@@ -137,7 +147,7 @@ mod tests {
             [(vec![1.0, 2.0], vec![3.0; 4]), (vec![1.0, 2.0, 3.0], vec![4.0]), (vec![], vec![1.0])]
         {
             let (mut renewed, mut v, mut pool) = (Renewed::new(), before.clone(), Pool::new());
-            renewed.renew(&mut v, new.clone());
+            renewed.renew(new.clone(), &mut v);
             assert_eq!(v, new);
             assert!(renewed.room() >= before.len());
             let mut d: Vec<f64> = (0..4).map(f64::from).collect();

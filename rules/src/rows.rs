@@ -46,6 +46,12 @@ pub trait Item: Sized {
     /// See [`Differentiable::fit`]; the slice itself is to have `len` gradients.
     #[doc(hidden)]
     fn fit_all(items: &[Self], len: usize, gradients: &mut Self::Gradients, to: Extent);
+    /// See [`Differentiable::makes_way`].
+    #[doc(hidden)]
+    #[inline]
+    fn all_make_way(_items: &[Self], _new: &[Self]) -> bool {
+        true
+    }
     /// See [`Differentiable::largest`].
     #[doc(hidden)]
     #[inline]
@@ -220,6 +226,10 @@ slice!([T], T::RESIZES, |items, _to| items.len(), {
     }
 });
 slice!(Vec<T>, true, |items, to| of_vec(items, to), {
+    #[inline]
+    fn makes_way(&self, new: &Vec<T>) -> bool {
+        T::all_make_way(self, new)
+    }
     #[inline]
     fn largest(&self) -> usize {
         self.capacity().max(T::largest_of(self))
@@ -491,6 +501,9 @@ macro_rules! row {
             }
             fn fit_all(items: &[Self], _len: usize, gradients: &mut Self::Gradients, to: $crate::lengths::Extent) {
                 gradients.fit(items, to);
+            }
+            fn all_make_way(items: &[Self], new: &[Self]) -> bool {
+                items.len() <= new.len() && items.iter().zip(new).all(|(item, new)| item.makes_way(new))
             }
             fn largest_of(items: &[Self]) -> usize {
                 items.iter().map($crate::Differentiable::largest).max().unwrap_or(0)

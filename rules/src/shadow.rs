@@ -66,6 +66,12 @@ pub trait Differentiable {
     fn largest(&self) -> usize {
         0
     }
+    /// Whether `new` may take its place behind a reference: the shadow, which has the shape of what is there in the end, has to be one of both.
+    #[doc(hidden)]
+    #[inline]
+    fn makes_way(&self, _new: &Self) -> bool {
+        true
+    }
     /// Moves what is in the cells to `gradient`, which has the shape of a value whose shadow has room for it at least: the cells are zero
     /// afterwards.
     #[doc(hidden)]
@@ -526,6 +532,9 @@ macro_rules! ndarray {
             }
             #[inline(always)]
             fn fit(&self, _gradient: &mut Array<T, D>, _to: Extent) {}
+            fn makes_way(&self, new: &Self) -> bool {
+                self.raw_dim() == new.raw_dim()
+            }
             fn take_shadow(shadow: Self::Shadow<'_>, gradient: &mut Array<T, D>) {
                 gradient.zip_mut_with(&shadow, |d, cell| *d = cell.take());
             }

@@ -103,6 +103,14 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
         &|Field { member, ty, .. }| quote!(<#ty as __pb::Differentiable>::take_shadow(shadow.#member, &mut gradient.#member);),
         &none,
     );
+    let makes_way = each(
+        &|Field { member, ty, borrowed, boxed, .. }| match (borrowed, boxed) {
+            (true, _) => quote!(&& <#ty as __pb::Differentiable>::makes_way(self.#member, _new.#member)),
+            (_, true) => quote!(&& <#ty as __pb::Differentiable>::makes_way(&*self.#member, &*_new.#member)),
+            _ => quote!(&& <#ty as __pb::Differentiable>::makes_way(&self.#member, &_new.#member)),
+        },
+        &none,
+    );
     let largest = each(
         &|f @ Field { ty, .. }| {
             let value = f.value();
@@ -164,6 +172,9 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
                 }
                 fn fit(&self, gradient: &mut Self::Gradient, _to: __pb::Extent) {
                     #fit
+                }
+                fn makes_way(&self, _new: &Self) -> bool {
+                    true #makes_way
                 }
                 fn largest(&self) -> usize {
                     0 #largest
@@ -394,6 +405,10 @@ fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
             }
             fn fit_all(items: &[Self], _: usize, gradients: &mut Self::Gradients, to: __pb::Extent) {
                 gradients.fit(items, to);
+            }
+            fn all_make_way(items: &[Self], new: &[Self]) -> bool {
+                let mut both = items.iter().zip(new);
+                items.len() <= new.len() && both.all(|(item, new)| __pb::Differentiable::makes_way(item, new))
             }
             fn largest_of(items: &[Self]) -> usize {
                 items.iter().map(__pb::Differentiable::largest).max().unwrap_or(0)

@@ -410,6 +410,9 @@ macro_rules! differentiable {
             }
             #[inline(always)]
             fn fit(&self, _gradient: &mut DeviceArray<T, D>, _to: Extent) {}
+            fn makes_way(&self, new: &Self) -> bool {
+                self.shape() == new.shape()
+            }
             fn take_shadow(shadow: Self::Shadow<'_>, gradient: &mut DeviceArray<T, D>) {
                 if let Some(device) = shadow.device.filter(|_| !gradient.is_empty()) {
                     run::copy(device, gradient.place(), shadow.place);

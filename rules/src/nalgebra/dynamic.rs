@@ -108,6 +108,9 @@ where
     }
     #[inline(always)]
     fn fit(&self, _gradient: &mut Self, _to: Extent) {}
+    fn makes_way(&self, new: &Self) -> bool {
+        self.shape() == new.shape()
+    }
     fn take_shadow(shadow: Self::Shadow<'_>, gradient: &mut Self) {
         gradient.as_mut_slice().iter_mut().zip(shadow.cells).for_each(|(d, cell)| *d = cell.take());
     }

@@ -242,3 +242,143 @@ fn of_slices() {
     );
     check_rule(pushed_in_slices::rule, [(vec![vec![0.1, 0.2], vec![0.3]], 0.7), (vec![vec![0.1]], 1.2)]);
 }
+
+/// What calls return: nothing tells whether that owns memory.
+#[differentiable]
+fn stepped(x: &[f64], k: f64) -> Vec<f64> {
+    x.iter().map(|v| v - k * v * v).collect()
+}
+
+#[differentiable]
+fn step(v: &mut Vec<f64>, k: f64) {
+    *v = stepped(v, k);
+}
+
+#[derive(Clone, Copy, Debug, Differentiable)]
+struct Vector {
+    x: f64,
+    y: f64,
+}
+
+#[differentiable]
+fn force(p: Vector, k: f64) -> Vector {
+    Vector { x: -k * p.x, y: -k * p.y * p.x }
+}
+
+#[differentiable]
+fn moved(a: Vector, s: f64, b: Vector) -> Vector {
+    Vector { x: a.x + s * b.x, y: a.y + s * b.y }
+}
+
+#[differentiable]
+fn damped(k: f64, x: f64) -> f64 {
+    k * (-x * x * 0.01).exp()
+}
+
+#[derive(Clone, Debug, Differentiable)]
+struct Weights {
+    w: Vec<f64>,
+    b: f64,
+}
+
+#[differentiable]
+fn trained(weights: &Weights, k: f64) -> Weights {
+    Weights { w: weights.w.iter().map(|x| x * k).collect(), b: weights.b * k }
+}
+
+#[derive(Clone, Debug, Differentiable)]
+struct Particle {
+    position: Vector,
+    velocity: Vector,
+    k: f64,
+    rest: Vec<f64>,
+    steps: usize,
+    #[constant]
+    tolerance: f64,
+    seed: u64,
+}
+
+#[differentiable]
+fn tolerated(p: &Particle) -> f64 {
+    p.position.x * 1e-3
+}
+
+#[differentiable]
+impl Particle {
+    fn count(&self) -> usize {
+        self.steps + self.rest.len()
+    }
+
+    fn draw(&mut self) -> f64 {
+        self.seed = self.seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (self.seed >> 40) as f64 / 16777216.0 * self.k
+    }
+
+    fn squares(&self) -> Vec<f64> {
+        self.rest.iter().map(|x| x * x * self.k).collect()
+    }
+
+    fn advance(&mut self, dt: f64) {
+        let a = force(self.position, self.k);
+        self.velocity = moved(self.velocity, dt, a);
+        self.position = moved(self.position, dt, self.velocity);
+        self.k = damped(self.k, self.position.x);
+        self.steps = self.count();
+        self.tolerance = tolerated(self);
+        let e = damped(self.k, 1.0);
+        self.k = e;
+        self.position.x = damped(self.position.x, e);
+        self.rest = stepped(&self.rest, self.k);
+        self.rest.push(e);
+        self.rest = self.squares();
+        self.velocity.y = self.draw();
+        let new = self.squares();
+        self.rest = new;
+    }
+}
+
+#[differentiable]
+fn of_particle(x: f64, k: f64) -> f64 {
+    let (position, velocity) = (Vector { x, y: 1.0 }, Vector { x: 0.1, y: k });
+    let mut p = Particle { position, velocity, k, rest: vec![x], steps: 0, tolerance: 0.1, seed: 3 };
+    for _ in 0..3 {
+        p.advance(0.1);
+        p.velocity = moved(p.velocity, 0.1, p.position);
+        p.rest = stepped(&p.rest, x);
+        p.k = damped(p.k, x);
+        p.rest = p.squares();
+    }
+    p.position.x * p.velocity.y + p.k * p.rest[1]
+}
+
+#[derive(Clone, Debug, Differentiable)]
+#[pullback(by_reference)]
+struct Trainer {
+    weights: Weights,
+    k: f64,
+}
+
+#[differentiable]
+impl Trainer {
+    fn train(&mut self) {
+        self.weights = trained(&self.weights, self.k);
+    }
+}
+
+#[differentiable]
+fn of_trainer(x: &[f64], k: f64) -> f64 {
+    let mut trainer = Trainer { weights: Weights { w: x.to_vec(), b: k }, k };
+    for _ in 0..3 {
+        trainer.train();
+    }
+    trainer.weights.w[0] * trainer.weights.b * trainer.weights.w[x.len() - 1]
+}
+
+#[test]
+fn what_calls_return() {
+    check_rule(step::rule, [(vec![0.5, 1.0], 0.3), (vec![0.2], -0.3)]);
+    check_rule(of_particle::rule, [(1.3, 0.7), (-0.4, 0.2)]);
+    check_rule(of_trainer::rule, [(vec![0.5, 1.0], 0.7), (vec![0.2], -0.3)]);
+    let trainer = Trainer { weights: Weights { w: vec![0.3, 0.2], b: 0.7 }, k: 1.2 };
+    check_rule(Trainer::train_rule, [(trainer,)]);
+}
