@@ -93,7 +93,7 @@ fn both<F: Function, R: Rule<Function = F>>(
         F::Parameters::prepare(buffers, args);
         seeds(buffers);
         if const { R::LENGTHS.need_room() } {
-            F::Parameters::fit(buffers, args, Extent::Room(rule.room()));
+            F::Parameters::fit(buffers, args, Extent::Room(rule.least_room()));
         }
         let gradients = {
             let (args, shadows) = (F::Parameters::reborrow(args), F::Parameters::shadows(buffers));

@@ -200,7 +200,7 @@ impl Reverse<'_> {
             let (v, shadow) = self.grown(&place, at);
             let (room, fit) = match function {
                 Callee::Parameter(..) => (
-                    quote!(fit_to(&#v, &mut #shadow, __pb::Extent::Room(#rule.room()))),
+                    quote!(fit_to(&#v, &mut #shadow, __pb::Extent::Room(#rule.least_room()))),
                     quote!(fit_to(&#v, &mut #shadow, __pb::Extent::Length)),
                 ),
                 _ => (quote!(make_room(&*#rule, &#v, &mut #shadow)), quote!(fit(&*#rule, &#v, &mut #shadow))),

@@ -132,15 +132,9 @@ impl Parser<'_> {
         let place = self.place(field)?;
         let array = self.shape_of(value).is_some();
         let told = self.type_of_place(&place).is_some_and(|ty| element_of_vec(&ty).is_some());
-        let renews = self.renews(&place, value);
-        if !array
-            && !self.gives_vector(value)
-            && !renews
-            && !(told && matches!(&**value, Syn::Call(_) | Syn::MethodCall(_)))
-        {
-            return None;
-        }
-        if inert(&self.program.kind_of_place(&place)) || !self.suspects.any(assign) {
+        let called = told && matches!(&**value, Syn::Call(_) | Syn::MethodCall(_));
+        let owned = array || called || self.gives_vector(value) || self.renews(&place, value);
+        if !owned || inert(&self.program.kind_of_place(&place)) || !self.suspects.any(assign) {
             return None;
         }
         let new = self.hidden("field");

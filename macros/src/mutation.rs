@@ -17,8 +17,8 @@ use crate::parse::Parser;
 use crate::program::*;
 use crate::views::CHANGES;
 
-pub(crate) const TAKEN_AWAY: &str = "a vector behind a reference is not taken away or replaced differentiably: use `clear` and `extend_from_slice`, or change \
-                                     a local, such as a `clone`, and return it";
+pub(crate) const TAKEN_AWAY: &str = "a vector behind a reference is taken away or replaced by a statement of its own, `let v = std::mem::take(&mut self.data);`, \
+                                     `self.data = v;`, differentiably";
 
 const KEEPS_LENGTH: &str = "a vector behind this reference keeps its length, as it is no parameter of the function itself: let a function that has one \
                             change it, or change a local, such as a `clone`, and return it";

@@ -39,10 +39,10 @@ pub trait Activation: Default + Send {
         let _ = parameter;
         false
     }
-    /// See [`State::room`].
+    /// See [`State::least_room`].
     #[doc(hidden)]
     #[inline(always)]
-    fn room(&self) -> usize {
+    fn least_room(&self) -> usize {
         0
     }
     /// See [`HeapSize`](crate::HeapSize).
@@ -67,8 +67,8 @@ impl<A> Default for Frames<A> {
 }
 
 impl<A: Activation> State for Frames<A> {
-    fn room(&self) -> usize {
-        self.frames.iter().map(A::room).max().unwrap_or(0)
+    fn least_room(&self) -> usize {
+        self.frames.iter().map(A::least_room).max().unwrap_or(0)
     }
     fn reset(&mut self) {
         self.pending = 0;

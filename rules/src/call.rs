@@ -215,7 +215,7 @@ pub struct Recursive<F: Function>(Option<Box<dyn Erased<F>>>);
 
 trait Erased<F: Function>: Send {
     /// See [`State::reset`].
-    fn room(&self) -> usize;
+    fn least_room(&self) -> usize;
     fn reset(&mut self);
     /// See [`State::pending`].
     fn pending(&self) -> usize;
@@ -243,8 +243,8 @@ struct Stacked<R: Rule> {
 }
 
 impl<F: Function, R: Rule<Function = F>> Erased<F> for Stacked<R> {
-    fn room(&self) -> usize {
-        self.rule.room()
+    fn least_room(&self) -> usize {
+        self.rule.least_room()
     }
     fn reset(&mut self) {
         self.residuals.clear();
@@ -307,8 +307,8 @@ impl<F: Function> State for Recursive<F> {
     // Whom it calls is not known here.
     const LENGTHS: Lengths = if F::LENDS && F::Parameters::RESIZES { Lengths::Change } else { F::LENGTHS };
 
-    fn room(&self) -> usize {
-        self.0.as_ref().map_or(0, |rule| rule.room())
+    fn least_room(&self) -> usize {
+        self.0.as_ref().map_or(0, |rule| rule.least_room())
     }
     fn reset(&mut self) {
         if let Some(rule) = &mut self.0 {

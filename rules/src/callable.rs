@@ -42,8 +42,8 @@ impl<F: HasRule> Callable for F {
 
 /// The derivative of a function with parameters `P` and output `O`.
 pub trait Derivative<P: Parameters, O: Output, R> {
-    /// See [`State::room`].
-    fn room(&self) -> usize {
+    /// See [`State::least_room`].
+    fn least_room(&self) -> usize {
         0
     }
     /// See [`Rule::forward`].
@@ -134,8 +134,8 @@ where
 }
 
 impl<F: HasRule> Derivative<F::Parameters, F::Output, ()> for Recursive<F> {
-    fn room(&self) -> usize {
-        State::room(self)
+    fn least_room(&self) -> usize {
+        State::least_room(self)
     }
     fn forward(&mut self, args: Args<'_, F>) -> (F::Output, ()) {
         Rule::forward(self, args)

@@ -6,7 +6,7 @@
 //! A function that only adds elements leaves its vectors as long as they have been during the call. Its pullback gets shadows of that
 //! length, and afterwards its owner cuts them off, as long as the vectors were before. Where elements have been taken out, they need room
 //! in the shadow to come back: as a vector does not give memory back by itself, its capacity is enough. Where a vector has got another one's
-//! memory, [`State::room`] tells what it had before.
+//! memory, [`State::least_room`] tells what it had before.
 //!
 //! While such a pullback runs, a shadow may be longer than its vector. What is beyond does not matter: whoever brings an element back
 //! sets its cell, and a rule whose arguments have longer shadows sees as much of them as there are elements.
@@ -65,7 +65,7 @@ pub enum Extent {
 #[inline(always)]
 pub fn make_room<R: State, T: Differentiable + ?Sized>(rule: &R, value: &T, shadow: &mut T::Gradient) {
     if const { R::LENGTHS.need_room() } {
-        value.fit(shadow, Extent::Room(rule.room()));
+        value.fit(shadow, Extent::Room(rule.least_room()));
     }
 }
 

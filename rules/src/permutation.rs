@@ -126,7 +126,7 @@ impl<T: Exchange + 'static> Activation for Exchanged<T> {
         ((), ())
     }
     #[inline(always)]
-    fn room(&self) -> usize {
+    fn least_room(&self) -> usize {
         self.room
     }
 }

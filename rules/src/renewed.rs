@@ -2,7 +2,7 @@
 //! `let w = std::mem::take(v);`. Vectors may have any length.
 //!
 //! What was there before may have more elements than there is memory for now. So the shadow needs more room than the capacity of the vector
-//! tells, see [`State::room`].
+//! tells, see [`State::least_room`].
 
 use crate::exchange::Exchange;
 use crate::lengths::Cells;
@@ -76,7 +76,7 @@ impl<T: Exchange> Renewed<T> {
 }
 
 impl<T: Send> State for Renewed<T> {
-    fn room(&self) -> usize {
+    fn least_room(&self) -> usize {
         self.room
     }
     fn reset(&mut self) {
@@ -121,7 +121,7 @@ impl TakenAway {
 }
 
 impl State for TakenAway {
-    fn room(&self) -> usize {
+    fn least_room(&self) -> usize {
         self.room
     }
     fn reset(&mut self) {}
@@ -149,7 +149,7 @@ mod tests {
             let (mut renewed, mut v, mut pool) = (Renewed::new(), before.clone(), Pool::new());
             renewed.renew(new.clone(), &mut v);
             assert_eq!(v, new);
-            assert!(renewed.room() >= before.len());
+            assert!(renewed.least_room() >= before.len());
             let mut d: Vec<f64> = (0..4).map(f64::from).collect();
             let (back, d_new) = renewed.undo(&mut v, Shadow::new(slice_cells(&mut d)), &mut pool);
             assert_eq!((&back, &v), (&new, &before));
@@ -162,7 +162,7 @@ mod tests {
     fn taken_and_put_back() {
         let (mut away, mut v) = (TakenAway::new(), vec![1.0, 2.0]);
         let taken = away.take_all(&mut v);
-        assert_eq!((v.len(), away.room()), (0, 2));
+        assert_eq!((v.len(), away.least_room()), (0, 2));
         let mut d = vec![f64::NAN; 2];
         away.put_back(&mut v, taken, Shadow::new(slice_cells(&mut d)), &[3.0, 4.0]);
         assert_eq!((v, d), (vec![1.0, 2.0], vec![3.0, 4.0]));

@@ -16,7 +16,7 @@ pub trait State: Send {
 
     /// How much room the shadow of a vector behind a reference needs at least, where that has changed places with another one.
     #[doc(hidden)]
-    fn room(&self) -> usize {
+    fn least_room(&self) -> usize {
         0
     }
     /// Drops all pending activations, keeping the memory: afterwards the object behaves as if nothing had been called.
@@ -36,8 +36,8 @@ macro_rules! tuple {
         impl<$($S: State),*> State for ($($S,)*) {
             const LENGTHS: Lengths = Lengths::Kept$(.and($S::LENGTHS))*;
 
-            fn room(&self) -> usize {
-                0 $(.max(self.$i.room()))*
+            fn least_room(&self) -> usize {
+                0 $(.max(self.$i.least_room()))*
             }
             fn reset(&mut self) {
                 $(self.$i.reset();)*
@@ -62,8 +62,8 @@ macro_rules! state_within {
         impl<$($generics)*> crate::state::State for $Type {
             const LENGTHS: crate::lengths::Lengths = crate::state::state_within!(@lengths $within $(, $lengths)?);
 
-            fn room(&self) -> usize {
-                self.$field.room()
+            fn least_room(&self) -> usize {
+                self.$field.least_room()
             }
             fn reset(&mut self) {
                 self.$field.reset();

@@ -106,7 +106,7 @@ pub(super) trait Erased<P: Parameters, O: Output> {
     fn reset(&mut self);
     fn shrink(&mut self);
     fn memory(&self) -> usize;
-    fn room(&self) -> usize;
+    fn least_room(&self) -> usize;
 }
 
 type List<R> = <<R as Rule>::Function as Function>::Parameters;
@@ -172,8 +172,8 @@ impl<R: Rule> Erased<List<R>, Value<R>> for Kept<R> {
     fn memory(&self) -> usize {
         self.rule.memory()
     }
-    fn room(&self) -> usize {
-        self.rule.room()
+    fn least_room(&self) -> usize {
+        self.rule.least_room()
     }
 }
 
@@ -238,7 +238,7 @@ impl<'r, P: TestParameters, O: Output<Gradient: Coordinates> + Coordinates> Type
         P::prepare(&mut buffers, &P::lend(&mut arguments));
         P::visit_buffers(&mut buffers, &mut changing(fill));
         if self.tested.lengths.need_room() {
-            P::fit(&mut buffers, &P::lend(&mut arguments), Extent::Room(self.rule.room()));
+            P::fit(&mut buffers, &P::lend(&mut arguments), Extent::Room(self.rule.least_room()));
         }
         // An `Option` has a gradient where it has no value.
         replace(&mut cotangent, &mut |i, _| seed.get(i).copied().unwrap_or(0.0));

@@ -17,12 +17,6 @@ fn dimensions(w: &Array2<f64>, x: &Array1<f64>) -> f64 {
 }
 
 #[differentiable]
-fn replaced(x: &mut Array1<f64>) -> f64 {
-    *x = &*x * 2.0;
-    x.sum()
-}
-
-#[differentiable]
 fn differences(x: &Array1<f64>) -> f64 {
     x.diff(1, Axis(0)).sum()
 }

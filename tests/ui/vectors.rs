@@ -2,8 +2,8 @@ use pullback::prelude::*;
 
 #[differentiable]
 fn behind_a_reference(x: &mut Vec<Vec<f64>>, y: f64) -> f64 {
-    x.push(vec![y]);
-    x[0][0]
+    let row = x.pop().unwrap();
+    row[0] * y
 }
 
 #[differentiable]
@@ -19,9 +19,10 @@ fn moved_into_a_tuple(x: f64) -> f64 {
 }
 
 #[differentiable]
-fn pop_within_an_expression(x: f64) -> f64 {
+fn pop_in_a_condition(x: f64) -> f64 {
     let mut stack = vec![x, x];
-    2.0 * stack.pop().unwrap()
+    while stack.len() > 1 && stack.pop().unwrap() > 1.0 {}
+    stack[0]
 }
 
 #[differentiable]
@@ -35,12 +36,6 @@ fn resized_rows(x: f64) -> f64 {
     let mut rows = vec![vec![x], vec![x * x]];
     rows.resize(4, vec![x]);
     rows[3][0]
-}
-
-#[differentiable]
-fn taken_behind_a_reference(x: &mut Vec<f64>) -> f64 {
-    let y = std::mem::take(x);
-    y[0]
 }
 
 #[differentiable]
@@ -104,18 +99,6 @@ fn returns_a_named_option(x: &[f64]) -> Option<Vec<f64>> {
     best
 }
 
-#[derive(Clone, Differentiable)]
-struct Buffer {
-    data: Vec<f64>,
-}
-
-#[differentiable]
-fn takes_from_a_reference(buffer: &mut Buffer, k: f64) -> f64 {
-    let mut data = std::mem::take(&mut buffer.data);
-    data[0] *= k;
-    data[0]
-}
-
 #[derive(Differentiable)]
 struct Correction {
     step: Vec<f64>,
@@ -128,19 +111,6 @@ fn looks_at_a_struct_that_it_takes_out(x: &[f64]) -> f64 {
     history.push(Correction { step: x.to_vec(), weight: x[0] });
     let oldest = history.remove(0);
     oldest.weight
-}
-
-#[differentiable]
-fn cut_and_exchanged_behind_a_reference(v: &mut Vec<f64>, x: f64) -> f64 {
-    let mut w = vec![x, 2.0 * x];
-    v.truncate(2);
-    std::mem::swap(v, &mut w);
-    v[0] * w[1]
-}
-
-#[differentiable]
-fn replaced_behind_a_reference(x: &mut Vec<f64>, y: f64) {
-    *x = vec![y, y];
 }
 
 #[differentiable]
