@@ -206,7 +206,7 @@ impl Parser<'_> {
         Some(out)
     }
 
-    /// Statements by which `place` gets `new`, and the name of what was there. Behind a reference a vector keeps its memory.
+    /// Statements by which `place` gets `new`, and the name of what was there.
     fn change_places(&mut self, place: &Syn, value: Option<&Syn>, out: &mut Vec<Stmt>) -> Option<Syn> {
         let taken = self.hidden("taken");
         let base = self.place(place)?.base;

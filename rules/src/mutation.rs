@@ -24,7 +24,7 @@ use crate::tangent::{Tangent, Value};
 /// Data that is copied, such as numbers and plain structs.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` owns memory, or is not `Copy`, and is replaced here as if it were a number",
-    note = "behind a reference a vector keeps its length: `std::mem::swap` exchanges two, `copy_from_slice` fills one",
+    note = "behind a reference what owns memory changes places with something of its shape: `std::mem::swap(&mut s.x, &mut new)`",
     note = "otherwise bind what is taken with its type: `let v: Vec<f64> = std::mem::take(&mut s.x);`"
 )]
 pub trait Plain: Value<Tangent: Element> + Copy + Send + 'static {}
