@@ -7,6 +7,7 @@ use syn::visit::{self, Visit};
 use syn::{BinOp, Expr, Ident, Stmt, UnOp, parse_quote};
 
 use crate::escape::acts;
+use crate::methods::unwraps;
 use crate::normal::has_let;
 use crate::parse::{Parser, assign_op};
 use crate::program::Kind;
@@ -110,11 +111,7 @@ pub(crate) fn is_whole(call: &syn::ExprCall) -> bool {
 /// The call that takes an element out of a vector, of `v.pop().unwrap()`, `v.pop()?` and the like.
 fn taken_out(expr: &Expr) -> Option<&syn::ExprMethodCall> {
     match expr {
-        Expr::MethodCall(call)
-            if ["expect", "unwrap", "unwrap_or", "unwrap_or_default"].iter().any(|n| call.method == n) =>
-        {
-            taken_out(&call.receiver)
-        }
+        Expr::MethodCall(call) if unwraps(&call.method.to_string()) => taken_out(&call.receiver),
         Expr::MethodCall(call) => {
             let takes = ["pop", "remove", "swap_remove"].iter().any(|name| call.method == name);
             (takes && base(&call.receiver).is_some()).then_some(call)

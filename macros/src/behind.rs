@@ -13,14 +13,12 @@ use crate::cotangent::Cotangent;
 use crate::iterators::SOURCES;
 use crate::kept::Item;
 use crate::kind::{inert, inert_method, numeric_call, of_float};
+use crate::methods::unwraps;
 use crate::mutation::{Action, is_of_mem};
 use crate::parse::Parser;
 use crate::program::*;
 use crate::reverse::Reverse;
 use crate::signature::{Parameter, Passing, Signature};
-
-/// Methods that take apart what is there.
-const OUTCOMES: [&str; 6] = ["clone", "expect", "pop", "unwrap", "unwrap_or", "unwrap_or_default"];
 
 /// What a function may do to the lengths of vectors behind references.
 #[derive(Clone, Copy, Default)]
@@ -92,7 +90,8 @@ impl Parser<'_> {
                 crate::statements::is_plain_place(&call.receiver)
                     && !numeric_call(&name, call.args.len())
                     && !inert_method(&name)
-                    && !OUTCOMES.contains(&name.as_str())
+                    && !unwraps(&name)
+                    && !["clone", "pop"].contains(&name.as_str())
                     && !SOURCES.contains(&name.as_str())
             }
             _ => false,

@@ -46,7 +46,7 @@ fn standing(program: &Program, block: BlockId) -> Vec<ExprId> {
 }
 
 /// A method of `Option` and `Result`, whose rule comes with ours.
-fn unwraps(name: &str) -> bool {
+pub(crate) fn unwraps(name: &str) -> bool {
     ["unwrap", "expect", "unwrap_or", "unwrap_or_default", "maybe"].contains(&name)
 }
 

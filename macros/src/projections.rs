@@ -3,7 +3,7 @@
 //! Such a function has no rule. What it selects of a value is selected of the shadow as well: by a copy of the function whose constants come
 //! from the value, and whose result is the same place of the shadow.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -16,6 +16,7 @@ use crate::generics::Generics;
 use crate::impls::{not_lifetimes, without_lifetimes};
 use crate::kind::{inert, kind_of_type};
 use crate::program::Kind;
+use crate::rename::Occurrences;
 use crate::signature;
 
 const FORM: &str = "a function that returns a reference selects a part of `self`: end it with a field of `self`, an element or a range of one, \
@@ -220,16 +221,8 @@ fn selecting_of(of: Of, method: &ImplItemFn, errors: &mut Errors) -> Option<Toke
     crate::fragments::Ungroup.visit_block_mut(&mut body);
     Shared.visit_block_mut(&mut body);
     let selected = Selecting { of, names: Vec::new(), errors }.block(&body);
-    let by_itself = of == Of::Shadow || !mentions_self(selected.clone());
+    let by_itself = of == Of::Shadow || Occurrences::of(&selected).count(&format_ident!("self")) == 0;
     (errors.is_empty() && by_itself).then_some(selected)
-}
-
-fn mentions_self(tokens: TokenStream) -> bool {
-    tokens.into_iter().any(|token| match token {
-        TokenTree::Ident(ident) => ident == "self",
-        TokenTree::Group(group) => mentions_self(group.stream()),
-        _ => false,
-    })
 }
 
 /// Of what a part is selected.

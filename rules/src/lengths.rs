@@ -169,6 +169,20 @@ pub fn unpush_behind<T, V: Cells>(v: &mut Vec<T>, shadow: Shadow<V>) -> V::One {
     shadow.take_at(v.len())
 }
 
+/// What the cells of `value` hold, which is moved elsewhere: they are zero afterwards. The memory comes from `pool`.
+#[inline]
+pub(crate) fn taken_off<T: Differentiable>(
+    value: &T,
+    shadow: Shadow<T::Shadow<'_>>,
+    pool: &mut Pool<T::Gradient>,
+) -> T::Gradient {
+    let mut gradient = pool.take(value);
+    if let Some(shadow) = shadow.get() {
+        T::take_shadow(shadow, &mut gradient);
+    }
+    gradient
+}
+
 /// Undoes `push` of whatever it was, and returns that with its gradient; the memory of the gradient comes from `pool`.
 #[inline]
 pub fn unpush_any_behind<'a, T: Item + Differentiable>(
@@ -177,10 +191,8 @@ pub fn unpush_any_behind<'a, T: Item + Differentiable>(
     pool: &mut Pool<T::Gradient>,
 ) -> (T, T::Gradient) {
     let element = v.pop().expect("it was pushed");
-    let mut gradient = pool.take(&element);
-    if let Some(shadows) = shadow.into().get() {
-        T::take_shadow(T::shadow_at(shadows, v.len()), &mut gradient);
-    }
+    let shadow = shadow.into().map(|shadows| T::shadow_at(shadows, v.len()));
+    let gradient = taken_off(&element, shadow, pool);
     (element, gradient)
 }
 

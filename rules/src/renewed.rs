@@ -5,7 +5,7 @@
 //! tells, see [`State::least_room`].
 
 use crate::exchange::Exchange;
-use crate::lengths::Cells;
+use crate::lengths::{Cells, taken_off};
 use crate::local::Pool;
 use crate::shadow::Shadow;
 use crate::state::State;
@@ -63,13 +63,11 @@ impl<T: Exchange> Renewed<T> {
         pool: &mut Pool<T::Gradient>,
     ) -> (T, T::Gradient) {
         let new = std::mem::replace(place, self.before.pop().expect("a pullback follows its forward"));
-        let mut d = pool.take(&new);
-        if let Some(shadow) = shadow.into().get() {
-            T::take_shadow(shadow, &mut d);
-            if T::RESIZES {
-                // Where there was more before, nobody has looked at it yet.
-                T::clear(shadow);
-            }
+        let shadow = shadow.into();
+        let d = taken_off(&new, shadow, pool);
+        if let Some(shadow) = shadow.get().filter(|_| T::RESIZES) {
+            // Where there was more before, nobody has looked at it yet.
+            T::clear(shadow);
         }
         (new, d)
     }

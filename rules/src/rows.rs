@@ -389,6 +389,16 @@ impl<T: Differentiable> Rows<T> {
         });
     }
 
+    /// See [`Differentiable::makes_way`]: there have to be as many at least.
+    pub fn all_make_way(items: &[T], new: &[T]) -> bool {
+        items.len() <= new.len() && items.iter().zip(new).all(|(item, new)| item.makes_way(new))
+    }
+
+    /// See [`Differentiable::largest`].
+    pub fn largest(items: &[T]) -> usize {
+        items.iter().map(T::largest).max().unwrap_or(0)
+    }
+
     /// As many shadows as there are items.
     #[inline(always)]
     pub fn align<'a>(items: &[T], shadows: &'a [T::Shadow<'a>]) -> &'a [T::Shadow<'a>] {
@@ -503,10 +513,10 @@ macro_rules! row {
                 gradients.fit(items, to);
             }
             fn all_make_way(items: &[Self], new: &[Self]) -> bool {
-                items.len() <= new.len() && items.iter().zip(new).all(|(item, new)| item.makes_way(new))
+                $crate::rows::Rows::all_make_way(items, new)
             }
             fn largest_of(items: &[Self]) -> usize {
-                items.iter().map($crate::Differentiable::largest).max().unwrap_or(0)
+                $crate::rows::Rows::largest(items)
             }
             fn take_shadows(shadows: Self::Shadows<'_>, gradients: &mut Self::Gradients) {
                 gradients.take(shadows);

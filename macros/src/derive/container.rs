@@ -104,10 +104,9 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
         &none,
     );
     let makes_way = each(
-        &|Field { member, ty, borrowed, boxed, .. }| match (borrowed, boxed) {
-            (true, _) => quote!(&& <#ty as __pb::Differentiable>::makes_way(self.#member, _new.#member)),
-            (_, true) => quote!(&& <#ty as __pb::Differentiable>::makes_way(&*self.#member, &*_new.#member)),
-            _ => quote!(&& <#ty as __pb::Differentiable>::makes_way(&self.#member, &_new.#member)),
+        &|f @ Field { ty, .. }| {
+            let (value, new) = (f.value(), f.value_in(&quote!(_new)));
+            quote!(&& <#ty as __pb::Differentiable>::makes_way(#value, #new))
         },
         &none,
     );
@@ -407,11 +406,10 @@ fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
                 gradients.fit(items, to);
             }
             fn all_make_way(items: &[Self], new: &[Self]) -> bool {
-                let mut both = items.iter().zip(new);
-                items.len() <= new.len() && both.all(|(item, new)| __pb::Differentiable::makes_way(item, new))
+                __pb::Rows::all_make_way(items, new)
             }
             fn largest_of(items: &[Self]) -> usize {
-                items.iter().map(__pb::Differentiable::largest).max().unwrap_or(0)
+                __pb::Rows::largest(items)
             }
             fn take_shadows(shadows: Self::Shadows<'_>, gradients: &mut Self::Gradients) {
                 gradients.take(shadows);
@@ -491,7 +489,12 @@ impl Field {
 
     /// A reference to it.
     fn value(&self) -> TokenStream {
+        self.value_in(&quote!(self))
+    }
+
+    /// The same in another struct.
+    fn value_in(&self, whole: &TokenStream) -> TokenStream {
         let member = &self.member;
-        if self.borrowed || self.boxed { quote!(&*self.#member) } else { quote!(&self.#member) }
+        if self.borrowed || self.boxed { quote!(&*#whole.#member) } else { quote!(&#whole.#member) }
     }
 }
