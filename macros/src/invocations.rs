@@ -267,6 +267,11 @@ impl Parser<'_> {
                 first.into_iter().chain(call.args.iter().skip(1).map(|a| self.expr(a))).collect();
             return match (&args[..], last.ident == "from") {
                 ([], _) => self.constant(expr, true, None),
+                // The user's `impl From<Meters> for f64`.
+                ([arg], true) if self.program.of_user(*arg) => {
+                    let function = Callee::Associated(path.clone());
+                    self.add(expr, ExprKind::Call { function, args })
+                }
                 ([arg], true) => self.add(expr, ExprKind::Cast(*arg, Box::new(float))),
                 ([receiver, args @ ..], _) => {
                     let (receiver, args) = (*receiver, args.to_vec());

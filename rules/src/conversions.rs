@@ -3,9 +3,11 @@
 use std::marker::PhantomData;
 
 use crate::call::{Call, HasRule};
+use crate::derived::derived;
 use crate::function::{Args, Function, Val};
 use crate::output::Output;
 use crate::rule::Rule;
+use crate::scalar::cast_tangent;
 use crate::tangent::Value;
 
 /// `Self` has a rule for how it is made from an `A`. `#[differentiable]` on the `impl` of `From` derives it.
@@ -22,6 +24,25 @@ pub trait Conversion<A: Value + Copy + 'static>: Value + Output + From<A> + 'sta
     fn from_has_no_rule_mark_its_impl_differentiable<'a>(x: A) -> Call<'a, Converted<A, Self>> {
         Call::new((x,))
     }
+}
+
+/// Numbers, by another name: `type Metres = f64`.
+macro_rules! numbers {
+    ($($to:ty: $($from:ty),*;)*) => {$($(
+        impl Conversion<$from> for $to {
+            fn make_rule() -> impl Rule<Function = Converted<$from, Self>> + 'static {
+                derived(
+                    (),
+                    |(), (x,)| (Self::from(x), ()),
+                    |(), (), (x,), _, d| (cast_tangent(&x, d),),
+                )
+            }
+        }
+    )*)*};
+}
+numbers! {
+    f32: f32, i8, i16, u8, u16, bool;
+    f64: f32, f64, i8, i16, i32, u8, u16, u32, bool;
 }
 
 /// `<B as From<A>>::from`

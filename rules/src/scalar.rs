@@ -108,6 +108,10 @@ where
 }
 
 /// Conversion of a gradient along a cast.
+#[diagnostic::on_unimplemented(
+    message = "a value whose gradient is `{Self}` is taken for a number that is converted to another one",
+    note = "bind what is converted with its type, `let m: Meters = s.m;`, and mark the `impl` of `From` for it `#[differentiable]`"
+)]
 pub trait FromTangent<D>: Tangent {
     /// `d`, in this type.
     fn from_tangent(d: D) -> Self;

@@ -130,3 +130,56 @@ fn of_types() {
     check_rule(returned::rule, [(0.7, 0.4)]);
     check_rule(to_array::rule, [(vectors[0],)]);
 }
+
+#[derive(Clone, Copy, Debug, PartialEq, Differentiable)]
+struct Celsius(f64);
+
+#[differentiable]
+impl From<Celsius> for f64 {
+    fn from(t: Celsius) -> f64 {
+        t.0 + 273.15 / (1.0 + t.0 * t.0)
+    }
+}
+
+#[differentiable]
+impl Mul<f64> for Celsius {
+    type Output = Celsius;
+    fn mul(self, k: f64) -> Celsius {
+        Celsius(self.0 * k)
+    }
+}
+
+#[differentiable]
+fn kelvins(t: Celsius, k: f64) -> f64 {
+    let whole: f64 = t.into();
+    let part = t * k;
+    whole * f64::from(part) * f64::from(t * 2.0)
+}
+
+#[differentiable]
+fn all_kelvins(ts: &[Celsius], k: f64) -> f64 {
+    let one = |t: &Celsius| {
+        let t: Celsius = *t;
+        f64::from(t) * k
+    };
+    ts.iter().map(one).sum()
+}
+
+type Metres = f64;
+type Count = u32;
+type Single = f32;
+
+/// Another name for a number is one of a user's type, as far as syntax tells.
+#[differentiable]
+fn other_names(x: Metres, n: Count, k: Single) -> f64 {
+    let y: f64 = x.into();
+    let wide: f64 = k.into();
+    f64::from(n) * y * f64::from(x) + wide * f64::from(k)
+}
+
+#[test]
+fn numbers_of_users_types() {
+    check_rule(kelvins::rule, [(Celsius(0.4), 0.7), (Celsius(-1.2), 1.3)]);
+    check_rule(all_kelvins::rule, [(vec![Celsius(0.4), Celsius(0.9)], 0.7), (Vec::new(), 0.2)]);
+    check_rule(other_names::rule, [(0.4, 3, 0.5), (1.3, 0, -0.25)]);
+}

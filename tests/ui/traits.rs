@@ -108,6 +108,18 @@ impl From<f64> for Plane {
     }
 }
 
+impl From<Plane> for f64 {
+    fn from(p: Plane) -> f64 {
+        p.0
+    }
+}
+
+#[differentiable]
+fn unmarked_number(p: Plane, x: f64) -> f64 {
+    let y: f64 = p.into();
+    x * y
+}
+
 #[differentiable]
 fn unmarked(x: f64) -> f64 {
     let p = Plane::from(x);
