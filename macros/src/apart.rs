@@ -6,11 +6,14 @@ use std::collections::VecDeque;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Expr, Ident, Stmt, UnOp, parse_quote};
 
+use crate::calls::is_associated;
+use crate::contents::splits;
 use crate::escape::acts;
-use crate::methods::unwraps;
+use crate::kind::numeric_method;
+use crate::methods::{converts_outcome, unwraps};
 use crate::normal::has_let;
-use crate::parse::{Parser, assign_op};
-use crate::program::Kind;
+use crate::parse::{Binding, Parser, assign_op};
+use crate::program::{Kind, Origin, VarId};
 use crate::rename::Occurrences;
 use crate::suspects::base;
 
@@ -32,6 +35,7 @@ impl Parser<'_> {
         let root = match root {
             Expr::If(branch) if !has_let(&branch.cond) => &mut *branch.cond,
             Expr::Match(m) => &mut *m.expr,
+            Expr::Call(call) if splits(&call.func) => &mut call.args[0],
             root => root,
         };
         if !self.suspects.any(&*root) || !self.stands_within(root) || self.mentions_matrices(root) {
@@ -65,7 +69,8 @@ impl Parser<'_> {
             {
                 return false;
             }
-            Expr::MethodCall(call) if self.writes_to_self(call).is_some() => return true,
+            Expr::MethodCall(call) if self.writes_to_receiver(call).is_some() => return true,
+            Expr::MethodCall(call) if self.goes_with_call(call) => return true,
             Expr::MethodCall(call) => &call.args,
             Expr::Match(m) if self.named_halves(&m.expr).is_some() => return true,
             Expr::If(_) | Expr::Match(_) => return self.chooses_reference(expr),
@@ -74,13 +79,43 @@ impl Parser<'_> {
         args.iter().any(|arg| self.written_by(arg).is_some())
     }
 
-    /// `self`, if the call is one of a method beside this one that takes `&mut self`.
-    fn writes_to_self<'a>(&self, call: &'a syn::ExprMethodCall) -> Option<&'a Ident> {
-        let receiver = match &*call.receiver {
-            Expr::Path(path) => path.path.get_ident().filter(|name| *name == "self_"),
-            _ => None,
-        };
-        receiver.filter(|_| self.writing.contains(&call.method))
+    /// `f(&mut x).ok_or(error)` and the like: what is made of the outcome of a call that writes.
+    fn goes_with_call(&self, call: &syn::ExprMethodCall) -> bool {
+        converts_outcome(&call.method.to_string())
+            && taken_out(&call.receiver).is_none()
+            && self.is_writing(&call.receiver)
+    }
+
+    /// The receiver, if the call is one of a user's method that may take `&mut self`.
+    fn writes_to_receiver<'a>(&self, call: &'a syn::ExprMethodCall) -> Option<&'a Ident> {
+        let Expr::Path(path) = &*call.receiver else { return None };
+        let receiver = path.path.get_ident()?;
+        let Some(Binding::Variable(id)) = self.lookup(receiver) else { return None };
+        let (variable, beside) = (&self.program.variables[*id], receiver == "self_");
+        let of_user = beside || self.holds_user_type(*id);
+        let changes =
+            variable.origin == Origin::Unique || variable.origin == Origin::Local && variable.mutable;
+        let reads = beside && self.reading.contains(&call.method)
+            || numeric_method(&call.method.to_string())
+            || self.selects_within(call).is_some();
+        (of_user && changes && !reads).then_some(receiver)
+    }
+
+    fn holds_user_type(&self, id: VarId) -> bool {
+        self.program.variables[id].of_user || self.constructed.contains(&id)
+    }
+
+    /// `Filter::new(x)`, or a clone of what is of a user's type.
+    pub(crate) fn constructs(&self, init: &Expr) -> bool {
+        match init {
+            Expr::Call(call) => matches!(&*call.func, Expr::Path(path) if is_associated(path)),
+            Expr::MethodCall(call) if call.method == "clone" => {
+                let Expr::Path(path) = &*call.receiver else { return false };
+                let whole = path.path.get_ident().and_then(|name| self.lookup(name));
+                matches!(whole, Some(Binding::Variable(id)) if self.holds_user_type(*id))
+            }
+            _ => false,
+        }
     }
 
     /// The variable that a call may write to which has `arg`.
@@ -173,7 +208,7 @@ impl<'ast> Visit<'ast> for Found<'_, '_> {
             Expr::Call(syn::ExprCall { args, .. }) | Expr::MethodCall(syn::ExprMethodCall { args, .. }) => {
                 self.names.extend(args.iter().filter_map(|arg| self.parser.written_by(arg)).cloned());
                 if let Expr::MethodCall(call) = expr {
-                    self.names.extend(self.parser.writes_to_self(call).cloned());
+                    self.names.extend(self.parser.writes_to_receiver(call).cloned());
                 }
             }
             Expr::Field(field) => self.parted |= is_parted(&field.base),
@@ -248,9 +283,14 @@ impl Apart<'_, '_> {
             }
             Expr::Binary(binary) => self.in_order(vec![&mut binary.left, &mut binary.right]),
             Expr::Call(call) if !is_whole(call) => self.in_order(call.args.iter_mut().collect()),
+            Expr::MethodCall(call) if self.parser.goes_with_call(call) => {
+                self.operands(&mut call.receiver);
+            }
             Expr::MethodCall(call) => {
-                let operands = std::iter::once(&mut *call.receiver).chain(call.args.iter_mut()).collect();
-                self.in_order(operands);
+                // What is written to is no value that could have a name.
+                let writes = self.parser.writes_to_receiver(call).is_some();
+                let receiver = (!writes).then_some(&mut *call.receiver);
+                self.in_order(receiver.into_iter().chain(call.args.iter_mut()).collect());
             }
             Expr::Tuple(tuple) => self.in_order(tuple.elems.iter_mut().collect()),
             Expr::Array(array) => self.in_order(array.elems.iter_mut().collect()),

@@ -314,6 +314,11 @@ impl Otherwise<'_> {
     }
 }
 
+/// The function by which this module takes what is inside from how a call ended.
+pub(crate) fn splits(function: &Syn) -> bool {
+    matches!(function, Syn::Path(path) if path.path.leading_colon.is_some() && path.path.segments.last().is_some_and(|last| last.ident == "split"))
+}
+
 /// `Some`, `Ok` or `Err`
 pub(crate) fn wraps(name: &Ident) -> bool {
     ["Some", "Ok", "Err"].iter().any(|known| name == known)

@@ -113,17 +113,17 @@ pub(crate) fn joined(block: &syn::Generics, method: &syn::Generics) -> syn::Gene
     joined
 }
 
-/// The methods that take `&mut self`, and return no reference.
-fn writing(block: &ItemImpl) -> Vec<Ident> {
-    let writes = |item: &ImplItem| match item {
+/// The methods that leave `self` as it is, or return a reference.
+fn reading(block: &ItemImpl) -> Vec<Ident> {
+    let reads = |item: &ImplItem| match item {
         ImplItem::Fn(method) => {
             let unique = matches!(method.sig.inputs.first(), Some(FnArg::Receiver(receiver)) if matches!(receiver.kind, syn::ReceiverKind::Reference(_, _, Some(_))));
             let refers = matches!(&method.sig.output, syn::ReturnType::Type(_, ty) if matches!(**ty, syn::Type::Reference(_)));
-            (unique && !refers).then(|| method.sig.ident.clone())
+            (!unique || refers).then(|| method.sig.ident.clone())
         }
         _ => None,
     };
-    block.items.iter().filter_map(writes).collect()
+    block.items.iter().filter_map(reads).collect()
 }
 
 /// A method in which every parameter has a name, `self` as well.
@@ -152,7 +152,7 @@ fn expand_method(
     let mut signature =
         Signature::parse_in(&method.vis, &mut sig, &generics, (Some(owner), owners.clone()), &mut errors);
     signature.selecting = projections::beside_methods(block, &signature.generics);
-    signature.writing = writing(block);
+    signature.reading = reading(block);
     Anonymous(&generics).visit_block_mut(&mut body);
     let tokens = derive(&signature, &body, &mut errors)?;
 

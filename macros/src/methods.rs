@@ -39,7 +39,8 @@ fn standing(program: &Program, block: BlockId) -> Vec<ExprId> {
     });
     let taken = |e: ExprId| match &program.exprs[program.peel(e)].kind {
         ExprKind::Exit { value, .. } => *value,
-        ExprKind::Try(tried) => Some(*tried),
+        ExprKind::Try(part) | ExprKind::Split(part) => Some(*part),
+        ExprKind::Method { receiver, name, .. } if converts_outcome(&name.to_string()) => Some(*receiver),
         _ => Some(e),
     };
     statements.chain(block.value).filter_map(taken).map(|e| program.peel(e)).collect()
@@ -52,6 +53,11 @@ pub(crate) fn unwraps(name: &str) -> bool {
 
 /// The methods of `Option` and `Result` that leave the value as it is.
 const PASSING: [&str; 7] = ["unwrap", "expect", "maybe", "ok", "ok_or", "ok_or_else", "map_err"];
+
+/// One of these whose value is one of them as well: `f(x).ok_or(error)`
+pub(crate) fn converts_outcome(name: &str) -> bool {
+    PASSING.contains(&name) && !unwraps(name)
+}
 
 /// A method of `Option` and `Result`, as its name tells.
 pub(crate) fn of_option(name: &syn::Ident) -> bool {
@@ -72,6 +78,7 @@ impl Program {
         passing(name)
             && match &self.exprs[self.peel(receiver)].kind {
                 ExprKind::Call { .. } | ExprKind::Try(_) => true,
+                ExprKind::Read(place) => place.projections.is_empty() && converts_outcome(&name.to_string()),
                 ExprKind::Method { receiver, name, args } => {
                     let name_of_ours =
                         numeric_call(&name.to_string(), args.len()) || unwraps(&name.to_string());

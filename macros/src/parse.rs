@@ -98,8 +98,10 @@ pub(crate) struct Parser<'e> {
     pub(crate) integers: HashSet<VarId>,
     /// The methods of `self` that return parts of it, and what is known of these.
     pub(crate) selecting: Vec<(Ident, Kind)>,
-    /// The methods beside it that take `&mut self`, and return no reference.
-    pub(crate) writing: Vec<Ident>,
+    /// The methods beside it that leave `self` as it is, or return a reference.
+    pub(crate) reading: Vec<Ident>,
+    /// The variables that a function of a type has made: `Filter::new(x)`.
+    pub(crate) constructed: HashSet<VarId>,
     /// What is inside of the outcomes that have a name.
     pub(crate) outcomes: HashMap<String, Ident>,
     /// What is known to be an array, though no declaration says so.
@@ -148,7 +150,8 @@ impl<'e> Parser<'e> {
             types: HashMap::new(),
             integers: HashSet::new(),
             selecting: signature.selecting.clone(),
-            writing: signature.writing.clone(),
+            reading: signature.reading.clone(),
+            constructed: HashSet::new(),
             outcomes: HashMap::new(),
             evidence,
         };

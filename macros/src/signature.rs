@@ -70,8 +70,8 @@ pub(crate) struct Signature {
     pub(crate) dual: bool,
     /// The methods beside it that return parts of `self`, and what is known of these.
     pub(crate) selecting: Vec<(Ident, Kind)>,
-    /// The methods beside it that take `&mut self`, and return no reference.
-    pub(crate) writing: Vec<Ident>,
+    /// The methods beside it that leave `self` as it is, or return a reference.
+    pub(crate) reading: Vec<Ident>,
     /// The types of the user's that own memory, as far as is known.
     pub(crate) owners: Owners,
     /// What the body does to the lengths of vectors behind references: set once that is known.
@@ -145,7 +145,7 @@ impl Signature {
             }
             None => sig.ident.clone(),
         };
-        let (of_trait, vis, dual, selecting, writing) = (None, vis.clone(), false, Vec::new(), Vec::new());
+        let (of_trait, vis, dual, selecting, reading) = (None, vis.clone(), false, Vec::new(), Vec::new());
         let lengths = Cell::default();
         Signature {
             vis,
@@ -157,7 +157,7 @@ impl Signature {
             output,
             dual,
             selecting,
-            writing,
+            reading,
             owners,
             lengths,
         }

@@ -160,6 +160,8 @@ impl Parser<'_> {
                     false => self.program.zero_of(init),
                 };
                 let (kind, of_user) = (self.program.kind_of(init), self.program.of_user(init));
+                let constructed = kind == Kind::Unknown && syntax.is_some_and(|init| self.constructs(init));
+                self.constructed.extend(constructed.then_some(id));
                 let variable = &mut self.program.variables[id];
                 if variable.kind == Kind::Unknown {
                     // `_` is what is taken for a number.

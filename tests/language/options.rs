@@ -229,3 +229,40 @@ fn what_has_to_be_there() {
     check_rule(or_else_left::rule, inputs);
     check_rule(of_functions::rule, [(0.7, 1.3), (0.4, 0.1)]);
 }
+
+#[differentiable]
+fn converted(a: f64, b: f64) -> Result<f64, String> {
+    let r = ratio(a, b);
+    r.ok_or("too small".to_string())
+}
+
+#[differentiable]
+fn converted_twice(a: f64, b: f64, given: Option<f64>) -> Option<f64> {
+    let r = converted(a, b);
+    let y = r.map_err(|e| e.len()).ok()?;
+    let o = ratio(y, a);
+    let z = o.ok_or_else(|| "too small".to_string()).ok()?;
+    let g = given.ok_or(0).ok()?;
+    Some(y * z * g)
+}
+
+/// The call writes to what it refers to, whatever becomes of its value.
+#[differentiable]
+fn shrunk(a: &mut f64, k: f64) -> Option<f64> {
+    *a *= k;
+    ratio(k, *a)
+}
+
+#[differentiable]
+fn shrunk_thrice(a: &mut f64, k: f64) -> Result<f64, usize> {
+    let once = shrunk(a, k).ok_or(1_usize)?;
+    let twice = once * shrunk(a, 1.5).ok_or(2_usize)?;
+    shrunk(a, twice).ok_or(3)
+}
+
+#[test]
+fn under_other_names() {
+    check_rule(converted::rule, [(0.7, 1.3), (0.4, 0.1)]);
+    check_rule(converted_twice::rule, [(0.7, 1.3, Some(0.4)), (0.7, 1.3, None), (0.4, 0.1, Some(0.4))]);
+    check_rule(shrunk_thrice::rule, [(1.7, 0.9), (1.7, 0.1), (0.4, 0.9)]);
+}

@@ -208,3 +208,84 @@ fn operators() {
     check_rule(parts::rule, [(0.4,), (-1.2,)]);
     check_rule(folds::rule, [(vec![0.4, 0.3],), (vec![0.4, 0.3, -0.9],)]);
 }
+
+/// What is not known to read is taken to write.
+#[derive(Clone, Debug, PartialEq, Differentiable)]
+struct Sums {
+    total: f64,
+    count: f64,
+}
+
+#[differentiable]
+impl Sums {
+    fn new(x: f64) -> Self {
+        Sums { total: x * x, count: 1.0 }
+    }
+    fn add(&mut self, x: f64) -> f64 {
+        self.total += x * self.count;
+        self.total
+    }
+    fn flush(&mut self) -> f64 {
+        let total = self.total;
+        self.total = 0.0;
+        self.count += 1.0;
+        total * total
+    }
+    fn mean(&self) -> f64 {
+        self.total / self.count
+    }
+}
+
+#[differentiable]
+fn of_reference(sums: &mut Sums, x: &[f64]) -> f64 {
+    let mut t = 0.0;
+    for v in x {
+        t += sums.add(*v) * v + sums.mean();
+        t += sums.flush() * v;
+    }
+    t + sums.total * sums.add(2.0) - sums.mean()
+}
+
+#[differentiable]
+fn of_locals(x: f64) -> f64 {
+    let mut a = Sums { total: x, count: 1.0 };
+    let mut b = a.clone();
+    let mut made = Sums::new(x);
+    a.add(x) * b.add(x * 2.0) + a.flush() * b.mean() - made.add(a.total) * made.flush()
+}
+
+#[differentiable]
+trait Step {
+    fn step(&mut self, x: f64) -> f64;
+    fn value(&self) -> f64;
+}
+
+#[differentiable]
+impl Step for Sums {
+    fn step(&mut self, x: f64) -> f64 {
+        // Of another `impl`.
+        self.add(x) * 2.0 - self.mean()
+    }
+    fn value(&self) -> f64 {
+        self.total
+    }
+}
+
+#[differentiable]
+fn of_any<S: Step>(s: &mut S, x: f64) -> f64 {
+    let a = 1.0 + s.step(x) * s.value();
+    a * s.step(a) + s.value().sin()
+}
+
+#[differentiable]
+fn stepped(sums: &mut Sums, x: f64) -> f64 {
+    of_any(sums, x) * of_any(sums, x + 1.0)
+}
+
+#[test]
+fn methods_of_other_objects() {
+    let sums = Sums { total: 0.4, count: 1.3 };
+    check_rule(of_reference::rule, [(sums.clone(), vec![0.2, 0.7]), (sums.clone(), vec![])]);
+    check_rule(of_locals::rule, [(0.3,), (-1.2,)]);
+    check_rule(stepped::rule, [(sums.clone(), 0.3), (sums, -0.7)]);
+}

@@ -30,7 +30,7 @@ impl Signature {
             output: plain(&self.output),
             dual: self.dual,
             selecting: self.selecting.clone(),
-            writing: self.writing.clone(),
+            reading: self.reading.clone(),
             owners: self.owners.clone(),
             lengths: self.lengths.clone(),
         };

@@ -35,6 +35,7 @@ mod made;
 mod nested;
 mod ordered;
 mod outcomes_of_structs;
+mod outcomes_of_writes;
 mod owned;
 mod owning_operators;
 mod refilled;
