@@ -648,7 +648,7 @@ impl<F> Default for Copying<F> {
     }
 }
 
-impl<T: PlainClone> Function for to_vec<T> {
+impl<T: CopyItem + Send + 'static> Function for to_vec<T> {
     type Parameters = (Ref<[T]>,);
     type Output = Vec<T>;
     const NAME: &'static str = "to_vec";
@@ -668,7 +668,7 @@ impl<C: Copyable + ?Sized + 'static> Function for to_owned<C> {
     }
 }
 
-impl<T: PlainClone> to_vec<T> {
+impl<T: CopyItem + Send + 'static> to_vec<T> {
     /// The call itself.
     #[inline(always)]
     pub fn call(x: &[T]) -> Vec<T> {
@@ -702,7 +702,7 @@ impl<C: Copyable + ?Sized + 'static> to_owned<C> {
     }
 }
 
-impl<T: PlainClone> Activation for Copying<to_vec<T>> {
+impl<T: CopyItem + Send + 'static> Activation for Copying<to_vec<T>> {
     type Function = to_vec<T>;
 
     fn forward(&mut self, (x,): Args<'_, Self::Function>) -> Vec<T> {

@@ -163,3 +163,41 @@ fn made_step_by_step() {
     check_rule(answer::rule, [(1.2, 0.5), (-0.3, 0.8)]);
     check_rule(Regulator::scaled_rule, [(Regulator { gain: 0.4, integral: 0.3 }, 0.7)]);
 }
+
+#[derive(Clone, Debug, PartialEq, Differentiable)]
+struct Component {
+    weight: f64,
+    mean: Vec<f64>,
+}
+
+#[differentiable]
+fn move_all(components: &mut [Component], k: f64) {
+    for c in components.iter_mut() {
+        c.weight *= k;
+        for m in c.mean.iter_mut() {
+            *m += k * c.weight;
+        }
+    }
+}
+
+/// The slice stays as it is.
+#[differentiable]
+fn of_structs(components: &[Component], k: f64, n: usize) -> f64 {
+    let mut moved = components.to_vec();
+    for _ in 0..n {
+        move_all(&mut moved, k);
+    }
+    let mut last: Vec<Component> = moved.to_vec();
+    move_all(&mut last, components[0].weight);
+    let of = |c: &Component| c.weight * c.mean[0];
+    last.iter().map(of).sum::<f64>() * moved[0].weight
+}
+
+#[test]
+fn slices_of_structs() {
+    let components = |n: usize| {
+        let one = |i: usize| Component { weight: 0.4 + 0.1 * i as f64, mean: vec![0.2; i + 1] };
+        (0..n).map(one).collect::<Vec<_>>()
+    };
+    check_rule(of_structs::rule, [(components(2), 0.7, 2), (components(3), 0.9, 0)]);
+}
