@@ -3,7 +3,7 @@
 use crate::calls::Callee;
 use crate::errors::Errors;
 use crate::kind::inert;
-use crate::methods::{self, converts_outcome};
+use crate::methods;
 use crate::mutation::report_moves;
 use crate::program::*;
 
@@ -363,14 +363,7 @@ fn report_nested_writes(program: &Program, root: ExprId, errors: &mut Errors) {
     }
     let root = program.peel(root);
     for operand in program.operands(root) {
-        let stands = match &program.exprs[root].kind {
-            ExprKind::Exit { .. } | ExprKind::Try(_) | ExprKind::Split(_) => true,
-            ExprKind::Method { receiver, name, .. } => {
-                operand == *receiver && converts_outcome(&name.to_string())
-            }
-            _ => false,
-        };
-        match stands {
+        match program.standing_in(root) == Some(operand) {
             true => report_nested_writes(program, operand, errors),
             false => nested(program, operand, errors),
         }

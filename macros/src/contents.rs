@@ -240,11 +240,7 @@ impl Parser<'_> {
         call: &syn::ExprCall,
         function: &syn::Path,
     ) -> Option<ExprId> {
-        let [_, module, name] = &function.segments.iter().collect::<Vec<_>>()[..] else { return None };
-        if function.leading_colon.is_none() || module.ident != "__private" {
-            return None;
-        }
-        match name.ident.to_string().as_str() {
+        match of_ours(function)?.to_string().as_str() {
             "split" => {
                 let whole = self.expr(&call.args[0]);
                 Some(self.add(expr, ExprKind::Split(whole)))
@@ -314,9 +310,15 @@ impl Otherwise<'_> {
     }
 }
 
+/// The name of a function of ours, as this module calls it: `::pullback::__private::split`
+fn of_ours(function: &syn::Path) -> Option<&Ident> {
+    let [_, module, name] = &function.segments.iter().collect::<Vec<_>>()[..] else { return None };
+    (function.leading_colon.is_some() && module.ident == "__private").then_some(&name.ident)
+}
+
 /// The function by which this module takes what is inside from how a call ended.
 pub(crate) fn splits(function: &Syn) -> bool {
-    matches!(function, Syn::Path(path) if path.path.leading_colon.is_some() && path.path.segments.last().is_some_and(|last| last.ident == "split"))
+    matches!(function, Syn::Path(path) if of_ours(&path.path).is_some_and(|name| name == "split"))
 }
 
 /// `Some`, `Ok` or `Err`

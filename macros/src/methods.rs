@@ -37,13 +37,8 @@ fn standing(program: &Program, block: BlockId) -> Vec<ExprId> {
         StatementKind::Expr(e, _) => Some(*e),
         _ => None,
     });
-    let taken = |e: ExprId| match &program.exprs[program.peel(e)].kind {
-        ExprKind::Exit { value, .. } => *value,
-        ExprKind::Try(part) | ExprKind::Split(part) => Some(*part),
-        ExprKind::Method { receiver, name, .. } if converts_outcome(&name.to_string()) => Some(*receiver),
-        _ => Some(e),
-    };
-    statements.chain(block.value).filter_map(taken).map(|e| program.peel(e)).collect()
+    let taken = |e: ExprId| program.peel(program.standing_in(e).unwrap_or(e));
+    statements.chain(block.value).map(taken).collect()
 }
 
 /// A method of `Option` and `Result`, whose rule comes with ours.
@@ -65,6 +60,16 @@ pub(crate) fn of_option(name: &syn::Ident) -> bool {
 }
 
 impl Program {
+    /// What stands alone if `expr` does: the call in `f(x)?`, `return f(x)` and `f(x).ok_or(error)`.
+    pub(crate) fn standing_in(&self, expr: ExprId) -> Option<ExprId> {
+        match &self.exprs[self.peel(expr)].kind {
+            ExprKind::Exit { value, .. } => *value,
+            ExprKind::Try(part) | ExprKind::Split(part) => Some(*part),
+            ExprKind::Method { receiver, name, .. } if converts_outcome(&name.to_string()) => Some(*receiver),
+            _ => None,
+        }
+    }
+
     /// The method is one of nalgebra's that read, as its name and its result tell: where nobody looks at that, it is another one.
     fn reads_only(&self, block: BlockId, expr: ExprId) -> bool {
         let ExprKind::Method { name, .. } = &self.exprs[expr].kind else { return false };
