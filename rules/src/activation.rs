@@ -1,6 +1,7 @@
 //! Rules written by hand: the author writes one activation, the engine keeps the frames.
 
 use crate::function::{Args, Cotangent, Function, Gradients, Parameters, Shadows};
+use crate::lengths::Lengths;
 use crate::rule::Rule;
 use crate::shadow::{Differentiable, Shadow};
 use crate::state::State;
@@ -39,10 +40,11 @@ pub trait Activation: Default + Send {
         let _ = parameter;
         false
     }
-    /// See [`State::least_room`].
+    /// How much room shadows need at least after a forward with `args`, see [`State::least_room`].
     #[doc(hidden)]
     #[inline(always)]
-    fn least_room(&self) -> usize {
+    fn room_for(args: &Args<'_, Self::Function>) -> usize {
+        let _ = args;
         0
     }
     /// See [`HeapSize`](crate::HeapSize).
@@ -55,6 +57,7 @@ pub trait Activation: Default + Send {
 /// after.
 pub struct Frames<A> {
     frames: Vec<A>,
+    room: usize,
     pending: usize,
     forgone: u32,
     overwritten: u32,
@@ -62,19 +65,21 @@ pub struct Frames<A> {
 
 impl<A> Default for Frames<A> {
     fn default() -> Self {
-        Frames { frames: Vec::new(), pending: 0, forgone: 0, overwritten: 0 }
+        Frames { frames: Vec::new(), room: 0, pending: 0, forgone: 0, overwritten: 0 }
     }
 }
 
 impl<A: Activation> State for Frames<A> {
+    const LENGTHS: Lengths = A::Function::LENGTHS;
+
     fn least_room(&self) -> usize {
-        self.frames.iter().map(A::least_room).max().unwrap_or(0)
+        self.room
     }
     fn reset(&mut self) {
         self.pending = 0;
     }
     fn shrink(&mut self) {
-        self.pending = 0;
+        (self.pending, self.room) = (0, 0);
         self.frames = Vec::new();
     }
     fn pending(&self) -> usize {
@@ -111,9 +116,13 @@ impl<A: Activation> Frames<A> {
 impl<A: Activation> Rule for Frames<A> {
     type Function = A::Function;
     type Residual = ();
+    const AT_ONCE: bool = <Self as State>::LENGTHS.are_kept();
 
     #[inline]
     fn forward(&mut self, args: Args<'_, A::Function>) -> (<A::Function as Function>::Output, ()) {
+        if const { Self::LENGTHS.need_room() } {
+            self.room = self.room.max(A::room_for(&args));
+        }
         // Counted only once the forward is through: a panic in it leaves no activation behind.
         let output = self.next().forward(args);
         self.pending += 1;
@@ -129,7 +138,10 @@ impl<A: Activation> Rule for Frames<A> {
         seed: Cotangent<'_, A::Function>,
     ) -> Gradients<A::Function> {
         self.pending = self.pending.checked_sub(1).expect("a pullback follows its forward");
-        let shadows = <A::Function as Function>::Parameters::align(&args, shadows);
+        let shadows = match const { Self::LENGTHS.need_room() } {
+            true => shadows,
+            false => <A::Function as Function>::Parameters::align(&args, shadows),
+        };
         self.frames[self.pending].pullback(args, shadows, seed)
     }
 

@@ -1,7 +1,7 @@
 //! Data behind references that changes places: `x.swap(i, j)`, `std::mem::swap(x, y)`.
 //!
-//! The gradients change places along with it, cell by cell, since a shadow is a view. So what changes places has to be of one
-//! shape, unless it is plain data.
+//! The gradients change places along with it, cell by cell, since a shadow is a view. So each shadow needs room for both: vectors may
+//! differ in length, see [`State::least_room`], and what else changes places has to be of one shape.
 
 use ndarray::{ArrayBase, ArrayRef, Data, Dimension, Zip};
 
@@ -16,8 +16,8 @@ use crate::tangent::Value;
     note = "numbers, arrays, vectors, ndarray's arrays and structs with `#[derive(Differentiable)]` do"
 )]
 pub trait Exchange: Differentiable {
-    /// The two have shadows of one shape.
-    fn alike(&self, other: &Self) -> bool;
+    /// The shadow has room for it.
+    fn fits(&self, shadow: Self::Shadow<'_>) -> bool;
     /// Exchanges the gradients in two shadows.
     fn exchange(one: Self::Shadow<'_>, other: Self::Shadow<'_>);
     /// Empties a shadow.
@@ -29,9 +29,9 @@ pub trait Exchange: Differentiable {
     message = "`{Self}` does not change places in a slice differentiably",
     note = "numbers, arrays, vectors, ndarray's arrays and structs with `#[derive(Differentiable)]` do"
 )]
-pub trait ExchangeItems: Item {
-    /// The two have shadows of one shape.
-    fn alike_items(&self, other: &Self) -> bool;
+pub trait ExchangeItems: Item + Exchange {
+    /// See [`Exchange::fits`].
+    fn all_fit(items: &[Self], shadows: Self::Shadows<'_>) -> bool;
     /// Exchanges two gradients of `shadows`.
     fn swap_shadows(shadows: Self::Shadows<'_>, i: usize, j: usize);
     /// See [`Exchange::exchange`].
@@ -50,7 +50,7 @@ fn exchange_cells<C: Accumulate>(one: &C, other: &C) {
 
 impl<T: Value<Tangent: Element>> Exchange for T {
     #[inline(always)]
-    fn alike(&self, _other: &T) -> bool {
+    fn fits(&self, _shadow: Self::Shadow<'_>) -> bool {
         true
     }
     #[inline(always)]
@@ -65,8 +65,8 @@ impl<T: Value<Tangent: Element>> Exchange for T {
 
 impl<T: Value<Tangent: Element>> ExchangeItems for T {
     #[inline(always)]
-    fn alike_items(&self, _other: &T) -> bool {
-        true
+    fn all_fit(items: &[T], shadows: Self::Shadows<'_>) -> bool {
+        items.len() <= shadows.len()
     }
     #[inline(always)]
     fn swap_shadows(shadows: Self::Shadows<'_>, i: usize, j: usize) {
@@ -89,8 +89,9 @@ impl<T: Value<Tangent: Element>> ExchangeItems for T {
 macro_rules! slice {
     ($($t:ty),*) => {$(
         impl<T: ExchangeItems> Exchange for $t {
-            fn alike(&self, other: &Self) -> bool {
-                self.len() == other.len() && self.iter().zip(other).all(|(one, other)| one.alike_items(other))
+            #[inline]
+            fn fits(&self, shadow: Self::Shadow<'_>) -> bool {
+                T::all_fit(self, shadow)
             }
             #[inline]
             fn exchange(one: Self::Shadow<'_>, other: Self::Shadow<'_>) {
@@ -108,8 +109,8 @@ slice!([T], Vec<T>);
 macro_rules! arrays {
     ($([$($generics:tt)*] $t:ty),*) => {$(
         impl<$($generics)*> Exchange for $t {
-            fn alike(&self, other: &Self) -> bool {
-                self.raw_dim() == other.raw_dim()
+            fn fits(&self, shadow: Self::Shadow<'_>) -> bool {
+                self.raw_dim() == shadow.raw_dim()
             }
             fn exchange(one: Self::Shadow<'_>, other: Self::Shadow<'_>) {
                 Zip::from(one).and(other).for_each(exchange_cells);
@@ -131,8 +132,8 @@ arrays!(
 macro_rules! exchange_rows {
     ([$($generics:tt)*] $t:ty) => {
         impl<$($generics)*> $crate::exchange::ExchangeItems for $t {
-            fn alike_items(&self, other: &Self) -> bool {
-                $crate::exchange::Exchange::alike(self, other)
+            fn all_fit(items: &[Self], shadows: Self::Shadows<'_>) -> bool {
+                $crate::rows::Rows::all_fit(items, shadows)
             }
             fn swap_shadows(shadows: Self::Shadows<'_>, i: usize, j: usize) {
                 if i != j {
@@ -159,10 +160,20 @@ exchange_rows!([T: ExchangeItems + 'static] Vec<T>);
 exchange_rows!([T: Element, S: Data<Elem = T> + 'static, D: Dimension + Copy + 'static] ArrayBase<S, D>);
 
 /// # Panics
-/// If two of different shapes are to change places.
+/// If two that each other's shadow cannot have room for are to change places.
 #[inline(always)]
-pub(crate) fn check(alike: bool) {
-    assert!(alike, "arrays that differ in length do not change places differentiably behind a reference");
+pub(crate) fn check<T: Exchange>(one: &T, other: &T) {
+    assert!(
+        one.makes_way(other) && other.makes_way(one),
+        "arrays of different shapes, and vectors with different numbers of rows, do not change places differentiably behind a reference"
+    );
+}
+
+/// # Panics
+/// If whoever has made the shadows did not know how much room is needed.
+#[inline(always)]
+pub(crate) fn has_room(fits: bool) {
+    assert!(fits, "the shadows of what changes places have room for it");
 }
 
 /// Undoes that a field of a local struct, or what it has changed places with, is somewhere else.

@@ -13,6 +13,7 @@ use crate::activation::{Activation, Frames};
 use crate::exchange::{Exchange, ExchangeItems};
 use crate::function::{Args, ConstVal, Cotangent, Function, Gradients, Mut, Ref, Shadows, Val};
 use crate::heap::HeapSize;
+use crate::lengths::Lengths;
 use crate::output::Output;
 use crate::owning::Owning;
 use crate::permutation::{Exchanged, Reverse, RotateLeft, RotateRight, Swap, SwapWithSlice};
@@ -112,11 +113,11 @@ fn total<T: Tangent>(gradients: impl Iterator<Item = T>) -> T {
     })
 }
 
-/// The types that bear the functions' names, and their rules.
+/// The types that bear the functions' names, and their rules; in brackets, what they do to the lengths of vectors in the arguments.
 macro_rules! registered {
     ($(
         $(#[$doc:meta])*
-        fn $name:ident<$($G:ident: ($($bound:tt)*)),*>($($arg:ident: $mode:ty as $ty:ty),*) $(-> $output:ty)? ; by $rule:ty {
+        fn $name:ident<$($G:ident: ($($bound:tt)*)),*>($($arg:ident: $mode:ty as $ty:ty),*) $(-> $output:ty)? ; by $rule:ty $([$lengths:ident])? {
             $primal:expr
         }
     )*) => {$(
@@ -128,6 +129,7 @@ macro_rules! registered {
             type Parameters = ($($mode,)*);
             type Output = registered!(@output $($output)?);
             const NAME: &'static str = stringify!($name);
+            $(const LENGTHS: Lengths = Lengths::$lengths.within::<Self::Parameters>();)?
 
             fn primal(($($arg,)*): Args<'_, Self>) -> Self::Output {
                 $primal
@@ -157,15 +159,15 @@ macro_rules! registered {
 
 registered! {
     /// `slice::swap`
-    fn swap<T: (ExchangeItems)>(i: ConstVal<usize> as usize, j: ConstVal<usize> as usize, x: Mut<[T]> as &'a mut [T]); by Swap<T> {
+    fn swap<T: (ExchangeItems)>(i: ConstVal<usize> as usize, j: ConstVal<usize> as usize, x: Mut<[T]> as &'a mut [T]); by Swap<T> [Change] {
         x.swap(i, j)
     }
     /// `std::mem::swap`
-    fn exchange<T: (Exchange)>(x: Mut<T> as &'a mut T, y: Mut<T> as &'a mut T); by Exchanged<T> {
+    fn exchange<T: (Exchange)>(x: Mut<T> as &'a mut T, y: Mut<T> as &'a mut T); by Exchanged<T> [Change] {
         std::mem::swap(x, y)
     }
     /// `slice::swap_with_slice`
-    fn swap_with_slice<T: (ExchangeItems)>(y: Mut<[T]> as &'a mut [T], x: Mut<[T]> as &'a mut [T]); by SwapWithSlice<T> {
+    fn swap_with_slice<T: (ExchangeItems)>(y: Mut<[T]> as &'a mut [T], x: Mut<[T]> as &'a mut [T]); by SwapWithSlice<T> [Change] {
         x.swap_with_slice(y)
     }
     /// `std::mem::replace`
@@ -177,15 +179,15 @@ registered! {
         std::mem::take(x)
     }
     /// `slice::reverse`
-    fn reverse<T: (ExchangeItems)>(x: Mut<[T]> as &'a mut [T]); by Reverse<T> {
+    fn reverse<T: (ExchangeItems)>(x: Mut<[T]> as &'a mut [T]); by Reverse<T> [Change] {
         x.reverse()
     }
     /// `slice::rotate_left`
-    fn rotate_left<T: (ExchangeItems)>(k: ConstVal<usize> as usize, x: Mut<[T]> as &'a mut [T]); by RotateLeft<T> {
+    fn rotate_left<T: (ExchangeItems)>(k: ConstVal<usize> as usize, x: Mut<[T]> as &'a mut [T]); by RotateLeft<T> [Change] {
         x.rotate_left(k)
     }
     /// `slice::rotate_right`
-    fn rotate_right<T: (ExchangeItems)>(k: ConstVal<usize> as usize, x: Mut<[T]> as &'a mut [T]); by RotateRight<T> {
+    fn rotate_right<T: (ExchangeItems)>(k: ConstVal<usize> as usize, x: Mut<[T]> as &'a mut [T]); by RotateRight<T> [Change] {
         x.rotate_right(k)
     }
     /// `fill`, of slices and of ndarray's arrays

@@ -3,20 +3,30 @@
 use std::marker::PhantomData;
 
 use crate::activation::Activation;
-use crate::exchange::{Exchange, ExchangeItems, check};
+use crate::exchange::{Exchange, ExchangeItems, check, has_room};
 use crate::function::{Args, Gradients, Shadows};
 use crate::mutation::{exchange, reverse, rotate_left, rotate_right, swap, swap_with_slice};
 use crate::rows::Item;
 use crate::shadow::Shadow;
 
-/// The elements are of one shape.
-fn check_all<T: ExchangeItems>(x: &[T]) {
-    check(x.windows(2).all(|pair| pair[0].alike_items(&pair[1])));
+/// The elements that change places, where these are more than numbers.
+#[inline]
+fn elements<T: Item>(x: &[T], at: impl IntoIterator<Item = usize>) -> impl Iterator<Item = (usize, &T)> {
+    let at = at.into_iter().take(if <T as Item>::RESIZES { usize::MAX } else { 0 });
+    at.map(|i| (i, &x[i]))
+}
+
+/// See [`check`].
+#[inline]
+fn check_all<'a, T: Exchange + 'a>(mut elements: impl Iterator<Item = (usize, &'a T)>) {
+    if let Some((_, first)) = elements.next() {
+        elements.for_each(|(_, other)| check(first, other));
+    }
 }
 
 /// Rules of permutations, which are undone by their inverse.
 macro_rules! permutations {
-    ($($rule:ident: $function:ident($($arg:ident),*) $x:ident if $check:expr => $apply:expr, $undo:expr;)*) => {$(
+    ($($rule:ident: $function:ident($($arg:ident),*) $x:ident at $at:expr => $apply:expr, $undo:expr;)*) => {$(
         #[doc(hidden)]
         pub struct $rule<T>(PhantomData<fn() -> T>);
 
@@ -30,8 +40,13 @@ macro_rules! permutations {
             type Function = $function<T>;
 
             #[inline]
+            #[allow(unused_variables, reason = "not each says which elements change places")]
+            fn room_for(&($($arg,)* ref $x,): &Args<'_, Self::Function>) -> usize {
+                elements($x, $at).map(|(_, x)| x.largest()).max().unwrap_or(0)
+            }
+            #[inline]
             fn forward(&mut self, ($($arg,)* $x,): Args<'_, Self::Function>) {
-                $check;
+                check_all(elements($x, $at));
                 $apply
             }
             #[inline]
@@ -42,28 +57,28 @@ macro_rules! permutations {
                 (): (),
             ) -> Gradients<Self::Function> {
                 $undo;
-                let len = $x.len();
-                permutations!(@shadow shadows, $($arg)*, $x);
-                if let Some($x) = $x.get() {
-                    let $x = Permuted::<T>($x, len);
+                permutations!(@shadow shadows, $($arg)*, shadow);
+                if let Some(cells) = shadow.get() {
+                    has_room(elements($x, $at).all(|(i, x)| x.fits(T::shadow_at(cells, i))));
+                    let $x = Permuted::<T>(cells, $x.len());
                     $undo;
                 }
                 permutations!(@gradients $($arg)*)
             }
         }
     )*};
-    (@shadow $shadows:ident, , $x:ident) => { let ($x,) = $shadows; };
-    (@shadow $shadows:ident, $a:ident, $x:ident) => { let (_, $x) = $shadows; };
-    (@shadow $shadows:ident, $a:ident $b:ident, $x:ident) => { let (_, _, $x) = $shadows; };
+    (@shadow $shadows:ident, , $shadow:ident) => { let ($shadow,) = $shadows; };
+    (@shadow $shadows:ident, $a:ident, $shadow:ident) => { let (_, $shadow) = $shadows; };
+    (@shadow $shadows:ident, $a:ident $b:ident, $shadow:ident) => { let (_, _, $shadow) = $shadows; };
     (@gradients) => { ((),) };
     (@gradients $a:ident) => { ((), ()) };
     (@gradients $a:ident $b:ident) => { ((), (), ()) };
 }
 permutations! {
-    Swap: swap(i, j) x if check(x[i].alike_items(&x[j])) => x.swap(i, j), x.swap(i, j);
-    Reverse: reverse() x if check_all(x) => x.reverse(), x.reverse();
-    RotateLeft: rotate_left(k) x if check_all(x) => x.rotate_left(k), x.rotate_right(k);
-    RotateRight: rotate_right(k) x if check_all(x) => x.rotate_right(k), x.rotate_left(k);
+    Swap: swap(i, j) x at [i, j] => x.swap(i, j), x.swap(i, j);
+    Reverse: reverse() x at 0..x.len() => x.reverse(), x.reverse();
+    RotateLeft: rotate_left(k) x at 0..x.len() => x.rotate_left(k), x.rotate_right(k);
+    RotateRight: rotate_right(k) x at 0..x.len() => x.rotate_right(k), x.rotate_left(k);
 }
 
 /// Shadows to be permuted as a slice is.
@@ -75,33 +90,34 @@ impl<T: ExchangeItems> Permuted<'_, T> {
         T::swap_shadows(self.0, i, j);
     }
     fn reverse(&self) {
-        self.reverse_part(0, self.1);
+        (0..self.1 / 2).for_each(|i| self.swap(i, self.1 - 1 - i));
     }
-    fn reverse_part(&self, start: usize, end: usize) {
-        for i in 0..(end - start) / 2 {
-            self.swap(start + i, end - 1 - i);
-        }
-    }
-    /// By three reversals: nothing is allocated.
+    /// Along each cycle: a gradient comes to no place that its element does not come to, or leave.
     fn rotate_left(&self, k: usize) {
-        self.reverse_part(0, k);
-        self.reverse_part(k, self.1);
-        self.reverse();
+        for start in 0..gcd(k, self.1) {
+            let (mut i, mut next) = (start, (start + k) % self.1);
+            while next != start {
+                self.swap(i, next);
+                (i, next) = (next, (next + k) % self.1);
+            }
+        }
     }
     fn rotate_right(&self, k: usize) {
         self.rotate_left(self.1 - k);
     }
 }
 
-#[doc(hidden)]
-pub struct Exchanged<T> {
-    room: usize,
-    marker: PhantomData<fn() -> T>,
+/// The greatest common divisor.
+fn gcd(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { gcd(b, a % b) }
 }
+
+#[doc(hidden)]
+pub struct Exchanged<T>(PhantomData<fn() -> T>);
 
 impl<T> Default for Exchanged<T> {
     fn default() -> Self {
-        Exchanged { room: 0, marker: PhantomData }
+        Exchanged(PhantomData)
     }
 }
 
@@ -109,9 +125,12 @@ impl<T: Exchange + 'static> Activation for Exchanged<T> {
     type Function = exchange<T>;
 
     #[inline]
+    fn room_for((x, y): &Args<'_, Self::Function>) -> usize {
+        x.largest().max(y.largest())
+    }
+    #[inline]
     fn forward(&mut self, (x, y): Args<'_, Self::Function>) {
-        check(x.alike(y));
-        self.room = x.largest().max(y.largest());
+        check(x, y);
         std::mem::swap(x, y);
     }
     #[inline]
@@ -122,18 +141,20 @@ impl<T: Exchange + 'static> Activation for Exchanged<T> {
         (): (),
     ) -> Gradients<Self::Function> {
         std::mem::swap(x, y);
-        exchange_shadows::<T>(dx, dy);
+        exchange_shadows(x, y, dx, dy);
         ((), ())
-    }
-    #[inline(always)]
-    fn least_room(&self) -> usize {
-        self.room
     }
 }
 
-/// Exchanges two gradients; what a constant has is nothing.
+/// Exchanges two gradients, now that `x` and `y` are back; what a constant has is nothing.
 #[inline(always)]
-fn exchange_shadows<'a, T: Exchange + ?Sized>(dx: Shadow<T::Shadow<'a>>, dy: Shadow<T::Shadow<'a>>) {
+fn exchange_shadows<'a, T: Exchange + ?Sized>(
+    x: &T,
+    y: &T,
+    dx: Shadow<T::Shadow<'a>>,
+    dy: Shadow<T::Shadow<'a>>,
+) {
+    has_room(dx.get().is_none_or(|dx| x.fits(dx)) && dy.get().is_none_or(|dy| y.fits(dy)));
     match (dx.get(), dy.get()) {
         (Some(dx), Some(dy)) => T::exchange(dx, dy),
         (one, other) => one.into_iter().chain(other).for_each(T::clear),
@@ -153,8 +174,12 @@ impl<T: ExchangeItems + 'static> Activation for SwapWithSlice<T> {
     type Function = swap_with_slice<T>;
 
     #[inline]
+    fn room_for((y, x): &Args<'_, Self::Function>) -> usize {
+        T::largest_of(x).max(T::largest_of(y))
+    }
+    #[inline]
     fn forward(&mut self, (y, x): Args<'_, Self::Function>) {
-        check(x.alike(y));
+        x.iter().zip(&*y).for_each(|(one, other)| check(one, other));
         x.swap_with_slice(y);
     }
     #[inline]
@@ -165,7 +190,7 @@ impl<T: ExchangeItems + 'static> Activation for SwapWithSlice<T> {
         (): (),
     ) -> Gradients<Self::Function> {
         x.swap_with_slice(y);
-        exchange_shadows::<[T]>(dx, dy);
+        exchange_shadows(x, y, dx, dy);
         ((), ())
     }
 }

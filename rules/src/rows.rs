@@ -4,6 +4,7 @@
 use std::fmt;
 use std::ops::Deref;
 
+use crate::exchange::Exchange;
 use crate::heap::HeapSize;
 use crate::lengths::Extent;
 use crate::local::Pool;
@@ -392,6 +393,14 @@ impl<T: Differentiable> Rows<T> {
     /// See [`Differentiable::makes_way`]: there have to be as many at least.
     pub fn all_make_way(items: &[T], new: &[T]) -> bool {
         items.len() <= new.len() && items.iter().zip(new).all(|(item, new)| item.makes_way(new))
+    }
+
+    /// See [`Exchange::fits`].
+    pub fn all_fit(items: &[T], shadows: &[T::Shadow<'_>]) -> bool
+    where
+        T: Exchange,
+    {
+        items.len() <= shadows.len() && items.iter().zip(shadows).all(|(item, shadow)| item.fits(*shadow))
     }
 
     /// See [`Differentiable::largest`].

@@ -225,8 +225,8 @@ fn exchange(item: &Item, own: &Generics, fields: &[Field]) -> TokenStream {
     quote! {
         #[automatically_derived]
         impl #parameters __pb::Exchange for #name #arguments #clause {
-            fn alike(&self, _other: &Self) -> bool {
-                true #(&& <#types as __pb::Exchange>::alike(&self.#members, &_other.#members))*
+            fn fits(&self, _shadow: Self::Shadow<'_>) -> bool {
+                true #(&& <#types as __pb::Exchange>::fits(&self.#members, _shadow.#members))*
             }
             fn exchange(_one: Self::Shadow<'_>, _other: Self::Shadow<'_>) {
                 #(<#types as __pb::Exchange>::exchange(_one.#members, _other.#members);)*
@@ -439,8 +439,8 @@ fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
         }
         #[automatically_derived]
         impl #parameters __pb::ExchangeItems for #name #arguments #exchanged {
-            fn alike_items(&self, other: &Self) -> bool {
-                __pb::Exchange::alike(self, other)
+            fn all_fit(items: &[Self], shadows: Self::Shadows<'_>) -> bool {
+                __pb::Rows::all_fit(items, shadows)
             }
             fn swap_shadows(shadows: Self::Shadows<'_>, i: usize, j: usize) {
                 if i != j {

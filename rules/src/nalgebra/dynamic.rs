@@ -140,8 +140,8 @@ impl<T: Entry, R: Dim, C: Dim> Exchange for Heap<T, R, C>
 where
     VecStorage<T, R, C>: RawStorageMut<T, R, C> + IsContiguous,
 {
-    fn alike(&self, other: &Self) -> bool {
-        self.shape() == other.shape()
+    fn fits(&self, shadow: Self::Shadow<'_>) -> bool {
+        self.shape() == shadow.shape
     }
     fn exchange(one: Self::Shadow<'_>, other: Self::Shadow<'_>) {
         one.cells.iter().zip(other.cells).for_each(|(one, other)| one.swap(other));

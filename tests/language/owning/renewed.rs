@@ -1,6 +1,7 @@
 //! Vectors behind `&mut` parameters that get other elements and other memory, whatever the lengths: `self.data = …`, `*v = …`,
 //! `std::mem::take`, `std::mem::replace`.
 
+use ndarray::Array2;
 use pullback::prelude::*;
 use pullback::testing::{CheckRule, check_rule};
 
@@ -381,4 +382,154 @@ fn what_calls_return() {
     check_rule(of_trainer::rule, [(vec![0.5, 1.0], 0.7), (vec![0.2], -0.3)]);
     let trainer = Trainer { weights: Weights { w: vec![0.3, 0.2], b: 0.7 }, k: 1.2 };
     check_rule(Trainer::train_rule, [(trainer,)]);
+}
+
+/// What changes places may differ in length.
+#[differentiable]
+fn ordered(rows: &mut [Vec<f64>], k: f64) -> f64 {
+    rows.swap(0, 1);
+    let last = rows.len() - 1;
+    for v in rows[0].iter_mut() {
+        *v *= k;
+    }
+    rows.swap(0, last);
+    rows.reverse();
+    rows.rotate_left(1);
+    rows[0].push(k);
+    rows.rotate_right(2);
+    rows.iter().enumerate().map(|(i, row)| (i as f64 + 1.0) * row.iter().map(|v| v * v).sum::<f64>()).sum()
+}
+
+#[differentiable]
+fn of_ordered(x: &[f64], k: f64) -> f64 {
+    let mut rows = vec![vec![x[0]; 3], vec![x[1]], vec![x[2]; 2], vec![k; 5]];
+    let a = ordered(&mut rows, k);
+    rows[1].push(a);
+    let b = ordered(&mut rows, x[0]);
+    a * b + rows[0][0]
+}
+
+/// A rotation of more than one cycle, of rows of which those in a cycle have one length.
+#[differentiable]
+fn in_cycles(rows: &mut [Vec<f64>], k: f64) -> f64 {
+    rows.rotate_left(2);
+    rows[0][0] * rows[1][0] * k + rows[2][0] * rows[3][0] * rows[3][2]
+}
+
+#[test]
+fn rows_of_different_lengths_change_places() {
+    let rows = |lengths: &[usize]| -> Vec<Vec<f64>> {
+        lengths
+            .iter()
+            .enumerate()
+            .map(|(i, n)| (0..*n).map(|j| 0.3 + (2 * i + j) as f64 * 0.2).collect())
+            .collect()
+    };
+    check_rule(ordered::rule, [(rows(&[1, 2, 3]), 0.4), (rows(&[3, 0, 1, 5]), 1.1), (rows(&[0, 4]), 0.3)]);
+    check_rule(of_ordered::rule, [(vec![0.1, 0.2, 0.4], 0.4), (vec![1.1, 0.2, 0.4], 1.1)]);
+    check_rule(in_cycles::rule, [(rows(&[1, 3, 1, 3]), 0.4), (rows(&[2, 3, 1, 4, 1, 1]), 0.4)]);
+}
+
+#[derive(Clone, Debug, Differentiable)]
+#[pullback(by_reference)]
+struct Pair {
+    a: Vec<f64>,
+    b: Vec<f64>,
+    k: f64,
+}
+
+#[differentiable]
+impl Pair {
+    fn step(&mut self) -> f64 {
+        std::mem::swap(&mut self.a, &mut self.b);
+        self.a.push(self.k);
+        for v in self.b.iter_mut() {
+            *v *= self.k;
+        }
+        self.a.iter().sum::<f64>() * self.b.iter().sum::<f64>()
+    }
+
+    fn with_new(&mut self, k: f64) -> f64 {
+        let mut new = vec![k; 4];
+        std::mem::swap(&mut self.a, &mut new);
+        let mut sum = 0.0;
+        for v in &new {
+            sum += v * v;
+        }
+        sum * self.a[1]
+    }
+}
+
+#[differentiable]
+fn of_pair(x: &[f64], k: f64, n: usize) -> f64 {
+    let mut pair = Pair { a: x.to_vec(), b: vec![k], k };
+    let mut sum = 0.0;
+    for i in 0..n {
+        sum += pair.step();
+        if i % 2 == 1 {
+            sum += pair.with_new(k * 0.5);
+        }
+    }
+    sum
+}
+
+#[differentiable]
+fn pairs(p: &mut Pair, q: &mut Pair) -> f64 {
+    std::mem::swap(p, q);
+    p.step() * q.k
+}
+
+#[differentiable]
+fn by_turns_recursively(a: &mut Vec<f64>, b: &mut Vec<f64>, k: f64, n: usize) -> f64 {
+    if n == 0 {
+        return a.iter().sum();
+    }
+    std::mem::swap(a, b);
+    a.push(k);
+    by_turns_recursively(a, b, k * 1.1, n - 1) * b.iter().sum::<f64>()
+}
+
+#[test]
+fn vectors_of_different_lengths_change_places() {
+    let pair = |a: &[f64], b: &[f64]| Pair { a: a.to_vec(), b: b.to_vec(), k: 0.7 };
+    let (long, short) = ([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0.5, 0.1, 0.2]);
+    check_rule(Pair::step_rule, [(pair(&[1.0, 2.0], &[0.5]),), (pair(&[], &short),)]);
+    check_rule(Pair::with_new_rule, [(pair(&[1.0, 2.0], &[0.5]), 0.3), (pair(&long, &short), 0.4)]);
+    check_rule(of_pair::rule, [(vec![0.1, 0.2, 0.4], 0.4, 3), (vec![1.1], 1.1, 5)]);
+    check_rule(pairs::rule, [(pair(&[1.0, 2.0], &[0.5]), pair(&[1.0], &short))]);
+    check_rule(
+        by_turns_recursively::rule,
+        [(vec![0.1, 0.2, 0.4], vec![0.4], 0.3, 4), (vec![0.3], vec![0.4, 0.7], 0.3, 3)],
+    );
+}
+
+/// The shapes of arrays are known at run time alone.
+#[differentiable]
+fn arrays(a: &mut Array2<f64>, b: &mut Array2<f64>) -> f64 {
+    std::mem::swap(a, b);
+    a[[0, 0]] * b[[0, 0]]
+}
+
+#[test]
+#[should_panic(expected = "arrays of different shapes")]
+fn arrays_of_different_shapes_do_not() {
+    let (mut a, mut b) = (Array2::ones((2, 1)), Array2::ones((1, 2)));
+    arrays::gradient().value_and_gradient(&mut a, &mut b);
+}
+
+#[differentiable]
+fn nested(a: &mut Vec<Vec<f64>>, b: &mut Vec<Vec<f64>>) -> f64 {
+    std::mem::swap(a, b);
+    a[0][0] * b[0][1]
+}
+
+#[test]
+fn as_many_rows_change_places() {
+    check_rule(nested::rule, [(vec![vec![0.2, 0.5], vec![]], vec![vec![0.3, 0.6, 0.7], vec![0.1]])]);
+}
+
+#[test]
+#[should_panic(expected = "vectors with different numbers of rows")]
+fn more_rows_do_not() {
+    nested::gradient().value_and_gradient(&mut vec![vec![0.1, 0.2]], &mut vec![vec![0.1, 0.2], vec![0.3]]);
 }
