@@ -19,6 +19,7 @@ use crate::generics::with_parts;
 use crate::hygiene;
 use crate::impls::types_of;
 use crate::kept::Item;
+use crate::only_read;
 use crate::overwriting::{asking, overwriting};
 use crate::ownership::Owners;
 use crate::parameters::name_patterns;
@@ -193,6 +194,7 @@ pub(crate) fn analysed(
     let (mut program, items) = Parser::parse(signature, body, errors);
     activity::analyse(&mut program, errors);
     effects::settle(&mut program, errors);
+    only_read::confine(&mut program);
     errors.finish()?;
     Ok((program, items))
 }

@@ -51,7 +51,7 @@ pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
                     }
                 }
             }
-            ExprKind::Constant(constant) if !constant.pure => {
+            ExprKind::Constant(constant) => {
                 let mut found = Written {
                     program,
                     mentions: &constant.mentions,
@@ -61,6 +61,12 @@ pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
                 found.visit_expr(&node.syntax);
                 let (names, mentions, aliases) =
                     (found.names, constant.mentions.clone(), constant.aliases.clone());
+                if let (false, ExprKind::Constant(constant)) =
+                    (names.is_empty(), &mut program.exprs[expr].kind)
+                {
+                    // A part of something may be what changes.
+                    constant.pure = false;
+                }
                 settle_names(program, names, &mentions, &aliases, errors);
             }
             _ => {}
@@ -248,11 +254,14 @@ impl Written<'_> {
         self.mentions.iter().rev().map(|id| &self.program.variables[*id]).find(|v| v.name == *name)
     }
 
-    /// A `&mut` parameter passed on by its name.
+    /// A `&mut` passed on by its name.
     fn add_reference(&mut self, arg: &syn::Expr) {
-        if let syn::Expr::Path(path) = arg
-            && self.variable(path).is_some_and(|v| v.origin == Origin::Unique)
-        {
+        let syn::Expr::Path(path) = arg else { return };
+        let alias = path.path.get_ident().is_some_and(|name| {
+            let written = self.program.unique_names.contains(&name.to_string());
+            written && self.aliases.iter().any(|(alias, _)| alias == name)
+        });
+        if alias || self.variable(path).is_some_and(|v| v.origin == Origin::Unique) {
             self.add(arg, true);
         }
     }

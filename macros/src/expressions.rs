@@ -7,6 +7,7 @@ use syn::Ident;
 use crate::calls::Callee;
 use crate::forward::Forward;
 use crate::kept::Item;
+use crate::only_read::only_read;
 use crate::program::*;
 use crate::statements::referent;
 
@@ -122,6 +123,7 @@ impl Forward<'_> {
             matches!(self.program.exprs[e].kind, ExprKind::Callback(Callback::Closure { .. }))
                 || self.of_rows.contains_key(&e)
                 || self.reverse.rules.contains_key(&e)
+                || self.reads_only(e)
                 || kept.name(block, Item::Value(e)).is_some()
                 || kept.name(block, Item::Branch(e)).is_some()
                 || kept.name(block, Item::Left(e)).is_some()
@@ -137,6 +139,12 @@ impl Forward<'_> {
                         || self.program.roots(b).into_iter().any(|root| self.touched(root, b))
                 })
         })
+    }
+
+    /// The call has no pullback that would undo what it does to its receiver.
+    fn reads_only(&self, expr: ExprId) -> bool {
+        let ruled = self.plain || self.reverse.rules.contains_key(&expr);
+        !ruled && self.program.may_change_receiver(expr).is_some_and(|variable| variable.active)
     }
 
     pub(crate) fn expr(&mut self, expr: ExprId, block: BlockId) -> TokenStream {
@@ -223,6 +231,9 @@ impl Forward<'_> {
             }
             ExprKind::Call { function, args } => {
                 let mut tokens: Vec<_> = args.iter().map(|a| self.copied(*a, block)).collect();
+                if self.reads_only(expr) {
+                    tokens[0] = only_read(&tokens[0], node.span);
+                }
                 // Nobody reads the operand again: there is no pullback.
                 if let Callee::Function(path) = function
                     && let (true, true, Some((path, operand))) =

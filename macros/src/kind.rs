@@ -119,6 +119,13 @@ pub(crate) fn inert_method(name: &str) -> bool {
         || ["to_bits", "total_cmp", "partial_cmp"].contains(&name)
 }
 
+/// Whether a method called `name` is one of the standard library's that only read their receiver, and hardly any other type has one that
+/// writes to it.
+pub(crate) fn reads_receiver(name: &str) -> bool {
+    const TESTS: &[&str] = &["is_some", "is_none", "is_ok", "is_err", "is_nan", "is_finite", "is_infinite"];
+    inert_method(name) && (!name.starts_with("is_") || SHAPE.contains(&name) || TESTS.contains(&name))
+}
+
 /// Whether a method called `name` is one that integers have and nothing else has that carries a gradient.
 pub(crate) fn integer_method(name: &str) -> bool {
     const NAMES: &[&str] = &[

@@ -74,6 +74,7 @@ mod moves;
 mod mutation;
 mod named;
 mod normal;
+mod only_read;
 mod operands;
 mod operators;
 mod options;

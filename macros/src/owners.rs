@@ -361,7 +361,9 @@ impl Program {
             let call = matches!(self.exprs[*init].kind, ExprKind::Call { .. } | ExprKind::Method { .. });
             call && !seen.contains(id)
         });
-        let only_reads = |(_, init): &(VarId, ExprId)| self.operands(*init).iter().all(reads);
+        let only_reads = |(_, init): &(VarId, ExprId)| {
+            self.operands(*init).iter().all(reads) && self.may_change_receiver(*init).is_none()
+        };
         let (pure, others): (Vec<_>, Vec<_>) = unused.into_iter().partition(only_reads);
         self.unused = pure.into_iter().map(|(_, init)| init).collect();
         // What it writes to is brought back, by a pullback that takes a gradient.

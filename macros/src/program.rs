@@ -97,6 +97,8 @@ pub(crate) struct Program {
     pub(crate) lifted: HashSet<ExprId>,
     /// The locals that hold what calls have returned, of whatever type, and that end as elements of vectors.
     pub(crate) pushed: HashSet<VarId>,
+    /// The names of places that are written to: `let row = &mut x[i];`
+    pub(crate) unique_names: HashSet<String>,
     /// Calls for the sake of nothing: what they return is never looked at.
     pub(crate) unused: HashSet<ExprId>,
     /// Expressions that differ from what the user wrote.

@@ -276,6 +276,7 @@ impl Parser<'_> {
             }
             let binding = Binding::Alias { place: place.clone(), unique, ty: ty.clone() };
             self.scope().insert(name.to_string(), binding);
+            self.program.unique_names.extend(unique.then(|| name.to_string()));
         }
         StatementKind::Let(Let {
             syntax: local.clone(),

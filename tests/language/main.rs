@@ -33,6 +33,7 @@ mod fallible;
 mod fragments;
 mod functions;
 mod generics;
+mod ignored_results;
 mod inferred;
 mod integers;
 mod iterators;

@@ -413,7 +413,7 @@ fn of_ordered(x: &[f64], k: f64) -> f64 {
 #[differentiable]
 fn in_cycles(rows: &mut [Vec<f64>], k: f64) -> f64 {
     rows.rotate_left(2);
-    rows[0][0] * rows[1][0] * k + rows[2][0] * rows[3][0] * rows[3][2]
+    rows[0][0] * rows[1][0] * k + rows[2][0] * rows[3][0] * rows[1][2]
 }
 
 #[test]
