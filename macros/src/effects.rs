@@ -6,6 +6,7 @@ use syn::visit::Visit;
 
 use crate::errors::Errors;
 use crate::kind::{assigns, changes_receiver};
+use crate::only_read::root;
 use crate::program::*;
 
 /// Marks the variables that constant code changes, and code that is not to be run again. Reports active variables that
@@ -20,6 +21,9 @@ pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
     }
     for variable in &mut program.variables {
         variable.disturbed |= variable.moved && !variable.active;
+    }
+    for id in replaced(program) {
+        program.variables[id].disturbed = true;
     }
     let roots: Vec<ExprId> = (0..program.blocks.len()).flat_map(|block| program.roots(block)).collect();
     for root in roots {
@@ -74,6 +78,62 @@ pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
     }
 }
 
+/// The variables without gradient that get another value as a whole, and may own memory: that is not there twice.
+fn replaced(program: &Program) -> Vec<VarId> {
+    let statements = program.blocks.iter().flat_map(|block| &block.statements);
+    let assigned = statements.filter_map(|s| match &s.kind {
+        StatementKind::Assign(Assign { place, op: None, .. }) if place.projections.is_empty() => {
+            Some(place.base)
+        }
+        _ => None,
+    });
+    let mut made = Vec::new();
+    let mut note =
+        |id: VarId, value: ExprId| made.extend(makes_memory(&program.exprs[value].syntax).then_some(id));
+    for statement in program.blocks.iter().flat_map(|block| &block.statements) {
+        match &statement.kind {
+            StatementKind::Let(Let { variables, init: Some(init), .. }) => match &program.exprs[*init].kind {
+                ExprKind::Tuple(values) => {
+                    variables
+                        .iter()
+                        .zip(values)
+                        .for_each(|(id, value)| id.iter().for_each(|id| note(*id, *value)));
+                }
+                _ => variables.iter().flatten().for_each(|id| note(*id, *init)),
+            },
+            StatementKind::Assign(assign) => note(assign.place.base, assign.value),
+            _ => {}
+        }
+    }
+    let owns = |id: &VarId| {
+        let variable = &program.variables[*id];
+        let number = matches!(variable.kind, Kind::Float | Kind::Inert);
+        !variable.active && !number && (program.vectors.contains(id) || variable.heap || made.contains(id))
+    };
+    assigned.filter(owns).collect()
+}
+
+/// The value may own memory, as its syntax tells.
+fn makes_memory(value: &syn::Expr) -> bool {
+    match value {
+        syn::Expr::Macro(mac) => ["format", "vec"].iter().any(|name| mac.mac.path.is_ident(name)),
+        syn::Expr::MethodCall(call) => {
+            ["clone", "collect", "to_owned", "to_string", "to_vec"].iter().any(|name| call.method == name)
+        }
+        syn::Expr::Call(call) => match &*call.func {
+            syn::Expr::Path(path) => path
+                .path
+                .segments
+                .iter()
+                .rev()
+                .nth(1)
+                .is_some_and(|ty| ty.ident.to_string().starts_with(char::is_uppercase)),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
 /// Marks the variables behind `names`, which constant code may write to, and reports those that are active.
 fn settle_names(
     program: &mut Program,
@@ -115,11 +175,20 @@ fn settle_expr(program: &mut Program, expr: ExprId) {
             _ => false,
         };
         if tree.iter().any(method) {
-            let mut mentions = Vec::new();
+            let (mut mentions, mut aliases) = (Vec::new(), Vec::new());
             for e in tree {
-                match &program.exprs[e].kind {
-                    ExprKind::Constant(constant) => mentions.extend(constant.mentions.iter().copied()),
-                    ExprKind::Read(place) | ExprKind::Borrow { place, .. } => mentions.push(place.base),
+                let node = &program.exprs[e];
+                match &node.kind {
+                    ExprKind::Constant(constant) => {
+                        mentions.extend(constant.mentions.iter().copied());
+                        aliases.extend(constant.aliases.iter().cloned());
+                    }
+                    ExprKind::Read(place) | ExprKind::Borrow { place, .. } => {
+                        mentions.push(place.base);
+                        let alias =
+                            root(&node.syntax).filter(|name| **name != program.variables[place.base].name);
+                        aliases.extend(alias.map(|name| (name.clone(), place.clone())));
+                    }
                     _ => {}
                 }
             }
@@ -128,7 +197,7 @@ fn settle_expr(program: &mut Program, expr: ExprId) {
             program.exprs[expr].kind = ExprKind::Constant(Constant {
                 reads: mentions.clone(),
                 mentions,
-                aliases: Vec::new(),
+                aliases,
                 pure: false,
                 why: None,
             });

@@ -119,6 +119,11 @@ fn resolve_call(program: &mut Program, expr: ExprId, writes: bool) {
     };
     let callee = Callee::Method(name.clone(), syntax.turbofish.clone());
     let (receiver, args) = (program.peel(*receiver), args.clone());
+    let syntax = &mut program.exprs[receiver].syntax;
+    if is_deref(syntax) {
+        // `(*r).method()`
+        *syntax = syn::parse_quote!((#syntax));
+    }
     for &arg in &args {
         // A variable that is itself a reference is borrowed anew.
         if let Expr { kind: ExprKind::Read(place), syntax, .. } = &program.exprs[arg]

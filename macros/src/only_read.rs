@@ -151,13 +151,14 @@ impl VisitMut for Confine<'_> {
 }
 
 /// The variable of which `place` is a part.
-fn root(place: &Syn) -> Option<&Ident> {
+pub(crate) fn root(place: &Syn) -> Option<&Ident> {
     match place {
         Syn::Path(path) => path.path.get_ident(),
         Syn::Index(index) => root(&index.expr),
         Syn::Field(field) => root(&field.base),
         Syn::Paren(paren) => root(&paren.expr),
         Syn::Group(group) => root(&group.expr),
+        Syn::Reference(reference) => root(&reference.expr),
         Syn::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => root(&unary.expr),
         _ => None,
     }

@@ -118,3 +118,71 @@ fn random_walk(x: &[f64], n: usize) -> f64 {
 fn parts_that_change_without_gradient() {
     check_rule(random_walk::rule, [(vec![0.7, 0.5], 8), (vec![0.3, 1.1, 0.9], 3)]);
 }
+
+#[derive(Clone, Copy)]
+struct Counter {
+    steps: usize,
+    wheel: [usize; 2],
+}
+
+impl Counter {
+    fn turn(&mut self) {
+        self.steps += 1;
+        self.wheel[1] += 2;
+    }
+}
+
+/// By another name for it.
+#[differentiable]
+fn counted(x: &[f64], n: usize) -> f64 {
+    let mut counter = Counter { steps: 0, wheel: [0, 1] };
+    let mut total = 1.0;
+    for _ in 0..n {
+        total += x[counter.wheel[1] % x.len()] * total;
+        let other = &mut counter;
+        other.turn();
+        total *= x[counter.steps % x.len()] + x[counter.wheel[1] % x.len()];
+    }
+    total
+}
+
+/// Vectors and texts without gradient that get other ones to hold.
+#[differentiable]
+fn breadth_first(x: &[f64], n: usize) -> f64 {
+    let (mut frontier, mut label) = (vec![0_usize], String::new());
+    let mut total = 1.0;
+    for i in 0..n {
+        let mut next = Vec::new();
+        for &j in &frontier {
+            total += x[j] * total;
+            next.push((j + 1) % x.len());
+        }
+        next.push(i % x.len());
+        frontier = next;
+        total *= x[frontier[0]] + x[label.len() % x.len()];
+        label = format!("{label}{i}");
+    }
+    total * x[frontier[frontier.len() - 1]]
+}
+
+#[test]
+fn what_carries_no_gradient_is_followed() {
+    check_rule(counted::rule, [(vec![0.7, 0.5, 1.1], 4), (vec![0.3, 1.2], 2)]);
+    check_rule(breadth_first::rule, [(vec![0.7, 0.5, 1.1], 4), (vec![0.3, 1.2], 2)]);
+}
+
+/// What a reference refers to, by a star.
+#[differentiable]
+fn by_a_star(filter: &mut Filter, x: f64) -> f64 {
+    (*filter).step(x);
+    let last = (*filter).step(x * x);
+    if (*filter).is_large(0.2) { last * filter.state } else { (*filter).state }
+}
+
+#[test]
+fn receivers_that_are_followed() {
+    check_rule(
+        by_a_star::rule,
+        [(Filter { state: 0.7, steps: 0 }, 0.9), (Filter { state: 0.1, steps: 0 }, 0.9)],
+    );
+}
