@@ -274,6 +274,10 @@ impl Program {
 }
 
 /// A struct that owns memory stands where it is moved, and has all of its fields.
+/// Of an `Option` that owns memory.
+pub(crate) const OPTION_STAYS: &str = "an `Option` of a vector gets nothing else to hold differentiably, and is no part of a new struct: take the struct as a \
+                                       parameter, write to what is inside, `if let Some(b) = &mut s.b`, or use an empty vector in place of `None`";
+
 pub(crate) fn report(
     program: &Program,
     id: ExprId,
@@ -308,7 +312,9 @@ pub(crate) fn report(
             kind,
             ExprKind::If { .. } | ExprKind::Match(_) | ExprKind::Block(_) | ExprKind::Struct(_)
         );
-        if block && program.owns(*value) {
+        if program.wraps_memory(*value) {
+            errors.push(&program.exprs[*value].syntax, OPTION_STAYS);
+        } else if block && program.owns(*value) {
             errors.push(
                 &program.exprs[*value].syntax,
                 "this field owns memory: bind it with `let` first, so that the struct is made of variables and calls",

@@ -9,6 +9,7 @@ use crate::contents::leaves;
 use crate::parse::Parser;
 use crate::program::Kind;
 use crate::rename::{Occurrences, bound};
+use crate::selected::is_inside;
 
 /// The branches among which a reference may be chosen: what follows is written out for each of them.
 const MOST: usize = 4;
@@ -92,6 +93,7 @@ fn is_place(expr: &Syn) -> bool {
         Syn::Index(index) => is_place(&index.expr),
         Syn::Paren(paren) => is_place(&paren.expr),
         Syn::Unary(unary) => matches!(unary.op, syn::UnOp::Deref(_)) && is_place(&unary.expr),
+        Syn::MethodCall(call) => is_inside(call) && is_place(&call.receiver),
         _ => false,
     }
 }

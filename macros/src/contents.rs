@@ -10,16 +10,18 @@
 //! and so do `if let` and `let … else`. The reverse pass puts back what was taken out, along with its shadow. That `v` owns memory
 //! is guessed from what is done with it; of plain data, the same code would be right.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{Expr as Syn, Ident, Pat, Stmt, parse_quote};
 
 use crate::escape::{escapes, is_left};
 use crate::kind::{changes_receiver, kind_of_type};
 use crate::mutation::{Action, owned_type};
-use crate::parse::Parser;
+use crate::outcome::inside_type;
+use crate::parse::{Binding, Parser};
 use crate::program::*;
 use crate::rename::path;
+use crate::selected::{INSIDE, INSIDE_MUT};
 use crate::uses::is_name;
 
 /// The pattern of what is inside, and the rest of the arms.
@@ -48,6 +50,8 @@ struct Source {
     outcome: Option<Ident>,
     /// What is taken out is referred to by the pattern.
     by_reference: bool,
+    /// Its type, if that is known to be an array.
+    ty: Option<TokenStream>,
 }
 
 impl Source {
@@ -58,12 +62,13 @@ impl Source {
             taken: parse_quote!(::pullback::__private::take_out(&mut #inside)),
             outcome: Some(outcome),
             by_reference,
+            ty: None,
         }
     }
 
     /// Binds what is inside.
     fn bind(&self, pattern: &Pat, ty: Option<TokenStream>) -> Vec<Stmt> {
-        let taken = &self.taken;
+        let (taken, ty) = (&self.taken, ty.or_else(|| self.ty.clone()));
         if self.by_reference {
             let owned = Program::fresh("owned");
             return vec![parse_quote!(let #owned = #taken;), parse_quote!(let #pattern #ty = &#owned;)];
@@ -141,6 +146,7 @@ impl Parser<'_> {
         let otherwise = match (&init.diverge, &parted) {
             (Some((_, diverge)), _) => quote!(#diverge),
             (None, None) => {
+                let outcome = outcome.as_ref().map_or(parse_quote!(::core::option::Option::None::<()>), path);
                 let stop = self.stop(parse_quote!(::pullback::__private::stop_with(#outcome)));
                 quote!({ #stop })
             }
@@ -166,12 +172,18 @@ impl Parser<'_> {
     }
 
     /// What stands for what is not inside: `other` of `option.unwrap_or(other)` and the like.
-    fn default_of(&self, call: &syn::ExprMethodCall) -> Option<Syn> {
+    fn default_of(&mut self, call: &syn::ExprMethodCall) -> Option<Syn> {
         match (call.method.to_string().as_str(), call.args.first()) {
             ("unwrap_or_default", None) => Some(parse_quote!(::core::default::Default::default())),
             ("unwrap" | "expect", _) => {
                 // It panics as the primal does.
-                let (outcome, ..) = self.named_halves(&call.receiver)?;
+                let outcome: Syn = match self.named_halves(&call.receiver) {
+                    Some((outcome, ..)) => path(&outcome),
+                    None if self.referred_option(&call.receiver).is_some() => {
+                        parse_quote!(::core::option::Option::None::<()>)
+                    }
+                    None => return None,
+                };
                 let (method, args) = (&call.method, &call.args);
                 Some(parse_quote!({
                     #outcome.#method(#args);
@@ -199,9 +211,10 @@ impl Parser<'_> {
         }
         if let Some(rows) = self.popped_from(whole) {
             let (exists, taken) = (parse_quote!(!#rows.is_empty()), parse_quote!(#whole.unwrap()));
-            return Some(Source { split: None, exists, taken, outcome: None, by_reference: false });
+            return Some(Source { split: None, exists, taken, outcome: None, by_reference: false, ty: None });
         }
-        if self.is_handled(pattern, scope) { self.halves(whole) } else { None }
+        let array = referred(whole).is_some_and(|(option, _)| self.evidence.shape_of(option).is_some());
+        if array || self.is_handled(pattern, scope) { self.halves(whole) } else { None }
     }
 
     /// `let (outcome, mut inside) = split(whole);`, if `whole` is a call that may carry a gradient.
@@ -209,12 +222,49 @@ impl Parser<'_> {
         if let Some((outcome, inside, by_reference)) = self.named_halves(whole) {
             return Some(Source::of(outcome, inside, None, by_reference));
         }
+        if let Some((option, unique)) = self.referred_option(whole) {
+            let inside = Ident::new(if unique { INSIDE_MUT } else { INSIDE }, Span::mixed_site());
+            let reference: Syn = match unique {
+                true => parse_quote!(&mut *#option.#inside()),
+                false => parse_quote!(&*#option.#inside()),
+            };
+            let array = self.evidence.shape_of(option).map(|shape| shape.to_type());
+            return Some(Source {
+                split: None,
+                exists: parse_quote!(#option.is_some()),
+                taken: reference,
+                outcome: None,
+                by_reference: false,
+                ty: array.map(|ty| quote!(: &::pullback::__private::ndarray::#ty)),
+            });
+        }
         if !self.may_be_split(whole) {
             return None;
         }
         let (outcome, inside) = (self.parts.fresh("outcome"), self.parts.fresh("inside"));
         let split = parse_quote!(let (#outcome, mut #inside) = ::pullback::__private::split(#whole););
         Some(Source::of(outcome, inside, Some(split), false))
+    }
+
+    /// `pattern` refers to what is inside of `whole`, which stays where it is, and handles that as a vector in `body`.
+    pub(crate) fn refers_inside(&mut self, pattern: &Pat, whole: &Syn, body: &Syn) -> bool {
+        let Some(pattern) = inside(pattern) else { return false };
+        self.is_handled(pattern, [&Stmt::Expr(body.clone(), None)]) && self.referred_option(whole).is_some()
+    }
+
+    /// The place in `&place` and `place.as_ref()`, if that is a field, or what a parameter refers to: an `Option` that stays where it is; and
+    /// whether it may be written to.
+    fn referred_option<'w>(&mut self, whole: &'w Syn) -> Option<(&'w Syn, bool)> {
+        let (option, mut unique) = referred(whole)?;
+        let place = self.place(option).filter(|_| self.suspects.any(option))?;
+        if let Syn::Path(path) = whole {
+            unique = self.is_unique(path.path.get_ident()?);
+        }
+        let told = self.types.get(&place.base).is_some_and(|ty| inside_type(ty).is_some());
+        let whole = place.projections.is_empty() && self.program.variables[place.base].by_reference() && told;
+        let part = matches!(place.projections.last(), Some(Projection::Field(_) | Projection::Index(_)));
+        let is_variable = matches!(option, Syn::Path(path) if matches!(self.lookup(path.path.get_ident()?), Some(Binding::Variable(_))));
+        (part && !is_variable || whole).then_some((option, unique))
     }
 
     /// It is a call that may carry a gradient, and return an `Option` or a `Result`.
@@ -329,6 +379,20 @@ pub(crate) fn wraps(name: &Ident) -> bool {
 /// What comes after is never reached.
 pub(crate) fn leaves(value: &Syn) -> bool {
     is_left(&parse_quote!({ #value }))
+}
+
+/// What is looked at in `&option`, `option.as_ref()`, and where the option is a variable that refers to one; and whether it may be written to.
+pub(crate) fn referred(whole: &Syn) -> Option<(&Syn, bool)> {
+    match whole {
+        Syn::Reference(reference) => Some((&reference.expr, reference.mutability.is_some())),
+        Syn::MethodCall(call) if call.args.is_empty() => match call.method.to_string().as_str() {
+            "as_ref" | "as_deref" => Some((&call.receiver, false)),
+            "as_mut" | "as_deref_mut" => Some((&call.receiver, true)),
+            _ => None,
+        },
+        Syn::Path(_) => Some((whole, false)),
+        _ => None,
+    }
 }
 
 /// What a pattern binds that matches `Some` or `Ok`.

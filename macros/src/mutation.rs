@@ -638,6 +638,16 @@ impl Program {
         }
     }
 
+    /// `Some(v)` of a vector, or of a variable that may be one.
+    pub(crate) fn wraps_memory(&self, expr: ExprId) -> bool {
+        match &self.exprs[self.peel(expr)].kind {
+            ExprKind::Wrap(_, args) => {
+                args.iter().any(|inside| self.owns(*inside) || self.moves(*inside).is_some())
+            }
+            _ => false,
+        }
+    }
+
     /// The value of `expr` owns memory, as far as the syntax tells.
     pub(crate) fn owns(&self, expr: ExprId) -> bool {
         match &self.exprs[expr].kind {
@@ -785,6 +795,8 @@ fn report_assignment(program: &Program, assign: &Assign, errors: &mut Errors) {
             &assign.syntax,
             "a vector that has been moved does not get a new one differentiably: use `std::mem::swap`",
         );
+    } else if !assign.place.projections.is_empty() && program.wraps_memory(assign.value) {
+        errors.push(&assign.syntax, aggregates::OPTION_STAYS);
     } else if !assign.place.projections.is_empty() && program.owns(assign.value) {
         let why = match assign.place.projections.last() {
             Some(Projection::Deref) => TAKEN_AWAY,

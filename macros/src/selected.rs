@@ -34,6 +34,15 @@ impl Parser<'_> {
     }
 }
 
+/// Our own methods by which [`crate::contents`] refers to what is inside of an `Option`.
+pub(crate) const INSIDE: &str = "inside_of_option";
+pub(crate) const INSIDE_MUT: &str = "inside_of_option_mut";
+
+/// The call is one of these.
+pub(crate) fn is_inside(call: &syn::ExprMethodCall) -> bool {
+    call.method == INSIDE || call.method == INSIDE_MUT
+}
+
 /// Methods of the standard library's and ndarray's types that return what is written through.
 const KNOWN: &[&str] = &[
     "as_mut",
@@ -70,7 +79,8 @@ impl Parser<'_> {
             return None;
         }
         let mut place = self.place(&call.receiver)?;
-        if self.program.kind_of_place(&place) != Kind::Unknown || self.shape_of(&call.receiver).is_some() {
+        let array = !is_inside(call) && self.shape_of(&call.receiver).is_some();
+        if self.program.kind_of_place(&place) != Kind::Unknown || array {
             return None;
         }
         self.program.variables[place.base].parted = true;
@@ -81,6 +91,9 @@ impl Parser<'_> {
 
     /// The method returns a reference, as the `impl` tells in which it is called: what is known of the part.
     pub(crate) fn known_to_select(&self, call: &syn::ExprMethodCall) -> Option<Kind> {
+        if is_inside(call) {
+            return Some(Kind::Unknown);
+        }
         let of_self = matches!(&*call.receiver, Syn::Path(path) if path.path.is_ident("self_"));
         let beside = self.selecting.iter().find(|(known, _)| of_self && *known == call.method);
         beside.map(|(_, kind)| kind.clone())

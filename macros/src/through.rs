@@ -20,6 +20,9 @@ impl Parser<'_> {
                 if matches!(&*m.expr, Syn::Path(_)) && !m.arms.iter().any(|arm| writes(&arm.pat, &arm.body)) {
                     return None;
                 }
+                if m.arms.iter().any(|arm| self.refers_inside(&arm.pat, &m.expr, &arm.body)) {
+                    return None;
+                }
                 let mut m = m.clone();
                 for arm in &mut m.arms {
                     if matches!(arm.pat, Pat::Guard(_) | Pat::Or(_)) || !is_unit(&arm.body) {
@@ -40,7 +43,7 @@ impl Parser<'_> {
                 let body = &branch.then_branch;
                 let body: Syn = parse_quote!(#body);
                 let read = matches!(&*condition.expr, Syn::Path(_)) && !writes(&condition.pat, &body);
-                if read || !is_unit(&body) {
+                if read || !is_unit(&body) || self.refers_inside(&condition.pat, &condition.expr, &body) {
                     return None;
                 }
                 let place = self.written_place(&condition.expr)?;

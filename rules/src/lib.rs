@@ -47,6 +47,7 @@ mod only_read;
 mod operator_calls;
 mod operators;
 mod option;
+mod optional;
 mod output;
 mod owning;
 mod permutation;
@@ -180,6 +181,7 @@ pub mod __private {
         pull_left, pull_right,
     };
     pub use crate::option::{FromStop, OptionRules, Try, stop};
+    pub use crate::optional::{Inside, SelectsInside};
     pub use crate::output::{
         Copies, CopyAnyField, CopyField, Output, Received, RowSpares, Spares, lend, received, received_part,
         returned, returned_inside, returned_rows,

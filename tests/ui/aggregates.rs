@@ -52,4 +52,23 @@ fn tuples(x: &[f64]) -> f64 {
     pair.0[0] * pair.1
 }
 
+#[derive(Clone, Differentiable)]
+#[pullback(by_reference)]
+struct Layer {
+    weights: Vec<f64>,
+    bias: Option<Vec<f64>>,
+}
+
+#[differentiable]
+fn gets_another_bias(layer: &mut Layer, x: &[f64]) -> f64 {
+    layer.bias = Some(x.to_vec());
+    layer.weights[0]
+}
+
+#[differentiable]
+fn made_with_a_bias(x: &[f64]) -> f64 {
+    let layer = Layer { weights: x.to_vec(), bias: Some(vec![x[0]; 2]) };
+    layer.weights[0]
+}
+
 fn main() {}

@@ -70,7 +70,7 @@ fn pushes_what_a_call_has_returned(x: f64) -> f64 {
 #[derive(Clone, Differentiable)]
 struct WithBias {
     weights: Vec<f64>,
-    bias: Option<Vec<f64>>,
+    bias: Option<Box<[f64]>>,
     #[constant]
     note: Option<Vec<f64>>,
 }

@@ -13,6 +13,7 @@ use syn::{BinOp, Block, Expr, Ident, Pat, Stmt, Type, UnOp, parse_quote};
 
 use super::operation::Operation;
 use super::{Shape, operator, own};
+use crate::contents::{inside, referred};
 use crate::kind::{inert, inert_method, kind_of_type, numeric_method};
 use crate::lift::is_held_constant;
 use crate::program::Kind;
@@ -103,7 +104,7 @@ pub(crate) struct Evidence {
 
 impl Evidence {
     /// What is known of a call of the user's, or of a field.
-    pub(super) fn shape_of(&self, expr: &Expr) -> Option<Shape> {
+    pub(crate) fn shape_of(&self, expr: &Expr) -> Option<Shape> {
         let rank = match expr {
             Expr::Field(field) => {
                 let name = path_of(field);
@@ -131,6 +132,7 @@ pub(crate) fn with_arrays(signature: &Signature, body: &mut Block) -> Evidence {
         generic: HashSet::new(),
         names: Vec::new(),
         scopes: Vec::new(),
+        references: HashSet::new(),
         bindings: 0,
         output: Is::of(&signature.output),
         changed: false,
@@ -222,6 +224,8 @@ struct Search {
     /// What names mean, by the number of their binding.
     names: Vec<Is>,
     scopes: Vec<HashMap<String, usize>>,
+    /// The names of what is inside of an `Option`, by number.
+    references: HashSet<usize>,
     bindings: usize,
     output: Is,
     changed: bool,
@@ -245,6 +249,33 @@ impl Search {
             Pat::Type(typed) => self.bind_pattern(&typed.pat, Is::of(&typed.ty)),
             Pat::Ident(name) if name.subpat.is_none() => self.bind(&name.ident, is),
             pattern => bound(pattern).iter().for_each(|name| self.bind(name, Is::Unknown)),
+        }
+    }
+
+    /// Binds what is inside of `whole`, if the pattern is `Some(name)`, and that a field.
+    fn bind_inside(&mut self, pattern: &Pat, whole: &Expr) {
+        let (Some(Pat::Ident(name)), Some(option @ Expr::Field(_))) =
+            (inside(pattern), referred(whole).map(|(option, _)| option))
+        else {
+            return bound(pattern).iter().for_each(|name| self.bind(name, Is::Unknown));
+        };
+        let (id, is) = (self.bindings, self.is(option));
+        if let Some(Is::Array(rank)) = self.names.get(id).copied() {
+            self.expect(option, rank);
+        }
+        self.references.insert(id);
+        self.bind(&name.ident, is);
+    }
+
+    /// A number would hardly be.
+    fn is_borrowed(&self, operand: &Expr) -> bool {
+        match without_parentheses(operand) {
+            Expr::Reference(_) => true,
+            Expr::Path(path) => {
+                let id = path.path.get_ident().and_then(|name| self.id(name));
+                id.is_some_and(|id| self.references.contains(&id))
+            }
+            _ => false,
         }
     }
 
@@ -456,7 +487,7 @@ impl Search {
                     let unknown = sum && other == Is::Unknown && is == Is::Unknown;
                     if is_product(operand) {
                         self.expect(operand, rank);
-                    } else if unknown || is_borrowed(operand) {
+                    } else if unknown || self.is_borrowed(operand) {
                         self.expect(operand, None);
                     }
                 }
@@ -499,7 +530,7 @@ impl Search {
             Expr::Binary(binary) if operator(&binary.op).is_some() => {
                 let (left, right) = (self.is(&binary.left), self.is(&binary.right));
                 for (operand, other) in [(&binary.left, right), (&binary.right, left)] {
-                    if matches!(other, Is::Array(_)) && is_borrowed(operand) {
+                    if matches!(other, Is::Array(_)) && self.is_borrowed(operand) {
                         self.expect(operand, None);
                     }
                 }
@@ -513,8 +544,8 @@ impl Search {
                 }
                 // Next to a product a number would not be borrowed.
                 let product = |e: &Expr, is: Is| is == Is::Unknown && is_product(e);
-                if product(&binary.left, left) && is_borrowed(&binary.right)
-                    || product(&binary.right, right) && is_borrowed(&binary.left)
+                if product(&binary.left, left) && self.is_borrowed(&binary.right)
+                    || product(&binary.right, right) && self.is_borrowed(&binary.left)
                 {
                     self.expect(expr, None);
                 }
@@ -534,7 +565,7 @@ impl Search {
             Expr::Assign(assign) => self.both(&assign.left, &assign.right),
             Expr::Binary(binary) if matches!(binary.op, BinOp::AddAssign(_) | BinOp::SubAssign(_)) => {
                 if matches!(self.is(&binary.left), Is::Array(_)) {
-                    match is_borrowed(&binary.right) {
+                    match self.is_borrowed(&binary.right) {
                         true => self.expect(&binary.right, None),
                         false => self.expect_multiple(&binary.right),
                     }
@@ -629,10 +660,6 @@ fn is_product(expr: &Expr) -> bool {
     matches!(without_parentheses(expr), Expr::MethodCall(call) if call.method == "dot" && call.args.len() == 1)
 }
 
-fn is_borrowed(operand: &Expr) -> bool {
-    matches!(without_parentheses(operand), Expr::Reference(_))
-}
-
 fn without_parentheses(expr: &Expr) -> &Expr {
     match expr {
         Expr::Paren(paren) => without_parentheses(&paren.expr),
@@ -714,11 +741,14 @@ impl VisitMut for Search {
             search.visit_block_mut(&mut f.body);
         });
     }
-    fn visit_arm_mut(&mut self, arm: &mut syn::Arm) {
-        self.in_scope(|search| {
-            bound(&arm.pat).iter().for_each(|name| search.bind(name, Is::Unknown));
-            visit_mut::visit_arm_mut(search, arm);
-        });
+    fn visit_expr_match_mut(&mut self, m: &mut syn::ExprMatch) {
+        self.visit_expr_mut(&mut m.expr);
+        for arm in &mut m.arms {
+            self.in_scope(|search| {
+                search.bind_inside(&arm.pat, &m.expr);
+                search.visit_arm_mut(arm);
+            });
+        }
     }
     fn visit_expr_if_mut(&mut self, branch: &mut syn::ExprIf) {
         self.in_scope(|search| visit_mut::visit_expr_if_mut(search, branch));
@@ -728,7 +758,7 @@ impl VisitMut for Search {
     }
     fn visit_expr_let_mut(&mut self, l: &mut syn::ExprLet) {
         self.visit_expr_mut(&mut l.expr);
-        bound(&l.pat).iter().for_each(|name| self.bind(name, Is::Unknown));
+        self.bind_inside(&l.pat, &l.expr);
     }
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }

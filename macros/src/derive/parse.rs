@@ -124,10 +124,12 @@ fn read(fields: &syn::Fields, types: &[&Ident]) -> Result<Fields> {
         if let Some(attribute) = field.attrs.iter().find(|a| a.path().is_ident("pullback")) {
             return Err(Error::new_spanned(attribute, "on a field only `#[constant]` means something"));
         }
-        if !is_constant(field) && let Some(content) = inside_type(&field.ty).filter(is_container) {
+        if !is_constant(field)
+            && let Some(content) = inside_type(&field.ty).filter(|ty| is_container(ty) && !may_be_missing(ty))
+        {
             return Err(Error::new_spanned(
                 content,
-                "an `Option` of numbers or of structs of numbers carries a gradient: of what owns memory or is borrowed take the thing \
+                "an `Option` of numbers, of plain structs, of a `Vec` or of an `Array` carries a gradient: of anything else take the thing \
                  itself, empty where there is none, or mark the field `#[constant]`",
             ));
         }
@@ -200,6 +202,13 @@ fn is_container(ty: &Type) -> bool {
         }),
         _ => false,
     }
+}
+
+/// An `Option` of it carries a gradient.
+fn may_be_missing(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let arrays = ["Vec", "Array", "Array0", "Array1", "Array2", "Array3", "Array4", "Array5", "Array6"];
+    path.path.segments.last().is_some_and(|segment| arrays.iter().any(|name| segment.ident == name))
 }
 
 /// `T` of `Box<T>`.

@@ -33,6 +33,7 @@ mod leaving_with_pairs;
 mod literals;
 mod made;
 mod nested;
+mod optional;
 mod ordered;
 mod outcomes_of_structs;
 mod outcomes_of_writes;
