@@ -25,6 +25,7 @@ mod composed;
 mod constants;
 mod conversions;
 mod corners;
+mod crossed;
 mod defaults;
 mod differences;
 mod errors;
