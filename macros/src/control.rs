@@ -11,6 +11,7 @@ use crate::kind::inert;
 use crate::normal::has_let;
 use crate::parse::{Binding as Name, Parser, is_assignment};
 use crate::program::*;
+use crate::suspects::variable_of;
 
 /// Where a `break` or `continue` may lead.
 pub(crate) struct Landing {
@@ -682,17 +683,7 @@ impl Parser<'_> {
 
     /// What is assigned to is not a variable but what it refers to, and that is known only to the pattern which bound it.
     pub(crate) fn through_binding(&self, left: &Syn) -> bool {
-        fn base(expr: &Syn) -> Option<&Ident> {
-            match expr {
-                Syn::Path(path) => path.path.get_ident(),
-                Syn::Index(index) => base(&index.expr),
-                Syn::Field(field) => base(&field.base),
-                Syn::Paren(paren) => base(&paren.expr),
-                Syn::Unary(unary) => base(&unary.expr),
-                _ => None,
-            }
-        }
-        match base(left).and_then(|name| self.lookup(name)) {
+        match variable_of(left).and_then(|name| self.lookup(name)) {
             Some(Name::Variable(id)) => {
                 self.bound.contains(id)
                     && (!self.program.variables[*id].mutable || matches!(left, Syn::Unary(_)))

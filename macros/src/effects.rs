@@ -6,8 +6,8 @@ use syn::visit::Visit;
 
 use crate::errors::Errors;
 use crate::kind::{assigns, changes_receiver};
-use crate::only_read::root;
 use crate::program::*;
+use crate::suspects::variable_of;
 
 /// Marks the variables that constant code changes, and code that is not to be run again. Reports active variables that
 /// are changed where nobody looks.
@@ -29,20 +29,15 @@ pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
     for root in roots {
         settle_expr(program, root);
     }
-    for block in 0..program.blocks.len() {
-        for statement in 0..program.blocks[block].statements.len() {
-            // Code that is not understood reports active variables by itself.
-            let StatementKind::Opaque(opaque @ Opaque { why: None, .. }) =
-                &program.blocks[block].statements[statement].kind
-            else {
-                continue;
-            };
-            let mut found =
-                Written { program, mentions: &opaque.mentions, aliases: &opaque.aliases, names: Vec::new() };
-            found.visit_stmt(&opaque.syntax);
-            let (names, mentions, aliases) = (found.names, opaque.mentions.clone(), opaque.aliases.clone());
-            settle_names(program, names, &mentions, &aliases, errors);
-        }
+    for (block, statement) in program.observers() {
+        let StatementKind::Opaque(opaque) = &program.blocks[block].statements[statement].kind else {
+            continue;
+        };
+        let mut found =
+            Written { program, mentions: &opaque.mentions, aliases: &opaque.aliases, names: Vec::new() };
+        found.visit_stmt(&opaque.syntax);
+        let (names, mentions, aliases) = (found.names, opaque.mentions.clone(), opaque.aliases.clone());
+        settle_names(program, names, &mentions, &aliases, errors);
     }
     for expr in 0..program.exprs.len() {
         let node = &program.exprs[expr];
@@ -143,9 +138,7 @@ fn settle_names(
     errors: &mut Errors,
 ) {
     for (name, certain) in names {
-        let alias = aliases.iter().find(|(alias, _)| *alias == name).map(|(_, place)| place.base);
-        let variable = || mentions.iter().rev().copied().find(|id| program.variables[*id].name == name);
-        let Some(id) = alias.or_else(variable) else { continue };
+        let Some(id) = program.meant_by(&name, mentions, aliases) else { continue };
         let variable = &mut program.variables[id];
         if !variable.active {
             variable.disturbed = true;
@@ -185,8 +178,8 @@ fn settle_expr(program: &mut Program, expr: ExprId) {
                     }
                     ExprKind::Read(place) | ExprKind::Borrow { place, .. } => {
                         mentions.push(place.base);
-                        let alias =
-                            root(&node.syntax).filter(|name| **name != program.variables[place.base].name);
+                        let alias = variable_of(&node.syntax)
+                            .filter(|name| **name != program.variables[place.base].name);
                         aliases.extend(alias.map(|name| (name.clone(), place.clone())));
                     }
                     _ => {}
@@ -213,6 +206,28 @@ fn settle_expr(program: &mut Program, expr: ExprId) {
 const COLLECTIONS: &[&str] = &["HashMap", "BTreeMap", "HashSet", "BTreeSet", "Vec", "VecDeque"];
 
 impl Program {
+    /// The variable that `name` stands for in code that mentions these.
+    pub(crate) fn meant_by(
+        &self,
+        name: &syn::Ident,
+        mentions: &[VarId],
+        aliases: &[(syn::Ident, Place)],
+    ) -> Option<VarId> {
+        let alias = aliases.iter().find(|(alias, _)| alias == name).map(|(_, place)| place.base);
+        alias.or_else(|| mentions.iter().rev().copied().find(|id| self.variables[*id].name == *name))
+    }
+
+    /// The statements that merely look at values, by their block and their place in it. Code that is not understood is refused by itself.
+    pub(crate) fn observers(&self) -> Vec<(BlockId, usize)> {
+        let observes = |s: &Statement| matches!(s.kind, StatementKind::Opaque(Opaque { why: None, .. }));
+        let all = self.blocks.iter().enumerate();
+        all.flat_map(|(id, block)| {
+            let found = block.statements.iter().enumerate().filter(|(_, s)| observes(s));
+            found.map(move |(i, _)| (id, i)).collect::<Vec<_>>()
+        })
+        .collect()
+    }
+
     /// `expr` looks for something in a collection, which leaves that as it is. It may be a reference, which is not to be kept.
     pub(crate) fn looks_up(&self, expr: ExprId) -> bool {
         let Some(variable) = self.looked_up_in(expr) else { return false };
@@ -255,19 +270,7 @@ struct Written<'p> {
 
 impl Written<'_> {
     fn add(&mut self, expr: &syn::Expr, certain: bool) {
-        match expr {
-            syn::Expr::Path(path) => {
-                if let Some(name) = path.path.get_ident() {
-                    self.names.push((name.clone(), certain));
-                }
-            }
-            syn::Expr::Index(index) => self.add(&index.expr, certain),
-            syn::Expr::Field(field) => self.add(&field.base, certain),
-            syn::Expr::Paren(paren) => self.add(&paren.expr, certain),
-            syn::Expr::Group(group) => self.add(&group.expr, certain),
-            syn::Expr::Unary(unary) => self.add(&unary.expr, certain),
-            _ => {}
-        }
+        self.names.extend(variable_of(expr).map(|name| (name.clone(), certain)));
     }
 }
 
@@ -337,26 +340,14 @@ impl Written<'_> {
 
     /// What a method is called on, if that may change it.
     fn add_unless_number(&mut self, receiver: &syn::Expr) {
-        let mut part = false;
-        let mut base = receiver;
-        let path = loop {
-            base = match base {
-                syn::Expr::Path(path) => break path,
-                syn::Expr::Index(index) => &index.expr,
-                syn::Expr::Field(field) => &field.base,
-                syn::Expr::Paren(paren) => &paren.expr,
-                _ => return,
-            };
-            part = true;
+        let (Some(name), part) = (variable_of(receiver), !matches!(receiver, syn::Expr::Path(_))) else {
+            return;
         };
-        let Some(name) = path.path.get_ident() else { return };
-        let alias = self.aliases.iter().find(|(alias, _)| alias == name);
-        let alias = alias.map(|(_, place)| &self.program.variables[place.base]);
-        let changes = |v: &Variable| {
-            let number = matches!(v.kind, Kind::Float | Kind::Inert) || part && v.kind != Kind::Unknown;
-            v.mutable && !v.active && !number
-        };
-        if alias.or_else(|| self.variable(path)).is_some_and(changes) {
+        let Some(id) = self.program.meant_by(name, self.mentions, self.aliases) else { return };
+        let variable = &self.program.variables[id];
+        let number =
+            matches!(variable.kind, Kind::Float | Kind::Inert) || part && variable.kind != Kind::Unknown;
+        if variable.mutable && !variable.active && !number {
             self.names.push((name.clone(), false));
         }
     }

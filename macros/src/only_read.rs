@@ -11,6 +11,7 @@ use syn::{Expr as Syn, Ident, Token};
 use crate::calls::Callee;
 use crate::kind::reads_receiver;
 use crate::program::*;
+use crate::suspects::variable_of;
 
 /// Has all constant code read only.
 pub(crate) fn confine(program: &mut Program) {
@@ -24,23 +25,18 @@ pub(crate) fn confine(program: &mut Program) {
             program.rewritten.insert(expr);
         }
     }
-    for block in 0..program.blocks.len() {
-        for statement in 0..program.blocks[block].statements.len() {
-            // Code that is not understood is refused by itself.
-            let StatementKind::Opaque(opaque @ Opaque { why: None, .. }) =
-                &program.blocks[block].statements[statement].kind
-            else {
-                continue;
-            };
-            let mut syntax = opaque.syntax.clone();
-            let mut confine = Confine::new(program, &opaque.mentions, &opaque.aliases);
-            confine.visit_stmt_mut(&mut syntax);
-            if confine.changed {
-                let block = &mut program.blocks[block];
-                block.rewritten = true;
-                if let StatementKind::Opaque(opaque) = &mut block.statements[statement].kind {
-                    opaque.syntax = syntax;
-                }
+    for (block, statement) in program.observers() {
+        let StatementKind::Opaque(opaque) = &program.blocks[block].statements[statement].kind else {
+            continue;
+        };
+        let mut syntax = opaque.syntax.clone();
+        let mut confine = Confine::new(program, &opaque.mentions, &opaque.aliases);
+        confine.visit_stmt_mut(&mut syntax);
+        if confine.changed {
+            let block = &mut program.blocks[block];
+            block.rewritten = true;
+            if let StatementKind::Opaque(opaque) = &mut block.statements[statement].kind {
+                opaque.syntax = syntax;
             }
         }
     }
@@ -98,20 +94,11 @@ impl<'p> Confine<'p> {
 
     /// See [`may_change`].
     fn may_be_changed(&self, receiver: &Syn) -> bool {
-        let (name, part) = match receiver {
-            Syn::Path(path) => (path.path.get_ident(), false),
-            part => (root(part), true),
+        let (Some(name), part) = (variable_of(receiver), !matches!(receiver, Syn::Path(_))) else {
+            return false;
         };
-        let Some(name) = name else { return false };
-        let alias = self.aliases.iter().find(|(alias, _)| alias == name).map(|(_, place)| place.base);
-        let named =
-            || self.mentions.iter().rev().copied().find(|id| self.program.variables[*id].name == *name);
-        let Some(id) = alias.or_else(named) else { return false };
+        let Some(id) = self.program.meant_by(name, self.mentions, self.aliases) else { return false };
         may_change(&self.program.variables[id], part)
-    }
-
-    fn visit_separated(&mut self, args: &mut Punctuated<Syn, Token![,]>) {
-        args.iter_mut().for_each(|arg| self.visit_expr_mut(arg));
     }
 }
 
@@ -132,7 +119,7 @@ impl VisitMut for Confine<'_> {
             |input: ParseStream| Ok((input.parse::<Syn>()?, input.parse::<proc_macro2::TokenStream>()?));
         let tokens = match (list.parse2(mac.tokens.clone()), first.parse2(mac.tokens.clone())) {
             (Ok(mut args), _) => {
-                self.visit_separated(&mut args);
+                args.iter_mut().for_each(|arg| self.visit_expr_mut(arg));
                 args.into_token_stream()
             }
             (_, Ok((mut expr, rest))) => {
@@ -147,19 +134,5 @@ impl VisitMut for Confine<'_> {
             mac.tokens = tokens;
         }
         self.changed |= before;
-    }
-}
-
-/// The variable of which `place` is a part.
-pub(crate) fn root(place: &Syn) -> Option<&Ident> {
-    match place {
-        Syn::Path(path) => path.path.get_ident(),
-        Syn::Index(index) => root(&index.expr),
-        Syn::Field(field) => root(&field.base),
-        Syn::Paren(paren) => root(&paren.expr),
-        Syn::Group(group) => root(&group.expr),
-        Syn::Reference(reference) => root(&reference.expr),
-        Syn::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => root(&unary.expr),
-        _ => None,
     }
 }

@@ -128,16 +128,35 @@ fn unique(tokens: TokenStream) -> bool {
     })
 }
 
-/// The variable that an expression is, or is a part of.
+/// The variable that an expression is, or is a part of, or that its methods are called on.
 pub(crate) fn base(expr: &Expr) -> Option<&Ident> {
+    match part_of(expr) {
+        Expr::MethodCall(call) => base(&call.receiver),
+        expr => name(expr),
+    }
+}
+
+/// The variable that a place is, or is a part of.
+pub(crate) fn variable_of(place: &Expr) -> Option<&Ident> {
+    name(part_of(place))
+}
+
+/// What `place` is a part of, if it is one.
+fn part_of(place: &Expr) -> &Expr {
+    match place {
+        Expr::Index(index) => part_of(&index.expr),
+        Expr::Field(field) => part_of(&field.base),
+        Expr::Unary(unary) => part_of(&unary.expr),
+        Expr::Paren(paren) => part_of(&paren.expr),
+        Expr::Group(group) => part_of(&group.expr),
+        Expr::Reference(reference) => part_of(&reference.expr),
+        place => place,
+    }
+}
+
+fn name(expr: &Expr) -> Option<&Ident> {
     match expr {
         Expr::Path(path) => path.path.get_ident(),
-        Expr::Index(index) => base(&index.expr),
-        Expr::Field(field) => base(&field.base),
-        Expr::Unary(unary) => base(&unary.expr),
-        Expr::Paren(paren) => base(&paren.expr),
-        Expr::Reference(reference) => base(&reference.expr),
-        Expr::MethodCall(call) => base(&call.receiver),
         _ => None,
     }
 }

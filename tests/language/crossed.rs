@@ -149,6 +149,10 @@ mod constant {
             function { let last = turn(&mut c.wheel); t += last as f64 * 0.1; }
             condition { if c.wheel.turn() % 2 == 0 { t += x[1]; } }
             reference { let r = &mut c.wheel; r.turn(); }
+            star {
+                let r = &mut c.wheel;
+                (*r).turn();
+            }
             vector { c.wheel.v.push(i % 3); c.wheel.v.swap(0, 1); }
             whole { c = Machine { wheel: Wheel { n: i, v: vec![i % 3, 1] } }; }
         }
