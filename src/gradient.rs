@@ -93,7 +93,8 @@ fn both<F: Function, R: Rule<Function = F>>(
         F::Parameters::prepare(buffers, args);
         seeds(buffers);
         if const { R::LENGTHS.need_room() } {
-            F::Parameters::fit(buffers, args, Extent::Room(rule.least_room()));
+            let room = rule.least_room().max(F::Parameters::least_room(args));
+            F::Parameters::fit(buffers, args, Extent::Room(room));
         }
         let gradients = {
             let (args, shadows) = (F::Parameters::reborrow(args), F::Parameters::shadows(buffers));

@@ -153,7 +153,8 @@ fn pull<F: Liftable<0, Lanes<LANES>>, R: Rule<Function = Laned<F>>>(
     of_value.visit(&mut set);
     F::Parameters::visit_dual_written(buffers, &mut each(set));
     if const { R::LENGTHS.need_room() } {
-        LanedParameters::<F>::fit(buffers, args, Extent::Room(rule.least_room()));
+        let room = rule.least_room().max(LanedParameters::<F>::least_room(args));
+        LanedParameters::<F>::fit(buffers, args, Extent::Room(room));
     }
     let mut gradients = {
         let (args, shadows) = (LanedParameters::<F>::reborrow(args), LanedParameters::<F>::shadows(buffers));

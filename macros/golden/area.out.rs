@@ -60,6 +60,7 @@ __pb::derived::<
                 let (_, _, d_6, _) = integrate::pullback_with(
                     integrate_rule,
                     integrate_residual,
+                    0,
                     |(value_2, g_residual), (t,), (_,), d_2| {
                         d_p.accumulate(|d| &d[0], d_2 * t);
                         let mut d_t = d_2 * p[0];

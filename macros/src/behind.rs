@@ -50,6 +50,13 @@ impl Lengths {
     }
 }
 
+impl Parameter {
+    /// It lends vectors, which may be given another length.
+    pub(crate) fn may_be_resized(&self) -> bool {
+        self.passing == Passing::Unique && may_grow(&self.ty)
+    }
+}
+
 /// The type may hold vectors.
 fn may_grow(ty: &syn::Type) -> bool {
     match ty {
@@ -106,9 +113,9 @@ impl Parser<'_> {
 }
 
 impl Program {
-    /// It is a `&mut` parameter of the function.
+    /// It is a `&mut` parameter of the function, or of a closure that is passed on.
     pub(crate) fn is_lent(&self, id: VarId) -> bool {
-        self.variables[id].origin == Origin::Unique && self.parameters.contains(&Some(id))
+        self.variables[id].origin == Origin::Unique
     }
 
     /// The local starts as what a call returns.
@@ -127,19 +134,24 @@ impl Program {
         let mut lengths = Lengths::default();
         let may_grow = |id: VarId| {
             let mut own = signature.parameters.iter().zip(&self.parameters);
-            let grows = |p: &Parameter| p.passing == Passing::Unique && may_grow(&p.ty);
-            own.any(|(parameter, own)| *own == Some(id) && grows(parameter))
+            own.any(|(parameter, own)| *own == Some(id) && parameter.may_be_resized())
+        };
+        let lent = |arg: &ExprId| match &self.exprs[*arg].kind {
+            ExprKind::Borrow { place, unique: true } => may_grow(place.base) && !self.is_range(place),
+            _ => false,
         };
         for expr in &self.exprs {
             let (action, args) = match &expr.kind {
                 ExprKind::Mutation { action, args } => (Some(*action), args),
+                // What it does is not known.
+                ExprKind::Call { function: Callee::Parameter(id, _), args } => {
+                    lengths.shrink |= self.functions[id].resizing && args.iter().any(lent);
+                    continue;
+                }
                 ExprKind::Call { args, .. } | ExprKind::Method { args, .. } => (None, args),
                 _ => continue,
             };
-            let borrowed = args.iter().any(|arg| match &self.exprs[*arg].kind {
-                ExprKind::Borrow { place, unique: true } => may_grow(place.base) && !self.is_range(place),
-                _ => false,
-            });
+            let borrowed = args.iter().any(lent);
             match action.filter(|_| borrowed) {
                 Some(Action::Push | Action::Insert | Action::Extend) => lengths.grow = true,
                 Some(action) if action.takes_out() => lengths.shrink = true,
@@ -184,12 +196,13 @@ impl Program {
 
 impl Reverse<'_> {
     /// What stands before and behind the pullback of a call with these arguments: the shadows of locals get the lengths that it needs, and
-    /// those that it leaves.
+    /// those that it leaves. Functions that it calls ask for the room `called`.
     pub(crate) fn resizing(
         &mut self,
         function: &Callee,
         args: &[ExprId],
         rule: &syn::Ident,
+        called: &TokenStream,
         at: &At,
     ) -> (TokenStream, TokenStream) {
         let (mut before, mut behind) = (TokenStream::new(), TokenStream::new());
@@ -202,7 +215,10 @@ impl Reverse<'_> {
                     quote!(fit_to(&#v, &mut #shadow, __pb::Extent::Room(#rule.least_room()))),
                     quote!(fit_to(&#v, &mut #shadow, __pb::Extent::Length)),
                 ),
-                _ => (quote!(make_room(&*#rule, &#v, &mut #shadow)), quote!(fit(&*#rule, &#v, &mut #shadow))),
+                _ => (
+                    quote!(make_room(&*#rule, #called, &#v, &mut #shadow)),
+                    quote!(fit(&*#rule, &#v, &mut #shadow)),
+                ),
             };
             before.extend(quote!(__pb::#room;));
             behind.extend(quote!(__pb::#fit;));

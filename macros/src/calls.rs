@@ -217,24 +217,28 @@ impl Callee {
         }
     }
 
-    /// The pullback of a rule that takes functions.
+    /// The pullback of a rule that takes functions; `room` is for vectors that these change, unless the rule calls them in both passes.
     pub(crate) fn pullback_with(
         &self,
         rule: &Ident,
         residual: &Ident,
         args: &[TokenStream],
-        recomputed: bool,
+        room: Option<TokenStream>,
         shadows: &[TokenStream],
         d: impl ToTokens,
     ) -> TokenStream {
         let span = self.name().span();
-        let pullback = Ident::new(if recomputed { "pullback_of_both" } else { "pullback_with" }, span);
+        let (function, room) = match room {
+            Some(room) => ("pullback_with", quote!(#room,)),
+            None => ("pullback_of_both", quote!()),
+        };
+        let pullback = Ident::new(function, span);
         match self {
             Callee::Function(path) | Callee::Itself(path) => {
-                quote_spanned!(span=> #path::#pullback(#rule, #residual, #(#args,)* (#(#shadows,)*), #d))
+                quote_spanned!(span=> #path::#pullback(#rule, #residual, #room #(#args,)* (#(#shadows,)*), #d))
             }
             _ => {
-                let behind = quote_spanned!(span=> #rule, #residual, (#(#shadows,)*), #d);
+                let behind = quote_spanned!(span=> #rule, #residual, #room (#(#shadows,)*), #d);
                 self.by_method(&pullback, args, behind)
             }
         }

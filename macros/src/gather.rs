@@ -80,6 +80,19 @@ impl Code {
         }
     }
 
+    /// A place for what is not known yet, see [`put`](Self::put).
+    pub(crate) fn leave_room(&mut self) -> usize {
+        self.0.push(Piece::Tokens(TokenStream::new()));
+        self.0.len() - 1
+    }
+
+    /// Puts `tokens` at a place left for them.
+    pub(crate) fn put(&mut self, place: usize, mut tokens: TokenStream) {
+        let Piece::Tokens(behind) = &mut self.0[place] else { unreachable!("a place for tokens") };
+        tokens.extend(std::mem::take(behind));
+        *behind = tokens;
+    }
+
     /// The shadow of `base` occurs in it.
     pub(crate) fn touches(&self, program: &Program, base: VarId) -> bool {
         self.0.iter().any(|piece| match piece {

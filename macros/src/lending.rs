@@ -186,6 +186,18 @@ impl Program {
             if place.projections.is_empty() && !reference && self.variables[place.base].origin == Origin::Either)
     }
 
+    /// The call passes on functions that may change the lengths of vectors they borrow.
+    pub(crate) fn passes_resizing(&self, args: &[ExprId]) -> bool {
+        args.iter().any(|arg| match &self.exprs[*arg].kind {
+            ExprKind::Callback(Callback::Closure { parameters, .. }) => {
+                parameters.iter().flatten().any(|id| self.variables[*id].origin == Origin::Unique)
+            }
+            ExprKind::Callback(Callback::Function(_)) => true,
+            ExprKind::Callback(Callback::Parameter(id)) => self.functions[id].resizing,
+            _ => false,
+        })
+    }
+
     /// The parameters that several arguments of one call may call.
     pub(crate) fn shared(&self, args: &[ExprId]) -> Vec<VarId> {
         let mut found = Vec::new();
@@ -290,6 +302,17 @@ impl Reverse<'_> {
         self.slots.push(Slot { name: rule.clone(), init });
         self.rules.insert(arg, rule.clone());
         rule
+    }
+
+    /// How much room the shadows of vectors need that functions among the arguments `texts` of a pullback borrow.
+    pub(crate) fn room_of_called(&self, texts: &[TokenStream]) -> TokenStream {
+        let within = |name: &Ident| texts.iter().any(|text| first(text.clone(), name).is_some());
+        let rules = self.slots.iter().map(|slot| &slot.name).filter(|name| within(name));
+        let program = self.program;
+        let resizing = |id: &&VarId| program.functions.get(id).is_some_and(|function| function.resizing);
+        let functions = program.parameters.iter().flatten().filter(resizing);
+        let lent = functions.map(|id| &program.variables[*id].shadow).filter(|name| within(name));
+        quote!(0usize #(.max(__pb::State::least_room(&*#rules)))* #(.max(#lent.least_room()))*)
     }
 
     /// The pullback of a closure.

@@ -54,7 +54,8 @@ impl Signature {
         } = &of_forward;
         let rule_type = Program::fresh("Rule");
         let (rule, residual) = (Program::fresh("rule"), Program::fresh("residual"));
-        let (shadows, seed) = (Program::fresh("shadows"), Program::fresh("seed"));
+        let (shadows, seed, room) =
+            (Program::fresh("shadows"), Program::fresh("seed"), Program::fresh("room"));
         quote! {
             impl #declared #name #types #clause {
                 /// The forward of a call with closures: for each function itself and its forward.
@@ -71,12 +72,13 @@ impl Signature {
                     #rule.forward((#(#values_of_forward,)*))
                 }
 
-                /// Its pullback: for each function its pullback.
+                /// Its pullback: for each function its pullback; what they call asks for that much room.
                 #[doc(hidden)]
                 #[inline(always)]
                 pub fn #pullback<'a, #rule_type: __pb::Rule<Function = Self>, #(#generics),*>(
                     #rule: &mut #rule_type,
                     #residual: #rule_type::Residual,
+                    #room: usize,
                     #(#parameters,)*
                     #shadows: __pb::Shadows<'a, Self>,
                     #seed: __pb::Cotangent<'_, Self>,
@@ -109,7 +111,8 @@ impl Signature {
         let residuals: Vec<_> = residuals.iter().map(|(_, residual)| residual).collect();
         let rule_type = Program::fresh("Rule");
         let (rule, residual) = (Program::fresh("rule"), Program::fresh("residual"));
-        let (shadows, seed) = (Program::fresh("shadows"), Program::fresh("seed"));
+        let (shadows, seed, room) =
+            (Program::fresh("shadows"), Program::fresh("seed"), Program::fresh("room"));
         let skipped = usize::from(!receiver.is_empty());
         let forward = crate::calls::forward_with(method.span());
         let pullback = Ident::new("pullback_with", method.span());
@@ -124,7 +127,7 @@ impl Signature {
             };
             let first = match pass {
                 Pass::Forward => quote!(#rule),
-                Pass::Reverse => quote!(#rule, #residual),
+                Pass::Reverse => quote!(#rule, #residual, #room),
             };
             quote! {
                 #[doc(hidden)]
@@ -146,6 +149,7 @@ impl Signature {
         let of_forward = declare(Pass::Forward, &forward, quote!(), quote!((#output, #rule_type::Residual)));
         let extra = quote! {
             #residual: #rule_type::Residual,
+            #room: usize,
             #shadows: __pb::Shadows<'a, #ty>,
             #seed: __pb::Cotangent<'_, #ty>,
         };
@@ -171,7 +175,7 @@ impl Signature {
 
     fn add_callable(&self, parts: &mut Parts, pass: Pass, i: usize, callable: &Callable) {
         let (modes, output, residual) = (callable.modes(&self.generics), &callable.output, numbered("R", i));
-        let (primal, derivative) = (numbered("x", i), numbered("d", i));
+        let (primal, derivative, room) = (numbered("x", i), numbered("d", i), Program::fresh("room"));
         let (of_primal, of_derivative) = (numbered("F", i), numbered("D", i));
         match pass {
             Pass::Forward => {
@@ -203,7 +207,7 @@ impl Signature {
                 parts.parameters.push(quote!(#derivative: #of_derivative));
                 parts.made.extend(quote! {
                     let #primal = __pb::primal::<#modes, #output, _>(|_| ::core::unreachable!());
-                    let mut #derivative = __pb::Pullback(#derivative);
+                    let mut #derivative = __pb::Pullback(#derivative, #room);
                 });
             }
         }

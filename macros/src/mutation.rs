@@ -20,9 +20,6 @@ use crate::views::CHANGES;
 pub(crate) const TAKEN_AWAY: &str = "a vector behind a reference is taken away or replaced by a statement of its own, `let v = std::mem::take(&mut self.data);`, \
                                      `self.data = v;`, differentiably";
 
-const KEEPS_LENGTH: &str = "a vector behind this reference keeps its length, as it is no parameter of the function itself: let a function that has one \
-                            change it, or change a local, such as a `clone`, and return it";
-
 const ROWS_BEHIND: &str = "behind a reference, a vector of what owns memory only gets more of it differentiably, by `push`: change a local, and return it";
 
 pub(crate) const VECTOR_WITHIN: &str =
@@ -743,9 +740,7 @@ pub(crate) fn report_moves(program: &Program, errors: &mut Errors) {
                 if program.variables[place.base].by_reference() && !keeps {
                     let value = action.value(args);
                     let owns = program.of_rows(place) || value.is_some_and(|v| program.pushes_row(place, v));
-                    if !program.is_lent(place.base) {
-                        errors.push(&expr.syntax, KEEPS_LENGTH);
-                    } else if owns && !matches!(action, Action::Push | Action::Renew | Action::TakeAll) {
+                    if owns && !matches!(action, Action::Push | Action::Renew | Action::TakeAll) {
                         errors.push(&expr.syntax, ROWS_BEHIND);
                     }
                 }

@@ -172,6 +172,7 @@ impl<'e> Parser<'e> {
                     let function = Function {
                         generic: callable.generic.clone(),
                         modes: callable.modes(&signature.generics),
+                        resizing: callable.inputs.iter().any(|input| input.may_be_resized()),
                         output: callable.output.to_token_stream(),
                         kind: signature.generics.kind_of(&callable.output),
                         changing: callable.changing,

@@ -149,6 +149,8 @@ pub(crate) struct Function {
     pub(crate) kind: Kind,
     /// It is declared as one that may change something.
     pub(crate) changing: bool,
+    /// It may change the lengths of vectors that it borrows.
+    pub(crate) resizing: bool,
 }
 
 /// The function's body among [`Program::blocks`].

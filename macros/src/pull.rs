@@ -368,7 +368,12 @@ impl Reverse<'_> {
         let mut settled = HashMap::new();
         let with_closures = program.with_closures(args);
         self.declare_for(expr, args, &rule, !with_closures && !recursive);
-        let (room, fit) = self.resizing(function, args, &rule, at);
+        let recomputed = program.recomputed.contains(&expr);
+        // Whose room that is shows when the functions have been written.
+        let called = (with_closures && !recomputed && program.passes_resizing(args))
+            .then(|| (self.kept.fresh("room"), self.levels[level].out.leave_room()));
+        let room_of_called = called.as_ref().map_or_else(|| quote!(0), |(room, _)| quote!(#room));
+        let (room, fit) = self.resizing(function, args, &rule, &room_of_called, at);
         self.emit(room);
         // The shadows of locals are borrowed before the arguments are.
         let mut local = HashMap::new();
@@ -380,7 +385,6 @@ impl Reverse<'_> {
                 local.insert(base, name);
             }
         }
-        let recomputed = program.recomputed.contains(&expr);
         let shared_functions = program.shared(args);
         let of_parts = program.writes_to_part(args);
         let (mut texts, mut shadows) = (Vec::new(), Vec::new());
@@ -510,7 +514,12 @@ impl Reverse<'_> {
         };
         let call = match with_closures {
             true => {
-                let call = function.pullback_with(&rule, &residual, &texts, recomputed, &shadows, &seed);
+                if let Some((room, place)) = called {
+                    let least = self.room_of_called(&texts);
+                    self.levels[level].out.put(place, quote!(let #room = #least;));
+                }
+                let room = (!recomputed).then_some(room_of_called);
+                let call = function.pullback_with(&rule, &residual, &texts, room, &shadows, &seed);
                 program.sharing(&shared_functions, call)
             }
             false if at_once => function.at_once(&rule, &texts, &shadows, &seed),

@@ -308,7 +308,11 @@ impl<F: Function> State for Recursive<F> {
     const LENGTHS: Lengths = if F::LENDS && F::Parameters::RESIZES { Lengths::Change } else { F::LENGTHS };
 
     fn least_room(&self) -> usize {
-        self.0.as_ref().map_or(0, |rule| rule.least_room())
+        match &self.0 {
+            // Otherwise it does not matter, and is asked for at every depth.
+            Some(rule) if const { Self::LENGTHS.need_room() } => rule.least_room(),
+            _ => 0,
+        }
     }
     fn reset(&mut self) {
         if let Some(rule) = &mut self.0 {

@@ -43,9 +43,7 @@ impl<F: HasRule> Callable for F {
 /// The derivative of a function with parameters `P` and output `O`.
 pub trait Derivative<P: Parameters, O: Output, R> {
     /// See [`State::least_room`].
-    fn least_room(&self) -> usize {
-        0
-    }
+    fn least_room(&self) -> usize;
     /// See [`Rule::forward`].
     fn forward(&mut self, args: P::Args<'_>) -> (O, R);
     /// See [`Rule::pullback`].
@@ -81,6 +79,10 @@ impl<P: Parameters, O: Output + 'static, F: Callable> Parameter for Called<P, O,
         Callback { primal: arg.primal, derivative: &mut *arg.derivative }
     }
     fn prepare((): &mut (), _: &Callback<'_, P, O, F>) {}
+    #[inline(always)]
+    fn least_room(arg: &Callback<'_, P, O, F>) -> usize {
+        arg.derivative.least_room()
+    }
     fn shadow((): &mut ()) -> Ignored {
         Ignored
     }
@@ -98,6 +100,9 @@ pub struct Forward<C>(pub C);
 impl<P: Parameters, O: Output, R, C: for<'b> FnMut(P::Args<'b>) -> (O, R)> Derivative<P, O, R>
     for Forward<C>
 {
+    fn least_room(&self) -> usize {
+        unreachable!("this is the forward pass")
+    }
     #[inline(always)]
     fn forward(&mut self, args: P::Args<'_>) -> (O, R) {
         (self.0)(args)
@@ -107,8 +112,8 @@ impl<P: Parameters, O: Output, R, C: for<'b> FnMut(P::Args<'b>) -> (O, R)> Deriv
     }
 }
 
-/// The derivative in the reverse pass.
-pub struct Pullback<C>(pub C);
+/// The derivative in the reverse pass, and how much room what it calls asks for.
+pub struct Pullback<C>(pub C, pub usize);
 
 impl<P, O, R, C> Derivative<P, O, R> for Pullback<C>
 where
@@ -116,6 +121,10 @@ where
     O: Output,
     C: for<'b, 'c> FnMut(R, P::Args<'b>, P::Shadows<'b>, O::Cotangent<'c>) -> P::Gradients,
 {
+    #[inline(always)]
+    fn least_room(&self) -> usize {
+        self.1
+    }
     fn forward(&mut self, _: P::Args<'_>) -> (O, R) {
         unreachable!("this is the reverse pass")
     }

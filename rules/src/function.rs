@@ -73,6 +73,11 @@ pub trait Parameter: 'static {
     fn shadow(buffer: &mut Self::Buffer) -> Self::Shadow<'_>;
     /// Whether the function may change the lengths of vectors in the argument.
     const RESIZES: bool = false;
+    /// How much room functions among the arguments ask for, see [`State::least_room`](crate::State::least_room).
+    #[inline(always)]
+    fn least_room(_arg: &Self::Arg<'_>) -> usize {
+        0
+    }
     /// See [`Differentiable::fit`].
     #[inline(always)]
     fn fit(_buffer: &mut Self::Buffer, _arg: &Self::Arg<'_>, _to: Extent) {}
@@ -270,6 +275,8 @@ pub trait Parameters: 'static {
     fn prepare_to_overwrite(buffers: &mut Self::Buffers, args: &Self::Args<'_>, overwritten: u32);
     /// See [`Parameter::RESIZES`].
     const RESIZES: bool;
+    /// See [`Parameter::least_room`].
+    fn least_room(args: &Self::Args<'_>) -> usize;
     /// See [`Parameter::fit`].
     fn fit(buffers: &mut Self::Buffers, args: &Self::Args<'_>, to: Extent);
     /// How many there are.
@@ -320,6 +327,10 @@ macro_rules! parameters {
                 })*
             }
             const RESIZES: bool = false $(|| $P::RESIZES)*;
+            #[inline]
+            fn least_room(_args: &Self::Args<'_>) -> usize {
+                0 $(.max($P::least_room(&_args.$i)))*
+            }
             #[inline]
             fn fit(_buffers: &mut Self::Buffers, _args: &Self::Args<'_>, _to: Extent) {
                 $($P::fit(&mut _buffers.$i, &_args.$i, _to);)*

@@ -61,11 +61,16 @@ pub enum Extent {
     Room(usize),
 }
 
-/// Before the pullback of `rule`, which gets `value` and its `shadow`.
+/// Before the pullback of `rule`, which gets `value` and its `shadow`; functions that it calls ask for the room `called`.
 #[inline(always)]
-pub fn make_room<R: State, T: Differentiable + ?Sized>(rule: &R, value: &T, shadow: &mut T::Gradient) {
+pub fn make_room<R: State, T: Differentiable + ?Sized>(
+    rule: &R,
+    called: usize,
+    value: &T,
+    shadow: &mut T::Gradient,
+) {
     if const { R::LENGTHS.need_room() } {
-        value.fit(shadow, Extent::Room(rule.least_room()));
+        value.fit(shadow, Extent::Room(rule.least_room().max(called)));
     }
 }
 
@@ -109,10 +114,7 @@ impl<C: Accumulate> Cells for &[C] {
     }
     #[inline(always)]
     fn set_at(self, i: usize, d: C::Tangent) {
-        let cell = self
-            .get(i)
-            .expect("a closure that is passed on replaces no vector behind a reference by a shorter one");
-        cell.set(d);
+        self.get(i).expect("whoever owns the shadow has made room in it").set(d);
     }
 }
 

@@ -113,16 +113,4 @@ fn looks_at_a_struct_that_it_takes_out(x: &[f64]) -> f64 {
     oldest.weight
 }
 
-#[differentiable]
-fn hands_on(f: impl Fn(&mut Vec<f64>, f64), x: &mut Vec<f64>, y: f64) {
-    f(x, y);
-}
-
-#[differentiable]
-fn behind_the_reference_of_a_closure(x: &[f64], y: f64) -> f64 {
-    let mut v = x.to_vec();
-    hands_on(|w: &mut Vec<f64>, a: f64| w.push(a), &mut v, y);
-    v[0]
-}
-
 fn main() {}

@@ -198,7 +198,10 @@ fn is_container(ty: &Type) -> bool {
         Type::Tuple(tuple) => tuple.elems.iter().any(is_container),
         Type::Path(path) => path.path.segments.last().is_some_and(|segment| {
             let name = segment.ident.to_string();
-            ["Vec", "Box"].contains(&&*name) || name.starts_with("Array") || crate::matrices::on_heap(&name)
+            ["Vec", "Box"].contains(&&*name)
+                || name.starts_with("Array")
+                || crate::matrices::on_heap(&name)
+                || inside_type(ty).is_some_and(|inside| is_container(&inside))
         }),
         _ => false,
     }

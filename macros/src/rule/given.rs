@@ -150,6 +150,7 @@ impl Rule<'_> {
             pub fn pullback_with<'a, #rule_type: #private::Rule<Function = Self>, #(#g4),*>(
                 #rule: &mut #rule_type,
                 #residual: #private::Lacking<(#(#r4,)*)>,
+                _room: usize,
                 #(#p4,)*
                 #shadows: #private::Shadows<'a, Self>,
                 #seed: #private::Cotangent<'_, Self>,

@@ -238,11 +238,12 @@ impl<T: Meets<A, Both = T>, A: Entry, D: Rank, R: Send + 'static> Map<T, A, D, L
         rule.run(x, |x| forward((x,)))
     }
 
-    /// Its pullback.
+    /// Its pullback; numbers need no room, see [`State::least_room`].
     #[inline(always)]
     pub fn pullback_with<'a>(
         rule: &mut Mapped<T, A, D, Lent<R>>,
         residuals: Vec<R>,
+        _room: usize,
         x: &'a ArrayRef<A, D>,
         mut pullback: impl FnMut(R, (T,), (Ignored,), T) -> (T,),
         (dx, _): Shadows<'a, Self>,
@@ -378,11 +379,12 @@ impl<T: Entry, D: Rank, R: Send + 'static> mapv_inplace<T, D, Lent<R>> {
         ((), rule.run(x, |x| forward((x,))))
     }
 
-    /// Its pullback.
+    /// Its pullback; numbers need no room, see [`State::least_room`].
     #[inline(always)]
     pub fn pullback_with<'a>(
         rule: &mut MappedInPlace<T, D, Lent<R>>,
         kept: Replaced<T, R>,
+        _room: usize,
         x: &'a mut ArrayRef<T, D>,
         mut pullback: impl FnMut(R, (T,), (Ignored,), T) -> (T,),
         (dx, _): Shadows<'a, Self>,

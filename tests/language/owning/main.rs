@@ -30,6 +30,7 @@ mod given;
 mod held;
 mod leaving;
 mod leaving_with_pairs;
+mod lent_to_functions;
 mod literals;
 mod made;
 mod nested;
