@@ -5,7 +5,7 @@
 //! memory from the pool to which it returns. What a function returns is copied out of the gradient that the caller lends, field by
 //! field.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Ident, Type};
 
@@ -129,6 +129,30 @@ impl Program {
     /// code is right.
     pub(crate) fn settle_literals(&mut self) {
         let mut found = Vec::new();
+        let result = |value: ExprId| match &self.exprs[self.peel(value)].kind {
+            ExprKind::Read(place) => {
+                let result = self.results.contains(&place.base) || self.called.contains(&place.base);
+                let id = (place.projections.is_empty() && result).then_some(place.base)?;
+                (self.uses(id) == 1).then_some(id)
+            }
+            _ => None,
+        };
+        let indexed = |id: VarId| {
+            let within = |place: &Place| place.projections.iter().any(|p| matches!(p, Projection::Index(_)));
+            self.exprs
+                .iter()
+                .any(|e| matches!(&e.kind, ExprKind::Read(place) if place.base == id && within(place)))
+        };
+        // Otherwise what the function returns is taken apart as it is.
+        let value = self.blocks[BODY].value.map(|value| self.peel(value));
+        if let Some(value) = value
+            && let ExprKind::Struct(literal) = &self.exprs[value].kind
+            && literal.rest.is_none()
+            && literal.variant().is_none()
+            && literal.fields.iter().any(|(_, value)| result(*value).is_some_and(indexed))
+        {
+            found.push(value);
+        }
         for statement in self.blocks.iter().flat_map(|block| &block.statements) {
             let StatementKind::Let(Let { variables, init: Some(init), tuple: false, .. }) = &statement.kind
             else {
@@ -136,13 +160,7 @@ impl Program {
             };
             let (&[Some(id)], init) = (&variables[..], self.peel(*init)) else { continue };
             let ExprKind::Struct(literal) = &self.exprs[init].kind else { continue };
-            let returned = |value: ExprId| match &self.exprs[self.peel(value)].kind {
-                ExprKind::Read(place) => {
-                    let result = self.results.contains(&place.base) || self.called.contains(&place.base);
-                    place.projections.is_empty() && result && self.uses(place.base) == 1
-                }
-                _ => self.may_return_owner(value),
-            };
+            let returned = |value: ExprId| result(value).is_some() || self.may_return_owner(value);
             let whole = literal.rest.is_none() && literal.variant().is_none();
             let borrowed = |e: &Expr| match &e.kind {
                 ExprKind::Borrow { place, .. } => place.base == id,
@@ -152,10 +170,11 @@ impl Program {
                 }
                 _ => false,
             };
+            let leaves = value.is_some_and(|value| matches!(&self.exprs[value].kind, ExprKind::Read(place) if place.base == id && place.projections.is_empty()));
             if whole
-                && self.uses(id) == 0
+                && self.uses(id) == usize::from(leaves)
                 && literal.fields.iter().any(|(_, value)| returned(*value))
-                && self.exprs.iter().any(borrowed)
+                && (leaves || indexed(id) || self.exprs.iter().any(borrowed))
             {
                 found.push(init);
             }
@@ -182,7 +201,7 @@ impl Program {
             for (_, value) in &literal.fields {
                 if let ExprKind::Read(place) = &self.exprs[self.peel(*value)].kind
                     && place.projections.is_empty()
-                    && results.contains(&place.base)
+                    && (results.contains(&place.base) || self.called.contains(&place.base))
                     && self.uses(place.base) == 1
                 {
                     moved.push(place.base);
@@ -475,7 +494,12 @@ impl Reverse<'_> {
         self.emit(quote!(let #whole = (#(#parts,)*);));
         self.pull_root(init, Some(Cotangent { owned: true, ..Cotangent::atom(quote!(#whole)) }), at);
         for (i, id) in l.variables.iter().enumerate() {
-            if let Some(id) = id.filter(|id| self.lent.contains(id)) {
+            let back = |id: &VarId| {
+                let variable = &self.program.variables[*id];
+                let moved = variable.heap && variable.active && self.levels[level].declared.contains(id);
+                moved || self.lent.contains(id)
+            };
+            if let Some(id) = id.filter(back) {
                 let (pool, i) = (self.pool(id), syn::Index::from(i));
                 self.emit(quote!(#pool.give(#whole.#i);));
                 if let Some(slot) = self.spares.get(&id) {
@@ -485,6 +509,30 @@ impl Reverse<'_> {
             }
         }
     }
+}
+
+/// All that `code` does with `name` is to look at a part of it, to call a method of it, or to refer to it.
+pub(crate) fn looks_at(code: TokenStream, name: &Ident) -> bool {
+    let mut tokens = code.into_iter().peekable();
+    let mut referred = false;
+    while let Some(token) = tokens.next() {
+        match &token {
+            TokenTree::Group(group) if !looks_at(group.stream(), name) => return false,
+            TokenTree::Ident(found) if found == name => {
+                let part = match tokens.peek() {
+                    Some(TokenTree::Punct(dot)) => dot.as_char() == '.',
+                    Some(TokenTree::Group(index)) => index.delimiter() == Delimiter::Bracket,
+                    _ => false,
+                };
+                if !part && !referred {
+                    return false;
+                }
+            }
+            _ => {}
+        }
+        referred = matches!(&token, TokenTree::Punct(and) if and.as_char() == '&');
+    }
+    true
 }
 
 /// A part of `name` is mentioned, or a method of it that numbers do not have.

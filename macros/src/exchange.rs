@@ -132,13 +132,18 @@ impl Parser<'_> {
         let place = self.place(field)?;
         let array = self.shape_of(value).is_some();
         let told = self.type_of_place(&place).is_some_and(|ty| element_of_vec(&ty).is_some());
-        let called = told && matches!(&**value, Syn::Call(_) | Syn::MethodCall(_));
+        let named = matches!(&**value, Syn::Path(_)) && self.variable(value).is_some();
+        let called = told && (named || matches!(&**value, Syn::Call(_) | Syn::MethodCall(_)));
         let owned = array || called || self.gives_vector(value) || self.renews(&place, value);
         if !owned || inert(&self.program.kind_of_place(&place)) || !self.suspects.any(assign) {
             return None;
         }
-        let new = self.hidden("field");
         let by_reference = self.program.variables[place.base].by_reference() && !array;
+        if by_reference && named && self.program.is_lent(place.base) {
+            out.push(parse_quote!(::pullback::__private::renewed::renew(#value, &mut #field);));
+            return Some(out);
+        }
+        let new = self.hidden("field");
         out.push(match (by_reference, told) {
             (true, true) => parse_quote!(let #new: ::std::vec::Vec<_> = #value;),
             (true, false) => parse_quote!(let #new = #value;),

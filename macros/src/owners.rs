@@ -2,6 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use quote::ToTokens;
+
+use crate::aggregates::looks_at;
 use crate::calls::Callee;
 use crate::kind::inert;
 use crate::mutation::Action;
@@ -190,7 +193,8 @@ impl Program {
     }
 
     /// Some expression but for `except` copies or moves all of the variable, or something looks at it that is not understood.
-    fn read_as_a_whole(&self, id: VarId, except: ExprId) -> bool {
+    pub(crate) fn read_as_a_whole(&self, id: VarId, except: ExprId) -> bool {
+        let constant_code = |e: ExprId| self.exprs[e].syntax.to_token_stream();
         let looked_at = (0..self.exprs.len()).any(|e| match &self.exprs[e].kind {
             ExprKind::Read(place) => {
                 place.base == id
@@ -198,7 +202,10 @@ impl Program {
                     && e != self.peel(except)
                     && !self.is_receiver(e)
             }
-            ExprKind::Constant(constant) => constant.mentions.contains(&id),
+            ExprKind::Constant(constant) => {
+                let looks = || looks_at(constant_code(e), &self.variables[id].name);
+                constant.mentions.contains(&id) && !looks()
+            }
             _ => false,
         });
         let statements = || self.blocks.iter().flat_map(|block| &block.statements);
@@ -372,28 +379,43 @@ impl Program {
         }
     }
 
+    /// The values that a statement gives to places, and the variables that get them as a whole.
+    fn bound_by(&self, statement: &StatementKind) -> Vec<(ExprId, Option<VarId>)> {
+        match statement {
+            StatementKind::Let(Let { variables, tuple, init: Some(init), .. }) => {
+                match (&self.exprs[*init].kind, tuple) {
+                    (ExprKind::Tuple(elements), true) => {
+                        elements.iter().copied().zip(variables.iter().copied()).collect()
+                    }
+                    (_, false) => vec![(*init, variables[0])],
+                    _ => Vec::new(),
+                }
+            }
+            StatementKind::Assign(assign) => {
+                let whole = assign.place.projections.is_empty() && assign.op.is_none();
+                vec![(assign.value, whole.then_some(assign.place.base))]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The locals that a statement moves elsewhere: they are not there until the reverse pass has undone it.
+    pub(crate) fn moved_away(&self, statement: &StatementKind) -> Vec<VarId> {
+        let mut values: Vec<_> = self.bound_by(statement).into_iter().map(|(value, _)| value).collect();
+        if let StatementKind::Expr(expr, _) = statement
+            && let ExprKind::Mutation { action, args } = &self.exprs[self.peel(*expr)].kind
+        {
+            values.extend(action.value(args));
+        }
+        let moved = values.into_iter().flat_map(|value| self.moved_in(value));
+        moved.map(|(_, id)| id).filter(|id| self.variables[*id].active && self.variables[*id].moved).collect()
+    }
+
     /// The expressions whose value may be a vector on its way, and the variable that gets it.
     pub(crate) fn moving_roots(&self) -> Vec<(ExprId, Option<VarId>)> {
         let mut roots = Vec::new();
         for block in &self.blocks {
-            for statement in &block.statements {
-                match &statement.kind {
-                    StatementKind::Let(Let { variables, tuple, init: Some(init), .. }) => {
-                        match (&self.exprs[*init].kind, tuple) {
-                            (ExprKind::Tuple(elements), true) => {
-                                roots.extend(elements.iter().copied().zip(variables.iter().copied()));
-                            }
-                            (_, false) => roots.push((*init, variables[0])),
-                            _ => {}
-                        }
-                    }
-                    StatementKind::Assign(assign) => {
-                        let whole = assign.place.projections.is_empty() && assign.op.is_none();
-                        roots.push((assign.value, whole.then_some(assign.place.base)));
-                    }
-                    _ => {}
-                }
-            }
+            roots.extend(block.statements.iter().flat_map(|statement| self.bound_by(&statement.kind)));
             roots.extend(block.value.map(|value| (value, None)));
         }
         if let Some(ExprKind::Tuple(elements) | ExprKind::Wrap(_, elements)) =

@@ -118,6 +118,10 @@ impl Numbering<'_> {
             let outer = self.late;
             self.late = rest.filter(|_| i + 1 == count).or(outer);
             self.statement(&statement.kind, &at, &mut versions, &mut statement.defines);
+            for id in self.program.moved_away(&statement.kind) {
+                let version = self.version();
+                versions.insert(id, version);
+            }
             self.late = outer;
             self.program.blocks[id].statements[i] = statement;
         }

@@ -58,7 +58,9 @@ fn left_early(x: &[f64], k: f64) -> Vec<f64> {
 
 #[differentiable]
 fn used(x: &[f64], k: f64) -> f64 {
-    let Some(rows) = inside(x, k) else { return k * k };
+    let Some(rows) = inside(x, k) else {
+        return k * k;
+    };
     let deep = three_deep(x, rows[0][1]);
     let (_, first) = as_a_part(x, k);
     let short = left_early(x, -k);
