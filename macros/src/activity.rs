@@ -142,6 +142,7 @@ fn is_active(program: &Program, expr: ExprId) -> bool {
     match &program.exprs[expr].kind {
         ExprKind::Constant(_) => false,
         _ if program.unused.contains(&expr) => false,
+        _ if program.makes_room(&program.exprs[expr]).is_some() => false,
         ExprKind::Read(place) | ExprKind::Borrow { place, .. } => {
             program.variables[place.base].active && !inert(&program.kind_of_place(place))
         }

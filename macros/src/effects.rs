@@ -42,6 +42,7 @@ pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
     for expr in 0..program.exprs.len() {
         let node = &program.exprs[expr];
         match &node.kind {
+            _ if program.makes_room(node).is_some() => {}
             ExprKind::Call { args, .. } | ExprKind::Mutation { args, .. } if !node.active => {
                 for arg in args.clone() {
                     if let ExprKind::Borrow { place, unique: true } = &program.exprs[arg].kind {

@@ -171,6 +171,8 @@ const CHANGING: &[&str] = &[
     "pop",
     "push",
     "remove",
+    "reserve",
+    "reserve_exact",
     "resize",
     "retain",
     "reverse",

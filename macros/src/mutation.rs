@@ -4,7 +4,7 @@
 //! `rules/src/mutation.rs`. What changes the length of a vector, or moves it, is an [`Action`]: the reverse pass does the
 //! opposite to the vector and to its shadow, see [`crate::vectors`].
 
-use syn::{Expr as Syn, parse_quote};
+use syn::{Expr as Syn, parse_quote, parse_quote_spanned};
 
 use crate::aggregates;
 use crate::arrays::Shape;
@@ -176,6 +176,21 @@ impl Parser<'_> {
         if let Some(copy) = self.copying_method(expr, call, &name) {
             return Some(copy);
         }
+        if let ("swap", Some(Shape { rank: Some(1), .. }), [i, j]) =
+            (&*name, self.shape_of(&call.receiver), &call.args.iter().collect::<Vec<_>>()[..])
+        {
+            let ((one, other), held, array) =
+                ((self.hidden("one"), self.hidden("other")), self.hidden("held"), &call.receiver);
+            return Some(self.expr(&parse_quote!({
+                let (#one, #other): (usize, usize) = (#i, #j);
+                let #held = #array[#one];
+                #array[#one] = #array[#other];
+                #array[#other] = #held;
+            })));
+        }
+        if ["reserve", "reserve_exact"].contains(&name.as_str()) {
+            return self.reserve(call);
+        }
         let (function, takes) = in_place(&name)?;
         let place = self.written_sequence(&call.receiver)?;
         if name == "swap"
@@ -215,6 +230,22 @@ impl Parser<'_> {
         }
         args.push(self.lend(&call.receiver, place));
         Some(self.add(expr, ExprKind::Call { function: Callee::Function(function), args }))
+    }
+
+    /// `v.reserve(n)`: what the vector holds stays as it is, and so does its gradient.
+    fn reserve(&mut self, call: &syn::ExprMethodCall) -> Option<ExprId> {
+        let (method, receiver, additional) = (&call.method, &call.receiver, call.args.first()?);
+        let place = self.written_sequence(receiver)?;
+        let vector: Syn = match self.names_reference(receiver) {
+            true => parse_quote!(&mut *#receiver),
+            false => parse_quote!(&mut #receiver),
+        };
+        // By this name, since a method of a user's type could do anything.
+        let function: syn::Path = parse_quote_spanned!(method.span()=> ::std::vec::Vec::#method);
+        let number = self.inert_expr(additional);
+        let args = vec![number, self.lend(receiver, place)];
+        let kind = ExprKind::Call { function: Callee::Function(function.clone()), args };
+        Some(self.add(&parse_quote!(#function(#vector, #additional)), kind))
     }
 
     /// The variable is of a type of the user's, whose methods may have the names of those of vectors. Other names of `Vec` are told from it
@@ -503,6 +534,18 @@ impl Program {
         !result && (self.owns(value) || place.projections.is_empty() && self.nested.contains(&place.base))
     }
 
+    /// The vector that gets room for more by `v.reserve(n)`, and holds what it held.
+    pub(crate) fn makes_room(&self, expr: &Expr) -> Option<ExprId> {
+        match &expr.kind {
+            ExprKind::Call { function: Callee::Function(path), args }
+                if path.segments.len() == 4 && path.segments[2].ident == "Vec" =>
+            {
+                args.last().copied()
+            }
+            _ => None,
+        }
+    }
+
     /// All that happens to the local is that elements are pushed, no rows, and that it is returned.
     pub(crate) fn only_pushed(&self, id: VarId) -> bool {
         let variable = &self.variables[id];
@@ -515,8 +558,11 @@ impl Program {
         if !self.is_returned(id) || variable.moved || !self.variables.iter().enumerate().all(alone) {
             return false;
         }
-        let mut pushed = Vec::new();
+        let (mut pushed, mut reserved) = (Vec::new(), Vec::new());
         for expr in &self.exprs {
+            if let Some(vector) = self.makes_room(expr) {
+                reserved.push(vector);
+            }
             if let ExprKind::Mutation { action: Action::Push, args } = &expr.kind
                 && let ExprKind::Borrow { place, .. } = &self.exprs[args[0]].kind
                 && place.base == id
@@ -529,7 +575,8 @@ impl Program {
         let returned = self.blocks[BODY].value.map_or(Vec::new(), |value| self.tree(value));
         let elsewhere = |e: ExprId| {
             let whole = matches!(&self.exprs[e].kind, ExprKind::Read(place) if place.projections.is_empty());
-            self.mentions(e, id) && !pushed.contains(&e) && !(whole && returned.contains(&e))
+            let expected = pushed.contains(&e) || reserved.contains(&e) || whole && returned.contains(&e);
+            self.mentions(e, id) && !expected
         };
         let statement = |statement: &Statement| match &statement.kind {
             StatementKind::Opaque(opaque) => opaque.mentions.contains(&id),

@@ -9,6 +9,8 @@ use crate::parse::Parser;
 pub(crate) struct Producer {
     pub(crate) array: Expr,
     unique: bool,
+    /// By its name, which may be that of a `&mut`.
+    bare: bool,
     /// It is broadcast to the shape of the first.
     stretched: bool,
 }
@@ -21,7 +23,7 @@ impl Producer {
     }
 
     fn written(array: &Expr) -> Producer {
-        Producer { array: array.clone(), unique: true, stretched: false }
+        Producer { array: array.clone(), unique: true, bare: false, stretched: false }
     }
 
     /// `&a`, `&mut a`, or the name of a reference or view.
@@ -29,11 +31,11 @@ impl Producer {
         match expr {
             Expr::Reference(reference) => {
                 let unique = reference.mutability.is_some();
-                Producer { array: (*reference.expr).clone(), unique, stretched: false }
+                Producer { array: (*reference.expr).clone(), unique, bare: false, stretched: false }
             }
             Expr::Paren(paren) => Producer::of(&paren.expr),
             Expr::MethodCall(call) if call.method == "view_mut" => Producer::written(&call.receiver),
-            expr => Producer { array: expr.clone(), unique: false, stretched: false },
+            expr => Producer { array: expr.clone(), unique: false, bare: true, stretched: false },
         }
     }
 }
@@ -253,7 +255,10 @@ impl Parser<'_> {
             }
             _ => return None,
         };
-        let Zipped { producers, closure, indexed } = zipped;
+        let Zipped { mut producers, closure, indexed } = zipped;
+        for producer in producers.iter_mut().filter(|producer| producer.bare) {
+            producer.unique |= matches!(&producer.array, Expr::Path(path) if path.path.get_ident().is_some_and(|name| self.is_unique(name)));
+        }
         if !self.suspects.any(stmt) || producers.len() + usize::from(indexed) != closure.inputs.len() {
             return None;
         }

@@ -16,6 +16,7 @@ mod parts;
 mod products;
 mod reductions;
 mod untyped;
+mod updates;
 mod views;
 mod views_by_value;
 mod zips;

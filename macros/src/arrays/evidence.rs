@@ -563,6 +563,16 @@ impl Search {
                 }
             }
             Expr::Assign(assign) => self.both(&assign.left, &assign.right),
+            Expr::Binary(binary)
+                if matches!(
+                    binary.op,
+                    BinOp::AddAssign(_) | BinOp::SubAssign(_) | BinOp::MulAssign(_) | BinOp::DivAssign(_)
+                ) && self.is(&binary.left) == Is::Unknown =>
+            {
+                if matches!(self.is(&binary.right), Is::Array(_)) {
+                    self.expect(&binary.left, None);
+                }
+            }
             Expr::Binary(binary) if matches!(binary.op, BinOp::AddAssign(_) | BinOp::SubAssign(_)) => {
                 if matches!(self.is(&binary.left), Is::Array(_)) {
                     match self.is_borrowed(&binary.right) {

@@ -260,7 +260,13 @@ impl Lower<'_, '_> {
             true => parse_quote!(::pullback::__private::ndarray::Zip::indexed),
             false => parse_quote!(::pullback::__private::ndarray::Zip::from),
         };
-        let (first, others) = (&arrays[0], &arrays[1..]);
+        let read = |array: &Expr| -> Expr {
+            match array {
+                Expr::Path(_) => parse_quote!(&#array),
+                array => array.clone(),
+            }
+        };
+        let (first, others) = (read(&arrays[0]), arrays[1..].iter().map(read));
         let (element, inputs, body) = (self.parser.hidden("element"), closure.inputs.iter(), &closure.body);
         self.before.push(parse_quote!(
             #start(#first)#(.and(#others))*.and(&mut #out).for_each(|#(#inputs,)* #element| *#element = #body);

@@ -44,7 +44,11 @@ impl<'e> Parser<'e> {
         }
         let items = self.hidden("items");
         let Some(source) = flow.source() else {
-            out.push(parse_quote!(let mut #items: Vec<#element> = Vec::new();));
+            let empty: Expr = match self.room_for(flow, out)? {
+                Some(n) => parse_quote!(Vec::with_capacity(#n)),
+                None => parse_quote!(Vec::new()),
+            };
+            out.push(parse_quote!(let mut #items: Vec<#element> = #empty;));
             return self.push_all(&items, &element, flow, site, out);
         };
         let mut source = source.clone();
@@ -209,6 +213,9 @@ impl<'e> Parser<'e> {
                 return Some(Vec::new());
             }
         };
+        if let Ok(Some(n)) = self.room_for(&flow, &mut out) {
+            out.push(parse_quote!(#v.reserve(#n);));
+        }
         let mut sink = |_: &mut Parser<'e>, item: Item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
             let value = item.referent();
             out.push(parse_quote!(#v.push(#value);));

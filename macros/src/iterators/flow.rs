@@ -54,6 +54,24 @@ impl Stage {
             Stage::Map(_) | Stage::Copied | Stage::Inspect(_) | Stage::Enumerate(_) | Stage::Scan(..)
         )
     }
+
+    /// How many items it makes of `count`.
+    fn count(&self, count: Expr) -> Option<Expr> {
+        match self {
+            Stage::Map(_) | Stage::Copied | Stage::Inspect(_) | Stage::Enumerate(_) => Some(count),
+            Stage::Skip(n, _) => Some(parse_quote!(usize::saturating_sub(#count, #n))),
+            Stage::Take(n, _) => Some(parse_quote!(usize::min(#count, #n))),
+            Stage::StepBy(n, _) => Some(parse_quote!(usize::div_ceil(#count, #n))),
+            Stage::FlatMap(Some(Function::Closure(closure))) => match Code::of(&closure.body).value? {
+                Expr::Array(array) => {
+                    let each = array.elems.len();
+                    Some(parse_quote!(#count * #each))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
 }
 
 /// What becomes of each item.
@@ -94,6 +112,39 @@ impl Flow {
 }
 
 impl<'e> Parser<'e> {
+    /// The room that the standard library makes for the items at once, by a name: for all of them, or where there may be more than are
+    /// known of, for these and the first.
+    pub(crate) fn room_for(&mut self, flow: &Flow, out: &mut Vec<Stmt>) -> Result<Option<Expr>, Refused> {
+        let Some((count, all)) = self.count(flow, out)? else { return Ok(None) };
+        let n = self.names.fresh("n");
+        out.push(match all {
+            true => parse_quote!(let #n = #count;),
+            false => parse_quote!(let #n = #count + 1;),
+        });
+        Ok(Some(path(&n)))
+    }
+
+    /// How many items there are at least, and whether that is all.
+    fn count(&mut self, flow: &Flow, out: &mut Vec<Stmt>) -> Result<Option<(Expr, bool)>, Refused> {
+        let count: Option<(Expr, bool)> = match &flow.origin {
+            Origin::Source(source) => {
+                let mut source = source.clone();
+                self.name_lengths(&mut source, out)?;
+                source.len().map(|len| (len, true))
+            }
+            Origin::Chain(first, second) => match (self.count(first, out)?, self.count(second, out)?) {
+                (Some((first, all)), Some((second, others))) => {
+                    Some((parse_quote!(#first + #second), all && others))
+                }
+                (one, other) => one.or(other).map(|(count, _)| (count, false)),
+            },
+        };
+        Ok(count.and_then(|(count, all)| {
+            let count = flow.stages.iter().try_fold(count, |count, stage| stage.count(count))?;
+            Some((count, all))
+        }))
+    }
+
     /// The loop, or loops, over `flow`. `by_index`: the sink wants to know how many items came before.
     pub(crate) fn drive(
         &mut self,

@@ -44,20 +44,12 @@ impl<'e> Parser<'e> {
             return Err((pattern.to_token_stream(), why.into()));
         };
         let (to_left, to_right) = types(ty, call);
-        let source = flow.source().filter(|_| call.method == "unzip").cloned();
-        let room = match source {
-            Some(mut source) => {
-                self.name_lengths(&mut source, &mut out)?;
-                source.len()
-            }
-            None => None,
+        let room = match call.method == "unzip" {
+            true => self.room_for(&flow, &mut out)?,
+            false => None,
         };
         let empty: Expr = match room {
-            Some(len) => {
-                let n = self.names.fresh("n");
-                out.push(parse_quote!(let #n = #len;));
-                parse_quote!(Vec::with_capacity(#n))
-            }
+            Some(n) => parse_quote!(Vec::with_capacity(#n)),
             None => parse_quote!(Vec::new()),
         };
         // A vector is extended by references to its elements, too.

@@ -45,6 +45,7 @@ mod refilled;
 mod renewed;
 mod results;
 mod returned;
+mod room;
 mod rows_behind_references;
 mod shortening;
 mod sorting;
