@@ -259,7 +259,7 @@ impl<'s, 'a: 's, C, const N: usize> From<Shadow<&'s &'a [C; N]>> for Shadow<&'s 
     message = "a gradient cannot be added to a whole `{Self}`",
     note = "a reference or an array in a field is passed on by a reference of its own: `&data.x[..]`, `&model.layers[i]`",
     note = "a vector that a call has returned, and that a field gets, is bound with its type before: `let (w, k): (Vec<f64>, f64) = f(x);`",
-    note = "an array of ndarray's in a field, of which nothing else tells that it is one, is multiplied by `s.a.mapv_inplace(|a| a * k)`"
+    note = "an array of ndarray's in a field, of which nothing else tells that it is one, is changed by a name with its type: `let a: &mut Array1<f64> = &mut s.a; *a *= k;`"
 )]
 /// A place of a shadow: one cell, or an array or struct of them.
 pub trait Accumulate {

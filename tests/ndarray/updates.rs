@@ -19,6 +19,14 @@ impl Momentum {
         self.velocity -= &(gradient * self.rate);
     }
 
+    /// Nothing else tells that it is an array.
+    fn decay(&mut self, k: f64) -> f64 {
+        self.velocity.mapv_inplace(|v| v * k);
+        let weights: &mut Array2<f64> = &mut self.weights;
+        *weights *= k;
+        self.velocity[0] * self.weights[[1, 0]]
+    }
+
     fn descend(&mut self, gradient: &Array2<f64>, scale: &Array2<f64>) {
         self.weights -= &(gradient * self.rate);
         self.weights *= scale;
@@ -66,10 +74,24 @@ fn updates() {
     let w = arr2(&[[0.3, 0.7], [1.2, 0.4]]);
     let state = Momentum { weights: w.clone(), velocity: a.clone(), rate: 0.1 };
     check_rule(Momentum::step_rule, [(state.clone(), x.clone(), 0.9)]);
+    check_rule(Momentum::decay_rule, [(state.clone(), 0.9)]);
     check_rule(Momentum::descend_rule, [(state.clone(), w.clone(), &w * 0.8)]);
     check_rule(accumulated::rule, [(state, x.clone())]);
     check_rule(exchanged::rule, [(x.clone(), 3), (a.clone(), 1)]);
     check_rule(exchanged_behind_reference::rule, [(a.clone(), 2), (x.clone(), 1)]);
     check_rule(zipped::rule, [(a.clone(), x.clone(), 0.7)]);
     check_rule(zipped_by_macro::rule, [(a, x, 0.7)]);
+}
+
+/// The method alone tells.
+#[differentiable]
+fn mapped(state: &mut Momentum, k: f64) -> f64 {
+    state.velocity.mapv_inplace(|v| v * k + v * v);
+    state.velocity[1] * state.rate
+}
+
+#[test]
+fn methods_that_only_arrays_have() {
+    let state = Momentum { weights: arr2(&[[0.3]]), velocity: arr1(&[0.3, 0.7, 1.2]), rate: 0.1 };
+    check_rule(mapped::rule, [(state, 0.9)]);
 }

@@ -168,14 +168,15 @@ pub(crate) fn with_arrays(signature: &Signature, body: &mut Block) -> Evidence {
     search.evidence
 }
 
-/// Some name in `body` is one of ndarray's types, macros or axes.
+/// Some name in `body` is one of ndarray's types, macros or axes, or of a method that nothing else has.
 fn mentions_arrays(body: &Block) -> bool {
     fn any(tokens: TokenStream) -> bool {
         tokens.into_iter().any(|token| match token {
             TokenTree::Group(group) => any(group.stream()),
             TokenTree::Ident(name) => {
                 let segment = syn::PathSegment::from(name.clone());
-                name == "array" || name == "Axis" || Shape::of_segment(&segment).is_some()
+                let known = ["array", "Axis", "mapv", "mapv_inplace", "mapv_into", "scaled_add"];
+                known.iter().any(|known| name == known) || Shape::of_segment(&segment).is_some()
             }
             _ => false,
         })
