@@ -81,7 +81,7 @@ impl Code {
     }
 
     /// A place for what is not known yet, see [`put`](Self::put).
-    pub(crate) fn leave_room(&mut self) -> usize {
+    pub(crate) fn leave_place(&mut self) -> usize {
         self.0.push(Piece::Tokens(TokenStream::new()));
         self.0.len() - 1
     }

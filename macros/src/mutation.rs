@@ -534,7 +534,8 @@ impl Program {
         !result && (self.owns(value) || place.projections.is_empty() && self.nested.contains(&place.base))
     }
 
-    /// The vector that gets room for more by `v.reserve(n)`, and holds what it held.
+    /// The vector that gets room for more by `v.reserve(n)`, and holds what it held. With a type in its path a function of the user's is
+    /// an associated one: this is what [`Parser::reserve`] makes.
     pub(crate) fn makes_room(&self, expr: &Expr) -> Option<ExprId> {
         match &expr.kind {
             ExprKind::Call { function: Callee::Function(path), args }

@@ -371,7 +371,7 @@ impl Reverse<'_> {
         let recomputed = program.recomputed.contains(&expr);
         // Whose room that is shows when the functions have been written.
         let called = (with_closures && !recomputed && program.passes_resizing(args))
-            .then(|| (self.kept.fresh("room"), self.levels[level].out.leave_room()));
+            .then(|| (self.kept.fresh("room"), self.levels[level].out.leave_place()));
         let room_of_called = called.as_ref().map_or_else(|| quote!(0), |(room, _)| quote!(#room));
         let (room, fit) = self.resizing(function, args, &rule, &room_of_called, at);
         self.emit(room);

@@ -14,7 +14,7 @@ use syn::{BinOp, Block, Expr, Ident, Pat, Stmt, Type, UnOp, parse_quote};
 use super::operation::Operation;
 use super::{Shape, operator, own};
 use crate::contents::{inside, referred};
-use crate::kind::{inert, inert_method, kind_of_type, numeric_method};
+use crate::kind::{assigns, inert, inert_method, kind_of_type, numeric_method};
 use crate::lift::is_held_constant;
 use crate::program::Kind;
 use crate::rename::bound;
@@ -564,22 +564,15 @@ impl Search {
                 }
             }
             Expr::Assign(assign) => self.both(&assign.left, &assign.right),
-            Expr::Binary(binary)
-                if matches!(
-                    binary.op,
-                    BinOp::AddAssign(_) | BinOp::SubAssign(_) | BinOp::MulAssign(_) | BinOp::DivAssign(_)
-                ) && self.is(&binary.left) == Is::Unknown =>
-            {
-                if matches!(self.is(&binary.right), Is::Array(_)) {
-                    self.expect(&binary.left, None);
-                }
-            }
-            Expr::Binary(binary) if matches!(binary.op, BinOp::AddAssign(_) | BinOp::SubAssign(_)) => {
-                if matches!(self.is(&binary.left), Is::Array(_)) {
-                    match self.is_borrowed(&binary.right) {
-                        true => self.expect(&binary.right, None),
-                        false => self.expect_multiple(&binary.right),
+            Expr::Binary(binary) if assigns(&binary.op) => {
+                let sum = matches!(binary.op, BinOp::AddAssign(_) | BinOp::SubAssign(_));
+                match (self.is(&binary.left), self.is(&binary.right)) {
+                    (Is::Unknown, Is::Array(_)) => self.expect(&binary.left, None),
+                    (Is::Array(_), _) if sum && self.is_borrowed(&binary.right) => {
+                        self.expect(&binary.right, None);
                     }
+                    (Is::Array(_), _) if sum => self.expect_multiple(&binary.right),
+                    _ => {}
                 }
             }
             Expr::Return(jump) => {

@@ -213,15 +213,16 @@ impl<'e> Parser<'e> {
                 return Some(Vec::new());
             }
         };
-        if let Ok(Some(n)) = self.room_for(&flow, &mut out) {
-            out.push(parse_quote!(#v.reserve(#n);));
-        }
         let mut sink = |_: &mut Parser<'e>, item: Item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
             let value = item.referent();
             out.push(parse_quote!(#v.push(#value);));
             Ok(())
         };
-        if let Err((tokens, why)) = self.drive(&flow, Site::Chain(&around), false, &mut sink, &mut out) {
+        let extended = self.room_for(&flow, &mut out).and_then(|room| {
+            out.extend(room.map(|n| -> Stmt { parse_quote!(#v.reserve(#n);) }));
+            self.drive(&flow, Site::Chain(&around), false, &mut sink, &mut out)
+        });
+        if let Err((tokens, why)) = extended {
             self.errors.push(tokens, why);
         }
         Some(out)

@@ -58,7 +58,9 @@ impl Stage {
     /// How many items it makes of `count`.
     fn count(&self, count: Expr) -> Option<Expr> {
         match self {
-            Stage::Map(_) | Stage::Copied | Stage::Inspect(_) | Stage::Enumerate(_) => Some(count),
+            // It may end before.
+            Stage::Scan(..) => None,
+            stage if stage.keeps_count() => Some(count),
             Stage::Skip(n, _) => Some(parse_quote!(usize::saturating_sub(#count, #n))),
             Stage::Take(n, _) => Some(parse_quote!(usize::min(#count, #n))),
             Stage::StepBy(n, _) => Some(parse_quote!(usize::div_ceil(#count, #n))),
