@@ -221,6 +221,86 @@ fn reshaped(device: &Device) -> Vec<(Array2<f64>, bool)> {
     seen
 }
 
+/// Nobody wants the gradient with respect to the 0.001, for which the host would wait, so that there would be no graph.
+#[differentiable]
+fn scored<M: Matrix<f64>>(
+    losses: &mut M,
+    y: &mut M,
+    x: &M,
+    gain: &M,
+    #[constant] targets: &M,
+    #[constant] axis: usize,
+) {
+    rms_norm(y, x, gain, 1e-3, Axis(axis));
+    cross_entropy(losses, &*y, targets, Axis(axis));
+}
+
+/// Gradients of which only the memory is the same in which they are made, for other arguments each time.
+fn apart(device: &Device, axis: usize, times: std::ops::Range<usize>) -> Vec<Array2<f64>> {
+    let shape = [(300, 5), (5, 300)][axis];
+    let on = |array: Array2<f64>| DeviceArray::from_array(device, &array).expect("memory");
+    let two = |seed: f64| vec![on(wave(shape, seed)), on(wave(shape, seed + 0.1))];
+    let along = |axis: usize, seed: f64| {
+        [seed, seed + 0.1].map(|seed| on(wave(shape, seed).sum_axis(Axis(axis)).insert_axis(Axis(axis))))
+    };
+    // One number for each place of a row, and one for each row.
+    let (gain, dgain, seeds) = (along(1 - axis, 0.3), along(1 - axis, 1.3), along(axis, 0.7));
+    let (targets, no_y) = (two(0.5), on(wave(shape, 0.6)));
+    let (mut losses, mut y) = (along(axis, 0.9), two(1.1));
+    let mut gradients = [(); 2].map(|()| scored::<DeviceArray<f64, Ix2>>::pullback());
+    let recorded = times.len() > 2;
+    let mut work = Repeated::new(device, (two(0.1), two(1.2), Vec::from(dgain)), |(x, dx, dgain)| {
+        for (i, g) in gradients.iter_mut().enumerate() {
+            let (losses, y) = (&mut losses[i], &mut y[i]);
+            let ((), d) =
+                g.value_and_pullback(losses, y, &x[i], &gain[i], &targets[i], axis, &seeds[i], &no_y);
+            copied(&mut dx[i], d.x);
+            copied(&mut dgain[i], d.gain);
+        }
+    });
+    for time in times {
+        for (i, x) in work.arguments().0.iter_mut().enumerate() {
+            x.copy_from(&wave(shape, (2 * time + i) as f64)).expect("the same shape");
+        }
+        work.run().expect("a device");
+    }
+    assert_eq!(work.is_recorded(), recorded);
+    let (_, dx, dgain) = work.arguments();
+    dx.iter().chain(&*dgain).map(|found| found.to_array().expect("memory")).collect()
+}
+
+/// What long rows are divided by, which takes several kernels.
+fn divided(device: &Device, times: std::ops::Range<usize>) -> Vec<Array2<f64>> {
+    let shape = (2, 20_000);
+    let on = |seed: f64| DeviceArray::from_array(device, &wave(shape, seed)).expect("memory");
+    let (gain, all) = (on(0.2), |seed: f64| (0..3).map(|i| on(seed + i as f64)).collect::<Vec<_>>());
+    let recorded = times.len() > 2;
+    let mut work = Repeated::new(device, (all(0.1), all(0.3)), |(x, y)| {
+        y.iter_mut().zip(x).for_each(|(y, x)| rms_norm(y, x, &gain, 1e-3, Axis(1)));
+    });
+    for time in times {
+        for (i, x) in work.arguments().0.iter_mut().enumerate() {
+            x.copy_from(&(wave(shape, 0.4) * (3 * time + i + 1) as f64)).expect("the same shape");
+        }
+        work.run().expect("a device");
+    }
+    assert_eq!(work.is_recorded(), recorded);
+    work.arguments().1.iter().map(|y| y.to_array().expect("memory")).collect()
+}
+
+#[test]
+fn a_graph_does_what_direct_calls_do() {
+    for (direct, recorded) in everywhere(|device| (divided(device, 3..4), divided(device, 0..4))) {
+        assert_eq!(direct, recorded);
+    }
+    for axis in [0, 1] {
+        for (direct, recorded) in everywhere(|device| (apart(device, axis, 3..4), apart(device, axis, 0..4)))
+        {
+            assert_eq!(direct, recorded);
+        }
+    }
+}
+
 const SHAPES: [(usize, usize); 3] = [(3, 4), (50, 7), (3, 4)];
 
 #[differentiable]

@@ -143,7 +143,10 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
     let sinks = operands.iter().enumerate().map(|(i, Operand { name, scalar })| {
         let (total, array, overwrites) = (&totals[i], operand_of(i), overwrites(name));
         match &elements[i] {
-            _ if *scalar => quote!(#fused::Sink::number(&mut #total)),
+            _ if *scalar => {
+                let constant = constant(name);
+                quote!(#fused::Sink::number_unless(self.#constant, &mut #total))
+            }
             Some(element) => {
                 quote!(#fused::Sink::shadow(<#element as #fused::Operand<T>>::shadow(#name.shadow), self.#overwrites))
             }
@@ -154,6 +157,8 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
     let arrays = operands.iter().filter(|o| !o.scalar && !anywhere).map(|o| &o.name);
     let marked: Vec<&Ident> = arrays.chain(overwritten.is_some().then_some(&y)).collect();
     let marks: Vec<Ident> = marked.iter().map(|name| overwrites(name)).collect();
+    let numbers: Vec<&Ident> = operands.iter().filter(|o| o.scalar).map(|o| &o.name).collect();
+    let constants: Vec<Ident> = numbers.iter().map(|name| constant(name)).collect();
     let sinks = quote!(#(#sinks),*);
     // Nobody looks at the result's shadow any more where all of the result is overwritten.
     let (emptied, empty) = match &overwritten {
@@ -274,6 +279,7 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
             /// What the forward knows of each row.
             kept: <#memory as #fused::Memory>::Kept<T>,
             #(#[rule(overwrites = #marked)] #marks: bool,)*
+            #(#[rule(constant = #numbers)] #constants: bool,)*
             dimensions: ::core::marker::PhantomData<fn(#(#dimensions,)*)>,
         }
 
@@ -284,6 +290,7 @@ pub(super) fn function(function: &Fused, kernels: &Kernels) -> TokenStream {
                     rooms: ::core::default::Default::default(),
                     kept: ::core::default::Default::default(),
                     #(#marks: false,)*
+                    #(#constants: false,)*
                     dimensions: ::core::marker::PhantomData,
                 }
             }
@@ -404,4 +411,9 @@ fn own(name: &str) -> Ident {
 /// What tells that the shadow of the operand `name` is to be overwritten.
 fn overwrites(name: &Ident) -> Ident {
     format_ident!("overwrites_{name}")
+}
+
+/// What tells that nobody wants the gradient with respect to the operand `name`.
+fn constant(name: &Ident) -> Ident {
+    format_ident!("{name}_is_constant")
 }

@@ -139,7 +139,12 @@ impl<'a, T: Real> Sink<'a, T> {
 
     /// Adds to a number.
     pub fn number(number: &'a mut T) -> Self {
-        let place = Some(Place::number(number));
+        Sink::number_unless(false, number)
+    }
+
+    /// Adds to a number, unless the operand is constant.
+    pub fn number_unless(is_constant: bool, number: &'a mut T) -> Self {
+        let place = (!is_constant).then(|| Place::number(number));
         Sink { place, adds: true, is_result: false, lifetime: PhantomData }
     }
 }

@@ -163,7 +163,7 @@ impl<T: Real + MatrixScalar, A: Images<T, 2>> Attention<T, A> {
         }
         let mask = Self::mask(&memory, &mut self.mask, mask, scores);
         let operands = [read(scores), read(mask), Source::number(&scale)];
-        let number = if self.scale_is_constant { Sink::at(None, true) } else { Sink::number(&mut dscale) };
+        let number = Sink::number_unless(self.scale_is_constant, &mut dscale);
         let sinks = [written(gradient), Sink::at(None, true), number];
         let dweights = (read(gradient), Sink::at(None, true));
         weights::pullback(&memory, ALONG, operands, read(weighted), dweights, sinks, &self.of_rows);

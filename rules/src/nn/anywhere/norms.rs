@@ -39,11 +39,6 @@ fn channels_of(function: &str, y: &[usize], x: &[usize], vectors: [&[usize]; 2])
     x[1]
 }
 
-/// Where the gradient with respect to a number goes.
-fn number<T: Real>(d: &mut T, is_constant: bool) -> Sink<'_, T> {
-    if is_constant { Sink::at(None, true) } else { Sink::number(d) }
-}
-
 /// Places of what is normalised: the array, gain and bias, with axes that suit them.
 type Operands<T> = [Place<T>; 3];
 
@@ -181,7 +176,10 @@ impl<T: Real + MatrixScalar, A: Array<T>, V: Array<T, Memory = A::Memory>> Group
         ];
         let mut depsilon = T::ZERO;
         let (memory, along) = (y.value.memory(), Along::Several(&GROUP));
-        let (dy, d) = (grouped(shadow::<T, A>(&dy), groups), number(&mut depsilon, self.epsilon_is_constant));
+        let (dy, d) = (
+            grouped(shadow::<T, A>(&dy), groups),
+            Sink::number_unless(self.epsilon_is_constant, &mut depsilon),
+        );
         pull(&memory, along, operands, &epsilon, dy, shadows, d, &self.kept);
         depsilon
     }
@@ -377,7 +375,8 @@ impl<T: Real + MatrixScalar, A: Array<T>, V: Array<T, Memory = A::Memory>> Batch
                 (memory.room(&mut moment.now, &[channels]), memory.room(&mut moment.gradient, &[channels]));
             let running = read(running.source().place);
             let through = [running, read(now), Source::number(&momentum)];
-            let sinks = [written(d), written(dnow), number(&mut dmomentum, self.momentum_is_constant)];
+            let sinks =
+                [written(d), written(dnow), Sink::number_unless(self.momentum_is_constant, &mut dmomentum)];
             let (kept, dy) = (Default::default(), (read(d), Sink::at(None, true)));
             blended::pullback(&memory, Along::All, through, running, dy, sinks, &kept);
             let (value, dnow) = (read(of_channels(now, axes)), read(of_channels(dnow, axes)));
@@ -395,7 +394,7 @@ impl<T: Real + MatrixScalar, A: Array<T>, V: Array<T, Memory = A::Memory>> Batch
         if let Some(dy) = y.shadow.get() {
             let vector = |d: Option<V::Shadow<'_>>| d.map(|d| of_channels(shadow::<T, V>(&d), axes));
             let shadows = [dx, vector(gain.shadow.get()), vector(bias.shadow.get())];
-            let d = number(&mut depsilon, self.epsilon_is_constant);
+            let d = Sink::number_unless(self.epsilon_is_constant, &mut depsilon);
             pull(&memory, ALONG, operands, &epsilon, shadow::<T, A>(&dy), shadows, d, &self.kept);
         }
         (dmomentum, depsilon)
