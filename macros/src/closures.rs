@@ -49,6 +49,9 @@ pub(crate) enum Site<'a> {
     Block,
 }
 
+pub(crate) const STANDS: &str = "an iterator under a name is differentiable where something consumes it, and an `Option` of a reference where `if let`, `match` or \
+     `let … else` takes it apart, and with `unwrap`, `unwrap_or`, `map_or`, `is_some` or `?` behind it: do that";
+
 /// What cannot be rewritten: the code in question, and why.
 pub(crate) type Refused = (TokenStream, String);
 
@@ -114,7 +117,6 @@ impl Parser<'_> {
             return None;
         }
         let syntax: ExprClosure = parse_quote!(|| #chain);
-        let captured = self.free_names(&syntax);
         // What an adapter is given by value is a copy, made here.
         let copies = |binding: &Binding| match binding {
             Binding::Variable(id) => {
@@ -123,12 +125,18 @@ impl Parser<'_> {
             }
             _ => false,
         };
-        if captured.iter().any(|(_, binding)| copies(binding)) {
+        if self.free_names(&syntax).iter().any(|(_, binding)| copies(binding)) {
             return None;
         }
-        self.suspects.insert(&name.ident);
-        self.scope().insert(name.ident.to_string(), Binding::Closure(Rc::new(Closure { syntax, captured })));
+        self.stands_for(&name.ident, syntax);
         Some(Vec::new())
+    }
+
+    /// From now on `name` stands for the value of a closure without parameters, wherever it is mentioned.
+    pub(crate) fn stands_for(&mut self, name: &Ident, syntax: ExprClosure) {
+        let captured = self.free_names(&syntax);
+        self.suspects.insert(name);
+        self.scope().insert(name.to_string(), Binding::Closure(Rc::new(Closure { syntax, captured })));
     }
 
     /// The chain that `expr` names.
@@ -137,6 +145,9 @@ impl Parser<'_> {
         let Some(closure) = self.closure(expr).filter(|closure| closure.syntax.inputs.is_empty()) else {
             return Ok(None);
         };
+        if self.named_option(expr).is_some() {
+            return Ok(None);
+        }
         self.still_valid(&closure)?;
         Ok(Some((*closure.syntax.body).clone()))
     }
@@ -154,6 +165,25 @@ impl Parser<'_> {
             }
         }
         found
+    }
+
+    /// The names in code that is about to become a loop, with those of the closures and chains that it mentions: these are inlined there.
+    pub(crate) fn around(&self, tokens: impl ToTokens) -> Occurrences {
+        let tokens = tokens.to_token_stream();
+        let mut all = Occurrences::of(&tokens);
+        for name in identifiers(tokens) {
+            if let Some(Binding::Closure(closure)) = self.lookup(&name) {
+                all.extend(self.around(&closure.syntax));
+            }
+        }
+        all
+    }
+
+    /// One of the names in `tokens` is that of a closure, or stands for something else that is no variable.
+    pub(crate) fn names_code(&self, tokens: impl ToTokens) -> bool {
+        identifiers(tokens.to_token_stream())
+            .iter()
+            .any(|name| matches!(self.lookup(name), Some(Binding::Closure(_) | Binding::Held(_))))
     }
 
     /// The closure that `expr` names.
@@ -397,7 +427,7 @@ impl VisitMut for Plain<'_, '_> {
             return;
         }
         if let Expr::MethodCall(call) = expr
-            && let Some(test) = self.parser.held_test(call)
+            && let Some(test) = self.parser.held_test(call).or_else(|| self.parser.named_test(call))
         {
             *expr = test;
             self.changed = true;

@@ -277,7 +277,7 @@ impl Parser<'_> {
                     && !self.chooses(call)
                     && !matches!(&*call.func, Syn::Path(path) if fills(path))
             }
-            Syn::MethodCall(call) => !changes_receiver(&call.method.to_string()),
+            Syn::MethodCall(call) => !changes_receiver(&call.method.to_string()) && !self.picks(call),
             _ => false,
         };
         called && self.suspects.any(whole)

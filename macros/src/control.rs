@@ -73,6 +73,7 @@ impl Parser<'_> {
                 && let Some(parts) = self
                     .let_there(local)
                     .or_else(|| self.let_present(local))
+                    .or_else(|| self.cursor_let(local, &stmts))
                     .or_else(|| self.let_inside(local, &stmts))
                     .or_else(|| self.named_outcome(local, &stmts))
                     .or_else(|| self.let_left(local))
@@ -270,10 +271,19 @@ impl Parser<'_> {
         }
     }
 
+    /// What stands in place of code that looks at `whole`, and is emitted itself where the names in that are of no variables.
+    fn without_names(&mut self, whole: &Syn, test: &Syn) -> ExprId {
+        let expr = self.expr(test);
+        if self.names_code(whole) {
+            self.program.rewritten.insert(expr);
+        }
+        expr
+    }
+
     /// `if`
     pub(crate) fn branch(&mut self, expr: &Syn, branch: &syn::ExprIf) -> ExprId {
         if let Some(test) = self.if_there(branch).or_else(|| self.if_inside(branch)) {
-            return self.expr(&test);
+            return self.without_names(&branch.cond, &test);
         }
         let otherwise = branch.else_branch.as_ref().map(|(_, otherwise)| &**otherwise);
         match &*branch.cond {
@@ -329,7 +339,7 @@ impl Parser<'_> {
 
     pub(crate) fn parse_match(&mut self, expr: &Syn, m: &syn::ExprMatch) -> ExprId {
         if let Some(test) = self.match_there(m).or_else(|| self.match_inside(m)) {
-            return self.expr(&test);
+            return self.without_names(&m.expr, &test);
         }
         let scrutinee = self.scrutinee(&m.expr);
         let arms: Vec<_> = m.arms.iter().flat_map(|arm| self.alternatives(arm)).collect();

@@ -35,6 +35,10 @@ impl Parser<'_> {
             Stmt::Expr(Expr::Assign(assign), _) if let Some(out) = self.unpacked(assign) => Some(out),
             Stmt::Local(local) => self.rewrite_let(local),
             Stmt::Expr(Expr::ForLoop(f), _) => self.for_over(f)?.ok(),
+            // Memory that a pullback may ask for again stays where it is.
+            Stmt::Expr(Expr::Call(call), Some(_)) if drops(call) && self.suspects.any(call) => {
+                Some(Vec::new())
+            }
             Stmt::Expr(Expr::Call(call), semi) if self.chooses(call) && !is_held_constant(call) => {
                 Some(vec![Stmt::Expr(self.chosen(call)?, *semi)])
             }
@@ -80,8 +84,11 @@ impl Parser<'_> {
     }
 
     fn rewrite_let(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
-        if let Some(out) =
-            self.closure_let(local).or_else(|| self.function_let(local)).or_else(|| self.chain_let(local))
+        if let Some(out) = self
+            .closure_let(local)
+            .or_else(|| self.function_let(local))
+            .or_else(|| self.chain_let(local))
+            .or_else(|| self.option_let(local))
         {
             return Some(out);
         }
@@ -151,7 +158,7 @@ impl Parser<'_> {
             // A collection is built under its own name: moving it would end its life as memory.
             (Pat::Ident(name), Item::Value(Expr::Path(hidden)))
                 if (makes_vector(chain) || self.folds_vector(local, chain))
-                    && Occurrences::of(chain).count(&name.ident) == 0 =>
+                    && self.around(chain).count(&name.ident) == 0 =>
             {
                 let Some(hidden) = hidden.path.get_ident().cloned() else { return };
                 let by = Substitute::Name(name.ident.clone());
@@ -419,6 +426,18 @@ pub(crate) fn is_unit(expr: &Expr) -> bool {
     match expr {
         Expr::Tuple(tuple) => tuple.elems.is_empty(),
         Expr::Paren(paren) => is_unit(&paren.expr),
+        _ => false,
+    }
+}
+
+/// `drop(v)` and `std::mem::drop(v)` of a variable.
+fn drops(call: &syn::ExprCall) -> bool {
+    let [Expr::Path(_)] = call.args.iter().collect::<Vec<_>>()[..] else { return false };
+    let Expr::Path(function) = &*call.func else { return false };
+    let names: Vec<_> = function.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+    match &names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["drop"] | ["mem", "drop"] => true,
+        [krate, "mem", "drop"] => ["std", "core"].contains(krate),
         _ => false,
     }
 }

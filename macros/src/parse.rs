@@ -10,7 +10,7 @@ use syn::{BinOp, Expr as Syn, Ident, Stmt, UnOp, parse_quote};
 
 use crate::arrays::{Evidence, with_arrays};
 use crate::calls::Operator;
-use crate::closures::{Closure, ESCAPES, Refused};
+use crate::closures::{Closure, ESCAPES, Refused, STANDS};
 use crate::control::Landing;
 use crate::destructure::destructured;
 use crate::errors::Errors;
@@ -362,6 +362,9 @@ impl<'e> Parser<'e> {
             match token {
                 TokenTree::Group(group) => self.refuse_closures(group.stream()),
                 TokenTree::Ident(ident) => match self.lookup(ident) {
+                    Some(Binding::Closure(closure)) if closure.syntax.inputs.is_empty() => {
+                        self.errors.push(ident, STANDS);
+                    }
                     Some(Binding::Closure(_)) => self.errors.push(ident, ESCAPES),
                     Some(Binding::Held(_)) => self.errors.push(ident, HELD),
                     Some(Binding::Variable(id))

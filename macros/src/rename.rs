@@ -33,6 +33,12 @@ impl Occurrences {
         }
     }
 
+    pub(crate) fn extend(&mut self, others: Occurrences) {
+        for (name, count) in others.0 {
+            *self.0.entry(name).or_default() += count;
+        }
+    }
+
     fn count_up(&mut self, name: String) {
         *self.0.entry(name).or_default() += 1;
     }

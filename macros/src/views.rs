@@ -176,10 +176,16 @@ impl Parser<'_> {
         if let Some(chain) = self.match_slice(m) {
             return Some(chain);
         }
+        if let Some(chain) = self.match_named(m) {
+            return Some(chain);
+        }
         let plain = |pattern: &Pat| !matches!(pattern, Pat::Guard(_));
         let [one, other] = &m.arms.iter().collect::<Vec<_>>()[..] else { return None };
+        let some_of_all =
+            matches!((&*m.expr, &one.pat, &other.pat), (Syn::Tuple(_), Pat::Tuple(_), Pat::Wild(_)));
         let (some, none) = match (inside(&one.pat), inside(&other.pat)) {
             (Some(_), _) if is_none(&other.pat) => (one, other),
+            _ if some_of_all => (one, other),
             (_, Some(_)) if matches!(&one.pat, Pat::Ident(name) if name.ident == "None") => (other, one),
             _ => return None,
         };
@@ -263,9 +269,12 @@ impl Parser<'_> {
     }
 
     /// For an optional item: what stands before the test, the test, and the statements that bind `pattern` to the item.
-    fn there(&mut self, scrutinee: &Syn, pattern: &Pat) -> Option<(Vec<Stmt>, Syn, Vec<Stmt>)> {
+    pub(crate) fn there(&mut self, scrutinee: &Syn, pattern: &Pat) -> Option<(Vec<Stmt>, Syn, Vec<Stmt>)> {
         if matches!(pattern, Pat::Slice(_) | Pat::Reference(_)) && self.suspects.any(scrutinee) {
             return self.slice_there(scrutinee, pattern);
+        }
+        if let (Syn::Tuple(whole), Pat::Tuple(patterns)) = (scrutinee, pattern) {
+            return self.all_there(whole, patterns);
         }
         let pattern = inside(pattern)?;
         let inert = matches!(scrutinee, Syn::MethodCall(call) if self.is_inert_sequence(&call.receiver));
@@ -284,6 +293,25 @@ impl Parser<'_> {
         Some((out, exists, inner))
     }
 
+    /// The same for a tuple of optional items, all of which have to be there: `if let (Some(a), Some(b)) = (x.first(), y.first())`.
+    fn all_there(
+        &mut self,
+        whole: &syn::ExprTuple,
+        patterns: &syn::PatTuple,
+    ) -> Option<(Vec<Stmt>, Syn, Vec<Stmt>)> {
+        if whole.elems.is_empty() || whole.elems.len() != patterns.elems.len() {
+            return None;
+        }
+        let (mut out, mut all, mut inner) = (Vec::new(), Vec::new(), Vec::new());
+        for (scrutinee, pattern) in whole.elems.iter().zip(&patterns.elems) {
+            let (before, exists, bound) = self.there(scrutinee, pattern)?;
+            out.extend(before);
+            all.push(exists);
+            inner.extend(bound);
+        }
+        Some((out, parse_quote!(#((#all))&&*), inner))
+    }
+
     /// `let pattern = item;`, item by item.
     pub(crate) fn bind_parts(&mut self, pattern: &Pat, item: Item, out: &mut Vec<Stmt>) {
         match (pattern, item) {
@@ -294,9 +322,18 @@ impl Parser<'_> {
             (Pat::Tuple(tuple), Item::Tuple(items)) if tuple.elems.len() == items.len() => {
                 if let [Item::Place { place: one, unique: true }, Item::Place { place: rest, unique: true }] =
                     &items[..]
+                    && matches!(rest, Syn::Index(rest) if matches!(&*rest.index, Syn::Range(_)))
                 {
                     return self.bind_split_off(tuple, one.clone(), rest, out);
                 }
+                // One name must not hide what the next is a part of.
+                let whole = Item::Tuple(items.clone()).expr();
+                let mentioned = Occurrences::of(&whole);
+                let hides = bound(pattern).iter().any(|name| mentioned.count(name) > 0);
+                let items = match hides {
+                    true => items.into_iter().map(|item| self.under_own_name(item, out)).collect(),
+                    false => items,
+                };
                 for (pattern, item) in tuple.elems.iter().zip(items) {
                     self.bind_parts(pattern, item, out);
                 }
@@ -304,6 +341,20 @@ impl Parser<'_> {
             (pattern, item) => {
                 let value = item.expr();
                 out.push(parse_quote!(let #pattern = #value;));
+            }
+        }
+    }
+
+    /// The same item, by names that nobody else has.
+    fn under_own_name(&mut self, item: Item, out: &mut Vec<Stmt>) -> Item {
+        match item {
+            Item::Tuple(items) => {
+                Item::Tuple(items.into_iter().map(|item| self.under_own_name(item, out)).collect())
+            }
+            item => {
+                let (name, value) = (self.hidden("part"), item.expr());
+                out.push(parse_quote!(let #name = #value;));
+                Item::Value(path(&name))
             }
         }
     }
@@ -347,7 +398,7 @@ impl Parser<'_> {
                     matches!(value, Syn::Reference(_))
                         || matches!(value, Syn::Path(_)) && self.refers_to_part(value)
                 };
-                if !values.elems.iter().any(reference) {
+                if !values.elems.iter().any(|value| reference(value) || self.hands_out(value)) {
                     return None;
                 }
                 let clash = names.elems.iter().enumerate().any(|(i, name)| {
@@ -408,6 +459,12 @@ impl Parser<'_> {
             _ => return None,
         }
         Some(out)
+    }
+
+    /// It is an iterator, or an optional item of one or of a slice.
+    fn hands_out(&self, value: &Syn) -> bool {
+        self.goes_through(value)
+            || matches!(value, Syn::MethodCall(call) if self.picks(call) || is_optional(&call.method.to_string()))
     }
 
     /// The name is that of a place.
@@ -506,7 +563,7 @@ fn inside(pattern: &Pat) -> Option<&Pat> {
     }
 }
 
-fn is_none(pattern: &Pat) -> bool {
+pub(crate) fn is_none(pattern: &Pat) -> bool {
     match pattern {
         Pat::Ident(name) => name.ident == "None",
         pattern => matches!(pattern, Pat::Wild(_)),

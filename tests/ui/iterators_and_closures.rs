@@ -27,7 +27,15 @@ fn zip_after_filter(x: &[f64], y: &[f64]) -> f64 {
 #[differentiable]
 fn option(x: &[f64]) -> f64 {
     let first = x.iter().next();
-    *first.unwrap()
+    let options = [first, x.last()];
+    *options[0].unwrap()
+}
+
+#[differentiable]
+fn searched_by_and_by(x: &[f64], t: f64) -> f64 {
+    let mut items = x.iter();
+    let first = items.find(|v| **v > t);
+    first.unwrap() * items.sum::<f64>()
 }
 
 #[differentiable]

@@ -1,7 +1,7 @@
 //! Adapters: what they make of the flow that they are called on.
 
 use quote::ToTokens;
-use syn::{Expr, ExprMethodCall, Stmt, parse_quote};
+use syn::{Expr, ExprClosure, ExprMethodCall, Stmt, parse_quote};
 
 use super::{LOOP, plain};
 use crate::closures::Refused;
@@ -102,15 +102,12 @@ impl Parser<'_> {
             }
             ("filter", Some(test)) => flow.stages.push(Stage::Filter(test.clone())),
             ("filter_map", Some(function)) => {
-                let mut closure = match function {
-                    Expr::Path(_) if self.closure(function).is_none() => parse_quote!(|item| #function(item)),
-                    function => self.literal(function)?,
-                };
-                // For a `?` in it.
-                if matches!(closure.output, syn::ReturnType::Default) {
-                    closure.output = parse_quote!(-> Option<_>);
-                }
-                flow.stages.push(Stage::FilterMap(closure));
+                flow.stages.push(Stage::FilterMap(self.filter_map(function)?, None));
+            }
+            ("map_while", Some(function)) => {
+                let going = self.names.fresh("going");
+                out.push(parse_quote!(let mut #going = true;));
+                flow.stages.push(Stage::FilterMap(self.filter_map(function)?, Some(going)));
             }
             ("flat_map", Some(function)) => {
                 let function = self.function(function)?;
@@ -146,6 +143,19 @@ impl Parser<'_> {
         Ok(flow)
     }
 
+    /// A function whose result is an `Option`.
+    pub(super) fn filter_map(&mut self, function: &Expr) -> Result<ExprClosure, Refused> {
+        let mut closure: ExprClosure = match function {
+            Expr::Path(_) if self.closure(function).is_none() => parse_quote!(|item| #function(item)),
+            function => self.literal(function)?,
+        };
+        // For a `?` in it.
+        if matches!(closure.output, syn::ReturnType::Default) {
+            closure.output = parse_quote!(-> Option<_>);
+        }
+        Ok(closure)
+    }
+
     /// The items are vectors, by reference.
     fn is_of_rows(&mut self, source: &Source) -> bool {
         match source {
@@ -162,7 +172,11 @@ impl Parser<'_> {
         let passes = |stage: &Stage| {
             matches!(
                 stage,
-                Stage::Map(_) | Stage::Copied | Stage::Filter(_) | Stage::FilterMap(_) | Stage::Inspect(_)
+                Stage::Map(_)
+                    | Stage::Copied
+                    | Stage::Filter(_)
+                    | Stage::FilterMap(_, None)
+                    | Stage::Inspect(_)
             )
         };
         if !flow.stages.iter().all(passes) {
@@ -200,6 +214,7 @@ pub(super) const ADAPTERS: &[&str] = &[
     "flatten",
     "inspect",
     "take_while",
+    "map_while",
     "skip_while",
     "scan",
 ];

@@ -14,7 +14,7 @@ use crate::methods::of_option;
 use crate::outcome::inside_type;
 use crate::parse::{Binding, Parser};
 use crate::program::{Kind, Origin};
-use crate::rename::{Occurrences, path};
+use crate::rename::path;
 
 impl<'e> Parser<'e> {
     pub(crate) fn collect(
@@ -117,14 +117,14 @@ impl<'e> Parser<'e> {
             _ => return None,
         };
         let (Pat::Ident(name), mut owner) = (name, owner) else { return None };
-        let named = Occurrences::of(chain).count(&name.ident) > 0;
+        let named = self.around(chain).count(&name.ident) > 0;
         if Shape::of_segment(&owner)?.rank != Some(1) || named || !self.suspects.any(chain) {
             return None;
         }
         if let syn::PathArguments::AngleBracketed(arguments) = &mut owner.arguments {
             arguments.colon2_token = Some(Default::default());
         }
-        let (around, mut out) = (Occurrences::of(init), Vec::new());
+        let (around, mut out) = (self.around(init), Vec::new());
         let flow = self.flow(chain, &mut out).ok()??;
         let mut source = flow.source()?.clone();
         self.name_lengths(&mut source, &mut out).ok()?;
@@ -204,7 +204,7 @@ impl<'e> Parser<'e> {
         {
             return None;
         }
-        let around = Occurrences::of(call);
+        let around = self.around(call);
         let mut out = Vec::new();
         let flow = match self.flow(items, &mut out) {
             Ok(flow) => flow?,

@@ -6,7 +6,7 @@ use syn::{BinOp, Expr, ExprClosure, ExprMethodCall, Ident, Pat, Stmt, Type, pars
 use crate::closures::{Refused, Site};
 use crate::folds;
 use crate::iterators::collect::composite;
-use crate::iterators::flow::{Flow, optional, reference};
+use crate::iterators::flow::{Flow, Stage, optional, reference};
 use crate::iterators::item::Item;
 use crate::iterators::source::{Function, Source, result};
 use crate::kind::{inert, is_float_constant, kind_of_type, numeric_method, of_float};
@@ -38,7 +38,8 @@ pub(crate) fn makes_number(name: &str) -> bool {
 }
 
 /// With an `Option` as the result.
-const TO_OPTION: &[&str] = &["reduce", "min_by", "max_by", "last", "nth", "next", "find", "try_fold"];
+const TO_OPTION: &[&str] =
+    &["reduce", "min_by", "max_by", "last", "nth", "next", "find", "find_map", "try_fold"];
 
 /// From one `Option` to another.
 const STEPS: &[&str] = &["map", "copied", "cloned"];
@@ -94,6 +95,12 @@ impl<'e> Parser<'e> {
         if let Some(item) = self.held_unwrapped(expr, out) {
             return Some(Ok(Chain::Value(item)));
         }
+        if let (Expr::MethodCall(call), (root, behind)) = (expr, behind_option(expr))
+            && let Some(found) = self.named_option(root)
+        {
+            let item = found.and_then(|found| self.option(found, &behind, call, out));
+            return Some(item.map(Chain::Value));
+        }
         let (consumer, behind) = consumer(expr)?;
         let name = consumer.method.to_string();
         if ["min", "max"].contains(&name.as_str()) && !consumer.args.is_empty() {
@@ -126,7 +133,8 @@ impl<'e> Parser<'e> {
             return None;
         }
         let mut setup = Vec::new();
-        let flow = match self.flow_of_receiver(&consumer.receiver, &mut setup) {
+        let rest = self.before_next(consumer, &mut setup);
+        let flow = match self.flow_of_receiver(rest.as_ref().unwrap_or(&consumer.receiver), &mut setup) {
             Ok(Some(flow)) => flow,
             Ok(None) => return None,
             Err(refused) => return Some(Err(refused)),
@@ -161,7 +169,7 @@ impl<'e> Parser<'e> {
         behind: &[&ExprMethodCall],
         out: &mut Vec<Stmt>,
     ) -> Result<Item, Refused> {
-        let around = Occurrences::of(chain);
+        let around = self.around(chain);
         let site = Site::Chain(&around);
         match (name, call.args.len()) {
             ("sum" | "product", 0) => {
@@ -269,16 +277,14 @@ impl<'e> Parser<'e> {
             ("try_fold", 2) => self.try_fold(&call.args[0], &call.args[1], flow, site, out),
             ("find", 1) => match flow.source() {
                 Some(source) if source.is_plain() => self.find(source, &call.args[0], site, out),
-                _ => {
-                    let why = "`find` behind this adapter is not differentiable: write a loop";
-                    Err((call.method.to_token_stream(), why.into()))
-                }
+                _ => self.picked(flow, Some(Stage::Filter(call.args[0].clone())), call, site, out),
             },
+            ("find_map", 1) => {
+                let some = Stage::FilterMap(self.filter_map(&call.args[0])?, None);
+                self.picked(flow, Some(some), call, site, out)
+            }
             ("last" | "next", 0) | ("nth", 1) => {
-                let Some(source) = flow.source() else {
-                    let why = format!("`{name}` behind this adapter is not differentiable: write a loop");
-                    return Err((call.method.to_token_stream(), why));
-                };
+                let Some(source) = flow.source() else { return self.picked(flow, None, call, site, out) };
                 let mut source = source.clone();
                 self.name_lengths(&mut source, out)?;
                 let Some(len) = source.len() else {
@@ -661,29 +667,6 @@ impl<'e> Parser<'e> {
         Ok(Found { exists: parse_quote!(0 < #n), item: Located::At(Box::new(source), at_best) })
     }
 
-    /// The index of the first item that passes a test.
-    fn find(
-        &mut self,
-        source: &Source,
-        test: &Expr,
-        site: Site,
-        out: &mut Vec<Stmt>,
-    ) -> Result<Found, Refused> {
-        let mut source = source.clone();
-        self.name_lengths(&mut source, out)?;
-        let Some(len) = source.len() else {
-            return Err((test.to_token_stream(), "this iterator has no end".into()));
-        };
-        let (n, at, i) = (self.names.fresh("n"), self.names.fresh("at"), self.names.fresh("i"));
-        let item = self.item_at(&source, &path(&i), site, &mut Vec::new())?;
-        let test = self.predicate(test, &[reference(&item)])?;
-        out.push(parse_quote!(let #n = #len;));
-        out.push(parse_quote!(let mut #at = #n;));
-        out.push(parse_quote!(for #i in 0..#n { if #at == #n && #test { #at = #i; } }));
-        let index = path(&at);
-        Ok(Found { exists: parse_quote!(#at < #n), item: Located::At(Box::new(source), index) })
-    }
-
     /// The new item takes the place of the old one: the last of equal ones is the greatest, the first is the least.
     fn better(&mut self, name: &str, compare: &Expr, old: &Expr, new: &Expr) -> Result<Expr, Refused> {
         let order = self.predicate(compare, &[old.clone(), new.clone()])?;
@@ -795,11 +778,21 @@ impl<'e> Parser<'e> {
             let item = self.item_behind(item, &[], inner);
             return Some(item.map(|item| (exists, item)));
         }
+        let is_step = |step: &&ExprMethodCall| STEPS.contains(&step.method.to_string().as_str());
+        let (root, behind) = behind_option(expr);
+        if behind.iter().all(is_step)
+            && let Some(found) = self.named_option(root)
+        {
+            return Some(found.and_then(|found| {
+                let item = self.item_behind(found.item, &behind, inner)?;
+                Ok((found.exists, item))
+            }));
+        }
         let (consumer, behind) = consumer(expr)?;
-        if behind.iter().any(|step| !STEPS.contains(&step.method.to_string().as_str())) {
+        if !behind.iter().all(is_step) {
             return None;
         }
-        let around = Occurrences::of(expr);
+        let around = self.around(expr);
         let site = Site::Chain(&around);
         let found = match self.optional_part(consumer, out) {
             Some(found) => Ok(found),
@@ -808,7 +801,8 @@ impl<'e> Parser<'e> {
                 if !TO_OPTION.contains(&name.as_str()) {
                     return None;
                 }
-                match self.flow_of_receiver(&consumer.receiver, out) {
+                let rest = self.before_next(consumer, out);
+                match self.flow_of_receiver(rest.as_ref().unwrap_or(&consumer.receiver), out) {
                     Ok(Some(flow)) => self.found(consumer, &name, &flow, site, out),
                     Ok(None) => return None,
                     Err(refused) => Err(refused),
@@ -824,17 +818,24 @@ impl<'e> Parser<'e> {
 
 /// The consumer of a chain, and what the `Option` goes through that it makes: that stands behind it.
 fn consumer(expr: &Expr) -> Option<(&ExprMethodCall, Vec<&ExprMethodCall>)> {
-    let Expr::MethodCall(call) = expr else { return None };
-    let (mut consumer, mut behind) = (call, Vec::new());
-    loop {
-        let name = consumer.method.to_string();
-        if !OF_OPTION.contains(&name.as_str()) || TO_OPTION.contains(&name.as_str()) {
-            return Some((consumer, behind));
-        }
-        behind.insert(0, consumer);
-        let Expr::MethodCall(inner) = &*consumer.receiver else { return None };
-        consumer = inner;
+    match behind_option(expr) {
+        (Expr::MethodCall(consumer), behind) => Some((consumer, behind)),
+        _ => None,
     }
+}
+
+/// What an `Option` goes through, behind what makes it or names it.
+fn behind_option(expr: &Expr) -> (&Expr, Vec<&ExprMethodCall>) {
+    let (mut root, mut behind) = (expr, Vec::new());
+    while let Expr::MethodCall(call) = root {
+        let name = call.method.to_string();
+        if !OF_OPTION.contains(&name.as_str()) || TO_OPTION.contains(&name.as_str()) {
+            break;
+        }
+        behind.insert(0, call);
+        root = &call.receiver;
+    }
+    (root, behind)
 }
 
 /// `|a, b| a * b`

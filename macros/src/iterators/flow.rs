@@ -31,7 +31,8 @@ pub(crate) enum Stage {
     Map(Function),
     Copied,
     Filter(Expr),
-    FilterMap(ExprClosure),
+    /// As long as this local is true, if there is one.
+    FilterMap(ExprClosure, Option<Ident>),
     FlatMap(Option<Function>),
     Inspect(ExprClosure),
     /// As long as this local is true.
@@ -98,12 +99,12 @@ impl Flow {
     }
 
     /// Locals that tell whether more items are wanted.
-    fn guard(&self) -> Option<Expr> {
+    pub(super) fn guard(&self) -> Option<Expr> {
         let conditions: Vec<Expr> = self
             .stages
             .iter()
             .filter_map(|stage| match stage {
-                Stage::TakeWhile(_, going) => Some(path(going)),
+                Stage::TakeWhile(_, going) | Stage::FilterMap(_, Some(going)) => Some(path(going)),
                 Stage::Take(count, taken) => Some(parse_quote!(#taken < #count)),
                 _ => None,
             })
@@ -228,7 +229,7 @@ impl<'e> Parser<'e> {
     }
 
     /// Takes an item through `stages`.
-    fn pass(
+    pub(super) fn pass(
         &mut self,
         stages: &[Stage],
         item: Item,
@@ -249,11 +250,14 @@ impl<'e> Parser<'e> {
                 let test = self.predicate(test, &[reference(&item)])?;
                 self.pass_if(test, rest, item, site, sink, out)
             }
-            Stage::FilterMap(closure) => {
+            Stage::FilterMap(closure, going) => {
+                let stop: Option<Stmt> = going.as_ref().map(|going| parse_quote!(#going = false;));
                 let value = self.inline(closure, vec![item], site, out)?;
                 let (test, mut then) = match (optional(value.clone(), closure), value) {
                     (Ok(parts), _) => parts,
-                    (Err(_), Some(option)) => return self.pass_if_there(&option, rest, site, sink, out),
+                    (Err(_), Some(option)) => {
+                        return self.pass_if_there(&option, stop, rest, site, sink, out);
+                    }
                     (Err(refused), None) => return Err(refused),
                 };
                 let own = crate::rename::Occurrences::of(closure);
@@ -262,7 +266,7 @@ impl<'e> Parser<'e> {
                 let item = result(then.value.expect("an option has a value"));
                 self.pass(rest, item, None, site, sink, &mut inner)?;
                 match test {
-                    Some(test) => out.push(parse_quote!(if #test { #(#inner)* })),
+                    Some(test) => out.push(either(&parse_quote!(#test), &inner, &stop)),
                     None => out.extend(inner),
                 }
                 Ok(())
@@ -325,10 +329,11 @@ impl<'e> Parser<'e> {
         }
     }
 
-    /// What is in `option`, with the functions of `map` behind it.
+    /// What is in `option`, with the functions of `map` behind it; `stop` if there is nothing.
     fn pass_if_there(
         &mut self,
         option: &Expr,
+        stop: Option<Stmt>,
         rest: &[Stage],
         site: Site,
         sink: &mut Sink<'_, 'e>,
@@ -353,7 +358,7 @@ impl<'e> Parser<'e> {
                 path(&found)
             }
         };
-        out.push(parse_quote!(if let Some(#there) = #value { #(#inner)* }));
+        out.push(either(&parse_quote!(let Some(#there) = #value), &inner, &stop));
         Ok(())
     }
 
@@ -413,8 +418,16 @@ impl<'e> Parser<'e> {
     }
 }
 
+/// `if test { then } else { otherwise }`
+fn either(test: &Expr, then: &[Stmt], otherwise: &Option<Stmt>) -> Stmt {
+    match otherwise {
+        Some(otherwise) => parse_quote!(if #test { #(#then)* } else { #otherwise }),
+        None => parse_quote!(if #test { #(#then)* }),
+    }
+}
+
 /// Runs `body` only as long as `guard` holds.
-fn guarded(
+pub(super) fn guarded(
     guard: &Option<Expr>,
     out: &mut Vec<Stmt>,
     body: impl FnOnce(&mut Vec<Stmt>) -> Result<(), Refused>,

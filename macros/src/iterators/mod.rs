@@ -14,6 +14,7 @@ pub(crate) mod integers;
 pub(crate) mod item;
 pub(crate) mod made;
 mod parts;
+mod picked;
 pub(crate) mod source;
 pub(crate) mod split;
 
@@ -29,7 +30,7 @@ use crate::iterators::item::{Code, Item};
 use crate::iterators::source::{Access, Function, Source};
 use crate::parse::{Binding, Parser};
 use crate::program::Kind;
-use crate::rename::{Occurrences, Replace, Substitute, bound};
+use crate::rename::{Replace, Substitute, bound};
 
 /// Methods that begin a chain.
 pub(crate) const SOURCES: &[&str] =
@@ -78,7 +79,7 @@ impl<'e> Parser<'e> {
             );
             return Err((f.expr.to_token_stream(), why));
         }
-        let around = Occurrences::of(f);
+        let around = self.around(f);
         let apart = self.apart_from_source(f)?;
         let f = apart.as_ref().unwrap_or(f);
         let mut sink = |parser: &mut Parser<'e>, item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
@@ -122,7 +123,7 @@ impl<'e> Parser<'e> {
     /// own, and the one after it may be a part of what the first would hide, as in `for (a, b) in b.iter().zip(a)`. In `for v in &v`, where
     /// both passes run at once, the reverse pass of an iteration asks for the vector again.
     fn apart_from_source(&mut self, f: &syn::ExprForLoop) -> Result<Option<syn::ExprForLoop>, Refused> {
-        let (names, source) = (bound(&f.pat), Occurrences::of(&f.expr));
+        let (names, source) = (bound(&f.pat), self.around(&f.expr));
         if names.iter().all(|name| source.count(name) == 0) {
             return Ok(None);
         }
@@ -244,7 +245,7 @@ impl<'e> Parser<'e> {
     }
 
     /// `expr` is an iterator of a kind that is known, as far as syntax tells.
-    fn is_chain(&self, expr: &Expr) -> bool {
+    pub(super) fn is_chain(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Paren(paren) => self.is_chain(&paren.expr),
             Expr::Range(range) => range.start.is_some(),

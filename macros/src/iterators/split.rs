@@ -8,7 +8,6 @@ use crate::iterators::collect::element_of_vec;
 use crate::iterators::flow::reference;
 use crate::iterators::item::Item;
 use crate::parse::Parser;
-use crate::rename::Occurrences;
 
 impl<'e> Parser<'e> {
     /// `let (a, b): (Vec<f64>, Vec<f64>) = chain.unzip();`
@@ -61,7 +60,7 @@ impl<'e> Parser<'e> {
             Item::Place { place, .. } if values => place.clone(),
             item => item.expr(),
         };
-        let around = Occurrences::of(call);
+        let around = self.around(call);
         let site = Site::Chain(&around);
         for (name, ty) in [(&left, to_left), (&right, to_right)] {
             if around.count(name) > 0 {

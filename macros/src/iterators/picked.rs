@@ -1,0 +1,133 @@
+//! One item of a chain: where it comes from is looked for, and nothing of the others has to be kept.
+
+use quote::ToTokens;
+use syn::{Expr, ExprMethodCall, Stmt, parse_quote};
+
+use crate::closures::{Refused, Site};
+use crate::iterators::consumers::{Found, Located};
+use crate::iterators::flow::{Flow, Origin, Stage, guarded, optional, reference};
+use crate::iterators::item::{Item, operand};
+use crate::iterators::source::{Source, result};
+use crate::parse::Parser;
+use crate::rename::{Occurrences, path};
+
+impl<'e> Parser<'e> {
+    /// The `Option` is of one item of a chain.
+    pub(crate) fn picks(&self, call: &ExprMethodCall) -> bool {
+        const PICK: [&str; 7] = ["last", "next", "nth", "find", "find_map", "min_by", "max_by"];
+        PICK.iter().any(|name| call.method == name) && self.is_chain(&call.receiver)
+    }
+
+    /// The index of the first item that passes a test.
+    pub(super) fn find(
+        &mut self,
+        source: &Source,
+        test: &Expr,
+        site: Site,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Found, Refused> {
+        let mut source = source.clone();
+        self.name_lengths(&mut source, out)?;
+        let Some(len) = source.len() else {
+            return Err((test.to_token_stream(), "this iterator has no end".into()));
+        };
+        let (n, at, i) = (self.names.fresh("n"), self.names.fresh("at"), self.names.fresh("i"));
+        let item = self.item_at(&source, &path(&i), site, &mut Vec::new())?;
+        let test = self.predicate(test, &[reference(&item)])?;
+        out.push(parse_quote!(let #n = #len;));
+        out.push(parse_quote!(let mut #at = #n;));
+        out.push(parse_quote!(for #i in 0..#n { if #at == #n && #test { #at = #i; } }));
+        let index = path(&at);
+        Ok(Found { exists: parse_quote!(#at < #n), item: Located::At(Box::new(source), index) })
+    }
+
+    /// The first item that comes through the stages, and this one behind them, the last or the `n`-th: where it comes from is looked for,
+    /// and it is made once more from there.
+    pub(super) fn picked(
+        &mut self,
+        flow: &Flow,
+        behind: Option<Stage>,
+        call: &ExprMethodCall,
+        site: Site,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Found, Refused> {
+        let refused = || {
+            let why = format!("`{}` behind these adapters is not differentiable: write a loop", call.method);
+            (call.method.to_token_stream(), why)
+        };
+        let mut flow = flow.clone();
+        flow.stages.extend(behind);
+        let Origin::Source(source) = &mut flow.origin else { return Err(refused()) };
+        self.name_lengths(source, out)?;
+        let (Some(len), source) = (source.len(), (**source).clone()) else { return Err(refused()) };
+        let (n, at, i) = (self.names.fresh("n"), self.names.fresh("at"), self.names.fresh("i"));
+        out.push(parse_quote!(let #n = #len;));
+        out.push(parse_quote!(let mut #at = #n;));
+        let left = call.args.first().filter(|_| call.method == "nth").map(|index| {
+            let left = self.names.fresh("left");
+            out.push(parse_quote!(let mut #left: usize = #index;));
+            left
+        });
+        let mut sink = |_: &mut Parser<'e>, _: Item, _: Option<&Expr>, out: &mut Vec<Stmt>| {
+            out.push(match &left {
+                Some(left) => parse_quote!(if #left == 0 { #at = #i; } else { #left -= 1; }),
+                None => parse_quote!(#at = #i;),
+            });
+            Ok(())
+        };
+        let mut body = Vec::new();
+        let guard = flow.guard();
+        guarded(&guard, &mut body, |body| {
+            let item = self.item_at(&source, &path(&i), site, body)?;
+            self.pass(&flow.stages, item, None, site, &mut sink, body)
+        })?;
+        out.push(match call.method == "last" {
+            true => parse_quote!(for #i in 0..#n { #(#body)* }),
+            false => parse_quote!(for #i in 0..#n { if #at == #n { #(#body)* } }),
+        });
+        let mut made = Vec::new();
+        let item = self.item_at(&source, &path(&at), Site::Block, &mut made)?;
+        let item = self.made_again(&flow.stages, item, &mut made)?.ok_or_else(refused)?;
+        Ok(Found { exists: parse_quote!(#at < #n), item: Located::Made(made, item) })
+    }
+
+    /// What the stages make of an item that comes through all of them; `None` where that is not known from the item alone.
+    fn made_again(
+        &mut self,
+        stages: &[Stage],
+        mut item: Item,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Option<Item>, Refused> {
+        let site = Site::Block;
+        for stage in stages {
+            item = match stage {
+                Stage::Map(function) => self.mapped(function, item, site, out)?,
+                Stage::Copied => item.copied(),
+                Stage::FilterMap(closure, _) => {
+                    let value = self.inline(closure, vec![item], site, out)?;
+                    match (optional(value.clone(), closure), value) {
+                        (Ok((_, mut then)), _) => {
+                            self.rename_locals(&mut then, &Occurrences::of(closure), site);
+                            out.extend(then.statements);
+                            result(then.value.expect("an option has a value"))
+                        }
+                        (Err(_), Some(option)) => {
+                            let option = operand(option);
+                            Item::Value(parse_quote!(#option.unwrap()))
+                        }
+                        (Err(refused), None) => return Err(refused),
+                    }
+                }
+                Stage::Filter(_)
+                | Stage::Inspect(_)
+                | Stage::TakeWhile(..)
+                | Stage::SkipWhile(..)
+                | Stage::Skip(..)
+                | Stage::Take(..)
+                | Stage::StepBy(..) => item,
+                Stage::FlatMap(_) | Stage::Enumerate(_) | Stage::Scan(..) => return Ok(None),
+            };
+        }
+        Ok(Some(item))
+    }
+}
