@@ -117,19 +117,22 @@ impl Parser<'_> {
             return None;
         }
         let syntax: ExprClosure = parse_quote!(|| #chain);
-        // What an adapter is given by value is a copy, made here.
-        let copies = |binding: &Binding| match binding {
-            Binding::Variable(id) => {
-                let variable = &self.program.variables[*id];
-                variable.mutable && !variable.by_reference() && !matches!(variable.kind, Kind::Sequence(_))
-            }
-            _ => false,
-        };
-        if self.free_names(&syntax).iter().any(|(_, binding)| copies(binding)) {
+        if self.may_change(&syntax) {
             return None;
         }
         self.stands_for(&name.ident, syntax);
         Some(Vec::new())
+    }
+
+    /// The code mentions variables of the user's that may be others where it is inlined: what an adapter is given by value is a copy, made here.
+    pub(crate) fn may_change(&self, syntax: &ExprClosure) -> bool {
+        self.free_names(syntax).iter().any(|(name, binding)| match binding {
+            Binding::Variable(id) if self.names.occurring.count(name) > 0 => {
+                let variable = &self.program.variables[*id];
+                variable.mutable && !variable.by_reference() && !matches!(variable.kind, Kind::Sequence(_))
+            }
+            _ => false,
+        })
     }
 
     /// From now on `name` stands for the value of a closure without parameters, wherever it is mentioned.

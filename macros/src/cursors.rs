@@ -56,6 +56,9 @@ impl<'e> Parser<'e> {
         // What `next` would have to look for is found again from the start each time.
         let flow = self.flow_of_receiver(chain, &mut Vec::new()).ok()??;
         flow.source()?;
+        if self.may_change(&parse_quote!(|| #chain)) {
+            return None;
+        }
         let at = self.names.fresh("at");
         self.push_statement(&parse_quote!(let mut #at = 0_usize;));
         self.stands_for(&name.ident, parse_quote!(|| (#chain).skip(#at)));

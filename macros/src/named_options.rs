@@ -32,6 +32,11 @@ impl Parser<'_> {
         if !refers(&item) {
             return None;
         }
+        let mut values = Vec::new();
+        by_value(&item, &mut values);
+        if self.may_change(&parse_quote!(|| { #(#inner)* (#(#values,)*) })) {
+            return None;
+        }
         for statement in &out {
             self.push_statement(statement);
         }
@@ -113,5 +118,14 @@ fn refers(item: &Item) -> bool {
         Item::Place { .. } => true,
         Item::Value(value) => matches!(value, Expr::Reference(_)),
         Item::Tuple(items) => items.iter().any(refers),
+    }
+}
+
+/// What of it is no reference.
+fn by_value<'i>(item: &'i Item, found: &mut Vec<&'i Expr>) {
+    match item {
+        Item::Place { .. } => {}
+        Item::Value(value) => found.push(value),
+        Item::Tuple(items) => items.iter().for_each(|item| by_value(item, found)),
     }
 }

@@ -204,8 +204,64 @@ fn decided(x: &[f64], t: f64) -> f64 {
     if is_late { k * x[i] * first } else { x[i] * t * k + first }
 }
 
+/// Items that nobody gets are counted as well.
+#[differentiable]
+fn counted(x: &[f64], t: f64) -> f64 {
+    let mut c = 0.0;
+    let skipped: f64 = x
+        .iter()
+        .map(|v| {
+            c += 1.0;
+            v * c
+        })
+        .skip(1)
+        .sum();
+    let stepped: f64 = x
+        .iter()
+        .map(|v| {
+            c += 1.0;
+            v * c
+        })
+        .step_by(2)
+        .sum();
+    let back: f64 = x
+        .iter()
+        .map(|v| {
+            c += v;
+            v * c
+        })
+        .rev()
+        .sum();
+    let taken: f64 = x
+        .iter()
+        .map(|v| {
+            c += v;
+            v * c
+        })
+        .take(2)
+        .sum();
+    let first = x
+        .iter()
+        .map(|v| {
+            c += 1.0;
+            v * c
+        })
+        .next()
+        .unwrap();
+    let least = x
+        .iter()
+        .map(|v| {
+            c += 1.0;
+            v * c
+        })
+        .min_by(|a, b| a.total_cmp(b))
+        .unwrap();
+    skipped * stepped + back * taken + first * least * c * t
+}
+
 #[test]
 fn items_and_their_options() {
+    check_rule(counted::rule, numbers());
     check_rule(decided::rule, numbers());
     check_rule(behind_adapters::rule, numbers());
     check_rule(mapped_on_the_way::rule, numbers());

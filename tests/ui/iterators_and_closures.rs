@@ -32,6 +32,13 @@ fn option(x: &[f64]) -> f64 {
 }
 
 #[differentiable]
+fn counted(x: &[f64], t: f64) -> f64 {
+    let mut c = 0.0;
+    let last = x.iter().map(|v| { c += 1.0; v * c }).last();
+    last.unwrap() * c * t
+}
+
+#[differentiable]
 fn searched_by_and_by(x: &[f64], t: f64) -> f64 {
     let mut items = x.iter();
     let first = items.find(|v| **v > t);

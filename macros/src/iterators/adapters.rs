@@ -66,7 +66,9 @@ impl Parser<'_> {
                 // What stands between makes one item of each.
                 let counted =
                     matches!(flow.origin, Origin::Source(_)) && flow.stages.iter().all(Stage::keeps_count);
-                if direct || method == "take" && counted {
+                // Items that are left out are made all the same, which matters where that counts them.
+                let leaves_out = method != "take" && self.changes_on_the_way(&call.receiver);
+                if direct && !leaves_out || method == "take" && counted {
                     wrap(&mut flow, &mut |inner| make(inner, count.clone()));
                 } else {
                     let counter = self.counter("passed", out);

@@ -284,7 +284,10 @@ impl<'e> Parser<'e> {
                 self.picked(flow, Some(some), call, site, out)
             }
             ("last" | "next", 0) | ("nth", 1) => {
-                let Some(source) = flow.source() else { return self.picked(flow, None, call, site, out) };
+                let leaves_out = name != "next" && self.changes_on_the_way(&call.receiver);
+                let Some(source) = flow.source().filter(|_| !leaves_out) else {
+                    return self.picked(flow, None, call, site, out);
+                };
                 let mut source = source.clone();
                 self.name_lengths(&mut source, out)?;
                 let Some(len) = source.len() else {

@@ -1,10 +1,11 @@
 //! One item of a chain: where it comes from is looked for, and nothing of the others has to be kept.
 
 use quote::ToTokens;
+use syn::visit::{self, Visit};
 use syn::{Expr, ExprMethodCall, Stmt, parse_quote};
 
 use crate::closures::{Refused, Site};
-use crate::iterators::consumers::{Found, Located};
+use crate::iterators::consumers::{Found, Located, changes};
 use crate::iterators::flow::{Flow, Origin, Stage, guarded, optional, reference};
 use crate::iterators::item::{Item, operand};
 use crate::iterators::source::{Source, result};
@@ -12,6 +13,34 @@ use crate::parse::Parser;
 use crate::rename::{Occurrences, path};
 
 impl<'e> Parser<'e> {
+    /// A closure in the chain changes variables.
+    pub(super) fn changes_on_the_way(&self, chain: &Expr) -> bool {
+        struct Closures<'p, 'e> {
+            parser: &'p Parser<'e>,
+            change: bool,
+        }
+        impl<'ast> Visit<'ast> for Closures<'_, '_> {
+            fn visit_expr(&mut self, expr: &'ast Expr) {
+                match expr {
+                    Expr::Closure(closure) => self.change |= changes(&closure.body),
+                    expr => {
+                        if let Some(closure) = self.parser.closure(expr) {
+                            let named = &closure.syntax;
+                            self.change |= match named.inputs.is_empty() {
+                                true => self.parser.changes_on_the_way(&named.body),
+                                false => changes(&named.body),
+                            };
+                        }
+                        visit::visit_expr(self, expr);
+                    }
+                }
+            }
+        }
+        let mut closures = Closures { parser: self, change: false };
+        closures.visit_expr(chain);
+        closures.change
+    }
+
     /// The `Option` is of one item of a chain.
     pub(crate) fn picks(&self, call: &ExprMethodCall) -> bool {
         const PICK: [&str; 7] = ["last", "next", "nth", "find", "find_map", "min_by", "max_by"];
@@ -55,6 +84,11 @@ impl<'e> Parser<'e> {
             let why = format!("`{}` behind these adapters is not differentiable: write a loop", call.method);
             (call.method.to_token_stream(), why)
         };
+        // What is made once more must not count, or the like.
+        if self.changes_on_the_way(&call.receiver) || call.args.iter().any(|arg| self.changes_on_the_way(arg))
+        {
+            return Err(refused());
+        }
         let mut flow = flow.clone();
         flow.stages.extend(behind);
         let Origin::Source(source) = &mut flow.origin else { return Err(refused()) };
