@@ -6,6 +6,7 @@ use syn::visit::Visit;
 
 use crate::errors::Errors;
 use crate::kind::{assigns, changes_receiver};
+use crate::lift::is_held_constant;
 use crate::program::*;
 use crate::suspects::variable_of;
 
@@ -133,15 +134,22 @@ fn makes_memory(value: &syn::Expr) -> bool {
 /// Marks the variables behind `names`, which constant code may write to, and reports those that are active.
 fn settle_names(
     program: &mut Program,
-    names: Vec<(syn::Ident, bool)>,
+    names: Vec<Name>,
     mentions: &[VarId],
     aliases: &[(syn::Ident, Place)],
     errors: &mut Errors,
 ) {
-    for (name, certain) in names {
+    for Name { name, certain, carries } in names {
         let Some(id) = program.meant_by(&name, mentions, aliases) else { continue };
         let variable = &mut program.variables[id];
-        if !variable.active {
+        let numbers = match &variable.kind {
+            Kind::Float => true,
+            Kind::Sequence(element) => **element == Kind::Float,
+            _ => false,
+        };
+        // Nothing else tells that it would carry a gradient.
+        let carries = carries && numbers;
+        if !variable.active && !carries {
             variable.disturbed = true;
         } else if certain || variable.origin == Origin::Unique {
             errors.push(
@@ -266,24 +274,59 @@ struct Written<'p> {
     program: &'p Program,
     mentions: &'p [VarId],
     aliases: &'p [(syn::Ident, Place)],
-    names: Vec<(syn::Ident, bool)>,
+    names: Vec<Name>,
+}
+
+/// A name that code may write to.
+struct Name {
+    name: syn::Ident,
+    /// It does.
+    certain: bool,
+    /// What it writes may carry a gradient.
+    carries: bool,
 }
 
 impl Written<'_> {
-    fn add(&mut self, expr: &syn::Expr, certain: bool) {
-        self.names.extend(variable_of(expr).map(|name| (name.clone(), certain)));
+    fn add(&mut self, expr: &syn::Expr, carries: bool) {
+        self.names.extend(variable_of(expr).map(|name| Name { name: name.clone(), certain: true, carries }));
+    }
+
+    /// The value may carry a gradient: active variables are mentioned in it, or such of the code's own, which may be parts of those.
+    fn carries<'v>(&self, values: impl IntoIterator<Item = &'v syn::Expr>) -> bool {
+        struct Carries<'w, 'p>(&'w Written<'p>, bool);
+        impl<'ast> Visit<'ast> for Carries<'_, '_> {
+            fn visit_expr(&mut self, expr: &'ast syn::Expr) {
+                match expr {
+                    syn::Expr::Closure(_) => {}
+                    syn::Expr::Call(call) if is_held_constant(call) => {}
+                    syn::Expr::Path(path) => {
+                        let Some(name) = path.path.get_ident() else { return };
+                        let Written { program, mentions, aliases, .. } = self.0;
+                        self.1 |= match program.meant_by(name, mentions, aliases) {
+                            Some(id) => program.variables[id].active,
+                            None => name.to_string().starts_with(char::is_lowercase),
+                        };
+                    }
+                    expr => syn::visit::visit_expr(self, expr),
+                }
+            }
+        }
+        let mut carries = Carries(self, false);
+        values.into_iter().for_each(|value| carries.visit_expr(value));
+        carries.1 && self.mentions.iter().any(|id| self.program.variables[*id].active)
     }
 }
 
 impl<'ast> Visit<'ast> for Written<'_> {
     fn visit_expr_reference(&mut self, reference: &'ast syn::ExprReference) {
         if reference.mutability.is_some() {
-            self.add(&reference.expr, true);
+            let active = self.mentions.iter().any(|id| self.program.variables[*id].active);
+            self.add(&reference.expr, active);
         }
         syn::visit::visit_expr_reference(self, reference);
     }
     fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
-        self.add(&assign.left, true);
+        self.add(&assign.left, self.carries([&*assign.right]));
         syn::visit::visit_expr_assign(self, assign);
     }
     fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
@@ -293,7 +336,7 @@ impl<'ast> Visit<'ast> for Written<'_> {
     fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
         let method = call.method.to_string();
         if changes_receiver(&method) {
-            self.add(&call.receiver, true);
+            self.add(&call.receiver, self.carries(&call.args));
         } else if !crate::kind::inert_method(&method) {
             self.add_unless_number(&call.receiver);
         }
@@ -302,7 +345,7 @@ impl<'ast> Visit<'ast> for Written<'_> {
     }
     fn visit_expr_binary(&mut self, binary: &'ast syn::ExprBinary) {
         if assigns(&binary.op) {
-            self.add(&binary.left, true);
+            self.add(&binary.left, self.carries([&*binary.right]));
         }
         syn::visit::visit_expr_binary(self, binary);
     }
@@ -335,7 +378,7 @@ impl Written<'_> {
             written && self.aliases.iter().any(|(alias, _)| alias == name)
         });
         if alias || self.variable(path).is_some_and(|v| v.origin == Origin::Unique) {
-            self.add(arg, true);
+            self.add(arg, false);
         }
     }
 
@@ -349,7 +392,7 @@ impl Written<'_> {
         let number =
             matches!(variable.kind, Kind::Float | Kind::Inert) || part && variable.kind != Kind::Unknown;
         if variable.mutable && !variable.active && !number {
-            self.names.push((name.clone(), false));
+            self.names.push(Name { name: name.clone(), certain: false, carries: false });
         }
     }
 
@@ -361,7 +404,7 @@ impl Written<'_> {
             match token {
                 TokenTree::Group(group) => self.add_tokens(group.stream()),
                 TokenTree::Ident(name) if name == "mut" => borrowed = true,
-                TokenTree::Ident(name) => self.names.push((name, certain)),
+                TokenTree::Ident(name) => self.names.push(Name { name, certain, carries: false }),
                 _ => {}
             }
         }

@@ -77,4 +77,35 @@ fn in_casts(l: &mut Loop, x: &[f64]) -> f64 {
     n as f64 * k * l.filter.state
 }
 
+/// Nothing but what is written here tells that `c` carries a gradient.
+#[differentiable]
+fn of_locals(x: &[f64], k: f64) -> f64 {
+    let mut c = 0.0;
+    if {
+        c += x[0];
+        c > 0.1
+    } {
+        c *= k;
+    }
+    let mut peak = 0.0;
+    if x.iter().any(|v| {
+        peak = *v * peak;
+        peak > 0.6
+    }) {
+        return peak;
+    }
+    let mut running = 0.0;
+    let capped: f64 = x.iter().filter(|v| { running += **v; running < 0.6 }).sum();
+    let mut log: Vec<f64> = Vec::new();
+    assert!(x.iter().all(|v| { log.push(*v); true }));
+    c * capped + running * log[0]
+}
+
+/// What counts may be written.
+#[differentiable]
+fn counted(x: &[f64], k: f64) -> f64 {
+    let (mut n, mut looked_at) = (0, 0.0);
+    if x.iter().any(|v| { n += 1; looked_at += constant(*v); *v > k }) { n as f64 * k } else { k * looked_at }
+}
+
 fn main() {}

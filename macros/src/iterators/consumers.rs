@@ -274,6 +274,12 @@ impl<'e> Parser<'e> {
                     }),
                 }
             }
+            // The loop goes on with items that nobody wants any more.
+            ("try_fold", 2) if self.changes_on_the_way(&call.receiver) => {
+                let why =
+                    "`try_fold` behind a closure that changes variables is not differentiable: write a loop";
+                Err((call.method.to_token_stream(), why.into()))
+            }
             ("try_fold", 2) => self.try_fold(&call.args[0], &call.args[1], flow, site, out),
             ("find", 1) => match flow.source() {
                 Some(source) if source.is_plain() => self.find(source, &call.args[0], site, out),
