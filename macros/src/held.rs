@@ -8,8 +8,8 @@ use std::rc::Rc;
 use syn::{Expr, ExprMethodCall, Ident, Pat, Stmt, parse_quote};
 
 use crate::iterators::collect::element_of_vec;
-use crate::iterators::consumers::{Found, Located};
 use crate::iterators::item::Item;
+use crate::iterators::optional::{Found, Located};
 use crate::kind::kind_of_type;
 use crate::outcome::inside_type;
 use crate::parse::{Binding, Parser};

@@ -5,9 +5,9 @@
 use syn::{Expr, ExprMethodCall, Pat, Stmt, parse_quote};
 
 use crate::closures::Refused;
-use crate::iterators::consumers::{Found, Located};
 use crate::iterators::flow::optional;
 use crate::iterators::item::Item;
+use crate::iterators::optional::{Found, Located};
 use crate::iterators::source::result;
 use crate::parse::Parser;
 use crate::views::is_none;

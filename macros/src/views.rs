@@ -13,8 +13,8 @@ use syn::{Expr as Syn, ExprMethodCall, Ident, Pat, Stmt, parse_quote};
 
 use crate::calls::Callee;
 use crate::forward::Forward;
-use crate::iterators::consumers::{Found, Located};
 use crate::iterators::item::Item;
+use crate::iterators::optional::{Found, Located};
 use crate::kind::inert;
 use crate::parse::{Binding, Parser};
 use crate::program::*;

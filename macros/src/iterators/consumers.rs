@@ -8,7 +8,8 @@ use crate::folds;
 use crate::iterators::collect::composite;
 use crate::iterators::flow::{Flow, Stage, optional, reference};
 use crate::iterators::item::Item;
-use crate::iterators::source::{Function, Source, result};
+use crate::iterators::optional::{Found, Located, behind_option};
+use crate::iterators::source::{Function, result};
 use crate::kind::{inert, is_float_constant, kind_of_type, numeric_method, of_float};
 use crate::parse::Parser;
 use crate::program::Kind;
@@ -38,47 +39,25 @@ pub(crate) fn makes_number(name: &str) -> bool {
 }
 
 /// With an `Option` as the result.
-const TO_OPTION: &[&str] =
+pub(super) const TO_OPTION: &[&str] =
     &["reduce", "min_by", "max_by", "last", "nth", "next", "find", "find_map", "try_fold"];
 
-/// From one `Option` to another.
-const STEPS: &[&str] = &["map", "copied", "cloned"];
-
-const OF_OPTION: &[&str] = &["map", "copied", "cloned", "unwrap", "expect", "unwrap_or", "unwrap_or_default"];
-
-const OPTION: &str = "this `Option` is differentiable with `unwrap`, `expect`, `unwrap_or` or `?` behind it, and in an `if let`, a `match` \
-     or a `let … else` that takes it apart";
-
-/// An optional item: whether there is one, and where it is found after the loop.
-pub(crate) struct Found {
-    pub(crate) exists: Expr,
-    pub(crate) item: Located,
-}
-
 /// Variables for something that a chain computes.
-struct Names {
-    names: Vec<Ident>,
+pub(super) struct Names {
+    pub(super) names: Vec<Ident>,
     /// They are the parts of a tuple.
-    tuple: bool,
+    pub(super) tuple: bool,
     /// They are numbers, as far as what they start with tells.
-    numbers: bool,
+    pub(super) numbers: bool,
 }
 
 impl Names {
-    fn item(&self) -> Item {
+    pub(super) fn item(&self) -> Item {
         match self.tuple {
             true => Item::Tuple(self.names.iter().map(|name| Item::Value(path(name))).collect()),
             false => Item::Value(path(&self.names[0])),
         }
     }
-}
-
-pub(crate) enum Located {
-    /// At an index of a source.
-    At(Box<Source>, Expr),
-    There(Item),
-    /// By these statements, where there is one.
-    Made(Vec<Stmt>, Item),
 }
 
 impl<'e> Parser<'e> {
@@ -95,13 +74,12 @@ impl<'e> Parser<'e> {
         if let Some(item) = self.held_unwrapped(expr, out) {
             return Some(Ok(Chain::Value(item)));
         }
-        if let (Expr::MethodCall(call), (root, behind)) = (expr, behind_option(expr))
-            && let Some(found) = self.named_option(root)
-        {
+        let (root, behind) = behind_option(expr);
+        if let (Expr::MethodCall(call), Some(found)) = (expr, self.named_option(root)) {
             let item = found.and_then(|found| self.option(found, &behind, call, out));
             return Some(item.map(Chain::Value));
         }
-        let (consumer, behind) = consumer(expr)?;
+        let Expr::MethodCall(consumer) = root else { return None };
         let name = consumer.method.to_string();
         if ["min", "max"].contains(&name.as_str()) && !consumer.args.is_empty() {
             // That of a number, such as a sum.
@@ -206,7 +184,7 @@ impl<'e> Parser<'e> {
     }
 
     /// What of the items is picked out, if there are any.
-    fn found(
+    pub(super) fn found(
         &mut self,
         call: &ExprMethodCall,
         name: &str,
@@ -294,13 +272,7 @@ impl<'e> Parser<'e> {
                 let Some(source) = flow.source().filter(|_| !leaves_out) else {
                     return self.picked(flow, None, call, site, out);
                 };
-                let mut source = source.clone();
-                self.name_lengths(&mut source, out)?;
-                let Some(len) = source.len() else {
-                    return Err((call.method.to_token_stream(), "this iterator has no end".into()));
-                };
-                let n = self.names.fresh("n");
-                out.push(parse_quote!(let #n = #len;));
+                let (source, n) = self.counted(source, &call.method, out)?;
                 let (exists, index): (Expr, Expr) = match call.args.first() {
                     Some(index) => {
                         let at = self.names.fresh("at");
@@ -530,7 +502,7 @@ impl<'e> Parser<'e> {
     }
 
     /// `names = value`, as plainly as possible.
-    fn assign(&mut self, result: &Names, value: Expr, out: &mut Vec<Stmt>) {
+    pub(super) fn assign(&mut self, result: &Names, value: Expr, out: &mut Vec<Stmt>) {
         let Names { names, tuple, numbers } = result;
         match (tuple, self::result(value)) {
             (true, Item::Tuple(items)) if items.len() == names.len() => {
@@ -564,287 +536,6 @@ impl<'e> Parser<'e> {
             (false, item) => out.extend(assignment(&names[0], item.expr(), *numbers)),
         }
     }
-
-    /// A number that is made of all items, starting with the first: `then` has to update it with each other one.
-    fn reduce(
-        &mut self,
-        flow: &Flow,
-        site: Site,
-        out: &mut Vec<Stmt>,
-        mut then: impl FnMut(&mut Parser<'e>, &Ident, Item, &mut Vec<Stmt>) -> Result<(), Refused>,
-    ) -> Result<Found, Refused> {
-        let best = self.hidden("best");
-        out.push(parse_quote!(let mut #best = 0.0;));
-        // Whether there was an item before follows from the index, if that counts the items.
-        let by_index = flow.source().is_some();
-        let (started, exists): (Option<Ident>, Expr) = if by_index {
-            let mut source = flow.source().expect("just seen").clone();
-            let mut lengths = Vec::new();
-            self.name_lengths(&mut source, &mut lengths)?;
-            out.extend(lengths);
-            let len = source
-                .len()
-                .ok_or_else(|| (path(&best).to_token_stream(), "this iterator has no end".to_string()))?;
-            let n = self.names.fresh("n");
-            out.push(parse_quote!(let #n = #len;));
-            (None, parse_quote!(0 < #n))
-        } else {
-            let started = self.names.fresh("started");
-            out.push(parse_quote!(let mut #started = false;));
-            (Some(started.clone()), path(&started))
-        };
-        let mut sink = |parser: &mut Parser<'e>, item: Item, index: Option<&Expr>, out: &mut Vec<Stmt>| {
-            let item = match item {
-                Item::Place { .. } => {
-                    let why = "this is differentiable for an iterator of numbers: put `copied` before it";
-                    return Err((item.expr().to_token_stream(), why.into()));
-                }
-                item => parser.named(item, out),
-            };
-            let value = item.expr();
-            let mut update = Vec::new();
-            then(parser, &best, item, &mut update)?;
-            match (&started, index) {
-                (None, Some(index)) => {
-                    out.push(parse_quote!(if #index == 0 { #best = #value; } else { #(#update)* }));
-                }
-                (started, _) => {
-                    out.push(parse_quote!(if !#started { #best = #value; } else { #(#update)* }));
-                    out.push(parse_quote!(#started = true;));
-                }
-            }
-            Ok(())
-        };
-        self.drive(flow, site, by_index, &mut sink, out)?;
-        Ok(Found { exists, item: Located::There(Item::Value(path(&best))) })
-    }
-
-    /// Something that is made of all items, of whatever type: it starts as the first one, and `then` updates it with each other.
-    fn peeled(
-        &mut self,
-        flow: &Flow,
-        mut then: impl FnMut(&mut Parser<'e>, &Names, Item, &mut Vec<Stmt>) -> Result<(), Refused>,
-    ) -> Result<Found, Refused> {
-        let mut made = Vec::new();
-        let mut source = flow.source().expect("just seen").clone();
-        self.name_lengths(&mut source, &mut made)?;
-        let len = source.len().ok_or_else(|| (Default::default(), "this iterator has no end".to_string()))?;
-        let first = self.item_at(&source, &parse_quote!(0), Site::Block, &mut made)?;
-        let (tuple, parts) = match first {
-            Item::Tuple(items) => (true, items),
-            item => (false, vec![item]),
-        };
-        let mut names = Vec::new();
-        for part in parts {
-            let (name, value) = (self.hidden("best"), part.expr());
-            made.push(parse_quote!(let mut #name = #value;));
-            names.push(name);
-        }
-        let best = Names { names, tuple, numbers: tuple };
-        let i = self.names.fresh("i");
-        let mut body = Vec::new();
-        let item = self.item_at(&source, &path(&i), Site::Block, &mut body)?;
-        let item = self.named(item, &mut body);
-        then(self, &best, item, &mut body)?;
-        made.push(parse_quote!(for #i in 1..#len { #(#body)* }));
-        Ok(Found { exists: parse_quote!(0 < #len), item: Located::Made(made, best.item()) })
-    }
-
-    /// The index of the item that is the least or the greatest: nothing of the items has to be kept.
-    fn best_index(
-        &mut self,
-        source: &Source,
-        name: &str,
-        compare: &Expr,
-        site: Site,
-        out: &mut Vec<Stmt>,
-    ) -> Result<Found, Refused> {
-        let mut source = source.clone();
-        self.name_lengths(&mut source, out)?;
-        let Some(len) = source.len() else {
-            return Err((compare.to_token_stream(), "this iterator has no end".into()));
-        };
-        let (n, best, i) = (self.names.fresh("n"), self.names.fresh("best"), self.names.fresh("i"));
-        let (at_best, at_i) = (path(&best), path(&i));
-        let mut none = Vec::new();
-        let old = self.item_at(&source, &at_best, site, &mut none)?;
-        let new = self.item_at(&source, &at_i, site, &mut none)?;
-        let test = self.better(name, compare, &reference(&old), &reference(&new))?;
-        out.push(parse_quote!(let #n = #len;));
-        out.push(parse_quote!(let mut #best = 0_usize;));
-        out.push(parse_quote!(for #i in 1..#n { if #test { #best = #i; } }));
-        Ok(Found { exists: parse_quote!(0 < #n), item: Located::At(Box::new(source), at_best) })
-    }
-
-    /// The new item takes the place of the old one: the last of equal ones is the greatest, the first is the least.
-    fn better(&mut self, name: &str, compare: &Expr, old: &Expr, new: &Expr) -> Result<Expr, Refused> {
-        let order = self.predicate(compare, &[old.clone(), new.clone()])?;
-        Ok(match name {
-            "max_by" => parse_quote!((#order) != ::core::cmp::Ordering::Greater),
-            _ => parse_quote!((#order) == ::core::cmp::Ordering::Greater),
-        })
-    }
-
-    /// What becomes of an optional item.
-    fn option(
-        &mut self,
-        found: Found,
-        behind: &[&ExprMethodCall],
-        call: &ExprMethodCall,
-        out: &mut Vec<Stmt>,
-    ) -> Result<Item, Refused> {
-        let exists = found.exists;
-        let Some((last, steps)) =
-            behind.split_last().filter(|(last, _)| !STEPS.contains(&last.method.to_string().as_str()))
-        else {
-            let mut inner = Vec::new();
-            return match self.item_behind(found.item, behind, &mut inner)? {
-                Item::Place { .. } => Err((call.method.to_token_stream(), OPTION.into())),
-                item => {
-                    let value = item.expr();
-                    Ok(Item::Value(parse_quote!(if #exists { #(#inner)* Some(#value) } else { None })))
-                }
-            };
-        };
-        let or: Option<Expr> = match (last.method.to_string().as_str(), last.args.first()) {
-            ("unwrap", None) => None,
-            ("expect", Some(_)) => None,
-            ("unwrap_or", Some(other)) => Some(other.clone()),
-            ("unwrap_or_default", None) => Some(parse_quote!(0.0)),
-            _ => {
-                return Err((last.method.to_token_stream(), OPTION.into()));
-            }
-        };
-        let mut inner = Vec::new();
-        let item = self.item_behind(found.item, steps, &mut inner)?;
-        match or {
-            None => {
-                let message = match last.args.first() {
-                    Some(message) => message.to_token_stream(),
-                    None => quote::quote!("called `Option::unwrap()` on a `None` value"),
-                };
-                out.push(parse_quote!(assert!(#exists, "{}", #message);));
-                out.extend(inner);
-                Ok(item)
-            }
-            Some(other) => match (item, other) {
-                // One of two places: the number itself, as a place of its own.
-                (Item::Place { place, .. }, Expr::Reference(other)) => {
-                    let (name, other) = (self.hidden("item"), other.expr);
-                    out.push(parse_quote!(let #name = if #exists { #(#inner)* #place } else { #other };));
-                    Ok(Item::Place { place: path(&name), unique: false })
-                }
-                (item @ (Item::Place { .. } | Item::Tuple(_)), _) => {
-                    let why = "this is differentiable for numbers: put `copied` before it";
-                    Err((item.expr().to_token_stream(), why.into()))
-                }
-                (item, other) => {
-                    let value = item.expr();
-                    Ok(Item::Value(parse_quote!(if #exists { #(#inner)* #value } else { #other })))
-                }
-            },
-        }
-    }
-
-    /// An optional item that is there, and what `steps` make of it, by statements that may stand among the user's.
-    fn item_behind(
-        &mut self,
-        item: Located,
-        steps: &[&ExprMethodCall],
-        out: &mut Vec<Stmt>,
-    ) -> Result<Item, Refused> {
-        let site = Site::Block;
-        let mut item = match item {
-            Located::At(source, index) => self.item_at(&source, &index, site, out)?,
-            Located::There(item) => item,
-            Located::Made(statements, item) => {
-                out.extend(statements);
-                item
-            }
-        };
-        for step in steps {
-            item = match (step.method.to_string().as_str(), step.args.first()) {
-                ("copied" | "cloned", None) => item.copied(),
-                ("map", Some(function)) => {
-                    let function = self.function(function)?;
-                    self.mapped(&function, item, site, out)?
-                }
-                _ => return Err((step.method.to_token_stream(), "this is not differentiable here".into())),
-            };
-        }
-        Ok(item)
-    }
-
-    /// An `Option` that a chain, or a method of a slice, ends in: whether there is an item, and that item. What has to be
-    /// computed for the one goes to `out`, for the other to `inner`.
-    pub(crate) fn optional_item(
-        &mut self,
-        expr: &Expr,
-        out: &mut Vec<Stmt>,
-        inner: &mut Vec<Stmt>,
-    ) -> Option<Result<(Expr, Item), Refused>> {
-        if let Some(Found { exists, item }) = self.held_item(expr) {
-            let item = self.item_behind(item, &[], inner);
-            return Some(item.map(|item| (exists, item)));
-        }
-        let is_step = |step: &&ExprMethodCall| STEPS.contains(&step.method.to_string().as_str());
-        let (root, behind) = behind_option(expr);
-        if behind.iter().all(is_step)
-            && let Some(found) = self.named_option(root)
-        {
-            return Some(found.and_then(|found| {
-                let item = self.item_behind(found.item, &behind, inner)?;
-                Ok((found.exists, item))
-            }));
-        }
-        let (consumer, behind) = consumer(expr)?;
-        if !behind.iter().all(is_step) {
-            return None;
-        }
-        let around = self.around(expr);
-        let site = Site::Chain(&around);
-        let found = match self.optional_part(consumer, out) {
-            Some(found) => Ok(found),
-            None => {
-                let name = consumer.method.to_string();
-                if !TO_OPTION.contains(&name.as_str()) {
-                    return None;
-                }
-                let rest = self.before_next(consumer, out);
-                match self.flow_of_receiver(rest.as_ref().unwrap_or(&consumer.receiver), out) {
-                    Ok(Some(flow)) => self.found(consumer, &name, &flow, site, out),
-                    Ok(None) => return None,
-                    Err(refused) => Err(refused),
-                }
-            }
-        };
-        Some(found.and_then(|found| {
-            let item = self.item_behind(found.item, &behind, inner)?;
-            Ok((found.exists, item))
-        }))
-    }
-}
-
-/// The consumer of a chain, and what the `Option` goes through that it makes: that stands behind it.
-fn consumer(expr: &Expr) -> Option<(&ExprMethodCall, Vec<&ExprMethodCall>)> {
-    match behind_option(expr) {
-        (Expr::MethodCall(consumer), behind) => Some((consumer, behind)),
-        _ => None,
-    }
-}
-
-/// What an `Option` goes through, behind what makes it or names it.
-fn behind_option(expr: &Expr) -> (&Expr, Vec<&ExprMethodCall>) {
-    let (mut root, mut behind) = (expr, Vec::new());
-    while let Expr::MethodCall(call) = root {
-        let name = call.method.to_string();
-        if !OF_OPTION.contains(&name.as_str()) || TO_OPTION.contains(&name.as_str()) {
-            break;
-        }
-        behind.insert(0, call);
-        root = &call.receiver;
-    }
-    (root, behind)
 }
 
 /// `|a, b| a * b`

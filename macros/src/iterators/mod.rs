@@ -5,6 +5,7 @@
 //! any other: items that are references become names of places, closures are inlined.
 
 mod adapters;
+mod best;
 pub(crate) mod collect;
 pub(crate) mod consumers;
 mod elements;
@@ -13,6 +14,7 @@ mod generators;
 pub(crate) mod integers;
 pub(crate) mod item;
 pub(crate) mod made;
+pub(crate) mod optional;
 mod parts;
 mod picked;
 pub(crate) mod source;

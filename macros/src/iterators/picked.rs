@@ -2,12 +2,13 @@
 
 use quote::ToTokens;
 use syn::visit::{self, Visit};
-use syn::{Expr, ExprMethodCall, Stmt, parse_quote};
+use syn::{Expr, ExprMethodCall, Ident, Stmt, parse_quote};
 
 use crate::closures::{Refused, Site};
-use crate::iterators::consumers::{Found, Located, changes};
+use crate::iterators::consumers::changes;
 use crate::iterators::flow::{Flow, Origin, Stage, guarded, optional, reference};
 use crate::iterators::item::{Item, operand};
+use crate::iterators::optional::{Found, Located};
 use crate::iterators::source::{Source, result};
 use crate::parse::Parser;
 use crate::rename::{Occurrences, path};
@@ -47,6 +48,23 @@ impl<'e> Parser<'e> {
         PICK.iter().any(|name| call.method == name) && self.is_chain(&call.receiver)
     }
 
+    /// The source, whose lengths have names by now, and that of how many items it has.
+    pub(super) fn counted(
+        &mut self,
+        source: &Source,
+        tokens: impl ToTokens,
+        out: &mut Vec<Stmt>,
+    ) -> Result<(Source, Ident), Refused> {
+        let mut source = source.clone();
+        self.name_lengths(&mut source, out)?;
+        let Some(len) = source.len() else {
+            return Err((tokens.to_token_stream(), "this iterator has no end".into()));
+        };
+        let n = self.names.fresh("n");
+        out.push(parse_quote!(let #n = #len;));
+        Ok((source, n))
+    }
+
     /// The index of the first item that passes a test.
     pub(super) fn find(
         &mut self,
@@ -55,15 +73,10 @@ impl<'e> Parser<'e> {
         site: Site,
         out: &mut Vec<Stmt>,
     ) -> Result<Found, Refused> {
-        let mut source = source.clone();
-        self.name_lengths(&mut source, out)?;
-        let Some(len) = source.len() else {
-            return Err((test.to_token_stream(), "this iterator has no end".into()));
-        };
-        let (n, at, i) = (self.names.fresh("n"), self.names.fresh("at"), self.names.fresh("i"));
+        let (source, n) = self.counted(source, test, out)?;
+        let (at, i) = (self.names.fresh("at"), self.names.fresh("i"));
         let item = self.item_at(&source, &path(&i), site, &mut Vec::new())?;
         let test = self.predicate(test, &[reference(&item)])?;
-        out.push(parse_quote!(let #n = #len;));
         out.push(parse_quote!(let mut #at = #n;));
         out.push(parse_quote!(for #i in 0..#n { if #at == #n && #test { #at = #i; } }));
         let index = path(&at);
@@ -91,11 +104,9 @@ impl<'e> Parser<'e> {
         }
         let mut flow = flow.clone();
         flow.stages.extend(behind);
-        let Origin::Source(source) = &mut flow.origin else { return Err(refused()) };
-        self.name_lengths(source, out)?;
-        let (Some(len), source) = (source.len(), (**source).clone()) else { return Err(refused()) };
-        let (n, at, i) = (self.names.fresh("n"), self.names.fresh("at"), self.names.fresh("i"));
-        out.push(parse_quote!(let #n = #len;));
+        let Origin::Source(source) = &flow.origin else { return Err(refused()) };
+        let (source, n) = self.counted(source, &call.method, out)?;
+        let (at, i) = (self.names.fresh("at"), self.names.fresh("i"));
         out.push(parse_quote!(let mut #at = #n;));
         let left = call.args.first().filter(|_| call.method == "nth").map(|index| {
             let left = self.names.fresh("left");
