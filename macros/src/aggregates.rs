@@ -312,7 +312,7 @@ pub(crate) fn report(
     if literal.variant().is_some() {
         errors.push(
             syntax,
-            "an enum that owns vectors is not differentiable: use a struct, or return the vector by itself",
+            "a value of an enum that owns vectors is not made differentiably: take it by reference, use a struct, or return the vector by itself",
         );
     } else if literal.rest.is_some() {
         errors.push(

@@ -360,8 +360,8 @@ impl Otherwise<'_> {
     }
 }
 
-/// The name of a function of ours, as this module calls it: `::pullback::__private::split`
-fn of_ours(function: &syn::Path) -> Option<&Ident> {
+/// The name of a function of ours, as this module and others call it: `::pullback::__private::split`
+pub(crate) fn of_ours(function: &syn::Path) -> Option<&Ident> {
     let [_, module, name] = &function.segments.iter().collect::<Vec<_>>()[..] else { return None };
     (function.leading_colon.is_some() && module.ident == "__private").then_some(&name.ident)
 }

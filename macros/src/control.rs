@@ -73,6 +73,7 @@ impl Parser<'_> {
                 && let Some(parts) = self
                     .let_there(local)
                     .or_else(|| self.let_present(local))
+                    .or_else(|| self.let_variant(local, &stmts))
                     .or_else(|| self.cursor_let(local, &stmts))
                     .or_else(|| self.let_inside(local, &stmts))
                     .or_else(|| self.named_outcome(local, &stmts))
@@ -87,6 +88,12 @@ impl Parser<'_> {
                 && let Some(parts) = self.chosen_reference(local, &mut stmts)
             {
                 self.put_back(parts, &mut stmts);
+                continue;
+            }
+            if let Stmt::Local(local) = &stmt
+                && let Some(names) = self.names_for_variant(local)
+            {
+                self.record(names);
                 continue;
             }
             if let Some(parts) = self.refilled(&stmt, &stmts) {
@@ -272,7 +279,7 @@ impl Parser<'_> {
     }
 
     /// What stands in place of code that looks at `whole`, and is emitted itself where the names in that are of no variables.
-    fn without_names(&mut self, whole: &Syn, test: &Syn) -> ExprId {
+    pub(crate) fn without_names(&mut self, whole: &Syn, test: &Syn) -> ExprId {
         let expr = self.expr(test);
         if self.names_code(whole) {
             self.program.rewritten.insert(expr);

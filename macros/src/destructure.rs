@@ -165,14 +165,14 @@ fn is_place(expr: &Expr) -> bool {
 
 /// What a pattern binds: values, or references.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Referred {
+pub(crate) enum Referred {
     No,
     Shared,
     Unique,
 }
 
 /// Names the parts of `whole`, by reference if it is `referred` to; tells whether that can be done.
-fn name_parts(pattern: &Pat, whole: &Expr, referred: Referred, parts: &mut Vec<Stmt>) -> bool {
+pub(crate) fn name_parts(pattern: &Pat, whole: &Expr, referred: Referred, parts: &mut Vec<Stmt>) -> bool {
     let mut all = |elements: Vec<(&Pat, Expr)>| {
         elements.into_iter().all(|(element, part)| name_parts(element, &part, referred, parts))
     };

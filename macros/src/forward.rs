@@ -345,6 +345,8 @@ impl<'p> Forward<'p> {
             let (pattern, place) = (&l.syntax.pat, place.clone());
             let value = match &*init.expr {
                 syn::Expr::MethodCall(call) => self.cut(call, &place.projections, block),
+                // What holds the parts has a name.
+                syn::Expr::Call(parts) => parts.to_token_stream(),
                 // Each name stands for a part of it.
                 whole if matches!(pattern, syn::Pat::Tuple(_)) => {
                     let part = place.projections.len() - 1;

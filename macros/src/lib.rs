@@ -130,6 +130,7 @@ mod unpacked;
 mod uses;
 mod values;
 mod variable;
+mod variants;
 mod vectors;
 mod versions;
 mod views;
@@ -363,8 +364,9 @@ pub fn rule(input: TokenStream) -> TokenStream {
 /// function tells.
 ///
 /// # Enums
-/// consist of plain data. The gradient of `enum Shape { Disc { radius: f64 }, Rectangle(f64, f64), Nothing }` has a field for each
-/// variant with fields, by its name, `d.Disc.radius` and `d.Rectangle.0`; it is zero for the variants that the value is not.
+/// are like structs: plain, or containers, with `#[pullback(by_reference)]` where a variant holds another container. The gradient of
+/// `enum Shape { Disc { radius: f64 }, Path(Vec<f64>), Nothing }` has a field for each variant with fields, by its name, `d.Disc.radius` and
+/// `d.Path.0`; for the variants that the value is not it is zero, and has no elements.
 ///
 /// The guide has [examples](https://docs.rs/pullback/latest/pullback/guide/gradients/).
 #[proc_macro_derive(Differentiable, attributes(pullback, constant))]

@@ -647,6 +647,8 @@ impl<'e> Parser<'e> {
                     self.constant(expr, pure, Some("only variables and parts of them can be borrowed differentiably: bind the value with `let` first"))
                 }
             },
+            Syn::If(branch) if let Some(test) = self.if_variant(branch) => self.without_names(&branch.cond, &test),
+            Syn::Match(m) if let Some(test) = self.match_variants(m) => self.without_names(&m.expr, &test),
             Syn::If(_) | Syn::Match(_) if let Some(through) = self.through(expr) => self.expr(&through),
             Syn::If(branch) => self.branch(expr, branch),
             Syn::Match(m) => self.parse_match(expr, m),

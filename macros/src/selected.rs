@@ -38,9 +38,9 @@ impl Parser<'_> {
 pub(crate) const INSIDE: &str = "inside_of_option";
 pub(crate) const INSIDE_MUT: &str = "inside_of_option_mut";
 
-/// The call is one of these.
+/// The call is one of these, or of those by which [`crate::variants`] refers to what a variant holds.
 pub(crate) fn is_inside(call: &syn::ExprMethodCall) -> bool {
-    call.method == INSIDE || call.method == INSIDE_MUT
+    call.method == INSIDE || call.method == INSIDE_MUT || crate::variants::is_part(&call.method)
 }
 
 /// Methods of the standard library's and ndarray's types that return what is written through.

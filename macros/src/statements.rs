@@ -258,7 +258,7 @@ impl Parser<'_> {
     }
 
     /// Other names for places, resolved where they are used.
-    fn names_for_places(
+    pub(crate) fn names_for_places(
         &mut self,
         local: &syn::Local,
         names: impl IntoIterator<Item = (syn::Ident, Place)>,

@@ -194,7 +194,7 @@ pub mod __private {
     pub use crate::schedule::Schedule;
     pub use crate::select::{
         At, AtMut, PartShadow, ReturnsAReferenceTellItsType, Select, SelectMut, Whole, number, part_of,
-        shadow_for,
+        parts_of_variant, shadow_for,
     };
     pub use crate::shadow::{Accumulate, Differentiable, Element, Ignored, Shadow, cells, slice_cells};
     pub use crate::snapshots::{Snapshots, segments, spacing};

@@ -143,3 +143,9 @@ pub fn part_of<V: Copy>(shadow: Shadow<V>) -> V {
 
 /// What a method that returns a reference gives where its value is asked for: the compiler shows this name.
 pub struct ReturnsAReferenceTellItsType;
+
+/// The parts of an enum that a pattern has bound behind a `&mut`: derived code knows by this name where they are from.
+#[inline(always)]
+pub fn parts_of_variant<P>(parts: P) -> P {
+    parts
+}

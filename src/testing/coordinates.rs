@@ -13,6 +13,19 @@ pub enum Coordinate<'a> {
     F64(&'a mut f64),
     /// Something that has none: only compared.
     Discrete(u128),
+    /// What only the gradient has, a number of a variant that an enum is not: zero.
+    Absent,
+}
+
+impl Coordinate<'_> {
+    /// A number of the gradient that the value does not have.
+    #[doc(hidden)]
+    pub fn absent(self) -> Coordinate<'static> {
+        match self {
+            Coordinate::Discrete(number) => Coordinate::Discrete(number),
+            _ => Coordinate::Absent,
+        }
+    }
 }
 
 /// Something made of numbers: an argument, an output or a gradient of a function under test.
@@ -147,6 +160,7 @@ pub(super) enum Number {
     F32(f32),
     F64(f64),
     Discrete(u128),
+    Absent,
 }
 
 impl From<Coordinate<'_>> for Number {
@@ -155,6 +169,7 @@ impl From<Coordinate<'_>> for Number {
             Coordinate::F32(x) => Number::F32(*x),
             Coordinate::F64(x) => Number::F64(*x),
             Coordinate::Discrete(x) => Number::Discrete(x),
+            Coordinate::Absent => Number::Absent,
         }
     }
 }
@@ -168,6 +183,7 @@ impl std::fmt::Display for Number {
             Number::F32(x) => write!(f, "{x:?}"),
             Number::F64(x) => write!(f, "{x:?}"),
             Number::Discrete(x) => write!(f, "{x}"),
+            Number::Absent => write!(f, "nothing"),
         }
     }
 }
@@ -178,8 +194,13 @@ impl Number {
         match self {
             Number::F32(x) => Some(x.into()),
             Number::F64(x) => Some(x),
+            Number::Absent => Some(0.0),
             Number::Discrete(_) => None,
         }
+    }
+
+    pub(super) fn is_absent(self) -> bool {
+        matches!(self, Number::Absent)
     }
 
     pub(super) fn is_single(self) -> bool {
@@ -192,6 +213,7 @@ impl Number {
             (Number::F32(x), Number::F32(y)) => x.to_bits() == y.to_bits(),
             (Number::F64(x), Number::F64(y)) => x.to_bits() == y.to_bits(),
             (Number::Discrete(x), Number::Discrete(y)) => x == y,
+            (Number::Absent, Number::Absent) => true,
             _ => false,
         }
     }
@@ -239,6 +261,7 @@ pub(super) fn replace_one(
     match coordinate {
         Coordinate::F32(x) => *x = f(*index, (*x).into()) as f32,
         Coordinate::F64(x) => *x = f(*index, *x),
+        Coordinate::Absent => {}
         Coordinate::Discrete(_) => return,
     }
     *index += 1;

@@ -47,12 +47,17 @@ impl Case {
         let Call { output, arguments: exit, allocations } = specimen.primal(input, &mut unchanged);
         let (function, modes) = (specimen.function(), specimen.modes());
         let entry = specimen.arguments(input);
-        let seed = random.weights(reals(&output).len());
+        // What is not there has no weight.
+        let mut weights = |numbers: &[Number]| -> Vec<f64> {
+            let weights = numbers.iter().filter(|number| number.real().is_some());
+            weights.map(|number| if number.is_absent() { 0.0 } else { random.weight() }).collect()
+        };
+        let seed = weights(&output);
         let cotangents = modes
             .iter()
             .zip(&exit)
             .map(|(mode, exit)| match mode {
-                Mode::Mutable => random.weights(reals(exit).len()),
+                Mode::Mutable => weights(exit),
                 _ => Vec::new(),
             })
             .collect();

@@ -7,8 +7,8 @@ union Either {
 }
 
 #[derive(Differentiable)]
-enum Tree {
-    Leaf(Vec<f64>),
+enum Tree<'a> {
+    Leaf(&'a [f64]),
 }
 
 #[derive(Differentiable)]

@@ -16,9 +16,10 @@ use super::{Shape, operator, own};
 use crate::contents::{inside, referred};
 use crate::kind::{assigns, inert, inert_method, kind_of_type, numeric_method};
 use crate::lift::is_held_constant;
-use crate::program::Kind;
+use crate::program::{Kind, variant};
 use crate::rename::bound;
 use crate::signature::Signature;
+use crate::variants::fields;
 
 /// Methods that only arrays have.
 const OF_ARRAYS: &[&str] = &[
@@ -122,6 +123,16 @@ impl Evidence {
         };
         Some(Shape { rank: *rank, element: None })
     }
+
+    /// What is known of the field of a variant.
+    pub(crate) fn shape_in(&self, variant: &Ident, member: &syn::Member) -> Option<Shape> {
+        self.fields.get(&key_of(variant, member)).map(|rank| Shape { rank: *rank, element: None })
+    }
+}
+
+/// The field of a variant among those of structs.
+fn key_of(variant: &Ident, member: &syn::Member) -> String {
+    format!("{variant}.{}", member.to_token_stream())
 }
 
 /// `body` with the types of what is an array, and what else is known.
@@ -253,8 +264,25 @@ impl Search {
         }
     }
 
-    /// Binds what is inside of `whole`, if the pattern is `Some(name)`, and that a field.
+    /// Binds what is inside of `whole`, if the pattern is `Some(name)`, and that a field, and what the fields of a variant hold.
     fn bind_inside(&mut self, pattern: &Pat, whole: &Expr) {
+        if let Some((path, fields)) = fields(pattern) {
+            let Some(variant) = variant(path) else { return };
+            for (member, pattern) in fields {
+                let Pat::Ident(name) = pattern else {
+                    bound(pattern).iter().for_each(|name| self.bind(name, Is::Unknown));
+                    continue;
+                };
+                let (id, key) = (self.bindings, key_of(variant, &member));
+                if let Some(Is::Array(rank)) = self.names.get(id).copied() {
+                    Self::insert(&mut self.evidence.fields, key.clone(), rank, &mut self.changed);
+                }
+                let is = self.evidence.fields.get(&key).map_or(Is::Unknown, |rank| Is::Array(*rank));
+                self.references.insert(id);
+                self.bind(&name.ident, is);
+            }
+            return;
+        }
         let (Some(Pat::Ident(name)), Some(option @ Expr::Field(_))) =
             (inside(pattern), referred(whole).map(|(option, _)| option))
         else {
@@ -707,7 +735,10 @@ impl VisitMut for Search {
         {
             self.expect(init, rank);
         }
-        self.bind_pattern(&local.pat, is);
+        match &local.init {
+            Some(syn::LocalInit { expr, diverge: Some(_), .. }) => self.bind_inside(&local.pat, expr),
+            _ => self.bind_pattern(&local.pat, is),
+        }
         if self.telling {
             self.tell(local);
         }

@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::{Generics, Lifetime, WherePredicate, parse_quote};
 
+use super::storage::Part;
 use super::{Field, Fields, Item, Role, allow, with};
 
 pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
@@ -127,8 +128,9 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
     let exchange = exchange(item, &own, list);
     let declared = quote!(#parameters);
     let doc = format!("The gradient with respect to a [`{name}`].");
-    let traits = traits(list, &gradient, &kept);
-    let coordinates = coordinates(item, fields);
+    let parts: Vec<_> = list.iter().map(Part::of).collect();
+    let traits = super::storage::traits(&gradient, &kept, &parts);
+    let coordinates = coordinates(item, list);
     let lend = lend(item, &own);
     let output = super::output::of_container(item, fields, &own);
     let blank = super::blank::of_struct(item, fields);
@@ -239,8 +241,11 @@ fn exchange(item: &Item, own: &Generics, fields: &[Field]) -> TokenStream {
 }
 
 /// `bound` for the types of generic fields.
-fn bounds(fields: &[Field], bound: &TokenStream) -> Vec<WherePredicate> {
-    let generic = fields.iter().filter(|f| f.generic && f.role == Role::Active);
+pub(super) fn bounds<'f>(
+    fields: impl IntoIterator<Item = &'f Field>,
+    bound: &TokenStream,
+) -> Vec<WherePredicate> {
+    let generic = fields.into_iter().filter(|f| f.generic && f.role == Role::Active);
     generic
         .map(|f| {
             let ty = &f.ty;
@@ -289,177 +294,23 @@ fn lend(item: &Item, generics: &Generics) -> TokenStream {
     }
 }
 
-/// What makes the container an element of vectors, and its gradient one to look at.
-fn traits(fields: &[Field], gradient: &proc_macro2::Ident, kept: &Generics) -> TokenStream {
-    let (parameters, arguments, _) = kept.split_for_impl();
-    let extended = |bound: TokenStream| {
-        let generic = fields.iter().filter(|f| f.generic && f.role == Role::Active);
-        let predicates = generic.map(|f| -> WherePredicate {
-            let gradient = f.gradient();
-            parse_quote!(#gradient: #bound)
-        });
-        with(kept, predicates).where_clause
-    };
-    let (debug, clone, equal, visit) = (
-        extended(quote!(::core::fmt::Debug)),
-        extended(quote!(::core::clone::Clone)),
-        extended(quote!(::core::cmp::PartialEq)),
-        extended(quote!(__pb::Coordinates)),
-    );
-    let members: Vec<_> = fields.iter().map(|f| &f.member).collect();
-    let active: Vec<_> = fields.iter().filter(|f| f.role == Role::Active).map(|f| &f.member).collect();
-    let label = gradient.to_string();
-    let named = fields.iter().any(|f| matches!(f.member, syn::Member::Named(_)));
-    let (kind, parts): (_, TokenStream) = match named {
-        true => {
-            let parts = members.iter().map(|member| {
-                let label = quote!(#member).to_string();
-                quote!(.field(#label, &self.#member))
-            });
-            (quote!(debug_struct), parts.collect())
-        }
-        false => (quote!(debug_tuple), members.iter().map(|member| quote!(.field(&self.#member))).collect()),
-    };
-    quote! {
-        #[automatically_derived]
-        impl #parameters ::core::fmt::Debug for #gradient #arguments #debug {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                f.#kind(#label) #parts .finish()
-            }
-        }
-        #[automatically_derived]
-        impl #parameters ::core::clone::Clone for #gradient #arguments #clone {
-            fn clone(&self) -> Self {
-                #gradient { #(#members: ::core::clone::Clone::clone(&self.#members),)* }
-            }
-            fn clone_from(&mut self, _other: &Self) {
-                #(::core::clone::Clone::clone_from(&mut self.#members, &_other.#members);)*
-            }
-        }
-        #[automatically_derived]
-        impl #parameters ::core::cmp::PartialEq for #gradient #arguments #equal {
-            fn eq(&self, _other: &Self) -> bool {
-                true #(&& self.#members == _other.#members)*
-            }
-        }
-        #[automatically_derived]
-        impl #parameters __pb::Coordinates for #gradient #arguments #visit {
-            fn visit(&mut self, _visitor: &mut dyn FnMut(__pb::Coordinate<'_>)) {
-                #(__pb::Coordinates::visit(&mut self.#active, _visitor);)*
-            }
-        }
-    }
-}
-
-/// What owns its fields can be an element of vectors, and be visited by testers.
-fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
-    let name = item.name;
-    if item.generics.lifetimes().next().is_some() || fields.fields.iter().any(|f| f.borrowed) {
+/// What owns its fields is visited by testers, and can be an element of vectors.
+fn coordinates(item: &Item, fields: &[Field]) -> TokenStream {
+    if item.generics.lifetimes().next().is_some() || fields.iter().any(|f| f.borrowed) {
         return TokenStream::new();
     }
-    let own = with(item.generics, item.kept.where_clause.iter().flat_map(|c| c.predicates.clone()));
-    let own = with(&own, bounds(&fields.fields, &quote!(__pb::Differentiable)));
-    let (parameters, _, _) = own.split_for_impl();
-    let (_, arguments, _) = item.generics.split_for_impl();
-    let statics = item.generics.type_params().map(|p| -> WherePredicate {
-        let name = &p.ident;
-        parse_quote!(#name: 'static)
-    });
-    let of_statics = with(&own, statics);
-    let exchanged = with(&of_statics, bounds(&fields.fields, &quote!(__pb::Exchange))).where_clause;
-    let clause_static = of_statics.where_clause;
-    let visit = with(&own, bounds(&fields.fields, &quote!(__pb::Coordinates))).where_clause;
-    let members = fields.fields.iter().filter(|f| f.role == Role::Active).map(|f| {
+    let own = with(&differentiable(item, fields), bounds(fields, &quote!(__pb::Coordinates)));
+    let (parameters, _, clause) = own.split_for_impl();
+    let (name, (_, arguments, _)) = (item.name, item.generics.split_for_impl());
+    let members = fields.iter().filter(|f| f.role == Role::Active).map(|f| {
         let member = &f.member;
         if f.boxed { quote!(*self.#member) } else { quote!(self.#member) }
     });
+    let elements = super::elements::of(item, fields);
     quote! {
+        #elements
         #[automatically_derived]
-        impl #parameters __pb::Item for #name #arguments #clause_static {
-            type Gradients = __pb::Rows<Self>;
-            type Shadows<'pullback> = &'pullback [<Self as __pb::Differentiable>::Shadow<'pullback>];
-            type Views<'pullback> = &'pullback [<Self as __pb::Differentiable>::Gradient];
-
-            fn empty_all() -> Self::Gradients {
-                __pb::Rows::new()
-            }
-            fn prepare_all(items: &[Self], gradients: &mut Self::Gradients) {
-                gradients.prepare(items);
-            }
-            fn shadows(gradients: &mut Self::Gradients) -> Self::Shadows<'_> {
-                gradients.shadows()
-            }
-            #[inline(always)]
-            fn align_all<'pullback>(
-                items: &[Self],
-                shadows: Self::Shadows<'pullback>,
-            ) -> Self::Shadows<'pullback> {
-                __pb::Rows::align(items, shadows)
-            }
-            #[inline(always)]
-            fn shortened_all<'pullback, 'longer: 'pullback>(
-                shadows: Self::Shadows<'longer>,
-            ) -> Self::Shadows<'pullback> {
-                __pb::Rows::<Self>::shortened(shadows)
-            }
-            fn fit_all(items: &[Self], _: usize, gradients: &mut Self::Gradients, to: __pb::Extent) {
-                gradients.fit(items, to);
-            }
-            fn all_make_way(items: &[Self], new: &[Self]) -> bool {
-                __pb::Rows::all_make_way(items, new)
-            }
-            fn largest_of(items: &[Self]) -> usize {
-                __pb::Rows::largest(items)
-            }
-            fn take_shadows(shadows: Self::Shadows<'_>, gradients: &mut Self::Gradients) {
-                gradients.take(shadows);
-            }
-            #[inline(always)]
-            fn shadow_at<'pullback>(
-                shadows: Self::Shadows<'pullback>,
-                i: usize,
-            ) -> <Self as __pb::Differentiable>::Shadow<'pullback> {
-                shadows[i]
-            }
-            fn reserve_all(items: &[Self], copies: &mut [Self]) {
-                items.iter().zip(copies).for_each(|(item, copy)| __pb::Differentiable::reserve_as(item, copy));
-            }
-            fn views(gradients: &Self::Gradients) -> Self::Views<'_> {
-                gradients
-            }
-            fn gradients_size(gradients: &Self::Gradients) -> usize {
-                gradients.heap_size()
-            }
-            fn seed_all(gradients: &mut Self::Gradients, seeds: Self::Views<'_>) {
-                gradients.seed(seeds);
-            }
-            fn copy_all(gradients: &mut Self::Gradients, others: Self::Views<'_>) {
-                gradients.copy_from(others);
-            }
-        }
-        #[automatically_derived]
-        impl #parameters __pb::ExchangeItems for #name #arguments #exchanged {
-            fn all_fit(items: &[Self], shadows: Self::Shadows<'_>) -> bool {
-                __pb::Rows::all_fit(items, shadows)
-            }
-            fn swap_shadows(shadows: Self::Shadows<'_>, i: usize, j: usize) {
-                if i != j {
-                    <Self as __pb::Exchange>::exchange(shadows[i], shadows[j]);
-                }
-            }
-            fn exchange_all(one: Self::Shadows<'_>, other: Self::Shadows<'_>) {
-                for (one, other) in one.iter().zip(other) {
-                    <Self as __pb::Exchange>::exchange(*one, *other);
-                }
-            }
-            fn clear_all(shadows: Self::Shadows<'_>) {
-                for shadow in shadows {
-                    <Self as __pb::Exchange>::clear(*shadow);
-                }
-            }
-        }
-        #[automatically_derived]
-        impl #parameters __pb::Coordinates for #name #arguments #visit {
+        impl #parameters __pb::Coordinates for #name #arguments #clause {
             fn visit(&mut self, _visitor: &mut dyn FnMut(__pb::Coordinate<'_>)) {
                 #(__pb::Coordinates::visit(&mut #members, _visitor);)*
             }
@@ -467,9 +318,15 @@ fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
     }
 }
 
+/// The parameters of the type, where that is differentiable.
+pub(super) fn differentiable<'f>(item: &Item, fields: impl IntoIterator<Item = &'f Field>) -> Generics {
+    let own = with(item.generics, item.kept.where_clause.iter().flat_map(|c| c.predicates.clone()));
+    with(&own, bounds(fields, &quote!(::pullback::__private::Differentiable)))
+}
+
 impl Field {
     /// The type of its gradient.
-    fn gradient(&self) -> TokenStream {
+    pub(super) fn gradient(&self) -> TokenStream {
         let ty = &self.ty;
         match self.role {
             Role::Active => quote!(<#ty as ::pullback::__private::Differentiable>::Gradient),
@@ -479,7 +336,7 @@ impl Field {
     }
 
     /// The type of its shadow.
-    fn shadow(&self, lifetime: &Lifetime) -> TokenStream {
+    pub(super) fn shadow(&self, lifetime: &Lifetime) -> TokenStream {
         let ty = &self.ty;
         match self.role {
             Role::Active => quote!(<#ty as __pb::Differentiable>::Shadow<#lifetime>),

@@ -1,15 +1,19 @@
 //! `#[derive(Differentiable)]`: the gradient of a struct or an enum is a struct with the same field names.
 //!
 //! [`parse`] reads the item. A *plain* one is a value made of numbers: [`plain`] gives it a tangent, of which there are
-//! arrays, and cells. A *container* owns or borrows arrays, and is differentiated by reference: [`container`] gives it
-//! storage for a gradient, and a shadow that consists of the fields' shadows.
+//! arrays, and cells. A *container* owns or borrows arrays, and is differentiated by reference: [`container`] gives a struct
+//! storage for a gradient, and a shadow that consists of the fields' shadows; [`choice`] does so for an enum.
 
 mod blank;
+mod choice;
 mod container;
 mod dual;
+mod elements;
 mod output;
 mod parse;
+mod parts;
 mod plain;
+mod storage;
 
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
@@ -23,6 +27,7 @@ pub(crate) fn derive(input: TokenStream) -> TokenStream {
             Form::Container(fields) => container::expand(&item, fields),
             Form::Plain(fields) => plain::expand_struct(&item, fields),
             Form::Enum(variants) => plain::expand_enum(&item, variants),
+            Form::OwningEnum(variants) => choice::expand(&item, variants),
         })
     });
     expanded.unwrap_or_else(Error::into_compile_error)
@@ -43,6 +48,7 @@ enum Form {
     Plain(Fields),
     Container(Fields),
     Enum(Vec<(Ident, Fields)>),
+    OwningEnum(Vec<(Ident, Fields)>),
 }
 
 struct Fields {

@@ -1,7 +1,7 @@
 //! What makes a struct something that functions return, and that is copied.
 
-use proc_macro2::TokenStream;
-use quote::quote;
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
 use syn::{Generics, WherePredicate, parse_quote};
 
 use super::{Field, Fields, Item, Role, with};
@@ -41,15 +41,77 @@ pub(super) fn of_value(generics: &Generics, ty: &TokenStream) -> TokenStream {
     }
 }
 
+/// What is done with a value, part by part.
+struct Parts {
+    /// Copies `self` to `copy` where the memory of that suffices, and tells whether it does.
+    copied: TokenStream,
+    /// The bytes of the heap that `_value` owns.
+    size: TokenStream,
+    /// Adds `_d` to `_shadow`.
+    handed: TokenStream,
+    /// Gives `_copy` the room of `self`.
+    room: TokenStream,
+}
+
 /// Of a container: the caller keeps the gradient. `own` are the bounds under which it is differentiable.
 pub(super) fn of_container(item: &Item, fields: &Fields, own: &Generics) -> TokenStream {
-    let (name, list) = (item.name, &fields.fields);
+    let list = &fields.fields;
+    let members: Vec<_> = list.iter().map(|f| &f.member).collect();
+    let active = list.iter().filter(|f| f.role == Role::Active);
+    let (active, types): (Vec<_>, Vec<_>) = active.map(|f| (&f.member, &f.ty)).unzip();
+    let parts = Parts {
+        copied: quote!(true #(&& __pb::CopyField(&self.#members, &mut copy.#members).copy())*),
+        size: quote!(0 #(+ __pb::OfField(&_value.#members).heap_size())*),
+        handed: quote!(#(<#types as __pb::mutation::CopyPart>::hand_part_back(_shadow.#active, &_d.#active);)*),
+        room: quote!(#(<#types as __pb::mutation::CopyPart>::make_room_for_part(&self.#active, &mut _copy.#active);)*),
+    };
+    whole(item, &list.iter().collect::<Vec<_>>(), &parts, own)
+}
+
+/// Of an enum that owns memory.
+pub(super) fn of_choice(item: &Item, variants: &[(Ident, Fields)], own: &Generics) -> TokenStream {
+    let (mut copied, mut size, mut handed, mut room) =
+        (TokenStream::new(), TokenStream::new(), TokenStream::new(), TokenStream::new());
+    for (variant, fields) in variants {
+        let of = |prefix: &str, bound: &dyn Fn(&Field) -> bool| {
+            let list = fields.fields.iter().enumerate().filter(|(_, f)| bound(f));
+            let (members, names): (Vec<_>, Vec<_>) =
+                list.map(|(i, f)| (&f.member, format_ident!("{prefix}_{i}"))).unzip();
+            let name = item.name;
+            (quote!(#name::#variant { #(#members: #names,)* .. }), names)
+        };
+        let (any, active) = (|_: &Field| true, |f: &Field| f.role == Role::Active);
+        let ((one, ones), (other, others)) = (of("one", &any), of("other", &any));
+        copied.extend(quote!((#one, #other) => true #(&& __pb::CopyField(#ones, #others).copy())*,));
+        size.extend(quote!(#one => 0 #(+ __pb::OfField(#ones).heap_size())*,));
+        let ((one, ones), (other, others)) = (of("one", &active), of("other", &active));
+        let list = fields.fields.iter().filter(|f| active(f));
+        let (members, types): (Vec<_>, Vec<_>) = list.map(|f| (&f.member, &f.ty)).unzip();
+        handed.extend(quote! {
+            #(<#types as __pb::mutation::CopyPart>::hand_part_back(_shadow.#variant.#members, &_d.#variant.#members);)*
+        });
+        room.extend(quote! {
+            (#one, #other) => { #(<#types as __pb::mutation::CopyPart>::make_room_for_part(#ones, #others);)* }
+        });
+    }
+    let parts = Parts {
+        copied: quote!(match (self, &mut *copy) { #copied #[allow(unreachable_patterns)] _ => false }),
+        size: quote!(match _value { #size }),
+        handed,
+        room: quote!(match (self, _copy) { #room #[allow(unreachable_patterns)] _ => {} }),
+    };
+    let list: Vec<_> = variants.iter().flat_map(|(_, fields)| &fields.fields).collect();
+    whole(item, &list, &parts, own)
+}
+
+/// The traits of a type with these fields.
+fn whole(item: &Item, list: &[&Field], parts: &Parts, own: &Generics) -> TokenStream {
     if item.generics.lifetimes().next().is_some() || list.iter().any(|f| f.borrowed) {
         return TokenStream::new();
     }
-    let (parameters, _, clause) = own.split_for_impl();
+    let (name, (parameters, _, clause)) = (item.name, own.split_for_impl());
     let (_, arguments, _) = item.generics.split_for_impl();
-    let members: Vec<_> = list.iter().map(|f| &f.member).collect();
+    let Parts { copied, size, .. } = parts;
     // A derived `clone_from` allocates. Of a field whose type is a parameter it is not known whether it can be cloned.
     let copy_to = (!list.iter().any(|f| f.generic)).then(|| {
         quote! {
@@ -59,13 +121,13 @@ pub(super) fn of_container(item: &Item, fields: &Fields, own: &Generics) -> Toke
                 for<'any> Self: ::core::clone::Clone,
             {
                 use __pb::CopyAnyField as _;
-                if !(true #(&& __pb::CopyField(&self.#members, &mut copy.#members).copy())*) {
+                if !(#copied) {
                     *copy = ::core::clone::Clone::clone(self);
                 }
             }
         }
     });
-    let copied = copied(item, list, own);
+    let copying = copying(item, list, parts, own);
     quote! {
         #[automatically_derived]
         impl #parameters __pb::Output for #name #arguments #clause {
@@ -87,26 +149,26 @@ pub(super) fn of_container(item: &Item, fields: &Fields, own: &Generics) -> Toke
             #copy_to
             fn size(_value: &Self) -> usize {
                 use __pb::OfAnyField as _;
-                0 #(+ __pb::OfField(&_value.#members).heap_size())*
+                #size
             }
             fn gradient_size(gradient: &Self::Gradient) -> usize {
                 <Self as __pb::Differentiable>::gradient_size(gradient)
             }
         }
-        #copied
+        #copying
     }
 }
 
-/// `clone`, if the struct and its fields have one.
-fn copied(item: &Item, fields: &[Field], own: &Generics) -> TokenStream {
-    let name = item.name;
+/// `clone`, if the type and its fields have one.
+fn copying(item: &Item, list: &[&Field], parts: &Parts, own: &Generics) -> TokenStream {
+    let (name, Parts { handed, room, .. }) = (item.name, parts);
     let (_, arguments, _) = item.generics.split_for_impl();
-    let active: Vec<_> = fields.iter().filter(|f| f.role == Role::Active).collect();
+    let active: Vec<_> = list.iter().filter(|f| f.role == Role::Active).collect();
     if active.iter().any(|f| f.boxed) {
         return TokenStream::new();
     }
-    let (members, types): (Vec<_>, Vec<_>) = active.iter().map(|f| (&f.member, &f.ty)).unzip();
-    // With a lifetime, the bounds are checked where the struct is cloned.
+    let types: Vec<_> = active.iter().map(|f| &f.ty).collect();
+    // With a lifetime, the bounds are checked where the value is cloned.
     let mut bounds: Vec<WherePredicate> =
         vec![parse_quote!(for<'any> #name #arguments: ::core::clone::Clone)];
     bounds.extend(
@@ -138,13 +200,13 @@ fn copied(item: &Item, fields: &[Field], own: &Generics) -> TokenStream {
         #[automatically_derived]
         impl #parameters __pb::mutation::Copyable for #name #arguments #clause {
             fn hand_back(_shadow: Self::Shadow<'_>, _d: <Self as __pb::Output>::Cotangent<'_>) {
-                #(<#types as __pb::mutation::CopyPart>::hand_part_back(_shadow.#members, &_d.#members);)*
+                #handed
             }
             fn room(&self) -> usize {
                 <Self as __pb::Output>::size(self)
             }
             fn make_room(&self, _copy: &mut Self) {
-                #(<#types as __pb::mutation::CopyPart>::make_room_for_part(&self.#members, &mut _copy.#members);)*
+                #room
             }
             fn copy_into(&self, copy: &mut Self) {
                 <Self as __pb::Output>::copy_to(self, copy);

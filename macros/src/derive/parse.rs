@@ -28,20 +28,23 @@ pub(super) fn parse(input: &DeriveInput) -> Result<Item<'_>> {
             }
         }
         Data::Enum(data) => {
-            let mut variants = Vec::new();
+            let (mut variants, mut owns) = (Vec::new(), by_reference);
             for variant in &data.variants {
-                for field in &variant.fields {
-                    if !is_constant(field) && is_container(&field.ty) {
+                for field in
+                    variant.fields.iter().filter(|field| !is_constant(field) && is_container(&field.ty))
+                {
+                    owns = true;
+                    if has_lifetime(field.ty.to_token_stream()) {
                         return Err(Error::new_spanned(
                             &field.ty,
-                            "an enum that holds arrays of variable size or references is not differentiable yet: make it \
-                             a struct, use `[T; N]`, or mark the field `#[constant]`",
+                            "an enum that holds references is not differentiable: make it a struct, let it own what it holds, or mark the \
+                             field `#[constant]`",
                         ));
                     }
                 }
                 variants.push((variant.ident.clone(), read(&variant.fields, &types)?));
             }
-            Form::Enum(variants)
+            if owns { Form::OwningEnum(variants) } else { Form::Enum(variants) }
         }
         Data::Union(data) => {
             return Err(Error::new_spanned(
@@ -52,7 +55,9 @@ pub(super) fn parse(input: &DeriveInput) -> Result<Item<'_>> {
     };
     let lists: Vec<&Fields> = match &form {
         Form::Plain(fields) | Form::Container(fields) => vec![fields],
-        Form::Enum(variants) => variants.iter().map(|(_, fields)| fields).collect(),
+        Form::Enum(variants) | Form::OwningEnum(variants) => {
+            variants.iter().map(|(_, fields)| fields).collect()
+        }
     };
     let kept = keep(&input.generics, lists.into_iter().flat_map(|list| &list.fields));
     Ok(Item { name: &input.ident, vis: &input.vis, generics: &input.generics, kept, form })
@@ -101,9 +106,6 @@ fn by_reference(input: &DeriveInput) -> Result<bool> {
         let word: Ident = attribute.parse_args()?;
         if word != "by_reference" {
             return Err(Error::new_spanned(word, "the only option is `by_reference`"));
-        }
-        if matches!(input.data, Data::Enum(_)) {
-            return Err(Error::new_spanned(word, "this is for structs that hold other containers"));
         }
         found = true;
     }

@@ -88,6 +88,7 @@ pub(super) fn expand_enum(item: &Item, variants: &[(Ident, Fields)]) -> TokenStr
     let (declaration, inner) = record.expand(item);
     let value = value(item, &record, bounds());
     let coordinates = coordinates_of_enum(item, variants);
+    let parts = super::parts::of_enum(item, variants, &elements(item, variants), true);
     quote! {
         #declarations
         #declaration
@@ -97,8 +98,19 @@ pub(super) fn expand_enum(item: &Item, variants: &[(Ident, Fields)]) -> TokenStr
             #impls
             #inner
             #coordinates
+            #parts
         };
     }
+}
+
+/// The parameters of the enum, where the gradients of its fields have cells.
+fn elements(item: &Item, variants: &[(Ident, Fields)]) -> Generics {
+    let fields = variants.iter().flat_map(|(_, fields)| &fields.fields);
+    let bounds = fields.filter(|f| f.generic && f.role == Role::Active).map(|f| -> WherePredicate {
+        let ty = &f.ty;
+        parse_quote!(#ty: __pb::Value<Tangent: __pb::Element> + 'static)
+    });
+    with(item.generics, bounds)
 }
 
 /// Testers see zeros in the place of the variants that a value is not: it has as many numbers as its gradient.
@@ -134,7 +146,7 @@ fn coordinates_of_enum(item: &Item, variants: &[(Ident, Fields)]) -> TokenStream
                 #[allow(unreachable_patterns)]
                 _ => {
                     let mut zero = <#tangent #arguments as __pb::Tangent>::zero();
-                    __pb::Coordinates::visit(&mut zero, _visitor);
+                    __pb::Coordinates::visit(&mut zero, &mut |coordinate| _visitor(coordinate.absent()));
                 }
             }
         }

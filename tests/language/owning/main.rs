@@ -20,6 +20,7 @@ mod differences;
 mod aggregates;
 mod allocations;
 mod behind_references;
+mod choices;
 mod cloned;
 mod containers;
 mod contents;

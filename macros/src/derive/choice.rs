@@ -1,0 +1,429 @@
+//! Enums that own memory. The gradient has a struct for each variant with fields, as that of a plain enum; what a value is not is empty
+//! there, or zero. The shadow likewise.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+use syn::{Generics, Lifetime, Member, WherePredicate, parse_quote};
+
+use super::container::{bounds, differentiable};
+use super::storage::{Part, traits};
+use super::{Field, Fields, Item, Role, allow, elements, with};
+
+/// A variant that has fields.
+struct Variant<'a> {
+    name: &'a Ident,
+    fields: &'a Fields,
+    /// The names of the structs of the gradients and of the shadows of its fields.
+    gradient: Ident,
+    shadow: Ident,
+    /// The type parameters of that, one for each field, and of the shadow of the whole.
+    views: Vec<Ident>,
+    view: Ident,
+}
+
+pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
+    let Item { name, vis, .. } = item;
+    let (gradient, shadow) = (format_ident!("{name}Gradient"), format_ident!("{name}Shadow"));
+    let with_fields = all.iter().filter(|(_, fields)| !fields.fields.is_empty());
+    let variants: Vec<_> = with_fields.map(|(variant, fields)| Variant::of(name, variant, fields)).collect();
+    let list = || variants.iter().flat_map(|variant| &variant.fields.fields);
+    let kept = with(&item.kept, bounds(list(), &quote!(::pullback::__private::Differentiable)));
+    let own = differentiable(item, list());
+    let structs = structs(item, &variants, &kept);
+
+    let (allow, (parameters, arguments, clause)) = (allow(), kept.split_for_impl());
+    let (own_parameters, _, own_clause) = own.split_for_impl();
+    let (_, own_arguments, _) = item.generics.split_for_impl();
+    let names: Vec<_> = variants.iter().map(|variant| variant.name).collect();
+    let gradients: Vec<_> = variants.iter().map(|variant| &variant.gradient).collect();
+    let views: Vec<_> = variants.iter().map(|variant| &variant.view).collect();
+    let lifetime: Lifetime = parse_quote!('pullback);
+    let shadow_types = variants.iter().map(|Variant { shadow, fields, .. }| {
+        let types = fields.fields.iter().map(|f| f.shadow(&lifetime));
+        quote!(#shadow<#(#types),*>)
+    });
+
+    // The method of each active field, called for the field `of` of some struct of gradients or shadows.
+    let each = |part: &dyn Fn(&Ident, &Field) -> TokenStream| -> TokenStream {
+        variants.iter().flat_map(|v| v.active().map(|f| part(v.name, f))).collect()
+    };
+    // The same for those of the variant that `self` is, with the names that `Variant::pattern` gives; `zero` is what it starts from.
+    let present = |zero: TokenStream, part: &dyn Fn(&Ident, &Field, &TokenStream) -> TokenStream| {
+        let arms = variants.iter().map(|v| {
+            let (pattern, values) = (v.pattern(name, "field"), v.values("field"));
+            let parts = v.active().zip(&values).map(|(f, value)| part(v.name, f, value));
+            quote!(#pattern => { #zero #(#parts)* })
+        });
+        quote!(match self { #(#arms)* #[allow(unreachable_patterns)] _ => { #zero } })
+    };
+    // What stands in the struct of each variant, whatever `self` is.
+    let filled =
+        |of: &dyn Fn(&Variant) -> Ident, part: &dyn Fn(&Ident, &Field) -> TokenStream| -> TokenStream {
+            let of_variant = |v: &Variant| {
+                let (name, of, fields) = (v.name, of(v), v.filled(|f| part(v.name, f)));
+                quote!(#name: #of { #fields },)
+            };
+            variants.iter().map(of_variant).collect()
+        };
+
+    let empty = filled(
+        &|v| v.gradient.clone(),
+        &|_, Field { ty, .. }| quote!(<#ty as __pb::Differentiable>::empty()),
+    );
+    let prepare: TokenStream = variants
+        .iter()
+        .map(|v| {
+            let (variant, pattern, values) = (v.name, v.pattern(name, "field"), v.values("field"));
+            let (members, types) = v.members_and_types();
+            quote! {
+                match self {
+                    #pattern => {
+                        #(<#types as __pb::Differentiable>::prepare(#values, &mut gradient.#variant.#members);)*
+                    }
+                    #[allow(unreachable_patterns)]
+                    _ => {
+                        // Emptied, it keeps its memory.
+                        #(<#types as __pb::Differentiable>::copy_gradient(
+                            &mut gradient.#variant.#members,
+                            <#types as __pb::Differentiable>::view(&<#types as __pb::Differentiable>::empty()),
+                        );)*
+                    }
+                }
+            }
+        })
+        .collect();
+    let shadows = filled(
+        &|v| v.shadow.clone(),
+        &|variant, Field { member, ty, .. }| quote!(<#ty as __pb::Differentiable>::shadow(&mut gradient.#variant.#member)),
+    );
+    let shortened = filled(
+        &|v| v.shadow.clone(),
+        &|variant, Field { member, ty, .. }| quote!(<#ty as __pb::Differentiable>::shortened(shadow.#variant.#member)),
+    );
+    let aligned: TokenStream = variants
+        .iter()
+        .map(|v| {
+            let (variant, of, pattern) = (v.name, &v.shadow, v.pattern(name, "field"));
+            let mut values = v.values("field").into_iter();
+            let fields = v.filled(|Field { member, ty, .. }| {
+                let value = values.next().expect("one for each active field");
+                quote!(<#ty as __pb::Differentiable>::align(#value, shadow.#variant.#member))
+            });
+            quote! {
+                #variant: match self {
+                    #pattern => #of { #fields },
+                    #[allow(unreachable_patterns)]
+                    _ => shadow.#variant,
+                },
+            }
+        })
+        .collect();
+    let fit = present(
+        quote!(),
+        &|variant, Field { member, ty, .. }, value| quote!(<#ty as __pb::Differentiable>::fit(#value, &mut gradient.#variant.#member, _to);),
+    );
+    let largest = present(
+        quote!(0),
+        &|_, Field { ty, .. }, value| quote!(.max(<#ty as __pb::Differentiable>::largest(#value))),
+    );
+    let need = present(
+        quote!(0),
+        &|_, Field { ty, .. }, value| quote!(+ <#ty as __pb::Differentiable>::gradient_need(#value)?),
+    );
+    let pairs = |other: TokenStream,
+                 both: &dyn Fn(&Variant, Vec<TokenStream>, Vec<TokenStream>) -> TokenStream| {
+        let arms = variants.iter().map(|v| {
+            let (one, two) = (v.pattern(name, "field"), v.pattern(name, "other"));
+            let both = both(v, v.values("field"), v.values("other"));
+            quote!((#one, #two) => { #both })
+        });
+        let plain = all.iter().filter(|(_, fields)| fields.fields.is_empty()).map(|(variant, _)| variant);
+        let plain: TokenStream =
+            plain.map(|v| quote!((#name::#v { .. }, #name::#v { .. }) => true,)).collect();
+        let plain = (!other.is_empty()).then_some(plain);
+        quote!(match (self, _other) { #(#arms)* #plain #[allow(unreachable_patterns)] _ => { #other } })
+    };
+    let makes_way = pairs(quote!(false), &|v, one, two| {
+        let types = v.members_and_types().1;
+        quote!(true #(&& <#types as __pb::Differentiable>::makes_way(#one, #two))*)
+    });
+    let reserve = pairs(quote!(), &|v, one, two| {
+        let types = v.members_and_types().1;
+        quote!(#(<#types as __pb::Differentiable>::reserve_as(#one, #two);)*)
+    });
+    let taken = each(
+        &|variant, Field { member, ty, .. }| quote!(<#ty as __pb::Differentiable>::take_shadow(shadow.#variant.#member, &mut gradient.#variant.#member);),
+    );
+    let size = each(
+        &|variant, Field { member, ty, .. }| quote!(+ <#ty as __pb::Differentiable>::gradient_size(&gradient.#variant.#member)),
+    );
+    let from = |method: TokenStream, other: TokenStream| {
+        each(&|variant, Field { member, ty, .. }| {
+            quote!(<#ty as __pb::Differentiable>::#method(
+                &mut gradient.#variant.#member,
+                <#ty as __pb::Differentiable>::view(&#other.#variant.#member),
+            );)
+        })
+    };
+    let (seed, copy) = (from(quote!(seed), quote!(seed)), from(quote!(copy_gradient), quote!(other)));
+
+    let of_variants = |variant: &Variant| {
+        let of = &variant.gradient;
+        let generic = (!kept.params.is_empty()).then(|| quote!(#of #arguments));
+        Part { member: Member::Named(variant.name.clone()), generic, active: true }
+    };
+    let of_whole = traits(&gradient, &kept, &variants.iter().map(of_variants).collect::<Vec<_>>());
+    let exchange = exchange(item, &variants, &own);
+    let elements = elements::of(item, list().collect::<Vec<_>>());
+    let coordinates = coordinates(item, all, &own);
+    let output = super::output::of_choice(item, all, &own);
+    let parts = super::parts::of_enum(item, all, &own, false);
+    let declared = quote!(#parameters);
+    let doc = format!("The gradient with respect to a [`{name}`]: empty for the variants that it is not.");
+    quote! {
+        #[doc = #doc]
+        #allow
+        #vis struct #gradient #declared #clause {
+            #(pub #names: #gradients #arguments,)*
+        }
+        #structs
+
+        const _: () = {
+            use ::pullback::__private as __pb;
+
+            #[doc(hidden)]
+            #allow
+            #[derive(Clone, Copy)]
+            #vis struct #shadow<#(#views),*> {
+                #(pub #names: #views,)*
+            }
+
+            #[automatically_derived]
+            impl #own_parameters __pb::Differentiable for #name #own_arguments #own_clause {
+                type Shadow<#lifetime> = #shadow<#(#shadow_types),*>;
+                type Gradient = #gradient #arguments;
+                type View<#lifetime> = &#lifetime #gradient #arguments;
+
+                fn empty() -> Self::Gradient {
+                    #gradient { #empty }
+                }
+                fn prepare(&self, gradient: &mut Self::Gradient) {
+                    #prepare
+                }
+                #[inline]
+                fn shadow(gradient: &mut Self::Gradient) -> Self::Shadow<'_> {
+                    #shadow { #shadows }
+                }
+                #[inline(always)]
+                fn align<#lifetime>(&self, shadow: Self::Shadow<#lifetime>) -> Self::Shadow<#lifetime> {
+                    #shadow { #aligned }
+                }
+                #[inline(always)]
+                fn shortened<#lifetime, 'longer: #lifetime>(shadow: Self::Shadow<'longer>) -> Self::Shadow<#lifetime> {
+                    #shadow { #shortened }
+                }
+                fn fit(&self, gradient: &mut Self::Gradient, _to: __pb::Extent) {
+                    #fit
+                }
+                fn makes_way(&self, _other: &Self) -> bool {
+                    #makes_way
+                }
+                fn largest(&self) -> usize {
+                    #largest
+                }
+                fn take_shadow(shadow: Self::Shadow<'_>, gradient: &mut Self::Gradient) {
+                    #taken
+                }
+                fn reserve_as(&self, _other: &mut Self) {
+                    #reserve
+                }
+                #[inline]
+                fn view(gradient: &Self::Gradient) -> Self::View<'_> {
+                    gradient
+                }
+                fn gradient_size(gradient: &Self::Gradient) -> usize {
+                    0 #size
+                }
+                fn gradient_need(&self) -> ::core::option::Option<usize> {
+                    ::core::option::Option::Some(#need)
+                }
+                fn seed(gradient: &mut Self::Gradient, seed: Self::View<'_>) {
+                    #seed
+                }
+                fn copy_gradient(gradient: &mut Self::Gradient, other: Self::View<'_>) {
+                    #copy
+                }
+            }
+            #of_whole
+            #exchange
+            #elements
+            #coordinates
+            #output
+            #parts
+        };
+    }
+}
+
+impl<'a> Variant<'a> {
+    fn of(name: &Ident, variant: &'a Ident, fields: &'a Fields) -> Self {
+        Variant {
+            name: variant,
+            fields,
+            gradient: format_ident!("{name}{variant}Gradient"),
+            shadow: format_ident!("{name}{variant}Shadow"),
+            views: (0..fields.fields.len()).map(|i| format_ident!("V{i}")).collect(),
+            view: format_ident!("Of{variant}"),
+        }
+    }
+
+    fn active(&self) -> impl Iterator<Item = &'a Field> {
+        self.fields.fields.iter().filter(|f| f.role == Role::Active)
+    }
+
+    fn members_and_types(&self) -> (Vec<&'a Member>, Vec<&'a syn::Type>) {
+        self.active().map(|f| (&f.member, &f.ty)).unzip()
+    }
+
+    /// The pattern that matches it and binds references to its active fields, by names that begin with `prefix`.
+    fn pattern(&self, of: &Ident, prefix: &str) -> TokenStream {
+        let (variant, members) = (self.name, self.active().map(|f| &f.member));
+        let names = (0..self.active().count()).map(|i| format_ident!("{prefix}_{i}"));
+        quote!(#of::#variant { #(#members: #names,)* .. })
+    }
+
+    /// What these refer to.
+    fn values(&self, prefix: &str) -> Vec<TokenStream> {
+        let names = self.active().enumerate().map(|(i, f)| (format_ident!("{prefix}_{i}"), f));
+        names.map(|(name, f)| if f.boxed { quote!(#name.as_ref()) } else { quote!(#name) }).collect()
+    }
+
+    /// The fields of a literal of one of its structs, in which what is not active is a placeholder.
+    fn filled(&self, mut active: impl FnMut(&Field) -> TokenStream) -> TokenStream {
+        let field = |f: &Field| {
+            let member = &f.member;
+            let value = match f.role {
+                Role::Active => active(f),
+                Role::Constant => quote!(__pb::Constant::new()),
+                Role::Inert => quote!(()),
+            };
+            quote!(#member: #value,)
+        };
+        self.fields.fields.iter().map(field).collect()
+    }
+}
+
+/// The structs of the gradients and of the shadows of each variant.
+fn structs(item: &Item, variants: &[Variant], kept: &Generics) -> TokenStream {
+    let (vis, allow, (parameters, _, clause)) = (item.vis, allow(), kept.split_for_impl());
+    let declared = quote!(#parameters);
+    let of_variant = |v: &Variant| {
+        let Variant { name, fields, gradient, shadow, views, .. } = v;
+        let style = fields.style;
+        let list = || fields.fields.iter();
+        let gradients: TokenStream = list().map(|f| style.declare(&f.member, &f.gradient())).collect();
+        let shadows: TokenStream =
+            list().zip(views).map(|(f, view)| style.declare(&f.member, &quote!(#view))).collect();
+        let (of_gradient, of_shadow) = (style.body(&gradients, clause), style.body(&shadows, None));
+        let traits = traits(gradient, kept, &list().map(Part::of).collect::<Vec<_>>());
+        let doc = format!("The gradient with respect to the fields of [`{}::{name}`].", item.name);
+        quote! {
+            #[doc = #doc]
+            #allow
+            #vis struct #gradient #declared #of_gradient
+
+            #[doc(hidden)]
+            #allow
+            #[derive(Clone, Copy)]
+            #vis struct #shadow<#(#views),*> #of_shadow
+
+            const _: () = {
+                use ::pullback::__private as __pb;
+                #traits
+            };
+        }
+    };
+    variants.iter().map(of_variant).collect()
+}
+
+/// What makes the enum one that changes places behind references.
+fn exchange(item: &Item, variants: &[Variant], own: &Generics) -> TokenStream {
+    let list = variants.iter().flat_map(|variant| &variant.fields.fields);
+    let own = with(own, bounds(list, &quote!(__pb::Exchange)));
+    let (name, (parameters, _, clause)) = (item.name, own.split_for_impl());
+    let (_, arguments, _) = item.generics.split_for_impl();
+    let (mut fits, mut exchanged, mut cleared) = (TokenStream::new(), TokenStream::new(), TokenStream::new());
+    for v in variants {
+        let (variant, pattern, values) = (v.name, v.pattern(name, "field"), v.values("field"));
+        let (members, types) = v.members_and_types();
+        fits.extend(quote!(#pattern => {
+            true #(&& <#types as __pb::Exchange>::fits(#values, shadow.#variant.#members))*
+        }));
+        exchanged.extend(
+            quote!(#(<#types as __pb::Exchange>::exchange(one.#variant.#members, other.#variant.#members);)*),
+        );
+        cleared.extend(quote!(#(<#types as __pb::Exchange>::clear(shadow.#variant.#members);)*));
+    }
+    quote! {
+        #[automatically_derived]
+        impl #parameters __pb::Exchange for #name #arguments #clause {
+            fn fits(&self, shadow: Self::Shadow<'_>) -> bool {
+                match self { #fits #[allow(unreachable_patterns)] _ => true }
+            }
+            fn exchange(one: Self::Shadow<'_>, other: Self::Shadow<'_>) {
+                #exchanged
+            }
+            fn clear(shadow: Self::Shadow<'_>) {
+                #cleared
+            }
+        }
+    }
+}
+
+/// Testers see in the place of the variants that a value is not what its gradient has there.
+fn coordinates(item: &Item, all: &[(Ident, Fields)], own: &Generics) -> TokenStream {
+    let name = item.name;
+    let fields = || all.iter().flat_map(|(_, fields)| &fields.fields);
+    let of_gradients = fields().filter(|f| f.generic && f.role == Role::Active).map(|f| -> WherePredicate {
+        let gradient = f.gradient();
+        parse_quote!(#gradient: __pb::Coordinates)
+    });
+    let own = with(&with(own, bounds(fields(), &quote!(__pb::Coordinates))), of_gradients);
+    let (parameters, _, clause) = own.split_for_impl();
+    let (_, arguments, _) = item.generics.split_for_impl();
+    let numbered = all.iter().enumerate().map(|(i, (variant, _))| {
+        let i = i as u128;
+        quote!(#name::#variant { .. } => __pb::Coordinate::Discrete(#i),)
+    });
+    let with_fields = all.iter().filter(|(_, fields)| !fields.fields.is_empty());
+    let visits = with_fields.map(|(variant, fields)| {
+        let v = Variant::of(name, variant, fields);
+        let (pattern, types) = (v.pattern(name, "field"), v.members_and_types().1);
+        let values = v.active().enumerate().map(|(i, f)| {
+            let name = format_ident!("field_{i}");
+            if f.boxed { quote!(#name.as_mut()) } else { quote!(#name) }
+        });
+        quote! {
+            match self {
+                #pattern => {
+                    #(__pb::Coordinates::visit(#values, _visitor);)*
+                }
+                #[allow(unreachable_patterns)]
+                _ => {
+                    #(__pb::Coordinates::visit(
+                        &mut <#types as __pb::Differentiable>::empty(),
+                        &mut |coordinate| _visitor(coordinate.absent()),
+                    );)*
+                }
+            }
+        }
+    });
+    quote! {
+        #[automatically_derived]
+        impl #parameters __pb::Coordinates for #name #arguments #clause {
+            fn visit(&mut self, _visitor: &mut dyn FnMut(__pb::Coordinate<'_>)) {
+                _visitor(match self { #(#numbered)* });
+                #(#visits)*
+            }
+        }
+    }
+}
