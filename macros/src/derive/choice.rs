@@ -130,26 +130,22 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
         quote!(0),
         &|_, Field { ty, .. }, value| quote!(+ <#ty as __pb::Differentiable>::gradient_need(#value)?),
     );
-    let pairs = |other: TokenStream,
-                 both: &dyn Fn(&Variant, Vec<TokenStream>, Vec<TokenStream>) -> TokenStream| {
-        let arms = variants.iter().map(|v| {
-            let (one, two) = (v.pattern(name, "field"), v.pattern(name, "other"));
-            let both = both(v, v.values("field"), v.values("other"));
-            quote!((#one, #two) => { #both })
+    // `method` of each pair of fields, where `self` and `_other` are the same variant.
+    let pairs = |method: TokenStream, join: &dyn Fn(TokenStream) -> TokenStream| -> TokenStream {
+        let arms = all.iter().map(|(variant, fields)| {
+            let v = Variant::of(name, variant, fields);
+            let (one, other) = (v.pattern(name, "field"), v.pattern(name, "other"));
+            let (ones, others, types) = (v.values("field"), v.values("other"), v.members_and_types().1);
+            let both = join(quote!(#(<#types as __pb::Differentiable>::#method(#ones, #others)),*));
+            quote!((#one, #other) => #both)
         });
-        let plain = all.iter().filter(|(_, fields)| fields.fields.is_empty()).map(|(variant, _)| variant);
-        let plain: TokenStream =
-            plain.map(|v| quote!((#name::#v { .. }, #name::#v { .. }) => true,)).collect();
-        let plain = (!other.is_empty()).then_some(plain);
-        quote!(match (self, _other) { #(#arms)* #plain #[allow(unreachable_patterns)] _ => { #other } })
+        arms.collect()
     };
-    let makes_way = pairs(quote!(false), &|v, one, two| {
-        let types = v.members_and_types().1;
-        quote!(true #(&& <#types as __pb::Differentiable>::makes_way(#one, #two))*)
-    });
-    let reserve = pairs(quote!(), &|v, one, two| {
-        let types = v.members_and_types().1;
-        quote!(#(<#types as __pb::Differentiable>::reserve_as(#one, #two);)*)
+    let makes_way = pairs(quote!(makes_way), &|calls| quote!([true, #calls].iter().all(|way| *way),));
+    let reserve = pairs(quote!(reserve_as), &|calls| {
+        quote!({
+            let _: &[()] = &[#calls];
+        })
     });
     let taken = each(
         &|variant, Field { member, ty, .. }| quote!(<#ty as __pb::Differentiable>::take_shadow(shadow.#variant.#member, &mut gradient.#variant.#member);),
@@ -226,7 +222,7 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
                     #fit
                 }
                 fn makes_way(&self, _other: &Self) -> bool {
-                    #makes_way
+                    match (self, _other) { #makes_way #[allow(unreachable_patterns)] _ => false }
                 }
                 fn largest(&self) -> usize {
                     #largest
@@ -235,7 +231,7 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
                     #taken
                 }
                 fn reserve_as(&self, _other: &mut Self) {
-                    #reserve
+                    match (self, _other) { #reserve #[allow(unreachable_patterns)] _ => {} }
                 }
                 #[inline]
                 fn view(gradient: &Self::Gradient) -> Self::View<'_> {
