@@ -108,7 +108,7 @@ pub mod __private {
     pub use crate::sparse::hessian::SparseHessian;
     pub use crate::sparse::jacobian::SparseJacobian;
     pub use crate::sparse::{HessianColouring, JacobianColouring, Pattern};
-    pub use crate::testing::{Coordinate, Coordinates};
+    pub use crate::testing::{Coordinate, Coordinates, visit_optional};
 }
 
 /// The example in the README is a test.

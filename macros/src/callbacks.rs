@@ -160,6 +160,10 @@ impl Parser<'_> {
         variable.kind = kind;
         variable.passed = true;
         variable.memory = origin == Origin::Unique;
+        if let Some(syn::Type::Reference(reference)) = ty {
+            self.types.insert(id, (*reference.elem).clone());
+            self.note_vector(id, None, Some(&reference.elem));
+        }
         Some(id)
     }
 }

@@ -67,6 +67,13 @@ impl Parser<'_> {
                 self.program.blocks[self.block].rewritten = true;
                 continue;
             }
+            if let Stmt::Local(local) = &stmt
+                && let Some(merged) = self.looked_into_next(local, &stmts)
+            {
+                self.program.blocks[self.block].rewritten = true;
+                stmts.pop_front();
+                stmt = merged;
+            }
             self.keep_named(&mut stmt, &mut stmts);
             let last = stmts.is_empty();
             if let Stmt::Local(local) = &stmt

@@ -130,6 +130,13 @@ impl Parser<'_> {
             return None;
         };
         let place = self.place(field)?;
+        // What may have been there may own memory.
+        let emptied = matches!(&**value, Syn::Path(none) if none.path.is_ident("None"));
+        if emptied && self.program.is_lent(place.base) && self.program.kind_of_place(&place) == Kind::Unknown
+        {
+            out.push(parse_quote!(::pullback::__private::renewed::renew(#value, &mut #field);));
+            return Some(out);
+        }
         let array = self.shape_of(value).is_some();
         let told = self.type_of_place(&place).is_some_and(|ty| element_of_vec(&ty).is_some());
         let named = matches!(&**value, Syn::Path(_)) && self.variable(value).is_some();
@@ -215,8 +222,8 @@ impl Parser<'_> {
     fn change_places(&mut self, place: &Syn, value: Option<&Syn>, out: &mut Vec<Stmt>) -> Option<Syn> {
         let taken = self.hidden("taken");
         let base = self.place(place)?.base;
+        let place: Syn = if self.names_reference(place) { parse_quote!(*#place) } else { place.clone() };
         if self.program.variables[base].by_reference() {
-            let place: Syn = if self.names_reference(place) { parse_quote!(*#place) } else { place.clone() };
             let new = self.hidden("new");
             if let Some(value) = value {
                 out.push(parse_quote!(let #new = #value;));

@@ -11,7 +11,7 @@ use syn::{Expr as Syn, Ident, Pat, Stmt, parse_quote};
 
 use crate::contents::{arms, inside};
 use crate::parse::{Binding, Parser};
-use crate::rename::{Bindings, Occurrences};
+use crate::rename::{Bindings, Occurrences, bound};
 use crate::uses::is_name;
 
 impl Parser<'_> {
@@ -38,12 +38,47 @@ impl Parser<'_> {
         Some(vec![parse_quote!(let (#name, mut #inside) = ::pullback::__private::split(#whole);)])
     }
 
+    /// `let r = f(x); let v = r.ok_or(error)?;` in one statement, where nothing else mentions `r`.
+    pub(crate) fn looked_into_next(&self, local: &syn::Local, rest: &VecDeque<Stmt>) -> Option<Stmt> {
+        let init =
+            local.init.as_ref().filter(|init| init.diverge.is_none() && self.may_be_split(&init.expr))?;
+        let (Pat::Ident(name), Some(Stmt::Local(next))) = (&local.pat, rest.front()) else { return None };
+        let mentions = |stmt: &Stmt| Occurrences::of(stmt).count(&name.ident);
+        let again = bound(&next.pat).contains(&name.ident);
+        if !is_name(&local.pat)
+            || mentions(&rest[0]) != 1 + usize::from(again)
+            || !again && rest.iter().skip(1).any(|stmt| mentions(stmt) > 0)
+        {
+            return None;
+        }
+        let mut next = next.clone();
+        let passed_on = passed_on(&mut next.init.as_mut()?.expr, false)?;
+        if !matches!(outcome(passed_on), Some((looked_at, false)) if *looked_at == name.ident) {
+            return None;
+        }
+        passed_on.clone_from(&init.expr);
+        Some(Stmt::Local(next))
+    }
+
     /// How such a call ended, what is inside, and whether it is only looked at, if `whole` is the name.
     pub(crate) fn named_halves(&self, whole: &Syn) -> Option<(Ident, Ident, bool)> {
         let (name, by_reference) = outcome(whole)?;
         let inside = self.outcomes.get(&name.to_string())?;
         let Some(Binding::Variable(_)) = self.lookup(inside) else { return None };
         Some((name.clone(), inside.clone(), by_reference))
+    }
+}
+
+/// The outcome that another one is made of, in `r.ok_or(error)?`, `r.ok().unwrap()` and the like.
+fn passed_on(expr: &mut Syn, found: bool) -> Option<&mut Syn> {
+    match expr {
+        Syn::Try(tried) => passed_on(&mut tried.expr, found),
+        Syn::MethodCall(call) => match call.method.to_string().as_str() {
+            "ok" | "ok_or" | "ok_or_else" | "map_err" => passed_on(&mut call.receiver, true),
+            "unwrap" | "expect" => passed_on(&mut call.receiver, found),
+            _ => None,
+        },
+        outcome => found.then_some(outcome),
     }
 }
 

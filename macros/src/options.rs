@@ -130,6 +130,14 @@ impl Parser<'_> {
         match (call.method.to_string().as_str(), call.args.first()) {
             ("take", None) => Some(parse_quote!(::core::mem::take(&mut #option))),
             ("replace", Some(value)) => Some(parse_quote!(::core::mem::replace(&mut #option, Some(#value)))),
+            ("get_or_insert" | "get_or_insert_with" | "get_or_insert_default" | "insert" | "take_if", _) => {
+                self.errors.push(
+                    &call.method,
+                    "this method of an `Option` is not differentiable: assign to it, `if x.is_none() { x = Some(v); }`, and look into it by \
+                     `unwrap`, `match` or `if let`",
+                );
+                None
+            }
             _ => None,
         }
     }

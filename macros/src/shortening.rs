@@ -13,7 +13,7 @@ use syn::{Expr, ExprMethodCall, ExprRange, Ident, RangeLimits, Stmt, parse_quote
 
 use crate::iterators::consumers::changes;
 use crate::parse::Parser;
-use crate::program::Kind;
+use crate::program::{Kind, Projection};
 use crate::rename::{Replace, Substitute, path};
 
 const OF_ROWS: &str = "this takes vectors out of a vector: take them one by one, by `pop` or `remove`";
@@ -29,13 +29,14 @@ impl Parser<'_> {
         self.swap_removed(stmt).or_else(|| self.split_off(stmt)).or_else(|| self.drained(stmt))
     }
 
-    /// `v` is a vector that may carry a gradient.
+    /// `v` is a vector that may carry a gradient. Of a field it is the method that tells so.
     fn shortens(&mut self, v: &Expr) -> bool {
         self.suspects.any(v)
             && self.is_pure(v)
-            && self.written_sequence(v).is_some_and(|place| {
-                matches!(self.program.kind_of_place(&place), Kind::Sequence(_))
-                    || self.program.is_vector_at(&place).0
+            && self.written_sequence(v).is_some_and(|place| match self.program.kind_of_place(&place) {
+                Kind::Sequence(_) => true,
+                Kind::Unknown if matches!(place.projections.last(), Some(Projection::Field(_))) => true,
+                _ => self.program.is_vector_at(&place).0,
             })
     }
 

@@ -20,7 +20,8 @@ use crate::special::Special;
 /// The type is plain data, so that a slice of it may be seen as a slice of cells.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no scalar",
-    label = "a differentiable function is generic over `f32` and `f64`"
+    label = "a differentiable function is generic over `f32` and `f64`",
+    note = "a struct with a field that holds arrays, such as a `Vec`, is itself `#[pullback(by_reference)]`"
 )]
 pub unsafe trait Scalar:
     Copy

@@ -2,7 +2,7 @@
 
 use ndarray::{Array, Dimension};
 
-use crate::{Differentiable, Rows};
+use crate::{Differentiable, Rows, Tangent, Value};
 
 /// One number in a [`Coordinates`].
 #[derive(Debug)]
@@ -108,6 +108,19 @@ impl<T: Coordinates> Coordinates for Option<T> {
             }
             None => visitor(Coordinate::Discrete(MISSING)),
         }
+    }
+}
+
+/// Those of an `Option` in a struct, whose gradient is that of the value: zero, if there is none.
+#[doc(hidden)]
+pub fn visit_optional<T: Coordinates + Value<Tangent: Coordinates>>(
+    option: &mut Option<T>,
+    visitor: &mut dyn FnMut(Coordinate<'_>),
+) {
+    visitor(Coordinate::Discrete(u128::from(option.is_some())));
+    match option {
+        Some(value) => value.visit(visitor),
+        None => T::Tangent::zero().visit(&mut |coordinate| visitor(coordinate.absent())),
     }
 }
 

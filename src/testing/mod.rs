@@ -69,6 +69,8 @@ mod trial;
 
 pub use allocator::{Allocations, CountingAllocator, allocations_in};
 pub use check::{CheckRule, InputOf, check_rule};
+#[doc(hidden)]
+pub use coordinates::visit_optional;
 pub use coordinates::{Coordinate, Coordinates};
 pub use dual::{TestDual, check_pushforward, check_second_order};
 pub use gradient::{CheckGradient, check_gradient};

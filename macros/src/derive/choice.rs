@@ -394,14 +394,14 @@ fn coordinates(item: &Item, all: &[(Ident, Fields)], own: &Generics) -> TokenStr
     let visits = with_fields.map(|(variant, fields)| {
         let v = Variant::of(name, variant, fields);
         let (pattern, types) = (v.pattern(name, "field"), v.members_and_types().1);
-        let values = v.active().enumerate().map(|(i, f)| {
+        let visits = v.active().enumerate().map(|(i, f)| {
             let name = format_ident!("field_{i}");
-            if f.boxed { quote!(#name.as_mut()) } else { quote!(#name) }
+            f.visit(if f.boxed { quote!(#name.as_mut()) } else { quote!(#name) })
         });
         quote! {
             match self {
                 #pattern => {
-                    #(__pb::Coordinates::visit(#values, _visitor);)*
+                    #(#visits)*
                 }
                 #[allow(unreachable_patterns)]
                 _ => {

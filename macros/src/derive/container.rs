@@ -302,9 +302,9 @@ fn coordinates(item: &Item, fields: &[Field]) -> TokenStream {
     let own = with(&differentiable(item, fields), bounds(fields, &quote!(__pb::Coordinates)));
     let (parameters, _, clause) = own.split_for_impl();
     let (name, (_, arguments, _)) = (item.name, item.generics.split_for_impl());
-    let members = fields.iter().filter(|f| f.role == Role::Active).map(|f| {
+    let visits = fields.iter().filter(|f| f.role == Role::Active).map(|f| {
         let member = &f.member;
-        if f.boxed { quote!(*self.#member) } else { quote!(self.#member) }
+        f.visit(if f.boxed { quote!(&mut *self.#member) } else { quote!(&mut self.#member) })
     });
     let elements = super::elements::of(item, fields);
     quote! {
@@ -312,7 +312,7 @@ fn coordinates(item: &Item, fields: &[Field]) -> TokenStream {
         #[automatically_derived]
         impl #parameters __pb::Coordinates for #name #arguments #clause {
             fn visit(&mut self, _visitor: &mut dyn FnMut(__pb::Coordinate<'_>)) {
-                #(__pb::Coordinates::visit(&mut #members, _visitor);)*
+                #(#visits)*
             }
         }
     }

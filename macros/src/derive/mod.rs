@@ -74,6 +74,18 @@ struct Field {
     boxed: bool,
     /// Mentions a type parameter.
     generic: bool,
+    /// An `Option` of plain data.
+    optional: bool,
+}
+
+impl Field {
+    /// Visits the field, which `place` is a reference to, for testers.
+    fn visit(&self, place: TokenStream) -> TokenStream {
+        match self.optional {
+            true => quote!(__pb::visit_optional(#place, _visitor);),
+            false => quote!(__pb::Coordinates::visit(#place, _visitor);),
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

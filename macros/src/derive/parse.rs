@@ -155,7 +155,8 @@ fn read(fields: &syn::Fields, types: &[&Ident]) -> Result<Fields> {
             false => Role::Active,
         };
         let generic = mentions(ty.to_token_stream(), types);
-        Ok(Field { member, ty, role, borrowed, boxed, generic })
+        let optional = !generic && inside_type(&ty).is_some_and(|inside| !is_container(&inside));
+        Ok(Field { member, ty, role, borrowed, boxed, generic, optional })
     });
     Ok(Fields { style, fields: fields.collect::<Result<_>>()? })
 }
@@ -179,9 +180,10 @@ fn is_matrix(ty: &Type) -> bool {
 fn is_text(ty: &Type) -> bool {
     match ty {
         Type::Path(path) => path.path.segments.last().is_some_and(|segment| {
-            ["String", "str", "Range", "RangeInclusive", "PhantomData"]
-                .iter()
-                .any(|name| segment.ident == name)
+            let known = ["String", "str", "Range", "RangeInclusive", "PhantomData"];
+            known.iter().any(|name| segment.ident == name)
+                || ["Option", "Vec", "Box"].iter().any(|of| segment.ident == of)
+                    && held(segment).is_some_and(is_text)
         }),
         Type::Paren(inner) => is_text(&inner.elem),
         Type::Group(inner) => is_text(&inner.elem),
@@ -198,6 +200,7 @@ fn is_container(ty: &Type) -> bool {
         Type::Group(inner) => is_container(&inner.elem),
         Type::Array(array) => is_container(&array.elem),
         Type::Tuple(tuple) => tuple.elems.iter().any(is_container),
+        ty if is_text(ty) => false,
         Type::Path(path) => path.path.segments.last().is_some_and(|segment| {
             let name = segment.ident.to_string();
             ["Vec", "Box"].contains(&&*name)
@@ -219,8 +222,12 @@ fn may_be_missing(ty: &Type) -> bool {
 /// `T` of `Box<T>`.
 fn in_box(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last().filter(|segment| segment.ident == "Box")?;
-    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    held(path.path.segments.last().filter(|segment| segment.ident == "Box")?)
+}
+
+/// The first type between the angle brackets.
+fn held(segment: &syn::PathSegment) -> Option<&Type> {
+    let syn::PathArguments::AngleBracketed(arguments) = &segment.arguments else { return None };
     arguments.args.iter().find_map(|argument| match argument {
         syn::GenericArgument::Type(ty) => Some(ty),
         _ => None,

@@ -138,10 +138,11 @@ fn coordinates_of_enum(item: &Item, variants: &[(Ident, Fields)]) -> TokenStream
         let active: Vec<_> = fields.fields.iter().filter(|f| f.role == Role::Active).collect();
         let members = active.iter().map(|f| &f.member);
         let names: Vec<_> = (0..active.len()).map(|i| format_ident!("_field_{i}")).collect();
+        let visits = active.iter().zip(&names).map(|(f, name)| f.visit(quote!(#name)));
         quote! {
             match self {
                 #name::#variant { #(#members: #names,)* .. } => {
-                    #(__pb::Coordinates::visit(#names, _visitor);)*
+                    #(#visits)*
                 }
                 #[allow(unreachable_patterns)]
                 _ => {
@@ -205,7 +206,10 @@ fn value(item: &Item, record: &Record, bounds: impl IntoIterator<Item = WherePre
 fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
     let name = item.name;
     let visited = || fields.fields.iter().filter(|f| f.role == Role::Active);
-    let members = visited().map(|f| &f.member);
+    let visits = visited().map(|f| {
+        let member = &f.member;
+        f.visit(quote!(&mut self.#member))
+    });
     let bounds = visited().filter(|f| f.generic).map(|f| -> WherePredicate {
         let ty = &f.ty;
         parse_quote!(#ty: __pb::Coordinates)
@@ -217,7 +221,7 @@ fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
         #[automatically_derived]
         impl #parameters __pb::Coordinates for #name #own #clause {
             fn visit(&mut self, _visitor: &mut dyn FnMut(__pb::Coordinate<'_>)) {
-                #(__pb::Coordinates::visit(&mut self.#members, _visitor);)*
+                #(#visits)*
             }
         }
     }

@@ -70,6 +70,10 @@ impl<'e> Parser<'e> {
             self.drive(&flow, site, true, &mut sink, out)?;
             return Ok(Item::Value(path(&items)));
         }
+        if let Some(base) = self.copied_whole(&source) {
+            out.push(parse_quote!(let mut #items: Vec<#element> = #base.to_vec();));
+            return Ok(Item::Value(path(&items)));
+        }
         self.name_lengths(&mut source, out)?;
         let Some(len) = source.len() else { return refused("this iterator has no end") };
         let n = self.names.fresh("n");
@@ -92,6 +96,21 @@ impl<'e> Parser<'e> {
         };
         self.drive(flow, site, true, &mut sink, out)?;
         Ok(Item::Value(path(&items)))
+    }
+
+    /// What `source` has copies of all elements of, where nothing tells what these are: they may own memory.
+    fn copied_whole(&mut self, source: &Source) -> Option<Expr> {
+        let Source::Copied(inner) = source else { return None };
+        let Source::Elements { base, .. } = &**inner else { return None };
+        let known = match self.place(base) {
+            Some(place) => match self.program.kind_of_place(&place) {
+                Kind::Sequence(element) => *element != Kind::Unknown,
+                kind => kind != Kind::Unknown,
+            },
+            // The name of a part, which comes with the loop.
+            None => !matches!(base, Expr::Path(_)),
+        };
+        (!known).then(|| base.clone())
     }
 
     /// `let a: Array1<f64> = chain.collect();` and `let a = Array1::from_iter(chain);` of a known length: an array that is written to, with
@@ -171,6 +190,17 @@ impl<'e> Parser<'e> {
             | Source::StepBy(inner, _)
             | Source::Rev(inner, _)
             | Source::Copied(inner) => self.may_be_anything(inner),
+            // Of a type that is told, and is none of ours.
+            Source::Elements { base, .. } => self.variable(base).is_some_and(|id| {
+                let element = match self.types.get(&id) {
+                    Some(Type::Slice(slice)) => Some((*slice.elem).clone()),
+                    Some(ty) => element_of_vec(ty),
+                    None => None,
+                };
+                element.is_some_and(|ty| {
+                    matches!(ty, Type::Path(_)) && self.program.kind_of_type(&ty) == Kind::Unknown
+                })
+            }),
             _ => false,
         }
     }

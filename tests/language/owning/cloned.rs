@@ -201,3 +201,49 @@ fn slices_of_structs() {
     };
     check_rule(of_structs::rule, [(components(2), 0.7, 2), (components(3), 0.9, 0)]);
 }
+
+#[derive(Clone, Debug, PartialEq, Differentiable)]
+struct Cell {
+    w: Vec<f64>,
+    b: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Differentiable)]
+struct Place {
+    x: f64,
+    y: f64,
+}
+
+#[derive(Clone, Debug, PartialEq, Differentiable)]
+struct Tissue {
+    cells: Vec<Cell>,
+    v: Vec<f64>,
+}
+
+/// Copies of all elements, whatever these are.
+#[differentiable]
+fn collected_copies(tissue: &Tissue, places: &[Place], k: f64) -> f64 {
+    let mut cells: Vec<_> = tissue.cells.iter().cloned().collect();
+    for cell in cells.iter_mut() {
+        cell.b *= k;
+        cell.w[0] += k;
+    }
+    let v = tissue.v.iter().copied().collect::<Vec<_>>();
+    let last: Vec<_> = places[1..].iter().copied().collect();
+    let backwards: Vec<_> = places.iter().rev().copied().collect();
+    let right: Vec<_> = places.iter().filter(|place| place.x > 0.2).copied().collect();
+    let rows: Vec<Vec<f64>> = tissue.cells.iter().map(|cell| cell.w.clone()).collect();
+    let again = rows.iter().cloned().collect::<Vec<_>>();
+    let moved = backwards[0].x * right[0].y;
+    v[0] * again[0][0] * last[0].x * last[0].y * moved + cells.iter().map(|cell| cell.b * cell.w[0]).sum::<f64>()
+}
+
+#[test]
+fn copies_that_are_collected() {
+    let tissue = |n: usize| Tissue {
+        cells: (0..n).map(|i| Cell { w: vec![1.0, 0.5 * i as f64], b: 0.3 }).collect(),
+        v: vec![0.7; n],
+    };
+    let places = vec![Place { x: 0.1, y: 0.2 }, Place { x: 0.4, y: 0.3 }];
+    check_rule(collected_copies::rule, [(tissue(2), places.clone(), 0.3), (tissue(3), places, 0.6)]);
+}

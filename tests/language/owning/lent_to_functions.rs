@@ -200,3 +200,35 @@ fn the_gradient_of_what_calls_them() {
         crate::differences::check(x, value, derived);
     }
 }
+
+#[differentiable]
+fn applied(f: impl Fn(&mut Vec<f64>) -> f64, v: &mut Vec<f64>) -> f64 {
+    f(v)
+}
+
+/// Closures that take away what they borrow.
+#[differentiable]
+fn taken_away(x: &[f64], k: f64) -> f64 {
+    let mut v = x.to_vec();
+    let emptied = |v: &mut Vec<f64>| -> f64 {
+        let w = std::mem::take(v);
+        w.iter().map(|a| a * k).sum()
+    };
+    let sum = emptied(&mut v);
+    v.push(sum * k);
+    v.push(x[0]);
+    let again = applied(
+        |v: &mut Vec<f64>| {
+            let w = std::mem::replace(v, vec![k]);
+            v.push(w[1]);
+            w.iter().map(|a| a * k).sum()
+        },
+        &mut v,
+    );
+    v[0] * v[1] + again * sum
+}
+
+#[test]
+fn taken_away_by_closures() {
+    check_rule(taken_away::rule, [(vec![0.4, 0.7, 0.1], 0.3), (vec![0.2, 0.5], 0.6)]);
+}

@@ -218,3 +218,84 @@ fn change_places() {
     let x = vec![0.3, 0.5];
     check_rule(exchanged::rule, [(dense(true), dense(false), x.clone()), (dense(true), dense(true), x)]);
 }
+
+#[derive(Clone, Copy, Debug, PartialEq, Differentiable)]
+struct Limits {
+    low: Option<f64>,
+    high: Option<f64>,
+    steps: Option<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq, Differentiable)]
+struct Filter {
+    history: Option<Vec<f64>>,
+    gain: Option<f64>,
+    range: Option<(f64, f64)>,
+    note: Option<String>,
+    tags: Vec<String>,
+    k: f64,
+}
+
+/// Emptied, with plain data that may be missing beside it.
+#[differentiable]
+impl Filter {
+    fn reset(&mut self, k: f64) -> f64 {
+        let start = if let Some(history) = &self.history { history[0] * k } else { k };
+        let scaled = self.gain.unwrap_or(k) * start;
+        self.gain = None;
+        for _ in 0..2 {
+            if self.k > 0.2 {
+                self.history = None;
+            }
+        }
+        self.k *= k;
+        let left = match &self.history {
+            Some(history) => history[1],
+            None => k * k,
+        };
+        let range = match self.range {
+            Some((a, b)) => a * b,
+            None => 0.5,
+        };
+        scaled * self.k * self.gain.unwrap_or(0.4) * left * range * self.tags.len() as f64
+    }
+}
+
+#[differentiable]
+fn clamped(limits: &[Limits], x: f64) -> f64 {
+    let mut y = x;
+    for limit in limits {
+        if let Some(low) = limit.low {
+            y = y.max(low);
+        }
+        if let Some(high) = limit.high {
+            y = y.min(high) * high;
+        }
+        y *= limit.steps.unwrap_or(2) as f64;
+    }
+    y
+}
+
+#[test]
+fn what_is_emptied_or_was_never_there() {
+    let filter = |history, gain, range, k| {
+        let (note, tags) = (None, vec!["slow".to_string()]);
+        Filter { history, gain, range, note, tags, k }
+    };
+    check_rule(
+        Filter::reset_rule,
+        [
+            (filter(Some(vec![1.0, 0.2, 2.0]), Some(0.5), None, 0.3), 0.3),
+            (filter(Some(vec![1.0, 0.7]), None, Some((0.4, 0.6)), 0.1), 0.7),
+            (filter(None, None, None, 0.4), 0.6),
+        ],
+    );
+    let limits = |low, high, steps| Limits { low, high, steps };
+    check_rule(
+        clamped::rule,
+        [
+            (vec![limits(Some(0.5), None, None), limits(None, Some(0.3), Some(3))], 0.2),
+            (vec![limits(None, None, None)], 0.7),
+        ],
+    );
+}

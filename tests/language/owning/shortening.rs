@@ -101,3 +101,49 @@ fn repetitions() {
     assert_eq!(value, without_repetitions(&[0.5, 0.5]));
     assert_eq!(d.x, [2.0 * 0.5 * 0.25 + 0.25 * 2.0 * 0.5, 0.0]);
 }
+
+#[derive(Clone, Debug, Differentiable)]
+struct Track {
+    samples: Vec<f64>,
+    spare: Vec<f64>,
+    gain: f64,
+}
+
+/// Of fields, of which the method tells that they are vectors.
+#[differentiable]
+impl Track {
+    fn pruned(&mut self, k: f64) -> f64 {
+        self.samples.retain(|v| v.abs() > 0.5);
+        let first = self.samples.swap_remove(0);
+        self.samples.append(&mut self.spare);
+        let rest: Vec<f64> = self.samples.split_off(1);
+        self.samples.len() as f64 * self.samples[0] * k * first + rest[0] * self.gain
+    }
+
+    fn drained(&mut self, k: f64) -> f64 {
+        let mut sum = 0.0;
+        for v in self.samples.drain(..2) {
+            sum += v * k;
+        }
+        let spared: f64 = self.spare.drain(..).sum();
+        sum * spared * self.samples[0]
+    }
+}
+
+#[differentiable]
+fn of_a_copy(track: &Track, k: f64) -> f64 {
+    let mut track = track.clone();
+    track.samples.retain(|v| *v > 0.5);
+    track.samples.dedup_by_key(|v| *v);
+    track.spare.dedup();
+    track.samples.iter().map(|v| v * k * track.gain).sum::<f64>() * track.spare[1]
+}
+
+#[test]
+fn fields() {
+    let track = || Track { samples: vec![1.0, 0.2, 2.0, 1.5], spare: vec![0.3, 0.4], gain: 0.7 };
+    let longer = || Track { samples: vec![0.6, 0.9, 0.1, 1.3, 0.8], spare: vec![0.3, 0.1, 0.2], gain: 0.2 };
+    check_rule(Track::pruned_rule, [(track(), 0.3), (longer(), 0.5)]);
+    check_rule(Track::drained_rule, [(track(), 0.3), (longer(), 0.5)]);
+    check_rule(of_a_copy::rule, [(track(), 0.3), (longer(), 0.5)]);
+}

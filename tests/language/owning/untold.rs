@@ -306,3 +306,23 @@ fn other_names() {
     check_rule(numbers_called_otherwise::rule, [(0.4,), (-1.2,)]);
     check_rule(moved_out::rule, [(vec![0.4, -0.7, 1.2], 1.3), (vec![-1.1, 0.5], 0.6)]);
 }
+
+#[differentiable]
+fn scaled_or(x: &[f64], k: f64) -> Result<Vec<f64>, usize> {
+    if x.is_empty() { Err(3) } else { Ok(x.iter().map(|v| v * k).collect()) }
+}
+
+/// An outcome that the next statement makes another one of.
+#[differentiable]
+fn looked_into_next(x: &[f64], k: f64) -> Result<f64, String> {
+    let y = scaled_or(x, k);
+    let y = y.map_err(|e| format!("{e} numbers"))?;
+    let z = scaled_or(&y, k);
+    let v = z.ok().unwrap();
+    Ok(y[0] * v[0] * k)
+}
+
+#[test]
+fn outcomes_looked_into_next() {
+    check_rule(looked_into_next::rule, [(vec![1.0, 2.0], 0.3), (vec![], 0.3), (vec![0.4], 0.2)]);
+}
