@@ -133,6 +133,7 @@ impl Parser<'_> {
             // The only variant.
             (None, scrutinee) => (local.pat.clone(), scrutinee, parse_quote!({ ::core::unreachable!() })),
         };
+        fields(&pattern)?;
         let (whole, referred) = self.of_variants(scrutinee)?;
         let Parts { pattern, lets } = self.parts_of(&pattern, &whole, referred)?;
         if !self.handles(&lets, rest) {
@@ -171,6 +172,17 @@ impl Parser<'_> {
     fn parts_of(&self, pattern: &Pat, whole: &Syn, referred: Referred) -> Option<Parts> {
         if !binds(pattern) {
             return Some(Parts { pattern: pattern.clone(), lets: Vec::new() });
+        }
+        if let (Pat::Ident(name), true) = (pattern, is_name(pattern)) {
+            let reference: Syn = match (whole, referred) {
+                (Syn::Path(_), _) => whole.clone(),
+                (whole, Referred::Unique) => parse_quote!(&mut #whole),
+                (whole, _) => parse_quote!(&#whole),
+            };
+            return Some(Parts {
+                pattern: parse_quote!(_),
+                lets: vec![parse_quote!(let #name = #reference;)],
+            });
         }
         let (path, all) = fields(pattern)?;
         let all = all.into_iter().filter(|(_, pattern)| binds(pattern));

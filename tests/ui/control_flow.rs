@@ -69,4 +69,14 @@ fn in_a_loop_over_lines(x: f64, #[constant] text: &str) -> f64 {
     x * x
 }
 
+#[differentiable]
+fn made_on_the_way(x: &[f64], k: f64) -> f64 {
+    let mut first: Option<f64> = None;
+    let mut sum = 0.0;
+    for v in x {
+        sum += *first.get_or_insert(*v * k);
+    }
+    sum
+}
+
 fn main() {}

@@ -196,6 +196,30 @@ fn trained(layers: &mut [Layer], rate: f64, steps: usize) -> f64 {
     total
 }
 
+/// Several parts of one variant at once, and a name for all others.
+#[differentiable]
+fn rewritten(term: &mut Term, k: f64) -> f64 {
+    let mut total = k;
+    total += match term {
+        Term::Polynomial(c) => {
+            c[0] *= total;
+            c[0] * c[1]
+        }
+        Term::Table { x, y } => {
+            for value in y.iter_mut() {
+                *value *= x[1];
+            }
+            x[0] += y[0];
+            y[0]
+        }
+        other => {
+            let Term::Wave { a, f } = other else { return total };
+            *a * *f
+        }
+    };
+    total
+}
+
 /// Copied.
 #[differentiable]
 fn copied(layers: &[Layer], x: &[f64]) -> f64 {
@@ -331,6 +355,7 @@ fn terms() {
         ],
     );
     check_rule(Term::or_else_rule, [(table(), 1.3), (wave(), 1.0), (table(), 9.0), (polynomial(), 0.4)]);
+    check_rule(rewritten::rule, [(polynomial(), 0.3), (wave(), 0.4), (table(), 0.2), (Term::Nothing, 0.6)]);
     check_rule(
         pairs::rule,
         [(vec![polynomial(), wave(), polynomial(), Term::Nothing, wave(), Term::Polynomial(vec![0.6])], 0.3)],

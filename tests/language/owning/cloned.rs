@@ -235,7 +235,8 @@ fn collected_copies(tissue: &Tissue, places: &[Place], k: f64) -> f64 {
     let rows: Vec<Vec<f64>> = tissue.cells.iter().map(|cell| cell.w.clone()).collect();
     let again = rows.iter().cloned().collect::<Vec<_>>();
     let moved = backwards[0].x * right[0].y;
-    v[0] * again[0][0] * last[0].x * last[0].y * moved + cells.iter().map(|cell| cell.b * cell.w[0]).sum::<f64>()
+    v[0] * again[0][0] * last[0].x * last[0].y * moved
+        + cells.iter().map(|cell| cell.b * cell.w[0]).sum::<f64>()
 }
 
 #[test]
