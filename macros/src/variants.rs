@@ -3,11 +3,11 @@
 //! `match layer { Layer::Dense { w, b } => …, Layer::Relu => … }` becomes
 //!
 //! ```text
-//! match layer { Layer::Dense { .. } => { let w = &*layer.pullback_Dense_w(); let b = …; … }, Layer::Relu => … }
+//! match layer { Layer::Dense { .. } => { let w = &*layer.pullback_part_Dense_w(); let b = …; … }, Layer::Relu => … }
 //! ```
 //!
-//! and so do `if let` and `let … else`; parts that are written to are bound by one `let`. That the enum owns memory is guessed from what is done with the names; of plain ones, which have the
-//! same methods, the same code is right.
+//! and so do `if let` and `let … else`; parts that are written to are bound by one `let`. That the enum owns memory is guessed from what is
+//! done with the names; of plain ones, which have the same methods, the same code is right.
 
 use proc_macro2::Span;
 use quote::{ToTokens, format_ident, quote};
@@ -20,7 +20,7 @@ use crate::program::*;
 use crate::rename::{bound, path};
 use crate::uses::is_name;
 
-const PREFIX: &str = "pullback_";
+const PREFIX: &str = "pullback_part_";
 /// The function around what binds several parts to be written to.
 const PARTS: &str = "parts_of_variant";
 
@@ -57,12 +57,19 @@ impl Parser<'_> {
         let mut handled = false;
         for arm in &mut parted.arms {
             let (pattern, guard) = guarded(&arm.pat);
+            let asked = match guard {
+                // It only looks at what is there.
+                Some(guard) => {
+                    let lets = self.parts_of(pattern, &whole, Referred::Shared)?.lets;
+                    Some(if lets.is_empty() { guard.clone() } else { parse_quote!({ #(#lets)* #guard }) })
+                }
+                None => None,
+            };
             let Parts { pattern, lets } = self.parts_of(pattern, &whole, referred)?;
             let body = Stmt::Expr((*arm.body).clone(), None);
             handled |= self.handles(&lets, [&body]);
-            arm.pat = match guard {
-                Some(guard) if !lets.is_empty() => parse_quote!(#pattern if { #(#lets)* #guard }),
-                Some(guard) => parse_quote!(#pattern if #guard),
+            arm.pat = match asked {
+                Some(asked) => parse_quote!(#pattern if #asked),
                 None => pattern,
             };
             if !lets.is_empty() {
@@ -193,7 +200,7 @@ impl Parser<'_> {
         Some(Parts { pattern: emptied(pattern), lets })
     }
 
-    /// `let w = &*layer.pullback_Dense_w();`, for each field.
+    /// `let w = &*layer.pullback_part_Dense_w();`, for each field.
     fn shared_lets<'p>(
         &self,
         variant: &Ident,

@@ -201,6 +201,10 @@ fn trained(layers: &mut [Layer], rate: f64, steps: usize) -> f64 {
 fn rewritten(term: &mut Term, k: f64) -> f64 {
     let mut total = k;
     total += match term {
+        Term::Polynomial(c) if c.len() > 3 && c[0] > 0.0 => {
+            c.push(total);
+            c[0] * c[4]
+        }
         Term::Polynomial(c) => {
             c[0] *= total;
             c[0] * c[1]
@@ -355,7 +359,11 @@ fn terms() {
         ],
     );
     check_rule(Term::or_else_rule, [(table(), 1.3), (wave(), 1.0), (table(), 9.0), (polynomial(), 0.4)]);
-    check_rule(rewritten::rule, [(polynomial(), 0.3), (wave(), 0.4), (table(), 0.2), (Term::Nothing, 0.6)]);
+    let longer = Term::Polynomial(vec![0.6, 0.2, 0.3, 0.5]);
+    check_rule(
+        rewritten::rule,
+        [(polynomial(), 0.3), (longer, 0.2), (wave(), 0.4), (table(), 0.2), (Term::Nothing, 0.6)],
+    );
     check_rule(
         pairs::rule,
         [(vec![polynomial(), wave(), polynomial(), Term::Nothing, wave(), Term::Polynomial(vec![0.6])], 0.3)],
