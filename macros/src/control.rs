@@ -12,6 +12,7 @@ use crate::normal::has_let;
 use crate::parse::{Binding as Name, Parser, is_assignment};
 use crate::program::*;
 use crate::suspects::variable_of;
+use crate::variants::{alternatives, guarded};
 
 /// Where a `break` or `continue` may lead.
 pub(crate) struct Landing {
@@ -360,10 +361,7 @@ impl Parser<'_> {
         let arms = arms
             .iter()
             .map(|arm| {
-                let (pattern, guard) = match &arm.pat {
-                    Pat::Guard(guarded) => (&*guarded.pat, Some(&*guarded.guard)),
-                    pattern => (pattern, None),
-                };
+                let (pattern, guard) = guarded(&arm.pat);
                 if let Some(guard) = guard.filter(|guard| has_let(guard)) {
                     self.errors.push(
                         guard,
@@ -378,27 +376,13 @@ impl Parser<'_> {
 
     /// An arm for each alternative of `A { x } | B { y: x } => …`, if these bind a name to different parts.
     fn alternatives(&mut self, arm: &syn::Arm) -> Vec<syn::Arm> {
-        let (or, guard) = match &arm.pat {
-            Pat::Or(or) => (or, None),
-            Pat::Guard(guarded) => match &*guarded.pat {
-                Pat::Or(or) => (or, Some(guarded)),
-                _ => return vec![arm.clone()],
-            },
-            _ => return vec![arm.clone()],
-        };
+        let (pattern @ Pat::Or(_), _) = guarded(&arm.pat) else { return vec![arm.clone()] };
         let mut found = Vec::new();
-        self.names(&Pat::Or(or.clone()), Some(Vec::new()), true, false, &mut found);
-        if found.iter().all(|name| name.part.is_some()) {
-            return vec![arm.clone()];
+        self.names(pattern, Some(Vec::new()), true, false, &mut found);
+        match found.iter().all(|name| name.part.is_some()) {
+            true => vec![arm.clone()],
+            false => alternatives(arm),
         }
-        let alternative = |case: &Pat| {
-            let pat = match guard {
-                Some(guarded) => Pat::Guard(syn::PatGuard { pat: Box::new(case.clone()), ..guarded.clone() }),
-                None => case.clone(),
-            };
-            syn::Arm { pat, ..arm.clone() }
-        };
-        or.cases.iter().map(alternative).collect()
     }
 
     fn arm(&mut self, pattern: &Pat, scrutinee: ExprId, guard: Option<&Syn>, value: &Syn) -> Arm {

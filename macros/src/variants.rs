@@ -305,7 +305,7 @@ fn unique_lets<'p>(
 }
 
 /// The pattern without its guard.
-fn guarded(pattern: &Pat) -> (&Pat, Option<&Syn>) {
+pub(crate) fn guarded(pattern: &Pat) -> (&Pat, Option<&Syn>) {
     match pattern {
         Pat::Guard(guarded) => (&guarded.pat, Some(&guarded.guard)),
         pattern => (pattern, None),
@@ -313,7 +313,7 @@ fn guarded(pattern: &Pat) -> (&Pat, Option<&Syn>) {
 }
 
 /// An arm for each alternative, if these bind names.
-fn alternatives(arm: &syn::Arm) -> Vec<syn::Arm> {
+pub(crate) fn alternatives(arm: &syn::Arm) -> Vec<syn::Arm> {
     let (Pat::Or(or), guard) = guarded(&arm.pat) else { return vec![arm.clone()] };
     if !binds(&arm.pat) {
         return vec![arm.clone()];

@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 use syn::{Generics, Lifetime, Member, WherePredicate, parse_quote};
 
 use super::container::{bounds, differentiable};
-use super::storage::{Part, traits};
+use super::storage::{Bodies, Part, traits};
 use super::{Field, Fields, Item, Role, allow, elements, with};
 
 /// A variant that has fields.
@@ -32,8 +32,6 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
     let structs = structs(item, &variants, &kept);
 
     let (allow, (parameters, arguments, clause)) = (allow(), kept.split_for_impl());
-    let (own_parameters, _, own_clause) = own.split_for_impl();
-    let (_, own_arguments, _) = item.generics.split_for_impl();
     let names: Vec<_> = variants.iter().map(|variant| variant.name).collect();
     let gradients: Vec<_> = variants.iter().map(|variant| &variant.gradient).collect();
     let views: Vec<_> = variants.iter().map(|variant| &variant.view).collect();
@@ -130,19 +128,22 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
         quote!(0),
         &|_, Field { ty, .. }, value| quote!(+ <#ty as __pb::Differentiable>::gradient_need(#value)?),
     );
-    // `method` of each pair of fields, where `self` and `_other` are the same variant.
-    let pairs = |method: TokenStream, join: &dyn Fn(TokenStream) -> TokenStream| -> TokenStream {
-        let arms = all.iter().map(|(variant, fields)| {
-            let v = Variant::of(name, variant, fields);
-            let (one, other) = (v.pattern(name, "field"), v.pattern(name, "other"));
-            let (ones, others, types) = (v.values("field"), v.values("other"), v.members_and_types().1);
-            let both = join(quote!(#(<#types as __pb::Differentiable>::#method(#ones, #others)),*));
-            quote!((#one, #other) => #both)
-        });
-        arms.collect()
-    };
-    let makes_way = pairs(quote!(makes_way), &|calls| quote!([true, #calls].iter().all(|way| *way),));
-    let reserve = pairs(quote!(reserve_as), &|calls| {
+    // `method` of each pair of fields, where both are the same variant; of a box the other one is asked for by `inner`.
+    let pairs =
+        |method: TokenStream, inner: TokenStream, join: &dyn Fn(TokenStream) -> TokenStream| -> TokenStream {
+            let arms = all.iter().map(|(variant, fields)| {
+                let v = Variant::of(name, variant, fields);
+                let (one, other) = (v.pattern(name, "field"), v.pattern(name, "other"));
+                let (ones, others) = (v.values("field"), v.values_by("other", &inner));
+                let types = v.members_and_types().1;
+                let both = join(quote!(#(<#types as __pb::Differentiable>::#method(#ones, #others)),*));
+                quote!((#one, #other) => #both)
+            });
+            arms.collect()
+        };
+    let makes_way =
+        pairs(quote!(makes_way), quote!(as_ref), &|calls| quote!([true, #calls].iter().all(|way| *way),));
+    let reserve = pairs(quote!(reserve_as), quote!(as_mut), &|calls| {
         quote!({
             let _: &[()] = &[#calls];
         })
@@ -151,7 +152,7 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
         &|variant, Field { member, ty, .. }| quote!(<#ty as __pb::Differentiable>::take_shadow(shadow.#variant.#member, &mut gradient.#variant.#member);),
     );
     let size = each(
-        &|variant, Field { member, ty, .. }| quote!(+ <#ty as __pb::Differentiable>::gradient_size(&gradient.#variant.#member)),
+        &|variant, Field { member, ty, .. }| quote!(+ <#ty as __pb::Differentiable>::gradient_size(&_gradient.#variant.#member)),
     );
     let from = |method: TokenStream, other: TokenStream| {
         each(&|variant, Field { member, ty, .. }| {
@@ -161,8 +162,27 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
             );)
         })
     };
-    let (seed, copy) = (from(quote!(seed), quote!(seed)), from(quote!(copy_gradient), quote!(other)));
+    let (seed, copy) = (from(quote!(seed), quote!(seed)), from(quote!(copy_gradient), quote!(_other)));
 
+    let differentiable = Bodies {
+        shadow: quote!(#shadow<#(#shadow_types),*>),
+        gradient: quote!(#gradient #arguments),
+        empty: quote!(#gradient { #empty }),
+        prepare,
+        shadows: quote!(#shadow { #shadows }),
+        align: quote!(#shadow { #aligned }),
+        shortened: quote!(#shadow { #shortened }),
+        fit,
+        makes_way: quote!(match (self, _new) { #makes_way #[allow(unreachable_patterns)] _ => false }),
+        largest,
+        taken,
+        reserve: quote!(match (self, _copy) { #reserve #[allow(unreachable_patterns)] _ => {} }),
+        size: quote!(0 #size),
+        need,
+        seed,
+        copy,
+    }
+    .differentiable(item, &own);
     let of_variants = |variant: &Variant| {
         let of = &variant.gradient;
         let generic = (!kept.params.is_empty()).then(|| quote!(#of #arguments));
@@ -194,62 +214,7 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
                 #(pub #names: #views,)*
             }
 
-            #[automatically_derived]
-            impl #own_parameters __pb::Differentiable for #name #own_arguments #own_clause {
-                type Shadow<#lifetime> = #shadow<#(#shadow_types),*>;
-                type Gradient = #gradient #arguments;
-                type View<#lifetime> = &#lifetime #gradient #arguments;
-
-                fn empty() -> Self::Gradient {
-                    #gradient { #empty }
-                }
-                fn prepare(&self, gradient: &mut Self::Gradient) {
-                    #prepare
-                }
-                #[inline]
-                fn shadow(gradient: &mut Self::Gradient) -> Self::Shadow<'_> {
-                    #shadow { #shadows }
-                }
-                #[inline(always)]
-                fn align<#lifetime>(&self, shadow: Self::Shadow<#lifetime>) -> Self::Shadow<#lifetime> {
-                    #shadow { #aligned }
-                }
-                #[inline(always)]
-                fn shortened<#lifetime, 'longer: #lifetime>(shadow: Self::Shadow<'longer>) -> Self::Shadow<#lifetime> {
-                    #shadow { #shortened }
-                }
-                fn fit(&self, gradient: &mut Self::Gradient, _to: __pb::Extent) {
-                    #fit
-                }
-                fn makes_way(&self, _other: &Self) -> bool {
-                    match (self, _other) { #makes_way #[allow(unreachable_patterns)] _ => false }
-                }
-                fn largest(&self) -> usize {
-                    #largest
-                }
-                fn take_shadow(shadow: Self::Shadow<'_>, gradient: &mut Self::Gradient) {
-                    #taken
-                }
-                fn reserve_as(&self, _other: &mut Self) {
-                    match (self, _other) { #reserve #[allow(unreachable_patterns)] _ => {} }
-                }
-                #[inline]
-                fn view(gradient: &Self::Gradient) -> Self::View<'_> {
-                    gradient
-                }
-                fn gradient_size(gradient: &Self::Gradient) -> usize {
-                    0 #size
-                }
-                fn gradient_need(&self) -> ::core::option::Option<usize> {
-                    ::core::option::Option::Some(#need)
-                }
-                fn seed(gradient: &mut Self::Gradient, seed: Self::View<'_>) {
-                    #seed
-                }
-                fn copy_gradient(gradient: &mut Self::Gradient, other: Self::View<'_>) {
-                    #copy
-                }
-            }
+            #differentiable
             #of_whole
             #exchange
             #elements
@@ -289,8 +254,13 @@ impl<'a> Variant<'a> {
 
     /// What these refer to.
     fn values(&self, prefix: &str) -> Vec<TokenStream> {
+        self.values_by(prefix, &quote!(as_ref))
+    }
+
+    /// The same, of a box by the method `inner`.
+    fn values_by(&self, prefix: &str, inner: &TokenStream) -> Vec<TokenStream> {
         let names = self.active().enumerate().map(|(i, f)| (format_ident!("{prefix}_{i}"), f));
-        names.map(|(name, f)| if f.boxed { quote!(#name.as_ref()) } else { quote!(#name) }).collect()
+        names.map(|(name, f)| if f.boxed { quote!(#name.#inner()) } else { quote!(#name) }).collect()
     }
 
     /// The fields of a literal of one of its structs, in which what is not active is a placeholder.

@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::{Generics, Lifetime, WherePredicate, parse_quote};
 
-use super::storage::Part;
+use super::storage::{Bodies, Part};
 use super::{Field, Fields, Item, Role, allow, with};
 
 pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
@@ -15,8 +15,6 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
     let kept = with(&item.kept, bounds(list, &quote!(::pullback::__private::Differentiable)));
     let (parameters, arguments, clause) = kept.split_for_impl();
     let own = with(&with(item.generics, kept.where_clause.iter().flat_map(|c| c.predicates.clone())), None);
-    let (own_parameters, _, own_clause) = own.split_for_impl();
-    let (_, own_arguments, _) = item.generics.split_for_impl();
     let lifetime: Lifetime = parse_quote!('pullback);
     // A type parameter for each field: with a lifetime, the compiler would not know that a shadow can be shortened.
     let views: Vec<_> = (0..list.len()).map(|i| format_ident!("V{i}")).collect();
@@ -125,6 +123,25 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
             quote!(<#ty as __pb::Differentiable>::reserve_as(#value, &mut _copy.#member);)
         })
         .collect();
+    let differentiable = Bodies {
+        shadow: quote!(#shadow<#(#shadow_types),*>),
+        gradient: quote!(#gradient #arguments),
+        empty: quote!(#gradient { #empty }),
+        prepare,
+        shadows: quote!(#shadow { #shadows }),
+        align: quote!(#shadow { #align }),
+        shortened: quote!(#shadow { #shortened }),
+        fit,
+        makes_way: quote!(true #makes_way),
+        largest: quote!(0 #largest),
+        taken,
+        reserve,
+        size: quote!(0 #size),
+        need: quote!(0 #need),
+        seed,
+        copy,
+    }
+    .differentiable(item, &own);
     let exchange = exchange(item, &own, list);
     let declared = quote!(#parameters);
     let doc = format!("The gradient with respect to a [`{name}`].");
@@ -147,62 +164,7 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
             #[derive(Clone, Copy)]
             #vis struct #shadow<#(#views),*> #shadow_body
 
-            #[automatically_derived]
-            impl #own_parameters __pb::Differentiable for #name #own_arguments #own_clause {
-                type Shadow<#lifetime> = #shadow<#(#shadow_types),*>;
-                type Gradient = #gradient #arguments;
-                type View<#lifetime> = &#lifetime #gradient #arguments;
-
-                fn empty() -> Self::Gradient {
-                    #gradient { #empty }
-                }
-                fn prepare(&self, gradient: &mut Self::Gradient) {
-                    #prepare
-                }
-                #[inline]
-                fn shadow(gradient: &mut Self::Gradient) -> Self::Shadow<'_> {
-                    #shadow { #shadows }
-                }
-                #[inline(always)]
-                fn align<#lifetime>(&self, shadow: Self::Shadow<#lifetime>) -> Self::Shadow<#lifetime> {
-                    #shadow { #align }
-                }
-                #[inline(always)]
-                fn shortened<#lifetime, 'longer: #lifetime>(shadow: Self::Shadow<'longer>) -> Self::Shadow<#lifetime> {
-                    #shadow { #shortened }
-                }
-                fn fit(&self, gradient: &mut Self::Gradient, _to: __pb::Extent) {
-                    #fit
-                }
-                fn makes_way(&self, _new: &Self) -> bool {
-                    true #makes_way
-                }
-                fn largest(&self) -> usize {
-                    0 #largest
-                }
-                fn take_shadow(shadow: Self::Shadow<'_>, gradient: &mut Self::Gradient) {
-                    #taken
-                }
-                fn reserve_as(&self, _copy: &mut Self) {
-                    #reserve
-                }
-                #[inline]
-                fn view(gradient: &Self::Gradient) -> Self::View<'_> {
-                    gradient
-                }
-                fn gradient_size(_gradient: &Self::Gradient) -> usize {
-                    0 #size
-                }
-                fn gradient_need(&self) -> ::core::option::Option<usize> {
-                    ::core::option::Option::Some(0 #need)
-                }
-                fn seed(gradient: &mut Self::Gradient, seed: Self::View<'_>) {
-                    #seed
-                }
-                fn copy_gradient(gradient: &mut Self::Gradient, _other: Self::View<'_>) {
-                    #copy
-                }
-            }
+            #differentiable
             #traits
             #exchange
             #coordinates

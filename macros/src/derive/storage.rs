@@ -4,7 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{Generics, Member, WherePredicate, parse_quote};
 
-use super::{Field, Role, with};
+use super::{Field, Item, Role, with};
 
 /// A field of such a struct.
 pub(super) struct Part {
@@ -20,6 +20,95 @@ impl Part {
         let active = field.role == Role::Active;
         let generic = (field.generic && active).then(|| field.gradient());
         Part { member: field.member.clone(), generic, active }
+    }
+}
+
+/// The types of a shadow and of a gradient, and what the methods of `Differentiable` do, with the names of their parameters as
+/// [`differentiable`](Bodies::differentiable) has them.
+pub(super) struct Bodies {
+    pub(super) shadow: TokenStream,
+    pub(super) gradient: TokenStream,
+    pub(super) empty: TokenStream,
+    pub(super) prepare: TokenStream,
+    pub(super) shadows: TokenStream,
+    pub(super) align: TokenStream,
+    pub(super) shortened: TokenStream,
+    pub(super) fit: TokenStream,
+    pub(super) makes_way: TokenStream,
+    pub(super) largest: TokenStream,
+    pub(super) taken: TokenStream,
+    pub(super) reserve: TokenStream,
+    pub(super) size: TokenStream,
+    pub(super) need: TokenStream,
+    pub(super) seed: TokenStream,
+    pub(super) copy: TokenStream,
+}
+
+impl Bodies {
+    /// `impl Differentiable`, under the bounds of `own`.
+    pub(super) fn differentiable(&self, item: &Item, own: &Generics) -> TokenStream {
+        let Bodies { shadow, gradient, empty, prepare, shadows, align, shortened, fit, .. } = self;
+        let Bodies { makes_way, largest, taken, reserve, size, need, seed, copy, .. } = self;
+        let (name, (parameters, _, clause)) = (item.name, own.split_for_impl());
+        let (_, arguments, _) = item.generics.split_for_impl();
+        quote! {
+            #[automatically_derived]
+            impl #parameters __pb::Differentiable for #name #arguments #clause {
+                type Shadow<'pullback> = #shadow;
+                type Gradient = #gradient;
+                type View<'pullback> = &'pullback #gradient;
+
+                fn empty() -> Self::Gradient {
+                    #empty
+                }
+                fn prepare(&self, gradient: &mut Self::Gradient) {
+                    #prepare
+                }
+                #[inline]
+                fn shadow(gradient: &mut Self::Gradient) -> Self::Shadow<'_> {
+                    #shadows
+                }
+                #[inline(always)]
+                fn align<'pullback>(&self, shadow: Self::Shadow<'pullback>) -> Self::Shadow<'pullback> {
+                    #align
+                }
+                #[inline(always)]
+                fn shortened<'pullback, 'longer: 'pullback>(shadow: Self::Shadow<'longer>) -> Self::Shadow<'pullback> {
+                    #shortened
+                }
+                fn fit(&self, gradient: &mut Self::Gradient, _to: __pb::Extent) {
+                    #fit
+                }
+                fn makes_way(&self, _new: &Self) -> bool {
+                    #makes_way
+                }
+                fn largest(&self) -> usize {
+                    #largest
+                }
+                fn take_shadow(shadow: Self::Shadow<'_>, gradient: &mut Self::Gradient) {
+                    #taken
+                }
+                fn reserve_as(&self, _copy: &mut Self) {
+                    #reserve
+                }
+                #[inline]
+                fn view(gradient: &Self::Gradient) -> Self::View<'_> {
+                    gradient
+                }
+                fn gradient_size(_gradient: &Self::Gradient) -> usize {
+                    #size
+                }
+                fn gradient_need(&self) -> ::core::option::Option<usize> {
+                    ::core::option::Option::Some(#need)
+                }
+                fn seed(gradient: &mut Self::Gradient, seed: Self::View<'_>) {
+                    #seed
+                }
+                fn copy_gradient(gradient: &mut Self::Gradient, _other: Self::View<'_>) {
+                    #copy
+                }
+            }
+        }
     }
 }
 
