@@ -1,14 +1,18 @@
 //! What constant code may do to variables: it is emitted as written, and nothing undoes it.
 
+use std::collections::HashSet;
+
 use proc_macro2::{TokenStream, TokenTree};
 use syn::punctuated::Punctuated;
 use syn::visit::Visit;
+use syn::visit_mut::VisitMut;
 
 use crate::errors::Errors;
 use crate::kind::{assigns, changes_receiver};
 use crate::lift::is_held_constant;
 use crate::program::*;
 use crate::suspects::variable_of;
+use crate::unseen::Unseen;
 
 /// Marks the variables that constant code changes, and code that is not to be run again. Reports active variables that
 /// are changed where nobody looks.
@@ -34,12 +38,22 @@ pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
         let StatementKind::Opaque(opaque) = &program.blocks[block].statements[statement].kind else {
             continue;
         };
-        let mut found =
-            Written { program, mentions: &opaque.mentions, aliases: &opaque.aliases, names: Vec::new() };
+        let mut found = Written::new(program, &opaque.mentions, &opaque.aliases);
         found.visit_stmt(&opaque.syntax);
-        let (names, mentions, aliases) = (found.names, opaque.mentions.clone(), opaque.aliases.clone());
+        let names = std::mem::take(&mut found.names);
+        let mut syntax = opaque.syntax.clone();
+        let mut unseen = Unseen { written: &found, any: false };
+        unseen.visit_stmt_mut(&mut syntax);
+        let any = unseen.any;
+        let (mentions, aliases) = (opaque.mentions.clone(), opaque.aliases.clone());
+        if let (true, StatementKind::Opaque(opaque)) =
+            (any, &mut program.blocks[block].statements[statement].kind)
+        {
+            opaque.syntax = syntax;
+        }
         settle_names(program, names, &mentions, &aliases, errors);
     }
+    let compares = compares(program);
     for expr in 0..program.exprs.len() {
         let node = &program.exprs[expr];
         match &node.kind {
@@ -53,15 +67,19 @@ pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
                 }
             }
             ExprKind::Constant(constant) => {
-                let mut found = Written {
-                    program,
-                    mentions: &constant.mentions,
-                    aliases: &constant.aliases,
-                    names: Vec::new(),
-                };
+                let mut found = Written::new(program, &constant.mentions, &constant.aliases);
+                found.active |= compares.contains(&expr);
                 found.visit_expr(&node.syntax);
-                let (names, mentions, aliases) =
-                    (found.names, constant.mentions.clone(), constant.aliases.clone());
+                let names = std::mem::take(&mut found.names);
+                let mut syntax = node.syntax.clone();
+                let mut unseen = Unseen { written: &found, any: false };
+                unseen.visit_expr_mut(&mut syntax);
+                let any = unseen.any;
+                let (mentions, aliases) = (constant.mentions.clone(), constant.aliases.clone());
+                if any {
+                    program.rewritten.insert(expr);
+                    program.exprs[expr].syntax = syntax;
+                }
                 if let (false, ExprKind::Constant(constant)) =
                     (names.is_empty(), &mut program.exprs[expr].kind)
                 {
@@ -73,6 +91,18 @@ pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
             _ => {}
         }
     }
+}
+
+/// The functions that are given elements which carry a gradient, to tell their order.
+fn compares(program: &Program) -> HashSet<ExprId> {
+    let mutations = program.exprs.iter().filter_map(|node| match &node.kind {
+        ExprKind::Mutation { args, .. } => Some(args),
+        _ => None,
+    });
+    let active = |place: &Place| program.variables[place.base].active;
+    let changes =
+        |arg: &ExprId| matches!(&program.exprs[*arg].kind, ExprKind::Borrow { place, .. } if active(place));
+    mutations.filter(|args| args.iter().any(changes)).flatten().copied().collect()
 }
 
 /// The variables without gradient that get another value as a whole, and may own memory: that is not there twice.
@@ -270,10 +300,12 @@ fn is_collection(variable: &Variable) -> bool {
 }
 
 /// The names in an expression that it may write to, and whether that shows.
-struct Written<'p> {
-    program: &'p Program,
-    mentions: &'p [VarId],
-    aliases: &'p [(syn::Ident, Place)],
+pub(crate) struct Written<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) mentions: &'p [VarId],
+    pub(crate) aliases: &'p [(syn::Ident, Place)],
+    /// Active values come to it.
+    pub(crate) active: bool,
     names: Vec<Name>,
 }
 
@@ -286,13 +318,18 @@ struct Name {
     carries: bool,
 }
 
-impl Written<'_> {
+impl<'p> Written<'p> {
+    fn new(program: &'p Program, mentions: &'p [VarId], aliases: &'p [(syn::Ident, Place)]) -> Self {
+        let active = mentions.iter().any(|id| program.variables[*id].active);
+        Written { program, mentions, aliases, active, names: Vec::new() }
+    }
+
     fn add(&mut self, expr: &syn::Expr, carries: bool) {
         self.names.extend(variable_of(expr).map(|name| Name { name: name.clone(), certain: true, carries }));
     }
 
     /// The value may carry a gradient: active variables are mentioned in it, or such of the code's own, which may be parts of those.
-    fn carries<'v>(&self, values: impl IntoIterator<Item = &'v syn::Expr>) -> bool {
+    pub(crate) fn carries<'v>(&self, values: impl IntoIterator<Item = &'v syn::Expr>) -> bool {
         struct Carries<'w, 'p>(&'w Written<'p>, bool);
         impl<'ast> Visit<'ast> for Carries<'_, '_> {
             fn visit_expr(&mut self, expr: &'ast syn::Expr) {
@@ -313,20 +350,23 @@ impl Written<'_> {
         }
         let mut carries = Carries(self, false);
         values.into_iter().for_each(|value| carries.visit_expr(value));
-        carries.1 && self.mentions.iter().any(|id| self.program.variables[*id].active)
+        carries.1 && self.active
     }
 }
 
 impl<'ast> Visit<'ast> for Written<'_> {
     fn visit_expr_reference(&mut self, reference: &'ast syn::ExprReference) {
         if reference.mutability.is_some() {
-            let active = self.mentions.iter().any(|id| self.program.variables[*id].active);
-            self.add(&reference.expr, active);
+            self.add(&reference.expr, self.active);
         }
         syn::visit::visit_expr_reference(self, reference);
     }
     fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
-        self.add(&assign.left, self.carries([&*assign.right]));
+        let carries = self.carries([&*assign.right]);
+        match &*assign.left {
+            syn::Expr::Tuple(tuple) => tuple.elems.iter().for_each(|part| self.add(part, carries)),
+            place => self.add(place, carries),
+        }
         syn::visit::visit_expr_assign(self, assign);
     }
     fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
@@ -384,16 +424,23 @@ impl Written<'_> {
 
     /// What a method is called on, if that may change it.
     fn add_unless_number(&mut self, receiver: &syn::Expr) {
+        if self.may_change(receiver)
+            && let Some(name) = variable_of(receiver)
+        {
+            self.names.push(Name { name: name.clone(), certain: false, carries: false });
+        }
+    }
+
+    /// A method of `receiver` may change a variable without gradient: it is no number.
+    pub(crate) fn may_change(&self, receiver: &syn::Expr) -> bool {
         let (Some(name), part) = (variable_of(receiver), !matches!(receiver, syn::Expr::Path(_))) else {
-            return;
+            return false;
         };
-        let Some(id) = self.program.meant_by(name, self.mentions, self.aliases) else { return };
+        let Some(id) = self.program.meant_by(name, self.mentions, self.aliases) else { return false };
         let variable = &self.program.variables[id];
         let number =
             matches!(variable.kind, Kind::Float | Kind::Inert) || part && variable.kind != Kind::Unknown;
-        if variable.mutable && !variable.active && !number {
-            self.names.push(Name { name: name.clone(), certain: false, carries: false });
-        }
+        variable.mutable && !variable.active && !number
     }
 
     /// The arguments of a macro that are no list of expressions.

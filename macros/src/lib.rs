@@ -127,6 +127,7 @@ mod temporaries;
 mod through;
 mod traits;
 mod unpacked;
+mod unseen;
 mod uses;
 mod values;
 mod variable;

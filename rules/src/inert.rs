@@ -1,6 +1,8 @@
 //! What methods such as `len` return, which the macro takes to carry no gradient by their names.
 
+use std::cell::{Cell, RefCell};
 use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap};
 
 /// A type whose values carry no gradient.
 #[diagnostic::on_unimplemented(
@@ -21,6 +23,11 @@ impl<T: Inert> Inert for [T] {}
 impl<T: Inert, const N: usize> Inert for [T; N] {}
 impl<T: Inert> Inert for Vec<T> {}
 impl<T: Inert + ?Sized> Inert for &T {}
+impl<T: Inert + ?Sized> Inert for &mut T {}
+impl<T: Inert + ?Sized> Inert for Cell<T> {}
+impl<T: Inert + ?Sized> Inert for RefCell<T> {}
+impl<K, V: Inert> Inert for BTreeMap<K, V> {}
+impl<K, V: Inert, S> Inert for HashMap<K, V, S> {}
 impl<A: Inert, B: Inert> Inert for (A, B) {}
 impl<A: Inert, B: Inert, C: Inert> Inert for (A, B, C) {}
 impl<A: Inert, B: Inert, C: Inert, D: Inert> Inert for (A, B, C, D) {}
@@ -29,6 +36,23 @@ impl<I: ?Sized> Inert for ndarray::Dim<I> {}
 /// `value`, of which the compiler checks that it carries no gradient.
 #[inline(always)]
 pub fn inert<T: Inert>(value: T) -> T {
+    value
+}
+
+/// What code without gradient may leave in a variable: that is read without gradient afterwards.
+#[diagnostic::on_unimplemented(
+    message = "this may be written to here, where no gradient passes: in a condition, a comparison, an assertion or a cast",
+    label = "what is written is `{Self}`, which may carry a gradient",
+    note = "compute it in a `let` before, or in a loop of its own; where it is not to carry a gradient, write `constant(…)`"
+)]
+pub trait Unseen {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Inert> Unseen for T {}
+
+/// `value`, which code without gradient writes to a variable.
+#[inline(always)]
+pub fn unseen<T: Unseen>(value: T) -> T {
     value
 }
 

@@ -1,5 +1,8 @@
 //! Methods that take `&mut self` where no gradient passes: nothing would undo what they do.
 
+use std::cell::Cell;
+use std::collections::BTreeMap;
+
 use pullback::prelude::*;
 
 #[derive(Clone, Copy, Differentiable)]
@@ -99,6 +102,53 @@ fn of_locals(x: &[f64], k: f64) -> f64 {
     let mut log: Vec<f64> = Vec::new();
     assert!(x.iter().all(|v| { log.push(*v); true }));
     c * capped + running * log[0]
+}
+
+struct Log(f64);
+
+impl Log {
+    fn record(&mut self, value: f64) {
+        self.0 += value;
+    }
+}
+
+fn recorded(log: &mut Log, value: f64) -> bool {
+    log.0 += value;
+    value < 5.0
+}
+
+/// Nor does anything tell what these are.
+#[differentiable]
+fn of_what_is_lent(x: &[f64]) -> f64 {
+    let (mut counts, cell, mut order) = (BTreeMap::new(), Cell::new(0.0), None);
+    if x.iter().all(|v| { *counts.entry(1).or_insert(0.0) += *v; cell.set(*v); *v < 5.0 }) {
+        return counts[&1] * cell.get();
+    }
+    let mut sorted = x.to_vec();
+    sorted.sort_by(|a, b| { order = Some(*a); a.total_cmp(b) });
+    order.unwrap() * sorted[0]
+}
+
+/// Nor here.
+#[differentiable]
+fn of_untold_locals(x: &[f64]) -> f64 {
+    let (mut log, mut own, mut last, mut pair) = (Vec::new(), Log(0.0), None, (0.0, 0));
+    if x.iter().any(|v| { log.push(*v); own.record(*v); *v > 0.5 }) {
+        return log[0] * own.0;
+    }
+    assert!(x.iter().all(|v| { last = Some(*v); pair = (*v, 1); *v < 5.0 }));
+    if x.iter().all(|v| recorded(&mut own, *v)) { own.0 } else { last.unwrap() * pair.0 }
+}
+
+/// What counts may be written, and what is looked up with it.
+#[differentiable]
+fn looked_up(x: &[f64], k: f64) -> f64 {
+    let (mut found, mut seen, mut last) = (None, Vec::new(), Default::default());
+    let above = |(i, v): (usize, &f64)| *v > k && i > 0;
+    if x.iter().enumerate().any(|(i, v)| { found = Some(i); seen.push(i); last = constant(*v); above((i, v)) }) {
+        return x[found.unwrap()] * last;
+    }
+    x[seen[0]] * k
 }
 
 /// What counts may be written.
