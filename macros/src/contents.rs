@@ -214,7 +214,8 @@ impl Parser<'_> {
             return Some(Source { split: None, exists, taken, outcome: None, by_reference: false, ty: None });
         }
         let array = referred(whole).is_some_and(|(option, _)| self.evidence.shape_of(option).is_some());
-        if array || self.is_handled(pattern, scope) { self.halves(whole) } else { None }
+        let told = array || self.is_told_to_own(whole);
+        if told || self.is_handled(pattern, scope) { self.halves(whole) } else { None }
     }
 
     /// `let (outcome, mut inside) = split(whole);`, if `whole` is a call that may carry a gradient.
@@ -249,7 +250,19 @@ impl Parser<'_> {
     /// `pattern` refers to what is inside of `whole`, which stays where it is, and handles that as a vector in `body`.
     pub(crate) fn refers_inside(&mut self, pattern: &Pat, whole: &Syn, body: &Syn) -> bool {
         let Some(pattern) = inside(pattern) else { return false };
-        self.is_handled(pattern, [&Stmt::Expr(body.clone(), None)]) && self.referred_option(whole).is_some()
+        let told = self.is_told_to_own(whole);
+        (told || self.is_handled(pattern, [&Stmt::Expr(body.clone(), None)]))
+            && self.referred_option(whole).is_some()
+    }
+
+    /// `whole` is a parameter `&Option<Vec<f64>>`, by its name.
+    fn is_told_to_own(&self, whole: &Syn) -> bool {
+        let Some(Syn::Path(name)) = referred(whole).map(|(option, _)| option) else { return false };
+        let Some(Binding::Variable(id)) = name.path.get_ident().and_then(|name| self.lookup(name)) else {
+            return false;
+        };
+        let inside = self.types.get(id).and_then(|ty| inside_type(ty));
+        self.program.variables[*id].by_reference() && inside.is_some_and(|inside| owned_type(&inside))
     }
 
     /// The place in `&place` and `place.as_ref()`, if that is a field, or what a parameter refers to: an `Option` that stays where it is; and

@@ -9,15 +9,20 @@
 //! and so do `if let` and `let … else`; parts that are written to are bound by one `let`. That the enum owns memory is guessed from what is
 //! done with the names; of plain ones, which have the same methods, the same code is right.
 
+use std::collections::HashSet;
+
 use proc_macro2::Span;
 use quote::{ToTokens, format_ident, quote};
+use syn::visit::Visit;
 use syn::{Expr as Syn, Ident, Member, Pat, Stmt, parse_quote};
 
 use crate::contents::{leaves, of_ours};
 use crate::destructure::{Referred, name_parts};
+use crate::gather::idents;
 use crate::parse::{Binding, Parser};
 use crate::program::*;
 use crate::rename::{bound, path};
+use crate::suspects::variable_of;
 use crate::uses::is_name;
 
 const PREFIX: &str = "pullback_part_";
@@ -54,7 +59,7 @@ impl Parser<'_> {
         let (whole, referred) = self.of_variants(&m.expr)?;
         let mut parted = m.clone();
         parted.arms = m.arms.iter().flat_map(alternatives).collect();
-        let mut handled = false;
+        let (mut handled, mut bound) = (false, Vec::new());
         for arm in &mut parted.arms {
             let (pattern, guard) = guarded(&arm.pat);
             let asked = match guard {
@@ -75,7 +80,10 @@ impl Parser<'_> {
             if !lets.is_empty() {
                 *arm.body = parse_quote!({ #(#lets)* #body });
             }
+            bound.extend(lets);
         }
+        let bodies = m.arms.iter().map(|arm| Stmt::Expr((*arm.body).clone(), None)).collect::<Vec<_>>();
+        handled |= self.lends_to(&whole, referred, &bound, &bodies);
         *parted.expr = seen(&m.expr);
         handled.then_some(Syn::Match(parted))
     }
@@ -85,7 +93,8 @@ impl Parser<'_> {
         let Syn::Let(binding) = &*branch.cond else { return None };
         let (whole, referred) = self.of_variants(&binding.expr)?;
         let Parts { pattern, lets } = self.parts_of(&binding.pat, &whole, referred)?;
-        if !self.handles(&lets, &branch.then_branch.stmts) {
+        let body = &branch.then_branch.stmts;
+        if !self.handles(&lets, body) && !self.lends_to(&whole, referred, &lets, body) {
             return None;
         }
         let (mut branch, scrutinee) = (branch.clone(), seen(&binding.expr));
@@ -143,7 +152,7 @@ impl Parser<'_> {
         fields(&pattern)?;
         let (whole, referred) = self.of_variants(scrutinee)?;
         let Parts { pattern, lets } = self.parts_of(&pattern, &whole, referred)?;
-        if !self.handles(&lets, rest) {
+        if !self.handles(&lets, rest.clone()) && !self.lends_to(&whole, referred, &lets, rest) {
             return None;
         }
         let scrutinee = seen(scrutinee);
@@ -154,11 +163,26 @@ impl Parser<'_> {
 
     /// One of the names is that of what owns memory, as what is done with it in `scope` tells.
     fn handles<'s>(&self, lets: &[Stmt], scope: impl IntoIterator<Item = &'s Stmt> + Clone) -> bool {
-        let mut names = lets.iter().flat_map(|stmt| match stmt {
-            Stmt::Local(local) => bound(&local.pat),
-            _ => Vec::new(),
-        });
-        names.any(|name| self.is_handled(&parse_quote!(#name), scope.clone()))
+        names(lets).iter().any(|name| self.is_handled(&parse_quote!(#name), scope.clone()))
+    }
+
+    /// `if let Layer::Scale(k) = layer { *k *= 2.0; }` with `layer: &mut Layer`: whatever the enum is, `body` has the numbers by reference,
+    /// and nothing else of `whole`.
+    fn lends_to<'s>(
+        &mut self,
+        whole: &Syn,
+        referred: Referred,
+        lets: &[Stmt],
+        body: impl IntoIterator<Item = &'s Stmt>,
+    ) -> bool {
+        let Some(root) = variable_of(whole) else { return false };
+        let behind = self.place(whole).is_some_and(|place| self.program.variables[place.base].by_reference());
+        if lets.is_empty() || !behind || !matches!(referred, Referred::Unique) {
+            return false;
+        }
+        let mut apart = Apart { names: names(lets), root, field: first_field(whole), holds: true };
+        body.into_iter().for_each(|stmt| apart.visit_stmt(stmt));
+        apart.holds
     }
 
     /// The place behind a reference that is matched.
@@ -302,6 +326,59 @@ fn unique_lets<'p>(
     ];
     lets.extend(further);
     Some(lets)
+}
+
+/// What they bind.
+fn names(lets: &[Stmt]) -> Vec<Ident> {
+    let of = |stmt: &Stmt| match stmt {
+        Stmt::Local(local) => bound(&local.pat),
+        _ => Vec::new(),
+    };
+    lets.iter().flat_map(of).collect()
+}
+
+/// No call gets several of the names, each of which borrows the whole, and none of the code mentions that.
+struct Apart<'w> {
+    names: Vec<Ident>,
+    /// The variable that the whole is a part of.
+    root: &'w Ident,
+    /// The field of that which the whole is a part of: others may be mentioned.
+    field: Option<&'w Member>,
+    holds: bool,
+}
+
+impl<'ast> Visit<'ast> for Apart<'_> {
+    fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
+        let named = |arg: &&Syn| matches!(arg, Syn::Path(path) if path.path.get_ident().is_some_and(|name| self.names.contains(name)));
+        self.holds &= call.args.iter().filter(named).count() < 2;
+        syn::visit::visit_expr_call(self, call);
+    }
+    fn visit_expr_field(&mut self, field: &'ast syn::ExprField) {
+        let of_root = matches!(&*field.base, Syn::Path(path) if path.path.is_ident(self.root));
+        if !of_root || self.field.is_none_or(|whole| *whole == field.member) {
+            syn::visit::visit_expr_field(self, field);
+        }
+    }
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        self.holds &= !path.is_ident(self.root);
+        syn::visit::visit_path(self, path);
+    }
+    fn visit_macro(&mut self, mac: &'ast syn::Macro) {
+        let mut mentioned = HashSet::new();
+        idents(&mac.tokens, &mut mentioned);
+        self.holds &= !mentioned.contains(&self.root.to_string());
+    }
+}
+
+/// The field of a variable that `place` is a part of.
+fn first_field(place: &Syn) -> Option<&Member> {
+    match place {
+        Syn::Field(field) if matches!(*field.base, Syn::Path(_)) => Some(&field.member),
+        Syn::Field(field) => first_field(&field.base),
+        Syn::Index(index) => first_field(&index.expr),
+        Syn::Paren(paren) => first_field(&paren.expr),
+        _ => None,
+    }
 }
 
 /// The pattern without its guard.

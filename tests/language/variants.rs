@@ -310,3 +310,111 @@ fn gradients_of_variants() {
     let (value, d) = g.value_and_gradient(&Shape::Ring(2.0, 1.0, 3), &Point { x: 0.5, y: 1.0 });
     assert_eq!((value, d.shape.Ring.0, d.shape.Ring.1, d.at.x), (4.0, 6.0, 0.0, 8.0));
 }
+
+/// Each variant mentions some of the parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Differentiable)]
+enum Response<A, B> {
+    Linear(A),
+    Power { exponent: B },
+    Affine(A, B),
+    Fixed(f64),
+    Identity,
+}
+
+#[differentiable]
+fn response(to: Response<f64, f64>, x: f64) -> f64 {
+    match to {
+        Response::Linear(k) => k * x,
+        Response::Power { exponent } => x.powf(exponent),
+        Response::Affine(k, b) => k * x + b,
+        Response::Fixed(value) => value * value,
+        Response::Identity => x,
+    }
+}
+
+#[test]
+fn generic_enums() {
+    let all = [
+        Response::Linear(0.3),
+        Response::Power { exponent: 1.4 },
+        Response::Affine(0.3, 0.2),
+        Response::Fixed(0.6),
+        Response::Identity,
+    ];
+    check_rule(response::rule, all.map(|to| (to, 0.7)));
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Differentiable)]
+enum Drive {
+    Decay { rate: f64, at: f64 },
+    Wave(f64, f64),
+    Off,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Differentiable)]
+struct Driven {
+    drive: Drive,
+    x: f64,
+}
+
+#[differentiable]
+impl Driven {
+    /// What a field's variant holds is written to, beside another field.
+    fn step(&mut self, h: f64) {
+        match &mut self.drive {
+            Drive::Decay { rate, at } => {
+                *at -= *rate * *at * h;
+                self.x += *at * h;
+            }
+            Drive::Wave(p, q) => {
+                *p += h * *q;
+                *q -= h * *p;
+                self.x += *p;
+            }
+            Drive::Off => self.x *= h,
+        }
+        if let Drive::Wave(p, _) = &mut self.drive {
+            *p *= 0.5;
+        }
+    }
+
+    fn run(&mut self, h: f64, n: usize) -> f64 {
+        for _ in 0..n {
+            self.step(h);
+        }
+        self.x * self.x
+    }
+}
+
+/// With guards, and until something else is left.
+#[differentiable]
+fn damped(drive: &mut Drive, k: f64, n: usize) -> f64 {
+    let mut total = 0.0;
+    for _ in 0..n {
+        match drive {
+            Drive::Wave(p, _) if *p > k => {
+                *p *= k;
+                total += *p;
+            }
+            Drive::Wave(p, q) => total += *p * *q,
+            Drive::Decay { rate, at } => {
+                *at = *rate * k;
+                total += at.sin();
+            }
+            Drive::Off => total += k,
+        }
+    }
+    let Drive::Wave(p, q) = drive else { return total };
+    *q += total;
+    *p * total
+}
+
+#[test]
+fn parts_that_are_written_to() {
+    let (decay, wave) = (Drive::Decay { rate: 0.2, at: 0.4 }, Drive::Wave(0.7, 0.4));
+    check_rule(
+        Driven::run_rule,
+        [(decay, 2), (wave, 3), (Drive::Off, 1)].map(|(drive, n)| (Driven { drive, x: 0.6 }, 0.1, n)),
+    );
+    check_rule(damped::rule, [(decay, 0.3, 2), (wave, 0.6, 3), (Drive::Off, 0.3, 1)]);
+}

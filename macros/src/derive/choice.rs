@@ -6,6 +6,7 @@ use quote::{format_ident, quote};
 use syn::{Generics, Lifetime, Member, WherePredicate, parse_quote};
 
 use super::container::{bounds, differentiable};
+use super::parse::keep;
 use super::storage::{Bodies, Part, traits};
 use super::{Field, Fields, Item, Role, allow, elements, with};
 
@@ -13,6 +14,8 @@ use super::{Field, Fields, Item, Role, allow, elements, with};
 struct Variant<'a> {
     name: &'a Ident,
     fields: &'a Fields,
+    /// The parameters of the enum that these mention, with their bounds.
+    kept: Generics,
     /// The names of the structs of the gradients and of the shadows of its fields.
     gradient: Ident,
     shadow: Ident,
@@ -25,15 +28,15 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
     let Item { name, vis, .. } = item;
     let (gradient, shadow) = (format_ident!("{name}Gradient"), format_ident!("{name}Shadow"));
     let with_fields = all.iter().filter(|(_, fields)| !fields.fields.is_empty());
-    let variants: Vec<_> = with_fields.map(|(variant, fields)| Variant::of(name, variant, fields)).collect();
+    let variants: Vec<_> = with_fields.map(|(variant, fields)| Variant::of(item, variant, fields)).collect();
     let list = || variants.iter().flat_map(|variant| &variant.fields.fields);
     let kept = with(&item.kept, bounds(list(), &quote!(::pullback::__private::Differentiable)));
     let own = differentiable(item, list());
-    let structs = structs(item, &variants, &kept);
+    let structs = structs(item, &variants);
 
     let (allow, (parameters, arguments, clause)) = (allow(), kept.split_for_impl());
     let names: Vec<_> = variants.iter().map(|variant| variant.name).collect();
-    let gradients: Vec<_> = variants.iter().map(|variant| &variant.gradient).collect();
+    let gradients: Vec<_> = variants.iter().map(Variant::gradient_type).collect();
     let views: Vec<_> = variants.iter().map(|variant| &variant.view).collect();
     let lifetime: Lifetime = parse_quote!('pullback);
     let shadow_types = variants.iter().map(|Variant { shadow, fields, .. }| {
@@ -132,7 +135,7 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
     let pairs =
         |method: TokenStream, inner: TokenStream, join: &dyn Fn(TokenStream) -> TokenStream| -> TokenStream {
             let arms = all.iter().map(|(variant, fields)| {
-                let v = Variant::of(name, variant, fields);
+                let v = Variant::of(item, variant, fields);
                 let (one, other) = (v.pattern(name, "field"), v.pattern(name, "other"));
                 let (ones, others) = (v.values("field"), v.values_by("other", &inner));
                 let types = v.members_and_types().1;
@@ -184,8 +187,7 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
     }
     .differentiable(item, &own);
     let of_variants = |variant: &Variant| {
-        let of = &variant.gradient;
-        let generic = (!kept.params.is_empty()).then(|| quote!(#of #arguments));
+        let generic = (!variant.kept.params.is_empty()).then(|| variant.gradient_type());
         Part { member: Member::Named(variant.name.clone()), generic, active: true }
     };
     let of_whole = traits(&gradient, &kept, &variants.iter().map(of_variants).collect::<Vec<_>>());
@@ -200,7 +202,7 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
         #[doc = #doc]
         #allow
         #vis struct #gradient #declared #clause {
-            #(pub #names: #gradients #arguments,)*
+            #(pub #names: #gradients,)*
         }
         #structs
 
@@ -226,15 +228,24 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
 }
 
 impl<'a> Variant<'a> {
-    fn of(name: &Ident, variant: &'a Ident, fields: &'a Fields) -> Self {
+    fn of(item: &Item, variant: &'a Ident, fields: &'a Fields) -> Self {
+        let name = item.name;
+        let of_fields = bounds(fields.fields.iter(), &quote!(::pullback::__private::Differentiable));
         Variant {
             name: variant,
             fields,
+            kept: with(&keep(item.generics, &fields.fields), of_fields),
             gradient: format_ident!("{name}{variant}Gradient"),
             shadow: format_ident!("{name}{variant}Shadow"),
             views: (0..fields.fields.len()).map(|i| format_ident!("V{i}")).collect(),
             view: format_ident!("Of{variant}"),
         }
+    }
+
+    /// The type of the gradient of its fields.
+    fn gradient_type(&self) -> TokenStream {
+        let (name, (_, arguments, _)) = (&self.gradient, self.kept.split_for_impl());
+        quote!(#name #arguments)
     }
 
     fn active(&self) -> impl Iterator<Item = &'a Field> {
@@ -279,11 +290,12 @@ impl<'a> Variant<'a> {
 }
 
 /// The structs of the gradients and of the shadows of each variant.
-fn structs(item: &Item, variants: &[Variant], kept: &Generics) -> TokenStream {
-    let (vis, allow, (parameters, _, clause)) = (item.vis, allow(), kept.split_for_impl());
-    let declared = quote!(#parameters);
+fn structs(item: &Item, variants: &[Variant]) -> TokenStream {
+    let (vis, allow) = (item.vis, allow());
     let of_variant = |v: &Variant| {
-        let Variant { name, fields, gradient, shadow, views, .. } = v;
+        let Variant { name, fields, kept, gradient, shadow, views, .. } = v;
+        let (parameters, _, clause) = kept.split_for_impl();
+        let declared = quote!(#parameters);
         let style = fields.style;
         let list = || fields.fields.iter();
         let gradients: TokenStream = list().map(|f| style.declare(&f.member, &f.gradient())).collect();
@@ -362,7 +374,7 @@ fn coordinates(item: &Item, all: &[(Ident, Fields)], own: &Generics) -> TokenStr
     });
     let with_fields = all.iter().filter(|(_, fields)| !fields.fields.is_empty());
     let visits = with_fields.map(|(variant, fields)| {
-        let v = Variant::of(name, variant, fields);
+        let v = Variant::of(item, variant, fields);
         let (pattern, types) = (v.pattern(name, "field"), v.members_and_types().1);
         let visits = v.active().enumerate().map(|(i, f)| {
             let name = format_ident!("field_{i}");

@@ -244,9 +244,9 @@ fn mentions(tokens: TokenStream, names: &[&Ident]) -> bool {
 }
 
 /// The parameters that gradients depend on, without defaults.
-fn keep<'f>(generics: &Generics, fields: impl Iterator<Item = &'f Field>) -> Generics {
+pub(super) fn keep<'f>(generics: &Generics, fields: impl IntoIterator<Item = &'f Field>) -> Generics {
     let types: Vec<TokenStream> =
-        fields.filter(|f| f.role != Role::Inert).map(|f| f.ty.to_token_stream()).collect();
+        fields.into_iter().filter(|f| f.role != Role::Inert).map(|f| f.ty.to_token_stream()).collect();
     let used = |name: &Ident| types.iter().any(|ty| mentions(ty.clone(), &[name]));
     let mut kept = generics.clone();
     kept.params = std::mem::take(&mut kept.params)

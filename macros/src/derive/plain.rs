@@ -4,6 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Generics, Member, WherePredicate, parse_quote};
 
+use super::parse::keep;
 use super::{Field, Fields, Item, Role, Style, allow, with};
 
 /// A struct to be generated: that of the gradients of some fields.
@@ -56,9 +57,10 @@ pub(super) fn expand_enum(item: &Item, variants: &[(Ident, Fields)]) -> TokenStr
     let name = item.name;
     let bounds = || variants.iter().flat_map(|(_, fields)| values(fields));
     let kept = with(&item.kept, bounds());
-    let (_, arguments, _) = kept.split_for_impl();
     let (mut declarations, mut impls, mut parts) = (TokenStream::new(), TokenStream::new(), Vec::new());
     for (variant, fields) in variants.iter().filter(|(_, fields)| !fields.fields.is_empty()) {
+        let kept = with(&keep(item.generics, &fields.fields), values(fields));
+        let (_, arguments, _) = kept.split_for_impl();
         let record = Record {
             name: format_ident!("{name}{variant}Tangent"),
             doc: format!("The gradient with respect to the fields of [`{name}::{variant}`]."),
@@ -128,13 +130,14 @@ fn coordinates_of_enum(item: &Item, variants: &[(Ident, Fields)]) -> TokenStream
     let generics = with(&with(item.generics, bounds), statics);
     let (parameters, _, clause) = generics.split_for_impl();
     let (_, own, _) = item.generics.split_for_impl();
-    let (_, arguments, _) = item.kept.split_for_impl();
     let numbered = variants.iter().enumerate().map(|(i, (variant, _))| {
         let i = i as u128;
         quote!(#name::#variant { .. } => __pb::Coordinate::Discrete(#i),)
     });
     let visits = variants.iter().filter(|(_, fields)| !fields.fields.is_empty()).map(|(variant, fields)| {
         let tangent = format_ident!("{name}{variant}Tangent");
+        let kept = keep(item.generics, &fields.fields);
+        let (_, arguments, _) = kept.split_for_impl();
         let active: Vec<_> = fields.fields.iter().filter(|f| f.role == Role::Active).collect();
         let members = active.iter().map(|f| &f.member);
         let names: Vec<_> = (0..active.len()).map(|i| format_ident!("_field_{i}")).collect();

@@ -391,3 +391,61 @@ fn the_gradient_has_the_variants_by_name() {
     assert_eq!(d.self_.layers[0].Repeat.k, 0.0);
     assert_eq!(d.self_.layers[2].Dense.0.b.len(), 2);
 }
+
+/// Each variant mentions some of the parameters.
+#[derive(Clone, Debug, PartialEq, Differentiable)]
+enum Basis<T, K> {
+    Sums(Vec<T>),
+    Scaled { by: K },
+    Both(Vec<T>, K),
+    Fixed(f64),
+    Nothing,
+}
+
+#[differentiable]
+fn at(basis: &Basis<f64, f64>, x: f64) -> f64 {
+    match basis {
+        Basis::Sums(w) => w.iter().map(|w| w * x).sum(),
+        Basis::Scaled { by } => by * x,
+        Basis::Both(w, k) => w[0] * x + k,
+        Basis::Fixed(value) => *value,
+        Basis::Nothing => x,
+    }
+}
+
+/// Numbers alone are bound, of what may own memory.
+#[differentiable]
+fn tempered(layers: &mut [Layer], k: f64) {
+    for layer in layers.iter_mut() {
+        if let Layer::Scale(scale) = layer {
+            *scale *= k;
+        }
+    }
+    if let Layer::Repeat { k: factor, times } = &mut layers[0] {
+        *factor += k;
+        *times += 1;
+    }
+    let Layer::Scale(scale) = &mut layers[1] else { return };
+    *scale += k * k;
+}
+
+#[test]
+fn parameters_of_some_variants() {
+    let all = [
+        Basis::Sums(vec![0.3, 0.4]),
+        Basis::Scaled { by: 0.3 },
+        Basis::Both(vec![0.2], 0.1),
+        Basis::Fixed(0.3),
+        Basis::Nothing,
+    ];
+    check_rule(at::rule, all.map(|basis| (basis, 0.6)));
+}
+
+#[test]
+fn numbers_that_are_written_to() {
+    let repeat = || Layer::Repeat { k: 0.4, times: 2 };
+    check_rule(
+        tempered::rule,
+        [(vec![repeat(), Layer::Scale(0.3)], 0.6), (vec![Layer::Relu, repeat(), Layer::Scale(0.2)], 0.4)],
+    );
+}

@@ -299,3 +299,26 @@ fn what_is_emptied_or_was_never_there() {
         ],
     );
 }
+
+/// The types tell what is inside; what is done with it does not.
+#[differentiable]
+fn mean(x: &[f64], w: &Option<Vec<f64>>, offsets: &Option<Array1<f64>>) -> f64 {
+    let shift = match offsets {
+        Some(offsets) => x.iter().zip(offsets).map(|(x, o)| x * o).sum(),
+        None => 0.1,
+    };
+    if let Some(w) = w {
+        x.iter().zip(w).map(|(x, w)| x * w).sum::<f64>() / w.iter().sum::<f64>() + shift
+    } else {
+        x.iter().sum::<f64>() / x.len() as f64 + shift
+    }
+}
+
+#[test]
+fn told_by_types() {
+    let x = || vec![0.1, 0.2, 0.4];
+    check_rule(
+        mean::rule,
+        [(x(), None, None), (x(), Some(vec![0.3, 0.2, 0.6]), Some(array![0.3, 0.1, 0.7])), (x(), None, None)],
+    );
+}
