@@ -261,7 +261,7 @@ impl Parser<'_> {
         let Some(Binding::Variable(id)) = name.path.get_ident().and_then(|name| self.lookup(name)) else {
             return false;
         };
-        let inside = self.types.get(id).and_then(|ty| inside_type(ty));
+        let inside = self.types.get(id).and_then(inside_type);
         self.program.variables[*id].by_reference() && inside.is_some_and(|inside| owned_type(&inside))
     }
 

@@ -53,7 +53,7 @@ impl Reverse<'_> {
                 quote!(__pb::zero_of(&#name))
             }
             // The compiler has to know the type before it sees a part of it.
-            (None, _) if variable.parted => {
+            (None, _) if variable.parted || program.is_put_together(id) => {
                 let name = self.any_value(id);
                 quote!(__pb::zero_of(&#name))
             }
@@ -321,6 +321,20 @@ impl Reverse<'_> {
         };
         self.levels[level].out.access(place, at, quote!(let #name = #value;));
         Cotangent::atom(quote!(#name))
+    }
+}
+
+impl Program {
+    /// The variable is assigned a tuple or a struct as a whole, each part of which has the gradient of one of the variable's.
+    fn is_put_together(&self, id: VarId) -> bool {
+        let mut statements = self.blocks.iter().flat_map(|block| &block.statements);
+        statements.any(|statement| match &statement.kind {
+            StatementKind::Assign(Assign { place, value, .. }) if place.base == id => {
+                let made = &self.exprs[self.peel(*value)].kind;
+                place.projections.is_empty() && matches!(made, ExprKind::Tuple(_) | ExprKind::Struct(_))
+            }
+            _ => false,
+        })
     }
 }
 

@@ -272,3 +272,31 @@ fn parts() {
     let measured = vec![(0.5, 1.0), (0.25, 2.0), (1.5, 0.75)];
     check_rule(parts_of_pairs::rule, [(0.5, measured, vec![(0.5, 1.5), (-0.75, 0.25)])]);
 }
+
+#[derive(Clone, Copy, Debug, PartialEq, Differentiable)]
+struct State {
+    a: f64,
+    b: f64,
+}
+
+/// What is put together anew in each round, and taken apart in the next.
+#[differentiable]
+fn put_together(x: &[f64], k: f64) -> f64 {
+    let (mut pair, mut state, mut nested) = ((0.3, 1, 1.0), State { a: 0.3, b: k }, (0.2, (k, [1.0, k])));
+    let mut total = 0.0;
+    for v in x {
+        let (a, n, b) = pair;
+        pair = (a * k + v, n + 1, b * a);
+        let State { a: c, b: d } = state;
+        state = State { a: c * k + v, b: d * c };
+        let (e, (f, [g, h])) = nested;
+        nested = (e * k + v, (f * e, [h, g * v]));
+        total += a * b * n as f64 + c * d + e * f * h;
+    }
+    total
+}
+
+#[test]
+fn values_that_are_put_together() {
+    check_rule(put_together::rule, [(vec![0.1, 0.4, -0.3], 0.8), (vec![0.6], 0.4)]);
+}

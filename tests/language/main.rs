@@ -72,6 +72,7 @@ mod temporaries;
 mod through;
 mod together;
 mod traits;
+mod uncounted;
 mod unpacked;
 mod variants;
 mod views;

@@ -21,7 +21,7 @@ fn loop_over_what_is_not_known(x: &[f64]) -> f64 {
 
 #[differentiable]
 fn zip_after_filter(x: &[f64], y: &[f64]) -> f64 {
-    x.iter().filter(|v| **v > 0.0).zip(y).map(|(a, b)| a * b).sum()
+    x.iter().filter(|v| **v > 0.0).zip(y.iter().filter(|v| **v > 0.0)).map(|(a, b)| a * b).sum()
 }
 
 #[differentiable]

@@ -23,7 +23,10 @@ fn behind_a_gap(shape: Shape) -> f64 {
 #[differentiable]
 fn writes_through(shape: &mut Shape, k: f64) {
     match shape {
-        Shape::Box { w, .. } => *w *= k,
+        Shape::Box { w, .. } => {
+            *w *= k;
+            *shape = Shape::Ring(k, *w);
+        }
         _ => {}
     }
 }

@@ -1,14 +1,17 @@
 //! Adapters: what they make of the flow that they are called on.
 
 use quote::ToTokens;
-use syn::{Expr, ExprClosure, ExprMethodCall, Stmt, parse_quote};
+use syn::{Expr, ExprClosure, ExprMethodCall, Pat, Stmt, parse_quote};
 
 use super::{LOOP, plain};
 use crate::closures::Refused;
-use crate::iterators::flow::{Flow, Origin, Stage};
+use crate::escape::escapes;
+use crate::iterators::flow::{Flow, Origin, Stage, Zipped, is_some};
 use crate::iterators::integers::leave_open_to;
+use crate::iterators::item::Code;
 use crate::iterators::source::{Access, Function, Source, is_zero};
 use crate::parse::Parser;
+use crate::rename::{Substitute, path};
 
 impl Parser<'_> {
     /// What the adapter that is called makes of `flow`.
@@ -90,7 +93,7 @@ impl Parser<'_> {
                         ),
                     ));
                 };
-                return zip(flow, other_flow, call);
+                return self.zip(flow, other_flow, call, out);
             }
             ("chain", Some(other)) => {
                 let Some(other_flow) = self.flow(other, out)? else {
@@ -131,10 +134,13 @@ impl Parser<'_> {
                 flow.stages.push(Stage::SkipWhile(test.clone(), skipping));
             }
             ("scan", _) if call.args.len() == 2 => {
-                let (init, closure) = (&call.args[0], self.literal(&call.args[1])?);
-                let state = self.hidden("state");
-                out.push(parse_quote!(let mut #state = #init;));
-                flow.stages.push(Stage::Scan(closure, state));
+                let closure = self.filter_map(&call.args[1])?;
+                let closure = self.scanned(closure, &call.args[0], out)?;
+                let some = Code::of(&closure.body).value.as_ref().is_some_and(is_some);
+                let ends = !some || escapes(&closure.body);
+                let going = ends.then(|| self.names.fresh("going"));
+                out.extend(going.iter().map(|going| -> Stmt { parse_quote!(let mut #going = true;) }));
+                flow.stages.push(Stage::Scan(closure, going));
             }
             _ => {
                 return refuse(&format!(
@@ -168,6 +174,82 @@ impl Parser<'_> {
             | Source::Rev(inner, _) => self.is_of_rows(inner),
             _ => false,
         }
+    }
+
+    /// The closure of `scan` without its state: that is a local, or where both are taken apart, `scan((0.0, 1.0), |(a, b), v| …)`, one for each part.
+    fn scanned(
+        &mut self,
+        mut closure: ExprClosure,
+        init: &Expr,
+        out: &mut Vec<Stmt>,
+    ) -> Result<ExprClosure, Refused> {
+        let state = match closure.inputs.first() {
+            Some(Pat::Type(typed)) => Some(&*typed.pat),
+            state => state,
+        };
+        let parts: Vec<(&Pat, &Expr)> = match (state, init) {
+            (Some(Pat::Tuple(names)), Expr::Tuple(parts)) if names.elems.len() == parts.elems.len() => {
+                names.elems.iter().zip(&parts.elems).collect()
+            }
+            (Some(name), init) => vec![(name, init)],
+            (None, _) => Vec::new(),
+        };
+        let mut code = Code::of(&closure.body);
+        for (name, init) in parts {
+            let Pat::Ident(name) = name else {
+                return Err((closure.inputs.to_token_stream(), "give the state a name".into()));
+            };
+            let local = self.hidden("state");
+            out.push(parse_quote!(let mut #local = #init;));
+            if !code.replace(&name.ident, &Substitute::Referent(local)) {
+                return Err((name.to_token_stream(), "this name means two things here".into()));
+            }
+        }
+        closure.inputs = closure.inputs.into_iter().skip(1).collect();
+        closure.body = parse_quote!({ #code });
+        Ok(closure)
+    }
+
+    /// Both by one index; what makes another number of items of its own is gone through, and the other one by how many there were.
+    pub(super) fn zip(
+        &mut self,
+        left: Flow,
+        right: Flow,
+        tokens: impl ToTokens,
+        out: &mut Vec<Stmt>,
+    ) -> Result<Flow, Refused> {
+        let refused = |tokens: &dyn ToTokens| {
+            let why = "`zip` is differentiable if one of its iterators is over a slice or a range, before `filter` and the like";
+            Err((tokens.to_token_stream(), format!("{why}: {LOOP}")))
+        };
+        let first = right.source().is_none();
+        let (mut flow, other) = match (left, right) {
+            (
+                Flow { origin: Origin::Source(left), stages: none },
+                Flow { origin: Origin::Source(right), stages: neither },
+            ) if none.is_empty() && neither.is_empty() => return Ok(plain(Source::Zip(left, right))),
+            (other, flow) if first => (flow, other),
+            (flow, other) => (flow, other),
+        };
+        let Origin::Source(source) = other.origin else { return refused(&tokens) };
+        if !other.stages.is_empty() {
+            return refused(&tokens);
+        }
+        let mut source = *source;
+        self.name_lengths(&mut source, out)?;
+        let (len, count) = (source.len(), self.counter("zipped", out));
+        let len = len.map(|len| {
+            let name = self.names.fresh("n");
+            out.push(parse_quote!(let #name = #len;));
+            path(&name)
+        });
+        let going = (!first && len.is_some()).then(|| {
+            let going = self.names.fresh("going");
+            out.push(parse_quote!(let mut #going = true;));
+            going
+        });
+        flow.stages.push(Stage::Zip(Box::new(Zipped { source, len, count, first, going })));
+        Ok(flow)
     }
 
     fn reversed(&mut self, flow: Flow, call: &ExprMethodCall) -> Result<Flow, Refused> {
@@ -220,19 +302,3 @@ pub(super) const ADAPTERS: &[&str] = &[
     "skip_while",
     "scan",
 ];
-
-/// Both by one index.
-pub(super) fn zip(left: Flow, right: Flow, tokens: impl ToTokens) -> Result<Flow, Refused> {
-    match (left, right) {
-        (
-            Flow { origin: Origin::Source(left), stages: none },
-            Flow { origin: Origin::Source(right), stages: neither },
-        ) if none.is_empty() && neither.is_empty() => Ok(plain(Source::Zip(left, right))),
-        _ => Err((
-            tokens.to_token_stream(),
-            format!(
-                "`zip` is differentiable for iterators over slices and ranges, before `filter` and the like: {LOOP}"
-            ),
-        )),
-    }
-}

@@ -9,7 +9,7 @@ use crate::iterators::item::{Code, Item, operand};
 use crate::iterators::source::{Access, Function, Source, result};
 use crate::options::mapped;
 use crate::parse::Parser;
-use crate::rename::{Bindings, Substitute, bound, path};
+use crate::rename::{Bindings, Occurrences, Substitute, bound, path};
 use crate::views::tested;
 
 /// Sources, and what their items pass through before anybody sees them.
@@ -44,7 +44,24 @@ pub(crate) enum Stage {
     Skip(Expr, Ident),
     Take(Expr, Ident),
     StepBy(Expr, Ident),
-    Scan(ExprClosure, Ident),
+    /// The closure gets the item alone, and knows the state by the locals that hold it. As long as a local is true, if there is one.
+    Scan(ExprClosure, Option<Ident>),
+    /// With as many items of a source as have come so far.
+    Zip(Box<Zipped>),
+}
+
+/// What another iterator's items come together with, where these are not known by their index.
+#[derive(Clone)]
+pub(crate) struct Zipped {
+    pub(crate) source: Source,
+    /// How many items there are, unless that has no end.
+    pub(crate) len: Option<Expr>,
+    /// How many have been taken.
+    pub(crate) count: Ident,
+    /// The source is asked first: `source.zip(others)`
+    pub(crate) first: bool,
+    /// If it is asked after the others, and may end: true until it has none for one of these.
+    pub(crate) going: Option<Ident>,
 }
 
 impl Stage {
@@ -65,6 +82,10 @@ impl Stage {
             Stage::Skip(n, _) => Some(parse_quote!(usize::saturating_sub(#count, #n))),
             Stage::Take(n, _) => Some(parse_quote!(usize::min(#count, #n))),
             Stage::StepBy(n, _) => Some(parse_quote!(usize::div_ceil(#count, #n))),
+            Stage::Zip(zipped) => Some(match &zipped.len {
+                Some(len) => parse_quote!(usize::min(#count, #len)),
+                None => count,
+            }),
             Stage::FlatMap(Some(Function::Closure(closure))) => match Code::of(&closure.body).value? {
                 Expr::Array(array) => {
                     let each = array.elems.len();
@@ -104,8 +125,18 @@ impl Flow {
             .stages
             .iter()
             .filter_map(|stage| match stage {
-                Stage::TakeWhile(_, going) | Stage::FilterMap(_, Some(going)) => Some(path(going)),
+                Stage::TakeWhile(_, going)
+                | Stage::FilterMap(_, Some(going))
+                | Stage::Scan(_, Some(going)) => Some(path(going)),
                 Stage::Take(count, taken) => Some(parse_quote!(#taken < #count)),
+                Stage::Zip(zipped) => match (&zipped.going, &zipped.len) {
+                    (Some(going), _) => Some(path(going)),
+                    (None, Some(len)) => {
+                        let count = &zipped.count;
+                        Some(parse_quote!(#count < #len))
+                    }
+                    (None, None) => None,
+                },
                 _ => None,
             })
             .collect();
@@ -251,25 +282,8 @@ impl<'e> Parser<'e> {
                 self.pass_if(test, rest, item, site, sink, out)
             }
             Stage::FilterMap(closure, going) => {
-                let stop: Option<Stmt> = going.as_ref().map(|going| parse_quote!(#going = false;));
                 let value = self.inline(closure, vec![item], site, out)?;
-                let (test, mut then) = match (optional(value.clone(), closure), value) {
-                    (Ok(parts), _) => parts,
-                    (Err(_), Some(option)) => {
-                        return self.pass_if_there(&option, stop, rest, site, sink, out);
-                    }
-                    (Err(refused), None) => return Err(refused),
-                };
-                let own = crate::rename::Occurrences::of(closure);
-                self.rename_locals(&mut then, &own, site);
-                let mut inner = then.statements;
-                let item = result(then.value.expect("an option has a value"));
-                self.pass(rest, item, None, site, sink, &mut inner)?;
-                match test {
-                    Some(test) => out.push(either(&parse_quote!(#test), &inner, &stop)),
-                    None => out.extend(inner),
-                }
-                Ok(())
+                self.pass_optional(value, closure, going, rest, site, sink, out)
             }
             Stage::FlatMap(function) => {
                 let item = match function {
@@ -325,7 +339,32 @@ impl<'e> Parser<'e> {
                 out.push(parse_quote!(#count += 1;));
                 self.pass_if(parse_quote!((#count - 1) % #step == 0), rest, item, site, sink, out)
             }
-            Stage::Scan(closure, state) => self.scan(closure, state, rest, item, site, sink, out),
+            Stage::Scan(closure, going) => {
+                let value = self.inline(closure, vec![item], site, out)?;
+                if going.is_none() && !value.as_ref().is_some_and(is_some) {
+                    let why = "this is differentiable where its closure ends in `Some(…)`: write a loop";
+                    return Err((closure.body.to_token_stream(), why.into()));
+                }
+                self.pass_optional(value, closure, going, rest, site, sink, out)
+            }
+            Stage::Zip(zipped) => {
+                let Zipped { source, len, count, first, going } = &**zipped;
+                let item = self.named(item, out);
+                let index = self.names.fresh("index");
+                let mut inner: Vec<Stmt> =
+                    vec![parse_quote!(let #index = #count;), parse_quote!(#count += 1;)];
+                let other = self.item_at(source, &path(&index), site, &mut inner)?;
+                let both = if *first { vec![other, item] } else { vec![item, other] };
+                self.pass(rest, Item::Tuple(both), None, site, sink, &mut inner)?;
+                match (len, going) {
+                    (None, _) => out.extend(inner),
+                    (Some(len), None) => out.push(parse_quote!(if #count < #len { #(#inner)* })),
+                    (Some(len), Some(going)) => {
+                        out.push(parse_quote!(if #count < #len { #(#inner)* } else { #going = false; }));
+                    }
+                }
+                Ok(())
+            }
         }
     }
 
@@ -377,44 +416,34 @@ impl<'e> Parser<'e> {
         Ok(())
     }
 
+    /// Goes on with what is inside `value`, to which `closure` comes, if there is something; otherwise nothing comes after it if there is a local
+    /// that tells so.
     #[allow(clippy::too_many_arguments, reason = "one more than `pass`")]
-    fn scan(
+    fn pass_optional(
         &mut self,
+        value: Option<Expr>,
         closure: &ExprClosure,
-        state: &Ident,
+        going: &Option<Ident>,
         rest: &[Stage],
-        item: Item,
         site: Site,
         sink: &mut Sink<'_, 'e>,
         out: &mut Vec<Stmt>,
     ) -> Result<(), Refused> {
-        let mut closure = closure.clone();
-        let parameter = closure.inputs.first().cloned();
-        let parameter = match parameter {
-            Some(syn::Pat::Type(typed)) => Some(*typed.pat),
-            parameter => parameter,
+        let stop: Option<Stmt> = going.as_ref().map(|going| parse_quote!(#going = false;));
+        let (test, mut then) = match (optional(value.clone(), closure), value) {
+            (Ok(parts), _) => parts,
+            (Err(_), Some(option)) => return self.pass_if_there(&option, stop, rest, site, sink, out),
+            (Err(refused), None) => return Err(refused),
         };
-        let Some(syn::Pat::Ident(parameter)) = parameter else {
-            return Err((closure.inputs.to_token_stream(), "give the state a name".into()));
-        };
-        let mut code = Code::of(&closure.body);
-        if !code.replace(&parameter.ident, &Substitute::Referent(state.clone())) {
-            return Err((parameter.to_token_stream(), "this name means two things here".into()));
+        self.rename_locals(&mut then, &Occurrences::of(closure), site);
+        let mut inner = then.statements;
+        let item = result(then.value.expect("an option has a value"));
+        self.pass(rest, item, None, site, sink, &mut inner)?;
+        match test {
+            Some(test) => out.push(either(&parse_quote!(#test), &inner, &stop)),
+            None => out.extend(inner),
         }
-        closure.inputs = closure.inputs.into_iter().skip(1).collect();
-        closure.body = parse_quote!({ #code });
-        let value = self.inline(&closure, vec![item], site, out)?;
-        match optional(value, &closure)? {
-            (None, then) => {
-                out.extend(then.statements);
-                let item = result(then.value.expect("an option has a value"));
-                self.pass(rest, item, None, site, sink, out)
-            }
-            _ => Err((
-                closure.body.to_token_stream(),
-                "`scan` is differentiable where its closure ends in `Some(…)`: write a loop".into(),
-            )),
-        }
+        Ok(())
     }
 }
 
@@ -503,6 +532,11 @@ pub(crate) fn optional(value: Option<Expr>, closure: &ExprClosure) -> Result<(Op
             Ok((None, Code { statements: Vec::new(), value: Some(value) }))
         }
     }
+}
+
+/// `Some(…)`
+pub(super) fn is_some(expr: &Expr) -> bool {
+    matches!(expr, Expr::Call(call) if call.args.len() == 1 && is_path(&call.func, "Some"))
 }
 
 fn is_path(expr: &Expr, name: &str) -> bool {

@@ -3,7 +3,6 @@
 use quote::ToTokens;
 use syn::{Expr, ExprClosure, Stmt, parse_quote};
 
-use super::adapters::zip;
 use super::plain;
 use crate::closures::Refused;
 use crate::iterators::flow::{Flow, Stage};
@@ -37,10 +36,8 @@ impl Parser<'_> {
             }
             (Some("from_fn"), [function]) => {
                 let body = self.without_arguments(function)?;
-                let state = self.names.fresh("state");
-                out.push(parse_quote!(let mut #state = 0;));
                 Some(Flow {
-                    stages: vec![Stage::Scan(parse_quote!(|#state, _| #body), state)],
+                    stages: vec![Stage::Scan(parse_quote!(|_| #body), None)],
                     ..plain(Source::From(parse_quote!(0)))
                 })
             }
@@ -62,7 +59,7 @@ impl Parser<'_> {
             (Some("zip"), [left, right]) => {
                 let (left, right) = (self.flow(left, out)?, self.flow(right, out)?);
                 match (left, right) {
-                    (Some(left), Some(right)) => Some(zip(left, right, call)?),
+                    (Some(left), Some(right)) => Some(self.zip(left, right, call, out)?),
                     _ => None,
                 }
             }
@@ -101,12 +98,12 @@ impl Parser<'_> {
         };
         let (state, item) = (self.hidden("state"), self.hidden("item"));
         out.push(parse_quote!(let mut #state = #first;));
-        let scan = parse_quote!(|#state, _| {
-            let #item = *#state;
-            *#state = { let #pattern = &#item; #code };
+        let scan = parse_quote!(|_| {
+            let #item = #state;
+            #state = { let #pattern = &#item; #code };
             Some(#item)
         });
-        Ok(Flow { stages: vec![Stage::Scan(scan, state)], ..plain(Source::From(parse_quote!(0))) })
+        Ok(Flow { stages: vec![Stage::Scan(scan, None)], ..plain(Source::From(parse_quote!(0))) })
     }
 
     fn repeated(&mut self, value: &Expr, out: &mut Vec<Stmt>) -> Expr {

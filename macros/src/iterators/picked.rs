@@ -170,7 +170,7 @@ impl<'e> Parser<'e> {
                 | Stage::Skip(..)
                 | Stage::Take(..)
                 | Stage::StepBy(..) => item,
-                Stage::FlatMap(_) | Stage::Enumerate(_) | Stage::Scan(..) => return Ok(None),
+                Stage::FlatMap(_) | Stage::Enumerate(_) | Stage::Scan(..) | Stage::Zip(_) => return Ok(None),
             };
         }
         Ok(Some(item))
