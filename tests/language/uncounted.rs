@@ -84,6 +84,29 @@ fn parts(x: &[f64], k: f64) -> f64 {
     apart.zip(x).map(|(a, b)| a - b).sum::<f64>() + whole.sum::<f64>()
 }
 
+/// What is left out is recorded all the same.
+#[differentiable]
+fn recorded(x: &[f64]) -> f64 {
+    let mut log: Vec<f64> = Vec::new();
+    let skipped: f64 = x
+        .iter()
+        .map(|v| {
+            log.push(*v);
+            v * 2.0
+        })
+        .skip(1)
+        .sum();
+    let stepped: f64 = x
+        .iter()
+        .map(|v| {
+            log.push(v * 3.0);
+            v * 2.0
+        })
+        .step_by(2)
+        .sum();
+    skipped * stepped * log.iter().sum::<f64>() * log.len() as f64
+}
+
 #[test]
 fn zipped() {
     let (x, w) = (vec![0.1, 0.5, 0.3, 0.8], vec![0.7, 0.2, 0.4]);
@@ -103,5 +126,6 @@ fn scanned() {
     let x = vec![0.1, 0.5, 0.3, 0.8, 0.4];
     check_rule(until::rule, [(x.clone(), 0.7), (x.clone(), 5.0), (x.clone(), 0.05)]);
     check_rule(tried::rule, [(x.clone(), 0.7), (vec![0.2, -0.1, 0.3], 0.6)]);
+    check_rule(recorded::rule, [(x.clone(),), (vec![0.4, 0.2],)]);
     check_rule(parts::rule, [(x.clone(), 0.7), (x[..2].to_vec(), 0.4)]);
 }

@@ -236,4 +236,14 @@ fn gathers_for_later(x: &[f64]) -> f64 {
     if let Some(roots) = roots { roots[0] * n } else { n }
 }
 
+/// How often these change what they change, loops that go on to the end would not know.
+#[differentiable]
+fn counted_on_the_way(x: &[f64], y: &[f64]) -> f64 {
+    let (mut calls, mut log) = (0.0, Vec::new());
+    let total: f64 = x.iter().map(|v| { calls += 1.0; v * calls }).chain(y.iter().copied()).take_while(|v| *v < 1.0).sum();
+    let zipped: f64 = x.iter().filter(|v| **v > 0.0).zip(y.iter().map(|v| { calls += 1.0; v * calls })).map(|(a, b)| a * b).sum();
+    let found = x.iter().map(|v| { log.push(*v); v * 2.0 }).find(|v| *v > 0.3).unwrap_or(0.3);
+    total * zipped * found * log[0]
+}
+
 fn main() {}

@@ -3,6 +3,7 @@
 use quote::ToTokens;
 use syn::{Expr, ExprClosure, ExprMethodCall, Pat, Stmt, parse_quote};
 
+use super::consumers::CHANGES;
 use super::{LOOP, plain};
 use crate::closures::Refused;
 use crate::escape::escapes;
@@ -31,6 +32,11 @@ impl Parser<'_> {
                 **source = make(Box::new(inner));
             }
         };
+        // The loops in front go on with items that nobody wants any more, which matters where these change something.
+        let ends = ["take", "take_while", "map_while", "scan"].contains(&method.as_str());
+        if ends && !flow.is_one_loop() && self.changes_others(&call.receiver) {
+            return Err((call.to_token_stream(), CHANGES.into()));
+        }
         match (method.as_str(), arg) {
             ("into_iter" | "fuse", None) => {}
             ("cloned", None) if direct && flow.source().is_some_and(|source| self.is_of_rows(source)) => {
@@ -93,7 +99,7 @@ impl Parser<'_> {
                         ),
                     ));
                 };
-                return self.zip(flow, other_flow, call, out);
+                return self.zip((&call.receiver, flow), (other, other_flow), call, out);
             }
             ("chain", Some(other)) => {
                 let Some(other_flow) = self.flow(other, out)? else {
@@ -213,8 +219,8 @@ impl Parser<'_> {
     /// Both by one index; what makes another number of items of its own is gone through, and the other one by how many there were.
     pub(super) fn zip(
         &mut self,
-        left: Flow,
-        right: Flow,
+        (one, left): (&Expr, Flow),
+        (another, right): (&Expr, Flow),
         tokens: impl ToTokens,
         out: &mut Vec<Stmt>,
     ) -> Result<Flow, Refused> {
@@ -234,6 +240,10 @@ impl Parser<'_> {
         let Origin::Source(source) = other.origin else { return refused(&tokens) };
         if !other.stages.is_empty() {
             return refused(&tokens);
+        }
+        // Whether there is one more item of the one when the other has ended is not for us to know.
+        if self.changes_others(one) || self.changes_others(another) {
+            return Err((tokens.to_token_stream(), CHANGES.into()));
         }
         let mut source = *source;
         self.name_lengths(&mut source, out)?;

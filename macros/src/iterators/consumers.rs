@@ -10,10 +10,11 @@ use crate::iterators::flow::{Flow, Stage, optional, reference};
 use crate::iterators::item::Item;
 use crate::iterators::optional::{Found, Located, behind_option};
 use crate::iterators::source::{Function, result};
-use crate::kind::{inert, is_float_constant, kind_of_type, numeric_method, of_float};
+use crate::kind::{changes_receiver, inert, is_float_constant, kind_of_type, numeric_method, of_float};
 use crate::parse::Parser;
 use crate::program::Kind;
 use crate::rename::{Occurrences, Replace, Substitute, bound, path};
+use crate::suspects::variable_of;
 use crate::tails::makes_itself;
 use crate::views::is_optional;
 
@@ -29,6 +30,8 @@ pub(crate) enum Chain {
 const INERT: &[&str] =
     &["any", "all", "count", "position", "rposition", "is_sorted", "eq", "ne", "lt", "le", "gt", "ge"];
 
+/// Why a chain is refused of which the loops that it becomes would do something more often, or less, than it does.
+pub(super) const CHANGES: &str = "this chain changes variables on the way: write a loop";
 const TO_NUMBERS: &[&str] = &["sum", "product", "fold"];
 
 /// Methods of iterators, slices and arrays whose value is a number, most of the time.
@@ -127,8 +130,7 @@ impl<'e> Parser<'e> {
             || inert_type && name != "for_each"
         {
             if changes(expr) {
-                let why = "this chain changes variables on the way: write a loop";
-                return Some(Err((expr.to_token_stream(), why.into())));
+                return Some(Err((expr.to_token_stream(), CHANGES.into())));
             }
             return Some(Ok(Chain::Inert));
         }
@@ -575,22 +577,37 @@ pub(crate) fn generic(call: &ExprMethodCall) -> Option<Type> {
     })
 }
 
-/// Something in the chain writes.
+/// Something in the chain writes, by other methods than those of collections.
 pub(crate) fn changes(expr: &Expr) -> bool {
-    struct Changes(bool);
-    impl<'ast> syn::visit::Visit<'ast> for Changes {
+    writes(expr, &[], |method| method.ends_with("_mut"))
+}
+
+/// Something in the chain writes to variables other than `own`, or may do so.
+pub(crate) fn changes_others(expr: &Expr, own: &[Ident]) -> bool {
+    writes(expr, own, changes_receiver)
+}
+
+fn writes(expr: &Expr, own: &[Ident], method: fn(&str) -> bool) -> bool {
+    struct Writes<'o> {
+        own: &'o [Ident],
+        method: fn(&str) -> bool,
+        any: bool,
+    }
+    impl<'ast> syn::visit::Visit<'ast> for Writes<'_> {
         fn visit_expr(&mut self, expr: &'ast Expr) {
-            self.0 |= match expr {
-                Expr::Assign(_) => true,
-                Expr::Binary(binary) => crate::parse::assign_op(&binary.op).is_some(),
-                Expr::Reference(reference) => reference.mutability.is_some(),
-                Expr::MethodCall(call) => call.method.to_string().ends_with("_mut"),
-                _ => false,
+            let written = match expr {
+                Expr::Assign(assign) => Some(&assign.left),
+                Expr::Binary(binary) if crate::parse::assign_op(&binary.op).is_some() => Some(&binary.left),
+                Expr::Reference(reference) if reference.mutability.is_some() => Some(&reference.expr),
+                Expr::MethodCall(call) if (self.method)(&call.method.to_string()) => Some(&call.receiver),
+                _ => None,
             };
+            self.any |=
+                written.is_some_and(|place| !variable_of(place).is_some_and(|v| self.own.contains(v)));
             syn::visit::visit_expr(self, expr);
         }
     }
-    let mut changes = Changes(false);
-    syn::visit::Visit::visit_expr(&mut changes, expr);
-    changes.0
+    let mut writes = Writes { own, method, any: false };
+    syn::visit::Visit::visit_expr(&mut writes, expr);
+    writes.any
 }

@@ -57,9 +57,11 @@ impl Parser<'_> {
                 Some(self.successors(first, &self.literal(next)?, out)?)
             }
             (Some("zip"), [left, right]) => {
-                let (left, right) = (self.flow(left, out)?, self.flow(right, out)?);
-                match (left, right) {
-                    (Some(left), Some(right)) => Some(self.zip(left, right, call, out)?),
+                let flows = (self.flow(left, out)?, self.flow(right, out)?);
+                match flows {
+                    (Some(first), Some(second)) => {
+                        Some(self.zip((left, first), (right, second), call, out)?)
+                    }
                     _ => None,
                 }
             }

@@ -2,18 +2,58 @@
 
 use quote::ToTokens;
 use syn::visit::{self, Visit};
-use syn::{Expr, ExprMethodCall, Ident, Stmt, parse_quote};
+use syn::{Expr, ExprClosure, ExprMethodCall, Ident, Stmt, parse_quote};
 
 use crate::closures::{Refused, Site};
-use crate::iterators::consumers::changes;
+use crate::iterators::consumers::changes_others;
 use crate::iterators::flow::{Flow, Origin, Stage, guarded, optional, reference};
 use crate::iterators::item::{Item, operand};
 use crate::iterators::optional::{Found, Located};
 use crate::iterators::source::{Source, result};
 use crate::parse::Parser;
-use crate::rename::{Occurrences, path};
+use crate::rename::{Occurrences, bound, path};
 
 impl<'e> Parser<'e> {
+    /// A closure in the chain changes variables that others see: neither what it has itself, nor the state of a `scan`.
+    pub(super) fn changes_others(&self, chain: &Expr) -> bool {
+        struct Closures<'p, 'e> {
+            parser: &'p Parser<'e>,
+            change: bool,
+        }
+        impl<'ast> Visit<'ast> for Closures<'_, '_> {
+            fn visit_expr(&mut self, expr: &'ast Expr) {
+                match (expr, self.parser.closure(expr)) {
+                    (Expr::Closure(closure), _) => self.change |= self.parser.reaches_out(closure),
+                    (_, Some(named)) if named.syntax.inputs.is_empty() => {
+                        self.change |= self.parser.changes_others(&named.syntax.body);
+                    }
+                    (_, Some(named)) => self.change |= self.parser.reaches_out(&named.syntax),
+                    (expr, None) => visit::visit_expr(self, expr),
+                }
+            }
+        }
+        let mut closures = Closures { parser: self, change: false };
+        closures.visit_expr(chain);
+        closures.change
+    }
+
+    /// The closure changes what neither its parameters nor its own variables are.
+    fn reaches_out(&self, closure: &ExprClosure) -> bool {
+        struct Lets(Vec<Ident>);
+        impl<'ast> Visit<'ast> for Lets {
+            fn visit_local(&mut self, local: &'ast syn::Local) {
+                self.0.extend(bound(&local.pat));
+                visit::visit_local(self, local);
+            }
+        }
+        let mut lets = Lets(Vec::new());
+        lets.visit_expr(&closure.body);
+        // A name may be that of another variable before.
+        let own = lets.0.into_iter().filter(|name| self.lookup(name).is_none());
+        let own: Vec<Ident> = own.chain(closure.inputs.iter().flat_map(bound)).collect();
+        changes_others(&closure.body, &own)
+    }
+
     /// A closure in the chain changes variables.
     pub(super) fn changes_on_the_way(&self, chain: &Expr) -> bool {
         struct Closures<'p, 'e> {
@@ -23,13 +63,13 @@ impl<'e> Parser<'e> {
         impl<'ast> Visit<'ast> for Closures<'_, '_> {
             fn visit_expr(&mut self, expr: &'ast Expr) {
                 match expr {
-                    Expr::Closure(closure) => self.change |= changes(&closure.body),
+                    Expr::Closure(closure) => self.change |= changes_others(&closure.body, &[]),
                     expr => {
                         if let Some(closure) = self.parser.closure(expr) {
                             let named = &closure.syntax;
                             self.change |= match named.inputs.is_empty() {
                                 true => self.parser.changes_on_the_way(&named.body),
-                                false => changes(&named.body),
+                                false => changes_others(&named.body, &[]),
                             };
                         }
                         visit::visit_expr(self, expr);
