@@ -32,6 +32,7 @@ const INERT: &[&str] =
 
 /// Why a chain is refused of which the loops that it becomes would do something more often, or less, than it does.
 pub(super) const CHANGES: &str = "this chain changes variables on the way: write a loop";
+
 const TO_NUMBERS: &[&str] = &["sum", "product", "fold"];
 
 /// Methods of iterators, slices and arrays whose value is a number, most of the time.
