@@ -10,6 +10,7 @@ use crate::iterators::SOURCES;
 use crate::iterators::consumers::Chain;
 use crate::iterators::integers::is_constant_item;
 use crate::iterators::item::Item;
+use crate::iterators::made::is_blank;
 use crate::kind::{
     inert, inert_method, integer_method, is_check, kind_of_type, names_other_type, numeric_method,
 };
@@ -202,7 +203,7 @@ impl Parser<'_> {
             return self.in_place(expr, value, before);
         }
         let function = &path.path;
-        if is_check(function) {
+        if is_check(function) || is_blank(function) {
             return self.inert_expr(expr);
         }
         if is_constant_item(function) {

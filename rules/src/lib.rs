@@ -37,6 +37,7 @@ mod lend;
 mod lengths;
 pub mod linalg;
 mod local;
+mod mapped;
 mod matrices;
 #[doc(hidden)]
 pub mod mutation;
@@ -169,6 +170,7 @@ pub mod __private {
     pub use crate::local::{
         Branch, Pool, backwards, first, none, reaches, row_of, shadow_of, sum, whole_row, within,
     };
+    pub use crate::mapped::{Mapped, blank_of_array};
     pub use crate::mutation;
     #[cfg(feature = "nalgebra")]
     pub use crate::nalgebra::on_heap as matrices;

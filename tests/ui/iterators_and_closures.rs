@@ -188,17 +188,6 @@ fn rows_by_reference(x: &[f64]) -> f64 {
     rows[0][1]
 }
 
-#[derive(Differentiable)]
-struct Point {
-    x: [f64; 3],
-}
-
-#[differentiable]
-fn maps_a_field(p: &Point) -> f64 {
-    let y = p.x.map(|v| v * v);
-    y[0]
-}
-
 #[differentiable]
 fn rows_of(x: f64) -> [[f64; 2]; 2] {
     [[x, 1.0], [x * x, x]]

@@ -32,9 +32,12 @@ impl Parser<'_> {
                 if !self.suspects.any(call) {
                     return None;
                 }
-                if told || self.is_array(&call.receiver) {
+                let array = told || self.is_array(&call.receiver);
+                if array && !self.may_hold_others(&call.receiver) {
                     self.array_map(call, out)
-                } else if matches!(call.args[0], Expr::Closure(_)) && self.is_unknown(&call.receiver) {
+                } else if array || self.may_be_array(&call.receiver) {
+                    self.other_map(call, out)
+                } else if matches!(call.args[0], Expr::Closure(_)) && is_returned(&call.receiver) {
                     let why = "nothing tells what this is called on: of an array tell the type, `let y: [f64; 3] = s.x.map(f);`, for an \
                                `Option` write a `match`";
                     Err((call.method.to_token_stream(), why.into()))
@@ -81,16 +84,17 @@ impl Parser<'_> {
         }
     }
 
-    /// A field of a type that the syntax does not tell, or what a call returns, or a part of that.
-    fn is_unknown(&mut self, expr: &Expr) -> bool {
-        match expr {
-            Expr::Field(_) => {
-                self.place(expr).is_some_and(|place| self.program.kind_of_place(&place) == Kind::Unknown)
-            }
-            Expr::Index(index) => matches!(&*index.expr, Expr::Call(_)),
-            Expr::Call(call) => matches!(&*call.func, Expr::Path(_)),
-            _ => false,
-        }
+    /// The elements of a place are not known to be numbers.
+    fn may_hold_others(&mut self, expr: &Expr) -> bool {
+        let kind = self.place(expr).map(|place| self.program.kind_of_place(&place));
+        kind.is_some_and(|kind| !matches!(kind, Kind::Sequence(element) if *element == Kind::Float))
+    }
+
+    /// A part of something of a type that the syntax does not tell.
+    fn may_be_array(&mut self, expr: &Expr) -> bool {
+        matches!(expr, Expr::Field(_) | Expr::Index(_))
+            && self.shape_of(expr).is_none()
+            && self.place(expr).is_some_and(|place| self.program.kind_of_place(&place) == Kind::Unknown)
     }
 
     /// `std::array::from_fn(|i| …)`. Where no type is told, it is an array of as many numbers as what takes it asks for.
@@ -183,6 +187,18 @@ impl Parser<'_> {
         Ok(items)
     }
 
+    /// `x.map(f)` of what the compiler confirms to be an array, of elements and with results of any type.
+    fn other_map(&mut self, call: &ExprMethodCall, out: &mut Vec<Stmt>) -> Result<Ident, Refused> {
+        let function = self.function(&call.args[0])?;
+        let (items, i, x) = (self.hidden("items"), self.names.fresh("i"), &call.receiver);
+        out.push(parse_quote!(let mut #items = ::pullback::__private::blank_of_array(&#x);));
+        let mut body = Vec::new();
+        let item = Item::Value(parse_quote!(#x[#i]));
+        let value = self.mapped(&function, item, Site::Block, &mut body)?.expr();
+        out.push(parse_quote!(for #i in 0..#items.len() { #(#body)* #items[#i] = #value; }));
+        Ok(items)
+    }
+
     /// `expr` is a slice or a vector whose elements are vectors, as far as its type tells.
     pub(crate) fn holds_vectors(&mut self, expr: &Expr) -> bool {
         let ty = self.place(expr).and_then(|place| self.type_of_place(&place));
@@ -242,6 +258,20 @@ impl Parser<'_> {
         }
         self.suspects.insert(&items);
         Some(Ok(items))
+    }
+}
+
+/// The function that makes room for what `map` of an array returns, whatever the array holds.
+pub(crate) fn is_blank(path: &syn::Path) -> bool {
+    path.leading_colon.is_some() && path.segments.len() == 3 && path.segments[2].ident == "blank_of_array"
+}
+
+/// What a call returns, or a part of that.
+fn is_returned(expr: &Expr) -> bool {
+    match expr {
+        Expr::Index(index) => matches!(&*index.expr, Expr::Call(_)),
+        Expr::Call(call) => matches!(&*call.func, Expr::Path(_)),
+        _ => false,
     }
 }
 

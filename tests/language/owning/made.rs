@@ -275,3 +275,83 @@ fn as_arrays(x: &[f64], k: f64) -> f64 {
 fn slices_as_arrays() {
     check_rule(as_arrays::rule, [(vec![0.5, 0.2, 0.9], 0.4), (vec![0.7, 0.3, 0.2, 0.8, 0.5, 0.3], 0.1)]);
 }
+
+/// A struct whose fields are arrays, of numbers and of structs.
+#[derive(Clone, Copy, Debug, Differentiable)]
+struct Quaternion {
+    w: f64,
+    v: [f64; 3],
+}
+
+#[differentiable]
+impl Quaternion {
+    fn conjugate(self) -> Quaternion {
+        Quaternion { v: self.v.map(|c| -c), ..self }
+    }
+    fn scale(&mut self, k: f64) {
+        self.v = self.v.map(|c| c * k + c * c);
+        self.w *= k;
+    }
+}
+
+#[derive(Clone, Copy, Debug, Differentiable)]
+struct Vertex {
+    position: [f64; 2],
+    weight: f64,
+}
+
+#[derive(Clone, Copy, Debug, Differentiable)]
+struct Triangle {
+    vertices: [Vertex; 3],
+}
+
+/// `map` of arrays of which nothing in the function tells that they are such.
+#[differentiable]
+fn maps_of_fields(q: Quaternion, t: &Triangle, k: f64) -> f64 {
+    let mut p = q.conjugate();
+    p.scale(k);
+    let sines = p.v.map(f64::sin);
+    let [a, b, c] = t.vertices.map(|v| v.position);
+    let squares: [f64; 3] = t.vertices.map(|v| v.weight * v.weight);
+    let ends = t.vertices.map(|v| v.position[0] * v.weight * k);
+    p.w * sines[0] * sines[2] + a[0] * b[1] - c[0] * squares[2] * ends[1]
+}
+
+/// The same of parameters, in a loop, and with results of another type than the elements.
+#[differentiable]
+fn maps_to_others(m: &[[f64; 3]; 3], x: [f64; 3], vertices: &[Vertex; 2]) -> f64 {
+    let mut h = x;
+    for _ in 0..3 {
+        h = m.map(|row| row.iter().zip(&h).map(|(a, b)| a * b).sum());
+    }
+    let [a, b] = vertices.map(|v| v.position);
+    let s = scaled(m, a[0]);
+    let squares = s[1].map(|v| v * v);
+    h[0] * a[1] + h[2] * h[1] * b[0] + squares[2]
+}
+
+#[differentiable]
+fn scaled(m: &[[f64; 3]; 3], k: f64) -> [[f64; 3]; 3] {
+    let mut out = *m;
+    for v in out.iter_mut().flatten() {
+        *v *= k;
+    }
+    out
+}
+
+#[test]
+fn maps_of_untold_arrays() {
+    let vertex = |a, b, weight| Vertex { position: [a, b], weight };
+    let vertices = [vertex(0.1, 0.2, 0.3), vertex(0.4, -0.2, 0.7), vertex(0.5, 0.1, 0.9)];
+    let q = |w, v| Quaternion { w, v };
+    check_rule(
+        maps_of_fields::rule,
+        [
+            (q(0.4, [0.3, 0.5, 0.2]), Triangle { vertices }, 0.4),
+            (q(0.8, [0.1, -0.5, 0.2]), Triangle { vertices }, 0.7),
+        ],
+    );
+    let m = [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6], [0.2, 0.4, 0.1]];
+    let two = [vertices[0], vertices[1]];
+    check_rule(maps_to_others::rule, [(m, [0.3, 0.2, 0.5], two), (m, [-0.3, 1.2, 0.5], two)]);
+}

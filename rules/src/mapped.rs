@@ -1,0 +1,39 @@
+//! What `x.map(f)` is called on where the syntax does not tell: the compiler confirms that it is an array.
+
+/// An array `[T; N]`.
+#[diagnostic::on_unimplemented(
+    message = "`map` of what nothing tells the type of is that of an array here, and this is `{Self}`",
+    label = "no array `[T; N]`",
+    note = "of an `Option` or a `Result` write a `match`, or put `unwrap`, `unwrap_or` or `?` behind",
+    note = "of ndarray's arrays write `mapv`, or bind them with their type before: `let w: &Array1<f64> = &s.w;`"
+)]
+pub trait Mapped {
+    /// An array of other elements, of this length.
+    type Of<U: Default>;
+    /// It, with nothing in it yet.
+    fn blank<U: Default>(&self) -> Self::Of<U>;
+}
+
+impl<T, const N: usize> Mapped for [T; N] {
+    type Of<U: Default> = [U; N];
+
+    #[inline(always)]
+    fn blank<U: Default>(&self) -> [U; N] {
+        std::array::from_fn(|_| U::default())
+    }
+}
+
+impl<A: Mapped> Mapped for &A {
+    type Of<U: Default> = A::Of<U>;
+
+    #[inline(always)]
+    fn blank<U: Default>(&self) -> A::Of<U> {
+        (**self).blank()
+    }
+}
+
+/// What `array.map(f)` writes its results to.
+#[inline(always)]
+pub fn blank_of_array<A: Mapped, U: Default>(array: &A) -> A::Of<U> {
+    array.blank()
+}
