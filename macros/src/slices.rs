@@ -7,6 +7,7 @@ use crate::iterators::item::Item;
 use crate::parse::Parser;
 use crate::program::Kind;
 use crate::rename::path;
+use crate::variants::{alternatives, guarded};
 use crate::views::irrefutable;
 
 impl Parser<'_> {
@@ -35,23 +36,26 @@ impl Parser<'_> {
 
     /// `match x { [] => …, [one] => …, [first, rest @ ..] => … }` as a chain of conditions; the last one holds if no other does.
     pub(crate) fn match_slice(&mut self, m: &syn::ExprMatch) -> Option<Syn> {
-        if !m.arms.iter().any(|arm| matches!(arm.pat, Pat::Slice(_))) || !self.suspects.any(&m.expr) {
+        let arms: Vec<_> = m.arms.iter().flat_map(alternatives).collect();
+        let taken_apart = |arm: &syn::Arm| matches!(guarded(&arm.pat).0, Pat::Slice(_) | Pat::Reference(_));
+        if !arms.iter().any(taken_apart) || !self.suspects.any(&m.expr) {
             return None;
         }
         let (x, referred) = self.sliced(&m.expr)?;
         let n = self.names.fresh("n");
         let len = path(&n);
         let mut links = Vec::new();
-        for arm in &m.arms {
+        for arm in &arms {
             let body = &arm.body;
-            let (pattern, guard) = match &arm.pat {
-                Pat::Guard(guarded) => (&*guarded.pat, Some(&guarded.guard)),
-                pattern => (pattern, None),
-            };
+            let (pattern, guard) = guarded(&arm.pat);
             let (test, inner) = match pattern {
-                Pat::Slice(slice) => self.slice_parts(slice, &x, &len, referred)?,
-                Pat::Wild(_) => (parse_quote!(true), Vec::new()),
-                _ => return None,
+                // Those that bind names are arms of their own.
+                Pat::Or(cases) => {
+                    let cases = cases.cases.iter().map(|case| self.slice_case(case, &x, &len, referred));
+                    let tests = cases.map(|case| Some(case?.0)).collect::<Option<Vec<_>>>()?;
+                    (parse_quote!((#(#tests)||*)), Vec::new())
+                }
+                pattern => self.slice_case(pattern, &x, &len, referred)?,
             };
             let test = match guard {
                 Some(guard) => parse_quote!(#test && { #(#inner)* #guard }),
@@ -65,6 +69,19 @@ impl Parser<'_> {
             .rev()
             .fold(last, |otherwise, (test, then)| quote!({ if #test #then else #otherwise }));
         Some(parse_quote!({ let #n = #x.len(); #chain }))
+    }
+
+    /// The test that an arm makes of a slice with `len` elements, and its names for the parts.
+    fn slice_case(&mut self, pattern: &Pat, x: &Syn, len: &Syn, referred: bool) -> Option<(Syn, Vec<Stmt>)> {
+        match pattern {
+            Pat::Slice(slice) => self.slice_parts(slice, x, len, referred),
+            Pat::Reference(reference) => match &*reference.pat {
+                Pat::Slice(slice) => self.slice_parts(slice, x, len, false),
+                _ => None,
+            },
+            Pat::Wild(_) => Some((parse_quote!(true), Vec::new())),
+            _ => None,
+        }
     }
 
     /// `let [first, .., last] = x;` of an array, where there is something behind the `..`.
@@ -86,6 +103,7 @@ impl Parser<'_> {
 
     /// What a pattern takes apart, and whether it binds references.
     fn sliced(&mut self, scrutinee: &Syn) -> Option<(Syn, bool)> {
+        let told = matches!(scrutinee, Syn::MethodCall(_));
         let (x, referred) = match scrutinee {
             Syn::Paren(paren) => return self.sliced(&paren.expr),
             Syn::Reference(reference) if reference.mutability.is_none() => ((*reference.expr).clone(), true),
@@ -104,8 +122,11 @@ impl Parser<'_> {
             _ => return None,
         };
         let place = self.place(&x)?;
-        (matches!(self.program.kind_of_place(&place), Kind::Sequence(_)) && self.is_pure(&x))
-            .then_some((x, referred))
+        let sequence = match self.program.kind_of_place(&place) {
+            Kind::Sequence(_) => true,
+            kind => told && kind == Kind::Unknown,
+        };
+        (sequence && self.is_pure(&x)).then_some((x, referred))
     }
 
     /// The test that a pattern makes of a slice with `len` elements, and its names for the parts.

@@ -527,3 +527,67 @@ fn at_the_ends(x: &[f64], k: f64) -> f64 {
 fn returned() {
     check_rule(at_the_ends::rule, [(vec![0.5], 0.3), (vec![0.5, 0.7], 0.4)]);
 }
+
+#[derive(Clone, Copy, Debug, Differentiable)]
+struct Corner {
+    x: f64,
+    y: f64,
+}
+
+/// Alternatives, values behind `&`, a guard, and a recursion on the rest.
+#[differentiable]
+fn length_of_line(corners: &[Corner]) -> f64 {
+    match corners {
+        [] | [_] => 0.0,
+        [a, b] => (a.x - b.x).hypot(a.y - b.y),
+        [a, rest @ ..] => (a.x - rest[0].x).hypot(a.y - rest[0].y) + length_of_line(rest),
+    }
+}
+
+#[differentiable]
+fn by_cases(x: &[f64]) -> f64 {
+    match x {
+        &[a] | &[a, _] => a * a,
+        &[a, b, c] if a > b => a * b * c,
+        [first, .., last] => first * last,
+        _ => 0.0,
+    }
+}
+
+#[derive(Clone, Debug, Differentiable)]
+struct Table {
+    knots: Vec<f64>,
+    ends: [f64; 2],
+}
+
+/// `as_slice` tells that a field is a slice.
+#[differentiable]
+fn of_slices_in_fields(table: &Table) -> f64 {
+    let (first, last) = match table.knots.as_slice() {
+        [first, .., last] => (*first, *last),
+        _ => return table.ends[0] * 2.0,
+    };
+    let end = match table.ends.as_slice() {
+        [a, rest @ ..] => a * rest[0],
+        [] => 0.0,
+    };
+    first * last * end
+}
+
+#[test]
+fn matched() {
+    let corner = |x, y| Corner { x, y };
+    let line = vec![corner(0.1, 0.2), corner(0.5, 0.3), corner(0.2, 0.8), corner(0.4, 0.1)];
+    check_rule(length_of_line::rule, [0, 1, 2, 3, 4].map(|n| (line[..n].to_vec(),)));
+    let inputs = [
+        vec![0.3],
+        vec![0.3, 0.5],
+        vec![0.7, 0.2, 0.4],
+        vec![0.1, 0.2, 0.4],
+        vec![0.1, 0.2, 0.4, 0.5],
+        vec![],
+    ];
+    check_rule(by_cases::rule, inputs.map(|x| (x,)));
+    let table = |knots: &[f64]| Table { knots: knots.to_vec(), ends: [0.3, -0.7] };
+    check_rule(of_slices_in_fields::rule, [&[0.3, 0.4][..], &[0.3], &[0.3, 0.7, 0.9]].map(|k| (table(k),)));
+}
