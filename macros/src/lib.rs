@@ -77,6 +77,7 @@ mod named;
 mod named_options;
 mod normal;
 mod only_read;
+mod onto;
 mod operands;
 mod operators;
 mod options;

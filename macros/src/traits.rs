@@ -19,6 +19,7 @@ use crate::differentiable::{allowed, derive, imports};
 use crate::errors::Errors;
 use crate::generics::with_parts;
 use crate::impls::{self, is_constant, joined, not_lifetimes};
+use crate::onto;
 use crate::overloads::Resolve;
 use crate::ownership::Owners;
 use crate::signature::{self, IMPLEMENTOR, Passing, Signature};
@@ -51,7 +52,8 @@ fn returned(signature: &Signature) -> TokenStream {
 
 /// The trait, if it is one of the standard library, which has no rules, and what to do instead.
 fn of_std(block: &ItemImpl) -> Option<(&Ident, &'static str)> {
-    const ASSIGNS: &str = "`a += b` is taken to be `a = a + b`: mark the `impl` of the operator itself, and leave this one as it is";
+    const ASSIGNS: &str = "`a += b` is taken to be `a = a + b`: mark the `impl` of the operator itself, and leave this one \
+         as it is, or write it as `*self = *self + other`";
     const REFERS: &str = "what hands out references to parts has no rule: leave this `impl` as it is, and in differentiable code read \
          and write the fields, or call a method such as `fn get(&self, i: usize) -> &f64`";
     const OTHER: &str = "a method of this trait has no rule: write an associated function or a method, in an `impl` with `#[differentiable]`, \
@@ -289,6 +291,9 @@ impl<'t> Visit<'t> for Elided<'t> {
 
 /// The `impl` of such a trait.
 pub(crate) fn expand_impl(mut block: ItemImpl) -> syn::Result<TokenStream> {
+    if let Some(plain) = onto::evident(&block) {
+        return Ok(plain);
+    }
     // The trait asks no more of the method than that its type has a gradient.
     block.generics = with_parts(&block.generics, [&*block.self_ty], &block);
     let mut errors = Errors::default();

@@ -203,3 +203,127 @@ fn of_floats() {
     assert_eq!(value, generic(Z, 0.6));
     check([0.4, 0.7, 0.6], of, [d.z.re, d.z.im, d.x]);
 }
+
+/// `AddAssign` and its like, marked beside the operators that they stand for.
+mod onto {
+    use std::ops::{Add, AddAssign, Mul, MulAssign, Sub, SubAssign};
+
+    use pullback::prelude::*;
+
+    #[derive(Clone, Copy, Debug, Differentiable)]
+    pub struct Vec2 {
+        pub x: f64,
+        pub y: f64,
+    }
+    #[derive(Clone, Copy, Debug, Differentiable)]
+    pub struct Vector<const N: usize>(pub [f64; N]);
+
+    #[differentiable]
+    impl Add for Vec2 {
+        type Output = Vec2;
+        fn add(self, o: Vec2) -> Vec2 {
+            Vec2 { x: self.x + o.x, y: self.y + o.y }
+        }
+    }
+    #[differentiable]
+    impl AddAssign for Vec2 {
+        fn add_assign(&mut self, o: Vec2) {
+            self.x += o.x;
+            self.y += o.y;
+        }
+    }
+    #[differentiable]
+    impl Sub for Vec2 {
+        type Output = Vec2;
+        fn sub(self, o: Vec2) -> Vec2 {
+            Vec2 { x: self.x - o.x, y: self.y - o.y }
+        }
+    }
+    #[differentiable]
+    impl SubAssign for Vec2 {
+        fn sub_assign(&mut self, o: Vec2) {
+            *self = *self - o;
+        }
+    }
+    #[differentiable]
+    impl Mul<f64> for Vec2 {
+        type Output = Vec2;
+        fn mul(self, k: f64) -> Vec2 {
+            Vec2 { x: self.x * k, y: self.y * k }
+        }
+    }
+    #[differentiable]
+    impl MulAssign<f64> for Vec2 {
+        fn mul_assign(&mut self, k: f64) {
+            *self = Vec2 { x: self.x * k, y: self.y * k };
+        }
+    }
+    #[differentiable]
+    impl<const N: usize> Add for Vector<N> {
+        type Output = Self;
+        fn add(self, o: Self) -> Self {
+            let mut sum = self.0;
+            for i in 0..N {
+                sum[i] += o.0[i];
+            }
+            Vector(sum)
+        }
+    }
+    #[differentiable]
+    impl<const N: usize> AddAssign for Vector<N> {
+        fn add_assign(&mut self, o: Self) {
+            for i in 0..N {
+                self.0[i] += o.0[i];
+            }
+        }
+    }
+
+    #[differentiable]
+    impl<const N: usize> SubAssign for Vector<N> {
+        fn sub_assign(&mut self, o: Self) {
+            for (a, b) in self.0.iter_mut().zip(o.0) {
+                *a -= b;
+            }
+        }
+    }
+    #[differentiable]
+    impl<const N: usize> Sub for Vector<N> {
+        type Output = Self;
+        fn sub(self, o: Self) -> Self {
+            Vector(std::array::from_fn(|i| self.0[i] - o.0[i]))
+        }
+    }
+
+    #[differentiable]
+    pub fn spring(start: Vec2, anchor: Vec2, k: f64, steps: usize) -> Vec2 {
+        let (mut x, mut v) = (start, Vec2 { x: 0.0, y: 0.0 });
+        for _ in 0..steps {
+            v += (anchor - x) * k;
+            x += v * 0.1;
+            v *= 0.9;
+            v -= x * (0.01 * k);
+        }
+        x
+    }
+
+    #[differentiable]
+    pub fn sums(rows: &[Vector<3>]) -> f64 {
+        let mut total = Vector([0.1, 0.2, 0.3]);
+        for row in rows {
+            total += *row;
+            total -= Vector([row.0[1]; 3]);
+        }
+        total.0[0] * total.0[1] - total.0[2]
+    }
+}
+
+#[test]
+fn marked_assignments() {
+    let at = |x, y| onto::Vec2 { x, y };
+    check_rule(
+        onto::spring::rule,
+        [(at(0.7, 0.4), at(0.1, 1.0), 0.8, 3), (at(0.2, 0.5), at(0.4, 0.3), 0.3, 0)],
+    );
+    let rows = vec![onto::Vector([0.1, 0.5, 0.3]), onto::Vector([0.7, 0.2, -0.4])];
+    check_rule(onto::sums::rule, [(rows.clone(),), (rows[..1].to_vec(),)]);
+}

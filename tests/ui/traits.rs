@@ -63,7 +63,7 @@ impl std::ops::Deref for Polar {
 #[differentiable]
 impl std::ops::AddAssign for Polar {
     fn add_assign(&mut self, other: Polar) {
-        self.0 += other.0;
+        self.0 += 2.0 * other.0;
     }
 }
 
