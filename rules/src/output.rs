@@ -343,7 +343,7 @@ impl<T> Copies<T> {
     /// Takes a copy back, or what has come in its place. Returns what is neither.
     pub fn give(&mut self, copy: T) -> Option<T> {
         if self.lent == 0 {
-            return Some(copy);
+            return Some(self.keep_larger(copy));
         }
         self.lent -= 1;
         self.copies.push(copy);
@@ -351,6 +351,17 @@ impl<T> Copies<T> {
         let last = self.copies.len() - 1;
         self.copies.swap(self.pending.min(last), last);
         None
+    }
+
+    /// Of what came back last and of `other` returns that which owns less: it may have come back in the place of the copy, empty where the
+    /// function has moved out what it returns.
+    fn keep_larger(&mut self, mut other: T) -> T {
+        if let (Some(size), Some(kept)) = (self.measure, self.copies.get_mut(self.pending))
+            && size(&other) > size(kept)
+        {
+            std::mem::swap(kept, &mut other);
+        }
+        other
     }
 }
 

@@ -90,6 +90,42 @@ fn reordered(x: &Vec<Vec<f64>>, k: f64) -> Vec<Vec<f64>> {
     y
 }
 
+/// What comes back in place of the copy of what is returned is empty.
+#[differentiable]
+fn broken_with(x: &[f64], k: f64) -> Vec<f64> {
+    let mut y = vec![0.0; x.len()];
+    let mut steps = 0;
+    loop {
+        for i in 0..x.len() {
+            y[i] = x[i] + k * y[i] * x[i];
+        }
+        steps += 1;
+        if steps > x.len() {
+            break y;
+        }
+    }
+}
+
+#[differentiable]
+fn refill(x: &[f64], k: f64, out: &mut Vec<f64>) {
+    out.clear();
+    for i in 0..x.len() {
+        out.push(x[i] * k * x[i]);
+    }
+}
+
+/// So it is with the other buffer.
+#[differentiable]
+fn refilled_buffers(x: &[f64], k: f64) -> Vec<f64> {
+    let mut a = x.to_vec();
+    let mut b = Vec::with_capacity(x.len());
+    for _ in 0..x.len() {
+        refill(&a, k, &mut b);
+        std::mem::swap(&mut a, &mut b);
+    }
+    a
+}
+
 #[test]
 fn nothing_beyond_the_primal() {
     let inputs = || [(vec![0.5, 1.5, 0.7], 0.5), (vec![0.3], 0.4), (vec![0.4, 0.8], -0.5)];
@@ -100,6 +136,8 @@ fn nothing_beyond_the_primal() {
     check_rule(left_early::rule, inputs());
     check_rule(used::rule, inputs());
     check_rule(two_buffers::rule, inputs());
+    check_rule(broken_with::rule, inputs());
+    check_rule(refilled_buffers::rule, inputs());
     let rows = vec![vec![0.5, 1.5], vec![0.7], vec![1.2, 0.2, 0.1]];
     let fewer = vec![vec![0.5], vec![0.7, 0.3, 0.2, 0.9]];
     check_rule(reordered::rule, [(rows, 0.5), (fewer, 0.3)]);
