@@ -234,7 +234,7 @@ pub fn returned_rows<T: Differentiable>(
     cotangent: &[T::Gradient],
 ) -> Rows<T> {
     let mut gradients = pool.fitting(cotangent.len());
-    gradients.refill(stock, cotangent.len());
+    gradients.refill_like(stock, cotangent);
     gradients.copy_from(cotangent);
     gradients
 }
@@ -414,6 +414,10 @@ impl<T> RowSpares<T> {
         T: Output + Clone,
     {
         self.measure = Some(T::size);
+        // What owns nothing needs no memory, and is not recognised when it comes back.
+        if T::size(row) == 0 {
+            return row.clone();
+        }
         self.lent += 1;
         let spare = self.fitting(T::size(row)).map(|i| self.spares.remove(i));
         // For each of them to come back.

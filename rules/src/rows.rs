@@ -304,6 +304,15 @@ impl<T: Differentiable> Rows<T> {
         }
     }
 
+    /// Likewise for copies of `others`, of which some may own nothing.
+    pub(crate) fn refill_like(&mut self, stock: &mut Pool<T::Gradient>, others: &[T::Gradient]) {
+        while let Some(other) = others.get(self.gradients.len()) {
+            let owns = T::gradient_size(other) > 0;
+            let Some(gradient) = (if owns { stock.pop() } else { Some(T::empty()) }) else { break };
+            self.gradients.push(gradient);
+        }
+    }
+
     /// For how many rows there is room.
     pub(crate) fn room(&self) -> usize {
         self.gradients.capacity().min(self.shadows.capacity())
