@@ -127,10 +127,32 @@ impl<'p> Reverse<'p> {
         for Returned { id, .. } in self.program.returned_by(body) {
             if let (Some(slot), false) = (self.copies.get(id).cloned(), self.copy_moves(body, *id)) {
                 let name = &self.program.variables[*id].unique;
-                let given = self.given_back(Some(&slot), &name.to_token_stream(), Some(*id));
+                let given = match self.maker_of(*id) {
+                    Some(rule) => quote!(if let Some(rest) = #slot.give(#name) { #rule.reclaim(rest); }),
+                    None => self.given_back(Some(&slot), &name.to_token_stream(), Some(*id)),
+                };
                 self.emit(given);
             }
         }
+    }
+
+    /// The rule of ours that has made the array which the local `id` holds at first, where others may have come in its place.
+    fn maker_of(&self, id: VarId) -> Option<Ident> {
+        let program = self.program;
+        if !program.taken.is_empty() {
+            return None;
+        }
+        let statements = || program.blocks.iter().flat_map(|block| &block.statements);
+        let replaced = statements().any(|statement| match &statement.kind {
+            StatementKind::Assign(assign) => assign.place.base == id && assign.place.projections.is_empty(),
+            _ => false,
+        });
+        let init = statements().find_map(|statement| match &statement.kind {
+            StatementKind::Let(l) if l.variables == [Some(id)] => l.init,
+            _ => None,
+        });
+        let made = init.filter(|init| replaced && program.is_reclaimed(*init))?;
+        self.rules.get(&made).cloned()
     }
 
     /// The copies of what the function returned, where the pullback reads it.
@@ -302,11 +324,14 @@ impl<'p> Reverse<'p> {
         }
         let slot = self.slot_of(moved);
         // Arrays go to what has made them, without which there would be another one each time.
-        let maker =
-            self.rules.get(&expr).filter(|_| *present && slot.is_none() && program.is_reclaimed(expr));
-        let given = match maker {
-            Some(rule) => quote!(#rule.reclaim(#value);),
-            None => self.given_back(slot.as_ref(), value, moved.group.filter(|_| *present)),
+        let maker = self.rules.get(&expr).filter(|_| *present && program.is_reclaimed(expr)).cloned();
+        let given = match (maker, &slot) {
+            (Some(rule), None) => quote!(#rule.reclaim(#value);),
+            (Some(rule), Some(slot)) if program.taken.is_empty() => {
+                let rest = Program::fresh("rest");
+                quote!(if let Some(#rest) = #slot.give(#value) { #rule.reclaim(#rest); })
+            }
+            (_, slot) => self.given_back(slot.as_ref(), value, moved.group.filter(|_| *present)),
         };
         self.emit(given);
         self.emit(match (&moved.filled, &moved.stock) {
