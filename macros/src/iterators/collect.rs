@@ -44,10 +44,7 @@ impl<'e> Parser<'e> {
         }
         let items = self.hidden("items");
         let Some(source) = flow.source() else {
-            let empty: Expr = match self.room_for(flow, out)? {
-                Some(n) => parse_quote!(Vec::with_capacity(#n)),
-                None => parse_quote!(Vec::new()),
-            };
+            let empty = self.empty_for(flow, out)?;
             out.push(parse_quote!(let mut #items: Vec<#element> = #empty;));
             return self.push_all(&items, &element, flow, site, out);
         };

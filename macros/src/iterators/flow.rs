@@ -146,16 +146,31 @@ impl Flow {
 }
 
 impl<'e> Parser<'e> {
-    /// The room that the standard library makes for the items at once, by a name: for all of them, or where there may be more than are
-    /// known of, for these and the first.
+    /// The room that the standard library makes in a vector for the items at once, by a name: for all of them, or where there may be more
+    /// than are known of, for these and the first.
     pub(crate) fn room_for(&mut self, flow: &Flow, out: &mut Vec<Stmt>) -> Result<Option<Expr>, Refused> {
-        let Some((count, all)) = self.count(flow, out)? else { return Ok(None) };
+        Ok(self.count(flow, out)?.map(|(count, all)| match all {
+            true => self.named_count(count, out),
+            false => self.named_count(parse_quote!(#count + 1), out),
+        }))
+    }
+
+    /// An empty vector with the room that the standard library makes in a new one for the items. Where there may be more than are known of,
+    /// it makes no less than for four.
+    pub(crate) fn empty_for(&mut self, flow: &Flow, out: &mut Vec<Stmt>) -> Result<Expr, Refused> {
+        let Some((count, all)) = self.count(flow, out)? else { return Ok(parse_quote!(Vec::new())) };
+        let n = match all {
+            true => self.named_count(count, out),
+            false => self.named_count(parse_quote!(usize::max(#count + 1, 4)), out),
+        };
+        Ok(parse_quote!(Vec::with_capacity(#n)))
+    }
+
+    /// Gives a number of items a name.
+    fn named_count(&mut self, count: Expr, out: &mut Vec<Stmt>) -> Expr {
         let n = self.names.fresh("n");
-        out.push(match all {
-            true => parse_quote!(let #n = #count;),
-            false => parse_quote!(let #n = #count + 1;),
-        });
-        Ok(Some(path(&n)))
+        out.push(parse_quote!(let #n = #count;));
+        path(&n)
     }
 
     /// How many items there are at least, and whether that is all.

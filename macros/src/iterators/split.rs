@@ -43,13 +43,9 @@ impl<'e> Parser<'e> {
             return Err((pattern.to_token_stream(), why.into()));
         };
         let (to_left, to_right) = types(ty, call);
-        let room = match call.method == "unzip" {
-            true => self.room_for(&flow, &mut out)?,
-            false => None,
-        };
-        let empty: Expr = match room {
-            Some(n) => parse_quote!(Vec::with_capacity(#n)),
-            None => parse_quote!(Vec::new()),
+        let empty = match call.method == "unzip" {
+            true => self.empty_for(&flow, &mut out)?,
+            false => parse_quote!(Vec::new()),
         };
         // A vector is extended by references to its elements, too.
         let of_values = |ty: &Type| {
