@@ -1,6 +1,7 @@
 //! Results that own memory in several layers: from the second call on a gradient allocates what the function does, also where sizes go up and
 //! down.
 
+use ndarray::{Array1, array};
 use pullback::prelude::*;
 use pullback::testing::check_rule;
 
@@ -126,6 +127,55 @@ fn refilled_buffers(x: &[f64], k: f64) -> Vec<f64> {
     a
 }
 
+/// Of the packed rows the first one owns nothing.
+#[differentiable]
+fn packed_rows(a: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
+    let mut rows: Vec<Vec<f64>> = Vec::with_capacity(a.len());
+    for i in 0..a.len() {
+        let mut row: Vec<f64> = Vec::with_capacity(i);
+        for j in 0..i {
+            row.push(a[i][j] * a[i][i]);
+        }
+        if a[i][i] < 0.0 {
+            return None;
+        }
+        rows.push(row);
+    }
+    Some(rows)
+}
+
+/// The iterator tells of the first number only.
+#[differentiable]
+fn prefix_sums(x: &[f64], k: f64) -> f64 {
+    let sums: Vec<f64> = std::iter::once(k)
+        .chain(x.iter().scan(0.0, |sum, x| {
+            *sum += x * k;
+            Some(*sum)
+        }))
+        .collect();
+    sums[0] * sums[1]
+}
+
+#[differentiable]
+fn squared(u: &Array1<f64>) -> Array1<f64> {
+    let mut squares = Array1::<f64>::zeros(u.len());
+    for i in 0..u.len() {
+        squares[i] = u[i] * u[i];
+    }
+    squares
+}
+
+/// The sums serve the next steps, and the argument's copy the next call.
+#[differentiable]
+fn stepped(u: &Array1<f64>, k: f64) -> Array1<f64> {
+    let mut u = u.clone();
+    for _ in 0..3 {
+        let squares = squared(&u);
+        u = u + squares * k;
+    }
+    u
+}
+
 #[test]
 fn nothing_beyond_the_primal() {
     let inputs = || [(vec![0.5, 1.5, 0.7], 0.5), (vec![0.3], 0.4), (vec![0.4, 0.8], -0.5)];
@@ -136,9 +186,14 @@ fn nothing_beyond_the_primal() {
     check_rule(left_early::rule, inputs());
     check_rule(used::rule, inputs());
     check_rule(two_buffers::rule, inputs());
+    check_rule(prefix_sums::rule, inputs());
+    check_rule(stepped::rule, [(array![0.5, 0.2, 0.7], 0.5), (array![0.3], 0.4)]);
     check_rule(broken_with::rule, inputs());
     check_rule(refilled_buffers::rule, inputs());
     let rows = vec![vec![0.5, 1.5], vec![0.7], vec![1.2, 0.2, 0.1]];
     let fewer = vec![vec![0.5], vec![0.7, 0.3, 0.2, 0.9]];
     check_rule(reordered::rule, [(rows, 0.5), (fewer, 0.3)]);
+    let two = vec![vec![2.1, 0.2], vec![0.3, 1.5]];
+    let three = vec![vec![2.1, 0.2, 0.1], vec![0.3, 1.5, 0.2], vec![0.2, 0.1, 1.9]];
+    check_rule(packed_rows::rule, [(two,), (three,)]);
 }
