@@ -48,18 +48,36 @@ impl Reverse<'_> {
                 self.lent.insert(id);
                 quote!(#pool.take(&#name))
             }
-            (None, Kind::Sequence(_) | Kind::Matrix(_)) => {
-                let name = self.any_value(id);
-                quote!(__pb::zero_of(&#name))
-            }
             // The compiler has to know the type before it sees a part of it.
-            (None, _) if variable.parted || program.is_put_together(id) => {
-                let name = self.any_value(id);
-                quote!(__pb::zero_of(&#name))
+            (None, kind)
+                if matches!(kind, Kind::Sequence(_) | Kind::Matrix(_))
+                    || variable.parted
+                    || program.is_put_together(id) =>
+            {
+                self.zero_of_its_type(id, level)
             }
             _ => quote!(__pb::zero()),
         };
         self.levels[level].out.extend(quote!(let mut #shadow = #zero;));
+    }
+
+    /// A zero for the shadow of a variable of this level, of the type that a value tells.
+    fn zero_of_its_type(&mut self, id: VarId, level: usize) -> TokenStream {
+        let variable = &self.program.variables[id];
+        if variable.memory || self.levels[level].current.contains_key(&id) {
+            let name = self.any_value(id);
+            return quote!(__pb::zero_of(&#name));
+        }
+        // A statement that may leave the block has given the value, which is there in the block's rest only.
+        let top = self.top();
+        let current = At {
+            block: self.levels[top].block,
+            versions: std::rc::Rc::new(self.levels[top].current.clone()),
+        };
+        let name = self.place(&Place { base: id, projections: Vec::new() }, &current, top);
+        let shadow = &variable.shadow;
+        self.emit(quote!(__pb::is_gradient_of(&#shadow, &#name);));
+        quote!(__pb::zero())
     }
 
     /// The shadow of a local comes from a pool: it may own memory.

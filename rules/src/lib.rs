@@ -202,7 +202,9 @@ pub mod __private {
     pub use crate::snapshots::{Snapshots, segments, spacing};
     pub use crate::sorting::{SortItem, Sorted};
     pub use crate::state::{Stack, State};
-    pub use crate::tangent::{Active, Tangent, Value, accumulate, negated, take, zero, zero_of};
+    pub use crate::tangent::{
+        Active, Tangent, Value, accumulate, is_gradient_of, negated, take, zero, zero_of,
+    };
     pub use crate::untouched::untouched;
     pub use crate::whole::{Entries, WholeSnapshots};
     #[cfg(feature = "nalgebra")]

@@ -179,6 +179,10 @@ pub fn zero_of<T: Value>(_value: &T) -> T::Tangent {
     T::Tangent::zero()
 }
 
+/// Tells the compiler the type of a gradient by the value that it belongs to.
+#[inline(always)]
+pub fn is_gradient_of<T: Value>(_gradient: &T::Tangent, _value: &T) {}
+
 /// `-d`, where the type of `d` may be still to be inferred: the operator itself asks for it.
 #[inline(always)]
 pub fn negated<T: std::ops::Neg<Output = T>>(d: T) -> T {

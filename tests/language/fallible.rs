@@ -308,3 +308,31 @@ fn items_that_are_left_out() {
     check_rule(left_out::rule, inputs.clone());
     check_rule(left_out_in_several_ways::rule, inputs);
 }
+
+#[differentiable]
+fn projected(x: f64, y: f64) -> Option<[f64; 2]> {
+    if y < 0.1 { None } else { Some([x / y, x * y]) }
+}
+
+/// Parts of what a `?` looks into have names, at several places.
+#[differentiable]
+fn taken_apart(x: &[f64], y: f64) -> Option<f64> {
+    let mut total = 0.0;
+    for v in x {
+        let [a, b] = projected(*v, y)?;
+        let [c, ..] = if a > 1.0 { projected(b, a)? } else { [b, a] };
+        total += a * c
+            + match projected(c, y)? {
+                [d, e] => d - total * e,
+            };
+    }
+    Some(total)
+}
+
+#[test]
+fn parts_of_what_is_there() {
+    check_rule(
+        taken_apart::rule,
+        [(vec![0.3, 1.4], 0.7), (vec![0.9, 0.2, 1.7], 0.5), (vec![0.3], 0.02), (vec![1.2, -0.3], 0.4)],
+    );
+}
