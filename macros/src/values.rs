@@ -6,6 +6,7 @@ use syn::Ident;
 use syn::visit::Visit;
 
 use crate::escape::is_panic;
+use crate::iterators::integers::is_other_type;
 use crate::kept::Item;
 use crate::kind::reused_method;
 use crate::program::*;
@@ -266,7 +267,9 @@ impl Reverse<'_> {
                 // What is evaluated as it was written may be inferred from its type, `let n: usize = text.parse().unwrap();`.
                 let Expr { kind, active, .. } = &program.exprs[*expr];
                 let inferred = !active && matches!(kind, ExprKind::Constant(_) | ExprKind::Method { .. });
-                let ty = variable.ty.as_ref().filter(|_| inferred || program.only_literals(*expr));
+                // Methods of an integer need its type.
+                let integer = !active && variable.ty.as_deref().is_some_and(is_other_type);
+                let ty = variable.ty.as_ref().filter(|_| inferred || integer || program.only_literals(*expr));
                 let ty = ty.map(|ty| crate::signature::at("'_", ty)).map(|ty| quote!(: #ty));
                 self.levels[level].out.extend(quote!(let #name #ty = #text;));
                 self.levels[level].names.insert(def, name.clone());

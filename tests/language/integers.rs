@@ -1,5 +1,6 @@
 //! Integers that are no indices: ranges of them, in chains and loops.
 
+use pullback::Float;
 use pullback::prelude::*;
 use pullback::testing::check_rule;
 
@@ -164,4 +165,24 @@ fn walked(at: f64, size: f64, seed: u64, n: usize) -> f64 {
 fn integers_beside_numbers() {
     check_rule(walked::rule, [(0.3, 0.8, 7, 3), (0.4, 0.2, 12345, 5)]);
     check_rule(Walk::step_rule, [(Walk { state: 7, at: 0.4 }, 0.3), (Walk { state: 99, at: 0.7 }, 0.9)]);
+}
+
+/// Methods of integers that are no indices: what a closure takes, a declared local, and the items of a range with such an end.
+#[differentiable]
+fn around<T: Float>(u: &[T], turns: i64) -> T {
+    let n = u.len() as i64;
+    let at = |i: i64| u[i.rem_euclid(n) as usize];
+    let mut total = (0..n).map(|i| at(i) * at(i - 1)).sum::<T>() * at(-2);
+    total += (0..n as i32).map(|i| u[(i - 1).rem_euclid(n as i32) as usize].powi(i.pow(2) % 3)).sum::<T>();
+    for i in 0..turns {
+        let j: i64 = i - 3;
+        total = total * at(i + 1) + u[j.rem_euclid(n) as usize];
+    }
+    total
+}
+
+#[test]
+fn methods_of_integers() {
+    check_rule(around::<f64>::rule, [(vec![0.3, 1.2, 0.7, -0.4, 0.15], 2), (vec![0.3, 1.2], 5)]);
+    check_rule(around::<f32>::rule, [(vec![0.3, 1.2, 0.7], 3), (vec![0.3, 1.2], 0)]);
 }

@@ -1,8 +1,9 @@
 //! Ranges of integers that are no indices: `(-r..=r).map(|i| x.powi(i))`. An item comes of the first one and of how many are before it, in
 //! the type of the first.
 
+use quote::ToTokens;
 use syn::visit::Visit;
-use syn::{Expr, Ident, Pat, Type};
+use syn::{Expr, Ident, Pat, Type, parse_quote};
 
 use crate::iterators::source::{Function, Source};
 use crate::parse::{Binding, Parser};
@@ -98,9 +99,35 @@ impl Parser<'_> {
         }
     }
 
+    /// The `start` of a range as a literal with the type that its `end` is written with: methods may be called on the items.
+    fn in_type_of(&self, start: Expr, end: Option<&Expr>) -> Expr {
+        match (&start, end.and_then(|end| self.written_type(end)).filter(is_other_type)) {
+            (Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(int), .. }), Some(Type::Path(ty)))
+                if int.suffix().is_empty() =>
+            {
+                let literal = syn::LitInt::new(&format!("{int}{}", ty.path.to_token_stream()), int.span());
+                parse_quote!(#literal)
+            }
+            _ => start,
+        }
+    }
+
+    /// The type of an integer, by a cast or a declaration.
+    fn written_type(&self, expr: &Expr) -> Option<Type> {
+        match expr {
+            Expr::Cast(cast) => Some((*cast.ty).clone()),
+            Expr::Paren(paren) => self.written_type(&paren.expr),
+            Expr::Binary(binary) if !matches!(binary.op, syn::BinOp::Shl(_) | syn::BinOp::Shr(_)) => {
+                self.written_type(&binary.left).or_else(|| self.written_type(&binary.right))
+            }
+            expr => self.type_of(expr),
+        }
+    }
+
     /// `range` as one of integers that need be no indices, if a bound tells so.
     pub(super) fn range(&self, range: &syn::ExprRange, start: Expr, end: Option<Expr>) -> Source {
         let inclusive = matches!(range.limits, syn::RangeLimits::Closed(_));
+        let start = self.in_type_of(start, range.end.as_deref());
         match (self.has_other_bound(&Expr::Range(range.clone())), end) {
             (true, end) => Source::Integers { start, end, inclusive },
             (false, Some(end)) => Source::Range { start, end, inclusive },
@@ -113,7 +140,8 @@ fn is_other(name: &str) -> bool {
     name != "usize" && INTEGERS.contains(&name)
 }
 
-fn is_other_type(ty: &Type) -> bool {
+/// A type of integers, or of references to such, that are no indices.
+pub(crate) fn is_other_type(ty: &Type) -> bool {
     match ty {
         Type::Path(path) => path.path.get_ident().is_some_and(|name| is_other(&name.to_string())),
         Type::Reference(reference) => is_other_type(&reference.elem),
