@@ -356,3 +356,50 @@ fn of_a_season(start: &[f64], k: f64) -> f64 {
 fn of_users_types() {
     check_rule(of_a_season::rule, [(vec![0.5, 0.2, 0.9], 0.3), (vec![0.1, 0.7], 0.5)]);
 }
+
+const FACTORS: &[f64] = &[0.3, 0.4];
+static SHIFTS: &[f64; 3] = &[0.3, 0.4, 0.6];
+
+trait Quadrature {
+    const NODES: &'static [f64];
+    const WEIGHTS: &'static [f64];
+    const ENDS: [f64; 2];
+    const PAIRS: &'static [(f64, f64)];
+}
+
+struct Gauss;
+
+impl Quadrature for Gauss {
+    const NODES: &'static [f64] = &[-0.6, 0.6];
+    const WEIGHTS: &'static [f64] = &[1.0, 0.8];
+    const ENDS: [f64; 2] = [1.0, 0.5];
+    const PAIRS: &'static [(f64, f64)] = &[(0.3, 0.4), (0.5, 0.6), (0.2, 0.1)];
+}
+
+/// Whether these are references only the type tells.
+#[differentiable]
+fn items_of_constants<Q: Quadrature>(k: f64, x: &[f64]) -> f64 {
+    let mut total = Q::NODES.iter().zip(Q::WEIGHTS).map(|(&x, &w)| w * k * x * k).sum::<f64>();
+    total += Q::NODES.iter().zip(Q::ENDS).map(|(x, w)| w * k * x * k).sum::<f64>();
+    for &w in Q::WEIGHTS {
+        total += w * k.sin() * k;
+    }
+    for w in Q::ENDS {
+        total += w.sin() * k * total;
+    }
+    for &(a, b) in Q::PAIRS {
+        total += a * k * b * total;
+    }
+    for (x, &w) in x.iter().zip(FACTORS) {
+        total += w * x;
+    }
+    for w in SHIFTS {
+        total += w * k.powf(*w);
+    }
+    total
+}
+
+#[test]
+fn constants_of_types() {
+    check_rule(items_of_constants::<Gauss>::rule, [(0.4, vec![0.3]), (0.5, vec![0.2, 0.4, 0.9])]);
+}

@@ -93,7 +93,7 @@ impl Parser<'_> {
         }
         let rank = self.rank(base);
         let base = self.base(base, access, out);
-        let constant = matches!(&base, Expr::Path(path) if path.path.get_ident().is_some_and(|name| self.is_untold_constant(name)));
+        let constant = matches!(&base, Expr::Path(path) if self.is_untold_constant(&path.path));
         Some(plain(match rank {
             _ if constant && access == Access::Value => Source::Constants(base),
             Some(2) => Source::Matrix { base, access, columns: None },
@@ -118,13 +118,19 @@ impl Parser<'_> {
         }
     }
 
-    /// A local without gradient that may be a reference, as of what a map holds.
-    fn is_untold_constant(&self, name: &Ident) -> bool {
-        let local = matches!(self.lookup(name), Some(Binding::Variable(id)) if {
-            let variable = &self.program.variables[*id];
-            variable.origin == crate::program::Origin::Local && variable.kind == Kind::Unknown
-        });
-        local && !self.suspects.contains(name)
+    /// A local without gradient that may be a reference, as of what a map holds, or a `const` or `static`, `Q::WEIGHTS`.
+    fn is_untold_constant(&self, path: &syn::Path) -> bool {
+        let Some(name) = path.get_ident() else { return true };
+        match self.lookup(name) {
+            Some(Binding::Variable(id)) => {
+                let variable = &self.program.variables[*id];
+                variable.origin == crate::program::Origin::Local
+                    && variable.kind == Kind::Unknown
+                    && !self.suspects.contains(name)
+            }
+            Some(_) => false,
+            None => name.to_string().starts_with(char::is_uppercase),
+        }
     }
 
     /// A map or a set, as its type tells.
