@@ -80,7 +80,7 @@ impl Parser<'_> {
         if let Some(mutation) = self.mutating_method(expr, call) {
             return mutation;
         }
-        if integer_method(&call.method.to_string()) {
+        if integer_method(&call.method.to_string()) || bounds_integer(call) {
             let integer = self.inert_expr(expr);
             self.have_checked(integer, call);
             return integer;
@@ -371,4 +371,14 @@ fn float_of(function: &syn::Path) -> Option<syn::Type> {
     let segments: Vec<_> = function.segments.iter().collect();
     let [float, _] = segments[..] else { return None };
     (float.ident == "f32" || float.ident == "f64").then(|| syn::parse_quote!(#float))
+}
+
+/// `(a - b).max(1)`: the literal tells that these are integers, which the compiler is to confirm.
+fn bounds_integer(call: &syn::ExprMethodCall) -> bool {
+    let integer = |arg: &Syn| matches!(arg, Syn::Lit(syn::ExprLit { lit: syn::Lit::Int(_), .. }));
+    let computed = matches!(&*call.receiver, Syn::Paren(paren) if matches!(&*paren.expr, Syn::Binary(_)));
+    computed
+        && (call.method == "max" || call.method == "min")
+        && call.args.len() == 1
+        && integer(&call.args[0])
 }

@@ -186,3 +186,26 @@ fn methods_of_integers() {
     check_rule(around::<f64>::rule, [(vec![0.3, 1.2, 0.7, -0.4, 0.15], 2), (vec![0.3, 1.2], 5)]);
     check_rule(around::<f32>::rule, [(vec![0.3, 1.2, 0.7], 3), (vec![0.3, 1.2], 0)]);
 }
+
+/// The literals tell that these are integers, which fields of what carries a gradient may be.
+#[derive(Clone, Debug, Differentiable)]
+struct Schedule {
+    rate: f64,
+    warmup: usize,
+    total: usize,
+}
+
+#[differentiable]
+impl Schedule {
+    fn at(&self, step: usize) -> f64 {
+        let progress = (step - self.warmup) as f64 / (self.total - self.warmup).max(1) as f64;
+        let capped = (self.total + step).min(6) as f64;
+        self.rate * progress + capped * (1.0 + self.rate * progress).cos()
+    }
+}
+
+#[test]
+fn bounds_of_integers() {
+    let schedule = |total| Schedule { rate: 0.7, warmup: 1, total };
+    check_rule(Schedule::at_rule, [(schedule(5), 3), (schedule(1), 2)]);
+}
