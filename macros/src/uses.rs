@@ -312,6 +312,10 @@ impl<'ast> Visit<'ast> for Uses<'_> {
         if name == "push" && !of_numbers(&call.receiver) {
             call.args.iter().for_each(|arg| self.note(arg));
         }
+        if name == "zip" {
+            call.args.iter().for_each(|arg| self.note(arg));
+            self.whole += call.args.iter().filter(|arg| self.is(arg)).count();
+        }
         visit::visit_expr_method_call(self, call);
     }
     fn visit_macro(&mut self, mac: &'ast syn::Macro) {

@@ -449,3 +449,37 @@ fn numbers_that_are_written_to() {
         [(vec![repeat(), Layer::Scale(0.3)], 0.6), (vec![Layer::Relu, repeat(), Layer::Scale(0.2)], 0.4)],
     );
 }
+
+#[derive(Clone, Debug, Differentiable)]
+enum Stage {
+    Linear { weight: Vec<Vec<f64>>, bias: Vec<f64> },
+    Bias(Vec<f64>),
+    Pair([f64; 2]),
+    Relu,
+}
+
+/// What a variant holds is zipped with by its name alone.
+#[differentiable]
+fn zipped(stage: &Stage, x: &[f64]) -> Vec<f64> {
+    match stage {
+        Stage::Linear { weight, bias } => {
+            let mut out = bias.clone();
+            for (o, row) in out.iter_mut().zip(weight) {
+                for (w, x) in row.iter().zip(x) {
+                    *o += w * x;
+                }
+            }
+            out
+        }
+        Stage::Bias(b) => x.iter().zip(b).map(|(x, b)| x * b).collect(),
+        Stage::Pair(p) => x.iter().zip(p).map(|(x, p)| x * p).collect(),
+        Stage::Relu => x.iter().map(|x| x.max(0.0)).collect(),
+    }
+}
+
+#[test]
+fn zipped_with() {
+    let linear = Stage::Linear { weight: vec![vec![0.5, 0.3]], bias: vec![0.2] };
+    let stages = [linear, Stage::Bias(vec![0.4, 0.6]), Stage::Pair([0.3, 0.8]), Stage::Relu];
+    check_rule(zipped::rule, stages.map(|stage| (stage, vec![0.7, -0.4])));
+}
