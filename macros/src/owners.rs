@@ -8,6 +8,7 @@ use crate::aggregates::looks_at;
 use crate::calls::Callee;
 use crate::kind::inert;
 use crate::mutation::Action;
+use crate::parse::Parser;
 use crate::program::*;
 
 impl Program {
@@ -295,18 +296,30 @@ impl Program {
         }
     }
 
+    /// The `let`s that bind one name, and what to.
+    fn lets(&self) -> impl Iterator<Item = (&Let, ExprId)> {
+        let statements = self.blocks.iter().flat_map(|block| &block.statements);
+        statements.filter_map(|statement| match &statement.kind {
+            StatementKind::Let(l) if !l.tuple => Some((l, l.init?)),
+            _ => None,
+        })
+    }
+
+    /// The variables that are borrowed or indexed.
+    fn with_parts(&self) -> Vec<VarId> {
+        let parts = self.exprs.iter().filter_map(|expr| match &expr.kind {
+            ExprKind::Borrow { place, .. } => Some(place.base),
+            ExprKind::Read(place) if matches!(place.projections.first(), Some(Projection::Index(_))) => {
+                Some(place.base)
+            }
+            _ => None,
+        });
+        parts.collect()
+    }
+
     /// What a call returns may be a vector as well, if it is borrowed or indexed.
     fn settle_results(&mut self) {
-        let mut parts = Vec::new();
-        for expr in &self.exprs {
-            match &expr.kind {
-                ExprKind::Borrow { place, .. } => parts.push(place.base),
-                ExprKind::Read(place) if matches!(place.projections.first(), Some(Projection::Index(_))) => {
-                    parts.push(place.base);
-                }
-                _ => {}
-            }
-        }
+        let parts = self.with_parts();
         for block in 0..self.blocks.len() {
             for i in 0..self.blocks[block].statements.len() {
                 let StatementKind::Let(l) = &self.blocks[block].statements[i].kind else { continue };
@@ -445,6 +458,31 @@ impl Program {
             next += 1;
         }
         roots
+    }
+}
+
+impl Parser<'_> {
+    /// Constants that have come out of an outcome or a branch under a name of ours, and are borrowed or indexed under one of the user's,
+    /// may own memory: they are kept where they are, and not copied.
+    pub(crate) fn settle_constants(&mut self) {
+        let parts = self.program.with_parts();
+        let constant = |id: VarId| {
+            self.program.lets().any(|(l, init)| {
+                l.variables[..] == [Some(id)] && !self.suspects.any(&self.program.exprs[init].syntax)
+            })
+        };
+        let handed_on = self.program.lets().filter_map(|(l, init)| {
+            let (&[Some(id)], ExprKind::Read(place)) = (&l.variables[..], &self.program.exprs[init].kind)
+            else {
+                return None;
+            };
+            let Variable { kind, mutable, .. } = &self.program.variables[id];
+            let may_own = matches!(kind, Kind::Unknown) && !mutable && parts.contains(&id);
+            (may_own && place.projections.is_empty() && constant(place.base)).then_some(id)
+        });
+        for id in handed_on.collect::<Vec<_>>() {
+            self.program.variables[id].memory = true;
+        }
     }
 }
 

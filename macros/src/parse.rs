@@ -211,6 +211,7 @@ impl<'e> Parser<'e> {
             let early = parts.or_else(|| parser.returning_struct_early(body, output));
             parser.fill_block(early.as_ref().unwrap_or(body));
         }
+        parser.settle_constants();
         parser.program.settle_owners(&signature.output);
         parser.refuse_returned_rows(&signature.output);
         parser.program.written = written;

@@ -121,3 +121,47 @@ fn errors() {
     check_rule(passed_over::rule, inputs());
     check_rule(both::rule, [(0.3,), (0.7,)]);
 }
+
+fn parsed(text: &str) -> Result<Vec<f64>, std::num::ParseFloatError> {
+    text.split(',').map(str::parse).collect()
+}
+
+fn some(n: usize) -> Option<Vec<f64>> {
+    (n > 1).then(|| vec![0.5; n])
+}
+
+/// Vectors of constants that a `?` or a `match` has let through, read in loops.
+#[differentiable]
+fn polynomial(coefficients: &str, x: f64) -> Result<f64, std::num::ParseFloatError> {
+    let coefficients = parsed(coefficients)?;
+    let mut y = 0.0;
+    for c in coefficients.iter() {
+        y = y * x + c * y.sin() + c;
+    }
+    Ok(y)
+}
+
+#[differentiable]
+fn weighed(n: usize, x: f64) -> Option<f64> {
+    let mut y = x;
+    for i in 2..n {
+        let weights = some(i)?;
+        for w in &weights {
+            y += w * y.sin();
+        }
+    }
+    let last = match some(n) {
+        Some(found) => found,
+        None => return None,
+    };
+    for w in last.iter() {
+        y *= x + w;
+    }
+    Some(y)
+}
+
+#[test]
+fn vectors_of_constants() {
+    check_rule(polynomial::rule, [("0.5,-0.3".to_string(), 0.6), ("0.2,x".to_string(), 0.4)]);
+    check_rule(weighed::rule, [(4, 0.6), (1, 0.4)]);
+}
