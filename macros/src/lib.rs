@@ -22,6 +22,7 @@ mod closures;
 mod contents;
 mod control;
 mod conversions;
+mod copied;
 mod cotangent;
 mod counts;
 mod cursors;

@@ -12,6 +12,7 @@ use crate::arrays::{Evidence, with_arrays};
 use crate::calls::Operator;
 use crate::closures::{Closure, ESCAPES, Refused, STANDS};
 use crate::control::Landing;
+use crate::copied::with_copying_methods;
 use crate::destructure::destructured;
 use crate::errors::Errors;
 use crate::escape::{escapes, is_panic};
@@ -121,7 +122,8 @@ impl<'e> Parser<'e> {
     ) -> (Program, Vec<syn::Item>) {
         let written = Occurrences::of(body);
         let body = &in_place(&signature.owners, &signature.output, body);
-        let body = with_fallible(signature, with_copies(signature, body));
+        let mut body = with_fallible(signature, with_copies(signature, body));
+        with_copying_methods(&Suspects::of(signature, &body), &mut body);
         let mut body = with_types(&signature.output, body);
         if Suspects::of(signature, &body).any(&body) {
             body = with_type_of_value(&signature.output, body);

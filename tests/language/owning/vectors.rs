@@ -335,3 +335,24 @@ fn made_in_vain(x: &mut [f64], k: f64) -> f64 {
 fn unused() {
     check_rule(made_in_vain::rule, [(vec![0.5, -0.4, 0.3], 0.7), (vec![0.7], 0.3)]);
 }
+
+/// Copies by way of `Vec::from` and the path of `to_vec`.
+#[differentiable]
+fn quantile(x: &[f64], q: f64) -> f64 {
+    let mut v = Vec::from(x);
+    v.sort_unstable_by(f64::total_cmp);
+    let tail = Vec::from(&x[1..]);
+    let whole = <[f64]>::to_vec(x);
+    q * v[0] + v[1] * tail[0] * whole[0]
+}
+
+#[differentiable]
+fn copied_as_a_whole(x: &[f64]) -> Vec<f64> {
+    Vec::from(x)
+}
+
+#[test]
+fn copies() {
+    check_rule(quantile::rule, [(vec![0.5, -0.4, 0.3], 0.7), (vec![0.7, 0.2], 0.3)]);
+    check_rule(copied_as_a_whole::rule, [(vec![0.5, -0.4, 0.3],), (vec![0.7, 0.2],)]);
+}
