@@ -5,6 +5,7 @@ use crate::errors::Errors;
 use crate::kind::inert;
 use crate::methods;
 use crate::mutation::report_moves;
+use crate::parse::ERROR;
 use crate::program::*;
 
 /// Marks what is active: parameters that are not constant, and whatever is computed from active values, unless its type
@@ -218,12 +219,12 @@ fn report(program: &Program, errors: &mut Errors) {
     crate::lending::report(program, errors);
     crate::references::report(program, errors);
     let active = |mentions: &[VarId]| {
-        let name = mentions.iter().map(|v| &program.variables[*v]).find(|v| v.active)?.name.to_string();
-        // As users call it.
-        Some(if name == "self_" { "self".to_owned() } else { name })
+        mentions.iter().map(|v| &program.variables[*v]).find(|v| v.active).map(Variable::as_called)
     };
     for expr in &program.exprs {
         if let ExprKind::Constant(Constant { reads, why: Some(why), .. }) = &expr.kind
+            // Errors are looked at by themselves.
+            && why != ERROR
             && let Some(name) = active(reads)
         {
             errors.push(&expr.syntax, format!("{why}\n(`{name}` carries a gradient)"));

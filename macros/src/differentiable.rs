@@ -11,6 +11,7 @@ use crate::activity;
 use crate::annotation::{self, Strip};
 use crate::dual::companion::companion;
 use crate::effects;
+use crate::error_values;
 use crate::errors::Errors;
 use crate::forward::forward;
 use crate::fragments::Ungroup;
@@ -193,6 +194,7 @@ pub(crate) fn analysed(
 ) -> syn::Result<(Program, Vec<syn::Item>)> {
     let (mut program, items) = Parser::parse(signature, body, errors);
     activity::analyse(&mut program, errors);
+    error_values::confirm(&mut program, errors);
     effects::settle(&mut program, errors);
     only_read::confine(&mut program);
     errors.finish()?;

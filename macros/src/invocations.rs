@@ -130,7 +130,10 @@ impl Parser<'_> {
         for arg in &call.args {
             let callback = if takes_functions { self.callback(arg) } else { None };
             let lent = if of_user && callback.is_none() { self.lent(arg) } else { None };
-            args.push(callback.or(lent).unwrap_or_else(|| self.expr(arg)));
+            args.push(callback.or(lent).unwrap_or_else(|| match makes_error(&call.method, arg) {
+                true => self.constant(arg, self.is_pure(arg), Some(ERROR)),
+                false => self.expr(arg),
+            }));
         }
         self.add(expr, ExprKind::Method { receiver, name: call.method.clone(), args })
     }
@@ -340,6 +343,11 @@ impl Parser<'_> {
         }
         id
     }
+}
+
+/// The argument of this method is an error, or a closure that makes one.
+fn makes_error(method: &syn::Ident, arg: &Syn) -> bool {
+    method == "ok_or" || (method == "ok_or_else" || method == "map_err") && matches!(arg, Syn::Closure(_))
 }
 
 /// A method of the standard library's `Option` and `Result` or of ndarray's arrays that takes a function.

@@ -33,6 +33,7 @@ mod distinct;
 mod dual;
 mod effects;
 mod entries;
+mod error_values;
 mod errors;
 mod escape;
 mod exchange;

@@ -123,6 +123,11 @@ impl Variable {
         !self.active && (self.disturbed || self.unrestored)
     }
 
+    /// Its name, as users call it.
+    pub(crate) fn as_called(&self) -> String {
+        if self.name == "self_" { "self".to_owned() } else { self.name.to_string() }
+    }
+
     /// The shadow is a view given by the caller.
     pub(crate) fn by_reference(&self) -> bool {
         matches!(self.origin, Origin::Shared | Origin::Unique | Origin::Either)

@@ -56,6 +56,22 @@ pub fn unseen<T: Unseen>(value: T) -> T {
     value
 }
 
+/// What may stand in an error: nobody asks that for a gradient.
+#[diagnostic::on_unimplemented(
+    message = "an error carries no gradient: put `constant(…)` around what it is made of",
+    label = "this is `{Self}`, which may carry a gradient"
+)]
+pub trait Confirmed {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Inert> Confirmed for T {}
+
+/// `value`, which becomes a part of an error.
+#[inline(always)]
+pub fn confirmed<T: Confirmed>(value: T) -> T {
+    value
+}
+
 /// What only a function takes that takes anything.
 pub struct TheNameConstantIsTakenByPullback;
 

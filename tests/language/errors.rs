@@ -165,3 +165,50 @@ fn vectors_of_constants() {
     check_rule(polynomial::rule, [("0.5,-0.3".to_string(), 0.6), ("0.2,x".to_string(), 0.4)]);
     check_rule(weighed::rule, [(4, 0.6), (1, 0.4)]);
 }
+
+#[derive(Clone, Debug, Differentiable)]
+struct Settings {
+    steps: usize,
+    name: String,
+    factor: f64,
+    weights: Vec<f64>,
+}
+
+/// The errors tell what stands beside numbers with gradients.
+#[differentiable]
+impl Settings {
+    fn run(&self, x: f64) -> Result<f64, Failure> {
+        let mut x = x;
+        for i in 0..self.steps {
+            x *= self.factor;
+            if x > 20.0 {
+                return Err(Failure::Zero(x as usize));
+            }
+            if x > 10.0 {
+                return Err(Failure::Negative { penalty: 0.5, text: format!("{} at {i}", self.name) });
+            }
+            x *= self.weights.get(i).ok_or(Failure::Zero(self.steps))?;
+        }
+        if x > 0.5 { Ok(x) } else { Err(Failure::Zero(self.steps + self.weights.len())) }
+    }
+
+    fn weighted(&self, x: f64) -> Result<Vec<f64>, Failure> {
+        let once = self.run(x).ok().ok_or(Failure::Zero(self.steps))?;
+        let twice = self.run(x).map_err(|_| Failure::Zero(self.steps))?;
+        if once > 2.0 {
+            return Err(Failure::Negative { penalty: 1.0, text: self.name.clone() });
+        }
+        Ok(self.weights.iter().map(|w| w * once * twice).collect())
+    }
+}
+
+#[test]
+fn parts_of_something_active() {
+    let settings =
+        |steps, factor| Settings { steps, name: "walk".into(), factor, weights: vec![0.75, 0.5, 1.5] };
+    let inputs = [(settings(2, 0.75), 4.0), (settings(3, 1.25), 0.5), (settings(4, 1.25), 4.0)];
+    check_rule(Settings::run_rule, inputs);
+    check_rule(Settings::run_rule, [(settings(2, 0.75), 20.0), (settings(2, 0.75), 40.0)]);
+    check_rule(Settings::weighted_rule, [(settings(2, 0.75), 4.0), (settings(3, 1.25), 0.5)]);
+    check_rule(Settings::weighted_rule, [(settings(1, 0.75), 5.0), (settings(4, 1.25), 4.0)]);
+}
