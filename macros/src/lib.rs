@@ -114,6 +114,7 @@ mod runs;
 mod scalar;
 mod selected;
 mod sequence;
+mod several_options;
 mod shadows;
 mod shortening;
 mod signature;

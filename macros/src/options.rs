@@ -3,7 +3,7 @@
 use quote::{ToTokens, quote};
 use syn::{Expr as Syn, ExprMethodCall, Ident, Pat, Stmt, parse_quote};
 
-use crate::escape::escapes;
+use crate::escape::{acts, escapes, writes};
 use crate::outcome::inside_type;
 use crate::parse::Parser;
 use crate::program::*;
@@ -184,13 +184,14 @@ impl Parser<'_> {
 }
 
 impl Parser<'_> {
-    /// `let v = option.ok_or(error)?;`, of an option that is there: `let Some(v) = option else { return Err(error) };`
+    /// `let v = option.ok_or(error)?;`, of an option that is there, or of an item: `let Some(v) = option else { return Err(error) };`
     pub(crate) fn let_present(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
         let Syn::Try(tried) = &*local.init.as_ref()?.expr else { return None };
         let Syn::MethodCall(call) = &*tried.expr else { return None };
         let (option, pattern) = (&call.receiver, &local.pat);
         let (before, error): (Option<Stmt>, Syn) =
             match (call.method.to_string().as_str(), call.args.first()?) {
+                ("ok_or", error) if puts_together(error) => (None, error.clone()),
                 ("ok_or", error) => {
                     let name = self.parts.fresh("error");
                     (Some(parse_quote!(let #name = #error;)), path(&name))
@@ -201,7 +202,9 @@ impl Parser<'_> {
                 ("ok_or_else", function @ Syn::Path(_)) => (None, parse_quote!(#function())),
                 _ => return None,
             };
-        if !self.suspects.any(option) || self.place(option).is_none() {
+        // An error that is made before may be another one then.
+        let item = (before.is_none() || !writes(option)) && self.is_item(option);
+        if !self.suspects.any(option) || self.place(option).is_none() && !item {
             return None;
         }
         let (pattern, ty) = match pattern {
@@ -209,13 +212,38 @@ impl Parser<'_> {
             pattern => (pattern, None),
         };
         let stop = self.stop(parse_quote!(Err(::core::convert::From::from(#error))));
-        let inside = self.parts.fresh("inside");
-        let typed = ty.map(|ty| quote!(: #ty));
         let mut out: Vec<Stmt> = before.into_iter().collect();
+        if item && ty.is_none() {
+            out.push(parse_quote!(let Some(#pattern) = #option else { #stop };));
+            return Some(out);
+        }
+        let (inside, typed) = (self.parts.fresh("inside"), ty.map(|ty| quote!(: #ty)));
         out.push(parse_quote!(let Some(#inside) = #option else { #stop };));
         out.push(parse_quote!(let #pattern #typed = #inside;));
         Some(out)
     }
+
+    /// An item that may be there: `x.last()`, `x.iter().copied().reduce(f64::max)`.
+    fn is_item(&mut self, expr: &Syn) -> bool {
+        self.optional_item(expr, &mut Vec::new(), &mut Vec::new()).is_some()
+    }
+}
+
+/// An error that is put together from what is there, and so may be where it is needed.
+fn puts_together(error: &Syn) -> bool {
+    match error {
+        Syn::Call(call) => is_constructor(&call.func) && call.args.iter().all(puts_together),
+        Syn::Struct(literal) => {
+            literal.rest.is_none() && literal.fields.iter().all(|f| puts_together(&f.expr))
+        }
+        error => !acts(error),
+    }
+}
+
+/// By its name, `Error::At` or `Failed`, a variant of an enum or a struct.
+fn is_constructor(function: &Syn) -> bool {
+    let Syn::Path(path) = function else { return false };
+    path.path.segments.last().is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
 }
 
 /// What a closure makes where there is nothing: what takes an error has no gradient of it.

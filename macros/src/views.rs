@@ -179,6 +179,9 @@ impl Parser<'_> {
         if let Some(chain) = self.match_named(m) {
             return Some(chain);
         }
+        if let Some(chain) = self.match_items(m) {
+            return Some(chain);
+        }
         let plain = |pattern: &Pat| !matches!(pattern, Pat::Guard(_));
         let [one, other] = &m.arms.iter().collect::<Vec<_>>()[..] else { return None };
         let some_of_all =
@@ -291,25 +294,6 @@ impl Parser<'_> {
         };
         self.bind_parts(pattern, item, &mut inner);
         Some((out, exists, inner))
-    }
-
-    /// The same for a tuple of optional items, all of which have to be there: `if let (Some(a), Some(b)) = (x.first(), y.first())`.
-    fn all_there(
-        &mut self,
-        whole: &syn::ExprTuple,
-        patterns: &syn::PatTuple,
-    ) -> Option<(Vec<Stmt>, Syn, Vec<Stmt>)> {
-        if whole.elems.is_empty() || whole.elems.len() != patterns.elems.len() {
-            return None;
-        }
-        let (mut out, mut all, mut inner) = (Vec::new(), Vec::new(), Vec::new());
-        for (scrutinee, pattern) in whole.elems.iter().zip(&patterns.elems) {
-            let (before, exists, bound) = self.there(scrutinee, pattern)?;
-            out.extend(before);
-            all.push(exists);
-            inner.extend(bound);
-        }
-        Some((out, parse_quote!(#((#all))&&*), inner))
     }
 
     /// `let pattern = item;`, item by item.
@@ -555,7 +539,7 @@ fn is_name(pattern: &syn::PatIdent) -> bool {
 }
 
 /// `pattern` in `Some(pattern)`.
-fn inside(pattern: &Pat) -> Option<&Pat> {
+pub(crate) fn inside(pattern: &Pat) -> Option<&Pat> {
     match pattern {
         Pat::TupleStruct(some) if some.path.is_ident("Some") && some.elems.len() == 1 => Some(&some.elems[0]),
         Pat::Paren(paren) => inside(&paren.pat),

@@ -266,3 +266,139 @@ fn under_other_names() {
     check_rule(converted_twice::rule, [(0.7, 1.3, Some(0.4)), (0.7, 1.3, None), (0.4, 0.1, Some(0.4))]);
     check_rule(shrunk_thrice::rule, [(1.7, 0.9), (1.7, 0.1), (0.4, 0.9)]);
 }
+
+#[derive(Clone, Debug, PartialEq)]
+enum Missing {
+    Nothing,
+    At(usize),
+    Text(String),
+}
+
+/// Items that have to be there.
+#[differentiable]
+fn items_required(x: &[f64], rows: &[Vec<f64>]) -> Result<f64, Missing> {
+    let mut sum = x.iter().copied().reduce(f64::max).ok_or(Missing::Nothing)?;
+    for (i, v) in x.iter().enumerate() {
+        let row = rows.get(i).ok_or_else(|| Missing::Text(format!("row {i}")))?;
+        sum += v * *row.last().ok_or(Missing::At(i))?;
+        let large: &f64 = row.iter().find(|w| **w > 0.5).ok_or(Missing::Nothing)?;
+        sum *= 1.0 - large;
+    }
+    let (head, tail) = x.split_first().ok_or(Missing::Nothing)?;
+    Ok(tail.iter().map(|t| t * head).sum::<f64>() + sum)
+}
+
+/// The error tells what the closure has counted until then.
+#[differentiable]
+fn counted_before(x: &[f64]) -> Result<f64, Missing> {
+    let mut n = 0;
+    let largest = x
+        .iter()
+        .map(|x| {
+            n += 1;
+            x * x
+        })
+        .reduce(f64::max)
+        .ok_or(Missing::At(n))?;
+    Ok(largest)
+}
+
+#[differentiable]
+fn vector_required(x: &[f64], order: &[usize]) -> Result<Vec<f64>, Missing> {
+    let mut out = Vec::new();
+    for (i, v) in x.iter().enumerate() {
+        let at = *order.get(i).ok_or(Missing::Text("short".to_string()))?;
+        out.push(v * x.get(at).ok_or(Missing::At(at))?);
+    }
+    let last = out.last().ok_or(Missing::Nothing)?;
+    let more = last * x[0];
+    out.push(more);
+    Ok(out)
+}
+
+#[test]
+fn items_that_have_to_be_there() {
+    let rows = vec![vec![0.6, 0.25], vec![0.25, 0.75]];
+    let inputs =
+        [(vec![0.5, 0.25], rows.clone()), (vec![], rows.clone()), (vec![0.5, 0.25], vec![vec![0.6], vec![]])];
+    check_rule(items_required::rule, inputs);
+    check_rule(items_required::rule, [(vec![0.5, 0.25], vec![vec![0.25]]), (vec![0.5, 0.25, 0.75], rows)]);
+    check_rule(counted_before::rule, [(vec![0.3, 0.5],), (vec![],)]);
+    let inputs = [(vec![0.3, 0.5, 0.7], vec![1, 2, 0]), (vec![0.3], vec![1]), (vec![0.3], vec![])];
+    check_rule(vector_required::rule, inputs);
+}
+
+/// The merge of two sorted arrays.
+#[differentiable]
+fn merged(x: &[f64], y: &[f64]) -> Vec<f64> {
+    let mut out = Vec::new();
+    let (mut i, mut j) = (0, 0);
+    loop {
+        match (x.get(i), y.get(j)) {
+            (Some(a), Some(b)) if a < b => {
+                out.push(*a * x[0]);
+                i += 1;
+            }
+            (Some(_), Some(b)) => {
+                out.push(b * b);
+                j += 1;
+            }
+            (Some(a), None) => {
+                out.push(*a);
+                i += 1;
+            }
+            (None, Some(b)) => {
+                out.push(b * 2.0);
+                j += 1;
+            }
+            (None, None) => break,
+        }
+    }
+    out
+}
+
+#[differentiable]
+fn neighbours(x: &[f64]) -> f64 {
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        total += match (x.get(i + 2), x.get(i + 1)) {
+            (Some(a), Some(b)) => (a - b) * x[i],
+            (Some(a), None) | (None, Some(a)) => a * a * x[i],
+            (None, None) => x[i],
+        };
+    }
+    total
+}
+
+#[differentiable]
+fn while_looking(x: &mut [f64], rows: &[Vec<f64>], k: f64) -> f64 {
+    let mut s = k;
+    for i in 0..x.len() {
+        match (rows.get(i), x.iter().copied().find(|v| *v > 0.5)) {
+            (Some(row), Some(large)) => {
+                x[i] *= row[0] * large;
+                s += row.iter().sum::<f64>();
+            }
+            (None, Some(large)) => s *= large,
+            (_, None) => return s,
+        }
+    }
+    match (x.first(), rows.last(), x.iter().skip(1).next()) {
+        (Some(a), Some(row), Some(b)) => a * b * row[0] * s,
+        (Some(a), _, None) => *a,
+        _ => s,
+    }
+}
+
+#[test]
+fn several_items_at_once() {
+    check_rule(merged::rule, [(vec![0.3, 0.6, 0.8], vec![0.5, 0.7]), (vec![0.2], vec![0.1, 0.3])]);
+    check_rule(neighbours::rule, [(vec![0.6, 0.8],), (vec![0.3, 0.4, 0.9, 0.1],)]);
+    let inputs = [
+        (vec![0.6, 0.8], vec![vec![0.7, 0.8]], 0.7),
+        (vec![0.3, 0.4, 0.9], vec![vec![0.6, 0.8]; 3], 0.3),
+        (vec![0.6], vec![vec![0.7, 0.8]], 0.7),
+        (vec![], vec![], 0.3),
+    ];
+    check_rule(while_looking::rule, inputs);
+}
