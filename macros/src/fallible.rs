@@ -16,6 +16,7 @@ use syn::{Block, Expr, ExprMethodCall, Ident, Pat, Stmt, Type, parse_quote};
 use crate::iterators::collect::element_of_vec;
 use crate::iterators::consumers::generic;
 use crate::kind::kind_of_type;
+use crate::options::{applied, mapped};
 use crate::outcome::inside_type;
 use crate::program::{Kind, Program};
 use crate::rename::{Occurrences, Replace, Substitute, bound, path};
@@ -25,14 +26,15 @@ use crate::temporaries::unused_start;
 
 /// `body` with loops in place of such chains, as far as they may carry a gradient.
 pub(crate) fn with_fallible(signature: &Signature, mut body: Block) -> Block {
-    let mut told = Told { output: inside_type(&signature.output).map(|_| &signature.output), found: false };
+    let suspects = Suspects::of(signature, &body);
+    let output = inside_type(&signature.output).map(|_| &signature.output);
+    let mut told = Told { output, suspects: &suspects, found: false };
     let mut typed = body.clone();
     told.at_end(&mut typed);
     told.visit_block_mut(&mut typed);
     if !told.found {
         return body;
     }
-    let suspects = Suspects::of(signature, &body);
     let start = unused_start(&body.to_token_stream().to_string());
     body = typed;
     Gather { suspects, start, count: 0 }.visit_block_mut(&mut body);
@@ -43,7 +45,8 @@ pub(crate) fn with_fallible(signature: &Signature, mut body: Block) -> Block {
 struct Told<'t> {
     /// What the function returns, if that is an outcome.
     output: Option<&'t Type>,
-    /// There is such a chain.
+    suspects: &'t Suspects,
+    /// There is such a chain, or a function of what is inside.
     found: bool,
 }
 
@@ -57,6 +60,22 @@ impl Told<'_> {
                 let wrap = if is_option(output) { quote!(Some) } else { quote!(Ok) };
                 *value = parse_quote!(#wrap(#call?));
             }
+            Expr::MethodCall(call) if self.is_mapped(call) => {
+                let (outcome, mut functions) = mapped(&call.receiver);
+                functions.extend(&call.args);
+                let wrap = if is_option(output) { quote!(Some) } else { quote!(Ok) };
+                if let Some(inside) = applied(&functions, parse_quote!(#outcome?)) {
+                    *value = parse_quote!(#wrap(#inside));
+                    self.found = true;
+                }
+            }
+            Expr::MethodCall(call) if self.is_result_of_result(call) => {
+                let outcome = &call.receiver;
+                if let Some(next) = applied(&[&call.args[0]], parse_quote!(#outcome?)) {
+                    *value = next;
+                    self.found = true;
+                }
+            }
             Expr::Block(block) if block.label.is_none() => self.at_end(&mut block.block),
             Expr::Paren(paren) => self.returned(&mut paren.expr),
             Expr::If(branch) => {
@@ -66,6 +85,21 @@ impl Told<'_> {
             Expr::Match(m) => m.arms.iter_mut().for_each(|arm| self.returned(&mut arm.body)),
             _ => {}
         }
+    }
+
+    /// `f(x).map(g)`, of which the type that the function returns tells that it is an outcome.
+    fn is_mapped(&self, call: &ExprMethodCall) -> bool {
+        let map = call.method == "map" && call.args.len() == 1;
+        map && makes_outcome(mapped(&call.receiver).0) && self.suspects.any(call)
+    }
+
+    /// `f(x).and_then(g)` of a `Result`.
+    fn is_result_of_result(&self, call: &ExprMethodCall) -> bool {
+        let and_then = call.method == "and_then" && call.args.len() == 1;
+        and_then
+            && !self.output.is_some_and(is_option)
+            && makes_outcome(&call.receiver)
+            && self.suspects.any(call)
     }
 
     fn at_end(&mut self, block: &mut Block) {
@@ -114,6 +148,17 @@ impl VisitMut for Told<'_> {
 /// It makes something of all items.
 fn is_consumer(call: &ExprMethodCall) -> bool {
     ["collect", "sum", "product"].iter().any(|name| call.method == name) && call.args.is_empty()
+}
+
+/// A call of a function, or of a method of `self`, by the name that it has here.
+fn makes_outcome(expr: &Expr) -> bool {
+    match expr {
+        Expr::Call(call) => matches!(&*call.func, Expr::Path(_)),
+        Expr::MethodCall(call) => {
+            matches!(&*call.receiver, Expr::Path(path) if path.path.is_ident("self") || path.path.is_ident("self_"))
+        }
+        _ => false,
+    }
 }
 
 fn is_option(outcome: &Type) -> bool {

@@ -285,7 +285,7 @@ pub(crate) fn mapped(mut option: &Syn) -> (&Syn, Vec<&Syn>) {
 }
 
 /// The functions, one after the other, of `value`: if they are closures that nothing leaves, or paths.
-fn applied(functions: &[&Syn], value: Syn) -> Option<Syn> {
+pub(crate) fn applied(functions: &[&Syn], value: Syn) -> Option<Syn> {
     functions.iter().try_fold(value, |value, f| match f {
         Syn::Closure(closure) if closure.inputs.len() == 1 && !escapes(&closure.body) => {
             let (input, body) = (&closure.inputs[0], &closure.body);

@@ -402,3 +402,61 @@ fn several_items_at_once() {
     ];
     check_rule(while_looking::rule, inputs);
 }
+
+/// What the function returns tells what these are.
+#[differentiable]
+fn mapped_at_the_end(x: f64, k: f64) -> Option<f64> {
+    if k > 1.0 {
+        return ratio(x, k).map(f64::sin).map(|r| r * k);
+    }
+    ratio(x, k).map(|r| r * x)
+}
+
+#[differentiable]
+fn mapped_results(x: f64, k: f64) -> Result<f64, String> {
+    match k {
+        k if k > 1.0 => logarithm(x).map(f64::sin).map(|s| s * k),
+        _ => logarithm(x).and_then(|v| {
+            let w = v * v;
+            logarithm(w * k)
+        }),
+    }
+}
+
+#[differentiable]
+fn squares(x: &[f64]) -> Option<Vec<f64>> {
+    if x.len() < 2 {
+        return None;
+    }
+    let squares: Vec<f64> = x.iter().map(|x| x * x).collect();
+    Some(squares)
+}
+
+#[differentiable]
+fn sum_of_squares(x: &[f64], k: f64) -> Option<f64> {
+    squares(x).map(|v| v.iter().map(|v| v * k).sum())
+}
+
+#[derive(Clone, Debug, Differentiable)]
+struct Gain {
+    k: f64,
+}
+
+#[differentiable]
+impl Gain {
+    fn pair(&self, x: f64) -> Option<(f64, f64)> {
+        if x > 0.1 { Some((x * self.k, x.sin())) } else { None }
+    }
+
+    fn product(&self, x: f64) -> Option<f64> {
+        self.pair(x).map(|(a, b)| a * b * self.k)
+    }
+}
+
+#[test]
+fn functions_of_what_is_returned() {
+    check_rule(mapped_at_the_end::rule, [(0.4, 0.3), (0.3, 0.2), (1.3, 1.2)]);
+    check_rule(mapped_results::rule, [(0.4, 1.3), (-0.1, 0.2), (1.3, 0.2), (-1.9, 1.9)]);
+    check_rule(sum_of_squares::rule, [(vec![0.4, 1.3], 0.3), (vec![0.1], 0.2)]);
+    check_rule(Gain::product_rule, [(Gain { k: 0.4 }, 0.3), (Gain { k: 0.4 }, 0.03)]);
+}
