@@ -15,6 +15,9 @@ use crate::reverse::Reverse;
 use crate::rows::Holder;
 use crate::sweep::{MemoryRead, Moment};
 
+const CHANGED: &str = "what this refers to is changed by code that cannot be undone: copy the number, `let v = w[i];`, `for &v in &w`, or \
+     change a copy of the whole, under a name of its own";
+
 impl Reverse<'_> {
     /// The innermost level of the reverse pass.
     pub(crate) fn top(&self) -> usize {
@@ -250,6 +253,7 @@ impl Reverse<'_> {
                 }
                 let variable = &program.variables[*variable];
                 if !self.replayable(*expr, at, level) && !self.is_stored(*expr, at) {
+                    self.refuse_disturbed(*expr);
                     return self.kept.keep(
                         at.block,
                         Item::Definition(def),
@@ -401,8 +405,27 @@ impl Reverse<'_> {
             let name = self.kept.keep(at.block, Item::Value(expr), "value");
             return quote!(#name);
         }
+        if !again {
+            self.refuse_disturbed(expr);
+        }
         let text = self.evaluated(expr, at, level);
         program.lifted(expr, text)
+    }
+
+    /// Reports a reference to a constant that is needed as it has been, and that code changes which nothing undoes.
+    fn refuse_disturbed(&mut self, expr: ExprId) {
+        let node = &self.program.exprs[expr];
+        let ExprKind::Borrow { place, unique: false } = &node.kind else { return };
+        let variable = &self.program.variables[place.base];
+        // A reference that is written out is an argument, of which the pullback of the call tells.
+        let named = !matches!(node.syntax, syn::Expr::Reference(_));
+        if named
+            && !variable.active
+            && (variable.disturbed || variable.unrestored)
+            && variable.origin == Origin::Local
+        {
+            self.errors.push(&node.syntax, CHANGED);
+        }
     }
 
     fn evaluated(&mut self, expr: ExprId, at: &At, level: usize) -> TokenStream {

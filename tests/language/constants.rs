@@ -403,3 +403,27 @@ fn items_of_constants<Q: Quadrature>(k: f64, x: &[f64]) -> f64 {
 fn constants_of_types() {
     check_rule(items_of_constants::<Gauss>::rule, [(0.4, vec![0.3]), (0.5, vec![0.2, 0.4, 0.9])]);
 }
+
+/// Constants that are changed between two loops, where nothing undoes that: the numbers are copied.
+#[differentiable]
+fn changed_in_between(n: usize, x: &[f64]) -> f64 {
+    let mut s = 0.0_f64;
+    let mut w: Vec<f64> = vec![0.5; n];
+    w.push(2.0);
+    for (&v, x) in w.iter().zip(x) {
+        s += v * x * x * s.exp();
+    }
+    w[0] = 3.0;
+    for (v, x) in w.iter().copied().zip(x) {
+        s += v * x * x * s.exp();
+    }
+    for v in &w {
+        s += v * s.sin();
+    }
+    s
+}
+
+#[test]
+fn changed_constants() {
+    check_rule(changed_in_between::rule, [(3, vec![0.5]), (2, vec![0.3, 0.2])]);
+}
