@@ -3,7 +3,7 @@
 use syn::{Expr as Syn, Pat, Stmt, parse_quote};
 
 use crate::parse::Parser;
-use crate::rename::path;
+use crate::rename::{Occurrences, bound, path};
 use crate::variants::{alternatives, guarded};
 use crate::views::{inside, irrefutable, is_none};
 
@@ -33,6 +33,12 @@ impl Parser<'_> {
         let arms: Vec<_> = m.arms.iter().flat_map(alternatives).collect();
         let asked = arms.iter().map(|arm| Asked::all(guarded(&arm.pat).0, whole.elems.len()));
         let asked: Vec<Vec<Asked>> = asked.collect::<Option<_>>()?;
+        // A name must not hide what another item is a part of.
+        let mentioned = Occurrences::of(whole);
+        let hides = |arm: &syn::Arm| bound(&arm.pat).iter().any(|name| mentioned.count(name) > 0);
+        if arms.iter().any(hides) {
+            return None;
+        }
         // What comes behind a guard is there twice.
         let guards = arms.iter().filter(|arm| guarded(&arm.pat).1.is_some()).count();
         if whole.elems.is_empty() || arms.len() < 2 || guards > 1 || !self.suspects.any(whole) {
