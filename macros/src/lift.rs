@@ -11,7 +11,6 @@ use crate::escape::statement_escapes;
 use crate::iterators::collect::{element_of_vec, is_name};
 use crate::iterators::consumers::{Chain, changes};
 use crate::iterators::item::{Code, Item, never_a_value, operand};
-use crate::kind::{inert, kind_of_type};
 use crate::listed::as_array;
 use crate::mutation::owned_type;
 use crate::parse::{Binding, Parser, assign_op};
@@ -114,8 +113,7 @@ impl Parser<'_> {
             && call.method == "collect"
             && call.turbofish.is_none()
             && !matches!(ty, Type::Infer(_))
-            && element_of_vec(ty)
-                .is_none_or(|element| matches!(element, Type::Reference(_)) || inert(&kind_of_type(&element)))
+            && element_of_vec(ty).is_none_or(|element| matches!(element, Type::Reference(_)))
             && self.suspects.any(call)
         {
             // The type is told where the refusal looks for it.

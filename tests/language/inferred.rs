@@ -115,24 +115,3 @@ fn of_type_parameters() {
     let mut g = generic::<f32>::gradient();
     assert_eq!(g.value_and_gradient(2.0, 1.0).1.x, 1.0);
 }
-
-/// What is collected carries no gradient, as its declared type tells.
-#[differentiable]
-fn of_signs(x: &[f64]) -> f64 {
-    let shifted: Vec<f64> = x.iter().map(|v| v * v - 0.2).collect();
-    let signs: Vec<bool> = shifted.iter().map(|&s| s > 0.0).collect();
-    let mut total = 0.0;
-    for (v, sign) in shifted.iter().zip(&signs) {
-        if *sign {
-            total += v * v;
-        } else {
-            total -= v;
-        }
-    }
-    total
-}
-
-#[test]
-fn collected_constants() {
-    check_rule(of_signs::rule, [(vec![0.3, 0.7],), (vec![0.9, 0.2, 0.5],)]);
-}
