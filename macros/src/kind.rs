@@ -2,7 +2,7 @@
 
 use syn::{BinOp, Expr, GenericArgument, Lit, PathArguments, Type};
 
-use crate::iterators::integers::is_item;
+use crate::iterators::integers::{is_item, is_private};
 use crate::program::{ExprId, ExprKind, Kind, Op, Place, Program, Projection, Zero};
 
 const INERT: &[&str] = &[
@@ -274,8 +274,7 @@ pub(crate) fn names_other_type(ty: &Type, kind: &Kind) -> bool {
 
 /// The function by which the compiler confirms that a value carries no gradient.
 pub(crate) fn is_check(path: &syn::Path) -> bool {
-    path.leading_colon.is_some() && path.segments.len() == 3 && path.segments[2].ident == "inert"
-        || is_item(path)
+    is_private(path, "inert") || is_item(path)
 }
 
 /// A function or a constant of a float: `f64::sin`

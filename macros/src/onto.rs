@@ -32,7 +32,7 @@ pub(crate) fn evident(block: &ItemImpl) -> Option<TokenStream> {
     let mut parts = Vec::new();
     let evident = match &method.block.stmts[..] {
         [Stmt::Expr(Expr::Assign(assign), _)] => each.is_whole(assign, &mut parts),
-        stmts => stmts.iter().all(|stmt| each.is_part(stmt, &mut parts)),
+        stmts => !stmts.is_empty() && stmts.iter().all(|stmt| each.is_part(stmt, &[], &mut parts)),
     };
     let Type::Path(owner) = &*block.self_ty else { return None };
     let mut owner = owner.path.clone();
@@ -60,15 +60,20 @@ struct Each<'o> {
 }
 
 impl Each<'_> {
-    /// `self.x += other.x;`, `self.x *= other;`, or such in a loop over indices. The fields go to `parts`.
-    fn is_part(&self, stmt: &Stmt, parts: &mut Vec<Member>) -> bool {
+    /// `self.x += other.x;`, `self.x *= other;`, or such in loops over `indices`. The fields go to `parts`.
+    fn is_part(&self, stmt: &Stmt, indices: &[String], parts: &mut Vec<Member>) -> bool {
         match stmt {
             Stmt::Expr(Expr::Binary(binary), _) => {
-                is(&binary.op, self.onto) && self.is_same_part(&binary.left, &binary.right, parts)
+                is(&binary.op, self.onto) && self.is_same_part(&binary.left, &binary.right, indices, parts)
             }
             Stmt::Expr(Expr::ForLoop(each), _) => match &*each.expr {
-                Expr::Range(_) => each.body.stmts.iter().all(|stmt| self.is_part(stmt, parts)),
-                Expr::MethodCall(zip) if zip.method == "zip" => self.is_zip(each, zip, parts),
+                Expr::Range(_) => {
+                    let indices = [indices, &[each.pat.to_token_stream().to_string()]].concat();
+                    each.body.stmts.iter().all(|stmt| self.is_part(stmt, &indices, parts))
+                }
+                Expr::MethodCall(zip) if zip.method == "zip" && indices.is_empty() => {
+                    self.is_zip(each, zip, parts)
+                }
                 _ => false,
             },
             _ => false,
@@ -90,7 +95,7 @@ impl Each<'_> {
         let [a, b] = &names.elems.iter().collect::<Vec<_>>()[..] else { return false };
         let b = b.to_token_stream().to_string().replace("& ", "");
         left.method == "iter_mut"
-            && self.is_same_part(&left.receiver, right, parts)
+            && self.is_same_part(&left.receiver, right, &[], parts)
             && !is(right, &self.other)
             && is(&binary.op, self.onto)
             && is(&binary.left, &format!("* {}", a.to_token_stream()))
@@ -103,7 +108,7 @@ impl Each<'_> {
             Expr::Struct(literal) => literal.fields.iter().all(|field| match &field.expr {
                 Expr::Binary(binary) => {
                     is(&binary.op, self.of_two)
-                        && self.is_same_part(&binary.left, &binary.right, parts)
+                        && self.is_same_part(&binary.left, &binary.right, &[], parts)
                         && parts.last() == Some(&field.member)
                 }
                 _ => false,
@@ -116,21 +121,21 @@ impl Each<'_> {
         value && is(&assign.left, "* self")
     }
 
-    /// `left` is a field of `self`, or an element of one, and `right` the same of the other value, or the whole of it.
-    fn is_same_part(&self, left: &Expr, right: &Expr, parts: &mut Vec<Member>) -> bool {
-        let mut field = left;
-        while let Expr::Index(index) = field {
-            if !matches!(&*index.index, Expr::Path(_) | Expr::Lit(_)) {
+    /// `left` is a field of `self` of which nothing has been said yet, or an element of it by the `indices` of loops, and `right` the same of
+    /// the other value, or the whole of it.
+    fn is_same_part(&self, left: &Expr, right: &Expr, indices: &[String], parts: &mut Vec<Member>) -> bool {
+        let (mut field, mut left_over) = (left, indices);
+        while let (Expr::Index(index), [before @ .., last]) = (field, left_over) {
+            if !is(&index.index, last) {
                 return false;
             }
-            field = &index.expr;
+            (field, left_over) = (&index.expr, before);
         }
         let Expr::Field(ExprField { base, member, .. }) = field else { return false };
-        if !parts.contains(member) {
-            parts.push(member.clone());
-        }
+        let first = !parts.contains(member);
+        parts.push(member.clone());
         let same = renamed(left.to_token_stream(), &self.other).to_string();
-        is(base, "self") && (is(right, &same) || is(right, &self.other))
+        first && left_over.is_empty() && is(base, "self") && (is(right, &same) || is(right, &self.other))
     }
 }
 

@@ -41,7 +41,8 @@ pub(crate) fn is_constant_item(path: &syn::Path) -> bool {
     is_private(path, "item_of_constant")
 }
 
-fn is_private(path: &syn::Path, name: &str) -> bool {
+/// The function of this `name` of `pullback_rules::__private`.
+pub(crate) fn is_private(path: &syn::Path, name: &str) -> bool {
     path.leading_colon.is_some() && path.segments.len() == 3 && path.segments[2].ident == name
 }
 

@@ -6,6 +6,7 @@ use syn::{Expr, ExprMethodCall, Ident, Stmt, Type, TypeArray, parse_quote};
 use crate::closures::{Refused, Site};
 use crate::iterators::collect::{element_of_vec, makes_composite};
 use crate::iterators::consumers::Chain;
+use crate::iterators::integers::is_private;
 use crate::iterators::item::{Code, Item};
 use crate::iterators::source::Function;
 use crate::kind::{kind_of_type, names_other_type};
@@ -263,7 +264,7 @@ impl Parser<'_> {
 
 /// The function that makes room for what `map` of an array returns, whatever the array holds.
 pub(crate) fn is_blank(path: &syn::Path) -> bool {
-    path.leading_colon.is_some() && path.segments.len() == 3 && path.segments[2].ident == "blank_of_array"
+    is_private(path, "blank_of_array")
 }
 
 /// What a call returns, or a part of that.
