@@ -219,6 +219,7 @@ fn input_of(ty: &Type, generics: &Generics, errors: &mut Errors) -> Parameter {
         passing,
         owned: false,
         viewed: false,
+        optional: false,
         ty,
         syntax,
         constant,

@@ -21,8 +21,9 @@ use crate::outcome::inside_type;
 use crate::parse::{Binding, Parser};
 use crate::program::*;
 use crate::rename::path;
-use crate::selected::{INSIDE, INSIDE_MUT};
+use crate::selected::{INSIDE, INSIDE_MUT, REFERRED};
 use crate::uses::is_name;
+use crate::variants::guarded;
 
 /// The pattern of what is inside, and the rest of the arms.
 pub(crate) struct Parted<'s> {
@@ -95,9 +96,27 @@ impl Parser<'_> {
 
     /// `match f(x) { Some(v) => …, None => … }`
     pub(crate) fn match_inside(&mut self, m: &syn::ExprMatch) -> Option<Syn> {
+        if let Some(branch) = self.match_guarded(m) {
+            return Some(branch);
+        }
         let parted = arms(m)?;
         let source = self.source_of(&m.expr, parted.inside, &[Stmt::Expr(parted.then.clone(), None)])?;
         Some(parted.tokens(source))
+    }
+
+    /// `match option { Some(v) if c => …, rest }` of what stays where it is: `if let Some(v) = option && c { … } else { match option { rest } }`
+    fn match_guarded(&mut self, m: &syn::ExprMatch) -> Option<Syn> {
+        let (first, rest) = m.arms.split_first()?;
+        let (pattern, guard) = guarded(&first.pat);
+        let (guard, whole, then) = (guard?, &m.expr, &*first.body);
+        if rest.is_empty() || !self.refers_inside(pattern, whole, then) {
+            return None;
+        }
+        let otherwise: Syn = match rest {
+            [last] if matches!(last.pat, Pat::Wild(_)) => (*last.body).clone(),
+            _ => parse_quote!(match #whole { #(#rest)* }),
+        };
+        Some(parse_quote!(if let #pattern = #whole && #guard { #then } else { #otherwise }))
     }
 
     /// `let Some(v) = f(x) else { … };`, `let v = f(x)?;`, `let v = match f(x) { Some(v) => v, None => … };` and
@@ -206,7 +225,8 @@ impl Parser<'_> {
         pattern: &Pat,
         scope: impl IntoIterator<Item = &'s Stmt>,
     ) -> Option<Source> {
-        if !is_name(pattern) {
+        let ignored = matches!(pattern, Pat::Wild(_)) && self.may_be_missing(whole);
+        if !ignored && !is_name(pattern) {
             return None;
         }
         if let Some(rows) = self.popped_from(whole) {
@@ -224,7 +244,12 @@ impl Parser<'_> {
             return Some(Source::of(outcome, inside, None, by_reference));
         }
         if let Some((option, unique)) = self.referred_option(whole) {
-            let inside = Ident::new(if unique { INSIDE_MUT } else { INSIDE }, Span::mixed_site());
+            let inside = match self.may_be_missing(option) {
+                true => REFERRED,
+                false if unique => INSIDE_MUT,
+                false => INSIDE,
+            };
+            let inside = Ident::new(inside, Span::mixed_site());
             let reference: Syn = match unique {
                 true => parse_quote!(&mut *#option.#inside()),
                 false => parse_quote!(&*#option.#inside()),
@@ -255,14 +280,14 @@ impl Parser<'_> {
             && self.referred_option(whole).is_some()
     }
 
-    /// `whole` is a parameter `&Option<Vec<f64>>`, by its name.
+    /// `whole` is a parameter `&Option<Vec<f64>>` or `Option<&[f64]>`, by its name.
     fn is_told_to_own(&self, whole: &Syn) -> bool {
         let Some(Syn::Path(name)) = referred(whole).map(|(option, _)| option) else { return false };
         let Some(Binding::Variable(id)) = name.path.get_ident().and_then(|name| self.lookup(name)) else {
             return false;
         };
-        let inside = self.types.get(id).and_then(inside_type);
-        self.program.variables[*id].by_reference() && inside.is_some_and(|inside| owned_type(&inside))
+        let (variable, inside) = (&self.program.variables[*id], self.types.get(id).and_then(inside_type));
+        variable.optional || variable.by_reference() && inside.is_some_and(|inside| owned_type(&inside))
     }
 
     /// The place in `&place` and `place.as_ref()`, if that is a field, or what a parameter refers to: an `Option` that stays where it is; and

@@ -56,7 +56,7 @@ pub(crate) fn imports() -> TokenStream {
         use ::pullback::__private as __pb;
         use __pb::foreign::*;
         use __pb::{
-            At as _, AtMut as _, BlankByDefault as _, BlankByFields as _, Conversion as _, GivenClone as _, GivenReference as _, GivenValue as _, Hand as _, OptionRules as _, OtherOperands as _, Rule as _, SelectsInside as _, ScalarOperands as _, ScalarRules as _, PartChanges as _, PartIsConstant as _, SettledReceiver as _, SinCosRule as _,
+            At as _, AtMut as _, BlankByDefault as _, BlankByFields as _, Conversion as _, GivenClone as _, GivenReference as _, GivenValue as _, Hand as _, OptionRules as _, OtherOperands as _, Rule as _, SelectsInside as _, SelectsReferred as _, ScalarOperands as _, ScalarRules as _, PartChanges as _, PartIsConstant as _, SettledReceiver as _, SinCosRule as _,
             Source as _, Stateful as _, Try as _, UnsettledReceiver as _,
         };
     }
@@ -337,10 +337,14 @@ fn lengths(program: &Program, signature: &Signature, name: impl Fn(&Variable) ->
 fn apart(program: &Program, name: impl Fn(&Variable) -> &Ident, body: TokenStream) -> TokenStream {
     let variables = program.parameters.iter().flatten().map(|id| &program.variables[*id]);
     let references = variables.filter(|v| matches!(v.origin, Origin::Shared | Origin::Unique));
-    let names: Vec<_> = references.map(name).collect();
-    names.chunks(6).fold(body, |body, names| {
-        let apart = format_ident!("apart{}", names.len());
-        quote!(__pb::#apart(#(#names,)* |#(#names),*| { #body }))
+    let names: Vec<_> = references.map(|variable| (name(variable), variable.optional)).collect();
+    names.chunks(6).fold(body, |body, references| {
+        let apart = format_ident!("apart{}", references.len());
+        let names = references.iter().map(|(name, _)| name);
+        // What may be missing is referred to itself.
+        let passed =
+            references.iter().map(|(name, optional)| if *optional { quote!(&#name) } else { quote!(#name) });
+        quote!(__pb::#apart(#(#passed,)* |#(#names),*| { #body }))
     })
 }
 

@@ -23,7 +23,7 @@ impl Forward<'_> {
             }
             true => quote!((&&__pb::Given(#value)).given()),
             false if self.program.copies(arg) => quote!(::core::clone::Clone::clone(&#value)),
-            false => value,
+            false => self.program.made_optional(arg, value),
         }
     }
 
@@ -36,7 +36,7 @@ impl Forward<'_> {
                 quote!((#value).view_mut())
             }
             _ if self.program.viewed.contains(&arg) => quote!((#value).view()),
-            _ => value,
+            _ => self.program.made_optional(arg, value),
         }
     }
 

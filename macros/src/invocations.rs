@@ -129,7 +129,10 @@ impl Parser<'_> {
         let mut args = Vec::new();
         for arg in &call.args {
             let callback = if takes_functions { self.callback(arg) } else { None };
-            let lent = if of_user && callback.is_none() { self.lent(arg) } else { None };
+            let lent = match of_user && callback.is_none() {
+                true => self.optional_argument(arg).or_else(|| self.lent(arg)),
+                false => None,
+            };
             args.push(callback.or(lent).unwrap_or_else(|| match makes_error(&call.method, arg) {
                 true => self.constant(arg, self.is_pure(arg), Some(ERROR)),
                 false => self.expr(arg),
@@ -329,6 +332,14 @@ impl Parser<'_> {
 
     /// An argument: a variable that is itself a reference is borrowed anew.
     pub(crate) fn argument(&mut self, arg: &Syn) -> ExprId {
+        match self.optional_argument(arg) {
+            Some(reference) => reference,
+            None => self.argument_itself(arg),
+        }
+    }
+
+    /// An argument that is no reference which may be missing, or what one is made of.
+    pub(crate) fn argument_itself(&mut self, arg: &Syn) -> ExprId {
         if let Some(lent) = self.lent(arg) {
             return lent;
         }

@@ -82,6 +82,7 @@ mod only_read;
 mod onto;
 mod operands;
 mod operators;
+mod optional_references;
 mod options;
 mod order;
 mod outcome;

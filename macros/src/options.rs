@@ -146,16 +146,20 @@ impl Parser<'_> {
     fn either(&self, names: &str, option: &Syn, functions: &[&Syn], other: &Syn) -> Option<Syn> {
         if let [Syn::Closure(closure), rest @ ..] = functions
             && closure.inputs.len() == 1
-            && self.is_handled(&closure.inputs[0], [&Stmt::Expr((*closure.body).clone(), None)])
+            && (self.may_be_missing(option)
+                || self.is_handled(&closure.inputs[0], [&Stmt::Expr((*closure.body).clone(), None)]))
             && !escapes(&closure.body)
         {
-            // A vector is taken out.
+            // A vector is taken out, or referred to.
             let (vector, body) = (&closure.inputs[0], &closure.body);
             let value = applied(rest, parse_quote!({ #body }))?;
             return Some(parse_quote!(match #option { Some(#vector) => #value, None => #other }));
         }
         let (whole, there) = (name(names, "option"), name(names, "there"));
         let value = applied(functions, parse_quote!(#there))?;
+        if self.may_be_missing(option) {
+            return Some(parse_quote!(match #option { Some(#there) => #value, None => #other }));
+        }
         if matches!(option, Syn::Call(_)) {
             // It is not kept: its error may be anything.
             return Some(parse_quote!(match #option.maybe() { Some(#there) => #value, None => #other }));

@@ -181,20 +181,21 @@ impl<'e> Parser<'e> {
                     };
                     parser.program.functions.insert(id, function);
                 }
-                let variable = &mut parser.program.variables[id];
-                variable.kind = signature.generics.kind_of(&parameter.ty);
+                let (variable, ty) = (&mut parser.program.variables[id], parameter.ty_in_body());
+                variable.kind = signature.generics.kind_of(&ty);
                 variable.constant = parameter.constant;
+                variable.optional = parameter.optional && !parameter.constant;
                 variable.memory = origin == Origin::Unique;
-                variable.slice = is_slice(&parameter.ty);
-                variable.fixed = origin == Origin::Unique
-                    && matches!(parameter.ty, syn::Type::Slice(_) | syn::Type::Array(_));
-                variable.general = signature.generics.general(&parameter.ty).cloned();
-                variable.of_user = names_other_type(&parameter.ty, &variable.kind);
-                parser.types.insert(id, parameter.ty.clone());
+                variable.slice = is_slice(&ty);
+                variable.fixed =
+                    origin == Origin::Unique && matches!(ty, syn::Type::Slice(_) | syn::Type::Array(_));
+                variable.general = signature.generics.general(&ty).cloned();
+                variable.of_user = names_other_type(&ty, &variable.kind);
+                parser.types.insert(id, ty.clone());
                 parser.by_value.extend(parameter.owned.then_some(id));
-                let a_struct = parameter.owned && !owned_type(&parameter.ty);
+                let a_struct = parameter.owned && !owned_type(&ty);
                 parser.program.own_parameters.extend(a_struct.then_some(id));
-                parser.note_vector(id, None, Some(&parameter.ty));
+                parser.note_vector(id, None, Some(&ty));
                 id
             });
             parser.program.parameters.push(id);
@@ -214,6 +215,7 @@ impl<'e> Parser<'e> {
             parser.fill_block(early.as_ref().unwrap_or(body));
         }
         parser.settle_constants();
+        parser.refuse_optional_values();
         parser.program.settle_owners(&signature.output);
         parser.refuse_returned_rows(&signature.output);
         parser.program.written = written;

@@ -12,6 +12,7 @@ use syn::ext::IdentExt;
 
 use crate::calls::{Callee, Own};
 use crate::mutation::Action;
+use crate::optional_references::Missing;
 use crate::ownership::Owners;
 use crate::rename::Occurrences;
 pub(crate) use crate::variable::{Origin, Variable, Zero};
@@ -109,6 +110,8 @@ pub(crate) struct Program {
     pub(crate) taken: HashSet<ExprId>,
     /// Those that are views of arrays.
     pub(crate) viewed: HashSet<ExprId>,
+    /// Those that are references which may be missing: what is borrowed, and how they are made of that.
+    pub(crate) optional: HashMap<ExprId, Missing>,
 }
 
 /// The block that a function leaves instead of returning.

@@ -12,6 +12,7 @@ use crate::calls::Callee;
 use crate::cotangent::Cotangent;
 use crate::kept::Item;
 use crate::kind::inert;
+use crate::optional_references::refers_to_value;
 use crate::parse::ERROR;
 use crate::program::*;
 use crate::reverse::{Branched, Reverse, Slot};
@@ -398,7 +399,7 @@ impl Reverse<'_> {
                 continue;
             }
             let ExprKind::Borrow { place, unique } = &program.exprs[arg].kind else {
-                let temporary = matches!(program.exprs[arg].syntax, syn::Expr::Reference(_));
+                let temporary = refers_to_value(&program.exprs[arg].syntax);
                 if temporary && !self.replayable(arg, at, level) {
                     self.errors.push(
                         &program.exprs[arg].syntax,
@@ -462,7 +463,7 @@ impl Reverse<'_> {
                 // Indices are as they were before the call, the contents as it left them.
                 self.borrow_after(place, at, &after)
             } else {
-                self.text(arg, at, level)
+                program.made_optional(arg, self.text(arg, at, level))
             };
             self.check_disturbed(arg, place.base, if *unique { &after } else { at });
             texts.push(text);

@@ -37,10 +37,13 @@ impl Parser<'_> {
 /// Our own methods by which [`crate::contents`] refers to what is inside of an `Option`.
 pub(crate) const INSIDE: &str = "inside_of_option";
 pub(crate) const INSIDE_MUT: &str = "inside_of_option_mut";
+/// The same of an `Option` of a reference.
+pub(crate) const REFERRED: &str = "referred_by_option";
 
 /// The call is one of these, or of those by which [`crate::variants`] refers to what a variant holds.
 pub(crate) fn is_inside(call: &syn::ExprMethodCall) -> bool {
-    call.method == INSIDE || call.method == INSIDE_MUT || crate::variants::is_part(&call.method)
+    [INSIDE, INSIDE_MUT, REFERRED].iter().any(|name| call.method == name)
+        || crate::variants::is_part(&call.method)
 }
 
 /// Methods of the standard library's and ndarray's types that return what is written through.

@@ -43,6 +43,8 @@ pub(crate) struct Parameter {
     pub(crate) owned: bool,
     /// A view of an array, likewise.
     pub(crate) viewed: bool,
+    /// `Option<&T>`: a reference that may be missing.
+    pub(crate) optional: bool,
     /// Without the reference.
     pub(crate) ty: Type,
     /// As written.
@@ -196,6 +198,7 @@ impl Signature {
             }
             let ty = p.lent.as_ref().unwrap_or(&p.ty);
             match p.passing {
+                _ if p.optional => quote!(::core::option::Option<&'a #ty>),
                 Passing::Value => quote!(#ty),
                 Passing::Shared => quote!(&'a #ty),
                 Passing::Unique => quote!(&'a mut #ty),
@@ -481,6 +484,12 @@ impl Parameter {
         self.name.clone().unwrap_or_else(|| format_ident!("_{index}"))
     }
 
+    /// Its type, of which the body has the value.
+    pub(crate) fn ty_in_body(&self) -> Type {
+        let ty = &self.ty;
+        if self.optional { syn::parse_quote!(Option<#ty>) } else { ty.clone() }
+    }
+
     /// `x`, which the rule has, as the view that the function takes, if it takes one.
     pub(crate) fn viewed(&self, x: &Ident) -> Option<TokenStream> {
         self.viewed.then(|| match self.passing {
@@ -510,6 +519,7 @@ impl Parameter {
         let span = ty.span();
         let kind = generics.kind_of(ty);
         match (self.passing, self.constant) {
+            (_, true) if self.optional => quote_spanned!(span=> ::pullback::__private::ConstOptRef<#ty>),
             // A float that is held constant has a gradient all the same: zero.
             (Passing::Value, true) if kind != Kind::Float => {
                 quote_spanned!(span=> ::pullback::__private::ConstVal<#ty>)
@@ -518,6 +528,9 @@ impl Parameter {
             (Passing::Value, false) => quote_spanned!(span=> ::pullback::__private::Val<#ty>),
             (Passing::Shared, true) => quote_spanned!(span=> ::pullback::__private::ConstRef<#ty>),
             (Passing::Unique, true) => quote_spanned!(span=> ::pullback::__private::ConstMut<#ty>),
+            (Passing::Shared, false) if self.optional => {
+                quote_spanned!(span=> ::pullback::__private::OptRef<#ty>)
+            }
             (Passing::Shared, false) if self.lent.is_some() => {
                 quote_spanned!(span=> ::pullback::__private::RefLent<#ty>)
             }
@@ -551,6 +564,7 @@ fn parameter(
             passing,
             owned: false,
             viewed: false,
+            optional: false,
             ty,
             syntax,
             constant: true,
@@ -578,8 +592,20 @@ fn parameter(
     if !marked && let Some(callable) = Callable::parse(name.as_ref(), &written, syntax, generics, errors) {
         let (passing, ty, syntax) = (Passing::Value, written.clone(), (*typed.ty).clone());
         let (constant, callable) = (false, Some(callable));
-        let (owned, viewed, lent) = (false, false, None);
-        return Parameter { name, mutable, passing, owned, viewed, ty, syntax, constant, lent, callable };
+        let (owned, viewed, optional, lent) = (false, false, false, None);
+        return Parameter {
+            name,
+            mutable,
+            passing,
+            owned,
+            viewed,
+            optional,
+            ty,
+            syntax,
+            constant,
+            lent,
+            callable,
+        };
     }
     let constant = marked || inert(&generics.kind_of(&written));
     let refused = refused_array(&written, constant);
@@ -593,15 +619,17 @@ fn parameter(
             "a tuple of references is taken apart differentiably: make each of them a parameter of its own";
         errors.push(reference, why);
     }
-    if let (false, Some(content @ Type::Reference(_))) = (constant, &inside_type(&written)) {
-        let why = "an `Option` of a reference carries no gradient: take the reference itself, of an empty slice or array where there is \
-                   nothing, beside a `bool` if that is something else; without gradient mark the parameter `#[constant]`";
+    let referred = optional_reference(&written);
+    let optional = referred.is_some();
+    if let (false, false, Some(content @ Type::Reference(_))) = (constant, optional, &inside_type(&written)) {
+        let why = "what is written to through a reference is not missing differentiably: take the `&mut` itself, and a `bool` beside it";
         errors.push(content, why);
     }
     if let (true, Type::Reference(reference)) = (constant, &mut written) {
         Lasting.visit_type_mut(&mut reference.elem);
     }
     let (passing, ty) = match &written {
+        _ if let Some(ty) = referred => (if constant { Passing::Value } else { Passing::Shared }, ty),
         Type::Reference(reference) => {
             let passing = if reference.mutability.is_some() { Passing::Unique } else { Passing::Shared };
             (passing, (*reference.elem).clone())
@@ -628,6 +656,7 @@ fn parameter(
             passing: if owned { Passing::Shared } else { passing },
             owned,
             viewed,
+            optional,
             ty,
             syntax: written,
             constant,
@@ -641,6 +670,7 @@ fn parameter(
         passing,
         owned: false,
         viewed: false,
+        optional: false,
         ty,
         syntax: written,
         constant,
@@ -660,6 +690,15 @@ fn array_segment(ty: &mut Type) -> Option<&mut syn::PathSegment> {
         Type::Path(path) => {
             path.path.segments.last_mut().filter(|segment| Shape::of_segment(segment).is_some())
         }
+        _ => None,
+    }
+}
+
+/// `T` of `Option<&T>`.
+fn optional_reference(ty: &Type) -> Option<Type> {
+    let outcome = matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Option"));
+    match inside_type(ty).filter(|_| outcome)? {
+        Type::Reference(reference) if reference.mutability.is_none() => Some(*reference.elem),
         _ => None,
     }
 }
@@ -776,6 +815,7 @@ fn self_parameter(
         passing: if owned { Passing::Shared } else { passing },
         owned,
         viewed: false,
+        optional: false,
         ty: owner.clone(),
         syntax: written,
         constant,

@@ -37,6 +37,8 @@ pub(crate) struct Variable {
     pub(crate) active: bool,
     /// Marked `#[constant]`.
     pub(crate) constant: bool,
+    /// A parameter that is an `Option` of a reference.
+    pub(crate) optional: bool,
     /// Written through a projection or a `&mut`: what it holds is tracked by version instead of by definition.
     pub(crate) memory: bool,
     /// Declared `mut`, or a `&mut` parameter.
@@ -93,6 +95,7 @@ impl Variable {
             kind: Kind::Unknown,
             active: false,
             constant: false,
+            optional: false,
             memory: false,
             mutable: false,
             passed: false,

@@ -6,6 +6,7 @@ use crate::function::{
     Args, ConstRef, ConstVal, Cotangent, Function, Gradients, Held, Parameters, Ref, Shadows, Val, for_tuples,
 };
 use crate::lend::{Lend, RefLent};
+use crate::optional_references::{ConstOptRef, OptRef};
 use crate::rule::Rule;
 use crate::state::{State, state_within};
 
@@ -36,6 +37,8 @@ impl<T> Unchanged for Held<T> {}
 impl<T> Unchanged for ConstVal<T> {}
 impl<T: ?Sized> Unchanged for Ref<T> {}
 impl<T: ?Sized> Unchanged for ConstRef<T> {}
+impl<T: ?Sized> Unchanged for OptRef<T> {}
+impl<T: ?Sized> Unchanged for ConstOptRef<T> {}
 impl<T: Lend> Unchanged for RefLent<T> {}
 
 macro_rules! unchanging {

@@ -49,6 +49,7 @@ mod operator_calls;
 mod operators;
 mod option;
 mod optional;
+mod optional_references;
 mod output;
 mod owning;
 mod permutation;
@@ -88,6 +89,7 @@ pub use lend::{Lend, RefLent};
 pub use lengths::{Extent, Lengths};
 pub use local::none;
 pub use matrices::{Matrices, Matrix, general_product, product};
+pub use optional_references::{ConstOptRef, OptRef};
 pub use output::Output;
 pub use pullback_macros::Rule;
 pub use rows::{Item, Rows};
@@ -184,6 +186,7 @@ pub mod __private {
     };
     pub use crate::option::{FromStop, OptionRules, Try, stop};
     pub use crate::optional::{Inside, SelectsInside};
+    pub use crate::optional_references::{ConstOptRef, OptRef, SelectsReferred};
     pub use crate::output::{
         Copies, CopyAnyField, CopyField, Output, Received, RowSpares, Spares, lend, received, received_part,
         returned, returned_inside, returned_rows,

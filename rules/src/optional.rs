@@ -14,7 +14,7 @@ use crate::select::PartShadow;
 use crate::shadow::{Differentiable, Element, Shadow};
 use crate::tangent::Value;
 
-const THERE: &str = "referred to where there is something";
+pub(crate) const THERE: &str = "referred to where there is something";
 
 /// An `Option` in a place of which derived code refers to what is inside.
 #[diagnostic::on_unimplemented(

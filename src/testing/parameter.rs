@@ -4,8 +4,8 @@ use std::borrow::{Borrow, BorrowMut};
 
 use super::coordinates::{Coordinate, Coordinates, compared};
 use crate::{
-    ConstMut, ConstRef, ConstVal, Differentiable, Function, Held, Ignored, Mut, Output, Parameter,
-    Parameters, Ref, Shadow, Untouched, Val, Value,
+    ConstMut, ConstOptRef, ConstRef, ConstVal, Differentiable, Function, Held, Ignored, Mut, OptRef, Output,
+    Parameter, Parameters, Ref, Shadow, Untouched, Val, Value,
 };
 
 /// What a call does with an argument.
@@ -85,6 +85,29 @@ where
     }
 }
 
+impl<T> TestParameter for OptRef<T>
+where
+    T: Differentiable<Gradient: Coordinates> + ToOwned<Owned: Clone> + ?Sized + 'static,
+    Option<T::Owned>: Coordinates,
+{
+    type Owned = Option<T::Owned>;
+    const MODE: Mode = Mode::Shared;
+
+    fn lend(owned: &mut Option<T::Owned>) -> Option<&T> {
+        owned.as_ref().map(Borrow::borrow)
+    }
+    fn visit(owned: &mut Option<T::Owned>, visitor: &mut dyn FnMut(Coordinate<'_>)) {
+        owned.visit(visitor);
+    }
+    fn visit_buffer(buffer: &mut T::Gradient, visitor: &mut dyn FnMut(Coordinate<'_>)) {
+        buffer.visit(visitor);
+    }
+    fn visit_returned((): &mut (), _: &mut dyn FnMut(Coordinate<'_>)) {}
+    fn shadow_if(active: bool, buffer: &mut T::Gradient) -> Shadow<T::Shadow<'_>> {
+        if active { Self::shadow(buffer) } else { Shadow::default() }
+    }
+}
+
 impl<T> TestParameter for Mut<T>
 where
     T: Differentiable<Gradient: Coordinates>
@@ -148,6 +171,21 @@ impl<T: ToOwned<Owned: Clone> + ?Sized + 'static> TestParameter for ConstRef<T> 
         (*owned).borrow()
     }
     fn visit(_: &mut T::Owned, _: &mut dyn FnMut(Coordinate<'_>)) {}
+    fn visit_buffer((): &mut (), _: &mut dyn FnMut(Coordinate<'_>)) {}
+    fn visit_returned((): &mut (), _: &mut dyn FnMut(Coordinate<'_>)) {}
+    fn shadow_if(_: bool, (): &mut ()) -> Ignored {
+        Ignored
+    }
+}
+
+impl<T: ToOwned<Owned: Clone> + ?Sized + 'static> TestParameter for ConstOptRef<T> {
+    type Owned = Option<T::Owned>;
+    const MODE: Mode = Mode::Constant;
+
+    fn lend(owned: &mut Option<T::Owned>) -> Option<&T> {
+        owned.as_ref().map(Borrow::borrow)
+    }
+    fn visit(_: &mut Option<T::Owned>, _: &mut dyn FnMut(Coordinate<'_>)) {}
     fn visit_buffer((): &mut (), _: &mut dyn FnMut(Coordinate<'_>)) {}
     fn visit_returned((): &mut (), _: &mut dyn FnMut(Coordinate<'_>)) {}
     fn shadow_if(_: bool, (): &mut ()) -> Ignored {

@@ -49,6 +49,7 @@ mod names;
 mod objects;
 mod odds;
 mod operators;
+mod optional_references;
 mod options;
 mod parameters;
 mod passed_closures;

@@ -54,8 +54,14 @@ impl Model {
 }
 
 #[differentiable]
-fn optional_slice(w: &[f64], bias: Option<&[f64]>) -> f64 {
+fn optional_slice(w: &[f64], bias: Option<&mut [f64]>) -> f64 {
     w[0] + bias.map_or(0.0, |bias| bias[0])
+}
+
+#[differentiable]
+fn chosen_option(w: &[f64], bias: Option<&[f64]>) -> f64 {
+    let chosen = if w[0] > 0.0 { bias } else { None };
+    chosen.map_or(0.0, |bias| bias[0])
 }
 
 fn main() {
