@@ -190,12 +190,7 @@ impl<'p> Reverse<'p> {
             spares: HashMap::new(),
             removed: HashMap::new(),
             exchanges: HashMap::new(),
-            named: program
-                .variables
-                .iter()
-                .filter(|v| v.origin != Origin::Local)
-                .map(|v| v.unique.to_string())
-                .collect(),
+            named: names_in_use(program),
             reads: Vec::new(),
             errors: Errors::default(),
             known,
@@ -675,4 +670,15 @@ impl<'p> Reverse<'p> {
         self.slots.push(Slot { name: name.clone(), init });
         name
     }
+}
+
+/// The names that no definition which is computed again may have: those of parameters, and those that patterns bind, which are
+/// matched again when the first value of such a name is needed, be that after the next one has got its name.
+fn names_in_use(program: &Program) -> HashSet<String> {
+    let bound = program.definitions.iter().filter_map(|definition| match definition {
+        Definition::Bound { variable, .. } => Some(&program.variables[*variable]),
+        _ => None,
+    });
+    let given = program.variables.iter().filter(|variable| variable.origin != Origin::Local);
+    given.chain(bound).map(|variable| variable.unique.to_string()).collect()
 }

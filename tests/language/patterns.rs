@@ -400,3 +400,31 @@ fn machines() {
         }
     }
 }
+
+/// Names that patterns bind and that get further values.
+#[differentiable]
+fn changed(s: Option<f64>, a: &[f64], mut k: f64) -> f64 {
+    match s {
+        Some(mut u) if u > 0.0 => {
+            u *= k;
+            u *= u;
+            k *= u;
+        }
+        Some(u) => k -= u,
+        None => {}
+    }
+    if let &[mut x, mut y] = a {
+        x *= y;
+        y *= x;
+        k += x * y * k;
+    }
+    let Some(mut u) = s else { return k };
+    u *= k;
+    u * u
+}
+
+#[test]
+fn names_that_change() {
+    check_rule(changed::rule, [(Some(0.7), vec![0.3, 0.8], 1.2), (Some(-0.3), vec![0.4, 0.6], 0.8)]);
+    check_rule(changed::rule, [(None, vec![0.3, 0.8], 0.7), (None, vec![], 0.4)]);
+}
