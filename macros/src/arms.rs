@@ -84,8 +84,8 @@ impl Reverse<'_> {
         let level = self.top();
         let again = m.arms.iter().all(|arm| arm.guard.is_none()) && self.free(m.scrutinee, at, level);
         if stateless && again {
-            let scrutinee = self.scrutinee(m, at, level);
-            let patterns = m.arms.iter().map(|arm| self.renamed(arm));
+            let (scrutinee, followed) = self.scrutinee(m, at, level);
+            let patterns = m.arms.iter().map(|arm| self.renamed(arm, followed));
             return self.emit(quote!(match #scrutinee { #(#patterns => { #bodies })* }));
         }
         let residual = self.kept.keep(at.block, Item::Branch(expr), "branch");
@@ -113,33 +113,43 @@ impl Reverse<'_> {
         self.give_back(binding.variable);
     }
 
-    /// The pattern of an arm under the names of the reverse pass.
-    fn renamed(&self, arm: &Arm) -> TokenStream {
+    /// The pattern of an arm under the names of the reverse pass, for what a reference refers to if it is `followed`.
+    fn renamed(&self, arm: &Arm, followed: bool) -> TokenStream {
         let variables = arm.bindings.iter().map(|binding| &self.program.variables[binding.variable]);
         let names = variables.map(|v| (v.name.clone(), v.unique.clone())).collect();
         let mut pattern = arm.pattern.clone();
+        if followed {
+            follow(&mut pattern);
+        }
         Renamed(names).visit_pat_mut(&mut pattern);
         pattern.to_token_stream()
     }
 
-    /// What is matched once more; not the reference to it, where the names are to be copies.
-    fn scrutinee(&mut self, m: &Match, at: &At, level: usize) -> TokenStream {
+    /// What is matched once more, and whether that is what a reference refers to: where the names are to be copies, it is followed.
+    fn scrutinee(&mut self, m: &Match, at: &At, level: usize) -> (TokenStream, bool) {
         let text = self.text(m.scrutinee, at, level);
         let variables =
             || m.arms.iter().flat_map(|arm| &arm.bindings).map(|b| &self.program.variables[b.variable]);
         let (refers, referring) = (variables().any(|v| v.refers), variables().any(|v| v.referring));
-        match &self.program.exprs[m.scrutinee].kind {
-            ExprKind::Borrow { place, .. } if refers => self.place(&place.clone(), at, level),
+        let node = &self.program.exprs[m.scrutinee];
+        match &node.kind {
+            ExprKind::Borrow { place, .. } if refers => (self.place(&place.clone(), at, level), true),
             ExprKind::Read(place)
                 if refers
                     && place.projections.is_empty()
                     && self.program.variables[place.base].by_reference() =>
             {
-                quote!(*#text)
+                (quote!(*#text), true)
             }
             // A name for a part of what is constant.
-            ExprKind::Read(place) if referring && !place.projections.is_empty() => quote!(&#text),
-            _ => text,
+            ExprKind::Read(place) if referring && !place.projections.is_empty() => (quote!(&#text), false),
+            // Of another name for a place, that place.
+            ExprKind::Read(place) => {
+                let reference =
+                    place.projections.is_empty() && self.program.variables[place.base].by_reference();
+                (text, !reference && matches!(node.syntax, syn::Expr::Path(_)))
+            }
+            _ => (text, false),
         }
     }
 
@@ -190,11 +200,11 @@ impl Reverse<'_> {
             let name = format!("{}_at", program.variables[variable].unique);
             return self.kept.keep(arm.body, Item::Definition(def), &name);
         }
-        let (pattern, scrutinee) = (self.renamed(arm), self.scrutinee(m, at, level));
+        let (scrutinee, followed) = self.scrutinee(m, at, level);
+        let pattern = self.renamed(arm, followed);
         self.levels[level].out.extend(quote!(let #pattern = #scrutinee else { ::core::unreachable!() };));
         for (variable, def) in &program.blocks[arm.body].entries {
             let unique = program.variables[*variable].unique.clone();
-            self.named.insert(unique.to_string());
             self.levels[level].names.insert(*def, unique);
         }
         self.levels[level].names[&def].clone()
@@ -215,6 +225,16 @@ impl VisitMut for Renamed {
         // `Point { x }` is `Point { x: x }`.
         field.colon_token.get_or_insert_with(Default::default);
         syn::visit_mut::visit_field_pat_mut(self, field);
+    }
+}
+
+/// Takes the `&` off a pattern, `&Disc(r)` or `&Disc(r) | &Ball(r)`.
+fn follow(pattern: &mut syn::Pat) {
+    match pattern {
+        syn::Pat::Reference(reference) => *pattern = (*reference.pat).clone(),
+        syn::Pat::Paren(paren) => follow(&mut paren.pat),
+        syn::Pat::Or(or) => or.cases.iter_mut().for_each(follow),
+        _ => {}
     }
 }
 

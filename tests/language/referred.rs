@@ -159,3 +159,51 @@ fn what_patterns_on_references_bind() {
     check_rule(of_items::rule, [(shapes.to_vec(),), (shapes[..2].to_vec(),), (vec![],)]);
     check_rule(of_structs::rule, [(vec![pair, pair],), (vec![pair],), (vec![],)]);
 }
+
+/// Patterns that follow the reference beside such that go through it.
+#[differentiable]
+fn either_way(s: &Shape, x: f64) -> f64 {
+    let y = match s {
+        Shape::Disc(x, y) if *x > 0.5 => x * y,
+        &Shape::Disc(a, b) => a * b * x,
+        &Shape::Box { x, y } | &Shape::At(Pair { x, y }) => square(x) * y,
+        Shape::Nowhere => x,
+    };
+    y.sin()
+}
+
+#[differentiable]
+fn either_way_of_items(shapes: &[Shape], x: f64) -> f64 {
+    let mut t = x;
+    for s in shapes {
+        if let &Shape::Disc(x, y) = s {
+            t += x * y * t;
+        }
+        t *= match &shapes[0] {
+            &Shape::Disc(x, _) => x * t,
+            Shape::Box { x, .. } => square(*x),
+            _ => x,
+        };
+        match s {
+            (&Shape::Box { mut x, y }) => {
+                x *= t;
+                t += x * y;
+            }
+            Shape::At(p) => t += product(*p),
+            _ => t *= 2.0,
+        }
+    }
+    t
+}
+
+#[test]
+fn patterns_that_follow_references() {
+    let pair = Pair { x: 0.3, y: 0.8 };
+    let shapes = [Shape::Disc(0.7, 0.4), Shape::Box { x: 0.3, y: 0.9 }, Shape::At(pair), Shape::Nowhere];
+    check_rule(either_way::rule, shapes.map(|s| (s, 0.4)));
+    check_rule(either_way::rule, [(Shape::Disc(0.2, 0.4), 0.7)]);
+    check_rule(
+        either_way_of_items::rule,
+        [(shapes.to_vec(), 0.4), (shapes[1..].to_vec(), 0.6), (vec![], 0.3)],
+    );
+}
