@@ -604,7 +604,11 @@ impl Reverse<'_> {
                     None => continue,
                 }
             };
-            names.push((variable.name.clone(), quote!(#name)));
+            // What a pattern on a reference has bound is a copy here, and is written as what refers to it.
+            names.push((
+                variable.name.clone(),
+                if variable.refers { quote!((&#name)) } else { quote!(#name) },
+            ));
         }
         let replaced = replace(tokens, &names);
         if lets.is_empty() { replaced } else { quote!({ #lets #replaced }) }

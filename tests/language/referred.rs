@@ -207,3 +207,30 @@ fn patterns_that_follow_references() {
         [(shapes.to_vec(), 0.4), (shapes[1..].to_vec(), 0.6), (vec![], 0.3)],
     );
 }
+
+#[derive(Clone, Copy, Differentiable)]
+pub enum Event {
+    Paid(f64),
+    Accrued { rate: f64, days: u32 },
+    Moved(usize, f64),
+}
+
+/// Integers that a pattern has bound by reference, and that the pullback needs.
+#[differentiable]
+fn of_integers(events: &[Event], x: f64, w: &[f64]) -> f64 {
+    let mut t = x;
+    for e in events {
+        t += match e {
+            Event::Paid(k) => k * k,
+            Event::Accrued { rate, days } => rate.powi(*days as i32) * t.powi(days.pow(2) as i32),
+            Event::Moved(i, k) => k.powi((i + 1) as i32) * w.iter().skip(*i).sum::<f64>(),
+        };
+    }
+    t
+}
+
+#[test]
+fn integers_behind_references() {
+    let events = vec![Event::Paid(0.4), Event::Accrued { rate: 0.3, days: 2 }, Event::Moved(1, 0.7)];
+    check_rule(of_integers::rule, [(events, 0.6, vec![0.3, 0.8, 0.2]), (vec![], 0.3, vec![])]);
+}
