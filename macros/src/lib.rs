@@ -55,6 +55,7 @@ mod handed_on;
 mod held;
 mod hygiene;
 mod impls;
+mod imported_variants;
 mod invocations;
 mod iterators;
 mod keeping;

@@ -19,6 +19,7 @@ use crate::escape::{escapes, is_panic};
 use crate::fallible::with_fallible;
 use crate::functions::{CHOSEN, Choice, is_called};
 use crate::held::{HELD, Held};
+use crate::imported_variants::with_imported_variants;
 use crate::iterators::consumers::Chain;
 use crate::iterators::source::is_zero;
 use crate::kind::{inert, is_slice, kind_of_type, names_other_type};
@@ -121,6 +122,7 @@ impl<'e> Parser<'e> {
         errors: &'e mut Errors,
     ) -> (Program, Vec<syn::Item>) {
         let written = Occurrences::of(body);
+        let body = &with_imported_variants(body);
         let body = &in_place(&signature.owners, &signature.output, body);
         let mut body = with_fallible(signature, with_copies(signature, body));
         with_copying_methods(&Suspects::of(signature, &body), &mut body);

@@ -11,6 +11,7 @@ use syn::Ident;
 use syn::ext::IdentExt;
 
 use crate::calls::{Callee, Own};
+use crate::imported_variants::is_marked;
 use crate::mutation::Action;
 use crate::optional_references::Missing;
 use crate::ownership::Owners;
@@ -479,8 +480,11 @@ impl StructLiteral {
     }
 }
 
-/// The variant that a path names, as `Shape::Disc` does by the capital of what stands before it.
+/// The variant that a path names, as `Shape::Disc` does by the capital of what stands before it, or `Disc` with a mark.
 pub(crate) fn variant(path: &syn::Path) -> Option<&Ident> {
+    if is_marked(path) {
+        return path.segments.last().map(|last| &last.ident);
+    }
     let mut segments = path.segments.iter().rev();
     let (last, before) = (segments.next()?, segments.next()?);
     before.ident.to_string().starts_with(char::is_uppercase).then_some(&last.ident)

@@ -36,6 +36,7 @@ mod fragments;
 mod functions;
 mod generics;
 mod ignored_results;
+mod imported;
 mod inferred;
 mod integers;
 mod iterators;
