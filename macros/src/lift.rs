@@ -113,7 +113,8 @@ impl Parser<'_> {
             && call.method == "collect"
             && call.turbofish.is_none()
             && !matches!(ty, Type::Infer(_))
-            && element_of_vec(ty).is_none_or(|element| matches!(element, Type::Reference(_)))
+            && element_of_vec(ty)
+                .is_none_or(|element| matches!(element, Type::Reference(_)) || is_flag(&element))
             && self.suspects.any(call)
         {
             // The type is told where the refusal looks for it.
@@ -412,6 +413,11 @@ impl Parser<'_> {
             }
         }
     }
+}
+
+/// The type is `bool`.
+fn is_flag(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.is_ident("bool"))
 }
 
 /// The value of the chain is a vector.

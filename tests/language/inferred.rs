@@ -115,3 +115,42 @@ fn of_type_parameters() {
     let mut g = generic::<f32>::gradient();
     assert_eq!(g.value_and_gradient(2.0, 1.0).1.x, 1.0);
 }
+
+/// Flags are collected, of which their declared type tells that they carry no gradient.
+#[differentiable]
+fn of_signs(x: &[f64]) -> f64 {
+    let shifted: Vec<f64> = x.iter().map(|v| v * v - 0.2).collect();
+    let signs: Vec<bool> = shifted.iter().map(|&s| s > 0.0).collect();
+    let mut total = 0.0;
+    for (v, sign) in shifted.iter().zip(&signs) {
+        if *sign {
+            total += v * v;
+        } else {
+            total -= v;
+        }
+    }
+    total
+}
+
+#[differentiable]
+fn flags_of_each_pass(x: &mut [f64], n: usize) -> f64 {
+    let mut total = 0.0;
+    for _ in 0..n {
+        let mut large: Vec<bool> = x.iter().map(|&v| v > 0.4).collect();
+        large[0] = true;
+        for i in 0..x.len() {
+            if large[i] {
+                x[i] *= x[i];
+            } else {
+                total += x[i].sin();
+            }
+        }
+    }
+    total + x[0]
+}
+
+#[test]
+fn collected_flags() {
+    check_rule(of_signs::rule, [(vec![0.3, 0.7],), (vec![0.9, 0.2, 0.5],)]);
+    check_rule(flags_of_each_pass::rule, [(vec![0.3, 0.7], 2), (vec![0.9, 0.2, 0.5], 3)]);
+}
