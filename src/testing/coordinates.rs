@@ -53,6 +53,15 @@ pub trait Coordinates {
     /// Visits every number once. A value and its gradient list their floating-point numbers in the same order, which
     /// must not depend on the numbers.
     fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>));
+
+    /// Visits, in the place of a value that is not there, what the gradient with respect to it has.
+    #[doc(hidden)]
+    fn visit_missing(visitor: &mut dyn FnMut(Coordinate<'_>))
+    where
+        Self: Sized,
+    {
+        visitor(Coordinate::Discrete(MISSING));
+    }
 }
 
 macro_rules! real {
@@ -60,6 +69,9 @@ macro_rules! real {
         impl Coordinates for $t {
             fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>)) {
                 visitor(Coordinate::$variant(self));
+            }
+            fn visit_missing(visitor: &mut dyn FnMut(Coordinate<'_>)) {
+                visitor(Coordinate::Absent);
             }
         }
     )*};
@@ -93,6 +105,9 @@ impl<T: Coordinates, const N: usize> Coordinates for [T; N] {
     fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>)) {
         self.as_mut_slice().visit(visitor);
     }
+    fn visit_missing(visitor: &mut dyn FnMut(Coordinate<'_>)) {
+        (0..N).for_each(|_| T::visit_missing(visitor));
+    }
 }
 
 /// In the place of what is not there: no vector is so long.
@@ -106,8 +121,11 @@ impl<T: Coordinates> Coordinates for Option<T> {
                 visitor(Coordinate::Discrete(1));
                 value.visit(visitor);
             }
-            None => visitor(Coordinate::Discrete(MISSING)),
+            None => T::visit_missing(visitor),
         }
+    }
+    fn visit_missing(visitor: &mut dyn FnMut(Coordinate<'_>)) {
+        T::visit_missing(visitor);
     }
 }
 
@@ -161,6 +179,9 @@ macro_rules! tuple {
         impl<$($T: Coordinates),*> Coordinates for ($($T,)*) {
             fn visit(&mut self, _visitor: &mut dyn FnMut(Coordinate<'_>)) {
                 $(self.$i.visit(_visitor);)*
+            }
+            fn visit_missing(_visitor: &mut dyn FnMut(Coordinate<'_>)) {
+                $($T::visit_missing(_visitor);)*
             }
         }
     };
