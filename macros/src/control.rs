@@ -114,6 +114,7 @@ impl Parser<'_> {
                 continue;
             }
             if let Some(parts) = self.parts.split(&stmt, last, self.errors) {
+                parts.iter().for_each(|part| self.suspect_part(part));
                 self.put_back(parts, &mut stmts);
                 continue;
             }

@@ -11,13 +11,13 @@
 
 use quote::{ToTokens, quote};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, Expr, ExprMethodCall, Ident, Pat, Stmt, Type, parse_quote};
+use syn::{Block, Expr, ExprMethodCall, Ident, Pat, ReturnType, Stmt, Type, parse_quote};
 
 use crate::iterators::collect::element_of_vec;
 use crate::iterators::consumers::generic;
 use crate::kind::kind_of_type;
 use crate::options::{applied, mapped};
-use crate::outcome::inside_type;
+use crate::outcome::{inside_type, is_option};
 use crate::program::{Kind, Program};
 use crate::rename::{Occurrences, Replace, Substitute, bound, path};
 use crate::signature::Signature;
@@ -161,10 +161,6 @@ fn makes_outcome(expr: &Expr) -> bool {
     }
 }
 
-fn is_option(outcome: &Type) -> bool {
-    matches!(outcome, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Option"))
-}
-
 /// Such a chain.
 struct Gathered {
     chain: Expr,
@@ -184,7 +180,8 @@ impl Gathered {
         let Expr::MethodCall(call) = expr else { return None };
         let outcome = generic(call).filter(|_| is_consumer(call))?;
         let whole = inside_type(&outcome)?;
-        let (chain, name) = ((*call.receiver).clone(), call.method.to_string());
+        let (mut chain, name) = ((*call.receiver).clone(), call.method.to_string());
+        tell_closure(&mut chain, &outcome);
         let (start, step, inside): (_, fn(&Ident, &Ident) -> Stmt, _) = match name.as_str() {
             "collect" => {
                 let element = element_of_vec(&whole)?;
@@ -205,6 +202,18 @@ impl Gathered {
             number: number.then_some(inside),
             outcome,
         })
+    }
+}
+
+/// Writes what the closure of the last `map` in `chain` returns behind its parameters, for each `?` in it: the kind of outcome that the whole is.
+fn tell_closure(chain: &mut Expr, outcome: &Type) {
+    if let Expr::MethodCall(call) = chain
+        && call.method == "map"
+        && let Some(Expr::Closure(closure)) = call.args.first_mut()
+        && matches!(closure.output, ReturnType::Default)
+    {
+        let returned = if is_option(outcome) { quote!(Option<_>) } else { quote!(Result<_, _>) };
+        closure.output = parse_quote!(-> #returned);
     }
 }
 

@@ -148,6 +148,11 @@ pub(crate) fn inside_type(ty: &syn::Type) -> Option<syn::Type> {
     })
 }
 
+/// It is an `Option`, by its name.
+pub(crate) fn is_option(ty: &syn::Type) -> bool {
+    matches!(ty, syn::Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Option"))
+}
+
 fn arguments(ty: &syn::Type) -> Option<&syn::AngleBracketedGenericArguments> {
     let syn::Type::Path(path) = ty else { return None };
     let last = path.path.segments.last()?;

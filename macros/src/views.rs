@@ -232,6 +232,18 @@ impl Parser<'_> {
         Some(out)
     }
 
+    /// The name in `let part = x.get(i)?;` may stand for a part that carries a gradient.
+    pub(crate) fn suspect_part(&mut self, stmt: &Stmt) {
+        if let Stmt::Local(syn::Local { pat: Pat::Ident(name), init: Some(init), .. }) = stmt
+            && let Syn::Try(tried) = &*init.expr
+            && let Syn::MethodCall(call) = &*tried.expr
+            && is_optional(&call.method.to_string())
+            && self.suspects.any(call)
+        {
+            self.suspects.insert(&name.ident);
+        }
+    }
+
     /// `*x.last_mut().unwrap()` as the place of an assignment: `x[last]`. Tells whether there was such a thing.
     pub(crate) fn place_there(&mut self, place: &mut Syn, out: &mut Vec<Stmt>) -> bool {
         let inner = match place {

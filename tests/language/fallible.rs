@@ -336,3 +336,42 @@ fn parts_of_what_is_there() {
         [(vec![0.3, 1.4], 0.7), (vec![0.9, 0.2, 1.7], 0.5), (vec![0.3], 0.02), (vec![1.2, -0.3], 0.4)],
     );
 }
+
+/// `?` in a closure whose items are gathered: the type of the whole tells what the closure returns.
+#[test]
+fn tried_in_closures() {
+    #[differentiable]
+    fn halved(x: f64) -> Option<f64> {
+        if x > 0.2 { Some(0.5 * x) } else { None }
+    }
+    #[differentiable]
+    fn logs(x: &[f64], k: f64) -> Result<Vec<f64>, String> {
+        x.iter().map(|v| log(log(*v)? * k)).collect()
+    }
+    #[differentiable]
+    fn both(x: &[f64], k: f64) -> Option<f64> {
+        let halves = x.iter().map(|v| halved(halved(*v)? * k)).collect::<Option<Vec<_>>>()?;
+        let sum = x.iter().map(|v| halved(halved(v * k)?)).sum::<Option<f64>>().unwrap_or(k);
+        Some(halves.iter().sum::<f64>() * sum)
+    }
+    check_rule(logs::rule, [(vec![3.3, 2.7], 2.5), (vec![4.9, 0.8, 3.5], 1.3), (vec![-0.1], 0.4)]);
+    check_rule(both::rule, [(vec![0.7, 0.9], 2.5), (vec![0.9, 1.8, 0.5], 1.3), (vec![0.1], 0.4)]);
+}
+
+/// Parts of parts that are there.
+#[test]
+fn parts_of_parts() {
+    #[differentiable]
+    fn entry(x: &[Vec<f64>], i: usize, j: usize) -> Option<f64> {
+        x.get(i)?.get(j).copied()
+    }
+    #[differentiable]
+    fn entries(x: &[Vec<f64>], i: usize, j: usize) -> Option<f64> {
+        let product = x.get(i)?.first()? * x.first()?.get(j)?;
+        let sum = x.get(i)?.iter().sum::<f64>();
+        Some(product * sum)
+    }
+    let x = vec![vec![0.3, 0.6, 0.8], vec![1.2, 0.4]];
+    check_rule(entry::rule, [(x.clone(), 1, 1), (x.clone(), 0, 5), (x.clone(), 2, 0)]);
+    check_rule(entries::rule, [(x.clone(), 1, 1), (x, 5, 1)]);
+}
