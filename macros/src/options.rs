@@ -91,13 +91,11 @@ impl Parser<'_> {
         })
     }
 
-    /// The expression is the result of a call, or of such a method, or a variable that is told to be an option.
+    /// The expression is the result of a call, or of such a method, or a variable or an element that is told to be an option.
     fn may_be_option(&self, expr: &Syn) -> bool {
         self.makes_option(expr)
-            || self.variable(root(expr)).is_some_and(|id| {
-                let told = self.types.get(&id).is_some_and(|ty| inside_type(ty).is_some());
-                told || self.is_result(id)
-            })
+            || self.type_of(root(expr)).is_some_and(|ty| inside_type(&ty).is_some())
+            || self.variable(root(expr)).is_some_and(|id| self.is_result(id))
     }
 
     /// The expression is the result of a call, or what such methods make of that.

@@ -1,4 +1,5 @@
-//! `zip` of iterators that make a number of items of their own, and `scan` that ends or whose state has parts.
+//! `zip` of iterators that make a number of items of their own, `scan` that ends or whose state has parts, and
+//! `flatten` of options.
 
 use pullback::prelude::*;
 use pullback::testing::check_rule;
@@ -128,4 +129,78 @@ fn scanned() {
     check_rule(tried::rule, [(x.clone(), 0.7), (vec![0.2, -0.1, 0.3], 0.6)]);
     check_rule(recorded::rule, [(x.clone(),), (vec![0.4, 0.2],)]);
     check_rule(parts::rule, [(x.clone(), 0.7), (x[..2].to_vec(), 0.4)]);
+}
+
+#[differentiable]
+fn neighbours(x: &[f64], n: usize) -> f64 {
+    let mut total = 0.0;
+    for i in 0..x.len() {
+        for j in [i.checked_sub(1), (i + 1 < n).then_some(i + 1)].into_iter().flatten() {
+            total += (x[i] - x[j]).powi(2) * x[i];
+        }
+    }
+    total
+}
+
+#[differentiable]
+fn made_of_items(x: &[f64], i: usize) -> f64 {
+    let large = x.iter().flat_map(|v| if *v > 0.5 { Some(v * v) } else { None }).sum::<f64>();
+    let there = (0..4).flat_map(|k| x.get(k + i)).map(|v| v.sin()).sum::<f64>();
+    let some: f64 = (0..4).map(|k| x.get(k * i)).flatten().map(|v| v * large).sum();
+    large + there * some
+}
+
+#[differentiable]
+fn in_place(x: &mut [Option<f64>], k: f64) -> f64 {
+    let mut total = 0.0;
+    for v in x.iter().copied().flatten() {
+        total += v * k;
+    }
+    x[0] = x[1].map(|v| v * k);
+    for v in x.iter().flatten() {
+        total *= v + k;
+    }
+    let kept: Vec<f64> = x.iter().flatten().filter(|v| **v > 0.5).map(|v| v * v).collect();
+    total + kept.iter().sum::<f64>() + x.iter().flatten().count() as f64
+}
+
+#[differentiable]
+fn of_arrays(x: &[Option<[f64; 2]>], k: &Vec<Option<f64>>) -> f64 {
+    x.iter().flatten().map(|p| p[0] * p[1]).sum::<f64>() * k.iter().flatten().product::<f64>()
+}
+
+#[derive(Clone, Debug, Differentiable)]
+struct Node {
+    weight: f64,
+    low: Option<f64>,
+    left: Option<usize>,
+    right: Option<usize>,
+}
+
+#[differentiable]
+fn discounted_tree(nodes: &[Node], k: f64) -> f64 {
+    let (mut stack, mut total) = (vec![(0, 1.0)], 0.0);
+    while let Some((at, factor)) = stack.pop() {
+        let node = &nodes[at];
+        total += factor * node.weight;
+        for child in [node.left, node.right].into_iter().flatten() {
+            stack.push((child, factor * k));
+        }
+        for low in [node.low, nodes[0].low].into_iter().flatten() {
+            total *= low;
+        }
+    }
+    total
+}
+
+#[test]
+fn flattened_options() {
+    check_rule(neighbours::rule, [(vec![0.3, 0.7], 2), (vec![0.9, 0.2, 0.5], 3)]);
+    check_rule(made_of_items::rule, [(vec![0.3, 0.7], 2), (vec![0.9, 0.2, 0.55], 1)]);
+    check_rule(in_place::rule, [(vec![None, Some(0.7)], 0.2), (vec![Some(0.3), None, Some(0.6)], 1.1)]);
+    let (x, k) = (vec![None, Some([0.7, 0.8])], vec![None, Some(0.4), Some(1.3)]);
+    check_rule(of_arrays::rule, [(x, k), (vec![Some([0.3, 0.6]), None, Some([0.6, 1.0])], vec![Some(1.1)])]);
+    let leaf = |weight| Node { weight, low: Some(0.3 + weight), left: None, right: None };
+    let root = Node { weight: 0.3, low: None, left: Some(1), right: Some(2) };
+    check_rule(discounted_tree::rule, [(vec![leaf(0.5)], 0.4), (vec![root, leaf(0.7), leaf(0.4)], 0.7)]);
 }

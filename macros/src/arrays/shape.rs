@@ -386,7 +386,7 @@ impl Parser<'_> {
 }
 
 /// The type of what an index selects.
-fn element(ty: &Type) -> Option<Type> {
+pub(crate) fn element(ty: &Type) -> Option<Type> {
     match ty {
         Type::Reference(reference) => element(&reference.elem),
         Type::Paren(paren) => element(&paren.elem),

@@ -120,6 +120,15 @@ impl Parser<'_> {
                 out.push(parse_quote!(let mut #going = true;));
                 flow.stages.push(Stage::FilterMap(self.filter_map(function)?, Some(going)));
             }
+            ("flatten", None) if self.hands_out_options(&call.receiver) => {
+                // What makes options of the items does so where these are looked into.
+                let made = flow.take_map();
+                let options = made.unwrap_or_else(|| parse_quote!(|item| item));
+                flow.stages.push(Stage::FilterMap(self.filter_map(&Expr::Closure(options))?, None));
+            }
+            ("flat_map", Some(function)) if self.makes_options(function) => {
+                flow.stages.push(Stage::FilterMap(self.filter_map(function)?, None));
+            }
             ("flat_map", Some(function)) => {
                 let function = self.function(function)?;
                 flow.stages.push(Stage::FlatMap(Some(function)));

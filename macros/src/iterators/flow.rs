@@ -110,6 +110,24 @@ impl Flow {
         }
     }
 
+    /// Leaves out the closure that each item goes through last, if that is one of `map`.
+    pub(super) fn take_map(&mut self) -> Option<ExprClosure> {
+        if let Some(Stage::Map(Function::Closure(closure))) = self.stages.last() {
+            let closure = (**closure).clone();
+            self.stages.pop();
+            return Some(closure);
+        }
+        let Origin::Source(source) = &mut self.origin else { return None };
+        match &**source {
+            Source::Map(inner, Function::Closure(closure)) if self.stages.is_empty() => {
+                let (inner, closure) = ((**inner).clone(), (**closure).clone());
+                **source = inner;
+                Some(closure)
+            }
+            _ => None,
+        }
+    }
+
     /// The items come from one loop.
     pub(crate) fn is_one_loop(&self) -> bool {
         let one = match &self.origin {

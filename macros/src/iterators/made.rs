@@ -10,6 +10,7 @@ use crate::iterators::integers::is_private;
 use crate::iterators::item::{Code, Item};
 use crate::iterators::source::Function;
 use crate::kind::{kind_of_type, names_other_type};
+use crate::outcome::inside_type;
 use crate::parse::Parser;
 use crate::program::Kind;
 use crate::rename::path;
@@ -95,6 +96,7 @@ impl Parser<'_> {
     fn may_be_array(&mut self, expr: &Expr) -> bool {
         matches!(expr, Expr::Field(_) | Expr::Index(_))
             && self.shape_of(expr).is_none()
+            && !self.type_of(expr).is_some_and(|ty| inside_type(&ty).is_some())
             && self.place(expr).is_some_and(|place| self.program.kind_of_place(&place) == Kind::Unknown)
     }
 

@@ -9,6 +9,7 @@ mod best;
 pub(crate) mod collect;
 pub(crate) mod consumers;
 mod elements;
+mod flattened;
 pub(crate) mod flow;
 mod generators;
 pub(crate) mod integers;
