@@ -1,5 +1,5 @@
-//! `zip` of iterators that make a number of items of their own, `scan` that ends or whose state has parts, and
-//! `flatten` of options.
+//! `zip` of iterators that make a number of items of their own, `scan` that ends or whose state has parts, `flatten` of
+//! options, `rfold`, and `zip` with what a function returns.
 
 use pullback::prelude::*;
 use pullback::testing::check_rule;
@@ -203,4 +203,48 @@ fn flattened_options() {
     let leaf = |weight| Node { weight, low: Some(0.3 + weight), left: None, right: None };
     let root = Node { weight: 0.3, low: None, left: Some(1), right: Some(2) };
     check_rule(discounted_tree::rule, [(vec![leaf(0.5)], 0.4), (vec![root, leaf(0.7), leaf(0.4)], 0.7)]);
+}
+
+/// Folded from the end.
+#[test]
+fn folded_backwards() {
+    #[differentiable]
+    fn present_value(flows: &[f64], v: f64) -> f64 {
+        flows.iter().rfold(0.0, |value, flow| (value + flow) * v)
+    }
+    #[differentiable]
+    fn of_others(flows: &[f64], v: f64) -> f64 {
+        let counted = flows.iter().enumerate().rfold(1.0, |sum, (i, flow)| (sum + flow * i as f64) * v);
+        counted * flows.iter().map(|flow| flow * v).rfold(0.2, |p, q| p * q + v)
+    }
+    check_rule(present_value::rule, [(vec![0.4, 0.9, 1.3], 0.8), (vec![0.4], 0.6)]);
+    check_rule(of_others::rule, [(vec![0.4, 0.9, 1.3], 0.8), (vec![0.4], 0.6)]);
+}
+
+/// Beside what a function returns.
+#[test]
+fn zipped_with_calls() {
+    fn positions(start: usize, n: usize) -> Vec<f64> {
+        (0..n).map(|i| (start + i) as f64).collect()
+    }
+    #[differentiable]
+    fn embedding(p: f64, n: usize) -> Vec<f64> {
+        (0..n).map(|i| p * i as f64).collect()
+    }
+    #[differentiable]
+    fn positioned(tokens: &[Vec<f64>]) -> f64 {
+        let rows: Vec<Vec<f64>> = tokens
+            .iter()
+            .enumerate()
+            .map(|(p, x)| x.iter().zip(positions(p, x.len())).map(|(a, b)| a + 0.5 * b).collect())
+            .collect();
+        rows.iter().flatten().map(|v| v * v).sum()
+    }
+    #[differentiable]
+    fn embedded(x: &[f64], k: f64) -> f64 {
+        let along = x.iter().zip(embedding(k, x.len())).map(|(a, b)| a * b * a).sum::<f64>();
+        along + x.iter().copied().chain(embedding(along, 3)).product::<f64>() + along.sin()
+    }
+    check_rule(positioned::rule, [(vec![vec![0.4, 0.9, 1.3]; 2],), (vec![vec![0.4, 0.9]],)]);
+    check_rule(embedded::rule, [(vec![0.4, 0.9, 1.3], 0.8), (vec![0.4], 0.6)]);
 }

@@ -91,7 +91,7 @@ impl Parser<'_> {
             ("rev", None) => return self.reversed(flow, call),
             ("cycle", None) if direct => wrap(&mut flow, &mut |inner| Source::Cycle(inner, None)),
             ("zip", Some(other)) => {
-                let Some(other_flow) = self.flow(other, out)? else {
+                let Some(other_flow) = self.flow_of_other(other, out)? else {
                     return Err((
                         other.to_token_stream(),
                         format!(
@@ -102,7 +102,7 @@ impl Parser<'_> {
                 return self.zip((&call.receiver, flow), (other, other_flow), call, out);
             }
             ("chain", Some(other)) => {
-                let Some(other_flow) = self.flow(other, out)? else {
+                let Some(other_flow) = self.flow_of_other(other, out)? else {
                     return Err((
                         other.to_token_stream(),
                         format!("this is not known to be an iterator over a slice or a range: {LOOP}"),
@@ -164,6 +164,17 @@ impl Parser<'_> {
             }
         }
         Ok(flow)
+    }
+
+    /// What a chain goes on with, or goes along with: also the elements of what a function returns.
+    fn flow_of_other(&mut self, other: &Expr, out: &mut Vec<Stmt>) -> Result<Option<Flow>, Refused> {
+        let flow = self.flow(other, out)?;
+        Ok(match other {
+            Expr::Call(call) if flow.is_none() && self.closure(&call.func).is_none() => {
+                self.elements(other, Access::Value, out)
+            }
+            _ => flow,
+        })
     }
 
     /// A function whose result is an `Option`.

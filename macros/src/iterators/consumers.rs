@@ -46,6 +46,12 @@ pub(crate) fn makes_number(name: &str) -> bool {
 pub(super) const TO_OPTION: &[&str] =
     &["reduce", "min_by", "max_by", "last", "nth", "next", "find", "find_map", "try_fold"];
 
+/// `chain.rev().fold(start, f)` in the place of `chain.rfold(start, f)`.
+fn backwards(consumer: &ExprMethodCall) -> Option<Expr> {
+    let (chain, args) = (&consumer.receiver, &consumer.args);
+    (consumer.method == "rfold" && args.len() == 2).then(|| parse_quote!(#chain.rev().fold(#args)))
+}
+
 /// Variables for something that a chain computes.
 pub(super) struct Names {
     pub(super) names: Vec<Ident>,
@@ -84,6 +90,9 @@ impl<'e> Parser<'e> {
             return Some(item.map(Chain::Value));
         }
         let Expr::MethodCall(consumer) = root else { return None };
+        if let Some(fold) = backwards(consumer) {
+            return self.chain(&fold, expected, out);
+        }
         let name = consumer.method.to_string();
         if ["min", "max"].contains(&name.as_str()) && !consumer.args.is_empty() {
             // That of a number, such as a sum.
