@@ -101,6 +101,20 @@ impl Parser<'_> {
         (of_user && changes && !reads).then_some(receiver)
     }
 
+    /// Some method of the user's that is called in `expr` may take `&mut self`.
+    pub(crate) fn writes_by_method(&self, expr: &Expr) -> bool {
+        struct Writing<'p, 'e>(&'p Parser<'e>, bool);
+        impl<'ast> Visit<'ast> for Writing<'_, '_> {
+            fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+                self.1 |= self.0.writes_to_receiver(call).is_some();
+                visit::visit_expr_method_call(self, call);
+            }
+        }
+        let mut writing = Writing(self, false);
+        writing.visit_expr(expr);
+        writing.1
+    }
+
     fn holds_user_type(&self, id: VarId) -> bool {
         self.program.variables[id].of_user || self.constructed.contains(&id)
     }

@@ -154,3 +154,36 @@ fn collected_flags() {
     check_rule(of_signs::rule, [(vec![0.3, 0.7],), (vec![0.9, 0.2, 0.5],)]);
     check_rule(flags_of_each_pass::rule, [(vec![0.3, 0.7], 2), (vec![0.9, 0.2, 0.5], 3)]);
 }
+
+/// Indices are collected from a method that changes what carries a gradient.
+#[test]
+fn collected_indices() {
+    #[derive(Clone, Debug, Default, Differentiable)]
+    struct Tree {
+        nodes: Vec<f64>,
+    }
+    #[differentiable]
+    impl Tree {
+        fn leaf(&mut self, weight: f64) -> usize {
+            self.nodes.push(weight);
+            self.nodes.len() - 1
+        }
+        fn grow(&mut self, x: &[f64], k: f64) -> f64 {
+            let at: Vec<usize> = x.iter().map(|w| self.leaf(w * k)).collect();
+            at.iter().map(|i| self.nodes[*i] * self.nodes[at[0]]).sum()
+        }
+    }
+    #[differentiable]
+    fn grown(x: &[f64], k: f64, n: usize) -> f64 {
+        let mut tree = Tree::default();
+        let mut total = k;
+        for _ in 0..n {
+            total *= tree.grow(x, k);
+            let mut level: Vec<usize> = x.iter().map(|&w| tree.leaf(w)).collect();
+            level[0] += 1;
+            total += tree.nodes[level[0]] * tree.nodes[level[1]];
+        }
+        total
+    }
+    check_rule(grown::rule, [(vec![0.4, 0.9, 1.3], 0.8, 2), (vec![0.4, 0.9, 1.3, -0.6, 0.7], 0.6, 1)]);
+}

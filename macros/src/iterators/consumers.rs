@@ -137,7 +137,7 @@ impl<'e> Parser<'e> {
             .is_some_and(|ty| inert(&kind_of_type(&ty)));
         if INERT.contains(&name.as_str())
             || ["min", "max"].contains(&name.as_str())
-            || inert_type && name != "for_each"
+            || inert_type && name != "for_each" && !(name == "collect" && self.writes_by_method(expr))
         {
             if changes(expr) {
                 return Some(Err((expr.to_token_stream(), CHANGES.into())));
