@@ -51,7 +51,10 @@ fn names(program: &Program) -> TokenStream {
     parameters
         .map(|id| {
             let Variable { unique, name, .. } = &program.variables[*id];
-            quote!(let #unique = #name;)
+            match program.cloned.contains(id) {
+                true => quote!(let #unique = ::core::clone::Clone::clone(&#name);),
+                false => quote!(let #unique = #name;),
+            }
         })
         .collect()
 }

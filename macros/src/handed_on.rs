@@ -21,13 +21,14 @@ impl Program {
         self.is_cloned(id) && !may_own
     }
 
-    /// Copies of the variable are clones: it may be a struct of numbers that is not `Copy`.
+    /// Copies of the variable are clones: it may be a struct of numbers that is not `Copy`, or a constant that may own memory.
     fn is_cloned(&self, id: VarId) -> bool {
         let variable = &self.variables[id];
-        variable.active
+        let numbers = variable.active
             && variable.kind == Kind::Unknown
             && variable.general.is_none()
-            && matches!(variable.origin, Origin::Local | Origin::Value)
+            && matches!(variable.origin, Origin::Local | Origin::Value);
+        numbers || self.cloned.contains(&id)
     }
 
     /// What is handed on may be `self`, by value, of an associated function: that its rule has lent, as its signature tells.

@@ -258,6 +258,28 @@ pub(crate) fn is_slice(ty: &Type) -> bool {
     }
 }
 
+/// The syntax tells that values of the type are copied: numbers and the like, arrays and tuples of these, and references.
+pub(crate) fn copied_type(ty: &Type) -> bool {
+    match ty {
+        Type::Paren(paren) => copied_type(&paren.elem),
+        Type::Group(group) => copied_type(&group.elem),
+        Type::Array(array) => copied_type(&array.elem),
+        Type::Tuple(tuple) => tuple.elems.iter().all(copied_type),
+        Type::Reference(reference) => reference.mutability.is_none(),
+        Type::Path(path) => path.path.segments.last().is_some_and(|last| {
+            let name = last.ident.to_string();
+            !["str", "String", "Range", "RangeInclusive"].contains(&&name[..])
+                && matches!(kind_of_type(ty), Kind::Inert | Kind::Float)
+        }),
+        _ => false,
+    }
+}
+
+/// The type is that of a vector, of anything.
+pub(crate) fn is_vector(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Vec"))
+}
+
 /// Nothing in the type carries a gradient.
 pub(crate) fn inert(kind: &Kind) -> bool {
     match kind {

@@ -134,6 +134,7 @@ mod through;
 mod traits;
 mod unpacked;
 mod unseen;
+mod used_up;
 mod uses;
 mod values;
 mod variable;

@@ -195,6 +195,7 @@ impl<'e> Parser<'e> {
                 variable.of_user = names_other_type(&ty, &variable.kind);
                 parser.types.insert(id, ty.clone());
                 parser.by_value.extend(parameter.owned.then_some(id));
+                parser.program.cloned.extend(parameter.is_cloned(&signature.generics).then_some(id));
                 let a_struct = parameter.owned && !owned_type(&ty);
                 parser.program.own_parameters.extend(a_struct.then_some(id));
                 parser.note_vector(id, None, Some(&ty));

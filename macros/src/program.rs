@@ -81,6 +81,8 @@ pub(crate) struct Program {
     pub(crate) owners: Owners,
     /// The parameters that are structs which own memory, and are passed by value.
     pub(crate) own_parameters: HashSet<VarId>,
+    /// Constants by value that may own memory.
+    pub(crate) cloned: HashSet<VarId>,
     /// The struct literals that own memory, as a variable tells to which they are assigned.
     pub(crate) owning: HashSet<ExprId>,
     /// The locals that hold what a call has returned, of which the syntax tells nothing else.

@@ -444,7 +444,13 @@ pub(crate) fn with_copies(signature: &Signature, body: &syn::Block) -> syn::Bloc
     let mut body = body.clone();
     for parameter in signature.parameters.iter().filter(|p| p.owned) {
         let Some(name) = &parameter.name else { continue };
-        if parameter.mutable && (nested_type(&parameter.ty) || !owned_type(&parameter.ty)) {
+        if parameter.constant {
+            // What carries no gradient is copied as by anybody.
+            if parameter.mutable || crate::used_up::is_used_up(name, &mut body) {
+                let (ty, mutable) = (&parameter.ty, parameter.mutable.then(|| quote!(mut)));
+                body.stmts.insert(0, parse_quote!(let #mutable #name: #ty = #name.to_vec();));
+            }
+        } else if parameter.mutable && (nested_type(&parameter.ty) || !owned_type(&parameter.ty)) {
             // Of vectors and structs as a whole: a `clone` of these would be a loop, or a method.
             let ty = &parameter.ty;
             let copy = quote!(::pullback::__private::mutation::to_owned(&*#name));

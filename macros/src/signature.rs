@@ -16,7 +16,7 @@ use crate::calls::Own;
 use crate::dual::companion::ON_DUALS;
 use crate::errors::Errors;
 use crate::generics::{Generics, elide};
-use crate::kind::inert;
+use crate::kind::{copied_type, inert, is_vector};
 use crate::outcome::inside_type;
 use crate::ownership::Owners;
 use crate::parameters::lent_view;
@@ -207,6 +207,20 @@ impl Signature {
         self.parameters.iter().map(lend).collect()
     }
 
+    /// The types of what callers pass for the parameters, and the arguments of the rule that come of it: where a constant is taken by value
+    /// that may own memory, a caller lends what it has under a name.
+    fn handed(&self) -> (Vec<TokenStream>, Vec<TokenStream>) {
+        let named = |ty: &Type| matches!(ty, Type::Path(path) if path.path.segments.iter().all(|s| s.arguments.is_none()));
+        let handed = |((parameter, ty), name): ((&Parameter, TokenStream), Ident)| match parameter
+            .is_cloned(&self.generics)
+            && named(&parameter.ty)
+        {
+            true => (quote!(impl __pb::Handed<#ty>), quote!(__pb::Handed::handed(#name))),
+            false => (ty, quote!(#name)),
+        };
+        self.parameters.iter().zip(self.lent_types()).zip(self.names()).map(handed).unzip()
+    }
+
     /// The type that bears the function's name.
     pub(crate) fn ty(&self) -> TokenStream {
         let (name, types) = (&self.name, self.generics.split().1);
@@ -282,7 +296,7 @@ impl Signature {
         let names = self.names();
         let values = self.other_names();
         let modes = self.parameters.iter().map(|p| p.mode(generics));
-        let lent = self.lent_types();
+        let (given, handed) = self.handed();
         let passed = self.parameters.iter().zip(&values).map(|(p, x)| match &p.callable {
             Some(callable) => callable.closure(quote!((#x.primal))),
             None if p.owned => quote!(::core::clone::Clone::clone(#x)),
@@ -305,8 +319,8 @@ impl Signature {
                 /// The arguments of a call as a tuple, coerced as in a call of the function.
                 #[doc(hidden)]
                 #[inline(always)]
-                pub fn args<'a>(#(#names: #lent),*) -> __pb::Args<'a, Self> {
-                    (#(#names,)*)
+                pub fn args<'a>(#(#names: #given),*) -> __pb::Args<'a, Self> {
+                    (#(#handed,)*)
                 }
             }
 
@@ -510,6 +524,15 @@ impl Parameter {
         self.ty = at("'static", &self.ty);
     }
 
+    /// A constant by value of which nothing tells that it can be copied.
+    pub(crate) fn is_cloned(&self, generics: &Generics) -> bool {
+        self.passing == Passing::Value
+            && self.constant
+            && self.callable.is_none()
+            && generics.kind_of(&self.ty) != Kind::Float
+            && !copied_type(&self.ty)
+    }
+
     /// The `Parameter` type of the rules crate.
     pub(crate) fn mode(&self, generics: &Generics) -> TokenStream {
         if let Some(callable) = &self.callable {
@@ -521,6 +544,9 @@ impl Parameter {
         match (self.passing, self.constant) {
             (_, true) if self.optional => quote_spanned!(span=> ::pullback::__private::ConstOptRef<#ty>),
             // A float that is held constant has a gradient all the same: zero.
+            (Passing::Value, true) if self.is_cloned(generics) => {
+                quote_spanned!(span=> ::pullback::__private::ConstCloned<#ty>)
+            }
             (Passing::Value, true) if kind != Kind::Float => {
                 quote_spanned!(span=> ::pullback::__private::ConstVal<#ty>)
             }
@@ -649,7 +675,7 @@ fn parameter(
         errors.push(&typed.ty, why);
     }
     if constant || !has_lifetimes(&ty) {
-        let owned = passing == Passing::Value && !constant && owners.own(&ty);
+        let owned = passing == Passing::Value && if constant { is_vector(&ty) } else { owners.own(&ty) };
         return Parameter {
             name,
             mutable,

@@ -1,15 +1,16 @@
 //! `f(&[x, y], &g(x))`: what is borrowed for a call gets a name, as if written
 //! `{ let a = [x, y]; let b = g(x); f(&a, &b) }`. Likewise for methods.
 
-use quote::ToTokens;
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Expr as Syn, Stmt, Token, UnOp};
 
 use crate::escape::writes;
 use crate::kind::inert;
-use crate::parse::Parser;
-use crate::program::Program;
+use crate::parse::{Binding, Parser};
+use crate::program::{Kind, Program};
 
 impl Parser<'_> {
     /// The call with names for the temporary values that it borrows, if there are any and nothing that is evaluated before
@@ -42,10 +43,14 @@ impl Parser<'_> {
     fn name_temporaries(&self, args: &mut Punctuated<Syn, Token![,]>, text: &str) -> Option<Vec<Stmt>> {
         let mut statements: Vec<Stmt> = Vec::new();
         let start = unused_start(text);
+        let carries = args.iter().any(|arg| self.suspects.any(arg));
         for i in 0..args.len() {
-            if self.makes_vector(&args[i]) {
+            if carries && (makes_vector(&args[i]) || self.clones_constants(&args[i])) {
                 let (name, value) = (Program::fresh(&format!("{start}_{i}")), &args[i]);
-                statements.push(syn::parse_quote!(let #name = #value;));
+                // Of constants nothing else tells that they are a vector.
+                let ty: Option<TokenStream> =
+                    (!self.suspects.any(value)).then(|| quote!(: ::std::vec::Vec<_>));
+                statements.push(syn::parse_quote!(let #name #ty = #value;));
                 args[i] = syn::parse_quote!(#name);
                 continue;
             }
@@ -60,7 +65,6 @@ impl Parser<'_> {
             let once = made
                 && !self.suspects.any(&reference.expr)
                 && (!self.is_pure(&reference.expr) || allocates(&reference.expr));
-            let carries = args.iter().any(|arg| self.suspects.any(arg));
             if !(self.borrows_temporary(&args[i]) || once && carries) {
                 continue;
             }
@@ -73,14 +77,15 @@ impl Parser<'_> {
         (!statements.is_empty()).then_some(statements)
     }
 
-    /// A vector by value, made where it is passed.
-    fn makes_vector(&self, arg: &Syn) -> bool {
-        let made = match arg {
-            Syn::Macro(mac) => mac.mac.path.is_ident("vec"),
-            Syn::MethodCall(call) => call.method == "to_vec" && call.args.is_empty(),
-            _ => false,
-        };
-        made && self.suspects.any(arg)
+    /// A copy of a vector of constants.
+    fn clones_constants(&self, arg: &Syn) -> bool {
+        let Syn::MethodCall(call) = arg else { return false };
+        let Syn::Path(path) = &*call.receiver else { return false };
+        let constants = |kind: &Kind| matches!(kind, Kind::Sequence(_)) && inert(kind);
+        call.method == "clone"
+            && path.path.get_ident().is_some_and(|name| {
+                matches!(self.lookup(name), Some(Binding::Variable(id)) if constants(&self.program.variables[*id].kind))
+            })
     }
 
     /// `&value`, `value` being computed from variables with gradients, possibly.
@@ -98,6 +103,15 @@ impl Parser<'_> {
 pub(crate) fn unused_start(text: &str) -> String {
     let free = (0..).map(|n| format!("temporary{n}")).find(|start| !text.contains(start.as_str()));
     free.expect("there are enough numbers")
+}
+
+/// A vector by value, made where it is passed.
+fn makes_vector(arg: &Syn) -> bool {
+    match arg {
+        Syn::Macro(mac) => mac.mac.path.is_ident("vec"),
+        Syn::MethodCall(call) => call.method == "to_vec" && call.args.is_empty(),
+        _ => false,
+    }
 }
 
 /// The value owns memory that is allocated each time.

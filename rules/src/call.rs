@@ -209,6 +209,26 @@ impl<'a, T: ?Sized> Hand<&'a T> for Given<'a, T> {
     }
 }
 
+/// A constant that a function takes by value: itself, or what lends it.
+pub trait Handed<T> {
+    /// The argument of the rule.
+    fn handed(self) -> T;
+}
+
+impl<T> Handed<T> for T {
+    #[inline(always)]
+    fn handed(self) -> T {
+        self
+    }
+}
+
+impl<T: Clone> Handed<T> for &T {
+    #[inline(always)]
+    fn handed(self) -> T {
+        self.clone()
+    }
+}
+
 /// The rule of a function that calls itself, at the place of that call: made when it is first needed, since the type of a
 /// rule cannot contain itself. One such rule serves all calls at the same depth, and keeps their residuals.
 pub struct Recursive<F: Function>(Option<Box<dyn Erased<F>>>);

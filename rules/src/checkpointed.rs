@@ -3,7 +3,8 @@
 use std::any::Any;
 
 use crate::function::{
-    Args, ConstRef, ConstVal, Cotangent, Function, Gradients, Held, Parameters, Ref, Shadows, Val, for_tuples,
+    Args, ConstCloned, ConstRef, ConstVal, Cotangent, Function, Gradients, Held, Parameters, Ref, Shadows,
+    Val, for_tuples,
 };
 use crate::lend::{Lend, RefLent};
 use crate::optional_references::{ConstOptRef, OptRef};
@@ -35,6 +36,7 @@ pub trait Unchanged {}
 impl<T> Unchanged for Val<T> {}
 impl<T> Unchanged for Held<T> {}
 impl<T> Unchanged for ConstVal<T> {}
+impl<T> Unchanged for ConstCloned<T> {}
 impl<T: ?Sized> Unchanged for Ref<T> {}
 impl<T: ?Sized> Unchanged for ConstRef<T> {}
 impl<T: ?Sized> Unchanged for OptRef<T> {}

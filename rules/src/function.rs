@@ -128,6 +128,8 @@ by_value! {
     Held: [Value + Copy + 'static] => T::Tangent, T::clone, one_by_one;
     /// `#[constant] x: T`, or a type that carries no gradient.
     ConstVal: [Copy + 'static] => (), T::clone, one_by_one;
+    /// The same of a type that may own memory, or is no more than `Clone` otherwise, such as an error.
+    ConstCloned: [Clone + 'static] => (), T::clone, T::clone;
 }
 
 /// `x: &T`. The pullback adds the gradient to the shadow.

@@ -79,8 +79,8 @@ pub use blas::{MatrixScalar, Trans, gemm, mul_into, set_threads};
 pub use dual::DualNumber;
 pub use float::{Float, Scalar};
 pub use function::{
-    Args, Buffers, ConstMut, ConstRef, ConstVal, Cotangent, Function, Gradients, Held, Mut, Parameter,
-    Parameters, Ref, Shadows, Val,
+    Args, Buffers, ConstCloned, ConstMut, ConstRef, ConstVal, Cotangent, Function, Gradients, Held, Mut,
+    Parameter, Parameters, Ref, Shadows, Val,
 };
 pub use fused::{Array, Host, Memory};
 pub use heap::HeapSize;
@@ -125,9 +125,9 @@ pub mod __private {
         Common, Near, are_few, blocks, blocks_backward, count, own_cells, row_mut, row_of_block,
     };
     pub use crate::call::{
-        Call, Given, GivenClone, GivenReference, GivenValue, Hand, HasRule, OfReceiver, Reads, Recursive,
-        SettledReceiver, UnsettledReceiver, WritesToReceiver, forward, forward_reading, pull_at_once,
-        pullback, rule_of, value_and_pullback,
+        Call, Given, GivenClone, GivenReference, GivenValue, Hand, Handed, HasRule, OfReceiver, Reads,
+        Recursive, SettledReceiver, UnsettledReceiver, WritesToReceiver, forward, forward_reading,
+        pull_at_once, pullback, rule_of, value_and_pullback,
     };
     pub use crate::callable::{
         Callable, Callback, Called, Derivative, Either, Forward, Lent, Pullback, primal, read_only,

@@ -4,7 +4,7 @@ use std::borrow::{Borrow, BorrowMut};
 
 use pullback_rules::__private::Numbers;
 use pullback_rules::{
-    ConstRef, ConstVal, Differentiable, Held, Output, Parameter, Parameters, Ref, Val, Value,
+    ConstCloned, ConstRef, ConstVal, Differentiable, Held, Output, Parameter, Parameters, Ref, Val, Value,
 };
 
 /// A [`Parameter`] that gets its argument from a point, or the same in each call if it is constant.
@@ -118,6 +118,7 @@ macro_rules! constant {
 }
 constant!([A: Value + Copy + 'static] Held<A>, |given| *given);
 constant!([A: Copy + 'static] ConstVal<A>, |given| *given);
+constant!([A: Clone + 'static] ConstCloned<A>, |given| given.clone());
 constant!([A: ?Sized + 'static] ConstRef<A>, |given| given);
 
 /// A tuple of [`PointParameter`]s; implemented for up to sixteen.

@@ -4,7 +4,7 @@ use std::borrow::{Borrow, BorrowMut};
 
 use super::coordinates::{Coordinate, Coordinates, compared};
 use crate::{
-    ConstMut, ConstOptRef, ConstRef, ConstVal, Differentiable, Function, Held, Ignored, Mut, OptRef, Output,
+    ConstCloned, ConstMut, ConstOptRef, ConstRef, ConstVal, Differentiable, Function, Held, Ignored, Mut, OptRef, Output,
     Parameter, Parameters, Ref, Shadow, Untouched, Val, Value,
 };
 
@@ -148,20 +148,26 @@ impl<T: Value + Copy + 'static> TestParameter for Held<T> {
     }
 }
 
-impl<T: Copy + 'static> TestParameter for ConstVal<T> {
-    type Owned = T;
-    const MODE: Mode = Mode::Constant;
+/// Constants by value, each with its bound.
+macro_rules! constant_values {
+    ($($Mode:ident: $Bound:ident),*) => {$(
+        impl<T: $Bound + 'static> TestParameter for $Mode<T> {
+            type Owned = T;
+            const MODE: Mode = Mode::Constant;
 
-    fn lend(owned: &mut T) -> T {
-        *owned
-    }
-    fn visit(_: &mut T, _: &mut dyn FnMut(Coordinate<'_>)) {}
-    fn visit_buffer((): &mut (), _: &mut dyn FnMut(Coordinate<'_>)) {}
-    fn visit_returned((): &mut (), _: &mut dyn FnMut(Coordinate<'_>)) {}
-    fn shadow_if(_: bool, (): &mut ()) -> Ignored {
-        Ignored
-    }
+            fn lend(owned: &mut T) -> T {
+                owned.clone()
+            }
+            fn visit(_: &mut T, _: &mut dyn FnMut(Coordinate<'_>)) {}
+            fn visit_buffer((): &mut (), _: &mut dyn FnMut(Coordinate<'_>)) {}
+            fn visit_returned((): &mut (), _: &mut dyn FnMut(Coordinate<'_>)) {}
+            fn shadow_if(_: bool, (): &mut ()) -> Ignored {
+                Ignored
+            }
+        }
+    )*};
 }
+constant_values!(ConstVal: Copy, ConstCloned: Clone);
 
 impl<T: ToOwned<Owned: Clone> + ?Sized + 'static> TestParameter for ConstRef<T> {
     type Owned = T::Owned;

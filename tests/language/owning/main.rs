@@ -22,6 +22,7 @@ mod allocations;
 mod behind_references;
 mod choices;
 mod cloned;
+mod constants;
 mod containers;
 mod contents;
 mod dropped;
