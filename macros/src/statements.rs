@@ -220,18 +220,28 @@ impl Parser<'_> {
             },
             _ => false,
         };
-        // The names mean in the values what they have meant before.
-        let hidden =
-            |name: &syn::Ident| values.elems.iter().any(|value| Occurrences::of(value).count(name) > 0);
         if names.elems.len() != values.elems.len()
             || !names.elems.iter().all(named)
             || !values.elems.iter().any(apart)
-            || bound(&Pat::Tuple(names.clone())).iter().any(hidden)
         {
             return None;
         }
-        let lets = names.elems.iter().zip(&values.elems);
-        Some(lets.map(|(name, value)| syn::parse_quote!(let #name = #value;)).collect())
+        let (mut lets, mut renamed) = (Vec::new(), Vec::new());
+        for (i, (name, value)) in names.elems.iter().zip(&values.elems).enumerate() {
+            // A name means in later values what it has meant before.
+            let read = |name: &syn::Ident| {
+                values.elems.iter().skip(i + 1).any(|value| Occurrences::of(value).count(name) > 0)
+            };
+            if bound(name).iter().any(read) {
+                let other = Program::fresh(&format!("part_{i}"));
+                lets.push(syn::parse_quote!(let #other = #value;));
+                renamed.push(syn::parse_quote!(let #name = #other;));
+            } else {
+                lets.push(syn::parse_quote!(let #name = #value;));
+            }
+        }
+        lets.extend(renamed);
+        Some(lets)
     }
 
     /// `let (a, b) = &pairs[i]`: the names stand for parts of a place.

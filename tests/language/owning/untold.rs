@@ -326,3 +326,45 @@ fn looked_into_next(x: &[f64], k: f64) -> Result<f64, String> {
 fn outcomes_looked_into_next() {
     check_rule(looked_into_next::rule, [(vec![1.0, 2.0], 0.3), (vec![], 0.3), (vec![0.4], 0.2)]);
 }
+
+/// Two calls of the function itself take the names of what they are given.
+#[differentiable]
+fn butterflies(x: &[f64]) -> Vec<f64> {
+    let n = x.len();
+    if n == 1 {
+        return x.to_vec();
+    }
+    let even: Vec<f64> = x.iter().step_by(2).copied().collect();
+    let odd: Vec<f64> = x.iter().skip(1).step_by(2).copied().collect();
+    let (even, odd) = (butterflies(&even), butterflies(&odd));
+    let mut out = vec![0.0; n];
+    for k in 0..n / 2 {
+        out[k] = even[k] + odd[k] * even[k];
+        out[k + n / 2] = even[k] - odd[k];
+    }
+    out
+}
+
+#[differentiable]
+fn crossed(x: &[f64]) -> Vec<f64> {
+    let n = x.len();
+    if n == 1 {
+        return x.to_vec();
+    }
+    let a: Vec<f64> = x.iter().step_by(2).copied().collect();
+    let b: Vec<f64> = x.iter().skip(1).step_by(2).copied().collect();
+    let (a, mut b) = (crossed(&b), crossed(&a));
+    b[0] *= x[0];
+    let mut out = vec![0.0; n];
+    for k in 0..n / 2 {
+        out[k] = a[k] + b[k] * a[k];
+        out[k + n / 2] = a[k] - b[k];
+    }
+    out
+}
+
+#[test]
+fn results_of_recursion_under_names_of_arguments() {
+    check_rule(butterflies::rule, [(vec![0.3, 0.9, -0.4, 0.2],), (vec![0.5, 0.7],)]);
+    check_rule(crossed::rule, [(vec![0.3, 0.9, -0.4, 0.2],), (vec![0.5, 0.7],)]);
+}
