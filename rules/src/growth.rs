@@ -299,7 +299,12 @@ pub fn taken<T: TakenOut>(element: &T) -> &T {
 
 /// Undoes `extend_from_slice` of a vector that had `len` elements before, by a slice that has the shadow `from`.
 #[inline]
-pub fn unextend<T: Element>(v: &mut Vec<T>, len: usize, shadow: &mut Vec<T>, from: Shadow<&[T::Cells]>) {
+pub fn unextend<T: Value<Tangent: Element>>(
+    v: &mut Vec<T>,
+    len: usize,
+    shadow: &mut Vec<T::Tangent>,
+    from: Shadow<&[<T::Tangent as Element>::Cells]>,
+) {
     v.truncate(len);
     if let Some(from) = from.get() {
         for (d, cell) in shadow[len..].iter().zip(from) {

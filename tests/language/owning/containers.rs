@@ -423,3 +423,46 @@ fn generic_containers() {
     assert_eq!(d.grid.cells.len(), 3);
     assert_eq!(format!("{:?}", d.grid.mask), "Constant");
 }
+
+#[derive(Clone, Copy, Debug, Differentiable)]
+struct Depth {
+    h: f64,
+    hu: f64,
+    side: usize,
+}
+
+#[differentiable]
+impl Depth {
+    fn mirrored(self) -> Depth {
+        Depth { hu: -self.hu, ..self }
+    }
+}
+
+/// Extended by a slice of structs.
+#[differentiable]
+fn padded(cells: &[Depth], k: f64) -> Vec<Depth> {
+    let mut padded = Vec::with_capacity(2 * cells.len() + 2);
+    padded.push(cells[0].mirrored());
+    for i in 0..2 {
+        padded.extend_from_slice(&cells[i..]);
+        padded[i].h *= k;
+    }
+    padded.push(cells[cells.len() - 1].mirrored());
+    padded
+}
+
+#[differentiable]
+fn twice_the_pairs(pairs: &[(f64, f64)], k: f64) -> f64 {
+    let mut twice = pairs.to_vec();
+    twice.extend_from_slice(pairs);
+    twice[0].0 *= k;
+    twice.iter().map(|(a, b)| a * b).sum()
+}
+
+#[test]
+fn extended_by_structs() {
+    let depth = |h, hu| Depth { h, hu, side: 1 };
+    let cells = vec![depth(0.3, 0.4), depth(0.5, 0.7)];
+    check_rule(padded::rule, [(cells.clone(), 0.3), ([cells, vec![depth(0.9, 0.2)]].concat(), 0.6)]);
+    check_rule(twice_the_pairs::rule, [(vec![(0.3, 0.4)], 0.3), (vec![(0.3, 0.4), (0.5, 0.7)], 1.2)]);
+}
