@@ -30,7 +30,7 @@ use crate::outcome::inside_type;
 use crate::program::*;
 use crate::purity::without_shapes;
 use crate::rename::{Names, Occurrences, path};
-use crate::returned::{returning_a_local, with_copies};
+use crate::returned::{returning_a_local, returning_changed_copy, with_copies};
 use crate::sequence::in_sequence;
 use crate::signature::{Passing, Signature};
 use crate::suspects::Suspects;
@@ -213,6 +213,14 @@ impl<'e> Parser<'e> {
             parser.fill_block(&body);
         } else {
             let output = &signature.output;
+            let changed = returning_changed_copy(body, signature);
+            let body = match &changed {
+                Some(changed) => {
+                    parser.program.owners.insert(output);
+                    changed
+                }
+                None => body,
+            };
             let parts = parser.returning_parts_early(body, output);
             let early = parts.or_else(|| parser.returning_struct_early(body, output));
             parser.fill_block(early.as_ref().unwrap_or(body));

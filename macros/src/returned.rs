@@ -9,12 +9,12 @@ use syn::{Expr as Syn, Ident, Lifetime, Pat, Stmt, parse_quote};
 use crate::chosen::each_end;
 use crate::contents::leaves;
 use crate::escape::is_left;
-use crate::kind::kind_of_type;
+use crate::kind::{kind_of_type, names_other_type};
 use crate::mutation::{nested_type, owned_type};
 use crate::outcome::{Outcome, blank};
 use crate::parse::Parser;
 use crate::program::*;
-use crate::signature::Signature;
+use crate::signature::{Parameter, Passing, Signature, type_name};
 
 impl Parser<'_> {
     /// Marks the local that the function returns.
@@ -110,6 +110,23 @@ fn ends_in(value: &Syn, such: &dyn Fn(&Syn) -> bool) -> bool {
     }
 }
 
+/// Whether some value that ends a block within `value` is `such`.
+fn some_end(value: &Syn, such: &dyn Fn(&syn::Block, &Syn) -> bool) -> bool {
+    let block = |block: &syn::Block| match block.stmts.last() {
+        Some(Stmt::Expr(value, None)) => such(block, value) || some_end(value, such),
+        _ => false,
+    };
+    match value {
+        Syn::Block(inner) => block(&inner.block),
+        Syn::If(branch) => {
+            block(&branch.then_branch)
+                || branch.else_branch.as_ref().is_some_and(|(_, value)| some_end(value, such))
+        }
+        Syn::Match(m) => m.arms.iter().any(|arm| some_end(&arm.body, such)),
+        _ => false,
+    }
+}
+
 /// The value is a local of the block that is made `such`.
 fn made_in(block: &syn::Block, value: &Syn, such: &dyn Fn(&Syn) -> bool) -> bool {
     let Syn::Path(path) = value else { return false };
@@ -159,6 +176,41 @@ pub(crate) fn returning_a_local(body: &syn::Block, output: &syn::Type) -> syn::B
         body.stmts.push(Stmt::Expr(parse_quote!(#name), None));
     }
     body
+}
+
+/// The body of a function that ends in branches of which one returns a copy that it has changed, of a struct that may own memory: the rule needs a
+/// shadow for that, which may be written to.
+pub(crate) fn returning_changed_copy(body: &syn::Block, signature: &Signature) -> Option<syn::Block> {
+    let output = &signature.output;
+    let by_value = |p: &Parameter| p.passing == Passing::Value && type_name(&p.ty) == type_name(output);
+    if !names_other_type(output, &signature.generics.kind_of(output))
+        || signature.parameters.iter().any(by_value)
+    {
+        return None;
+    }
+    let mut body = body.clone();
+    let Some(Stmt::Expr(value, None)) = body.stmts.pop() else { return None };
+    let name = match &value {
+        Syn::Path(path) => path.path.get_ident()?.clone(),
+        value => {
+            let name = Ident::new(RETURNED, proc_macro2::Span::call_site());
+            body.stmts.push(parse_quote!(let #name = #value;));
+            name
+        }
+    };
+    let Some(Stmt::Local(syn::Local { pat, init: Some(init), .. })) = body.stmts.last_mut() else {
+        return None;
+    };
+    let copied = |value: &Syn| matches!(value, Syn::MethodCall(call) if call.method == "clone");
+    if !matches!(pat, Pat::Ident(pattern) if pattern.ident == name && pattern.mutability.is_none())
+        || !some_end(&init.expr, &|block, end| made_in(block, end, &copied))
+    {
+        return None;
+    }
+    let Stmt::Local(typed) = parse_quote!(let #name: #output;) else { return None };
+    *pat = typed.pat;
+    body.stmts.push(Stmt::Expr(parse_quote!(#name), None));
+    Some(body)
 }
 
 /// A `let` of the block binds `name`.

@@ -200,7 +200,7 @@ impl Parser<'_> {
     }
 
     /// `let (a, b) = (x.row(0), x.row(1));`: a `let` for each view, which is another name for a place. Likewise where the function calls
-    /// itself, since what it returns may own memory.
+    /// itself, and for copies of structs, since these may own memory.
     pub(crate) fn views_apart(&self, stmt: &Stmt) -> Option<Vec<Stmt>> {
         let Stmt::Local(syn::Local { pat: Pat::Tuple(names), init: Some(init), .. }) = stmt else {
             return None;
@@ -211,7 +211,11 @@ impl Parser<'_> {
             part => matches!(part, Pat::Wild(_)),
         };
         let apart = |value: &Syn| match value {
-            Syn::MethodCall(call) => self.viewed(call).is_some(),
+            Syn::MethodCall(call) => {
+                let copied =
+                    || call.method == "clone" && self.kind_of_syntax(&call.receiver) == Kind::Unknown;
+                self.viewed(call).is_some() || copied()
+            }
             Syn::Call(call) => match &*call.func {
                 Syn::Path(path) => {
                     path.path.get_ident().is_some_and(|name| self.function.as_ref() == Some(name))

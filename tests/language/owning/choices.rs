@@ -483,3 +483,80 @@ fn zipped_with() {
     let stages = [linear, Stage::Bias(vec![0.4, 0.6]), Stage::Pair([0.3, 0.8]), Stage::Relu];
     check_rule(zipped::rule, stages.map(|stage| (stage, vec![0.7, -0.4])));
 }
+
+#[derive(Clone, Debug, Differentiable)]
+struct Coefficients(Vec<f64>);
+
+/// Copies of structs that branches change and return.
+#[differentiable]
+fn sum_of(p: &Coefficients, q: &Coefficients) -> Coefficients {
+    if p.0.len() >= q.0.len() {
+        let mut long = p.clone();
+        for (l, s) in long.0.iter_mut().zip(&q.0) {
+            *l += *s * *l;
+        }
+        long
+    } else {
+        let (mut long, short) = (q.clone(), p.clone());
+        for (l, s) in long.0.iter_mut().zip(&short.0) {
+            *l += *s;
+        }
+        long
+    }
+}
+
+#[differentiable]
+fn one_changed(p: &Coefficients, q: &Coefficients, k: f64, n: usize) -> Coefficients {
+    let changed = match n {
+        0 => {
+            let mut p = p.clone();
+            p.0[0] *= k;
+            p
+        }
+        1 => p.clone(),
+        _ => q.clone(),
+    };
+    changed
+}
+
+#[differentiable]
+fn all_changed(p: &Coefficients, q: &Coefficients, k: f64, n: usize) -> f64 {
+    let mut s = 0.0;
+    for i in 0..n {
+        let changed = one_changed(p, q, k, i);
+        s += changed.0[0] * k;
+    }
+    s
+}
+
+#[derive(Clone, Debug, Differentiable)]
+struct Plain {
+    x: f64,
+    y: f64,
+}
+
+/// Likewise of numbers.
+#[differentiable]
+fn changed_plainly(p: &Plain, q: &Plain, k: f64) -> Plain {
+    if k > 0.5 {
+        let mut changed = p.clone();
+        changed.x *= k;
+        changed
+    } else if k > 0.2 {
+        let mut changed = q.clone();
+        changed.y *= k;
+        changed
+    } else {
+        Plain { x: k, y: k }
+    }
+}
+
+#[test]
+fn copies_changed_in_branches() {
+    let (p, q) = (Coefficients(vec![0.3]), Coefficients(vec![0.4, 0.5]));
+    check_rule(sum_of::rule, [(p.clone(), q.clone()), (q.clone(), p.clone())]);
+    check_rule(one_changed::rule, [0, 1, 2].map(|n| (p.clone(), q.clone(), 0.4, n)));
+    check_rule(all_changed::rule, [(p, q, 0.4, 3)]);
+    let (p, q) = (Plain { x: 0.3, y: 0.4 }, Plain { x: 0.3, y: 0.5 });
+    check_rule(changed_plainly::rule, [0.6, 0.3, 0.1].map(|k| (p.clone(), q.clone(), k)));
+}
