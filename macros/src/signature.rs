@@ -528,6 +528,7 @@ impl Parameter {
     pub(crate) fn is_cloned(&self, generics: &Generics) -> bool {
         self.passing == Passing::Value
             && self.constant
+            && !self.optional
             && self.callable.is_none()
             && generics.kind_of(&self.ty) != Kind::Float
             && !copied_type(&self.ty)
@@ -675,7 +676,8 @@ fn parameter(
         errors.push(&typed.ty, why);
     }
     if constant || !has_lifetimes(&ty) {
-        let owned = passing == Passing::Value && if constant { is_vector(&ty) } else { owners.own(&ty) };
+        let owns = if constant { is_vector(&ty) } else { owners.own(&ty) };
+        let owned = passing == Passing::Value && owns && !optional;
         return Parameter {
             name,
             mutable,

@@ -4,8 +4,8 @@ use std::borrow::{Borrow, BorrowMut};
 
 use super::coordinates::{Coordinate, Coordinates, compared};
 use crate::{
-    ConstCloned, ConstMut, ConstOptRef, ConstRef, ConstVal, Differentiable, Function, Held, Ignored, Mut, OptRef, Output,
-    Parameter, Parameters, Ref, Shadow, Untouched, Val, Value,
+    ConstCloned, ConstMut, ConstOptRef, ConstRef, ConstVal, Differentiable, Function, Held, Ignored, Mut,
+    OptRef, Output, Parameter, Parameters, Ref, Shadow, Untouched, Val, Value,
 };
 
 /// What a call does with an argument.

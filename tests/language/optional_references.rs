@@ -251,6 +251,18 @@ fn constant_weights(x: &[f64], #[constant] w: Option<&[f64]>) -> f64 {
     }
 }
 
+#[derive(Clone, Debug)]
+struct Unmarked(f64);
+
+#[differentiable]
+fn constants_of_types(x: f64, #[constant] v: Option<&Vec<f64>>, #[constant] u: Option<&Unmarked>) -> f64 {
+    x * match (v, u) {
+        (Some(v), Some(u)) => v[0] * u.0,
+        (Some(v), None) => v.iter().sum(),
+        _ => 0.5,
+    }
+}
+
 #[differentiable]
 fn given_active_weights(x: &[f64], w: Option<&[f64]>) -> f64 {
     constant_weights(x, w) + constant_weights(x, None) + constant_weights(x, Some(&x[1..]))
@@ -260,6 +272,9 @@ fn given_active_weights(x: &[f64], w: Option<&[f64]>) -> f64 {
 fn they_are_constant() {
     let x = vec![0.2, -0.3, 0.5];
     check_rule(constant_weights::rule, [(x.clone(), Some(vec![0.4])), (x, None)]);
+    let inputs =
+        [(0.3, Some(vec![0.4, 0.7]), Some(Unmarked(0.2))), (0.3, Some(vec![0.4]), None), (0.3, None, None)];
+    check_rule(constants_of_types::rule, inputs);
     let mut gradient = given_active_weights::gradient();
     let (_, d) = gradient.value_and_gradient(&[2.0, 3.0], Some(&[5.0]));
     assert_eq!((d.x, d.w), (&[5.0 + 3.0 + 3.0, 2.0][..], &[0.0][..]));
