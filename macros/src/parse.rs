@@ -547,6 +547,19 @@ impl<'e> Parser<'e> {
         }
     }
 
+    /// What selects parts of a `const` or a `static`, `TABLE[i][j + 1]`, is integers.
+    fn mark_indices_of_table(&mut self, part: &Syn) {
+        match part {
+            Syn::Index(index) if is_of_table(&index.expr) => {
+                let position = self.expr(&index.index);
+                self.mark_inert(position);
+                self.mark_indices_of_table(&index.expr);
+            }
+            Syn::Field(field) => self.mark_indices_of_table(&field.base),
+            _ => {}
+        }
+    }
+
     pub(crate) fn mark_range(&mut self, expr: &Syn) {
         match expr {
             Syn::Range(range) => {
@@ -600,6 +613,7 @@ impl<'e> Parser<'e> {
                 None => match self.part_of_call(expr) {
                     Some(block) => self.expr(&block),
                     None => {
+                        self.mark_indices_of_table(expr);
                         let why = "only parts of variables can be selected differentiably: bind the value with `let` first";
                         let pure = self.is_pure(expr);
                         self.constant(expr, pure, Some(why))
@@ -806,4 +820,17 @@ pub(crate) fn assign_op(op: &BinOp) -> Option<Op> {
         BinOp::RemAssign(_) => Op::Rem,
         _ => return None,
     })
+}
+
+/// A part of something with the name of a `const` or a `static`.
+fn is_of_table(expr: &Syn) -> bool {
+    match expr {
+        Syn::Index(index) => is_of_table(&index.expr),
+        Syn::Field(field) => is_of_table(&field.base),
+        Syn::Path(path) => path.path.segments.last().is_some_and(|last| {
+            let name = last.ident.to_string();
+            name == name.to_uppercase()
+        }),
+        _ => false,
+    }
 }

@@ -657,6 +657,10 @@ fn parameter(
     }
     let (passing, ty) = match &written {
         _ if let Some(ty) = referred => (if constant { Passing::Value } else { Passing::Shared }, ty),
+        // It outlives all calls, as errors that hold it may ask for.
+        Type::Reference(reference) if constant && lasts_for_ever(reference) => {
+            (Passing::Value, written.clone())
+        }
         Type::Reference(reference) => {
             let passing = if reference.mutability.is_some() { Passing::Unique } else { Passing::Shared };
             (passing, (*reference.elem).clone())
@@ -720,6 +724,12 @@ fn array_segment(ty: &mut Type) -> Option<&mut syn::PathSegment> {
         }
         _ => None,
     }
+}
+
+/// `&'static T`
+fn lasts_for_ever(reference: &syn::TypeReference) -> bool {
+    reference.mutability.is_none()
+        && reference.lifetime.as_ref().is_some_and(|lifetime| lifetime.ident == "static")
 }
 
 /// `T` of `Option<&T>`.

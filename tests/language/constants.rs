@@ -427,3 +427,52 @@ fn changed_in_between(n: usize, x: &[f64]) -> f64 {
 fn changed_constants() {
     check_rule(changed_in_between::rule, [(3, vec![0.5]), (2, vec![0.3, 0.2])]);
 }
+
+const EFFICIENCY: [[f64; 3]; 2] = [[0.52, 0.63, 0.58], [0.60, 0.74, 0.70]];
+
+/// The cell of a table, and where in it.
+#[differentiable]
+fn located(x: f64) -> Option<(usize, f64)> {
+    if x < 0.0 {
+        return None;
+    }
+    Some((usize::from(x > 1.0), x * x))
+}
+
+/// Nothing but the table tells that parts of what a call returns are its indices.
+#[differentiable]
+fn interpolated(x: f64, y: f64) -> Option<f64> {
+    let (i, u) = located(x)?;
+    let (j, v) = located(y)?;
+    Some(EFFICIENCY[i][j] * u * (1.0 - v) + EFFICIENCY[i][j + 1] * v)
+}
+
+#[test]
+fn tables_tell_what_their_indices_are() {
+    check_rule(interpolated::rule, [(0.3, 1.2), (2.0, 0.4), (-1.0, 0.3)]);
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum OutOfRange {
+    Axis { name: &'static str },
+}
+
+/// What lasts for ever gets into an error.
+#[differentiable]
+fn within(x: f64, name: &'static str) -> Result<f64, OutOfRange> {
+    if x > 1.0 {
+        return Err(OutOfRange::Axis { name });
+    }
+    Ok(x * x)
+}
+
+#[differentiable]
+fn both_within(x: f64, y: f64) -> Result<f64, OutOfRange> {
+    Ok(within(x, "speed")? * within(x * y, "torque")?)
+}
+
+#[test]
+fn names_that_last_for_ever_are_taken() {
+    check_rule(within::rule, [(0.3, "speed"), (2.0, "torque")]);
+    check_rule(both_within::rule, [(0.3, 0.7), (2.0, 0.4), (0.9, 4.0)]);
+}
