@@ -12,6 +12,7 @@ use crate::escape::acts;
 use crate::kind::numeric_method;
 use crate::methods::{converts_outcome, unwraps};
 use crate::normal::has_let;
+use crate::options::exchanges_field;
 use crate::parse::{Binding, Parser, assign_op};
 use crate::program::{Kind, Origin, VarId};
 use crate::rename::Occurrences;
@@ -70,7 +71,7 @@ impl Parser<'_> {
                 return false;
             }
             Expr::MethodCall(call) if self.writes_to_receiver(call).is_some() => return true,
-            Expr::MethodCall(call) if self.goes_with_call(call) => return true,
+            Expr::MethodCall(call) if self.goes_with_call(call) || exchanges_field(call) => return true,
             Expr::MethodCall(call) => &call.args,
             Expr::Match(m) if self.named_halves(&m.expr).is_some() => return true,
             Expr::If(_) | Expr::Match(_) => return self.chooses_reference(expr),

@@ -114,15 +114,18 @@ impl Parser<'_> {
         })
     }
 
-    /// `option.take()` and `option.replace(value)`, as what they are.
+    /// `option.take()` and `option.replace(value)`, as what they are; of a field, whose type nothing tells, these names do.
     pub(crate) fn exchanged_option(&mut self, call: &ExprMethodCall) -> Option<Syn> {
         let place = self.place(&call.receiver)?;
-        let option = self.types.get(&place.base).is_some_and(|ty| inside_type(ty).is_some());
-        if !self.suspects.any(call) || !option || !place.projections.is_empty() {
+        let option = self.type_of(&call.receiver).is_some_and(|ty| inside_type(&ty).is_some());
+        let field = exchanges_field(call);
+        if !self.suspects.any(call) || !(option && place.projections.is_empty() || field) {
             return None;
         }
         let option: Syn = match &*call.receiver {
-            receiver if self.program.variables[place.base].by_reference() => parse_quote!(*#receiver),
+            receiver @ Syn::Path(_) if self.program.variables[place.base].by_reference() => {
+                parse_quote!(*#receiver)
+            }
             receiver => receiver.clone(),
         };
         match (call.method.to_string().as_str(), call.args.first()) {
@@ -229,6 +232,13 @@ impl Parser<'_> {
     fn is_item(&mut self, expr: &Syn) -> bool {
         self.optional_item(expr, &mut Vec::new(), &mut Vec::new()).is_some()
     }
+}
+
+/// `s.last.take()` and `s.last.replace(value)`: of a field these are methods of an option, as far as their names tell.
+pub(crate) fn exchanges_field(call: &ExprMethodCall) -> bool {
+    let named =
+        call.method == "take" && call.args.is_empty() || call.method == "replace" && call.args.len() == 1;
+    named && matches!(&*call.receiver, Syn::Field(_))
 }
 
 /// An error that is put together from what is there, and so may be where it is needed.

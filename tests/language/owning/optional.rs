@@ -322,3 +322,51 @@ fn told_by_types() {
         [(x(), None, None), (x(), Some(vec![0.3, 0.2, 0.6]), Some(array![0.3, 0.1, 0.7])), (x(), None, None)],
     );
 }
+
+/// What an optional field held is taken out, or replaced.
+#[test]
+fn exchanged_fields() {
+    #[derive(Clone, Debug, Differentiable)]
+    struct Controller {
+        gain: f64,
+        last: Option<f64>,
+        memo: Option<[f64; 2]>,
+        at: Option<usize>,
+    }
+    #[differentiable]
+    impl Controller {
+        fn update(&mut self, error: f64, i: usize) -> f64 {
+            let mut out = error;
+            if let Some(previous) = self.last.replace(error * self.gain) {
+                out *= previous;
+            }
+            if i % 2 == 0 {
+                if let Some(memo) = self.memo.take() {
+                    out += memo[0] * memo[1];
+                }
+            } else {
+                self.memo.replace([out, error]);
+            }
+            match self.at.replace(i) {
+                Some(j) => out * j as f64,
+                None => out,
+            }
+        }
+    }
+    #[differentiable]
+    fn controlled(pair: &mut [Controller], x: &[f64]) -> f64 {
+        let mut total = 0.0;
+        for (i, v) in x.iter().enumerate() {
+            total += pair[0].update(*v, i) * pair[1].last.replace(*v).unwrap_or(1.0);
+        }
+        total + pair[0].last.take().unwrap_or(0.3)
+    }
+    let one = |last| Controller { gain: 0.7, last, memo: None, at: None };
+    check_rule(
+        controlled::rule,
+        [
+            (vec![one(None), one(Some(0.4))], vec![0.3, 0.6]),
+            (vec![one(Some(0.6)), one(None)], vec![0.2, 0.5, 0.9]),
+        ],
+    );
+}
