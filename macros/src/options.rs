@@ -53,7 +53,7 @@ impl Parser<'_> {
     /// A method that makes an option of one: `option.and_then(f)`, `option.filter(test)`, `option.or(other)`, `option.zip(other)` and the
     /// like, and `option.map(f)` where nothing takes it apart.
     pub(crate) fn option_of_option(&self, call: &ExprMethodCall) -> Option<Syn> {
-        if !self.suspects.any(call) || !self.may_be_option(&call.receiver) {
+        if !self.suspects.any(call) || !self.may_be_option(&call.receiver) && !self.is_named_option(call) {
             return None;
         }
         let (option, names) = (&call.receiver, unused_start(&call.to_token_stream().to_string()));
@@ -76,7 +76,7 @@ impl Parser<'_> {
                 })
             }
             ("or_else", [Syn::Closure(other)]) if other.inputs.is_empty() && !escapes(&other.body) => {
-                let other = &other.body;
+                let other = as_option(&other.body, &second);
                 parse_quote!(match #option { Some(#there) => Some(#there), None => #other })
             }
             ("or", [other]) => parse_quote!({
@@ -89,6 +89,18 @@ impl Parser<'_> {
             }),
             _ => return None,
         })
+    }
+
+    /// A field, or what a method has returned, is an option, as the names of the methods tell that are called on it.
+    fn is_named_option(&self, call: &ExprMethodCall) -> bool {
+        const OF_OPTIONS: [&str; 3] = ["and_then", "or", "or_else"];
+        let is = |names: &[&str]| names.iter().any(|name| call.method == name);
+        let told = match root(&call.receiver) {
+            Syn::Field(_) => is(&OF_OPTIONS) || is(&["zip"]),
+            Syn::MethodCall(_) => is(&OF_OPTIONS) && !self.is_chain(&call.receiver),
+            _ => return false,
+        };
+        told || matches!(&*call.receiver, Syn::MethodCall(inner) if self.is_named_option(inner))
     }
 
     /// The expression is the result of a call, or of such a method, or a variable or an element that is told to be an option.
@@ -239,6 +251,21 @@ pub(crate) fn exchanges_field(call: &ExprMethodCall) -> bool {
     let named =
         call.method == "take" && call.args.is_empty() || call.method == "replace" && call.args.len() == 1;
     named && matches!(&*call.receiver, Syn::Field(_))
+}
+
+/// A value of which is known that it is an option, `option.map(f)`, as what it is.
+fn as_option(value: &Syn, there: &Ident) -> Syn {
+    match value {
+        Syn::MethodCall(call)
+            if call.method == "map"
+                && call.args.len() == 1
+                && let Some(inside) = applied(&[&call.args[0]], parse_quote!(#there)) =>
+        {
+            let option = &call.receiver;
+            parse_quote!(match #option { Some(#there) => Some(#inside), None => None })
+        }
+        value => value.clone(),
+    }
 }
 
 /// An error that is put together from what is there, and so may be where it is needed.

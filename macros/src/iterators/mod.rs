@@ -248,7 +248,7 @@ impl<'e> Parser<'e> {
     }
 
     /// `expr` is an iterator of a kind that is known, as far as syntax tells.
-    pub(super) fn is_chain(&self, expr: &Expr) -> bool {
+    pub(crate) fn is_chain(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Paren(paren) => self.is_chain(&paren.expr),
             Expr::Range(range) => range.start.is_some(),

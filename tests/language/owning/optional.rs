@@ -370,3 +370,33 @@ fn exchanged_fields() {
         ],
     );
 }
+
+/// Methods of options by whose names optional fields are known.
+#[test]
+fn methods_of_fields() {
+    #[derive(Clone, Debug, Differentiable)]
+    struct Quote {
+        bid: Option<f64>,
+        ask: Option<f64>,
+        last: Option<f64>,
+    }
+    #[differentiable]
+    impl Quote {
+        fn mid(&self) -> Option<f64> {
+            self.bid.zip(self.ask).map(|(b, a)| 0.5 * (a + b))
+        }
+        fn fair(&self, k: f64) -> f64 {
+            self.mid().or_else(|| self.bid.map(|b| b * 1.01)).unwrap_or(k)
+        }
+        fn changed(&mut self, k: f64) -> f64 {
+            self.bid = self.last.or(self.bid);
+            self.ask = self.bid.zip(self.ask).map(|(b, a)| b * a * k);
+            let high = self.last.and_then(|v| if v > 0.2 { Some(v * k) } else { None });
+            high.unwrap_or(k) * self.bid.or(self.ask).unwrap_or(k)
+        }
+    }
+    let quotes = [(Some(0.3), None, Some(0.4)), (Some(0.3), Some(0.7), None), (None, None, Some(0.1))];
+    let inputs = quotes.map(|(bid, ask, last)| (Quote { bid, ask, last }, 0.8));
+    check_rule(Quote::fair_rule, inputs.clone());
+    check_rule(Quote::changed_rule, inputs);
+}
