@@ -13,6 +13,7 @@ use crate::mutation::owned_type;
 use crate::ownership::Owners;
 use crate::program::Program;
 use crate::returned::constructs;
+use crate::signature::type_name;
 
 /// The body of a function with such literals in their places; `output` is what it returns.
 pub(crate) fn in_place(owners: &Owners, output: &Type, body: &Block) -> Block {
@@ -24,7 +25,7 @@ pub(crate) fn in_place(owners: &Owners, output: &Type, body: &Block) -> Block {
         guards_to_branches(&mut body);
         returning_a_local(&mut body);
     }
-    Literals { owners, before: Vec::new(), count: 0 }.visit_block_mut(&mut body);
+    Literals { owners, output, before: Vec::new(), count: 0 }.visit_block_mut(&mut body);
     body
 }
 
@@ -63,6 +64,8 @@ fn returning_a_local(body: &mut Block) {
 
 struct Literals<'o> {
     owners: &'o Owners,
+    /// What the function returns.
+    output: &'o Type,
     /// What is to stand before the statement.
     before: Vec<Stmt>,
     count: usize,
@@ -95,7 +98,20 @@ impl Literals<'_> {
         let Expr::Struct(literal) = expr else { return };
         let Some(rest) = literal.rest.clone().filter(|_| owner) else { return };
         let changes = self.changes(literal);
-        let (updated, ty) = (self.fresh("updated"), &literal.path);
+        let (updated, path) = (self.fresh("updated"), &literal.path);
+        // The path of a literal leaves generic arguments out.
+        let ty: Type = match path.get_ident() {
+            Some(name) if type_name(self.output) == *name => self.output.clone(),
+            _ => parse_quote!(#path),
+        };
+        // Of what is behind a reference only fields are taken that can be copied, which a clone has as well.
+        let rest = match &*rest {
+            Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => {
+                let whole = &unary.expr;
+                parse_quote!(#whole.clone())
+            }
+            rest => rest.clone(),
+        };
         self.before.push(parse_quote!(let mut #updated: #ty = #rest;));
         self.change(&parse_quote!(#updated), changes);
         *expr = parse_quote!(#updated);

@@ -2,7 +2,7 @@
 //! are borrowed where they are passed.
 
 use pullback::prelude::*;
-use pullback::testing::check_rule;
+use pullback::testing::{CheckRule, check_rule};
 
 #[differentiable]
 pub fn twice(p: &[f64]) -> Vec<f64> {
@@ -223,4 +223,47 @@ fn constant_fields() {
     check_rule(collected_constants::rule, [(0.4, 2), (0.7, 3)]);
     check_rule(returned_constants::rule, [(0.4, 2), (0.7, 3)]);
     check_rule(shaped::rule, [(vec![0.4, 0.5],), (vec![0.7, 0.1, 0.3],)]);
+}
+
+#[derive(Clone, Debug, Differentiable)]
+struct Picture<T> {
+    pixels: Vec<T>,
+    width: usize,
+    gain: T,
+}
+
+/// What owns memory is written out, the rest comes from behind a reference: for that all of it is cloned.
+#[differentiable]
+impl<T: pullback::Float> Picture<T> {
+    fn scaled(&self, k: T) -> Picture<T> {
+        let pixels: Vec<T> = self.pixels.iter().map(|p| *p * k * self.gain).collect();
+        Picture { pixels, ..*self }
+    }
+
+    fn halved(&self, k: T) -> Picture<T> {
+        let mut pixels: Vec<T> = Vec::new();
+        for i in 0..self.pixels.len() / 2 {
+            pixels.push(self.pixels[2 * i] * self.pixels[2 * i + 1]);
+        }
+        let picture = Picture { gain: self.gain * k, width: self.width / 2, pixels, ..*self };
+        picture
+    }
+}
+
+#[differentiable]
+fn brightness(picture: &Picture<f64>, k: f64) -> f64 {
+    let mut total = 0.0;
+    for i in 0..2 {
+        let smaller: Picture<f64> = picture.scaled(k).halved(total);
+        total += smaller.pixels[i] * smaller.gain * k;
+    }
+    total
+}
+
+#[test]
+fn the_rest_of_what_is_behind_a_reference() {
+    let picture = Picture { pixels: vec![0.3, 0.4, 0.5, 0.1], width: 2, gain: 0.7 };
+    CheckRule::new(Picture::<f64>::scaled_rule).input((picture.clone(), 0.5)).allocating(4).run();
+    CheckRule::new(Picture::<f64>::halved_rule).input((picture.clone(), 0.5)).allocating(4).run();
+    CheckRule::new(brightness::rule).input((picture, 0.5)).allocating(16).run();
 }
