@@ -41,12 +41,29 @@ fn in_several_orders(x: &[f64], order: &[usize], k: f64) -> f64 {
     s + in_order(x, order.to_vec()) + in_order(x, vec![0, 1])
 }
 
+/// The vector itself is needed, and its name is that of something else later on.
+#[differentiable]
+fn compared(x: &[f64], order: Vec<usize>, k: f64) -> f64 {
+    let first = vec![0, 2, 1];
+    let mut s = if order == first { k * x[0] } else { k };
+    let order: Vec<usize> = order.into_iter().rev().collect();
+    for &i in &order {
+        s += s * k * x[i];
+    }
+    for i in order {
+        s += s * k * x[i];
+    }
+    s
+}
+
 #[test]
 fn vectors() {
     let inputs = || [(vec![0.3, 0.5, 0.2], vec![0, 2, 1]), (vec![0.4, 0.2], vec![1])];
     check_rule(in_order::rule, inputs());
     check_rule(reversed::rule, inputs().map(|(x, order)| (x, order, 0.7)));
     check_rule(in_several_orders::rule, inputs().map(|(x, order)| (x, order, 0.4)));
+    let given = inputs().map(|(x, order)| (x, order, 0.7));
+    CheckRule::new(compared::rule).inputs(given).allocating(4).run();
     check_rule(chosen::rule, [(vec![0.3, 0.5, 0.2], vec![true, false, true]), (vec![0.4], vec![true])]);
 }
 
