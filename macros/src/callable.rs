@@ -218,7 +218,7 @@ fn input_of(ty: &Type, generics: &Generics, errors: &mut Errors) -> Parameter {
         mutable: false,
         passing,
         owned: false,
-        viewed: false,
+        handed: None,
         optional: false,
         ty,
         syntax,
@@ -270,6 +270,10 @@ impl Signature {
                 "free functions and the methods of a type itself take functions: write one of these",
             );
         }
+        for parameter in self.parameters.iter().filter(|p| p.items().is_some()) {
+            let why = "free functions and the methods of a type itself take iterators: take a slice here";
+            errors.push(&parameter.syntax, why);
+        }
     }
 
     /// `::<T, _>` for a call of the function.
@@ -285,7 +289,7 @@ impl Signature {
                 None => Some(name.to_token_stream()),
             })
             .collect();
-        if arguments.is_empty() { quote!() } else { quote!(::<#(#arguments),*>) }
+        self.generics.turbofish_of(arguments)
     }
 
     /// The rules of the functions in a gradient object, as a field of it.

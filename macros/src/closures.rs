@@ -112,8 +112,13 @@ impl Parser<'_> {
         let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
         let (Pat::Ident(name), chain) = (&local.pat, &init.expr) else { return None };
         // What is not `mut` is moved where it is mentioned, all of it.
-        let once = name.mutability.is_none() && self.names.occurring.count(&name.ident) == 2;
-        if !once || !self.suspects.any(chain) || !self.goes_through(chain) {
+        let once = self.names.occurring.count(&name.ident) == 2;
+        let chain = &self.without_own_name(chain, &name.ident)?;
+        if name.mutability.is_some()
+            || !once && !self.computes_nothing(chain)
+            || !self.suspects.any(chain)
+            || !self.goes_through(chain)
+        {
             return None;
         }
         let syntax: ExprClosure = parse_quote!(|| #chain);
@@ -122,6 +127,26 @@ impl Parser<'_> {
         }
         self.stands_for(&name.ident, syntax);
         Some(Vec::new())
+    }
+
+    /// `chain`, where it goes on with another chain of the same name: with what that name has stood for so far.
+    fn without_own_name(&self, chain: &Expr, name: &Ident) -> Option<Expr> {
+        let mut chain = chain.clone();
+        if let Some(before) = self.named_chain(&path(name)).ok()? {
+            let by = Substitute::Expr(before);
+            let mut replace = Replace::new(name, &by);
+            replace.visit_expr_mut(&mut chain);
+            if replace.left {
+                return None;
+            }
+        }
+        Some(chain)
+    }
+
+    /// The chain just goes through elements: these can be had again where it is cloned.
+    fn computes_nothing(&mut self, chain: &Expr) -> bool {
+        let flow = self.flow(chain, &mut Vec::new());
+        matches!(flow, Ok(Some(flow)) if flow.source().is_some_and(|source| source.is_of_elements()))
     }
 
     /// The code mentions variables of the user's that may be others where it is inlined: what an adapter is given by value is a copy, made here.
@@ -442,6 +467,18 @@ impl VisitMut for Plain<'_, '_> {
             *expr = chosen;
             self.changed = true;
             return self.visit_expr_mut(expr);
+        }
+        if let Expr::Path(_) = expr
+            && let Ok(Some(chain)) = self.parser.named_chain(expr)
+            && self.parser.goes_through(&chain)
+            && self.depth < 64
+        {
+            *expr = chain;
+            self.changed = true;
+            self.depth += 1;
+            self.visit_expr_mut(expr);
+            self.depth -= 1;
+            return;
         }
         if let Expr::Path(_) = expr
             && let Some(closure) = self.parser.closure(expr)

@@ -42,8 +42,12 @@ impl Parser<'_> {
         self.variable(expr).is_some_and(|id| self.program.vectors.contains(&id))
     }
 
-    /// What is lent to the rule though it is passed by value: a vector, so that it need not be copied before, or a view of an array.
+    /// What is lent to the rule though it is passed by value: a vector, so that it need not be copied before, a view of an array, or what an
+    /// iterator goes through.
     pub(crate) fn lent(&mut self, arg: &Syn) -> Option<ExprId> {
+        if let Some(items) = self.lent_items(arg) {
+            return Some(items);
+        }
         if let Some(unique) = self.is_view_to_write_to(arg) {
             let lent = self.expr(&if unique { parse_quote!(&mut #arg) } else { parse_quote!(&#arg) });
             if unique {

@@ -31,6 +31,7 @@ impl Forward<'_> {
     fn copied(&mut self, arg: ExprId, block: BlockId) -> TokenStream {
         let value = self.expr(arg, block);
         match &self.program.exprs[arg].kind {
+            _ if let Some(items) = self.program.streamed.get(&arg) => items.to_token_stream(),
             _ if self.program.given.contains(&arg) => quote!((#value).clone()),
             ExprKind::Borrow { unique: true, .. } if self.program.viewed.contains(&arg) => {
                 quote!((#value).view_mut())

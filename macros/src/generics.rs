@@ -17,6 +17,8 @@ pub(crate) struct Generics {
     syntax: syn::Generics,
     /// The type parameters that stand for a float.
     pub(crate) scalars: Vec<Ident>,
+    /// The places of type parameters of the function that the rule has no use for.
+    inferred: Vec<usize>,
 }
 
 /// Operators whose bounds tell that a type parameter is a number.
@@ -150,7 +152,7 @@ impl Generics {
                 }
             }
         }
-        Generics { syntax, scalars }
+        Generics { syntax, scalars, inferred: Vec::new() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -165,7 +167,7 @@ impl Generics {
     pub(crate) fn only_constants(&self) -> Self {
         let mut syntax = syn::Generics::default();
         syntax.params.extend(self.params().filter(|p| matches!(p, GenericParam::Const(_))).cloned());
-        Generics { syntax, scalars: Vec::new() }
+        Generics { syntax, ..Generics::default() }
     }
 
     /// The names of type parameters.
@@ -184,9 +186,10 @@ impl Generics {
         (!clause.predicates.is_empty()).then_some(clause)
     }
 
-    /// Makes the type parameters that stand for functions those of the type beside the function.
+    /// Makes the type parameters that stand for functions those of the type beside the function, which has none for iterators.
     pub(crate) fn settle_callables(&mut self, parameters: &[Parameter], errors: &mut Errors) {
         crate::callable::settle(&mut self.syntax, parameters, errors);
+        self.inferred = crate::streams::settle(&mut self.syntax, parameters);
     }
 
     /// The names of type and `const` parameters.
@@ -299,12 +302,18 @@ impl Generics {
 
     /// `::<T>`
     pub(crate) fn turbofish(&self) -> TokenStream {
-        if self.is_empty() {
+        self.turbofish_of(self.names().map(ToTokens::to_token_stream).collect())
+    }
+
+    /// Likewise of the arguments of those parameters that the rule has as well: the others are inferred.
+    pub(crate) fn turbofish_of(&self, mut arguments: Vec<TokenStream>) -> TokenStream {
+        if arguments.is_empty() {
             return TokenStream::new();
         }
-        let types = self.syntax.split_for_impl().1;
-        let turbofish = types.as_turbofish();
-        quote!(#turbofish)
+        for place in &self.inferred {
+            arguments.insert(*place, quote!(_));
+        }
+        quote!(::<#(#arguments),*>)
     }
 
     /// The same with the lifetime `'a` before them.

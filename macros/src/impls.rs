@@ -21,6 +21,7 @@ use crate::ownership::Owners;
 use crate::parameters::name_patterns;
 use crate::projections;
 use crate::signature::{self, Passing, Signature};
+use crate::streams;
 use crate::traits;
 
 /// `#[constant]`: the method has no rule.
@@ -166,6 +167,7 @@ fn expand_method(
     let (impl_generics, _, of_type) = of_impl.split_for_impl();
     // A function's own type parameter stands for what is called.
     callable::settle(&mut sig.generics, &signature.parameters, &mut Errors::default());
+    streams::settle(&mut sig.generics, &signature.parameters);
     let own: Vec<_> = not_lifetimes(&sig.generics).collect();
     let own_names = own.iter().map(|p| match p {
         GenericParam::Type(p) => &p.ident,

@@ -115,6 +115,10 @@ impl Parser<'_> {
             );
             return self.constant(expr, self.is_pure(expr), Some(&why));
         }
+        let of_std = takes_closure(&call.method.to_string()) || of_option(&call.method);
+        if let (false, Some(block)) = (of_std, self.with_gathered_of_method(call)) {
+            return self.expr(&block);
+        }
         if let Some(block) = self.with_named_temporaries_of_method(call) {
             return self.expr(&block);
         }
@@ -288,6 +292,9 @@ impl Parser<'_> {
         }
         if is_box(&call.func) {
             return self.constant(expr, false, Some(BOXED));
+        }
+        if let Some(block) = self.with_gathered(call) {
+            return self.expr(&block);
         }
         if let Some(block) = self.with_named_temporaries(call) {
             return self.expr(&block);

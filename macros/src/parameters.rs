@@ -1,14 +1,17 @@
 //! Parameters that the rule has in another form, of which the body begins by making what the user wrote: patterns have names, and views
-//! of arrays are lent.
+//! of arrays are lent, and so are the items of iterators.
 
+use crate::streams::{Items, unrolled};
 use quote::format_ident;
+
 use syn::{Block, FnArg, GenericArgument, Pat, PathArguments, Signature, Type, parse_quote};
 
 /// `fn f((a, b): (f64, f64)) { … }` becomes `fn f(_0: (f64, f64)) { let (a, b) = _0; … }`, and in `fn f(x: ArrayView1<f64>) { … }` the body
 /// begins with `let x = x.view();`.
 pub(crate) fn name_patterns(sig: &mut Signature, body: &mut Block) {
     let mut apart = Vec::new();
-    for (i, input) in sig.inputs.iter_mut().enumerate() {
+    let (generics, inputs) = (&sig.generics, &mut sig.inputs);
+    for (i, input) in inputs.iter_mut().enumerate() {
         let FnArg::Typed(typed) = input else { continue };
         if let (Some(lent), Pat::Ident(name)) = (lent_view(&typed.ty), &*typed.pat) {
             let (name, mutable) = (&name.ident, &name.mutability);
@@ -16,6 +19,11 @@ pub(crate) fn name_patterns(sig: &mut Signature, body: &mut Block) {
                 Some(_) => parse_quote!(let #mutable #name = #name.view_mut();),
                 None => parse_quote!(let #mutable #name = #name.view();),
             });
+            continue;
+        }
+        if let (Some(items), Pat::Ident(name)) = (Items::of(&typed.ty, generics), &mut *typed.pat) {
+            let mutable = name.mutability.take().is_some();
+            apart.extend(unrolled(&name.ident, mutable, &items, body));
             continue;
         }
         let named = match &*typed.pat {

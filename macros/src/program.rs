@@ -115,6 +115,8 @@ pub(crate) struct Program {
     pub(crate) viewed: HashSet<ExprId>,
     /// Those that are references which may be missing: what is borrowed, and how they are made of that.
     pub(crate) optional: HashMap<ExprId, Missing>,
+    /// Arguments that are iterators where there is no rule, as written: a rule has what they go through.
+    pub(crate) streamed: HashMap<ExprId, syn::Expr>,
 }
 
 /// The block that a function leaves instead of returning.

@@ -22,6 +22,7 @@ use crate::ownership::Owners;
 use crate::parameters::lent_view;
 use crate::privacy::Scope;
 use crate::program::{Kind, Program};
+use crate::streams::Items;
 
 /// The type parameter of the rules of a trait's methods that stands for the type which implements the trait.
 pub(crate) const IMPLEMENTOR: &str = "Self_";
@@ -34,6 +35,15 @@ pub(crate) enum Passing {
     Unique,
 }
 
+/// What a function takes of which the rule has a reference.
+#[derive(Clone)]
+pub(crate) enum Handed {
+    /// A view of an array.
+    View,
+    /// An iterator.
+    Items(Items),
+}
+
 pub(crate) struct Parameter {
     /// `None` for `_`
     pub(crate) name: Option<Ident>,
@@ -41,8 +51,8 @@ pub(crate) struct Parameter {
     pub(crate) passing: Passing,
     /// A vector or an array that is passed by value: to the rule it is lent.
     pub(crate) owned: bool,
-    /// A view of an array, likewise.
-    pub(crate) viewed: bool,
+    /// What the rule has another form of.
+    pub(crate) handed: Option<Handed>,
     /// `Option<&T>`: a reference that may be missing.
     pub(crate) optional: bool,
     /// Without the reference.
@@ -300,7 +310,7 @@ impl Signature {
         let passed = self.parameters.iter().zip(&values).map(|(p, x)| match &p.callable {
             Some(callable) => callable.closure(quote!((#x.primal))),
             None if p.owned => quote!(::core::clone::Clone::clone(#x)),
-            None => p.viewed(x).unwrap_or(quote!(#x)),
+            None => p.passed(x).unwrap_or(quote!(#x)),
         });
         let with_closures = self.with_closures();
         quote! {
@@ -504,12 +514,21 @@ impl Parameter {
         if self.optional { syn::parse_quote!(Option<#ty>) } else { ty.clone() }
     }
 
-    /// `x`, which the rule has, as the view that the function takes, if it takes one.
-    pub(crate) fn viewed(&self, x: &Ident) -> Option<TokenStream> {
-        self.viewed.then(|| match self.passing {
-            Passing::Unique => quote!(#x.view_mut()),
-            _ => quote!(#x.view()),
+    /// `x`, which the rule has, as what the function takes, if that is a view or an iterator.
+    pub(crate) fn passed(&self, x: &Ident) -> Option<TokenStream> {
+        Some(match (self.handed.as_ref()?, self.passing) {
+            (Handed::View, Passing::Unique) => quote!(#x.view_mut()),
+            (Handed::View, _) => quote!(#x.view()),
+            (Handed::Items(items), _) => items.handing.chain(x).to_token_stream(),
         })
+    }
+
+    /// What its items are, if it is an iterator.
+    pub(crate) fn items(&self) -> Option<&Items> {
+        match &self.handed {
+            Some(Handed::Items(items)) => Some(items),
+            _ => None,
+        }
     }
 
     /// Its type has lifetimes, and carries a gradient: `written` is a struct that borrows.
@@ -590,7 +609,7 @@ fn parameter(
             mutable: false,
             passing,
             owned: false,
-            viewed: false,
+            handed: None,
             optional: false,
             ty,
             syntax,
@@ -609,9 +628,19 @@ fn parameter(
     };
     let mut written = (*typed.ty).clone();
     let lent_view = lent_view(&written);
-    let viewed = lent_view.is_some();
+    let mut handed = lent_view.is_some().then_some(Handed::View);
     if let Some(lent) = lent_view {
         written = Type::Reference(lent);
+    }
+    if let Some(items) = Items::behind_reference(&written, syntax) {
+        let why = "an iterator is taken by value differentiably, all of it: `impl Iterator<Item = f64>`; what goes on where the caller has it is a loop there";
+        errors.push(&typed.ty, why);
+        written = items.slice();
+    }
+    if let Some(items) = Items::of(&written, syntax) {
+        items.check(marked, generics, &typed.ty, errors);
+        written = items.slice();
+        handed = Some(Handed::Items(items));
     }
     tell_lifetimes(&mut written);
     elide(syntax, &mut written);
@@ -619,13 +648,13 @@ fn parameter(
     if !marked && let Some(callable) = Callable::parse(name.as_ref(), &written, syntax, generics, errors) {
         let (passing, ty, syntax) = (Passing::Value, written.clone(), (*typed.ty).clone());
         let (constant, callable) = (false, Some(callable));
-        let (owned, viewed, optional, lent) = (false, false, false, None);
+        let (owned, optional, handed, lent) = (false, false, None, None);
         return Parameter {
             name,
             mutable,
             passing,
             owned,
-            viewed,
+            handed,
             optional,
             ty,
             syntax,
@@ -666,7 +695,7 @@ fn parameter(
             (passing, (*reference.elem).clone())
         }
         Type::ImplTrait(_) => {
-            errors.push(&typed.ty, "an `impl Trait` parameter is differentiable if it is a function, `impl Fn(…) -> …`, without `#[constant]`: otherwise write the type out");
+            errors.push(&typed.ty, "an `impl Trait` parameter is differentiable if it is a function, `impl Fn(…) -> …`, without `#[constant]`, or an iterator that tells its items, `impl Iterator<Item = f64>`: otherwise write the type out");
             (Passing::Value, written.clone())
         }
         ty => (Passing::Value, ty.clone()),
@@ -687,7 +716,7 @@ fn parameter(
             mutable,
             passing: if owned { Passing::Shared } else { passing },
             owned,
-            viewed,
+            handed,
             optional,
             ty,
             syntax: written,
@@ -701,7 +730,7 @@ fn parameter(
         mutable,
         passing,
         owned: false,
-        viewed: false,
+        handed: None,
         optional: false,
         ty,
         syntax: written,
@@ -852,7 +881,7 @@ fn self_parameter(
         mutable: receiver.mutability.is_some(),
         passing: if owned { Passing::Shared } else { passing },
         owned,
-        viewed: false,
+        handed: None,
         optional: false,
         ty: owner.clone(),
         syntax: written,

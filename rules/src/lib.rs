@@ -28,6 +28,8 @@ mod float;
 mod fresh;
 mod function;
 mod fused;
+#[doc(hidden)]
+pub mod gathered;
 mod growth;
 mod heap;
 mod held;
@@ -155,6 +157,7 @@ pub mod __private {
         pub use crate::fused::*;
     }
     pub use crate::constants::{Constants, item_of_constant};
+    pub use crate::gathered;
     pub use crate::growth::{
         Plain, Removed, keep_pushed, plain, taken, total, undrop, undrop_last, undrop_row, unextend,
         uninsert_row, unpop, unpop_plain, unpop_row, unpush, unpush_moved, unpush_row, unpush_unseen,

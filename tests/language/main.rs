@@ -39,6 +39,7 @@ mod ignored_results;
 mod imported;
 mod inferred;
 mod integers;
+mod iterator_parameters;
 mod iterators;
 mod lookups;
 mod loops;

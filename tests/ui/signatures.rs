@@ -13,7 +13,7 @@ unsafe fn not_safe(x: f64) -> f64 {
 }
 
 #[differentiable]
-fn impl_trait(x: f64, f: impl Iterator<Item = f64>) -> f64 {
+fn impl_trait(x: f64, f: impl Iterator<Item = usize>) -> f64 {
     x
 }
 

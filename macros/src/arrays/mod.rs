@@ -132,12 +132,13 @@ const NUMBERS: &[&str] = &["sum", "mean", "product", "var", "std_dev", "inner"];
 impl Program {
     /// The value of the call may go back to the rule.
     pub(crate) fn is_reclaimed(&self, expr: ExprId) -> bool {
-        self.own_call(expr).is_some()
+        self.own_call(expr).is_some() || self.is_room(expr)
     }
 
-    /// `Array::zeros(n)` and the like.
+    /// `Array::zeros(n)` and the like, and room for gathered items.
     pub(crate) fn is_made(&self, expr: ExprId) -> bool {
         self.own_call(expr).is_some_and(|name| name == "from_elem" || name == "laid_out")
+            || self.is_room(expr)
     }
 
     /// The function in `arrays` that is called.

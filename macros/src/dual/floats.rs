@@ -18,6 +18,7 @@ impl Signature {
             syntax: plain(&p.syntax),
             lent: p.lent.as_ref().map(plain),
             callable: None,
+            handed: p.handed.clone(),
             ..*p
         });
         let signature = Signature {

@@ -90,6 +90,12 @@ impl Signature {
                 "a function that takes functions does not run on dual numbers yet: leave out `dual`",
             );
         }
+        for parameter in self.parameters.iter().filter(|p| p.items().is_some()) {
+            errors.push(
+                &parameter.syntax,
+                "a function that takes iterators does not run on dual numbers yet: take a slice, or leave out `dual`",
+            );
+        }
         let mentions = |ty: &Type, name: &str| {
             retyped(ty, name, &number()).to_token_stream().to_string() != ty.to_token_stream().to_string()
         };
@@ -162,7 +168,7 @@ impl Signature {
             quote!(#name: #ty)
         });
         let (call, primal) = (on_duals(Span::call_site()), self.primal());
-        let passed = self.parameters.iter().zip(&others).map(|(p, x)| p.viewed(x).unwrap_or(quote!(#x)));
+        let passed = self.parameters.iter().zip(&others).map(|(p, x)| p.passed(x).unwrap_or(quote!(#x)));
         quote! {
             impl #declared #name #types #clause {
                 #[doc(hidden)]

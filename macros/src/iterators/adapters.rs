@@ -38,7 +38,7 @@ impl Parser<'_> {
             return Err((call.to_token_stream(), CHANGES.into()));
         }
         match (method.as_str(), arg) {
-            ("into_iter" | "fuse", None) => {}
+            ("into_iter" | "fuse" | "clone", None) => {}
             ("cloned", None) if direct && flow.source().is_some_and(|source| self.is_of_rows(source)) => {
                 let row = self.hidden("row");
                 let clone = Function::Closure(Box::new(parse_quote!(|#row| #row.clone())));

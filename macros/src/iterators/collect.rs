@@ -5,6 +5,7 @@ use syn::{Expr, ExprMethodCall, Ident, Pat, PatType, Stmt, Type, parse_quote, pa
 
 use crate::arrays::shape::Shape;
 use crate::closures::{Refused, Site};
+use crate::gathered::{is_gathered, room};
 use crate::iterators::consumers::{generic, makes_number};
 use crate::iterators::flow::{Flow, Origin as From};
 use crate::iterators::item::{Code, Item};
@@ -33,7 +34,7 @@ impl<'e> Parser<'e> {
             );
         }
         // Where nothing tells, the compiler will say so if it is anything else than a vector.
-        let Some(element) = ty.map_or(Some(parse_quote!(_)), |ty| element_of_vec(&ty)) else {
+        let Some(element) = ty.as_ref().map_or(Some(parse_quote!(_)), element_of_vec) else {
             return refused("`collect` is differentiable into a `Vec`: say so, by `collect::<Vec<_>>()`");
         };
         if matches!(element, Type::Reference(_)) {
@@ -42,9 +43,13 @@ impl<'e> Parser<'e> {
                  `map(|part| part.to_vec())`",
             );
         }
-        let items = self.hidden("items");
+        let (items, gathered) = (self.hidden("items"), is_gathered(ty.as_ref()));
         let Some(source) = flow.source() else {
-            let empty = self.empty_for(flow, out)?;
+            let empty = match gathered {
+                // Of a size that does not depend on which items are left out.
+                true => room(self.room_for(&flow.at_most(), out)?.as_ref()),
+                false => self.empty_for(flow, out)?,
+            };
             out.push(parse_quote!(let mut #items: Vec<#element> = #empty;));
             return self.push_all(&items, &element, flow, site, out);
         };
@@ -67,7 +72,7 @@ impl<'e> Parser<'e> {
             self.drive(&flow, site, true, &mut sink, out)?;
             return Ok(Item::Value(path(&items)));
         }
-        if let Some(base) = self.copied_whole(&source) {
+        if let Some(base) = self.copied_whole(&source).filter(|_| !gathered) {
             out.push(parse_quote!(let mut #items: Vec<#element> = #base.to_vec();));
             return Ok(Item::Value(path(&items)));
         }
@@ -79,13 +84,22 @@ impl<'e> Parser<'e> {
             Type::Infer(_) => !composite(&source) && !self.may_be_anything(&source),
             ty => kind_of_type(ty) == Kind::Float,
         };
-        if !numbers {
-            out.push(parse_quote!(let mut #items: Vec<#element> = Vec::with_capacity(#n);));
+        let empty = if gathered { room(Some(&path(&n))) } else { parse_quote!(Vec::with_capacity(#n)) };
+        // A generic function has no literal for the numbers to start with.
+        if !numbers || gathered && !self.program.scalars.is_empty() {
+            out.push(parse_quote!(let mut #items: Vec<#element> = #empty;));
             return self.push_all(&items, &element, flow, site, out);
         }
         // Its length does not change in the loop, so that there is nothing to undo but the writing.
-        let start = parse_quote_spanned!(call.method.span()=> let mut #items: Vec<#element> = vec![0.0; #n];);
-        out.push(start);
+        match gathered {
+            true => {
+                out.push(parse_quote!(let mut #items: Vec<#element> = #empty;));
+                out.push(parse_quote!(#items.resize(#n, 0.0);));
+            }
+            false => out.push(
+                parse_quote_spanned!(call.method.span()=> let mut #items: Vec<#element> = vec![0.0; #n];),
+            ),
+        }
         let mut sink = |_: &mut Parser<'e>, item: Item, index: Option<&Expr>, out: &mut Vec<Stmt>| {
             let (index, value) = (index.expect("asked for"), item.expr());
             out.push(parse_quote!(#items[#index] = #value;));

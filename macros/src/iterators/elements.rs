@@ -176,7 +176,7 @@ impl Parser<'_> {
     }
 
     /// How a `for` over `expr` gets the elements.
-    pub(super) fn access(&self, expr: &Expr) -> Access {
+    pub(crate) fn access(&self, expr: &Expr) -> Access {
         match expr {
             Expr::Path(path) => match path.path.get_ident().and_then(|name| self.lookup(name)) {
                 Some(Binding::Alias { unique, .. }) => {

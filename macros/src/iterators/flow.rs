@@ -128,6 +128,27 @@ impl Flow {
         }
     }
 
+    /// The flow if all items passed what leaves some out.
+    pub(super) fn at_most(&self) -> Flow {
+        let origin = match &self.origin {
+            Origin::Chain(first, second) => {
+                Origin::Chain(Box::new(first.at_most()), Box::new(second.at_most()))
+            }
+            source => source.clone(),
+        };
+        let leaves_out = |stage: &&Stage| {
+            matches!(
+                stage,
+                Stage::Filter(_)
+                    | Stage::FilterMap(..)
+                    | Stage::TakeWhile(..)
+                    | Stage::SkipWhile(..)
+                    | Stage::Scan(..)
+            )
+        };
+        Flow { origin, stages: self.stages.iter().filter(|stage| !leaves_out(stage)).cloned().collect() }
+    }
+
     /// The items come from one loop.
     pub(crate) fn is_one_loop(&self) -> bool {
         let one = match &self.origin {

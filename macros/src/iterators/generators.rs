@@ -116,7 +116,7 @@ impl Parser<'_> {
 }
 
 /// The function of `std::iter` that is called.
-pub(super) fn generator(function: &Expr) -> Option<&'static str> {
+pub(crate) fn generator(function: &Expr) -> Option<&'static str> {
     let Expr::Path(path) = function else { return None };
     let segments: Vec<String> = path.path.segments.iter().map(|s| s.ident.to_string()).collect();
     let known = ["repeat", "repeat_n", "repeat_with", "once", "zip", "from_fn", "successors"].into_iter();

@@ -11,7 +11,7 @@ pub(crate) mod consumers;
 mod elements;
 mod flattened;
 pub(crate) mod flow;
-mod generators;
+pub(crate) mod generators;
 pub(crate) mod integers;
 pub(crate) mod item;
 pub(crate) mod made;
@@ -216,7 +216,7 @@ impl<'e> Parser<'e> {
         if let Some(parts) = self.parts_of_array(call) {
             return Ok(Some(plain(self.array_source(call, parts, out))));
         }
-        if SOURCES.contains(&method.as_str()) {
+        if SOURCES.contains(&method.as_str()) && !self.is_made_again(call) {
             return Ok(self.source(call, out));
         }
         if !ADAPTERS.contains(&method.as_str()) && !self.is_chain(&call.receiver) {
@@ -262,13 +262,22 @@ impl<'e> Parser<'e> {
                 {
                     return true;
                 }
-                if SOURCES.contains(&method.as_str()) {
+                if SOURCES.contains(&method.as_str()) && !self.is_made_again(call) {
                     return self.is_indexable(&call.receiver);
                 }
                 !CONSUMERS.contains(&method.as_str()) && self.is_chain(&call.receiver)
             }
             _ => false,
         }
+    }
+
+    /// `into_iter` of what is an iterator already.
+    fn is_made_again(&self, call: &syn::ExprMethodCall) -> bool {
+        let again = match &*call.receiver {
+            Expr::Path(_) => self.is_chain(&call.receiver),
+            receiver => self.goes_through(receiver),
+        };
+        again && call.method == "into_iter" && call.args.is_empty()
     }
 
     fn counter(&mut self, name: &str, out: &mut Vec<Stmt>) -> Ident {

@@ -15,7 +15,7 @@ use crate::rename::{Occurrences, bound, path};
 
 impl<'e> Parser<'e> {
     /// A closure in the chain changes variables that others see: neither what it has itself, nor the state of a `scan`.
-    pub(super) fn changes_others(&self, chain: &Expr) -> bool {
+    pub(crate) fn changes_others(&self, chain: &Expr) -> bool {
         struct Closures<'p, 'e> {
             parser: &'p Parser<'e>,
             change: bool,

@@ -189,6 +189,18 @@ impl Source {
         }
     }
 
+    /// The elements of something, or copies or parts of these.
+    pub(crate) fn is_of_elements(&self) -> bool {
+        match self {
+            Source::Elements { access, .. } => *access == Access::Shared,
+            Source::Copied(inner) => inner.is_of_elements(),
+            Source::Map(inner, Function::Closure(closure)) => {
+                inner.is_of_elements() && selects(&closure.body)
+            }
+            _ => false,
+        }
+    }
+
     /// What a `for` loop may run over as it is, with the index as the item: a range, backwards or in steps.
     pub(crate) fn native(&self) -> Option<Expr> {
         match self {
@@ -461,6 +473,22 @@ fn item_of(place: Expr, access: Access) -> Item {
         Access::Shared => Item::Place { place, unique: false },
         Access::Unique => Item::Place { place, unique: true },
         Access::Value => Item::Value(place),
+    }
+}
+
+/// The value consists of parts of what there is, and of references to these.
+fn selects(value: &Expr) -> bool {
+    match value {
+        Expr::Path(_) => true,
+        Expr::Paren(paren) => selects(&paren.expr),
+        Expr::Field(field) => selects(&field.base),
+        Expr::Reference(reference) => reference.mutability.is_none() && selects(&reference.expr),
+        Expr::Index(index) => {
+            matches!(&*index.index, Expr::Range(range) if range.start.is_none() && range.end.is_none())
+                && selects(&index.expr)
+        }
+        Expr::Tuple(tuple) => tuple.elems.iter().all(selects),
+        _ => false,
     }
 }
 
