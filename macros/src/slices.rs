@@ -7,6 +7,7 @@ use crate::iterators::item::Item;
 use crate::parse::Parser;
 use crate::program::Kind;
 use crate::rename::path;
+use crate::uses::is_name;
 use crate::variants::{alternatives, guarded};
 use crate::views::irrefutable;
 
@@ -80,6 +81,10 @@ impl Parser<'_> {
                 _ => None,
             },
             Pat::Wild(_) => Some((parse_quote!(true), Vec::new())),
+            // A name for the whole.
+            Pat::Ident(name) if referred && is_name(pattern) => {
+                Some((parse_quote!(true), vec![parse_quote!(let #name = &#x[..];)]))
+            }
             _ => None,
         }
     }

@@ -591,3 +591,20 @@ fn matched() {
     let table = |knots: &[f64]| Table { knots: knots.to_vec(), ends: [0.3, -0.7] };
     check_rule(of_slices_in_fields::rule, [&[0.3, 0.4][..], &[0.3], &[0.3, 0.7, 0.9]].map(|k| (table(k),)));
 }
+
+/// A name for the whole slice as the last arm, and as one with a guard.
+#[differentiable]
+fn whole_in_the_end(x: &[f64], k: f64) -> f64 {
+    match &x[..] {
+        [] => k,
+        [a] => a * k,
+        all if all.len() > 2 => all[0] * all[2] * k,
+        rest => rest.iter().map(|x| x * x * k).sum(),
+    }
+}
+
+#[test]
+fn names_for_whole_slices() {
+    let x = [0.3, 0.7, 0.2];
+    check_rule(whole_in_the_end::rule, [0, 1, 2, 3].map(|n| (x[..n].to_vec(), 0.4)));
+}
