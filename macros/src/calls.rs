@@ -70,6 +70,44 @@ pub(crate) fn sibling(name: &Ident) -> Ident {
     format_ident!("{}_has_no_rule_mark_its_impl_differentiable", name.unraw(), span = name.span())
 }
 
+/// The type of a function that is called with as many `functions`, `integrate::<Gauss, _>`: those that it takes as `f: impl Fn(f64) -> f64`
+/// are type parameters which no call can write. Where one is written, as for `F: Fn(f64) -> f64`, it is a `_`, since no closure's type has
+/// a name. Those that are added stand within an invisible group.
+pub(crate) fn with_functions(path: &syn::Path, functions: usize) -> syn::Path {
+    let mut path = path.clone();
+    let inferred =
+        |argument: &syn::GenericArgument| matches!(argument, syn::GenericArgument::Type(syn::Type::Infer(_)));
+    if let Some(generics) = written(&mut path)
+        && !generics.args.iter().any(inferred)
+    {
+        let added = syn::GenericArgument::Type(syn::Type::Group(syn::TypeGroup {
+            attrs: Vec::new(),
+            group_token: Default::default(),
+            elem: syn::parse_quote!(_),
+        }));
+        generics.args.extend(std::iter::repeat_n(added, functions));
+    }
+    path
+}
+
+/// The path as it was written, without what [`with_functions`] has added.
+fn without_functions(path: &syn::Path) -> syn::Path {
+    let mut path = path.clone();
+    if let Some(generics) = written(&mut path) {
+        let own = |argument: &syn::GenericArgument| !matches!(argument, syn::GenericArgument::Type(syn::Type::Group(group)) if matches!(*group.elem, syn::Type::Infer(_)));
+        generics.args = generics.args.iter().filter(|argument| own(argument)).cloned().collect();
+    }
+    path
+}
+
+/// The generic arguments that are written in a path.
+fn written(path: &mut syn::Path) -> Option<&mut syn::AngleBracketedGenericArguments> {
+    match &mut path.segments.last_mut()?.arguments {
+        syn::PathArguments::AngleBracketed(generics) => Some(generics),
+        _ => None,
+    }
+}
+
 /// The function beside a function that takes functions which is called with closures. Its name shows where a function takes none.
 pub(crate) fn forward_with(span: proc_macro2::Span) -> Ident {
     Ident::new("takes_no_function_put_constant_around_it", span)
@@ -107,7 +145,11 @@ impl Callee {
     pub(crate) fn primal(&self, args: &[TokenStream]) -> TokenStream {
         match self {
             Callee::Function(path) if is_mutation(path) => quote!(#path::call(#(#args),*)),
-            Callee::Function(path) | Callee::Itself(path) => quote!(#path(#(#args),*)),
+            Callee::Function(path) => {
+                let path = without_functions(path);
+                quote!(#path(#(#args),*))
+            }
+            Callee::Itself(path) => quote!(#path(#(#args),*)),
             Callee::Gradient(path, name) => quote!(#path::#name(#(#args),*)),
             Callee::OnDuals(path) => {
                 let (call, of_numbers) = (on_duals(self.name().span()), crate::dual::arguments());

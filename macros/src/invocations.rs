@@ -4,7 +4,7 @@
 use syn::Expr as Syn;
 
 use crate::boxes::BOXED;
-use crate::calls::{Callee, gradient, is_associated};
+use crate::calls::{Callee, gradient, is_associated, with_functions};
 use crate::functions::is_box;
 use crate::iterators::SOURCES;
 use crate::iterators::consumers::Chain;
@@ -312,7 +312,9 @@ impl Parser<'_> {
         } else if let Some((of, name)) = gradient(function) {
             Callee::Gradient(of, name)
         } else {
-            Callee::Function(function.clone())
+            let functions =
+                args.iter().filter(|arg| matches!(self.program.exprs[**arg].kind, ExprKind::Callback(_)));
+            Callee::Function(with_functions(function, functions.count()))
         };
         if crate::arrays::is_map(function) {
             self.keep_slopes(&args);

@@ -681,3 +681,56 @@ fn of_other_rules(x: f64, y: &mut [f64]) -> f64 {
 fn functions_with_rules_of_every_kind() {
     check_rule(of_other_rules::rule, [(0.7, vec![0.5, 0.8]), (1.4, vec![0.5])]);
 }
+
+/// A rule of quadrature.
+pub trait Nodes {
+    const AT: [f64; 2];
+}
+
+pub struct Gauss;
+pub struct Ends;
+
+impl Nodes for Gauss {
+    const AT: [f64; 2] = [0.211, 0.789];
+}
+
+impl Nodes for Ends {
+    const AT: [f64; 2] = [0.0, 1.0];
+}
+
+#[differentiable]
+fn integral<Q: Nodes>(f: impl Fn(f64) -> f64, to: f64) -> f64 {
+    0.5 * to * (f(Q::AT[0] * to) + f(Q::AT[1] * to))
+}
+
+/// Hands the function on, and a closure that calls it.
+#[differentiable]
+fn integral_twice<Q: Nodes>(f: impl Fn(f64) -> f64, to: f64) -> f64 {
+    integral::<Q>(&f, to) * integral::<Q>(|x| f(x) * to, to)
+}
+
+#[differentiable]
+fn iterated_with<const N: usize>(f: impl Fn(f64) -> f64, mut g: impl FnMut(f64, f64) -> f64, x: f64) -> f64 {
+    (0..N).fold(x, |t, _| g(f(t), x))
+}
+
+#[differentiable]
+fn of_named_types<F: Fn(f64) -> f64, Q: Nodes>(f: F, x: f64) -> f64 {
+    f(x) * Q::AT[1]
+}
+
+#[differentiable]
+fn by_types(k: f64, x: f64) -> f64 {
+    let mut t = 0.0;
+    for _ in 0..2 {
+        t += integral::<Gauss>(|x| (k * x).sin(), x) + integral::<Ends>(f64::cos, x);
+    }
+    t + integral_twice::<Gauss>(|x| x * k, x)
+        + iterated_with::<3>(f64::sin, |a, b| a * b * k, x)
+        + of_named_types::<_, Gauss>(|x| x * k, x)
+}
+
+#[test]
+fn generics_beside_functions() {
+    check_rule(by_types::rule, [(0.4, 0.9), (1.3, 0.2)]);
+}
