@@ -223,6 +223,10 @@ impl VisitMut for Replace<'_> {
     }
 
     fn visit_field_pat_mut(&mut self, field: &mut syn::FieldPat) {
+        if bound(&field.pat).contains(self.name) && matches!(self.by, Substitute::Name(_)) {
+            // `Point { x }` becomes `Point { x: x_2 }`.
+            field.colon_token.get_or_insert_default();
+        }
         if field.colon_token.is_none() {
             self.left |= bound(&field.pat).contains(self.name);
         } else {

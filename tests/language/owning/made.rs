@@ -355,3 +355,23 @@ fn maps_of_untold_arrays() {
     let two = [vertices[0], vertices[1]];
     check_rule(maps_to_others::rule, [(m, [0.3, 0.2, 0.5], two), (m, [-0.3, 1.2, 0.5], two)]);
 }
+
+#[derive(Clone, Copy, Differentiable)]
+pub struct Weighted {
+    weight: f64,
+    at: f64,
+}
+
+/// Two closures with patterns that name the same field.
+#[differentiable]
+fn fields_named_twice(points: &[Weighted; 3], x: f64) -> f64 {
+    let total: f64 = points.iter().map(|Weighted { weight, .. }| weight).sum();
+    let shares = points.map(|Weighted { weight, at }| weight * at * x / total);
+    shares[0] * shares[1] + shares[2]
+}
+
+#[test]
+fn patterns_of_structs_in_closures() {
+    let point = Weighted { weight: 0.3, at: 0.8 };
+    check_rule(fields_named_twice::rule, [([point, Weighted { at: 0.2, ..point }, point], 0.3)]);
+}
