@@ -30,7 +30,8 @@ pub(crate) fn confirm(program: &mut Program, errors: &mut Errors) {
         parts.confirm(&mut syntax);
         match parts.number {
             Some(name) => errors.push(&node.syntax, format!("{ERROR}\n(`{name}` carries a gradient)")),
-            None if !parts.any => errors.push(&node.syntax, ERROR),
+            // It is the name of a field that is one of a variable, too.
+            None if !parts.any => {}
             None => {
                 program.exprs[expr].syntax = syntax;
                 program.rewritten.insert(expr);

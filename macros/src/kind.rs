@@ -217,6 +217,9 @@ pub(crate) fn kind_of_type(ty: &Type) -> Kind {
         Type::Reference(r) => kind_of_type(&r.elem),
         Type::Paren(p) => kind_of_type(&p.elem),
         Type::Group(g) => kind_of_type(&g.elem),
+        Type::Tuple(t) if !t.elems.is_empty() && t.elems.iter().all(|ty| kind_of_type(ty) == Kind::Inert) => {
+            Kind::Inert
+        }
         Type::Slice(s) => Kind::Sequence(Box::new(kind_of_type(&s.elem))),
         Type::Array(a) => Kind::Sequence(Box::new(kind_of_type(&a.elem))),
         Type::Path(p) => {

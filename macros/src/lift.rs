@@ -11,6 +11,7 @@ use crate::escape::statement_escapes;
 use crate::iterators::collect::{element_of_vec, is_name};
 use crate::iterators::consumers::{Chain, changes};
 use crate::iterators::item::{Code, Item, never_a_value, operand};
+use crate::kind::{inert, kind_of_type};
 use crate::listed::as_array;
 use crate::mutation::owned_type;
 use crate::parse::{Binding, Parser, assign_op};
@@ -113,9 +114,12 @@ impl Parser<'_> {
             && call.method == "collect"
             && call.turbofish.is_none()
             && !matches!(ty, Type::Infer(_))
-            && element_of_vec(ty)
-                .is_none_or(|element| matches!(element, Type::Reference(_)) || is_flag(&element))
             && self.suspects.any(call)
+            && element_of_vec(ty).is_none_or(|element| {
+                matches!(element, Type::Reference(_))
+                    || is_flag(&element)
+                    || inert(&kind_of_type(&element)) && self.is_taken_for_numbers(call)
+            })
         {
             // The type is told where the refusal looks for it.
             let (mut call, pattern) = (call.clone(), &local.pat);

@@ -466,6 +466,15 @@ fn within(x: f64, name: &'static str) -> Result<f64, OutOfRange> {
     Ok(x * x)
 }
 
+/// The field has the name of a parameter.
+#[differentiable]
+fn cell(name: &[f64], x: f64, axis: &'static str) -> Result<(usize, f64), OutOfRange> {
+    match name.windows(2).position(|w| w[0] <= x && x <= w[1]) {
+        Some(i) => Ok((i, (x - name[i]) / (name[i + 1] - name[i]))),
+        None => Err(OutOfRange::Axis { name: axis }),
+    }
+}
+
 #[differentiable]
 fn both_within(x: f64, y: f64) -> Result<f64, OutOfRange> {
     Ok(within(x, "speed")? * within(x * y, "torque")?)
@@ -474,5 +483,61 @@ fn both_within(x: f64, y: f64) -> Result<f64, OutOfRange> {
 #[test]
 fn names_that_last_for_ever_are_taken() {
     check_rule(within::rule, [(0.3, "speed"), (2.0, "torque")]);
+    check_rule(cell::rule, [(vec![0.0, 0.3, 0.7], 0.4, "speed"), (vec![0.0, 0.3, 0.7], 0.9, "torque")]);
     check_rule(both_within::rule, [(0.3, 0.7), (2.0, 0.4), (0.9, 4.0)]);
+}
+
+/// Pairs of indices carry no gradient, whatever they are made of.
+#[derive(Clone, Debug, Differentiable)]
+struct Edge {
+    from: usize,
+    to: usize,
+    weight: f64,
+}
+
+fn sources(n: usize, pairs: &[(usize, usize)]) -> Vec<usize> {
+    pairs.iter().map(|pair| pair.0.min(n - 1)).collect()
+}
+
+#[differentiable]
+fn along(x: &[f64], edges: &[Edge]) -> f64 {
+    let pairs: Vec<(usize, usize)> = edges.iter().map(|e| (e.from, e.to)).collect();
+    let order = sources(x.len(), &pairs);
+    let mut y = x.to_vec();
+    for v in order {
+        y[v] = y[v] * y[0] * edges[0].weight + 1.0;
+    }
+    y[0] * y[1]
+}
+
+#[differentiable]
+fn paired(x: &[f64], pairs: &[(usize, usize)], k: f64) -> f64 {
+    let mut work = pairs.to_vec();
+    work.sort_by_key(|pair| pair.1);
+    let mut last: (usize, usize) = (0, 0);
+    let mut s = 0.0;
+    for &(a, b) in &work {
+        s += x[a] * x[b] * k * x[last.0];
+        last = (b, a);
+    }
+    while let Some((a, b)) = work.pop() {
+        s += s * x[a] + x[b];
+    }
+    s * x[last.1]
+}
+
+#[test]
+fn pairs_of_indices_are_constants() {
+    let edge = |from, to, weight| Edge { from, to, weight };
+    check_rule(
+        along::rule,
+        [
+            (vec![0.2, 0.3, 0.7], vec![edge(0, 1, 0.3), edge(1, 2, 0.3)]),
+            (vec![0.2, 0.3], vec![edge(1, 0, 0.6)]),
+        ],
+    );
+    check_rule(
+        paired::rule,
+        [(vec![0.2, 0.3, 0.7], vec![(0, 1), (2, 1)], 0.4), (vec![0.2, 0.3], vec![(1, 0)], 0.7)],
+    );
 }

@@ -81,7 +81,7 @@ impl<'e> Parser<'e> {
         let n = self.names.fresh("n");
         out.push(parse_quote!(let #n = #len;));
         let numbers = match &element {
-            Type::Infer(_) => !composite(&source) && !self.may_be_anything(&source),
+            Type::Infer(_) => self.may_hand_out_numbers(&source),
             ty => kind_of_type(ty) == Kind::Float,
         };
         let empty = if gathered { room(Some(&path(&n))) } else { parse_quote!(Vec::with_capacity(#n)) };
@@ -187,6 +187,17 @@ impl<'e> Parser<'e> {
             }
         };
         (local && numbers && same && self.program.vectors.contains(id)).then_some(base)
+    }
+
+    /// The items are taken for numbers where no type is told.
+    fn may_hand_out_numbers(&self, source: &Source) -> bool {
+        !composite(source) && !self.may_be_anything(source)
+    }
+
+    /// Likewise of what is collected, which is then taken for a vector of numbers.
+    pub(crate) fn is_taken_for_numbers(&mut self, collect: &ExprMethodCall) -> bool {
+        let flow = self.flow(&collect.receiver, &mut Vec::new());
+        matches!(flow, Ok(Some(flow)) if flow.source().is_some_and(|source| self.may_hand_out_numbers(source)))
     }
 
     /// Nothing tells that the items are numbers: they come of a user's function or method.

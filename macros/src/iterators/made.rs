@@ -181,8 +181,18 @@ impl Parser<'_> {
         {
             return Err((closure.body.to_token_stream(), ALIKE.into()));
         }
+        if is_of_integers(&call.receiver) {
+            let (list, mut named) = (self.hidden("list"), call.clone());
+            let integers = std::mem::replace(&mut *named.receiver, path(&list));
+            out.push(parse_quote!(let #list = #integers;));
+            return self.other_map(&named, out);
+        }
         let (items, i, x) = (self.hidden("items"), self.names.fresh("i"), &call.receiver);
-        out.push(parse_quote!(let mut #items = #x;));
+        let reference = matches!(&**x, Expr::Path(path) if path.path.get_ident().is_some_and(|name| self.is_reference(name)));
+        out.push(match reference {
+            true => parse_quote!(let mut #items = *#x;),
+            false => parse_quote!(let mut #items = #x;),
+        });
         let mut body = Vec::new();
         let item = Item::Value(parse_quote!(#items[#i]));
         let value = self.mapped(&function, item, Site::Block, &mut body)?.expr();
@@ -301,4 +311,10 @@ fn zeros(ty: &Type) -> Option<Expr> {
         }
         ty => (kind_of_type(ty) == Kind::Float).then(|| parse_quote!(0.0)),
     }
+}
+
+/// `[0, 1, 2]`
+fn is_of_integers(expr: &Expr) -> bool {
+    let integer = |element: &Expr| matches!(element, Expr::Lit(syn::ExprLit { lit: syn::Lit::Int(_), .. }));
+    matches!(expr, Expr::Array(array) if !array.elems.is_empty() && array.elems.iter().all(integer))
 }

@@ -375,3 +375,32 @@ fn patterns_of_structs_in_closures() {
     let point = Weighted { weight: 0.3, at: 0.8 };
     check_rule(fields_named_twice::rule, [([point, Weighted { at: 0.2, ..point }, point], 0.3)]);
 }
+
+/// Of an array behind a reference, and of indices.
+#[differentiable]
+fn mapped_reference(r: &[f64; 3], mu: f64) -> [f64; 3] {
+    let d: f64 = r.iter().map(|c| c * c).sum();
+    let k = -mu / (d * d.sqrt());
+    r.map(|c| k * c)
+}
+
+#[differentiable]
+fn mapped_indices(x: &[f64], k: f64) -> f64 {
+    let y = [0, 2].map(|i| x[i] * k);
+    let line = |a: f64, b: f64| [0, 1, 2].map(|i| a * x[i] + b);
+    let z = line(k, y[0]);
+    z[0] * z[1] + y[1] * z[2]
+}
+
+#[differentiable]
+fn mapped_indices_at_the_end(x: &[f64], k: f64) -> [f64; 3] {
+    [0, 1, 2].map(|i| x[i] * k)
+}
+
+#[test]
+fn references_and_indices_are_mapped() {
+    check_rule(mapped_reference::rule, [([0.2, -0.3, 0.5], 0.3), ([0.7, 0.1, -0.4], 1.2)]);
+    let inputs = [(vec![0.2, -0.3, 0.5], 0.3), (vec![0.7, 0.1, -0.4, 0.9], 1.2)];
+    check_rule(mapped_indices::rule, inputs.clone());
+    check_rule(mapped_indices_at_the_end::rule, inputs);
+}
