@@ -42,6 +42,8 @@ impl Parser<'_> {
                 syn::visit::visit_expr_reference(self, reference);
             }
             fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+                // What allocates is not made again.
+                self.1 |= call.method == "collect";
                 if let Syn::Path(path) = &*call.receiver
                     && let Some(Binding::Variable(id)) = path.path.get_ident().and_then(|n| self.0.lookup(n))
                 {

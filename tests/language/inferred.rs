@@ -187,3 +187,44 @@ fn collected_indices() {
     }
     check_rule(grown::rule, [(vec![0.4, 0.9, 1.3], 0.8, 2), (vec![0.4, 0.9, 1.3, -0.6, 0.7], 0.6, 1)]);
 }
+
+#[derive(Clone, Debug, Differentiable)]
+struct Link {
+    from: usize,
+    weight: f64,
+}
+
+/// Vectors of indices, of parts of what is active.
+#[differentiable]
+fn indices_of_links(x: &[f64], links: &[Link]) -> f64 {
+    let from: Vec<usize> = links.iter().map(|link| link.from).collect();
+    let mut s = 0.0;
+    for p in &from {
+        s += x[*p] * x[*p] * links[*p].weight;
+    }
+    s
+}
+
+/// They are made once, also in loops.
+#[differentiable]
+fn ranks_in_a_loop(x: &[f64], k: f64) -> f64 {
+    let flags: Vec<bool> = x.iter().map(|&a| a > 0.1).collect();
+    let mut s: f64 = 0.0;
+    for _ in 0..3 {
+        let ranks: Vec<usize> = x.iter().map(|a| x.iter().filter(|b| *b < a).count()).collect();
+        for (i, r) in ranks.into_iter().enumerate() {
+            s += if flags[i] { x[r] * k * s.sin() } else { x[r] };
+        }
+    }
+    s
+}
+
+#[test]
+fn indices_of_parts_are_collected() {
+    let link = |from, weight| Link { from, weight };
+    check_rule(
+        indices_of_links::rule,
+        [(vec![0.2, 0.3, 0.7], vec![link(0, 0.3), link(1, 0.4)]), (vec![0.2, 0.3], vec![link(0, 0.6)])],
+    );
+    check_rule(ranks_in_a_loop::rule, [(vec![0.2, 0.3, 0.05], 0.3), (vec![0.7, 0.3], 0.2)]);
+}
