@@ -25,9 +25,7 @@ pub fn room<T>(n: usize) -> Vec<T> {
 
 /// What stands beside it for derived code, in which nothing but the use of the vector tells the type of the items.
 #[allow(non_camel_case_types)]
-pub struct room {
-    marker: (),
-}
+pub enum room {}
 
 impl room {
     /// The arguments of a call.
@@ -56,7 +54,7 @@ impl<T: Item + Send + 'static> Function for RoomFor<T> {
     }
 }
 
-/// The rule of [`room`].
+/// The rule of `room`.
 pub struct Rooms<T> {
     /// Empty vectors that have come back.
     waiting: Vec<Vec<T>>,
