@@ -41,7 +41,7 @@ pub(crate) enum Handed {
     /// A view of an array.
     View,
     /// An iterator.
-    Items(Items),
+    Items(Box<Items>),
 }
 
 pub(crate) struct Parameter {
@@ -640,7 +640,7 @@ fn parameter(
     if let Some(items) = Items::of(&written, syntax) {
         items.check(marked, generics, &typed.ty, errors);
         written = items.slice();
-        handed = Some(Handed::Items(items));
+        handed = Some(Handed::Items(Box::new(items)));
     }
     tell_lifetimes(&mut written);
     elide(syntax, &mut written);

@@ -96,7 +96,7 @@ impl Parser<'_> {
     fn may_be_array(&mut self, expr: &Expr) -> bool {
         matches!(expr, Expr::Field(_) | Expr::Index(_))
             && self.shape_of(expr).is_none()
-            && !self.type_of(expr).is_some_and(|ty| inside_type(&ty).is_some())
+            && self.type_of(expr).is_none_or(|ty| inside_type(&ty).is_none())
             && self.place(expr).is_some_and(|place| self.program.kind_of_place(&place) == Kind::Unknown)
     }
 
