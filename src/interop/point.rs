@@ -4,7 +4,8 @@ use std::borrow::{Borrow, BorrowMut};
 
 use pullback_rules::__private::Numbers;
 use pullback_rules::{
-    ConstCloned, ConstRef, ConstVal, Differentiable, Held, Output, Parameter, Parameters, Ref, Val, Value,
+    ConstCloned, ConstOptRef, ConstRef, ConstVal, Differentiable, Held, Output, Parameter, Parameters, Ref,
+    Val, Value,
 };
 
 /// A [`Parameter`] that gets its argument from a point, or the same in each call if it is constant.
@@ -120,6 +121,7 @@ constant!([A: Value + Copy + 'static] Held<A>, |given| *given);
 constant!([A: Copy + 'static] ConstVal<A>, |given| *given);
 constant!([A: Clone + 'static] ConstCloned<A>, |given| given.clone());
 constant!([A: ?Sized + 'static] ConstRef<A>, |given| given);
+constant!([A: ?Sized + 'static] ConstOptRef<A>, |given| *given);
 
 /// A tuple of [`PointParameter`]s; implemented for up to sixteen.
 pub trait PointParameters: Parameters {

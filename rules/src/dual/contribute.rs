@@ -2,7 +2,8 @@
 
 use ndarray::{ArrayBase, ArrayRef, Data, Dimension};
 
-use crate::function::{ConstRef, ConstVal, Held, Parameter, Parameters, Ref, Val, for_tuples};
+use crate::function::{ConstCloned, ConstRef, ConstVal, Held, Parameter, Parameters, Ref, Val, for_tuples};
+use crate::optional_references::{ConstOptRef, OptRef};
 use crate::shadow::{Accumulate, Differentiable, Element, Ignored};
 use crate::tangent::Value;
 
@@ -67,6 +68,13 @@ impl<A: Contribute + ?Sized + 'static> ContributeParameter for Ref<A> {
     }
 }
 
+impl<A: Contribute + ?Sized + 'static> ContributeParameter for OptRef<A> {
+    #[inline]
+    fn contribute(shadow: Self::Shadow<'_>, buffer: &A::Gradient) {
+        Ref::<A>::contribute(shadow, buffer);
+    }
+}
+
 /// What comes by value is returned.
 macro_rules! none {
     ($([$($generics:tt)*] $Mode:ty),*) => {$(
@@ -80,6 +88,8 @@ none! {
     [A: Value + Copy + 'static] Val<A>,
     [A: Value + Copy + 'static] Held<A>,
     [A: Copy + 'static] ConstVal<A>,
+    [A: Clone + 'static] ConstCloned<A>,
+    [A: ?Sized + 'static] ConstOptRef<A>,
     [A: ?Sized + 'static] ConstRef<A>
 }
 

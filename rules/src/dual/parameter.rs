@@ -5,7 +5,10 @@ use crate::dual::lift::{Lift, LiftRef};
 use crate::dual::number::DualNumber;
 use crate::dual::numbers::Numbers;
 use crate::float::Float;
-use crate::function::{ConstMut, ConstRef, ConstVal, Held, Mut, Parameter, Parameters, Ref, Val, for_tuples};
+use crate::function::{
+    ConstCloned, ConstMut, ConstRef, ConstVal, Held, Mut, Parameter, Parameters, Ref, Val, for_tuples,
+};
+use crate::optional_references::ConstOptRef;
 use crate::shadow::Differentiable;
 use crate::tangent::{Tangent, Value};
 use crate::whole::{Cloned, Restorable};
@@ -306,6 +309,8 @@ macro_rules! passed {
 }
 passed!([A: Value + Copy + 'static] Held<A>, (), load: |_, _| {}, restore: |_, _| {});
 passed!([A: Copy + 'static] ConstVal<A>, (), load: |_, _| {}, restore: |_, _| {});
+passed!([A: Clone + 'static] ConstCloned<A>, (), load: |_, _| {}, restore: |_, _| {});
+passed!([A: ?Sized + 'static] ConstOptRef<A>, (), load: |_, _| {}, restore: |_, _| {});
 passed!([A: ?Sized + 'static] ConstRef<A>, (), load: |_, _| {}, restore: |_, _| {});
 passed! {
     [A: Restorable<Cloned> + ?Sized + 'static] ConstMut<A>, Option<<A as Restorable<Cloned>>::Copy>,
