@@ -16,9 +16,10 @@ use crate::kind::{inert, inert_method, numeric_call, of_float};
 use crate::methods::unwraps;
 use crate::mutation::{Action, is_of_mem};
 use crate::parse::Parser;
+use crate::passing::{Parameter, Passing};
 use crate::program::*;
 use crate::reverse::Reverse;
-use crate::signature::{Parameter, Passing, Signature};
+use crate::signature::Signature;
 
 /// What a function may do to the lengths of vectors behind references.
 #[derive(Clone, Copy, Default)]

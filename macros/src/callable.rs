@@ -13,8 +13,9 @@ use syn::{GenericParam, Ident, PathArguments, Token, Type, TypeParamBound, Where
 use crate::errors::Errors;
 use crate::generics::Generics;
 use crate::kind::inert;
+use crate::passing::{Parameter, Passing};
 use crate::program::Program;
-use crate::signature::{Parameter, Passing, Signature};
+use crate::signature::Signature;
 
 /// The type of a parameter that is a function.
 pub(crate) struct Callable {

@@ -10,7 +10,8 @@ use crate::errors::Errors;
 use crate::impls::{self, named};
 use crate::overloads::Resolve;
 use crate::ownership::Owners;
-use crate::signature::{Passing, Signature};
+use crate::passing::Passing;
+use crate::signature::Signature;
 
 /// The `impl` is one of `From`.
 pub(crate) fn converts(path: &syn::Path) -> bool {

@@ -8,8 +8,9 @@ use quote::{ToTokens, format_ident};
 use syn::visit_mut::VisitMut;
 use syn::{Block, Expr, Ident, Local, Pat, Stmt, parse_quote};
 
+use crate::passing::Passing;
 use crate::program::variant;
-use crate::signature::{Passing, Signature};
+use crate::signature::Signature;
 
 /// `block` with the struct patterns of its `let`s taken apart, where that can be done by naming the parts. The others stay.
 pub(crate) fn destructured(signature: &Signature, block: &Block) -> Block {

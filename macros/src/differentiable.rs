@@ -25,9 +25,10 @@ use crate::overwriting::{asking, overwriting};
 use crate::ownership::Owners;
 use crate::parameters::name_patterns;
 use crate::parse::Parser;
+use crate::passing::Passing;
 use crate::program::{BODY, Kind, Origin, Program, VarId, Variable};
 use crate::reverse::{quote_name, reverse};
-use crate::signature::{Passing, Signature, strip};
+use crate::signature::{Signature, strip};
 use crate::versions;
 
 /// How many fields a tuple of state may have.

@@ -8,8 +8,9 @@ use syn::{GenericParam, Ident, Lifetime, Type, TypeParamBound, WherePredicate};
 use crate::errors::Errors;
 use crate::iterators::collect::element_of_vec;
 use crate::kind::kind_of_type;
+use crate::passing::{Parameter, Passing};
 use crate::program::Kind;
-use crate::signature::{IMPLEMENTOR, Parameter, Passing};
+use crate::signature::IMPLEMENTOR;
 
 /// Without lifetimes, which the rule has no use for.
 #[derive(Clone, Default)]

@@ -19,8 +19,9 @@ use crate::generics::with_parts;
 use crate::overloads;
 use crate::ownership::Owners;
 use crate::parameters::name_patterns;
+use crate::passing::{self, Passing};
 use crate::projections;
-use crate::signature::{self, Passing, Signature};
+use crate::signature::{self, Signature};
 use crate::streams;
 use crate::traits;
 
@@ -149,7 +150,7 @@ fn expand_method(
     let types: Vec<_> = types_of(&sig).chain([&*block.self_ty]).cloned().collect();
     let generics = with_parts(&generics, &types, &method.block);
     // Nobody else has names for the lifetimes of the `impl`.
-    let owner = &signature::at("'_", &block.self_ty);
+    let owner = &passing::at("'_", &block.self_ty);
     let mut signature =
         Signature::parse_in(&method.vis, &mut sig, &generics, (Some(owner), owners.clone()), &mut errors);
     signature.selecting = projections::beside_methods(block, &signature.generics);

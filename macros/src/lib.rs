@@ -94,6 +94,7 @@ mod owners;
 mod ownership;
 mod parameters;
 mod parse;
+mod passing;
 mod peeling;
 mod plan;
 mod polynomial;

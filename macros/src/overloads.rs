@@ -10,7 +10,8 @@ use crate::differentiable::{allowed, derive, imports};
 use crate::errors::Errors;
 use crate::impls::{named, without_lifetimes};
 use crate::ownership::Owners;
-use crate::signature::{self, Parameter, Passing, Signature};
+use crate::passing::{self, Parameter, Passing};
+use crate::signature::{self, Signature};
 
 const OPERATORS: &[&str] = &["Add", "Sub", "Mul", "Div", "Rem", "Neg"];
 
@@ -49,7 +50,7 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     let (path, _) = block.trait_.as_ref().expect("the `impl` of a trait");
     let operator = operator(path).expect("of an operator").clone();
-    let this = &signature::at("'_", &block.self_ty);
+    let this = &passing::at("'_", &block.self_ty);
     let onto = is_onto(&operator);
     let output = block.items.iter().find_map(|item| match item {
         ImplItem::Type(ty) if ty.ident == "Output" => Some(&ty.ty),
@@ -90,7 +91,7 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
     let owners = Owners::of_impl(&block);
     for input in &mut sig.inputs {
         if let FnArg::Typed(typed) = input {
-            *typed.ty = signature::at("'_", &typed.ty);
+            *typed.ty = passing::at("'_", &typed.ty);
         }
     }
     let mut signature = Signature::parse_in(&vis, &mut sig, &generics, (Some(owner), owners), &mut errors);
@@ -98,7 +99,7 @@ pub(crate) fn expand(block: ItemImpl) -> syn::Result<TokenStream> {
     signature.method = Some((method.sig.ident.clone(), this.clone()));
     let mut of_trait = path.clone();
     resolve.visit_path_mut(&mut of_trait);
-    signature.of_trait = Some(signature::path_at("'_", &of_trait));
+    signature.of_trait = Some(passing::path_at("'_", &of_trait));
     signature.refuse_callables(&mut errors);
     let receives = matches!(sig.inputs.first(), Some(FnArg::Receiver(_)));
     if !receives || signature.parameters.iter().skip(onto.into()).any(|p| p.passing == Passing::Unique) {

@@ -27,12 +27,13 @@ use crate::literals::in_place;
 use crate::mutation::owned_type;
 use crate::normal::Parts;
 use crate::outcome::inside_type;
+use crate::passing::Passing;
 use crate::program::*;
 use crate::purity::without_shapes;
 use crate::rename::{Names, Occurrences, path};
 use crate::returned::{returning_a_local, returning_changed_copy, with_copies};
 use crate::sequence::in_sequence;
-use crate::signature::{Passing, Signature};
+use crate::signature::Signature;
 use crate::suspects::Suspects;
 use crate::tails::{with_type_of_value, with_types, with_types_of_fields};
 

@@ -15,9 +15,9 @@ use crate::errors::Errors;
 use crate::generics::Generics;
 use crate::impls::{not_lifetimes, without_lifetimes};
 use crate::kind::{inert, kind_of_type};
+use crate::passing;
 use crate::program::Kind;
 use crate::rename::Occurrences;
-use crate::signature;
 
 const FORM: &str = "a function that returns a reference selects a part of `self`: end it with a field of `self`, an element or a range of one, \
                     `&self.data[i]`, or with another such function, by `if` and `match` on constants; `#[constant]` leaves a method without gradient";
@@ -81,7 +81,7 @@ pub(crate) fn expand_index(block: &ItemImpl) -> syn::Result<TokenStream> {
     let body = selecting(method, &mut errors);
     let refused = errors.into_compile_error();
     let of_gradient = (name == "select").then(|| of_gradient(block, method, index));
-    let owner = signature::at("'_", &block.self_ty);
+    let owner = passing::at("'_", &block.self_ty);
     let part = (name == "select").then(|| quote!(type Part = <Self as #path>::Output;));
     let mut generics = Generics::new(&block.generics);
     generics.require(&[], &block.self_ty);
@@ -124,7 +124,7 @@ fn of_gradient(block: &ItemImpl, method: &ImplItemFn, index: &syn::GenericArgume
     }
     let body = |unique| selecting_of(Of::Gradient { unique }, method, &mut Errors::default());
     let (shared, unique) = (body(false)?, body(true)?);
-    let (owner, shadow) = (signature::at("'_", &block.self_ty), shadow_name());
+    let (owner, shadow) = (passing::at("'_", &block.self_ty), shadow_name());
     let parameters = others(&method.sig);
     let gradient = quote!(<#owner as __pb::Differentiable>::Gradient);
     Some(quote! {
@@ -154,14 +154,14 @@ pub(crate) fn expand_method(block: &ItemImpl, method: &ImplItemFn, part: &Type) 
     let mut errors = Errors::default();
     let body = selecting(method, &mut errors);
     let refused = errors.into_compile_error();
-    let owner = signature::at("'_", &block.self_ty);
+    let owner = passing::at("'_", &block.self_ty);
     let of_impl = without_lifetimes(&block.generics);
     let (impl_generics, _, of_type) = of_impl.split_for_impl();
     let mut generics = Generics::new(&crate::impls::joined(&block.generics, &method.sig.generics));
     generics.require(&[], &block.self_ty);
     let clause = generics.split().2;
     let own: Vec<_> = not_lifetimes(&method.sig.generics).collect();
-    let part = signature::at("'_", part);
+    let part = passing::at("'_", part);
     let (vis, name, rule) =
         (&method.vis, beside(&method.sig.ident), crate::calls::sibling(&method.sig.ident));
     let (parameters, shadow) = (others(&method.sig), shadow_name());
@@ -202,7 +202,7 @@ fn shadow_name() -> Ident {
 fn others(method: &syn::Signature) -> Vec<TokenStream> {
     let typed = method.inputs.iter().filter_map(|input| match input {
         FnArg::Typed(typed) => {
-            let (pattern, ty) = (&typed.pat, signature::at("'_", &typed.ty));
+            let (pattern, ty) = (&typed.pat, passing::at("'_", &typed.ty));
             Some(quote!(#pattern: #ty,))
         }
         FnArg::Receiver(_) => None,

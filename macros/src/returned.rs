@@ -13,8 +13,9 @@ use crate::kind::{kind_of_type, names_other_type};
 use crate::mutation::{nested_type, owned_type};
 use crate::outcome::{Outcome, blank};
 use crate::parse::Parser;
+use crate::passing::{Parameter, Passing};
 use crate::program::*;
-use crate::signature::{Parameter, Passing, Signature, type_name};
+use crate::signature::{Signature, type_name};
 
 impl Parser<'_> {
     /// Marks the local that the function returns.

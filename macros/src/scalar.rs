@@ -9,7 +9,8 @@ use syn::{Expr, Ident, Token, Type, Visibility};
 
 use crate::errors::Errors;
 use crate::ownership::Owners;
-use crate::signature::{Passing, Signature};
+use crate::passing::Passing;
+use crate::signature::Signature;
 
 /// `= y`, a name for the output in the formulas behind it.
 fn output_name(input: ParseStream) -> syn::Result<Option<Ident>> {

@@ -14,8 +14,9 @@ use syn::{Block, Expr, Ident, Pat, Stmt, parse_quote};
 use crate::errors::Errors;
 use crate::escape::{escapes, writes};
 use crate::lending::CALL_FIRST;
+use crate::passing::Passing;
 use crate::program::Program;
-use crate::signature::{Passing, Signature};
+use crate::signature::Signature;
 use crate::temporaries::unused_start;
 
 /// `block` with such calls in sequence.

@@ -22,8 +22,8 @@ use syn::{
 use crate::errors::Errors;
 use crate::generics::Generics;
 use crate::kind::inert;
+use crate::passing::Parameter;
 use crate::rename::{Occurrences, path};
-use crate::signature::Parameter;
 
 /// The traits of std that tell that a type is an iterator, or is made one.
 const ITERATORS: &[&str] =

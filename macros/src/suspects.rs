@@ -12,9 +12,10 @@ use syn::{Expr, Ident, Pat};
 
 use crate::kind::{inert, kind_of_type};
 use crate::parse::assign_op;
+use crate::passing::Passing;
 use crate::purity::without_shapes;
 use crate::rename::bound;
-use crate::signature::{Passing, Signature};
+use crate::signature::Signature;
 use crate::statements::referent;
 use crate::zips::{Azip, Producer, chain};
 

@@ -22,7 +22,8 @@ use crate::impls::{self, is_constant, joined, not_lifetimes};
 use crate::onto;
 use crate::overloads::Resolve;
 use crate::ownership::Owners;
-use crate::signature::{self, IMPLEMENTOR, Passing, Signature};
+use crate::passing::Passing;
+use crate::signature::{self, IMPLEMENTOR, Signature};
 
 /// The hidden function that returns the rule of `method`.
 fn rule_of(method: &Ident) -> Ident {

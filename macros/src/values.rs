@@ -274,7 +274,7 @@ impl Reverse<'_> {
                 // Methods of an integer need its type.
                 let integer = !active && variable.ty.as_deref().is_some_and(is_other_type);
                 let ty = variable.ty.as_ref().filter(|_| inferred || integer || program.only_literals(*expr));
-                let ty = ty.map(|ty| crate::signature::at("'_", ty)).map(|ty| quote!(: #ty));
+                let ty = ty.map(|ty| crate::passing::at("'_", ty)).map(|ty| quote!(: #ty));
                 self.levels[level].out.extend(quote!(let #name #ty = #text;));
                 self.levels[level].names.insert(def, name.clone());
                 name

@@ -210,21 +210,21 @@ impl<'a, T: ?Sized> Hand<&'a T> for Given<'a, T> {
 }
 
 /// A constant that a function takes by value: itself, or what lends it.
-pub trait Handed<T> {
+pub trait ConstantArgument<T> {
     /// The argument of the rule.
-    fn handed(self) -> T;
+    fn owned(self) -> T;
 }
 
-impl<T> Handed<T> for T {
+impl<T> ConstantArgument<T> for T {
     #[inline(always)]
-    fn handed(self) -> T {
+    fn owned(self) -> T {
         self
     }
 }
 
-impl<T: Clone> Handed<T> for &T {
+impl<T: Clone> ConstantArgument<T> for &T {
     #[inline(always)]
-    fn handed(self) -> T {
+    fn owned(self) -> T {
         self.clone()
     }
 }

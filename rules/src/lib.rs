@@ -127,8 +127,8 @@ pub mod __private {
         Common, Near, are_few, blocks, blocks_backward, count, own_cells, row_mut, row_of_block,
     };
     pub use crate::call::{
-        Call, Given, GivenClone, GivenReference, GivenValue, Hand, Handed, HasRule, OfReceiver, Reads,
-        Recursive, SettledReceiver, UnsettledReceiver, WritesToReceiver, forward, forward_reading,
+        Call, ConstantArgument, Given, GivenClone, GivenReference, GivenValue, Hand, HasRule, OfReceiver,
+        Reads, Recursive, SettledReceiver, UnsettledReceiver, WritesToReceiver, forward, forward_reading,
         pull_at_once, pullback, rule_of, value_and_pullback,
     };
     pub use crate::callable::{

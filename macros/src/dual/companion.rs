@@ -10,8 +10,9 @@ use crate::differentiable::{analysed, rule};
 use crate::dual::{Retype, arguments, component, lifting, number, parameters, width};
 use crate::errors::Errors;
 use crate::forward::primal;
+use crate::passing::{Parameter, Passing};
 use crate::privacy::Scope;
-use crate::signature::{Parameter, Passing, Signature};
+use crate::signature::Signature;
 
 /// What the name of a companion ends with.
 pub(crate) const ON_DUALS: &str = "_on_duals";

@@ -4,8 +4,9 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::Type;
 
+use crate::passing::Passing;
 use crate::privacy::Scope;
-use crate::signature::{Passing, Signature};
+use crate::signature::Signature;
 
 /// Numbers, arrays and tuples of them, which are of the same type as their gradients.
 fn is_its_own_gradient(ty: &Type) -> bool {

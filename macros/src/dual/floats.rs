@@ -5,7 +5,8 @@ use quote::quote;
 use syn::Type;
 
 use crate::dual::retyped;
-use crate::signature::{Parameter, Signature};
+use crate::passing::Parameter;
+use crate::signature::Signature;
 
 impl Signature {
     /// The signature with `f64` in the place of the float, and the type that stands beside the function then.

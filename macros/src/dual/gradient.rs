@@ -3,9 +3,10 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
+use crate::passing::Passing;
 use crate::privacy::Scope;
 use crate::program::Kind;
-use crate::signature::{Passing, Signature};
+use crate::signature::Signature;
 
 impl Signature {
     /// The function, and its rule, for a function of `f64` with the type `of` beside it. There is one where the gradient can be returned: with

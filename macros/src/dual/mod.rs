@@ -17,8 +17,9 @@ use syn::{GenericParam, Ident, Type};
 use crate::calls::on_duals;
 use crate::dual::sparse::{sparse_hessian, sparse_jacobian};
 use crate::errors::Errors;
+use crate::passing::{Parameter, Passing};
 use crate::program::Kind;
-use crate::signature::{Parameter, Passing, Signature};
+use crate::signature::Signature;
 
 /// The number of directions, as a generic parameter.
 pub(crate) fn width() -> Ident {
