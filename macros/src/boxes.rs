@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use proc_macro2::{Group, TokenStream, TokenTree};
+use syn::visit::Visit;
 use syn::visit_mut::VisitMut;
 use syn::{Block, Expr, GenericArgument, Ident, Local, Pat, PathArguments, Stmt, Type, UnOp, parse_quote};
 
@@ -72,6 +73,37 @@ fn content(ty: &Type) -> Option<Type> {
         GenericArgument::Type(ty) => Some(ty.clone()),
         _ => None,
     })
+}
+
+/// What patterns have bound to boxes, `**name` in `body`, is a reference to what is in them afterwards: `*name`. Tells whether there are such
+/// among the `names`.
+pub(crate) fn referred_to_inside(names: &[Ident], body: &mut [Stmt]) -> bool {
+    let mut any = false;
+    for name in names {
+        let mut looking = LookingThrough { name, found: false };
+        body.iter().for_each(|stmt| looking.visit_stmt(stmt));
+        if looking.found {
+            let mut unbox = Unbox { name: name.clone() };
+            body.iter_mut().for_each(|stmt| unbox.visit_stmt_mut(stmt));
+            any = true;
+        }
+    }
+    any
+}
+
+/// Looks for `**name`.
+struct LookingThrough<'n> {
+    name: &'n Ident,
+    found: bool,
+}
+
+impl Visit<'_> for LookingThrough<'_> {
+    fn visit_expr_unary(&mut self, outer: &syn::ExprUnary) {
+        let through = |expr: &Expr| matches!(expr, Expr::Path(path) if path.path.is_ident(self.name));
+        self.found |= matches!(outer.op, UnOp::Deref(_))
+            && matches!(&*outer.expr, Expr::Unary(inner) if matches!(inner.op, UnOp::Deref(_)) && through(&inner.expr));
+        syn::visit::visit_expr_unary(self, outer);
+    }
 }
 
 /// From here on the name is that of another variable.

@@ -213,14 +213,16 @@ impl Callee {
         &self,
         rule: &Ident,
         args: &[TokenStream],
-        reads: bool,
+        (within, reads): (Option<&Own>, bool),
         span: proc_macro2::Span,
     ) -> TokenStream {
         let call = self.call(args);
         match (self.by_type(), reads) {
             (false, _) => quote_spanned!(span=> #rule.forward(#call)),
-            (true, true) => quote_spanned!(span=> __pb::forward_reading(#rule, #call)),
-            (true, false) => quote_spanned!(span=> __pb::forward(#rule, #call)),
+            (true, reads) => made(rule, call, within, |call| match reads {
+                true => quote_spanned!(span=> __pb::forward_reading(#rule, #call)),
+                false => quote_spanned!(span=> __pb::forward(#rule, #call)),
+            }),
         }
     }
 
@@ -293,11 +295,17 @@ impl Callee {
         args: &[TokenStream],
         shadows: &[TokenStream],
         d: impl ToTokens,
+        within: Option<&Own>,
     ) -> TokenStream {
         let (call, span) = (self.call(args), self.name().span());
         match self.by_type() {
             false => quote_spanned!(span=> #rule.value_and_pullback(#call, (#(#shadows,)*), #d)),
-            true => quote_spanned!(span=> __pb::value_and_pullback(#rule, #call, (#(#shadows,)*), #d)),
+            true => made(
+                rule,
+                call,
+                within,
+                |call| quote_spanned!(span=> __pb::value_and_pullback(#rule, #call, (#(#shadows,)*), #d)),
+            ),
         }
     }
 
@@ -316,6 +324,22 @@ impl Callee {
             true => quote_spanned!(span=> __pb::pullback(#rule, #residual, #call, (#(#shadows,)*), #d)),
         }
     }
+}
+
+/// What is done with a `call`, before which its `rule` is made if that depends on whether it is one of the function that it stands `within`.
+fn made(
+    rule: &Ident,
+    call: TokenStream,
+    within: Option<&Own>,
+    then: impl FnOnce(&TokenStream) -> TokenStream,
+) -> TokenStream {
+    let Some(Own { ty, .. }) = within else { return then(&call) };
+    let done = then(&quote!(call));
+    quote!({
+        let call = #call;
+        (&__pb::Within::<#ty, _>::new(&call)).make(#rule, || __pb::rule_of_call(&call));
+        #done
+    })
 }
 
 /// What a method that writes to its receiver has become: one of the functions in `rules/src/mutation.rs`.
@@ -394,7 +418,25 @@ impl Program {
         })
     }
 
-    /// The call of `callee` may be one of the function itself, as its syntax tells.
+    /// The function itself, if types alone tell whether the call `expr` of `callee` is one of it: a method of its name.
+    pub(crate) fn may_call_itself(&self, expr: ExprId, callee: &Callee, args: &[ExprId]) -> Option<&Own> {
+        let own = self.own.as_ref()?;
+        let named = match callee {
+            Callee::Method(name, _) => own.method.as_ref() == Some(name),
+            Callee::Associated(path) => {
+                path.qself.is_none()
+                    && path.path.segments.len() == 2
+                    && own.method.as_ref() == Some(last(&path.path))
+                    && self.owners.are_of(&path.path.segments[0].ident)
+            }
+            _ => false,
+        };
+        let excluded =
+            self.calls_itself(callee, args) || self.with_closures(args) || self.checkpointed.contains(&expr);
+        (named && !excluded).then_some(own)
+    }
+
+    /// The call of `callee` is one of the function itself, as its syntax tells.
     pub(crate) fn calls_itself(&self, callee: &Callee, args: &[ExprId]) -> bool {
         let own = |name: &Ident| self.own.as_ref().is_some_and(|own| own.method.as_ref() == Some(name));
         match callee {

@@ -58,6 +58,7 @@ impl Forward<'_> {
         let calls_within = args.iter().any(|a| self.touched(*a, block));
         let passes_functions = self.program.passes_functions(args);
         let mut before = TokenStream::new();
+        let arguments = args;
         let args: Vec<_> = args
             .iter()
             .enumerate()
@@ -90,7 +91,10 @@ impl Forward<'_> {
                 let call = function.forward_with(rule, &args, recomputed, span);
                 self.program.sharing(&shared, call)
             }
-            false => function.forward(rule, &args, reads, span),
+            false => {
+                let within = self.program.may_call_itself(expr, function, arguments);
+                function.forward(rule, &args, (within, reads), span)
+            }
         };
         let call = if before.is_empty() { call } else { quote!({ #before #call }) };
         Some((call, residual))

@@ -346,6 +346,7 @@ impl Reverse<'_> {
                 let (callee, of_numbers) = (self.callee(expr, path), crate::dual::arguments());
                 quote_spanned!(last.span()=> #callee::rule_on_duals::<#of_numbers>())
             }
+            _ if program.may_call_itself(expr, function, args).is_some() => quote!(__pb::ByReceiver::new()),
             (Callee::Itself(path), _) => quote_spanned!(last.span()=> __pb::Recursive::<#path>::new()),
             _ => quote!(__pb::rule_of()),
         };
@@ -481,7 +482,11 @@ impl Reverse<'_> {
             };
         }
         if known.is_none() && shared.is_none() {
-            let forgone = if recursive { Vec::new() } else { forgone };
+            let forgone = if recursive || program.may_call_itself(expr, function, args).is_some() {
+                Vec::new()
+            } else {
+                forgone
+            };
             let init = quote!(#init #(.forgoing(#forgone))*);
             self.slots.push(Slot { name: rule.clone(), init });
             self.recursions.extend(number.map(|number| (number, rule.clone())));
@@ -523,7 +528,13 @@ impl Reverse<'_> {
                 let call = function.pullback_with(&rule, &residual, &texts, room, &shadows, &seed);
                 program.sharing(&shared_functions, call)
             }
-            false if at_once => function.at_once(&rule, &texts, &shadows, &seed),
+            false if at_once => function.at_once(
+                &rule,
+                &texts,
+                &shadows,
+                &seed,
+                program.may_call_itself(expr, function, args),
+            ),
             false => function.pullback(&rule, &residual, &texts, &shadows, &seed),
         };
         if at_once {

@@ -16,6 +16,7 @@ use quote::{ToTokens, format_ident, quote};
 use syn::visit::Visit;
 use syn::{Expr as Syn, Ident, Member, Pat, Stmt, parse_quote};
 
+use crate::boxes::referred_to_inside;
 use crate::contents::{leaves, of_ours};
 use crate::destructure::{Referred, name_parts};
 use crate::gather::idents;
@@ -71,14 +72,15 @@ impl Parser<'_> {
                 None => None,
             };
             let Parts { pattern, lets } = self.parts_of(pattern, &whole, referred)?;
-            let body = Stmt::Expr((*arm.body).clone(), None);
-            handled |= self.handles(&lets, [&body]);
+            let mut body = [Stmt::Expr((*arm.body).clone(), None)];
+            handled |= referred_to_inside(&names(&lets), &mut body);
+            handled |= self.handles(&lets, &body);
             arm.pat = match asked {
                 Some(asked) => parse_quote!(#pattern if #asked),
                 None => pattern,
             };
             if !lets.is_empty() {
-                *arm.body = parse_quote!({ #(#lets)* #body });
+                *arm.body = parse_quote!({ #(#lets)* #(#body)* });
             }
             bound.extend(lets);
         }
@@ -93,11 +95,13 @@ impl Parser<'_> {
         let Syn::Let(binding) = &*branch.cond else { return None };
         let (whole, referred) = self.of_variants(&binding.expr)?;
         let Parts { pattern, lets } = self.parts_of(&binding.pat, &whole, referred)?;
+        let mut branch = branch.clone();
+        let boxed = referred_to_inside(&names(&lets), &mut branch.then_branch.stmts);
         let body = &branch.then_branch.stmts;
-        if !self.handles(&lets, body) && !self.lends_to(&whole, referred, &lets, body) {
+        if !boxed && !self.handles(&lets, body) && !self.lends_to(&whole, referred, &lets, body) {
             return None;
         }
-        let (mut branch, scrutinee) = (branch.clone(), seen(&binding.expr));
+        let scrutinee = seen(&binding.expr);
         *branch.cond = parse_quote!(let #pattern = #scrutinee);
         branch.then_branch.stmts.splice(0..0, lets);
         Some(Syn::If(branch))
@@ -120,11 +124,12 @@ impl Parser<'_> {
                 pattern if !binds(pattern) => Vec::new(),
                 _ => return None,
             };
-            let (number, body) = (syn::Index::from(i), Stmt::Expr((*arm.body).clone(), None));
-            handled |= self.handles(&lets, [&body]);
+            let (number, mut body) = (syn::Index::from(i), [Stmt::Expr((*arm.body).clone(), None)]);
+            handled |= referred_to_inside(&names(&lets), &mut body);
+            handled |= self.handles(&lets, &body);
             let guard = guard.map(|guard| quote!(if #guard));
             tests.push(parse_quote!(#[allow(unused_variables)] #whole #guard => #number,));
-            arms.push(parse_quote!(#number => { #(#lets)* #body }));
+            arms.push(parse_quote!(#number => { #(#lets)* #(#body)* }));
         }
         if !handled {
             return None;
@@ -232,6 +237,10 @@ impl Parser<'_> {
         whole: &Syn,
     ) -> Option<Vec<Stmt>> {
         let mut lets = Vec::new();
+        let whole: Syn = match whole {
+            Syn::Unary(_) => parse_quote!((#whole)),
+            whole => whole.clone(),
+        };
         for (member, pattern) in fields {
             let part = part(variant, &member, false);
             let value: Syn = parse_quote!((*#whole.#part()));

@@ -11,6 +11,7 @@ mod arrays;
 mod blank;
 pub mod blas;
 mod blocks;
+mod by_receiver;
 mod call;
 mod callable;
 mod checkpointed;
@@ -126,6 +127,7 @@ pub mod __private {
     pub use crate::blocks::{
         Common, Near, are_few, blocks, blocks_backward, count, own_cells, row_mut, row_of_block,
     };
+    pub use crate::by_receiver::{ByReceiver, CallsAnother, CallsItself, Within, rule_of_call};
     pub use crate::call::{
         Call, ConstantArgument, Given, GivenClone, GivenReference, GivenValue, Hand, HasRule, OfReceiver,
         Reads, Recursive, SettledReceiver, UnsettledReceiver, WritesToReceiver, forward, forward_reading,

@@ -9,13 +9,13 @@ struct List {
 #[derive(Clone, Differentiable)]
 enum Solid {
     Sphere(f64),
-    Union(Box<Solid>, Box<Solid>),
+    Union((Box<Solid>, Box<Solid>)),
 }
 
 #[derive(Clone, Differentiable)]
 struct Tree {
     value: f64,
-    children: Vec<Tree>,
+    children: Vec<(f64, Tree)>,
 }
 
 fn main() {}

@@ -3,9 +3,10 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
-use syn::{Generics, Lifetime, Member, WherePredicate, parse_quote};
+use syn::{Generics, Member, WherePredicate, parse_quote};
 
 use super::container::{bounds, differentiable};
+use super::nested::{Declaration, declaration};
 use super::parse::keep;
 use super::storage::{Bodies, Part, traits};
 use super::{Field, Fields, Item, Role, allow, elements, with};
@@ -19,9 +20,8 @@ struct Variant<'a> {
     /// The names of the structs of the gradients and of the shadows of its fields.
     gradient: Ident,
     shadow: Ident,
-    /// The type parameters of that, one for each field, and of the shadow of the whole.
+    /// The type parameters of that, one for each field.
     views: Vec<Ident>,
-    view: Ident,
 }
 
 pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
@@ -37,12 +37,16 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
     let (allow, (parameters, arguments, clause)) = (allow(), kept.split_for_impl());
     let names: Vec<_> = variants.iter().map(|variant| variant.name).collect();
     let gradients: Vec<_> = variants.iter().map(Variant::gradient_type).collect();
-    let views: Vec<_> = variants.iter().map(|variant| &variant.view).collect();
-    let lifetime: Lifetime = parse_quote!('pullback);
-    let shadow_types = variants.iter().map(|Variant { shadow, fields, .. }| {
-        let types = fields.fields.iter().map(|f| f.shadow(&lifetime));
-        quote!(#shadow<#(#types),*>)
-    });
+    let Declaration { parameters: views, types, arguments: shadow_types } =
+        declaration(&shadow, &list().collect::<Vec<_>>());
+    let mut types = types.into_iter();
+    let shadows_of_variants: Vec<_> = variants
+        .iter()
+        .map(|Variant { shadow, fields, .. }| {
+            let types = types.by_ref().take(fields.fields.len());
+            quote!(#shadow<#(#types),*>)
+        })
+        .collect();
 
     // The method of each active field, called for the field `of` of some struct of gradients or shadows.
     let each = |part: &dyn Fn(&Ident, &Field) -> TokenStream| -> TokenStream {
@@ -131,22 +135,24 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
         quote!(0),
         &|_, Field { ty, .. }, value| quote!(+ <#ty as __pb::Differentiable>::gradient_need(#value)?),
     );
-    // `method` of each pair of fields, where both are the same variant; of a box the other one is asked for by `inner`.
-    let pairs =
-        |method: TokenStream, inner: TokenStream, join: &dyn Fn(TokenStream) -> TokenStream| -> TokenStream {
-            let arms = all.iter().map(|(variant, fields)| {
-                let v = Variant::of(item, variant, fields);
-                let (one, other) = (v.pattern(name, "field"), v.pattern(name, "other"));
-                let (ones, others) = (v.values("field"), v.values_by("other", &inner));
-                let types = v.members_and_types().1;
-                let both = join(quote!(#(<#types as __pb::Differentiable>::#method(#ones, #others)),*));
-                quote!((#one, #other) => #both)
-            });
-            arms.collect()
-        };
+    // `method` of each pair of fields, where both are the same variant; the other one is referred to by `behind`.
+    let pairs = |method: TokenStream,
+                 behind: &dyn Fn(&Field, &TokenStream) -> TokenStream,
+                 join: &dyn Fn(TokenStream) -> TokenStream|
+     -> TokenStream {
+        let arms = all.iter().map(|(variant, fields)| {
+            let v = Variant::of(item, variant, fields);
+            let (one, other) = (v.pattern(name, "field"), v.pattern(name, "other"));
+            let (ones, others) = (v.values("field"), v.values_by("other", behind));
+            let types = v.members_and_types().1;
+            let both = join(quote!(#(<#types as __pb::Differentiable>::#method(#ones, #others)),*));
+            quote!((#one, #other) => #both)
+        });
+        arms.collect()
+    };
     let makes_way =
-        pairs(quote!(makes_way), quote!(as_ref), &|calls| quote!([true, #calls].iter().all(|way| *way),));
-    let reserve = pairs(quote!(reserve_as), quote!(as_mut), &|calls| {
+        pairs(quote!(makes_way), &Field::behind, &|calls| quote!([true, #calls].iter().all(|way| *way),));
+    let reserve = pairs(quote!(reserve_as), &Field::behind_mut, &|calls| {
         quote!({
             let _: &[()] = &[#calls];
         })
@@ -168,7 +174,7 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
     let (seed, copy) = (from(quote!(seed), quote!(seed)), from(quote!(copy_gradient), quote!(_other)));
 
     let differentiable = Bodies {
-        shadow: quote!(#shadow<#(#shadow_types),*>),
+        shadow: quote!(#shadow #shadow_types),
         gradient: quote!(#gradient #arguments),
         empty: quote!(#gradient { #empty }),
         prepare,
@@ -187,7 +193,7 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
     }
     .differentiable(item, &own);
     let of_variants = |variant: &Variant| {
-        let generic = (!variant.kept.params.is_empty()).then(|| variant.gradient_type());
+        let generic = if variant.kept.params.is_empty() { vec![] } else { vec![variant.gradient_type()] };
         Part { member: Member::Named(variant.name.clone()), generic, active: true }
     };
     let of_whole = traits(&gradient, &kept, &variants.iter().map(of_variants).collect::<Vec<_>>());
@@ -212,8 +218,8 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
             #[doc(hidden)]
             #allow
             #[derive(Clone, Copy)]
-            #vis struct #shadow<#(#views),*> {
-                #(pub #names: #views,)*
+            #vis struct #shadow #views {
+                #(pub #names: #shadows_of_variants,)*
             }
 
             #differentiable
@@ -230,7 +236,10 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
 impl<'a> Variant<'a> {
     fn of(item: &Item, variant: &'a Ident, fields: &'a Fields) -> Self {
         let name = item.name;
-        let of_fields = bounds(fields.fields.iter(), &quote!(::pullback::__private::Differentiable));
+        // One that holds others of the enum itself holds all that these do.
+        let nested = fields.fields.iter().any(|f| f.nest.is_some());
+        let mentioned = if nested { item.form.fields() } else { fields.fields.iter().collect() };
+        let of_fields = bounds(mentioned, &quote!(::pullback::__private::Differentiable));
         Variant {
             name: variant,
             fields,
@@ -238,7 +247,6 @@ impl<'a> Variant<'a> {
             gradient: format_ident!("{name}{variant}Gradient"),
             shadow: format_ident!("{name}{variant}Shadow"),
             views: (0..fields.fields.len()).map(|i| format_ident!("V{i}")).collect(),
-            view: format_ident!("Of{variant}"),
         }
     }
 
@@ -265,13 +273,17 @@ impl<'a> Variant<'a> {
 
     /// What these refer to.
     fn values(&self, prefix: &str) -> Vec<TokenStream> {
-        self.values_by(prefix, &quote!(as_ref))
+        self.values_by(prefix, &Field::behind)
     }
 
-    /// The same, of a box by the method `inner`.
-    fn values_by(&self, prefix: &str, inner: &TokenStream) -> Vec<TokenStream> {
+    /// The same, by `behind`.
+    fn values_by(
+        &self,
+        prefix: &str,
+        behind: &dyn Fn(&Field, &TokenStream) -> TokenStream,
+    ) -> Vec<TokenStream> {
         let names = self.active().enumerate().map(|(i, f)| (format_ident!("{prefix}_{i}"), f));
-        names.map(|(name, f)| if f.boxed { quote!(#name.#inner()) } else { quote!(#name) }).collect()
+        names.map(|(name, f)| behind(f, &quote!(#name))).collect()
     }
 
     /// The fields of a literal of one of its structs, in which what is not active is a placeholder.
@@ -302,7 +314,7 @@ fn structs(item: &Item, variants: &[Variant]) -> TokenStream {
         let shadows: TokenStream =
             list().zip(views).map(|(f, view)| style.declare(&f.member, &quote!(#view))).collect();
         let (of_gradient, of_shadow) = (style.body(&gradients, clause), style.body(&shadows, None));
-        let traits = traits(gradient, kept, &list().map(Part::of).collect::<Vec<_>>());
+        let traits = traits(gradient, kept, &list().map(|f| Part::of(item, f)).collect::<Vec<_>>());
         let doc = format!("The gradient with respect to the fields of [`{}::{name}`].", item.name);
         quote! {
             #[doc = #doc]
@@ -378,7 +390,7 @@ fn coordinates(item: &Item, all: &[(Ident, Fields)], own: &Generics) -> TokenStr
         let (pattern, types) = (v.pattern(name, "field"), v.members_and_types().1);
         let visits = v.active().enumerate().map(|(i, f)| {
             let name = format_ident!("field_{i}");
-            f.visit(if f.boxed { quote!(#name.as_mut()) } else { quote!(#name) })
+            f.visit(f.behind_mut(&quote!(#name)))
         });
         quote! {
             match self {

@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};
 use syn::{Generics, Lifetime, WherePredicate, parse_quote};
 
+use super::nested::{Declaration, declaration};
 use super::storage::{Bodies, Part};
 use super::{Field, Fields, Item, Role, allow, with};
 
@@ -15,15 +16,13 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
     let kept = with(&item.kept, bounds(list, &quote!(::pullback::__private::Differentiable)));
     let (parameters, arguments, clause) = kept.split_for_impl();
     let own = with(&with(item.generics, kept.where_clause.iter().flat_map(|c| c.predicates.clone())), None);
-    let lifetime: Lifetime = parse_quote!('pullback);
-    // A type parameter for each field: with a lifetime, the compiler would not know that a shadow can be shortened.
-    let views: Vec<_> = (0..list.len()).map(|i| format_ident!("V{i}")).collect();
-    let shadow_types = list.iter().map(|f| f.shadow(&lifetime));
+    let Declaration { parameters: views, types: view_types, arguments: shadow_types } =
+        declaration(&shadow, &list.iter().collect::<Vec<_>>());
 
     let gradient_fields: TokenStream = list.iter().map(|f| style.declare(&f.member, &f.gradient())).collect();
     let gradient_body = style.body(&gradient_fields, clause);
     let shadow_fields: TokenStream =
-        list.iter().zip(&views).map(|(f, view)| style.declare(&f.member, &quote!(#view))).collect();
+        list.iter().zip(&view_types).map(|(f, view)| style.declare(&f.member, view)).collect();
     let shadow_body = style.body(&shadow_fields, None);
 
     let each = |active: &dyn Fn(&Field) -> TokenStream, other: &dyn Fn(&Field) -> TokenStream| {
@@ -124,7 +123,7 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
         })
         .collect();
     let differentiable = Bodies {
-        shadow: quote!(#shadow<#(#shadow_types),*>),
+        shadow: quote!(#shadow #shadow_types),
         gradient: quote!(#gradient #arguments),
         empty: quote!(#gradient { #empty }),
         prepare,
@@ -145,7 +144,7 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
     let exchange = exchange(item, &own, list);
     let declared = quote!(#parameters);
     let doc = format!("The gradient with respect to a [`{name}`].");
-    let parts: Vec<_> = list.iter().map(Part::of).collect();
+    let parts: Vec<_> = list.iter().map(|f| Part::of(item, f)).collect();
     let traits = super::storage::traits(&gradient, &kept, &parts);
     let coordinates = coordinates(item, list);
     let lend = lend(item, &own);
@@ -162,7 +161,7 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
             #[doc(hidden)]
             #allow
             #[derive(Clone, Copy)]
-            #vis struct #shadow<#(#views),*> #shadow_body
+            #vis struct #shadow #views #shadow_body
 
             #differentiable
             #traits

@@ -2,19 +2,22 @@
 //!
 //! [`parse`] reads the item. A *plain* one is a value made of numbers: [`plain`] gives it a tangent, of which there are
 //! arrays, and cells. A *container* owns or borrows arrays, and is differentiated by reference: [`container`] gives a struct
-//! storage for a gradient, and a shadow that consists of the fields' shadows; [`choice`] does so for an enum.
+//! storage for a gradient, and a shadow that consists of the fields' shadows; [`choice`] does so for an enum. Where such a one holds others of
+//! its own type, see [`nested`].
 
 mod blank;
 mod choice;
 mod container;
 mod dual;
 mod elements;
+mod nested;
 mod output;
 mod parse;
 mod parts;
 mod plain;
 mod storage;
 
+use nested::Nest;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{DeriveInput, Error, Generics, Member, Type, Visibility, WherePredicate};
@@ -51,6 +54,18 @@ enum Form {
     OwningEnum(Vec<(Ident, Fields)>),
 }
 
+impl Form {
+    /// All fields.
+    fn fields(&self) -> Vec<&Field> {
+        match self {
+            Form::Plain(fields) | Form::Container(fields) => fields.fields.iter().collect(),
+            Form::Enum(variants) | Form::OwningEnum(variants) => {
+                variants.iter().flat_map(|(_, fields)| &fields.fields).collect()
+            }
+        }
+    }
+}
+
 struct Fields {
     style: Style,
     fields: Vec<Field>,
@@ -72,6 +87,8 @@ struct Field {
     borrowed: bool,
     /// In a `Box`, of which the gradient knows nothing.
     boxed: bool,
+    /// Holds others of the type that it belongs to.
+    nest: Option<Nest>,
     /// Mentions a type parameter.
     generic: bool,
     /// An `Option` of plain data.

@@ -2,7 +2,6 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
-use syn::visit::Visit;
 use syn::visit_mut::VisitMut;
 use syn::{
     Data, DeriveInput, Error, GenericParam, Generics, Ident, Index, Member, Result, Type, WherePredicate,
@@ -15,11 +14,11 @@ use crate::program::Kind;
 
 pub(super) fn parse(input: &DeriveInput) -> Result<Item<'_>> {
     let by_reference = by_reference(input)?;
-    refuse_recursive(input)?;
+    super::nested::refuse_others(input)?;
     let types: Vec<&Ident> = input.generics.type_params().map(|p| &p.ident).collect();
     let form = match &input.data {
         Data::Struct(data) => {
-            let fields = read(&data.fields, &types)?;
+            let fields = read(input, &data.fields, &types)?;
             let holds = |field: &syn::Field| !is_constant(field) && is_container(&field.ty);
             if by_reference || data.fields.iter().any(holds) {
                 Form::Container(fields)
@@ -42,7 +41,7 @@ pub(super) fn parse(input: &DeriveInput) -> Result<Item<'_>> {
                         ));
                     }
                 }
-                variants.push((variant.ident.clone(), read(&variant.fields, &types)?));
+                variants.push((variant.ident.clone(), read(input, &variant.fields, &types)?));
             }
             if owns { Form::OwningEnum(variants) } else { Form::Enum(variants) }
         }
@@ -53,50 +52,8 @@ pub(super) fn parse(input: &DeriveInput) -> Result<Item<'_>> {
             ));
         }
     };
-    let lists: Vec<&Fields> = match &form {
-        Form::Plain(fields) | Form::Container(fields) => vec![fields],
-        Form::Enum(variants) | Form::OwningEnum(variants) => {
-            variants.iter().map(|(_, fields)| fields).collect()
-        }
-    };
-    let kept = keep(&input.generics, lists.into_iter().flat_map(|list| &list.fields));
+    let kept = keep(&input.generics, form.fields());
     Ok(Item { name: &input.ident, vis: &input.vis, generics: &input.generics, kept, form })
-}
-
-/// The gradient of a type that holds others of its own type would be of no end.
-fn refuse_recursive(input: &DeriveInput) -> Result<()> {
-    let fields: Vec<&syn::Field> = match &input.data {
-        Data::Struct(data) => data.fields.iter().collect(),
-        Data::Enum(data) => data.variants.iter().flat_map(|variant| &variant.fields).collect(),
-        Data::Union(_) => Vec::new(),
-    };
-    let holds_own = |field: &&syn::Field| {
-        let mut looking = LookingFor { own: &input.ident, found: false };
-        looking.visit_type(&field.ty);
-        looking.found && !is_constant(field)
-    };
-    match fields.into_iter().find(holds_own) {
-        Some(field) => Err(Error::new_spanned(
-            &field.ty,
-            "a type that holds others of its own type is not differentiable: keep all of them in one `Vec`, and here an index of that",
-        )),
-        None => Ok(()),
-    }
-}
-
-/// Whether the type `own` is mentioned; another of that name has a path before it.
-struct LookingFor<'i> {
-    own: &'i Ident,
-    found: bool,
-}
-
-impl Visit<'_> for LookingFor<'_> {
-    fn visit_type_path(&mut self, ty: &syn::TypePath) {
-        if let [segment] = &ty.path.segments.iter().collect::<Vec<_>>()[..] {
-            self.found |= segment.ident == *self.own || segment.ident == "Self";
-        }
-        syn::visit::visit_type_path(self, ty);
-    }
 }
 
 /// `#[pullback(by_reference)]`
@@ -112,11 +69,11 @@ fn by_reference(input: &DeriveInput) -> Result<bool> {
     Ok(found)
 }
 
-fn is_constant(field: &syn::Field) -> bool {
+pub(super) fn is_constant(field: &syn::Field) -> bool {
     field.attrs.iter().any(|a| a.path().is_ident("constant"))
 }
 
-fn read(fields: &syn::Fields, types: &[&Ident]) -> Result<Fields> {
+fn read(input: &DeriveInput, fields: &syn::Fields, types: &[&Ident]) -> Result<Fields> {
     let style = match fields {
         syn::Fields::Named(_) => Style::Named,
         syn::Fields::Unnamed(_) => Style::Tuple,
@@ -139,9 +96,12 @@ fn read(fields: &syn::Fields, types: &[&Ident]) -> Result<Fields> {
             Some(name) => Member::Named(name.clone()),
             None => Member::Unnamed(Index::from(i)),
         };
-        let (ty, borrowed, boxed) = match &field.ty {
-            Type::Reference(reference) => (&*reference.elem, true, false),
-            ty => match in_box(ty) {
+        let nested = if is_constant(field) { None } else { super::nested::seen(&field.ty, input) };
+        let nest = nested.as_ref().map(|(nest, _)| *nest);
+        let (ty, borrowed, boxed) = match (&field.ty, &nested) {
+            (_, Some((_, seen))) => (seen, false, false),
+            (Type::Reference(reference), _) => (&*reference.elem, true, false),
+            (ty, _) => match in_box(ty) {
                 Some(inner) => (inner, false, true),
                 None => (ty, false, false),
             },
@@ -154,9 +114,10 @@ fn read(fields: &syn::Fields, types: &[&Ident]) -> Result<Fields> {
             false if is_text(&ty) => Role::Inert,
             false => Role::Active,
         };
-        let generic = mentions(ty.to_token_stream(), types);
+        // The type itself is differentiable where its other fields are.
+        let generic = nest.is_none() && mentions(ty.to_token_stream(), types);
         let optional = !generic && inside_type(&ty).is_some_and(|inside| !is_container(&inside));
-        Ok(Field { member, ty, role, borrowed, boxed, generic, optional })
+        Ok(Field { member, ty, role, borrowed, boxed, nest, generic, optional })
     });
     Ok(Fields { style, fields: fields.collect::<Result<_>>()? })
 }
@@ -220,9 +181,15 @@ fn may_be_missing(ty: &Type) -> bool {
 }
 
 /// `T` of `Box<T>`.
-fn in_box(ty: &Type) -> Option<&Type> {
+pub(super) fn in_box(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
     held(path.path.segments.last().filter(|segment| segment.ident == "Box")?)
+}
+
+/// `T` of `Vec<T>`.
+pub(super) fn in_vec(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else { return None };
+    held(path.path.segments.last().filter(|segment| segment.ident == "Vec")?)
 }
 
 /// The first type between the angle brackets.

@@ -4,6 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::Generics;
 
+use super::nested::Nest;
 use super::{Fields, Item, Role};
 use crate::projections::beside;
 use crate::variants::part;
@@ -20,13 +21,18 @@ pub(super) fn of_enum(
     let fields = variants.iter().flat_map(|(variant, list)| list.fields.iter().map(move |f| (variant, f)));
     let methods = fields.map(|(variant, f)| {
         let (member, ty) = (&f.member, &f.ty);
-        let (shared, unique) = if f.boxed {
+        let own = quote!(#name #arguments);
+        let (boxed, ty) = if f.nest == Some(Nest::Boxed) { (true, &own) } else { (f.boxed, &quote!(#ty)) };
+        let (shared, unique) = if boxed {
             (quote!(::core::convert::AsRef::as_ref(part)), quote!(::core::convert::AsMut::as_mut(part)))
         } else {
             (quote!(part), quote!(part))
         };
         let (of, of_shadow) = match f.role {
             Role::Active if plain => (quote!(__pb::PartShadow<'shadow, #ty>), quote!(__pb::Shadow::new(&shadow.#variant.#member))),
+            Role::Active if f.nest == Some(Nest::Boxed) => {
+                (quote!(__pb::PartShadow<'shadow, Self>), quote!(__pb::Shadow::new(shadow.#variant.#member[0])))
+            }
             Role::Active => (quote!(__pb::PartShadow<'shadow, #ty>), quote!(__pb::Shadow::new(shadow.#variant.#member))),
             Role::Constant => (quote!(__pb::PartShadow<'shadow, #ty>), quote!(::core::default::Default::default())),
             Role::Inert => (quote!(__pb::Shadow<&'shadow ()>), quote!(::core::default::Default::default())),

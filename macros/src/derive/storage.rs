@@ -9,17 +9,18 @@ use super::{Field, Item, Role, with};
 /// A field of such a struct.
 pub(super) struct Part {
     pub(super) member: Member,
-    /// Its type, if that depends on parameters.
-    pub(super) generic: Option<TokenStream>,
+    /// Its type, if that depends on parameters; of what holds others of the type itself those of all fields.
+    pub(super) generic: Vec<TokenStream>,
     /// It is no placeholder.
     pub(super) active: bool,
 }
 
 impl Part {
-    pub(super) fn of(field: &Field) -> Part {
-        let active = field.role == Role::Active;
-        let generic = (field.generic && active).then(|| field.gradient());
-        Part { member: field.member.clone(), generic, active }
+    pub(super) fn of(item: &Item, field: &Field) -> Part {
+        let generic = |field: &&Field| field.generic && field.role == Role::Active;
+        let types = if field.nest.is_some() { item.form.fields() } else { vec![field] };
+        let generic = types.into_iter().filter(generic).map(Field::gradient).collect();
+        Part { member: field.member.clone(), generic, active: field.role == Role::Active }
     }
 }
 
@@ -118,7 +119,7 @@ pub(super) fn traits(gradient: &Ident, kept: &Generics, parts: &[Part]) -> Token
     let extended = |bound: TokenStream| {
         let predicates = parts
             .iter()
-            .filter_map(|part| part.generic.as_ref())
+            .flat_map(|part| &part.generic)
             .map(|ty| -> WherePredicate { parse_quote!(#ty: #bound) });
         with(kept, predicates).where_clause
     };

@@ -43,6 +43,7 @@ mod outcomes_of_writes;
 mod owned;
 mod owning_operators;
 mod read_before_moved;
+mod recursive_types;
 mod refilled;
 mod renewed;
 mod results;
