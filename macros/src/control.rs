@@ -99,6 +99,13 @@ impl Parser<'_> {
                 continue;
             }
             if let Stmt::Local(local) = &stmt
+                && let Some(parts) = self.advancing(local, &mut stmts)
+            {
+                self.program.blocks[self.block].rewritten = true;
+                self.put_back(parts, &mut stmts);
+                continue;
+            }
+            if let Stmt::Local(local) = &stmt
                 && let Some(names) = self.names_for_variant(local)
             {
                 self.record(names);

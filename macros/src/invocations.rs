@@ -3,6 +3,7 @@
 
 use syn::Expr as Syn;
 
+use crate::advancing::is_place_of_part;
 use crate::boxes::BOXED;
 use crate::calls::{Callee, gradient, is_associated, with_functions};
 use crate::functions::is_box;
@@ -213,6 +214,9 @@ impl Parser<'_> {
             return self.in_place(expr, value, before);
         }
         let function = &path.path;
+        if is_place_of_part(function) {
+            self.check_place_of_part(call);
+        }
         if is_check(function) || is_blank(function) {
             return self.inert_expr(expr);
         }

@@ -2,6 +2,7 @@
 
 use syn::{BinOp, Expr, GenericArgument, Lit, PathArguments, Type};
 
+use crate::advancing::is_place_of_part;
 use crate::iterators::integers::{is_item, is_private};
 use crate::program::{ExprId, ExprKind, Kind, Op, Place, Program, Projection, Zero};
 
@@ -299,7 +300,7 @@ pub(crate) fn names_other_type(ty: &Type, kind: &Kind) -> bool {
 
 /// The function by which the compiler confirms that a value carries no gradient.
 pub(crate) fn is_check(path: &syn::Path) -> bool {
-    is_private(path, "inert") || is_item(path)
+    is_private(path, "inert") || is_item(path) || is_place_of_part(path)
 }
 
 /// A function or a constant of a float: `f64::sin`

@@ -1,6 +1,7 @@
 //! The macros of the `pullback` crate, which is what to depend on: it re-exports and documents them.
 
 mod activity;
+mod advancing;
 mod again;
 mod aggregates;
 mod annotation;

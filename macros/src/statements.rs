@@ -98,6 +98,10 @@ impl Parser<'_> {
             let alias = match path.path.get_ident().and_then(|name| self.lookup(name)) {
                 // To be called a function need not be `mut` here.
                 _ if let Some(id) = function => Some((Place { base: id, projections: Vec::new() }, false)),
+                Some(Binding::Variable(id)) if name.mutability.is_some() && self.refers_to_slice(*id) => {
+                    self.errors.push(name, CHANGES);
+                    None
+                }
                 _ if name.mutability.is_some() => None,
                 Some(Binding::Alias { place, unique, .. }) => Some((place.clone(), *unique)),
                 Some(Binding::Variable(id)) if self.program.variables[*id].by_reference() => {
@@ -197,6 +201,12 @@ impl Parser<'_> {
             }
         }
         Some(StatementKind::Let(Let { syntax: local.clone(), variables, tuple, init, aliases: Vec::new() }))
+    }
+
+    /// A parameter that is a reference to a slice.
+    fn refers_to_slice(&self, id: VarId) -> bool {
+        let variable = &self.program.variables[id];
+        variable.slice && variable.by_reference() && !self.by_value.contains(&id)
     }
 
     /// `let (a, b) = (x.row(0), x.row(1));`: a `let` for each view, which is another name for a place. Likewise where the function calls

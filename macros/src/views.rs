@@ -679,7 +679,7 @@ impl Reverse<'_> {
 
 impl Projection {
     /// The two are one and the same.
-    fn is(&self, other: &Projection) -> bool {
+    pub(crate) fn is(&self, other: &Projection) -> bool {
         match (self, other) {
             (Projection::Index(one), Projection::Index(other)) => one == other,
             (Projection::Field(one), Projection::Field(other)) => one == other,

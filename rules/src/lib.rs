@@ -55,6 +55,7 @@ mod optional;
 mod optional_references;
 mod output;
 mod owning;
+mod parts;
 mod permutation;
 pub mod random;
 #[doc(hidden)]
@@ -197,6 +198,7 @@ pub mod __private {
         returned, returned_inside, returned_rows,
     };
     pub use crate::owning::{reclaim_parts, unless_reclaimed};
+    pub use crate::parts::{end_of_part, place_of_element, start_of_part};
     pub use crate::renewed::{self, Renewed, TakenAway};
     pub use crate::rows::{Item, Rows};
     pub use crate::rule::Rule;

@@ -12,6 +12,7 @@ use pullback::testing::CountingAllocator;
 #[macro_use]
 mod check_all;
 
+mod advancing;
 mod arrays;
 mod bindings;
 mod branches;

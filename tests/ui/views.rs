@@ -11,14 +11,19 @@ fn swapped_references(x: &[f64], y: &mut [f64], z: &mut [f64]) -> f64 {
 }
 
 #[differentiable]
-fn moving_on(x: &[f64]) -> f64 {
-    let mut rest = &x[..];
-    let mut total = 0.0;
-    while let Some((first, others)) = rest.split_first() {
-        total += first * first;
-        rest = others;
+fn one_of_two(x: &[f64], y: &[f64]) -> f64 {
+    let mut chosen = x;
+    if x[0] > y[0] {
+        chosen = y;
     }
-    total
+    chosen[0]
+}
+
+#[differentiable]
+fn moving_on(x: &mut [f64]) -> f64 {
+    let mut rest = x;
+    rest[0] = 1.0;
+    rest[0]
 }
 
 #[differentiable]
