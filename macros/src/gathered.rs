@@ -140,6 +140,8 @@ impl Parser<'_> {
         });
         let id = match by_reference {
             true => self.argument(&lent),
+            // The name of a `&mut` stands for a place as well.
+            false if self.names_unique(&lent) => self.expr(&parse_quote!(&*#lent)),
             false => self.expr(&parse_quote!(&#lent)),
         };
         if !matches!(self.program.exprs[id].kind, ExprKind::Borrow { .. }) {
@@ -148,6 +150,11 @@ impl Parser<'_> {
         let again = gathered(arg).map_or_else(|| handing.chain(&lent), |args| args[0].clone());
         self.program.streamed.insert(id, again);
         Some(id)
+    }
+
+    /// The name of a reference by which something is written to.
+    fn names_unique(&self, expr: &Syn) -> bool {
+        matches!(expr, Syn::Path(path) if path.path.get_ident().is_some_and(|name| self.is_unique(name)))
     }
 
     /// What the items of a chain are; `None` if that is not known.

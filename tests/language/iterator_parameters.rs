@@ -275,3 +275,49 @@ fn methods() {
     check_rule(Net::feed_rule, [(net.clone(), vec![0.5, 0.7])]);
     check_rule(f::rule, [(net.clone(), vec![0.5, 0.7]), (net, vec![0.5, 0.7, 0.1])]);
 }
+
+/// Rows behind `&mut`, which the items are read from.
+#[test]
+fn rows_that_are_written_to() {
+    #[differentiable]
+    fn log_sum(terms: impl Iterator<Item = f64>) -> f64 {
+        terms.map(|t| t.exp()).sum::<f64>().ln()
+    }
+
+    #[differentiable]
+    fn of_references<'a>(terms: impl Iterator<Item = &'a f64>) -> f64 {
+        terms.map(|t| t.exp()).sum::<f64>().ln()
+    }
+
+    #[differentiable]
+    fn normalised(logits: [[f64; 2]; 2]) -> [[f64; 2]; 2] {
+        let mut out = logits;
+        for row in out.iter_mut() {
+            let z = log_sum(row.iter().copied());
+            for v in row {
+                *v -= z;
+            }
+        }
+        out
+    }
+
+    #[differentiable]
+    fn scaled(rows: &mut [Vec<f64>], y: &mut [f64], z: &mut Vec<f64>) -> f64 {
+        for row in rows.iter_mut() {
+            let k = log_sum(row.iter().copied()) * of_references(row.iter());
+            row[0] *= k;
+        }
+        let part = &mut y[1..];
+        part[0] *= of_references(part.iter()) + log_sum(part.iter().map(|x| x * x));
+        let all = z;
+        all[0] *= log_sum(all.iter().copied());
+        log_sum(y.iter().copied())
+    }
+
+    check_rule(normalised::rule, [([[1.0, 2.0], [0.3, 0.4]],), ([[0.7, -0.2], [0.1, 0.9]],)]);
+    let rows = vec![vec![1.0, 0.4], vec![0.3, 0.7]];
+    check_rule(
+        scaled::rule,
+        [(rows[1..].to_vec(), vec![0.3, 0.6, 0.2], vec![0.1, 0.8]), (rows, vec![0.3, 0.6], vec![0.4])],
+    );
+}
