@@ -3,12 +3,13 @@
 
 use std::collections::VecDeque;
 
-use syn::{Expr as Syn, Pat, Stmt, parse_quote};
+use syn::visit::Visit;
+use syn::{Expr as Syn, Ident, Pat, Stmt, parse_quote};
 
 use crate::contents::leaves;
 use crate::parse::Parser;
 use crate::program::Kind;
-use crate::rename::{Occurrences, bound};
+use crate::rename::{Bindings, Occurrences, bound};
 use crate::selected::is_inside;
 
 /// The branches among which a reference may be chosen: what follows is written out for each of them.
@@ -29,7 +30,7 @@ impl Parser<'_> {
             return None;
         }
         let all: Vec<Stmt> = rest.iter().cloned().collect();
-        if !keeps_names(&init.expr, &all) {
+        if !self.keeps_names(&init.expr, &local.pat, &all) {
             return None;
         }
         let (pattern, mut chosen) = (&local.pat, (*init.expr).clone());
@@ -48,16 +49,40 @@ impl Parser<'_> {
         })
     }
 
+    /// No branch binds a name that what follows means otherwise; those in `pattern` are bound again.
+    fn keeps_names(&self, value: &Syn, pattern: &Pat, rest: &[Stmt]) -> bool {
+        let mut later = Occurrences::default();
+        rest.iter().for_each(|stmt| later.add(stmt));
+        let again = bound(pattern);
+        // Where it is bound once more, and means nothing outside, all that is meant are those.
+        let other = |name: &Ident| {
+            let (mut others, mut calls) = (Bindings::of(name), Calls(name, false));
+            rest.iter().for_each(|stmt| others.visit_stmt(stmt));
+            rest.iter().for_each(|stmt| calls.visit_stmt(stmt));
+            self.lookup(name).is_none() && others.count > 0 && !calls.1
+        };
+        let mut names = Names(Vec::new());
+        names.visit_expr(value);
+        names.0.iter().all(|name| again.contains(name) || later.count(name) == 0 || other(name))
+    }
+
     /// The value is a reference that one of several branches chooses.
     pub(crate) fn chooses_reference(&self, value: &Syn) -> bool {
         let mut ends = Vec::new();
-        ends_of(value, &mut ends) && (1..=MOST).contains(&ends.len()) && self.are_references(&ends)
+        let few = ends_of(value, &mut ends) && (1..=MOST).contains(&ends.len());
+        few && self.are_references(&ends, &parts_of_slices(value))
     }
 
-    /// They refer to places, of which they are not mere numbers.
-    fn are_references(&self, ends: &[&Syn]) -> bool {
-        let all = ends.iter().all(|end| leaves(end) || self.is_reference_to(end).is_some());
-        all && ends.iter().any(|end| self.is_reference_to(end) == Some(true))
+    /// They refer to places, of which they are not mere numbers. What is called by one of `parts` is a part of a slice.
+    fn are_references(&self, ends: &[&Syn], parts: &[Ident]) -> bool {
+        let is_part = |end: &Syn| matches!(end, Syn::Path(path) if path.path.get_ident().is_some_and(|name| parts.contains(name)));
+        let refers = |end: &Syn| match end {
+            Syn::Tuple(tuple) if tuple.elems.iter().any(is_part) => Some(true),
+            end if is_part(end) => Some(true),
+            end => self.is_reference_to(end),
+        };
+        let all = ends.iter().all(|end| leaves(end) || refers(end).is_some());
+        all && ends.iter().any(|end| refers(end) == Some(true))
     }
 
     /// The expression is a reference; whether what is done with it has to be followed to a place.
@@ -141,17 +166,41 @@ pub(crate) fn each_end(value: &mut Syn, change: &mut dyn FnMut(&mut Syn)) {
     }
 }
 
-/// No branch binds a name that what follows means otherwise.
-fn keeps_names(value: &Syn, rest: &[Stmt]) -> bool {
-    let mut later = Occurrences::default();
-    rest.iter().for_each(|stmt| later.add(stmt));
-    struct Names(Vec<syn::Ident>);
-    impl<'ast> syn::visit::Visit<'ast> for Names {
-        fn visit_pat(&mut self, pattern: &'ast Pat) {
-            self.0.extend(bound(pattern));
+/// The names in `value` of what patterns of slices leave, `[first, rest @ ..]`.
+fn parts_of_slices(value: &Syn) -> Vec<Ident> {
+    struct Parts(Vec<Ident>);
+    impl<'ast> Visit<'ast> for Parts {
+        fn visit_pat_slice(&mut self, slice: &'ast syn::PatSlice) {
+            for part in &slice.elems {
+                if let Pat::Ident(name) = part
+                    && name.subpat.as_ref().is_some_and(|(_, inner)| matches!(**inner, Pat::Rest(_)))
+                {
+                    self.0.push(name.ident.clone());
+                }
+            }
+            syn::visit::visit_pat_slice(self, slice);
         }
     }
-    let mut names = Names(Vec::new());
-    syn::visit::Visit::visit_expr(&mut names, value);
-    names.0.iter().all(|name| later.count(name) == 0)
+    let mut parts = Parts(Vec::new());
+    parts.visit_expr(value);
+    parts.0
+}
+
+/// All names that patterns bind.
+struct Names(Vec<Ident>);
+
+impl<'ast> Visit<'ast> for Names {
+    fn visit_pat(&mut self, pattern: &'ast Pat) {
+        self.0.extend(bound(pattern));
+    }
+}
+
+/// Whether a function of this name is called.
+struct Calls<'n>(&'n Ident, bool);
+
+impl<'ast> Visit<'ast> for Calls<'_> {
+    fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
+        self.1 |= matches!(&*call.func, Syn::Path(path) if path.path.get_ident() == Some(self.0));
+        syn::visit::visit_expr_call(self, call);
+    }
 }

@@ -126,3 +126,38 @@ fn read() {
     );
     check_rule(looped::rule, [(x.clone(), y.clone(), 0.5), (x, vec![0.3, 1.6], 0.7)]);
 }
+
+#[differentiable]
+fn greatest(signal: &[f64]) -> Option<(usize, f64)> {
+    let (mut best, rest) = match signal {
+        [] => return None,
+        [x, rest @ ..] => ((0, *x), rest),
+    };
+    for (i, &x) in rest.iter().enumerate() {
+        if x > best.1 {
+            best = (i + 1, x);
+        }
+    }
+    Some(best)
+}
+
+#[differentiable]
+fn either_end(signal: &[f64], t: f64) -> f64 {
+    let mut product = t;
+    let part = match signal {
+        [] => return product,
+        [_, tail @ ..] if t > 0.5 => tail,
+        [head @ .., _] => head,
+    };
+    for x in part {
+        product += x * product;
+    }
+    product * part.len() as f64
+}
+
+/// Parts that the patterns of a `match` leave.
+#[test]
+fn parts_of_patterns() {
+    check_rule(greatest::rule, [(vec![0.4, 0.9, 0.2],), (vec![0.7, 0.3],)]);
+    check_rule(either_end::rule, [(vec![0.4, 0.9, 0.2], 0.3), (vec![0.7, 0.3], 0.8)]);
+}
