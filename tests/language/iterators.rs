@@ -825,3 +825,50 @@ fn names_of_what_is_gone_through() {
     check_rule(crossed::rule, [(vec![0.5, -0.4, 1.2],), (vec![0.3, 0.9, 0.6, 0.1],)]);
     check_rule(crossed_rows::rule, [(vec![0.5, -0.4, 1.2],), (vec![0.3, 0.9, 0.6, 0.1],)]);
 }
+
+#[differentiable]
+fn changed_elements(x: f64, y: f64) -> f64 {
+    let mut total = x;
+    let mut a = [x, y, x * y];
+    for v in a {
+        a[1] = total * y;
+        a[2] = total * y;
+        total += v * total + a[2];
+    }
+    for (i, v) in a.into_iter().enumerate() {
+        a[2 - i] = total * v;
+        total += v.sin();
+    }
+    total + a[0]
+}
+
+#[derive(Clone, Copy, Debug, Differentiable)]
+struct Filter {
+    taps: [f64; 3],
+    gain: f64,
+}
+
+#[differentiable]
+fn changed_fields(filter: &mut Filter, x: &mut [f64; 3], y: f64) -> f64 {
+    let mut total = y;
+    for (v, tap) in x.iter().copied().zip(filter.taps) {
+        filter.taps[2] = total * v;
+        total += tap * total;
+    }
+    for v in *x {
+        x[2] = total * v;
+        total += v * total;
+    }
+    for tap in filter.taps {
+        total += tap * filter.gain;
+    }
+    total
+}
+
+/// An iterator over an array by value has a copy of it.
+#[test]
+fn arrays_that_change_on_the_way() {
+    check_rule(changed_elements::rule, [(0.4, 0.7), (0.3, -0.6)]);
+    let filter = Filter { taps: [0.1, 0.2, 0.3], gain: 0.4 };
+    check_rule(changed_fields::rule, [(filter, [0.2, 0.3, 0.4], 0.9), (filter, [0.7, 0.1, 0.5], 0.3)]);
+}

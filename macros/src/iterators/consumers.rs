@@ -6,6 +6,7 @@ use syn::{BinOp, Expr, ExprClosure, ExprMethodCall, Ident, Pat, Stmt, Type, pars
 use crate::closures::{Refused, Site};
 use crate::folds;
 use crate::iterators::collect::composite;
+use crate::iterators::consumed::CONSUMED;
 use crate::iterators::flow::{Flow, Stage, optional, reference};
 use crate::iterators::item::Item;
 use crate::iterators::optional::{Found, Located, behind_option};
@@ -143,6 +144,9 @@ impl<'e> Parser<'e> {
                 return Some(Err((expr.to_token_stream(), CHANGES.into())));
             }
             return Some(Ok(Chain::Inert));
+        }
+        if self.changes_consumed(expr) {
+            return Some(Err((expr.to_token_stream(), CONSUMED.into())));
         }
         out.extend(setup);
         Some(self.consume(expr, consumer, &name, flow, expected, &behind, out).map(Chain::Value))

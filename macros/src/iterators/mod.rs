@@ -7,6 +7,7 @@
 mod adapters;
 mod best;
 pub(crate) mod collect;
+mod consumed;
 pub(crate) mod consumers;
 mod elements;
 mod flattened;
@@ -50,7 +51,7 @@ impl<'e> Parser<'e> {
         if !self.suspects.any(f) {
             return None;
         }
-        if let Some(counted) = self.without_end(f) {
+        if let Some(counted) = self.without_end(f).or_else(|| self.over_a_copy(f)) {
             return Some(Ok(counted));
         }
         let mut out = Vec::new();
