@@ -92,7 +92,10 @@ impl Parser<'_> {
     pub(crate) fn bind_item(&mut self, pattern: &Pat, item: Item, code: &mut Code, out: &mut Vec<Stmt>) {
         match (pattern, item) {
             (Pat::Paren(paren), item) => self.bind_item(&paren.pat, item, code, out),
-            (Pat::Reference(reference), item) => self.bind_item(&reference.pat, item.copied(), code, out),
+            (Pat::Reference(reference), item) => match (&*reference.pat, item.copied()) {
+                (name @ Pat::Ident(_), Item::Value(value)) => out.push(bound_to(name, &value)),
+                (pattern, item) => self.bind_item(pattern, item, code, out),
+            },
             (Pat::Tuple(tuple), Item::Tuple(items)) if tuple.elems.len() == items.len() => {
                 for (pattern, item) in tuple.elems.iter().zip(items) {
                     self.bind_item(pattern, item, code, out);
@@ -126,12 +129,15 @@ impl Parser<'_> {
                 );
             }
             (pattern, item) => {
-                let value = item.expr();
-                let span = pattern.span();
-                out.push(
-                    syn::parse2(quote::quote_spanned!(span=> let #pattern = #value;))
-                        .unwrap_or_else(|_| parse_quote!(let #pattern = #value;)),
-                );
+                let looked_at = match (pattern, &item) {
+                    (Pat::Ident(name), Item::Value(Expr::Index(element)))
+                        if name.mutability.is_none() && name.by_ref.is_none() && name.subpat.is_none() =>
+                    {
+                        self.only_looked_at(&name.ident, element, code)
+                    }
+                    _ => None,
+                };
+                out.push(looked_at.unwrap_or_else(|| bound_to(pattern, &item.expr())));
             }
         }
     }
@@ -142,6 +148,13 @@ impl Parser<'_> {
         self.suspects.insert(&name);
         name
     }
+}
+
+/// `let pattern = value;`
+fn bound_to(pattern: &Pat, value: &Expr) -> Stmt {
+    let span = pattern.span();
+    syn::parse2(quote::quote_spanned!(span=> let #pattern = #value;))
+        .unwrap_or_else(|_| parse_quote!(let #pattern = #value;))
 }
 
 /// Code that is about to be inlined.

@@ -15,6 +15,7 @@ pub(crate) mod flow;
 pub(crate) mod generators;
 pub(crate) mod integers;
 pub(crate) mod item;
+mod looked_at;
 pub(crate) mod made;
 pub(crate) mod optional;
 mod parts;

@@ -248,3 +248,40 @@ fn copies_that_are_collected() {
     let places = vec![Place { x: 0.1, y: 0.2 }, Place { x: 0.4, y: 0.3 }];
     check_rule(collected_copies::rule, [(tissue(2), places.clone(), 0.3), (tissue(3), places, 0.6)]);
 }
+
+#[derive(Clone, Debug, Differentiable)]
+struct Regimen {
+    amount: f64,
+    doses: usize,
+}
+
+#[differentiable]
+fn effect(regimen: &Regimen, k: f64) -> f64 {
+    (regimen.amount * regimen.doses as f64).tanh() * k
+}
+
+#[differentiable]
+fn of_listed(a: f64, b: f64) -> [f64; 2] {
+    let regimens = [Regimen { amount: a, doses: 1 }, Regimen { amount: b, doses: 2 }];
+    regimens.map(|r| {
+        let e = effect(&r, a);
+        e * e * r.amount
+    })
+}
+
+#[differentiable]
+fn of_a_vector(a: f64, b: f64) -> f64 {
+    let regimens = vec![Regimen { amount: a, doses: 1 }, Regimen { amount: b, doses: 2 }];
+    let mut total = 0.0;
+    for r in [Regimen { amount: a * b, doses: 3 }, Regimen { amount: b, doses: 2 }] {
+        total += effect(&r, total + a) * r.amount;
+    }
+    total + regimens.into_iter().map(|r| effect(&r, b) * r.doses as f64).sum::<f64>()
+}
+
+/// Items by value that are looked at where they are.
+#[test]
+fn items_that_are_not_copied() {
+    check_rule(of_listed::rule, [(0.4, 0.9), (1.1, 0.3)]);
+    check_rule(of_a_vector::rule, [(0.4, 0.9), (1.1, 0.3)]);
+}
