@@ -8,11 +8,13 @@ use std::sync::Arc;
 
 use ndarray::{Array, Dimension};
 
+use crate::dual::DualNumber;
+use crate::float::Float;
 use crate::function::for_tuples;
 
 /// A type that has such a value. `#[derive(Differentiable)]` implements it for structs all of whose fields have one.
 #[diagnostic::on_unimplemented(
-    message = "a function that returns `{Self}` in an `Option` or a `Result` has to have one to begin with",
+    message = "a function that returns `{Self}` in an `Option` or a `Result`, or maps an array to such, has to have one to begin with",
     label = "not known how to make one",
     note = "derive or implement `Default` for it"
 )]
@@ -67,6 +69,22 @@ by_default! {
     [] i8, [] i16, [] i32, [] i64, [] i128, [] isize, [] u8, [] u16, [] u32, [] u64, [] u128, [] usize,
     [K, V] BTreeMap<K, V>, [T] BTreeSet<T>, [K, V, S: BuildHasher + Default] HashMap<K, V, S>,
     [T, S: BuildHasher + Default] HashSet<T, S>, [T: Default, D: Dimension] Array<T, D>, [T] Box<[T]>, [T: ?Sized] PhantomData<T>,
+}
+
+#[cfg(feature = "nalgebra")]
+impl<T, R: nalgebra::Dim, C: nalgebra::Dim, S> Blank for nalgebra::Matrix<T, R, C, S>
+where
+    Self: Default,
+{
+    fn blank() -> Self {
+        Self::default()
+    }
+}
+
+impl<T: Float, const N: usize> Blank for DualNumber<T, N> {
+    fn blank() -> Self {
+        Self::default()
+    }
 }
 
 macro_rules! by_inside {

@@ -1,5 +1,7 @@
 //! What `x.map(f)` is called on where the syntax does not tell: the compiler confirms that it is an array.
 
+use crate::blank::Blank;
+
 /// An array `[T; N]`.
 #[diagnostic::on_unimplemented(
     message = "`map` of what nothing tells the type of is that of an array here, and this is `{Self}`",
@@ -9,31 +11,31 @@
 )]
 pub trait Mapped {
     /// An array of other elements, of this length.
-    type Of<U: Default>;
+    type Of<U: Blank>;
     /// It, with nothing in it yet.
-    fn blank<U: Default>(&self) -> Self::Of<U>;
+    fn blank<U: Blank>(&self) -> Self::Of<U>;
 }
 
 impl<T, const N: usize> Mapped for [T; N] {
-    type Of<U: Default> = [U; N];
+    type Of<U: Blank> = [U; N];
 
     #[inline(always)]
-    fn blank<U: Default>(&self) -> [U; N] {
-        std::array::from_fn(|_| U::default())
+    fn blank<U: Blank>(&self) -> [U; N] {
+        std::array::from_fn(|_| U::blank())
     }
 }
 
 impl<A: Mapped> Mapped for &A {
-    type Of<U: Default> = A::Of<U>;
+    type Of<U: Blank> = A::Of<U>;
 
     #[inline(always)]
-    fn blank<U: Default>(&self) -> A::Of<U> {
+    fn blank<U: Blank>(&self) -> A::Of<U> {
         (**self).blank()
     }
 }
 
 /// What `array.map(f)` writes its results to.
 #[inline(always)]
-pub fn blank_of_array<A: Mapped, U: Default>(array: &A) -> A::Of<U> {
+pub fn blank_of_array<A: Mapped, U: Blank>(array: &A) -> A::Of<U> {
     array.blank()
 }

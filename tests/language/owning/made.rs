@@ -404,3 +404,29 @@ fn references_and_indices_are_mapped() {
     check_rule(mapped_indices::rule, inputs.clone());
     check_rule(mapped_indices_at_the_end::rule, inputs);
 }
+
+#[derive(Clone, Copy, Debug, Differentiable)]
+struct Corner {
+    x: f64,
+    y: f64,
+}
+
+#[differentiable]
+fn corners_of(points: &[Corner], face: &[usize; 3]) -> [Corner; 3] {
+    face.map(|i| points[i])
+}
+
+#[differentiable]
+fn area_of(points: &[Corner], face: [usize; 3]) -> f64 {
+    let [a, b, c] = face.map(|i| points[i]);
+    0.5 * ((b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x))
+}
+
+/// Into structs that have no `Default`.
+#[test]
+fn indices_are_mapped_to_structs() {
+    let corner = |x, y| Corner { x, y };
+    let points = vec![corner(0.1, 0.3), corner(0.9, 0.2), corner(0.4, 1.1)];
+    check_rule(corners_of::rule, [(points.clone(), [2, 0, 1]), (points[1..].to_vec(), [1, 0, 1])]);
+    check_rule(area_of::rule, [(points.clone(), [2, 0, 1]), (points, [1, 2, 0])]);
+}
