@@ -364,7 +364,7 @@ pub(crate) fn report_fields(program: &Program, errors: &mut Errors) {
     let copied = |id: VarId| {
         program.exprs.iter().enumerate().any(|(e, expr)| match &expr.kind {
             ExprKind::Read(_) => whole(expr, id) && !moving.contains(&e),
-            ExprKind::Call { function: Callee::Method(name, _), args } => {
+            ExprKind::Call { function: Callee::Method(name, _) | Callee::OfPart(name, _), args } => {
                 !crate::matrices::reads(name) && whole(&program.exprs[args[0]], id)
             }
             _ => false,

@@ -7,6 +7,7 @@ use syn::{Ident, PathArguments};
 
 use crate::forward::assignment;
 use crate::program::*;
+use crate::unmarked::Access;
 
 /// What a call names.
 #[derive(Clone)]
@@ -25,6 +26,8 @@ pub(crate) enum Callee {
     Parameter(VarId, Ident),
     /// A method of the first argument, with its generic arguments.
     Method(Ident, Option<syn::AngleBracketedGenericArguments>),
+    /// A method of a part of something, whose type may carry no gradient.
+    OfPart(Ident, Access),
     /// An operator of what may own memory, with a name for it.
     Operator(Operator, Ident),
 }
@@ -137,6 +140,7 @@ impl Callee {
             Callee::Gradient(_, name)
             | Callee::Parameter(_, name)
             | Callee::Method(name, _)
+            | Callee::OfPart(name, _)
             | Callee::Operator(_, name) => name,
         }
     }
@@ -171,6 +175,10 @@ impl Callee {
                 let turbofish = generics.as_ref().map(|g| quote!(#g));
                 quote!(#receiver.#name #turbofish(#(#args),*))
             }
+            Callee::OfPart(name, _) => {
+                let (receiver, args) = args.split_first().expect("a method has a receiver");
+                quote!(#receiver.#name(#(#args),*))
+            }
         }
     }
 
@@ -200,12 +208,18 @@ impl Callee {
                 quote!(#path(#(#args),*))
             }
             Callee::Method(name, generics) => Callee::Method(sibling(name), generics.clone()).primal(args),
+            Callee::OfPart(name, access) => crate::unmarked::call(name, *access, args),
         }
+    }
+
+    /// The first argument is the receiver.
+    pub(crate) fn is_method(&self) -> bool {
+        matches!(self, Callee::Method(..) | Callee::OfPart(..))
     }
 
     /// The function's type is told by the arguments.
     fn by_type(&self) -> bool {
-        matches!(self, Callee::Associated(_) | Callee::Method(..) | Callee::Operator(..))
+        matches!(self, Callee::Associated(_) | Callee::Operator(..)) || self.is_method()
     }
 
     /// The forward of `rule`.
@@ -253,7 +267,7 @@ impl Callee {
                 path.path.segments.last_mut().expect("a path has a segment").ident = name;
                 quote!(#path(#(#args,)* #behind))
             }
-            Callee::Method(..) => {
+            Callee::Method(..) | Callee::OfPart(..) => {
                 let (receiver, args) = args.split_first().expect("a method has a receiver");
                 quote!(#receiver.#name(#(#args,)* #behind))
             }
@@ -449,6 +463,7 @@ impl Program {
             Callee::Associated(path) => {
                 own(last(&path.path)) && path.qself.is_none() && path.path.segments[0].ident == "Self"
             }
+            Callee::OfPart(..) => false,
             Callee::Method(name, _) => {
                 let receiver = args.first().map(|e| &self.exprs[*e].kind);
                 own(name)

@@ -365,7 +365,11 @@ impl Parser<'_> {
         let id = self.expr(call);
         match &self.program.exprs[id].kind {
             ExprKind::Call {
-                function: Callee::Function(_) | Callee::Associated(_) | Callee::Method(..) | Callee::Gradient(..),
+                function: Callee::Function(_)
+                    | Callee::Associated(_)
+                    | Callee::Method(..)
+                    | Callee::OfPart(..)
+                    | Callee::Gradient(..),
                 ..
             } => {
                 self.program.checkpointed.insert(id);

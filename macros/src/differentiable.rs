@@ -305,9 +305,10 @@ pub(crate) fn rule(signature: &Signature, program: &mut Program) -> syn::Result<
         quote!(.fused(|#slots, (#(#primal,)*), (#(#shadows,)*), #seed| { #body }))
     });
     let imports = reverse.imports.iter().map(|(path, alias)| quote!(use #path as #alias;));
-    let ty = signature.ty();
+    let (unmarked, ty) = (crate::unmarked::traits(program), signature.ty());
     Ok(quote! {
         #(#imports)*
+        #unmarked
         __pb::derived::<#ty, _, _, _, _>(
             #state,
             |#slots, (#(#primal,)*)| { #(#functions)* #forward },

@@ -78,7 +78,7 @@ impl Forward<'_> {
                 _ => self.given(function, (i, *a), block),
             })
             .collect();
-        let reads = reads && matches!(function, Callee::Method(..));
+        let reads = reads && function.is_method();
         if let (Callee::Parameter(id, _), true) = (function, calls_within) {
             // They may call the same function.
             let (modes, name) = (&self.program.functions[id].modes, Program::fresh("args"));

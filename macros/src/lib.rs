@@ -136,6 +136,7 @@ mod tails;
 mod temporaries;
 mod through;
 mod traits;
+mod unmarked;
 mod unpacked;
 mod unseen;
 mod used_up;

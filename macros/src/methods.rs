@@ -4,6 +4,7 @@ use crate::calls::Callee;
 use crate::kind::numeric_call;
 use crate::operands::is_deref;
 use crate::program::*;
+use crate::unmarked::Access;
 
 /// Turns such calls into calls of rules. Tells whether there were any.
 pub(crate) fn resolve(program: &mut Program) -> bool {
@@ -117,8 +118,12 @@ fn resolve_call(program: &mut Program, expr: ExprId, writes: bool) {
     else {
         unreachable!("selected above")
     };
-    let callee = Callee::Method(name.clone(), syntax.turbofish.clone());
     let (receiver, args) = (program.peel(*receiver), args.clone());
+    let turbofish = syntax.turbofish.as_ref();
+    let mut callee = match program.may_be_unmarked(receiver, &args, turbofish) {
+        true => Callee::OfPart(name.clone(), Access::Reads),
+        false => Callee::Method(name.clone(), turbofish.cloned()),
+    };
     let syntax = &mut program.exprs[receiver].syntax;
     if is_deref(syntax) {
         // `(*r).method()`
@@ -148,6 +153,9 @@ fn resolve_call(program: &mut Program, expr: ExprId, writes: bool) {
                 program.taken.insert(receiver);
             }
             program.exprs[receiver].kind = ExprKind::Borrow { place, unique };
+            if let (Callee::OfPart(_, access), true) = (&mut callee, unique) {
+                *access = Access::Writes;
+            }
             program.exprs[expr].kind = call(callee, receiver, args);
         }
         ExprKind::Borrow { .. } => program.exprs[expr].kind = call(callee, receiver, args),

@@ -635,7 +635,9 @@ impl Program {
             Callee::Parameter(id, _) => {
                 return self.functions.get(id).map_or(Kind::Unknown, |function| function.kind.clone());
             }
-            Callee::Gradient(..) | Callee::Method(..) | Callee::Operator(..) => return Kind::Unknown,
+            Callee::Gradient(..) | Callee::Method(..) | Callee::OfPart(..) | Callee::Operator(..) => {
+                return Kind::Unknown;
+            }
         };
         if copies_slice(function) {
             return Kind::Sequence(Box::new(Kind::Unknown));

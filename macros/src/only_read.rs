@@ -51,7 +51,9 @@ impl Program {
     /// The call is one of a method, of a type that the compiler knows, which may write to what it is called on. That need not carry a gradient.
     pub(crate) fn may_change_receiver(&self, call: ExprId) -> Option<&Variable> {
         let (receiver, name) = match &self.exprs[call].kind {
-            ExprKind::Call { function: Callee::Method(name, _), args } => (args[0], name),
+            ExprKind::Call { function: Callee::Method(name, _) | Callee::OfPart(name, _), args } => {
+                (args[0], name)
+            }
             ExprKind::Method { receiver, name, .. } => (*receiver, name),
             _ => return None,
         };

@@ -365,7 +365,7 @@ impl Reverse<'_> {
             .or_else(|| shared.clone())
             .or_else(|| self.rule_names.get(&expr).cloned())
             .unwrap_or_else(|| self.kept.fresh(&format!("{last}_rule")));
-        let method = matches!(function, Callee::Method(..));
+        let method = function.is_method();
         // The shadows of what a callee may take by value.
         let mut settled = HashMap::new();
         let with_closures = program.with_closures(args);
@@ -476,6 +476,7 @@ impl Reverse<'_> {
                 unreachable!("a borrow")
             };
             texts[i] = match (method && i == 0, unique) {
+                (true, _) if matches!(function, Callee::OfPart(..)) => quote!((*#part)),
                 (true, _) => part,
                 (false, true) => quote!(&mut #part),
                 (false, false) => quote!(&#part),

@@ -103,7 +103,7 @@ impl Reverse<'_> {
             let ExprKind::Call { function, args } = &expr.kind else { return false };
             args.iter().enumerate().any(|(i, arg)| {
                 let by_method = match function {
-                    Callee::Method(name, _) if i == 0 => {
+                    Callee::Method(name, _) | Callee::OfPart(name, _) if i == 0 => {
                         let name = name.to_string();
                         !name.starts_with("with_") && !name.starts_with("into_")
                     }

@@ -65,6 +65,14 @@ pub trait CallOf<'a> {
     type Receiver;
     /// The arguments.
     fn args(self) -> Args<'a, Self::Function>;
+    /// The arguments for the pullback.
+    #[inline(always)]
+    fn args_again(self) -> Args<'a, Self::Function>
+    where
+        Self: Sized,
+    {
+        self.args()
+    }
 }
 
 impl<'a, F: Function, M> CallOf<'a> for Call<'a, F, M> {
@@ -103,7 +111,7 @@ pub fn pullback<'a, C: CallOf<'a>, R: Rule<Function = C::Function>>(
     shadows: Shadows<'a, C::Function>,
     seed: Cotangent<'_, C::Function>,
 ) -> Gradients<C::Function> {
-    rule.pullback(residual, call.args(), shadows, seed)
+    rule.pullback(residual, call.args_again(), shadows, seed)
 }
 
 /// Both passes of a call.

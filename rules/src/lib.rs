@@ -74,6 +74,7 @@ mod sorting;
 pub mod special;
 mod state;
 mod tangent;
+mod unmarked;
 mod untouched;
 mod whole;
 
@@ -214,6 +215,9 @@ pub mod __private {
     pub use crate::state::{Stack, State};
     pub use crate::tangent::{
         Active, Tangent, Value, accumulate, is_gradient_of, negated, take, zero, zero_of,
+    };
+    pub use crate::unmarked::{
+        MethodOf, OfActive, OfInert, OfReferent, OfUnmarked, UnmarkedCall, UnmarkedMethod,
     };
     pub use crate::untouched::untouched;
     pub use crate::whole::{Entries, WholeSnapshots};

@@ -77,6 +77,7 @@ mod through;
 mod together;
 mod traits;
 mod uncounted;
+mod unmarked;
 mod unpacked;
 mod variants;
 mod views;
