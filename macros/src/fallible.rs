@@ -16,6 +16,7 @@ use syn::{Block, Expr, ExprMethodCall, Ident, Pat, ReturnType, Stmt, Type, parse
 use crate::iterators::collect::element_of_vec;
 use crate::iterators::consumers::generic;
 use crate::kind::kind_of_type;
+use crate::mapped_outcomes;
 use crate::options::{applied, mapped};
 use crate::outcome::{inside_type, is_option};
 use crate::program::{Kind, Program};
@@ -27,6 +28,7 @@ use crate::temporaries::unused_start;
 /// `body` with loops in place of such chains, as far as they may carry a gradient.
 pub(crate) fn with_fallible(signature: &Signature, mut body: Block) -> Block {
     let suspects = Suspects::of(signature, &body);
+    body = mapped_outcomes::with_told(body, &suspects);
     let output = inside_type(&signature.output).map(|_| &signature.output);
     let mut told = Told { output, suspects: &suspects, found: false };
     let mut typed = body.clone();
@@ -212,6 +214,9 @@ fn tell_closure(chain: &mut Expr, outcome: &Type) {
         && let Some(Expr::Closure(closure)) = call.args.first_mut()
         && matches!(closure.output, ReturnType::Default)
     {
+        let told =
+            if is_option(outcome) { mapped_outcomes::Told::Option } else { mapped_outcomes::Told::Result };
+        mapped_outcomes::write(&mut closure.body, told);
         let returned = if is_option(outcome) { quote!(Option<_>) } else { quote!(Result<_, _>) };
         closure.output = parse_quote!(-> #returned);
     }

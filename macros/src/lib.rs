@@ -74,6 +74,7 @@ mod literals;
 mod looks;
 mod loops;
 mod lowering;
+mod mapped_outcomes;
 mod matrices;
 mod methods;
 mod moves;

@@ -97,14 +97,14 @@ impl Parser<'_> {
         let is = |names: &[&str]| names.iter().any(|name| call.method == name);
         let told = match root(&call.receiver) {
             Syn::Field(_) => is(&OF_OPTIONS) || is(&["zip"]),
-            Syn::MethodCall(_) => is(&OF_OPTIONS) && !self.is_chain(&call.receiver),
+            Syn::MethodCall(_) => (is(&OF_OPTIONS) || is(&["filter"])) && !self.is_chain(&call.receiver),
             _ => return false,
         };
         told || matches!(&*call.receiver, Syn::MethodCall(inner) if self.is_named_option(inner))
     }
 
     /// The expression is the result of a call, or of such a method, or a variable or an element that is told to be an option.
-    fn may_be_option(&self, expr: &Syn) -> bool {
+    pub(crate) fn may_be_option(&self, expr: &Syn) -> bool {
         self.makes_option(expr)
             || self.type_of(root(expr)).is_some_and(|ty| inside_type(&ty).is_some())
             || self.variable(root(expr)).is_some_and(|id| self.is_result(id))

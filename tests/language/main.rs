@@ -44,6 +44,7 @@ mod iterator_parameters;
 mod iterators;
 mod lookups;
 mod loops;
+mod mapped_outcomes;
 mod matrices;
 mod methods;
 mod methods_with_functions;
