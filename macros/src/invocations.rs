@@ -235,6 +235,9 @@ impl Parser<'_> {
         if let Some(contents) = self.contents(expr, call, function) {
             return contents;
         }
+        if let Some(recycled) = self.recycling(expr, call, function) {
+            return recycled;
+        }
         if let Some(mutation) = self.mutating_function(expr, call, function) {
             return mutation;
         }

@@ -108,6 +108,7 @@ mod purity;
 mod reach;
 mod reclaiming;
 mod recurrence;
+mod recycled;
 mod references;
 mod refilled;
 mod rename;

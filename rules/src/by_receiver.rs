@@ -29,13 +29,13 @@ impl<R> Default for ByReceiver<R> {
 }
 
 /// A call within the function `Own`.
-pub struct Within<'c, Own, C>(PhantomData<(&'c C, fn() -> Own)>);
+pub struct Within<'c, Own, C>(PhantomData<&'c C>, PhantomData<fn() -> Own>);
 
 impl<'c, Own, C> Within<'c, Own, C> {
     /// Of `call`.
     #[inline(always)]
     pub fn new(_call: &'c C) -> Self {
-        Within(PhantomData)
+        Within(PhantomData, PhantomData)
     }
 }
 

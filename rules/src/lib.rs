@@ -58,6 +58,7 @@ mod owning;
 mod parts;
 mod permutation;
 pub mod random;
+mod recycled;
 #[doc(hidden)]
 pub mod renewed;
 mod reused;
@@ -200,6 +201,7 @@ pub mod __private {
     };
     pub use crate::owning::{reclaim_parts, unless_reclaimed};
     pub use crate::parts::{end_of_part, place_of_element, start_of_part};
+    pub use crate::recycled::recycled;
     pub use crate::renewed::{self, Renewed, TakenAway};
     pub use crate::rows::{Item, Rows};
     pub use crate::rule::Rule;

@@ -42,6 +42,43 @@ impl<C: Copyable + ?Sized> Owning<C> {
             gone: false,
         }
     }
+
+    /// Something that needs so much memory: a spare one that is `refilled`, or a new one.
+    pub(crate) fn supply(
+        &mut self,
+        room: usize,
+        refill: impl FnOnce(&mut C::Owned),
+        new: impl Fn() -> C::Owned,
+    ) -> C::Owned {
+        if self.pending.is_empty() && !self.lent.is_empty() {
+            self.lent.clear();
+            (self.gone, self.models) = (true, Stock::new());
+        }
+        // Sizes may take turns, and memory goes where it is not seen again: of each size there has to be enough.
+        let enough = 2 * self.pending.capacity();
+        let supplied = match self.spares.take(room, enough) {
+            Some(mut spare) => {
+                refill(&mut spare);
+                spare
+            }
+            None => {
+                if !self.gone && self.models.is_missing(room) {
+                    self.models.give(room, new());
+                }
+                new()
+            }
+        };
+        if room > 0 {
+            self.lent.push(room);
+        }
+        self.pending.push(room);
+        supplied
+    }
+
+    /// What was supplied last has had its pullback.
+    pub(crate) fn settle(&mut self) {
+        self.pending.pop();
+    }
 }
 
 impl<C: Copyable<Owned: Send> + ?Sized> State for Owning<C> {
@@ -76,30 +113,7 @@ impl<C: Copyable<Owned: Send> + ?Sized + 'static> Rule for Owning<C> {
         if !needs_drop::<C::Owned>() {
             return (x.to_owned(), ());
         }
-        if self.pending.is_empty() && !self.lent.is_empty() {
-            self.lent.clear();
-            (self.gone, self.models) = (true, Stock::new());
-        }
-        // Sizes may take turns, and memory goes where it is not seen again: of each size there has to be enough.
-        let enough = 2 * self.pending.capacity();
-        let room = x.room();
-        let copy = match self.spares.take(room, enough) {
-            Some(mut spare) => {
-                x.copy_into(&mut spare);
-                spare
-            }
-            None => {
-                if !self.gone && self.models.is_missing(room) {
-                    self.models.give(room, x.duplicate());
-                }
-                x.duplicate()
-            }
-        };
-        if room > 0 {
-            self.lent.push(room);
-        }
-        self.pending.push(room);
-        (copy, ())
+        (self.supply(x.room(), |spare| x.copy_into(spare), || x.duplicate()), ())
     }
 
     #[inline]
@@ -110,7 +124,7 @@ impl<C: Copyable<Owned: Send> + ?Sized + 'static> Rule for Owning<C> {
         (dx,): Shadows<'a, to_owned<C>>,
         d: Cotangent<'_, to_owned<C>>,
     ) -> Gradients<to_owned<C>> {
-        self.pending.pop();
+        self.settle();
         if let Some(dx) = dx.get() {
             C::hand_back(dx, d);
         }

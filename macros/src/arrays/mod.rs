@@ -132,7 +132,7 @@ const NUMBERS: &[&str] = &["sum", "mean", "product", "var", "std_dev", "inner"];
 impl Program {
     /// The value of the call may go back to the rule.
     pub(crate) fn is_reclaimed(&self, expr: ExprId) -> bool {
-        self.own_call(expr).is_some() || self.is_room(expr)
+        self.own_call(expr).is_some() || self.is_room(expr) || self.is_recycled(expr)
     }
 
     /// `Array::zeros(n)` and the like, and room for gathered items.

@@ -15,6 +15,7 @@ use crate::methods::of_option;
 use crate::outcome::inside_type;
 use crate::parse::{Binding, Parser};
 use crate::program::{Kind, Origin};
+use crate::recycled::recycled;
 use crate::rename::path;
 
 impl<'e> Parser<'e> {
@@ -90,13 +91,18 @@ impl<'e> Parser<'e> {
             out.push(parse_quote!(let mut #items: Vec<#element> = #empty;));
             return self.push_all(&items, &element, flow, site, out);
         }
+        let used_up = base_of(&mut source).and_then(|(base, _)| self.used_up(base, out));
         // Its length does not change in the loop, so that there is nothing to undo but the writing.
-        match gathered {
-            true => {
+        match (gathered, used_up) {
+            (true, _) => {
                 out.push(parse_quote!(let mut #items: Vec<#element> = #empty;));
                 out.push(parse_quote!(#items.resize(#n, 0.0);));
             }
-            false => out.push(
+            (false, Some(used_up)) => {
+                let zeros = recycled(&used_up, &n);
+                out.push(parse_quote!(let mut #items: Vec<#element> = #zeros;));
+            }
+            (false, None) => out.push(
                 parse_quote_spanned!(call.method.span()=> let mut #items: Vec<#element> = vec![0.0; #n];),
             ),
         }
