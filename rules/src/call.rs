@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 
 use crate::function::{Args, Cotangent, Function, Gradients, Parameters, Shadows};
 use crate::lengths::Lengths;
+use crate::reused::with_memory;
 use crate::rule::Rule;
 use crate::shadow::{Accumulate, Shadow};
 use crate::state::State;
@@ -392,10 +393,11 @@ impl<F: HasRule> Rule for Recursive<F> {
     }
 }
 
-/// The pullback of a function of values by itself, for the methods of numbers and operators: the forward runs once more.
+/// The pullback of a function of values by itself, for the methods of numbers and operators: the forward runs once more. A rule that keeps
+/// something on the heap serves all such calls of its thread.
 #[inline(always)]
 pub fn pull_at_once<F: HasRule>(mut args: Args<'_, F>, seed: Cotangent<'_, F>) -> Gradients<F> {
     let mut buffers = F::Parameters::buffers();
     let (args, shadows) = (F::Parameters::reborrow(&mut args), F::Parameters::shadows(&mut buffers));
-    F::make_rule().value_and_pullback(args, shadows, seed).1
+    with_memory(F::make_rule, |rule| rule.value_and_pullback(args, shadows, seed).1)
 }

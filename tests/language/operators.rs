@@ -327,3 +327,47 @@ fn marked_assignments() {
     let rows = vec![onto::Vector([0.1, 0.5, 0.3]), onto::Vector([0.7, 0.2, -0.4])];
     check_rule(onto::sums::rule, [(rows.clone(),), (rows[..1].to_vec(),)]);
 }
+
+/// The rules of operators that keep something for their pullbacks do so in memory that serves the next ones.
+#[test]
+fn of_loops_in_place() {
+    #[derive(Differentiable, Clone, Copy, Debug)]
+    struct Mat<const R: usize, const C: usize>([[f64; C]; R]);
+
+    #[differentiable]
+    impl<const R: usize, const C: usize> std::ops::Add for Mat<R, C> {
+        type Output = Self;
+        fn add(mut self, other: Self) -> Self {
+            for (a, b) in self.0.iter_mut().zip(other.0.iter()) {
+                for (x, y) in a.iter_mut().zip(b.iter()) {
+                    *x += *y;
+                }
+            }
+            self
+        }
+    }
+
+    #[differentiable]
+    impl<const R: usize, const C: usize> std::ops::Mul<f64> for Mat<R, C> {
+        type Output = Self;
+        fn mul(mut self, k: f64) -> Self {
+            for row in &mut self.0 {
+                row.iter_mut().for_each(|x| *x *= k * *x);
+            }
+            self
+        }
+    }
+
+    #[differentiable]
+    fn iterated(a: Mat<2, 3>, b: Mat<2, 3>, n: usize) -> f64 {
+        let mut c = a;
+        for _ in 0..n {
+            c = c * 0.7 + b * c.0[0][0];
+        }
+        c.0[1].iter().sum()
+    }
+
+    let a = Mat([[0.5, -0.3, 0.8], [1.1, 0.2, -0.6]]);
+    let b = Mat([[0.4, 0.9, -0.7], [0.3, 0.1, -1.2]]);
+    check_rule(iterated::rule, [(a, b, 3), (b, a, 2)]);
+}
