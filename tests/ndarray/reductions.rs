@@ -364,3 +364,21 @@ fn broadcast_to_the_first() {
     };
     assert!(std::panic::catch_unwind(call).is_err());
 }
+
+#[differentiable]
+fn mean_or(a: &Array2<f64>, k: f64) -> f64 {
+    let mut total = a.mapv(|a| a * k).mean().unwrap_or(0.0);
+    for row in a.rows() {
+        total *= (&row * k).mean().unwrap_or(k);
+        total += row.slice(s![..0]).mean().unwrap_or(k * 2.0);
+    }
+    total + a.mean().unwrap_or(0.0)
+}
+
+#[test]
+fn means_of_what_may_be_empty() {
+    check_rule(
+        mean_or::rule,
+        [(matrix(3, 2, 0.3), 0.4), (matrix(0, 2, 0.3), 0.7), (matrix(1, 4, 0.3), -0.2)],
+    );
+}

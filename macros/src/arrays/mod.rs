@@ -421,6 +421,9 @@ impl Lower<'_, '_> {
 
     /// A number out of arrays.
     fn reduced(&mut self, call: &syn::ExprMethodCall) -> Option<Expr> {
+        if call.method == "unwrap_or" && call.args.len() == 1 {
+            return self.mean_or(&call.receiver, &call.args[0]);
+        }
         let (function, receiver, args) = match (call.method.to_string().as_str(), call.args.len()) {
             ("sum", 0) => ("sum", &call.receiver, None),
             ("product", 0) => ("product", &call.receiver, None),
@@ -451,6 +454,20 @@ impl Lower<'_, '_> {
             operands.push(arg.to_token_stream());
         }
         Some(self.call(function, &operands))
+    }
+
+    /// `a.mean().unwrap_or(other)`, for an `other` that may be evaluated where it is not needed.
+    fn mean_or(&mut self, mean: &Expr, other: &Expr) -> Option<Expr> {
+        let Expr::MethodCall(inner) = mean else { return None };
+        let mean = inner.method == "mean" && inner.args.is_empty();
+        if !mean || !self.is_array(&inner.receiver) || !self.parser.is_pure(other) {
+            return None;
+        }
+        let operand = self.operand(&inner.receiver).tokens;
+        let mean = self.call("mean", std::slice::from_ref(&operand));
+        let mut other = other.clone();
+        self.visit_expr_mut(&mut other);
+        Some(parse_quote!(if (#operand).is_empty() { #other } else { #mean }))
     }
 
     /// What writes to an array, as a statement.
