@@ -382,3 +382,39 @@ fn means_of_what_may_be_empty() {
         [(matrix(3, 2, 0.3), 0.4), (matrix(0, 2, 0.3), 0.7), (matrix(1, 4, 0.3), -0.2)],
     );
 }
+
+#[derive(Clone, Differentiable)]
+struct Regression {
+    weights: Array1<f64>,
+    intercept: f64,
+}
+
+#[differentiable]
+fn fitted(x: &Array1<f64>, k: f64) -> Regression {
+    Regression { weights: x * k, intercept: k }
+}
+
+#[differentiable]
+fn penalty(x: &Array1<f64>, k: f64) -> f64 {
+    let model = fitted(x, k);
+    let w = &model.weights;
+    let mut total = k * model.weights.dot(&model.weights);
+    for _ in 0..2 {
+        let c = w.dot(x);
+        if c > 0.0 {
+            total += c * w.dot(&x.view());
+        }
+    }
+    total + model.intercept
+}
+
+#[differentiable]
+fn norm(model: &Regression) -> f64 {
+    model.weights.dot(&model.weights).sqrt() * model.intercept
+}
+
+#[test]
+fn products_of_fields_of_which_only_the_types_tell() {
+    check_rule(penalty::rule, [(vector(3, 0.3), 0.4), (vector(2, 0.7), -0.2)]);
+    check_rule(norm::rule, [(Regression { weights: vector(3, 0.3), intercept: 0.7 },)]);
+}

@@ -55,6 +55,7 @@ pub mod functions {
 
 /// Traits by which methods have rules where the syntax does not tell that they are those of arrays.
 pub(crate) mod traits {
+    pub use super::products::Multiplied as _;
     pub use super::reductions::Summed as _;
 }
 

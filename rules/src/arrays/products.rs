@@ -12,7 +12,9 @@ use super::meets::{Meets, inner};
 use super::operation::{Kept, Operation, operation};
 use super::spare::Spare;
 use super::{Entry, Rank};
+use crate::Rule;
 use crate::blas::products::IntoShadow;
+use crate::call::{Call, HasRule};
 use crate::function::{Args, Cotangent, Gradients, Ref, Shadows};
 use crate::heap::heap_size;
 use crate::output::Output;
@@ -242,5 +244,37 @@ impl<L: Meets<R>, D: Times<E>, R: Entry, E: Rank> Operation for dot<L, D, R, E> 
     }
     fn reclaim(kept: &mut Memory<L::Both>, product: D::Product<L::Both>) {
         D::reclaim(product, kept);
+    }
+}
+
+impl<L: Meets<R>, D: Times<E>, R: Entry, E: Rank> HasRule for dot<L, D, R, E> {
+    fn make_rule() -> impl Rule<Function = Self> + 'static {
+        Self::rule()
+    }
+}
+
+/// `a.dot(b)`, where nothing but the types tells that these are arrays.
+pub trait Multiplied<L, D> {
+    #[doc(hidden)]
+    fn dot_has_no_rule_mark_its_impl_differentiable<'a, R: Entry, E: Rank>(
+        &'a self,
+        b: &'a ArrayRef<R, E>,
+    ) -> Call<'a, dot<L, D, R, E>>
+    where
+        L: Meets<R>,
+        D: Times<E>;
+}
+
+impl<L: Entry, D: Rank> Multiplied<L, D> for ArrayRef<L, D> {
+    #[inline(always)]
+    fn dot_has_no_rule_mark_its_impl_differentiable<'a, R: Entry, E: Rank>(
+        &'a self,
+        b: &'a ArrayRef<R, E>,
+    ) -> Call<'a, dot<L, D, R, E>>
+    where
+        L: Meets<R>,
+        D: Times<E>,
+    {
+        Call::new((self, b))
     }
 }
