@@ -209,8 +209,8 @@ impl Parser<'_> {
         variable.slice && variable.by_reference() && !self.by_value.contains(&id)
     }
 
-    /// `let (a, b) = (x.row(0), x.row(1));`: a `let` for each view, which is another name for a place. Likewise where the function calls
-    /// itself, and for copies of structs, since these may own memory.
+    /// `let (a, b) = (x.row(0), x.row(1));`: a `let` for each view, which is another name for a place. Likewise for arrays that are computed,
+    /// where the function calls itself, and for copies of structs, since these may own memory.
     pub(crate) fn views_apart(&self, stmt: &Stmt) -> Option<Vec<Stmt>> {
         let Stmt::Local(syn::Local { pat: Pat::Tuple(names), init: Some(init), .. }) = stmt else {
             return None;
@@ -224,8 +224,9 @@ impl Parser<'_> {
             Syn::MethodCall(call) => {
                 let copied =
                     || call.method == "clone" && self.kind_of_syntax(&call.receiver) == Kind::Unknown;
-                self.viewed(call).is_some() || copied()
+                self.viewed(call).is_some() || self.shape_of(value).is_some() || copied()
             }
+            Syn::Binary(_) => self.shape_of(value).is_some(),
             Syn::Call(call) => match &*call.func {
                 Syn::Path(path) => {
                     path.path.get_ident().is_some_and(|name| self.function.as_ref() == Some(name))

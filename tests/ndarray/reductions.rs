@@ -418,3 +418,27 @@ fn products_of_fields_of_which_only_the_types_tell() {
     check_rule(penalty::rule, [(vector(3, 0.3), 0.4), (vector(2, 0.7), -0.2)]);
     check_rule(norm::rule, [(Regression { weights: vector(3, 0.3), intercept: 0.7 },)]);
 }
+
+#[differentiable]
+fn heads(x: &Array2<f64>, w: &Array2<f64>, n: usize) -> f64 {
+    let (q, k) = (x.dot(w), x + w);
+    // The names mean on the right what they have meant before.
+    let (k, mut q, scale) = (&q * 2.0, k + &q, n as f64);
+    let mut total = 0.0;
+    for h in 0..n {
+        let (low, high) = (h, h + 1);
+        let (columns, rows) = (q.slice(s![.., low..high]), k.slice(s![low..high, ..]));
+        let (product, sums) = (columns.dot(&rows), k.sum_axis(Axis(0)));
+        q[[0, h]] += product.sum() * scale * sums[h];
+        total += q[[1, h]];
+    }
+    total + q.sum()
+}
+
+#[test]
+fn several_at_once() {
+    check_rule(
+        heads::rule,
+        [(matrix(2, 2, 0.3), matrix(2, 2, 0.4), 2), (matrix(3, 3, 0.2), matrix(3, 3, 0.5), 1)],
+    );
+}
