@@ -217,39 +217,27 @@ impl Program {
             return;
         };
         let value = self.peel(value);
-        let local = |program: &Self, expr: ExprId| match &program.exprs[program.peel(expr)].kind {
-            ExprKind::Read(place)
-                if place.projections.is_empty()
-                    && program.variables[place.base].origin == Origin::Local
-                    && program.variables[place.base].block == BODY =>
-            {
-                Some(place.base)
-            }
-            _ => None,
-        };
         let returned: Vec<_> = match (&self.exprs[value].kind, output) {
             (ExprKind::Struct(literal), _) if self.owns(value) => {
                 let fields = literal.fields.iter().filter_map(|(member, value)| {
-                    let id = local(self, *value).filter(|id| self.variables[*id].heap)?;
+                    let id = self.local_of_body(*value).filter(|id| self.variables[*id].heap)?;
                     Some(Returned { id, body: BODY, part: Some(member.clone()), ty: None })
                 });
                 fields.collect()
             }
             (ExprKind::Tuple(elements), Type::Tuple(types)) => {
-                let elements =
-                    elements.iter().zip(&types.elems).enumerate().filter_map(|(i, (value, ty))| {
-                        let id = local(self, *value)?;
-                        let result = results.contains(&id)
-                            && self.uses(id) == 1
-                            && names_other_type(ty, &self.kind_of_type(ty));
-                        let owns = self.variables[id].heap || owned_type(ty) || result;
-                        let part = Some(syn::Member::from(i));
-                        owns.then(|| Returned { id, body: BODY, part, ty: Some(Box::new(ty.clone())) })
-                    });
-                elements.collect()
+                self.returned_parts(elements, &types.elems, results)
+            }
+            (ExprKind::Wrap(_, args), output)
+                if let (ExprKind::Tuple(elements), Some(Type::Tuple(types))) =
+                    (&self.exprs[args[0]].kind, &inside_type(output)) =>
+            {
+                self.returned_parts(elements, &types.elems, results)
             }
             (ExprKind::Wrap(_, args), _) => {
-                let id = local(self, args[0]).filter(|id| self.variables[*id].heap || self.landing.is_some());
+                let id = self
+                    .local_of_body(args[0])
+                    .filter(|id| self.variables[*id].heap || self.landing.is_some());
                 id.map(|id| Returned { id, body: BODY, part: None, ty: inside_type(output).map(Box::new) })
                     .into_iter()
                     .collect()
@@ -257,7 +245,7 @@ impl Program {
             (ExprKind::Read(_), ty) if names_other_type(ty, &self.kind_of_type(ty)) => {
                 let owns =
                     |id: &VarId| self.variables[*id].heap || results.contains(id) && self.is_changed(*id);
-                let id = local(self, value).filter(owns);
+                let id = self.local_of_body(value).filter(owns);
                 id.map(|id| Returned { id, body: BODY, part: None, ty: None }).into_iter().collect()
             }
             _ => Vec::new(),
@@ -266,6 +254,32 @@ impl Program {
             self.variables[*id].heap = true;
         }
         self.returned.extend(returned);
+    }
+
+    /// The local of the body itself that `expr` is.
+    fn local_of_body(&self, expr: ExprId) -> Option<VarId> {
+        let ExprKind::Read(place) = &self.exprs[self.peel(expr)].kind else { return None };
+        let variable = &self.variables[place.base];
+        let whole = place.projections.is_empty() && variable.origin == Origin::Local;
+        (whole && variable.block == BODY).then_some(place.base)
+    }
+
+    /// The locals that become elements of a tuple which the function returns, of these types.
+    fn returned_parts<'t>(
+        &self,
+        elements: &[ExprId],
+        types: impl IntoIterator<Item = &'t Type>,
+        results: &[VarId],
+    ) -> Vec<Returned> {
+        let part = |(i, (value, ty)): (usize, (&ExprId, &Type))| {
+            let id = self.local_of_body(*value)?;
+            let result =
+                results.contains(&id) && self.uses(id) == 1 && names_other_type(ty, &self.kind_of_type(ty));
+            let owns = self.variables[id].heap || owned_type(ty) || result;
+            let part = Some(syn::Member::from(i));
+            owns.then(|| Returned { id, body: BODY, part, ty: Some(Box::new(ty.clone())) })
+        };
+        elements.iter().zip(types).enumerate().filter_map(part).collect()
     }
 
     /// The parts of a tuple that a call has returned are vectors, perhaps, if something of `parts` is done to them, or nothing.

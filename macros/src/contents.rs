@@ -40,13 +40,13 @@ pub(crate) enum Otherwise<'s> {
 }
 
 /// Where a vector may be taken out.
-struct Source {
+pub(crate) struct Source {
     /// What goes before.
     split: Option<Stmt>,
     /// There is one.
     exists: Syn,
     /// It, taken out.
-    taken: Syn,
+    taken: Taken,
     /// How the call ended that has returned it.
     outcome: Option<Ident>,
     /// What is taken out is referred to by the pattern.
@@ -55,12 +55,31 @@ struct Source {
     ty: Option<TokenStream>,
 }
 
+/// What is taken out.
+pub(crate) enum Taken {
+    Whole(Syn),
+    /// The parts of a tuple: see [`crate::parts_inside`].
+    Parts(Vec<Syn>),
+}
+
 impl Source {
+    /// Of a tuple.
+    pub(crate) fn of_parts(outcome: Ident, parts: Vec<Syn>, split: Stmt) -> Self {
+        Source {
+            split: Some(split),
+            exists: parse_quote!(::pullback::__private::is_filled(&#outcome)),
+            taken: Taken::Parts(parts),
+            outcome: Some(outcome),
+            by_reference: false,
+            ty: None,
+        }
+    }
+
     fn of(outcome: Ident, inside: Ident, split: Option<Stmt>, by_reference: bool) -> Self {
         Source {
             split,
             exists: parse_quote!(#inside.is_some()),
-            taken: parse_quote!(::pullback::__private::take_out(&mut #inside)),
+            taken: Taken::Whole(parse_quote!(::pullback::__private::take_out(&mut #inside))),
             outcome: Some(outcome),
             by_reference,
             ty: None,
@@ -68,8 +87,12 @@ impl Source {
     }
 
     /// Binds what is inside.
-    fn bind(&self, pattern: &Pat, ty: Option<TokenStream>) -> Vec<Stmt> {
-        let (taken, ty) = (&self.taken, ty.or_else(|| self.ty.clone()));
+    fn bind(&self, pattern: &Pat, ty: Option<&syn::Type>) -> Vec<Stmt> {
+        let taken = match &self.taken {
+            Taken::Whole(taken) => taken,
+            Taken::Parts(parts) => return Taken::bind_parts(parts, pattern, ty),
+        };
+        let ty = ty.map(|ty| quote!(: #ty)).or_else(|| self.ty.clone());
         if self.by_reference {
             let owned = Program::fresh("owned");
             return vec![parse_quote!(let #owned = #taken;), parse_quote!(let #pattern #ty = &#owned;)];
@@ -138,8 +161,12 @@ impl Parser<'_> {
             (None, Syn::Match(m)) => (pattern, &*m.expr, Some(arms(m)?)),
             (None, Syn::MethodCall(call)) => {
                 let otherwise = Otherwise::Always(self.default_of(call)?);
-                let Pat::Ident(name) = pattern else { return None };
-                let then = path(&name.ident);
+                let then = match pattern {
+                    Pat::Ident(name) => path(&name.ident),
+                    // It panics, or each name gets its part.
+                    Pat::Tuple(names) if otherwise.leaves() => parse_quote!(#names),
+                    _ => return None,
+                };
                 (pattern, &*call.receiver, Some(Parted { inside: pattern, then, otherwise }))
             }
             _ => return None,
@@ -156,12 +183,12 @@ impl Parser<'_> {
         }) {
             return None;
         }
-        let mut source = match told {
-            true => self.halves(whole)?,
-            false => self.source_of(whole, pattern, rest)?,
+        let mut source = match (told, pattern) {
+            (true, _) => self.halves(whole)?,
+            (false, Pat::Tuple(names)) => self.source_of_parts(whole, names, ty.map(|ty| &**ty), rest)?,
+            (false, _) => self.source_of(whole, pattern, rest)?,
         };
-        let (split, exists, taken, outcome) =
-            (source.split.take(), &source.exists, &source.taken, &source.outcome);
+        let (split, exists, outcome) = (source.split.take(), &source.exists, &source.outcome);
         let otherwise = match (&init.diverge, &parted) {
             (Some((_, diverge)), _) => quote!(#diverge),
             (None, None) => {
@@ -171,12 +198,13 @@ impl Parser<'_> {
             }
             (None, Some(parted)) => parted.otherwise.tokens(outcome.as_ref()),
         };
-        let ty = ty.map(|ty| quote!(: #ty));
         let mut out: Vec<Stmt> = split.into_iter().collect();
         if parted.is_none_or(|parted| parted.otherwise.leaves()) {
             out.push(parse_quote!(if !(#exists) #otherwise));
-            out.extend(source.bind(pattern, ty));
+            out.extend(source.bind(pattern, ty.map(|ty| &**ty)));
         } else {
+            let Taken::Whole(taken) = &source.taken else { return None };
+            let ty = ty.map(|ty| quote!(: #ty));
             out.push(parse_quote!(let #pattern #ty = if #exists { #taken } else #otherwise;));
         }
         Some(out)
@@ -225,12 +253,16 @@ impl Parser<'_> {
         pattern: &Pat,
         scope: impl IntoIterator<Item = &'s Stmt>,
     ) -> Option<Source> {
+        if let Pat::Tuple(names) = pattern {
+            return self.source_of_parts(whole, names, None, scope);
+        }
         let ignored = matches!(pattern, Pat::Wild(_)) && self.may_be_missing(whole);
         if !ignored && !is_name(pattern) {
             return None;
         }
         if let Some(rows) = self.popped_from(whole) {
-            let (exists, taken) = (parse_quote!(!#rows.is_empty()), parse_quote!(#whole.unwrap()));
+            let (exists, taken) =
+                (parse_quote!(!#rows.is_empty()), Taken::Whole(parse_quote!(#whole.unwrap())));
             return Some(Source { split: None, exists, taken, outcome: None, by_reference: false, ty: None });
         }
         let array = referred(whole).is_some_and(|(option, _)| self.evidence.shape_of(option).is_some());
@@ -258,7 +290,7 @@ impl Parser<'_> {
             return Some(Source {
                 split: None,
                 exists: parse_quote!(#option.is_some()),
-                taken: reference,
+                taken: Taken::Whole(reference),
                 outcome: None,
                 by_reference: false,
                 ty: array.map(|ty| quote!(: &::pullback::__private::ndarray::#ty)),
@@ -329,7 +361,7 @@ impl Parser<'_> {
         function: &syn::Path,
     ) -> Option<ExprId> {
         match of_ours(function)?.to_string().as_str() {
-            "split" => {
+            "split" | "split_parts" => {
                 let whole = self.expr(&call.args[0]);
                 Some(self.add(expr, ExprKind::Split(whole)))
             }
@@ -364,9 +396,16 @@ impl Parted<'_> {
 
     /// What is inside is all that comes of it: `Some(v) => v`
     fn yields(&self) -> bool {
-        match (self.inside, &self.then) {
+        let same = |name: &Pat, value: &Syn| match (name, value) {
             (Pat::Ident(name), Syn::Path(value)) => value.path.get_ident() == Some(&name.ident),
             _ => false,
+        };
+        match (self.inside, &self.then) {
+            (Pat::Tuple(names), Syn::Tuple(values)) => {
+                names.elems.len() == values.elems.len()
+                    && names.elems.iter().zip(&values.elems).all(|(name, value)| same(name, value))
+            }
+            (name, value) => same(name, value),
         }
     }
 }
@@ -406,7 +445,7 @@ pub(crate) fn of_ours(function: &syn::Path) -> Option<&Ident> {
 
 /// The function by which this module takes what is inside from how a call ended.
 pub(crate) fn splits(function: &Syn) -> bool {
-    matches!(function, Syn::Path(path) if of_ours(&path.path).is_some_and(|name| name == "split"))
+    matches!(function, Syn::Path(path) if of_ours(&path.path).is_some_and(|name| name == "split" || name == "split_parts"))
 }
 
 /// `Some`, `Ok` or `Err`

@@ -284,7 +284,11 @@ impl Forward<'_> {
             }
             ExprKind::Split(e) => {
                 let e = self.expr(*e, block);
-                quote!(__pb::split(#e))
+                let function = match &program.exprs[expr].syntax {
+                    syn::Expr::Call(call) => &call.func,
+                    _ => unreachable!("the call of a function of ours"),
+                };
+                quote!(#function(#e))
             }
             ExprKind::Rest(_) | ExprKind::Exit { .. } => unreachable!("at the end of a block"),
             ExprKind::Tuple(elements) => {

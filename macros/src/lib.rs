@@ -96,6 +96,7 @@ mod owners;
 mod ownership;
 mod parameters;
 mod parse;
+mod parts_inside;
 mod passing;
 mod peeling;
 mod plan;

@@ -3,6 +3,7 @@
 //! Where such a function ends in several ways, each of them says how in one variable, puts its vector, if there is one, into
 //! another, and leaves a block whose end puts the two together.
 
+use proc_macro2::Span;
 use syn::{Expr as Syn, Ident, Stmt, parse_quote};
 
 use crate::contents::{leaves, wraps};
@@ -10,6 +11,7 @@ use crate::escape::statement_escapes;
 use crate::mutation::owned_type;
 use crate::parse::Parser;
 use crate::program::*;
+use crate::rename::path;
 use crate::returned::{Leaving, is_split, untold};
 
 /// Names for what a function that returns an `Option` or a `Result` leaves behind.
@@ -19,6 +21,8 @@ pub(crate) struct Outcome {
     /// How a call has ended whose result is returned, and what was inside.
     how: Ident,
     inside: Ident,
+    /// `Some` or `Ok`
+    filled: Ident,
 }
 
 impl Parser<'_> {
@@ -45,29 +49,81 @@ impl Parser<'_> {
         output: &syn::Type,
         ty: &syn::Type,
     ) -> syn::Block {
-        let splits = |stmt: &Stmt| matches!(stmt, Stmt::Local(local) if is_split(local));
-        let early = body.stmts.iter().any(|stmt| splits(stmt) || statement_escapes(stmt));
-        if let (false, Some(Stmt::Expr(Syn::Call(call), None))) = (early, body.stmts.last())
+        if let (false, Some(Stmt::Expr(Syn::Call(call), None))) = (ends_early(body), body.stmts.last())
             && let (Syn::Path(path), [value]) = (&*call.func, &call.args.iter().collect::<Vec<_>>()[..])
             && (path.path.is_ident("Some") || path.path.is_ident("Ok"))
         {
             let (before, returned) = (&body.stmts[..body.stmts.len() - 1], self.parts.fresh("returned"));
             return parse_quote!({ #(#before)* let #returned: #ty = #value; #path(#returned) });
         }
-        let [outcome, how, inside] = ["outcome", "how", "inside"].map(|name| self.parts.fresh(name));
-        let leaving = self.leaving(untold(ty), Some(Outcome { name: outcome.clone(), how, inside }));
+        let leaving = self.leaving_by_outcome(untold(ty), output);
+        let (returned, blank) = (&leaving.returned, blank(ty));
+        self.left_by_landing(
+            &leaving,
+            output,
+            body,
+            &[parse_quote!(let mut #returned: #ty = #blank;)],
+            &path(returned),
+        )
+    }
+
+    /// The same of a tuple with vectors in it, of which each part is a local; `None` if the function has one end, where they are.
+    pub(crate) fn returning_parts_inside(
+        &mut self,
+        body: &syn::Block,
+        output: &syn::Type,
+    ) -> Option<syn::Block> {
+        let chosen = |value: &Syn| matches!(value, Syn::If(_) | Syn::Match(_) | Syn::Block(_));
+        let one_end =
+            !ends_early(body) && !matches!(body.stmts.last(), Some(Stmt::Expr(value, None)) if chosen(value));
+        let types = self.returned_parts(&inside_type(output)?).filter(|_| !one_end)?;
+        let mut leaving = self.leaving_by_outcome(None, output);
+        leaving.parts = self.locals_of_parts(&types);
+        let names = leaving.parts.iter().map(|(name, _)| name);
+        let locals: Vec<Stmt> = names
+            .clone()
+            .zip(&types)
+            .map(|(name, ty)| {
+                let blank = blank_part(&self.program, ty);
+                parse_quote!(let mut #name: #ty = #blank;)
+            })
+            .collect();
+        Some(self.left_by_landing(&leaving, output, body, &locals, &parse_quote!((#(#names),*))))
+    }
+
+    /// Names for what is left that is an `output`, an `Option` or a `Result` of a `ty`.
+    fn leaving_by_outcome(&mut self, ty: Option<&syn::Type>, output: &syn::Type) -> Leaving {
+        let [name, how, inside] = ["outcome", "how", "inside"].map(|name| self.parts.fresh(name));
+        let filled = Ident::new(if is_option(output) { "Some" } else { "Ok" }, Span::call_site());
+        self.leaving(ty, Some(Outcome { name, how, inside, filled }))
+    }
+
+    /// The block that the function leaves instead of returning, behind the `locals` for what is inside, and what puts `inside` in its place.
+    fn left_by_landing(
+        &mut self,
+        leaving: &Leaving,
+        output: &syn::Type,
+        body: &syn::Block,
+        locals: &[Stmt],
+        inside: &Syn,
+    ) -> syn::Block {
         let body = leaving.body(body);
-        let Leaving { returned, label, .. } = leaving;
-        let how = outcome_type(output);
+        let (label, how) = (&leaving.label, outcome_type(output));
+        let outcome = &leaving.outcome.as_ref().expect("there is one").name;
         self.program.landing = Some(Landing { label: label.clone(), outcome: outcome.clone() });
-        let blank = blank(ty);
         parse_quote!({
-            let mut #returned: #ty = #blank;
+            #(#locals)*
             let #outcome: #how;
             #label: #body
-            ::pullback::__private::fill(#returned, #outcome)
+            ::pullback::__private::fill(#inside, #outcome)
         })
     }
+}
+
+/// The function ends in other places than its last.
+fn ends_early(body: &syn::Block) -> bool {
+    let splits = |stmt: &Stmt| matches!(stmt, Stmt::Local(local) if is_split(local));
+    body.stmts.iter().any(|stmt| splits(stmt) || statement_escapes(stmt))
 }
 
 impl Leaving {
@@ -105,6 +161,11 @@ impl Leaving {
             }
             Syn::Block(block) if block.label.is_none() => self.leave_block(outcome, &block.block, names),
             value if leaves(value) => parse_quote!({ #value }),
+            value if !self.parts.is_empty() => {
+                let filled = &outcome.filled;
+                let exchange = self.exchange(&parse_quote!(#value?), names);
+                parse_quote!({ #exchange #name = #filled(()); break #label; })
+            }
             value => {
                 let Outcome { how, inside, .. } = outcome;
                 let (returned, early) = (&self.returned, Program::fresh("early"));
@@ -136,6 +197,14 @@ pub(crate) fn blank(ty: &syn::Type) -> Syn {
     match owned_type(ty) {
         true => parse_quote!(::core::default::Default::default()),
         false => parse_quote!((&::pullback::__private::Blanks::<#ty>::OF).blank()),
+    }
+}
+
+/// The same of a part of a tuple, which may be a number.
+fn blank_part(program: &Program, ty: &syn::Type) -> Syn {
+    match program.kind_of_type(ty) {
+        Kind::Float => parse_quote!(::pullback::__private::zero::<#ty>()),
+        _ => parse_quote!(::core::default::Default::default()),
     }
 }
 

@@ -331,7 +331,7 @@ impl Program {
                         let ids: Vec<_> =
                             called.filter_map(|(id, _)| *id).filter(|id| parts.contains(id)).collect();
                         self.settle_tuple(&ids, &parts);
-                    } else if matches!(self.exprs[self.peel(init)].kind, ExprKind::Call { .. }) {
+                    } else if self.is_unwrapped_call(init) {
                         self.settle_tuple(&ids, &parts);
                     }
                     continue;
@@ -345,6 +345,17 @@ impl Program {
                     variable.memory = true;
                 }
             }
+        }
+    }
+
+    /// A call, or what is inside of what it returns, as it stands: `f(x).unwrap()`
+    fn is_unwrapped_call(&self, expr: ExprId) -> bool {
+        match &self.exprs[self.peel(expr)].kind {
+            ExprKind::Call { .. } => true,
+            ExprKind::Method { receiver, name, .. } => {
+                (name == "unwrap" || name == "expect") && self.is_unwrapped_call(*receiver)
+            }
+            _ => false,
         }
     }
 
@@ -424,6 +435,19 @@ impl Program {
         moved.map(|(_, id)| id).filter(|id| self.variables[*id].active && self.variables[*id].moved).collect()
     }
 
+    /// What stands in the tuple that the function returns, or inside an `Option` or a `Result`, in which there may be a tuple as well.
+    fn returned_elements(&self) -> Vec<ExprId> {
+        let within = |value: &ExprId| match &self.exprs[*value].kind {
+            ExprKind::Tuple(elements) | ExprKind::Wrap(_, elements) => elements.clone(),
+            _ => Vec::new(),
+        };
+        let elements = self.blocks[BODY].value.iter().flat_map(within).collect::<Vec<_>>();
+        let wrapped =
+            self.blocks[BODY].value.is_some_and(|value| matches!(self.exprs[value].kind, ExprKind::Wrap(..)));
+        let inner = elements.iter().filter(|_| wrapped).flat_map(within).collect::<Vec<_>>();
+        elements.into_iter().chain(inner).collect()
+    }
+
     /// The expressions whose value may be a vector on its way, and the variable that gets it.
     pub(crate) fn moving_roots(&self) -> Vec<(ExprId, Option<VarId>)> {
         let mut roots = Vec::new();
@@ -431,11 +455,7 @@ impl Program {
             roots.extend(block.statements.iter().flat_map(|statement| self.bound_by(&statement.kind)));
             roots.extend(block.value.map(|value| (value, None)));
         }
-        if let Some(ExprKind::Tuple(elements) | ExprKind::Wrap(_, elements)) =
-            self.blocks[BODY].value.map(|value| &self.exprs[value].kind)
-        {
-            roots.extend(elements.iter().map(|value| (*value, None)));
-        }
+        roots.extend(self.returned_elements().into_iter().map(|value| (value, None)));
         for expr in &self.exprs {
             if let ExprKind::Mutation { action, args } = &expr.kind {
                 roots.extend(action.value(args).map(|value| (value, None)));

@@ -212,6 +212,8 @@ impl<'e> Parser<'e> {
         } else if let Some(ty) = inside_type(&signature.output).filter(|ty| parser.program.owners.own(ty)) {
             let body = parser.returning_inside(body, &signature.output, &ty);
             parser.fill_block(&body);
+        } else if let Some(body) = parser.returning_parts_inside(body, &signature.output) {
+            parser.fill_block(&body);
         } else {
             let output = &signature.output;
             let changed = returning_changed_copy(body, signature);

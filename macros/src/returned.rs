@@ -9,7 +9,7 @@ use syn::{Expr as Syn, Ident, Lifetime, Pat, Stmt, parse_quote};
 use crate::chosen::each_end;
 use crate::contents::leaves;
 use crate::escape::is_left;
-use crate::kind::{kind_of_type, names_other_type};
+use crate::kind::names_other_type;
 use crate::mutation::{nested_type, owned_type};
 use crate::outcome::{Outcome, blank};
 use crate::parse::Parser;
@@ -268,18 +268,14 @@ impl Parser<'_> {
         body: &syn::Block,
         output: &syn::Type,
     ) -> Option<syn::Block> {
-        let syn::Type::Tuple(syn::TypeTuple { elems: types, .. }) = output else { return None };
+        let types = self.returned_parts(output)?;
         let mut found = Early { leaving: None, names: Vec::new(), found: false };
         found.visit_block_mut(&mut body.clone());
-        let plain = |ty: &syn::Type| matches!(kind_of_type(ty), Kind::Float | Kind::Inert);
-        if !found.found
-            || !types.iter().any(owned_type)
-            || !types.iter().all(|ty| owned_type(ty) || plain(ty))
-        {
+        if !found.found {
             return None;
         }
         let mut leaving = self.leaving(None, None);
-        leaving.parts = types.iter().map(|ty| (self.parts.fresh("returned"), owned_type(ty))).collect();
+        leaving.parts = self.locals_of_parts(&types);
         let body = leaving.body(body);
         let locals = leaving.parts.iter().zip(types).map(|((name, owned), ty)| -> Stmt {
             match owned {
@@ -293,6 +289,19 @@ impl Parser<'_> {
             #label: #body
             (#(#names),*)
         }))
+    }
+
+    /// The types of the parts of a tuple with vectors in it, of which the others are numbers, or carry no gradient.
+    pub(crate) fn returned_parts(&self, ty: &syn::Type) -> Option<Vec<syn::Type>> {
+        let syn::Type::Tuple(syn::TypeTuple { elems: types, .. }) = ty else { return None };
+        let plain = |ty: &syn::Type| matches!(self.program.kind_of_type(ty), Kind::Float | Kind::Inert);
+        let known = types.iter().any(owned_type) && types.iter().all(|ty| owned_type(ty) || plain(ty));
+        known.then(|| types.iter().cloned().collect())
+    }
+
+    /// Names for the locals of parts of these types, and whether they are vectors.
+    pub(crate) fn locals_of_parts(&mut self, types: &[syn::Type]) -> Vec<(Ident, bool)> {
+        types.iter().map(|ty| (self.parts.fresh("returned"), owned_type(ty))).collect()
     }
 
     /// Names for what is left, and for what is returned then; `ty` is the type of that, if nothing else tells it.
@@ -341,17 +350,17 @@ impl Leaving {
         if let Some(outcome) = &self.outcome {
             return self.leave_with(outcome, value, names);
         }
-        let exchange = match self.parts[..] {
-            [] => self.exchange(value, names),
-            _ => self.exchange_parts(value, names),
-        };
+        let exchange = self.exchange(value, names);
         let label = &self.label;
         parse_quote!({ #exchange break #label; })
     }
 
-    /// Statements by which the local that is returned gets `value`.
+    /// Statements by which the local that is returned, or those of its parts, get `value`.
     pub(crate) fn exchange(&self, value: &Syn, names: &mut Vec<Ident>) -> TokenStream {
-        exchange(&self.returned, self.ty.as_ref(), value, names)
+        match self.parts[..] {
+            [] => exchange(&self.returned, self.ty.as_ref(), value, names),
+            _ => self.exchange_parts(value, names),
+        }
     }
 
     fn exchange_parts(&self, value: &Syn, names: &mut Vec<Ident>) -> TokenStream {

@@ -475,7 +475,7 @@ impl<'p> Reverse<'p> {
     }
 
     /// The gradient with respect to the initial value of a local.
-    fn final_shadow(&self, id: VarId) -> Option<Cotangent> {
+    pub(crate) fn final_shadow(&self, id: VarId) -> Option<Cotangent> {
         let variable = &self.program.variables[id];
         let level = self.level_of(variable.block);
         let shadow = &variable.shadow;

@@ -186,11 +186,8 @@ impl Parser<'_> {
                 }
             }
         }
-        if let (Some(ExprKind::Split(_)), [outcome, Some(inside)]) =
-            (init.map(|init| &self.program.exprs[init].kind), &variables[..])
-        {
-            outcome.iter().for_each(|id| self.program.variables[*id].constant = true);
-            self.program.inside.insert(*inside);
+        if let Some(ExprKind::Split(_)) = init.map(|init| &self.program.exprs[init].kind) {
+            self.settle_split(&variables);
         }
         if let (true, Some(init)) = (tuple, init) {
             for (id, (kind, zero)) in variables.iter().zip(self.program.kinds_of_parts(init)) {

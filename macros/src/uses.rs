@@ -18,13 +18,31 @@ use crate::rename::bound;
 impl Parser<'_> {
     /// The pattern is a name, and what is done with that in `scope` is done to vectors.
     pub(crate) fn is_handled<'s>(&self, pattern: &Pat, scope: impl IntoIterator<Item = &'s Stmt>) -> bool {
-        let Pat::Ident(ident) = pattern else { return false };
-        if !is_name(pattern) {
-            return false;
+        let Some(uses) = self.uses_of(pattern, scope) else { return false };
+        let tells = uses.of_vectors + uses.given + uses.of_fields;
+        tells > 0 && uses.all_known()
+    }
+
+    /// The same where a number is as likely, which calls are given as well.
+    pub(crate) fn is_handled_as_vector<'s>(
+        &self,
+        pattern: &Pat,
+        scope: impl IntoIterator<Item = &'s Stmt>,
+    ) -> bool {
+        self.uses_of(pattern, scope)
+            .is_some_and(|uses| uses.of_vectors + uses.of_fields > 0 && uses.all_known())
+    }
+
+    /// What is done with the name that the pattern is.
+    fn uses_of<'n, 's>(
+        &self,
+        pattern: &'n Pat,
+        scope: impl IntoIterator<Item = &'s Stmt>,
+    ) -> Option<Uses<'n>> {
+        match pattern {
+            Pat::Ident(ident) if is_name(pattern) => Some(self.uses(&ident.ident, scope)),
+            _ => None,
         }
-        let uses = self.uses(&ident.ident, scope);
-        let tells = uses.of_vectors + uses.given;
-        tells + uses.of_fields > 0 && tells + uses.moves + uses.to_fields + uses.fields == uses.all
     }
 
     fn uses<'n, 's>(&self, name: &'n Ident, scope: impl IntoIterator<Item = &'s Stmt>) -> Uses<'n> {
@@ -232,6 +250,11 @@ impl Uses<'_> {
     /// It is a vector, as what is done with it tells, or moved whole: into another struct, for instance.
     fn is_vector_or_moved(&self) -> bool {
         self.all > 0 && self.of_vectors + self.moves == self.all
+    }
+
+    /// Nothing else is done with it than what is done with vectors.
+    fn all_known(&self) -> bool {
+        self.of_vectors + self.given + self.moves + self.to_fields + self.fields == self.all
     }
 
     fn is(&self, expr: &Syn) -> bool {

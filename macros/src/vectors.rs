@@ -110,6 +110,10 @@ impl<'p> Reverse<'p> {
                     quote!(__pb::returned_inside::<#function>(#filled, #pool, #seed))
                 }
                 (None, _) => quote!(__pb::returned::<#function>(#pool, #seed)),
+                (Some(part), Some(ty)) if let Some(value) = program.filling() => {
+                    let filled = self.kept.keep(BODY, Item::Undo(value), "filled");
+                    quote!(__pb::received_inside::<#ty>(#filled, #pool, #seed.#part))
+                }
                 (Some(part), Some(ty)) => quote!(__pb::received::<#ty>(#pool, #seed.#part)),
                 (Some(part), None) => quote!(__pb::received_part(#pool, &#seed.#part)),
             };
@@ -378,16 +382,25 @@ impl<'p> Reverse<'p> {
 
     /// Undoes `let (outcome, mut inside) = split(whole)`.
     pub(crate) fn undo_split(&mut self, l: &Let, whole: ExprId, at: &At) {
+        if l.variables.len() > 2 {
+            return self.undo_split_parts(l, whole, at);
+        }
         let Some(id) = l.variables[1].filter(|id| self.program.variables[*id].active) else {
             return self.pull_root(whole, None, at);
         };
         self.declare(id);
-        let Variable { unique: name, shadow, .. } = &self.program.variables[id];
-        let d = self.moved(id, quote!(#shadow), quote!(#name));
-        let moved = d.moved.clone().expect("just made");
-        self.pull_root(whole, Some(Cotangent { moved: None, ..d }), at);
+        let shadow = &self.program.variables[id].shadow;
+        self.pull_root(whole, Some(Cotangent { owned: true, ..Cotangent::atom(quote!(#shadow)) }), at);
+        self.give_back_inside(id, quote!(#shadow));
+    }
+
+    /// Keeps what is left of a local that something was taken out of, and its gradient, for other calls.
+    pub(crate) fn give_back_inside(&mut self, id: VarId, gradient: TokenStream) {
+        let name = &self.program.variables[id].unique;
+        let d = self.moved(id, gradient.clone(), quote!(#name));
+        let moved = d.moved.expect("just made");
         let pool = &moved.pool;
-        self.emit(quote!(#pool.give_rest(#shadow);));
+        self.emit(quote!(#pool.give_rest(#gradient);));
         let slot = self.slot_of(&moved);
         let given = self.given_back(slot.as_ref(), &quote!(value), moved.group);
         if !given.is_empty() {

@@ -4,6 +4,7 @@
 
 use std::convert::Infallible;
 
+use crate::function::for_tuples;
 use crate::local::Pool;
 use crate::option::{FromStop, Try};
 use crate::shadow::Differentiable;
@@ -12,6 +13,42 @@ use crate::shadow::Differentiable;
 #[inline(always)]
 pub fn split<W: Try>(whole: W) -> (W::Outcome, Option<W::Value>) {
     whole.split()
+}
+
+/// How `whole` ended, and each part of the tuple inside, as if it was there or not by itself.
+#[inline(always)]
+pub fn split_parts<W: Try<Value: TupleInside>>(whole: W) -> <W::Value as TupleInside>::Split<W::Outcome> {
+    let (outcome, inside) = whole.split();
+    W::Value::split(outcome, inside)
+}
+
+/// A tuple, as what may be inside.
+pub trait TupleInside: Sized {
+    /// How a call ended, and the parts.
+    type Split<O>;
+    /// Takes it apart.
+    fn split<O>(outcome: O, inside: Option<Self>) -> Self::Split<O>;
+}
+
+macro_rules! tuple {
+    ($($T:ident $i:tt),*) => {
+        impl<$($T),*> TupleInside for ($($T,)*) {
+            type Split<Outcome_> = (Outcome_, $(Option<$T>,)*);
+            #[inline(always)]
+            #[allow(non_snake_case, clippy::unused_unit)]
+            fn split<Outcome_>(outcome: Outcome_, inside: Option<Self>) -> Self::Split<Outcome_> {
+                match inside {
+                    Some(($($T,)*)) => (outcome, $(Some($T),)*),
+                    None => (outcome, $(none::<$T>(),)*),
+                }
+            }
+        }
+    };
+}
+for_tuples!(tuple);
+
+fn none<T>() -> Option<T> {
+    None
 }
 
 /// `whole`, which is an `Option` or a `Result`.

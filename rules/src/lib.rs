@@ -141,7 +141,7 @@ pub mod __private {
     };
     pub use crate::checkpointed::checkpointed;
     pub use crate::contents::{
-        Contents, checked, error_of, fill, is_filled, put_back, split, stop_with, take_out,
+        Contents, checked, error_of, fill, is_filled, put_back, split, split_parts, stop_with, take_out,
     };
     pub use crate::conversions::{Conversion, Converted, FoldsBy};
     pub use crate::counted::{counted, iterations, since};
@@ -196,8 +196,8 @@ pub mod __private {
     pub use crate::optional::{Inside, SelectsInside};
     pub use crate::optional_references::{ConstOptRef, OptRef, SelectsReferred};
     pub use crate::output::{
-        Copies, CopyAnyField, CopyField, Output, Received, RowSpares, Spares, lend, received, received_part,
-        returned, returned_inside, returned_rows,
+        Copies, CopyAnyField, CopyField, Output, Received, RowSpares, Spares, lend, received,
+        received_inside, received_part, returned, returned_inside, returned_rows,
     };
     pub use crate::owning::{reclaim_parts, unless_reclaimed};
     pub use crate::parts::{end_of_part, place_of_element, start_of_part};

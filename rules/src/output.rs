@@ -255,6 +255,15 @@ pub fn received<O: Output>(pool: &mut Pool<O::Gradient>, cotangent: O::Cotangent
     gradient
 }
 
+/// The same for an element of a tuple inside an `Option` or a `Result`, if that is `filled`; otherwise it stays empty.
+pub fn received_inside<O: Output>(
+    filled: bool,
+    pool: &mut Pool<O::Gradient>,
+    cotangent: O::Cotangent<'_>,
+) -> O::Gradient {
+    if filled { received::<O>(pool, cotangent) } else { O::empty() }
+}
+
 /// The same for a local that becomes a field of a struct.
 pub fn received_part<G: Clone>(pool: &mut Pool<G>, cotangent: &G) -> G {
     match pool.oldest() {

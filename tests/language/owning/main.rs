@@ -42,6 +42,7 @@ mod outcomes_of_structs;
 mod outcomes_of_writes;
 mod owned;
 mod owning_operators;
+mod pairs_inside;
 mod read_before_moved;
 mod recursive_types;
 mod refilled;
