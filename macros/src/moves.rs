@@ -8,6 +8,8 @@ use quote::ToTokens;
 use syn::visit_mut::VisitMut;
 use syn::{Expr as Syn, Pat, Stmt, parse_quote};
 
+use crate::chosen::each_end;
+use crate::contents::leaves;
 use crate::kind::inert;
 use crate::parse::{Binding, Parser};
 use crate::program::*;
@@ -22,16 +24,23 @@ impl Parser<'_> {
         let mut out = Vec::new();
         match &mut stmt {
             Stmt::Local(syn::Local { init: Some(init), .. }) if init.diverge.is_none() => {
-                *init.expr = self.moved_here(&init.expr, &mut out)?;
+                *init.expr = self.moved_here(&init.expr, false, &mut out)?;
             }
             Stmt::Expr(Syn::Assign(assign), _) => {
-                *assign.right = self.moved_here(&assign.right, &mut out)?;
+                if let Some(chosen) = self.assigned_at_ends(assign) {
+                    return Some(vec![Stmt::Expr(chosen, Some(Default::default()))]);
+                }
+                // What takes the place of a vector is one.
+                let told = self.is_known_vector(&assign.left);
+                *assign.right = self.moved_here(&assign.right, told, &mut out)?;
             }
             Stmt::Expr(Syn::MethodCall(call), _) if call.method == "push" || call.method == "insert" => {
+                // So is what becomes a row.
+                let told = self.variable(&call.receiver).is_some_and(|id| self.program.nested.contains(&id));
                 let value = call.args.last_mut()?;
-                *value = self.moved_here(value, &mut out)?;
+                *value = self.moved_here(value, told, &mut out)?;
             }
-            Stmt::Expr(value, None) if last => *value = self.moved_here(value, &mut out)?,
+            Stmt::Expr(value, None) if last => *value = self.moved_here(value, false, &mut out)?,
             _ => return None,
         }
         out.push(stmt);
@@ -67,12 +76,29 @@ impl Parser<'_> {
         true
     }
 
-    /// A vector from an enclosing block, under a name of this block, or a struct of such.
-    fn moved_here(&mut self, value: &Syn, out: &mut Vec<Stmt>) -> Option<Syn> {
+    /// `x = if c { y } else { z };` of a vector `x`, as an assignment at each end, of which one moves what nothing else tells to be a vector.
+    fn assigned_at_ends(&self, assign: &syn::ExprAssign) -> Option<Syn> {
+        let chosen = matches!(&*assign.right, Syn::If(_) | Syn::Match(_));
+        if !chosen || !self.is_known_vector(&assign.left) {
+            return None;
+        }
+        let (mut value, place, mut found) = ((*assign.right).clone(), &assign.left, false);
+        each_end(&mut value, &mut |end| {
+            if !leaves(end) {
+                let local = self.variable(end).filter(|id| !self.program.vectors.contains(id));
+                found |= local.is_some_and(|id| self.program.variables[id].origin == Origin::Local);
+                *end = parse_quote!({ #place = #end; });
+            }
+        });
+        found.then_some(value)
+    }
+
+    /// A vector from an enclosing block, as is known or `told`, under a name of this block, or a struct of such.
+    fn moved_here(&mut self, value: &Syn, told: bool, out: &mut Vec<Stmt>) -> Option<Syn> {
         if let Syn::Struct(literal) = value {
             let (mut literal, before) = (literal.clone(), out.len());
             for field in &mut literal.fields {
-                if let Some(moved) = self.moved_here(&field.expr, out) {
+                if let Some(moved) = self.moved_here(&field.expr, false, out) {
                     field.expr = moved;
                     field.colon_token.get_or_insert_with(Default::default);
                 }
@@ -84,7 +110,8 @@ impl Parser<'_> {
         let Some(Binding::Variable(id)) = self.lookup(name) else { return None };
         let (id, variable) = (*id, &self.program.variables[*id]);
         let local = variable.origin == Origin::Local && variable.block != self.block;
-        if !local || inert(&variable.kind) || !self.program.vectors.contains(&id) || !self.make_mutable(id) {
+        let vector = told && variable.kind == Kind::Unknown || self.program.vectors.contains(&id);
+        if !local || inert(&variable.kind) || !vector || !self.make_mutable(id) {
             return None;
         }
         let taken = self.hidden("taken");

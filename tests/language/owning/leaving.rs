@@ -255,3 +255,55 @@ fn by_break() {
     let inputs = [vec![0.3, 0.8, 0.45], vec![0.7, 0.2, 0.9, 0.55, 0.6], vec![0.62, 0.33]];
     check_all!(inputs.clone(); left_by_a_loop, left_by_a_block, told_by_its_type, left_by_several, of_what_a_loop_returned);
 }
+
+/// What a call has given, as what takes its place tells.
+#[differentiable]
+fn layers(x: &[f64], k: f64, depth: usize) -> Vec<f64> {
+    let mut h = x.to_vec();
+    for layer in 0..depth {
+        let z = scaled(&h, k);
+        h = if layer + 1 == depth { z } else { z.iter().map(|v| v / (1.0 + v.abs())).collect() };
+    }
+    h
+}
+
+#[differentiable]
+fn one_of_two_calls(x: &[f64], k: f64, depth: usize) -> f64 {
+    let mut h = x.to_vec();
+    for i in 0..depth {
+        let mut z = scaled(&h, k);
+        z[0] += k;
+        let y = scaled(&z, k);
+        h = match i {
+            0 => z,
+            1 => y,
+            _ => vec![z[0], y[1]],
+        };
+    }
+    h[0] * h[1]
+}
+
+#[differentiable]
+fn kept_or_pushed(x: &[f64], k: f64, depth: usize) -> f64 {
+    let mut h = x.to_vec();
+    let mut rows: Vec<Vec<f64>> = Vec::new();
+    for i in 0..3 {
+        let z = scaled(&h, k);
+        if i < depth {
+            rows.push(z);
+        } else {
+            h = z;
+        }
+    }
+    rows.iter().map(|row| row[0] * row[1]).sum::<f64>() + h[1] * h[0]
+}
+
+#[test]
+fn told_by_what_gets_them() {
+    for depth in 0..4 {
+        let inputs = [(vec![1.1, -0.6], 0.6, depth), (vec![1.1, -0.6, 0.4], 1.2, depth)];
+        check_rule(layers::rule, inputs.clone());
+        check_rule(one_of_two_calls::rule, inputs.clone());
+        check_rule(kept_or_pushed::rule, inputs);
+    }
+}
