@@ -231,7 +231,6 @@ impl<'e> Parser<'e> {
         parser.settle_constants();
         parser.refuse_optional_values();
         parser.program.settle_owners(&signature.output);
-        parser.refuse_returned_rows(&signature.output);
         parser.program.written = written;
         parser.program.name_variables();
         (parser.program, parser.items)

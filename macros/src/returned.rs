@@ -76,20 +76,6 @@ impl Parser<'_> {
     }
 }
 
-impl Parser<'_> {
-    /// Rows that are pushed to a part of what is returned would come back in memory of their own in each call.
-    pub(crate) fn refuse_returned_rows(&mut self, output: &syn::Type) {
-        let part = |returned: &Returned| returned.part.is_some() && self.program.takes_rows(returned.id);
-        if self.program.returned.iter().any(part) {
-            self.errors.push(
-                output,
-                "rows are pushed to a vector that is returned as a part, which is not differentiable yet: return it by itself, or make \
-                 it by `vec![vec![0.0; m]; n]` and fill its rows",
-            );
-        }
-    }
-}
-
 /// The name of what is returned.
 const RETURNED: &str = "returned";
 

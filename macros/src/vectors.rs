@@ -93,8 +93,14 @@ impl<'p> Reverse<'p> {
             let function = program.own.as_ref().map(|own| &own.ty);
             let received = match (part, ty) {
                 _ if body != BODY => quote!(__pb::Received::receive(#seed, #pool)),
-                (None, _) if program.takes_rows(*id) => {
+                (part, _) if program.takes_rows(*id) => {
                     let (stock, filling) = (self.pool_of_rows(*id), program.filling());
+                    // The gradient with respect to a struct holds that of a field, that of a tuple refers to it.
+                    let seed = match (part, ty) {
+                        (None, _) => quote!(#seed),
+                        (Some(part), Some(_)) => quote!(#seed.#part),
+                        (Some(part), None) => quote!(&#seed.#part),
+                    };
                     self.present(*id);
                     let name = &program.variables[*id].unique;
                     let rows = quote!(__pb::returned_rows(&#name, #pool, #stock, #seed));

@@ -525,3 +525,33 @@ fn fields_moved_out() {
     let mut g = told::pullback();
     assert_eq!(g.value_and_pullback(2.0, 1.0).0, Err("2 is too much".to_string()));
 }
+
+/// Rows are pushed to a part of what is returned.
+#[differentiable]
+fn powers(x: &[f64], n: usize) -> (f64, Vec<Vec<f64>>) {
+    let mut rows: Vec<Vec<f64>> = Vec::with_capacity(n);
+    for i in 0..n {
+        let row: Vec<f64> = match rows.last() {
+            Some(last) => last.iter().map(|v| v * x[i]).collect(),
+            None => x.to_vec(),
+        };
+        rows.push(row);
+    }
+    let first = rows[0][0] * x[1];
+    (first, rows)
+}
+
+#[differentiable]
+fn of_pushed_rows(x: &[f64], n: usize) -> f64 {
+    let (first, mut rows) = powers(x, n);
+    rows[1][0] *= first;
+    let (other, again) = powers(&rows[1], 2);
+    rows[0][0] * rows[1][1] + again[1][0] * other
+}
+
+#[test]
+fn pushed_rows() {
+    let inputs = [(vec![0.4, 0.6, 0.3, 0.8], 2), (vec![0.4, 0.6, 0.3, 0.7], 4)];
+    check_rule(powers::rule, inputs.clone());
+    check_rule(of_pushed_rows::rule, inputs);
+}
