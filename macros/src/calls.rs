@@ -351,7 +351,7 @@ fn made(
     let done = then(&quote!(call));
     quote!({
         let call = #call;
-        (&__pb::Within::<#ty, _>::new(&call)).make(#rule, || __pb::rule_of_call(&call));
+        (&__pb::Within::<#ty, _>::new(&call)).make(#rule, |called| __pb::rule_of_called(called));
         #done
     })
 }
@@ -436,7 +436,7 @@ impl Program {
     pub(crate) fn may_call_itself(&self, expr: ExprId, callee: &Callee, args: &[ExprId]) -> Option<&Own> {
         let own = self.own.as_ref()?;
         let named = match callee {
-            Callee::Method(name, _) => own.method.as_ref() == Some(name),
+            Callee::Method(name, _) | Callee::OfPart(name, _) => own.method.as_ref() == Some(name),
             Callee::Associated(path) => {
                 path.qself.is_none()
                     && path.path.segments.len() == 2

@@ -6,7 +6,7 @@
 use std::any::Any;
 use std::marker::PhantomData;
 
-use crate::call::{Call, HasRule, Recursive};
+use crate::call::{Call, CallOf, HasRule, Recursive};
 use crate::function::{Args, Cotangent, Function, Gradients, Shadows};
 use crate::lengths::Lengths;
 use crate::rule::Rule;
@@ -43,7 +43,7 @@ impl<'c, Own, C> Within<'c, Own, C> {
 pub trait CallsItself<F: HasRule> {
     /// Makes the rule, if there is none.
     #[inline(always)]
-    fn make<O>(&self, rule: &mut ByReceiver<Recursive<F>>, _of_another: O) {
+    fn make<R>(&self, rule: &mut ByReceiver<Recursive<F>>, _of_another: impl FnOnce(PhantomData<F>) -> R) {
         rule.0.get_or_insert_with(Recursive::new);
     }
 }
@@ -59,15 +59,19 @@ where
 pub trait CallsAnother<F: Function> {
     /// Makes the rule by `of_another`, if there is none.
     #[inline(always)]
-    fn make<R: Rule<Function = F>>(&self, rule: &mut ByReceiver<R>, of_another: impl FnOnce() -> R) {
-        rule.0.get_or_insert_with(of_another);
+    fn make<R: Rule<Function = F>>(
+        &self,
+        rule: &mut ByReceiver<R>,
+        of_another: impl FnOnce(PhantomData<F>) -> R,
+    ) {
+        rule.0.get_or_insert_with(|| of_another(PhantomData));
     }
 }
 
-impl<Own, F: HasRule, M> CallsAnother<F> for &Within<'_, Own, Call<'_, F, M>> {}
+impl<'a, Own, C: CallOf<'a>> CallsAnother<C::Function> for &Within<'_, Own, C> {}
 
 /// The rule of what is called.
-pub fn rule_of_call<F: HasRule, M>(_call: &Call<'_, F, M>) -> impl Rule<Function = F> + use<F, M> {
+pub fn rule_of_called<F: HasRule>(_called: PhantomData<F>) -> impl Rule<Function = F> + use<F> {
     F::make_rule()
 }
 

@@ -1,6 +1,7 @@
 //! Tuples with vectors in them in an `Option` or a `Result`: `Ok((x, det))`, `let (x, det) = solve(a, b)?;`
 
 use ndarray::{Array1, Array2, array};
+use pullback::Float;
 use pullback::prelude::*;
 use pullback::testing::check_rule;
 

@@ -130,6 +130,14 @@ impl Link {
         self.mass + self.children.iter().map(|c| c.weight() * self.length).sum::<f64>()
     }
 
+    fn depth_weighted(&self, depth: usize) -> f64 {
+        let mut total = self.mass * depth as f64;
+        for i in 0..self.children.len() {
+            total += self.children[i].depth_weighted(depth + 1);
+        }
+        total
+    }
+
     fn reach(&self) -> f64 {
         self.length + self.children.iter().map(|c| Link::reach(c)).fold(0.0, f64::max)
     }
@@ -161,7 +169,7 @@ fn trees_by_methods() {
     #[differentiable]
     fn energy(link: &mut Link, other: &Link, k: f64) -> f64 {
         link.grow(k);
-        link.weight() * link.inertia(0.2) + link.reach() * link.overlap(other)
+        link.weight() * link.inertia(0.2) + link.depth_weighted(1) * link.reach() * link.overlap(other)
     }
     check_rule(energy::rule, [(leaf(0.4, 0.3), chain(), 0.5), (chain(), chain(), 1.3)]);
 }
