@@ -46,15 +46,6 @@ fn by_closure(x: &[f64], k: f64) -> f64 {
 }
 
 #[differentiable]
-fn pushes_to_a_part_of_what_it_returns(x: &[f64]) -> (Vec<Vec<f64>>, f64) {
-    let mut rows = Vec::new();
-    for i in 0..x.len() {
-        rows.push(vec![x[i], x[i] * x[i]]);
-    }
-    (rows, x[0])
-}
-
-#[differentiable]
 fn drains_rows(x: &[f64]) -> f64 {
     let mut rows: Vec<Vec<f64>> = Vec::new();
     rows.push(x.to_vec());
