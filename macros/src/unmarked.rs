@@ -62,12 +62,14 @@ pub(crate) fn call(method: &Ident, access: Access, args: &[TokenStream]) -> Toke
     let [inner, marker] = ["receiver", "marker"].map(|name| Ident::new(name, Span::mixed_site()));
     let names: Vec<_> =
         (0..args.len()).map(|i| format_ident!("argument_{i}", span = Span::mixed_site())).collect();
-    let (reference, name) =
-        (if access == Access::Writes { quote!(&mut) } else { quote!(&) }, sibling(method));
+    let (reached, name) = (
+        if access == Access::Writes { quote!(#receiver.receiver_to_change()) } else { quote!(&#receiver) },
+        sibling(method),
+    );
     quote! {
         (&&&__pb::MethodOf::of(&#receiver))
             .called()
-            .receiver(#reference #receiver, |#inner, (#(#names,)*), #marker| { #marker.reach(); #inner.#method(#(#names),*) })
+            .receiver(#reached, |#inner, (#(#names,)*), #marker| { #marker.reach(); #inner.#method(#(#names),*) })
             .#name(#(#args),*)
     }
 }
@@ -111,7 +113,7 @@ pub(crate) fn traits(program: &Program) -> TokenStream {
         return traits;
     }
     quote! {
-        use __pb::{OfActive as _, OfInert as _, OfReferent as _};
+        use __pb::{OfActive as _, OfInert as _, OfReferent as _, ToChange as _};
         #traits
     }
 }

@@ -219,7 +219,7 @@ pub mod __private {
         Active, Tangent, Value, accumulate, is_gradient_of, negated, take, zero, zero_of,
     };
     pub use crate::unmarked::{
-        MethodOf, OfActive, OfInert, OfReferent, OfUnmarked, UnmarkedCall, UnmarkedMethod,
+        MethodOf, OfActive, OfInert, OfReferent, OfUnmarked, ToChange, UnmarkedCall, UnmarkedMethod,
     };
     pub use crate::untouched::untouched;
     pub use crate::whole::{Entries, WholeSnapshots};

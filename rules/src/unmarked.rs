@@ -60,6 +60,17 @@ impl<T: Differentiable + ?Sized> OfActive for &&MethodOf<T> {}
 impl<T: Deref<Target: Differentiable> + ?Sized> OfReferent for &MethodOf<T> {}
 impl<T: ?Sized> OfInert for MethodOf<T> {}
 
+/// A receiver that is changed: a place, or the name of a `&mut`, which need not be `mut` itself.
+pub trait ToChange {
+    /// It is borrowed, or borrowed anew.
+    #[inline(always)]
+    fn receiver_to_change(&mut self) -> &mut Self {
+        self
+    }
+}
+
+impl<T: ?Sized> ToChange for T {}
+
 /// The method has a rule.
 pub struct CalledByRule;
 

@@ -119,3 +119,63 @@ fn parts_of_what_owns_memory_have_such_methods() {
     check_rule(total::rule, [(book(0.2), 0.3), (book(0.3), 0.4)]);
     check_rule(scale::rule, [(book(0.2), 0.3), (book(0.3), 0.4)]);
 }
+
+#[derive(Clone, Debug, Differentiable)]
+struct Tank {
+    level: f64,
+    area: f64,
+}
+
+#[differentiable]
+impl Tank {
+    fn outflow(&self) -> f64 {
+        self.level.sqrt() / self.area
+    }
+    fn drain(&mut self) -> f64 {
+        self.level *= 0.75;
+        self.level
+    }
+}
+
+#[derive(Clone, Debug, Differentiable)]
+struct Cascade {
+    tanks: Vec<Tank>,
+    ends: [Tank; 2],
+}
+
+/// Of marked types, by the name of a `&mut` that is not `mut` itself.
+#[differentiable]
+impl Cascade {
+    fn tick(&mut self, inflow: f64) -> f64 {
+        let mut incoming = inflow;
+        for tank in &mut self.tanks {
+            let out = tank.outflow();
+            tank.level += incoming - out;
+            let left = tank.drain();
+            incoming = out * left;
+        }
+        for tank in self.ends.iter_mut() {
+            let out = tank.outflow();
+            tank.area *= out;
+            let left = tank.drain();
+            incoming += left;
+        }
+        if let Some(tank) = self.tanks.first_mut() {
+            let out = tank.outflow();
+            tank.area += out;
+            let left = tank.drain();
+            incoming *= left;
+        }
+        incoming
+    }
+}
+
+#[test]
+fn of_marked_types_that_loops_change() {
+    let tank = |level: f64| Tank { level, area: 0.8 };
+    let cascade = |n: u8| Cascade {
+        tanks: (0..n).map(|i| tank(0.5 + f64::from(i))).collect(),
+        ends: [tank(0.4), tank(1.3)],
+    };
+    check_rule(Cascade::tick_rule, [(cascade(1), 0.9), (cascade(3), 1.4)]);
+}
