@@ -6,7 +6,6 @@
 
 use std::collections::VecDeque;
 
-use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
@@ -15,14 +14,18 @@ use syn::{Expr, ExprCall, Ident, Pat, Stmt, parse_quote};
 
 use crate::chosen::each_end;
 use crate::contents::leaves;
+use crate::iterators::collect::is_name;
 use crate::iterators::integers::is_private;
 use crate::kind::inert;
 use crate::parse::Parser;
 use crate::program::{Kind, Projection};
+use crate::rename::in_tokens;
 use crate::views::CHANGES;
 
 /// The functions of `pullback_rules::__private` that tell where a part of a slice is.
 const PLACES: [&str; 3] = ["start_of_part", "end_of_part", "place_of_element"];
+
+const IN_FORMAT: &str = "the name of a reference that changes what it refers to cannot stand in a format string: write it behind, `\"{:?}\", rest`";
 
 /// Whether `path` is that of a function which tells where a part of a slice is.
 pub(crate) fn is_place_of_part(path: &syn::Path) -> bool {
@@ -53,12 +56,12 @@ impl Parser<'_> {
                 false => Where::Between(self.names.fresh("from"), self.names.fresh("to")),
             },
             whole: of.clone(),
-            left: false,
+            left: None,
         };
         let mut replaced: VecDeque<Stmt> = later.clone();
         replaced.iter_mut().for_each(|stmt| moving.visit_stmt_mut(stmt));
-        if moving.left {
-            self.errors.push(&name.ident, CHANGES);
+        if let Some(why) = moving.left {
+            self.errors.push(&name.ident, why);
             return None;
         }
         *later = replaced;
@@ -151,10 +154,6 @@ fn is_assigned(name: &Ident, later: &VecDeque<Stmt>) -> bool {
     assigned.1
 }
 
-fn is_name(expr: &Expr, name: &Ident) -> bool {
-    matches!(expr, Expr::Path(path) if path.path.get_ident() == Some(name))
-}
-
 /// Where a reference is within its slice.
 enum Where {
     Between(Ident, Ident),
@@ -168,8 +167,8 @@ struct Moving {
     next: Ident,
     whole: Ident,
     where_to: Where,
-    /// There is something that could not be replaced.
-    left: bool,
+    /// Why something could not be replaced.
+    left: Option<&'static str>,
 }
 
 impl Moving {
@@ -200,26 +199,6 @@ impl Moving {
         next.set_span(value.span().resolved_at(next.span()));
         let places = self.places(&next).map(|(at, place)| quote!(#at = #place;));
         parse_quote!({ let #next = #value; #(#places)* })
-    }
-
-    /// `tokens` of a macro.
-    fn tokens(&self, tokens: TokenStream) -> TokenStream {
-        let part = self.part();
-        let mut field = false;
-        let mut out = TokenStream::new();
-        for token in tokens {
-            let was_field = field;
-            field = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '.');
-            match token {
-                TokenTree::Ident(ident) if !was_field && ident == self.name => part.to_tokens(&mut out),
-                TokenTree::Group(group) => {
-                    let inner = self.tokens(group.stream());
-                    out.extend([TokenTree::Group(proc_macro2::Group::new(group.delimiter(), inner))]);
-                }
-                token => out.extend([token]),
-            }
-        }
-        out
     }
 
     /// `rest.len()` and `rest.is_empty()`
@@ -276,7 +255,9 @@ impl VisitMut for Moving {
 
     fn visit_pat_ident_mut(&mut self, pattern: &mut syn::PatIdent) {
         // Another variable takes the name.
-        self.left |= pattern.ident == self.name;
+        if pattern.ident == self.name {
+            self.left = Some(CHANGES);
+        }
     }
 
     fn visit_field_value_mut(&mut self, field: &mut syn::FieldValue) {
@@ -285,7 +266,13 @@ impl VisitMut for Moving {
     }
 
     fn visit_macro_mut(&mut self, mac: &mut syn::Macro) {
-        mac.tokens = self.tokens(mac.tokens.clone());
+        let part = self.part().into_token_stream();
+        mac.tokens = in_tokens(mac.tokens.clone(), &self.name, &mut |ident| {
+            if ident.is_none() {
+                self.left = Some(IN_FORMAT);
+            }
+            ident.map(|_| part.clone())
+        });
     }
 
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}

@@ -127,34 +127,51 @@ impl<'a> Replace<'a> {
     }
 
     fn tokens(&mut self, tokens: TokenStream) -> TokenStream {
-        let mut field = false;
-        let mut out = TokenStream::new();
-        for token in tokens {
-            let was_field = field;
-            field = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '.');
-            match token {
-                TokenTree::Ident(ident) if !was_field && ident == *self.name => match self.by {
-                    Substitute::Name(new) => out.extend([TokenTree::Ident(at(new, &ident))]),
-                    _ => {
-                        self.left = true;
-                        out.extend([TokenTree::Ident(ident)]);
-                    }
-                },
-                TokenTree::Group(group) => {
-                    let mut inner = proc_macro2::Group::new(group.delimiter(), self.tokens(group.stream()));
-                    inner.set_span(group.span());
-                    out.extend([TokenTree::Group(inner)]);
-                }
-                TokenTree::Literal(literal) => {
-                    // A format string names variables of the user's; a hygienic name cannot stand in it.
-                    self.left |= named_in_format(&literal.to_string()).contains(&self.name.to_string());
-                    out.extend([TokenTree::Literal(literal)]);
-                }
-                token => out.extend([token]),
+        let (by, mut left) = (self.by, false);
+        let replaced = in_tokens(tokens, self.name, &mut |ident| match (by, ident) {
+            (Substitute::Name(new), Some(ident)) => Some(at(new, ident).into_token_stream()),
+            _ => {
+                left = true;
+                None
             }
-        }
-        out
+        });
+        self.left |= left;
+        replaced
     }
+}
+
+/// `tokens` of a macro, with what stands for `name` in its place: `by` tells that, if there is something, of an occurrence, or of none where a
+/// format string names it. A hygienic name cannot stand in that.
+pub(crate) fn in_tokens(
+    tokens: TokenStream,
+    name: &Ident,
+    by: &mut dyn FnMut(Option<&Ident>) -> Option<TokenStream>,
+) -> TokenStream {
+    let mut field = false;
+    let mut out = TokenStream::new();
+    for token in tokens {
+        let was_field = field;
+        field = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '.');
+        match token {
+            TokenTree::Ident(ident) if !was_field && ident == *name => {
+                out.extend(by(Some(&ident)).unwrap_or_else(|| ident.into_token_stream()));
+            }
+            TokenTree::Group(group) => {
+                let mut inner =
+                    proc_macro2::Group::new(group.delimiter(), in_tokens(group.stream(), name, by));
+                inner.set_span(group.span());
+                out.extend([TokenTree::Group(inner)]);
+            }
+            TokenTree::Literal(literal) => {
+                if named_in_format(&literal.to_string()).contains(&name.to_string()) {
+                    by(None);
+                }
+                out.extend([TokenTree::Literal(literal)]);
+            }
+            token => out.extend([token]),
+        }
+    }
+    out
 }
 
 /// `new`, located where `old` stands.

@@ -41,4 +41,16 @@ fn two_at_once(x: &mut [f64]) -> f64 {
     if left[0] > 0.0 && std::mem::replace(&mut right[0], left[0]) > 0.0 { left[0] } else { 1.0 }
 }
 
+#[differentiable]
+fn in_a_format_string(x: &[f64]) -> f64 {
+    let mut rest = x;
+    let mut total = 0.0;
+    while let [first, tail @ ..] = rest {
+        println!("{rest:?}");
+        total += first;
+        rest = tail;
+    }
+    total
+}
+
 fn main() {}

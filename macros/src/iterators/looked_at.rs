@@ -5,6 +5,7 @@ use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, ExprIndex, Ident, Stmt, parse_quote};
 
+use crate::iterators::collect::is_name;
 use crate::iterators::item::Code;
 use crate::parse::Parser;
 use crate::program::Kind;
@@ -53,10 +54,6 @@ struct Looks<'n> {
     name: &'n Ident,
     borrowed: usize,
     parts: usize,
-}
-
-fn is_name(expr: &Expr, name: &Ident) -> bool {
-    matches!(expr, Expr::Path(path) if path.path.get_ident() == Some(name))
 }
 
 impl<'ast> Visit<'ast> for Looks<'_> {
