@@ -22,34 +22,24 @@ fn expression() -> Expr {
     product(Expr::Power { base: Box::new(sum), exponent: 2 }, Expr::Number(1.3))
 }
 
+#[differentiable]
+fn eval(expr: &Expr, x: &[f64]) -> f64 {
+    match expr {
+        Expr::Number(c) => *c,
+        Expr::Variable(i) => x[*i],
+        Expr::Sum(terms) => terms.iter().map(|term| eval(term, x)).sum(),
+        Expr::Product(left, right) => eval(left, x) * eval(right, x),
+        Expr::Power { base, exponent } => eval(base, x).powi(*exponent),
+    }
+}
+
 #[test]
 fn expressions() {
-    #[differentiable]
-    fn eval(expr: &Expr, x: &[f64]) -> f64 {
-        match expr {
-            Expr::Number(c) => *c,
-            Expr::Variable(i) => x[*i],
-            Expr::Sum(terms) => terms.iter().map(|term| eval(term, x)).sum(),
-            Expr::Product(left, right) => eval(left, x) * eval(right, x),
-            Expr::Power { base, exponent } => eval(base, x).powi(*exponent),
-        }
-    }
-    let inputs = [(Expr::Number(2.0), vec![]), (expression(), vec![0.7, 1.1])];
-    check_rule(eval::rule, inputs);
+    check_rule(eval::rule, [(Expr::Number(2.0), vec![]), (expression(), vec![0.7, 1.1])]);
 }
 
 #[test]
 fn the_gradient_has_the_shape_of_the_tree() {
-    #[differentiable]
-    fn eval(expr: &Expr, #[constant] x: &[f64]) -> f64 {
-        match expr {
-            Expr::Number(c) => *c,
-            Expr::Variable(i) => x[*i],
-            Expr::Sum(terms) => terms.iter().map(|term| eval(term, x)).sum(),
-            Expr::Product(left, right) => eval(left, x) * eval(right, x),
-            Expr::Power { base, exponent } => eval(base, x).powi(*exponent),
-        }
-    }
     let mut gradient = eval::gradient();
     let (value, d) = gradient.value_and_gradient(&expression(), &[0.5, 2.0]);
     assert_eq!(value, 1.4 * 1.4 * 1.3);
