@@ -55,6 +55,11 @@ fused! {
         sum((x - centre).sin()) * centre
     }
 
+    /// Neither branch can have what the other one is for.
+    fn guarded(x, y) {
+        sum(if x > 0.5 { (x - 0.5).sqrt().ln() + x / y } else { 2.0 * x * y })
+    }
+
     fn huber(x, t, delta: T) {
         let d = (x - t).abs();
         mean(if d < delta { 0.5 * d * d } else { delta * (d - 0.5 * delta) })
@@ -225,6 +230,22 @@ fn waiting_in_gradients() {
 #[differentiable]
 fn all_sines(x: &Array1<f64>) -> f64 {
     sines(x)
+}
+
+#[differentiable]
+fn all_guarded(x: &Array1<f64>, y: &Array1<f64>) -> f64 {
+    guarded(x, y)
+}
+
+/// What is not selected has no gradient, not even 0·∞.
+#[test]
+fn infinite_where_not_selected() {
+    let (x, y) = (Array1::from_vec(vec![0.5, 1.5, 0.2]), Array1::from_vec(vec![0.0, 2.0, 0.0]));
+    let mut g = all_guarded::gradient();
+    let (_, d) = g.value_and_gradient(&x, &y);
+    assert_eq!(d.x.to_vec(), [0.0, 1.0, 0.0]);
+    assert_eq!(d.y.to_vec(), [1.0, -0.375, 0.4]);
+    check_rule(guarded::<f64, ndarray::Ix1>::rule, [(wave(5), wave(5) + 2.0)]);
 }
 
 /// Beyond what vector code can do, and at what is no number.

@@ -72,9 +72,9 @@ __pb::derived::<
                             let t_2 = 1.0 + u_row_2[lane] * u_row_2[lane];
                             let d_4 = d_3 * (1.0 / t_2);
                             let t_3 = reaction / t_2;
-                            let mut d_reaction = d_4;
+                            let mut d_reaction = __pb::where_seen(d_2, d_4);
                             let d_5 = -d_4 * t_3;
-                            sum += 2.0 * d_5 * u_row_2[lane];
+                            sum += __pb::where_seen(d_2, 2.0 * d_5 * u_row_2[lane]);
                             let d_6 = -d_2;
                             let d_7 = d_6 * slope;
                             let mut d_bend = 2.0 * 0.1 * d_7 * bend;

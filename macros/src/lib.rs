@@ -97,6 +97,7 @@ mod ownership;
 mod parameters;
 mod parse;
 mod parts_inside;
+mod passed_over;
 mod passing;
 mod peeling;
 mod plan;

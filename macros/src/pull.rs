@@ -43,6 +43,14 @@ impl Reverse<'_> {
         if !node.active {
             return;
         }
+        let around = self.enter_steep(expr);
+        self.pull_active(expr, d, at);
+        self.unseen = around;
+    }
+
+    fn pull_active(&mut self, expr: ExprId, d: &Cotangent, at: &At) {
+        let program = self.program;
+        let node = &program.exprs[expr];
         let active = |e: ExprId| program.exprs[e].active;
         match &node.kind {
             ExprKind::Constant(_) => {}
@@ -284,7 +292,7 @@ impl Reverse<'_> {
             let d = self.bind(d);
             for (operand, slope) in all.into_iter().zip(slopes) {
                 if let Some(slope) = slope {
-                    self.pull(operand, &Cotangent::term(quote!(#d * #slope)), at);
+                    self.pull_operand(name, operand, &Cotangent::term(quote!(#d * #slope)), at);
                 }
             }
             return;
@@ -301,9 +309,9 @@ impl Reverse<'_> {
             all.iter().map(|e| program.exprs[*e].active.then(|| self.kept.fresh("d"))).collect();
         let pattern = names.iter().map(|n| n.as_ref().map_or(quote!(_), |n| quote!(#n)));
         self.emit(quote!(let (#(#pattern),*) = #call;));
-        for (operand, name) in all.into_iter().zip(names) {
-            if let Some(name) = name {
-                self.pull(operand, &Cotangent::atom(quote!(#name)), at);
+        for (operand, d) in all.into_iter().zip(names) {
+            if let Some(d) = d {
+                self.pull_operand(name, operand, &Cotangent::atom(quote!(#d)), at);
             }
         }
     }

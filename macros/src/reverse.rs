@@ -14,6 +14,7 @@ use crate::gather::Code;
 use crate::keeping::Keeping;
 use crate::kept::{Item, Kept};
 use crate::overwriting::Firsts;
+use crate::passed_over::{Goes, Unseen};
 use crate::plan::Plan;
 use crate::program::*;
 use crate::recurrence::Recurrence;
@@ -124,6 +125,10 @@ pub(crate) struct Reverse<'p> {
     pub(crate) rule_names: HashMap<ExprId, Ident>,
     /// The iteration that is being undone, of a loop that hands numbers on.
     pub(crate) recurrence: Option<Recurrence>,
+    /// The locals that nobody may look at, those that may be infinite, and what is being pulled if nobody may look at that.
+    pub(crate) unseen_locals: HashSet<VarId>,
+    pub(crate) steep_locals: HashSet<VarId>,
+    pub(crate) unseen: Option<Unseen>,
 }
 
 /// The reverse pass around a loop whose iterations run forward and backward at once; see [`crate::fusion`].
@@ -214,6 +219,9 @@ impl<'p> Reverse<'p> {
             later_takers: HashSet::new(),
             rule_names: HashMap::new(),
             recurrence: None,
+            unseen_locals: program.unseen_locals(),
+            steep_locals: program.steep_locals(),
+            unseen: None,
         }
     }
 
@@ -467,7 +475,12 @@ impl<'p> Reverse<'p> {
         if let (Some(seed), Some(id)) = (&mut seed, variable) {
             seed.owned = self.lent.contains(&id);
         }
-        self.pull_root(init, seed, at);
+        match (seed, variable) {
+            (Some(seed), Some(id)) => self.unless_unseen(init, Goes::Local(id), &seed, |reverse, seed| {
+                reverse.pull_root(init, Some(seed.clone()), at);
+            }),
+            _ => self.pull_root(init, None, at),
+        }
         if let Some(id) = variable {
             self.give_back(id);
         }
@@ -557,7 +570,10 @@ impl<'p> Reverse<'p> {
                 let simple = !variable.memory && assign.op.is_none() && !self.reads_shadow_of(id, value);
                 if simple {
                     let shadow = &variable.shadow;
-                    self.pull_root(value, Some(Cotangent::atom(quote!(#shadow))), at);
+                    let seed = Cotangent::atom(quote!(#shadow));
+                    self.unless_unseen(value, Goes::Local(id), &seed, |reverse, seed| {
+                        reverse.pull_root(value, Some(seed.clone()), at);
+                    });
                     if home {
                         self.levels[top].declared.remove(&id);
                     } else if variable.kind == Kind::Float {
@@ -575,7 +591,10 @@ impl<'p> Reverse<'p> {
                     } else {
                         self.take_shadow(&assign.place, at)
                     };
-                    self.pull_root(assign.result, Some(d), at);
+                    let to = if variable.memory { Goes::Memory } else { Goes::Local(id) };
+                    self.unless_unseen(assign.result, to, &d, |reverse, d| {
+                        reverse.pull_root(assign.result, Some(d.clone()), at);
+                    });
                 }
             }
         }

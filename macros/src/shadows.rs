@@ -211,6 +211,7 @@ impl Reverse<'_> {
         if self.comes_to_form(place, d) {
             return;
         }
+        let d = &self.where_seen(place, d);
         let level = self.top();
         if let Some(offset) = self.near_index(place) {
             let Level { stencil, out, .. } = &mut self.levels[level];

@@ -13,6 +13,7 @@ use crate::forward::Forward;
 use crate::kept::Item;
 use crate::mutation::{Action, CANNOT_MOVE, nested_type};
 use crate::outcome::blank;
+use crate::passed_over::Goes;
 use crate::program::*;
 use crate::reverse::Reverse;
 
@@ -493,7 +494,8 @@ impl<'p> Reverse<'p> {
             let level = self.top();
             self.levels[level].current = (*at.versions).clone();
             if let Some((value, gradient)) = handed_on {
-                self.pull(value, &Cotangent::atom(quote!(#gradient)), at);
+                let d = Cotangent::atom(quote!(#gradient));
+                self.unless_unseen(value, Goes::Memory, &d, |reverse, d| reverse.pull(value, d, at));
             }
             return;
         }
@@ -649,7 +651,8 @@ impl<'p> Reverse<'p> {
         if let Some((value, gradient)) = handed_on
             && program.exprs[value].active
         {
-            self.pull(value, &Cotangent::atom(quote!(#gradient)), at);
+            let d = Cotangent::atom(quote!(#gradient));
+            self.unless_unseen(value, Goes::Memory, &d, |reverse, d| reverse.pull(value, d, at));
         }
     }
 

@@ -53,6 +53,9 @@ pub unsafe trait Scalar:
     /// A number that is greater where `total_cmp` is, and differs where the bits do.
     #[doc(hidden)]
     fn total_order(self) -> i64;
+    /// This is the gradient with respect to something that nobody looks at.
+    #[doc(hidden)]
+    fn vanishes(self) -> bool;
 }
 
 macro_rules! float {
@@ -219,6 +222,10 @@ macro_rules! float {
                 let bits = self.to_bits().cast_signed();
                 let negative = (bits >> (8 * size_of::<$t>() - 1)).cast_unsigned();
                 i64::from(bits ^ (negative >> 1).cast_signed())
+            }
+            #[inline(always)]
+            fn vanishes(self) -> bool {
+                self == 0.0
             }
         }
 

@@ -205,7 +205,7 @@ pub mod __private {
     pub use crate::renewed::{self, Renewed, TakenAway};
     pub use crate::rows::{Item, Rows};
     pub use crate::rule::Rule;
-    pub use crate::scalar::{ScalarRules, SinCosRule, cast_tangent};
+    pub use crate::scalar::{ScalarRules, SinCosRule, cast_tangent, where_seen};
     pub use crate::schedule::Schedule;
     pub use crate::select::{
         At, AtMut, PartShadow, ReturnsAReferenceTellItsType, Select, SelectMut, Whole, number, part_of,

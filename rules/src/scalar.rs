@@ -7,7 +7,7 @@
 use pullback_macros::scalar_methods;
 
 use crate::dual::{DualNumber, Lanes};
-use crate::float::Float;
+use crate::float::{Float, Scalar};
 use crate::tangent::{Tangent, Value};
 
 scalar_methods! {
@@ -97,6 +97,12 @@ macro_rules! sin_cos {
     )*};
 }
 sin_cos!(f32, f64);
+
+/// `d`, what comes from something with the gradient `seed`, unless nobody looks at that: nothing then, whatever the derivatives are.
+#[inline(always)]
+pub fn where_seen<S: Scalar, T: Scalar>(seed: S, d: T) -> T {
+    if seed.vanishes() { T::default() } else { d }
+}
 
 /// The gradient of `x as T` with respect to `x`, from the gradient `d` with respect to the result.
 #[inline(always)]

@@ -80,6 +80,7 @@ mod traits;
 mod uncounted;
 mod unmarked;
 mod unpacked;
+mod unseen;
 mod variants;
 mod views;
 

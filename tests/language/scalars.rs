@@ -243,24 +243,3 @@ fn methods_called_by_path() {
     let mut g = of_operators_by_path::gradient();
     assert_eq!(g.value_and_gradient(x, y).0, of_operators_by_path(x, y));
 }
-
-#[differentiable]
-fn unused_is_infinite(x: f64, y: f64) -> f64 {
-    let _unused = x.ln() / (x - x);
-    let unused = 1.0 / x;
-    let mut overwritten = unused.sqrt();
-    overwritten = y * y;
-    let chosen = if x > 0.0 { x.ln() } else { y.exp() };
-    overwritten + chosen
-}
-
-#[test]
-fn what_is_not_used_does_not_poison() {
-    let mut gradient = unused_is_infinite::gradient();
-    for x in [0.0, f64::NAN, f64::NEG_INFINITY] {
-        let (value, d) = gradient.value_and_gradient(x, 2.0);
-        assert_eq!(value, 4.0 + 2.0_f64.exp());
-        assert_eq!((d.x, d.y), (0.0, 4.0 + 2.0_f64.exp()));
-    }
-    CheckRule::new(unused_is_infinite::rule).input((0.5, 2.0)).input((-0.5, -1.0)).run();
-}

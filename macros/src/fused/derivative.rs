@@ -8,7 +8,12 @@ use super::graph::*;
 /// What is the same for all elements of a row gets the sum of what they contribute.
 pub(crate) fn gradients(graph: &mut Graph, root: NodeId, seed: NodeId, inputs: &[NodeId]) -> Vec<NodeId> {
     let zero = graph.literal(0.0);
-    let mut adjoints = Adjoints { of_rows: vec![zero; root + 1], of_elements: vec![zero; root + 1], zero };
+    let mut adjoints = Adjoints {
+        of_rows: vec![zero; root + 1],
+        of_elements: vec![zero; root + 1],
+        zero,
+        seen: graph.seen_by(root),
+    };
     adjoints.add(graph, root, root, seed);
     for id in (0..=root).rev() {
         let d = adjoints.total(graph, id);
@@ -25,6 +30,8 @@ struct Adjoints {
     /// Another for each element.
     of_elements: Vec<NodeId>,
     zero: NodeId,
+    /// What counts whatever is selected.
+    seen: Vec<bool>,
 }
 
 impl Adjoints {
@@ -71,14 +78,15 @@ impl Adjoints {
             Node::Binary(op, a, b) => self.binary(graph, (op, a, b), id, d),
             Node::Apply(function, a) => {
                 // A quotient is more exact than a product with the reciprocal.
-                let d = match function {
+                let by_a = match function {
                     Function::Ln => graph.quotient(d, a),
                     _ => {
                         let slope = function.slope(graph, a, id);
                         graph.product(d, slope)
                     }
                 };
-                self.add(graph, id, a, d);
+                let by_a = if function.is_steep() { self.where_seen(graph, (id, d), by_a) } else { by_a };
+                self.add(graph, id, a, by_a);
             }
             Node::Select { test, left, right, then, otherwise } => {
                 let zero = self.zero;
@@ -100,6 +108,15 @@ impl Adjoints {
         }
     }
 
+    /// `gradient`, which the node `id` hands on: zero if `d`, its own, is zero since something else has been selected. It would be 0·∞
+    /// where a derivative is infinite.
+    fn where_seen(&self, graph: &mut Graph, (id, d): (NodeId, NodeId), gradient: NodeId) -> NodeId {
+        match self.seen[id] {
+            true => gradient,
+            false => graph.select((d, Test::Equal, self.zero), self.zero, gradient),
+        }
+    }
+
     fn binary(&mut self, graph: &mut Graph, (op, a, b): (Binary, NodeId, NodeId), id: NodeId, d: NodeId) {
         let (by_a, by_b) = match op {
             Binary::Add => (d, d),
@@ -108,7 +125,8 @@ impl Adjoints {
             Binary::Div => {
                 let by_a = graph.quotient(d, b);
                 let change = graph.product(by_a, id);
-                (by_a, graph.negative(change))
+                let by_b = graph.negative(change);
+                (self.where_seen(graph, (id, d), by_a), self.where_seen(graph, (id, d), by_b))
             }
             Binary::Pow => {
                 // b·aᵇ⁻¹ and aᵇ·ln a, which is taken to be 0 at a = 0.
@@ -117,15 +135,18 @@ impl Adjoints {
                 let power = graph.add(Node::Binary(Binary::Pow, a, less));
                 let slope = graph.product(b, power);
                 let by_a = graph.product(d, slope);
+                let by_a = self.where_seen(graph, (id, d), by_a);
                 let logarithm = graph.apply(Function::Ln, a);
                 let growth = graph.product(id, logarithm);
                 let growth = graph.select((a, Test::Equal, zero), zero, growth);
-                (by_a, graph.product(d, growth))
+                let by_b = graph.product(d, growth);
+                (by_a, self.where_seen(graph, (id, d), by_b))
             }
             Binary::Atan2 => {
                 let (aa, bb) = (graph.product(a, a), graph.product(b, b));
                 let square = graph.sum(aa, bb);
                 let share = graph.quotient(d, square);
+                let share = self.where_seen(graph, (id, d), share);
                 let by_b = graph.product(share, a);
                 (graph.product(share, b), graph.negative(by_b))
             }

@@ -231,6 +231,18 @@ impl Graph {
         })[0]
     }
 
+    /// Which of the nodes up to `root` it depends on whatever is selected.
+    pub(crate) fn seen_by(&self, root: NodeId) -> Vec<bool> {
+        let mut seen = vec![false; root + 1];
+        seen[root] = true;
+        for id in (0..=root).rev() {
+            if seen[id] && !matches!(self.node(id), Node::Select { .. }) {
+                operands(self.node(id)).into_iter().for_each(|operand| seen[operand] = true);
+            }
+        }
+        seen
+    }
+
     /// The elements that `roots` depend on, but for those that only numbers of the row depend on.
     pub(crate) fn elements(&self, roots: &[NodeId]) -> Vec<NodeId> {
         let element = |id: NodeId| self.level(id) == Level::Element;

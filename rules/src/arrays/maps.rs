@@ -17,6 +17,7 @@ use crate::function::{Args, Cotangent, Function, Gradients, Mut, Ref, Shadows, V
 use crate::heap::HeapSize;
 use crate::rule::Rule;
 use crate::saved::Contents;
+use crate::scalar::where_seen;
 use crate::shadow::{ArrayCells, Ignored, Shadow};
 use crate::state::State;
 
@@ -141,7 +142,7 @@ impl<T: Meets<A, Both = T>, A: Entry, D: Rank, F: Callable> Mapped<T, A, D, F> {
         let by_columns = by_columns(x);
         let (x, d) = (in_order(x.view(), by_columns), in_order(d.view(), by_columns));
         let dx = dx.get().map(|dx| in_order(dx, by_columns));
-        let mut each = |residual, (&x, &d): (&A, &T)| f(residual, T::of_right(x), d);
+        let mut each = |residual, (&x, &d): (&A, &T)| where_seen(d, f(residual, T::of_right(x), d));
         let residuals_backwards = residuals.drain(..).rev();
         match dx.map(|dx| (dx, dx.to_slice(), x.to_slice(), d.to_slice())) {
             Some((_, Some(dx), Some(x), Some(d))) => {
@@ -306,7 +307,8 @@ impl<T: Entry, D: Rank, F: Callable> MappedInPlace<T, D, F> {
         if let Some(dx) = dx.get() {
             let (x, dx) = (in_order(x.view(), by_columns), in_order(dx, by_columns));
             for ((x, dx), residual) in backwards(x).zip(backwards(dx)).zip(kept.residuals.drain(..).rev()) {
-                dx.set(f(residual, *x, dx.get()));
+                let d = dx.get();
+                dx.set(where_seen(d, f(residual, *x, d)));
             }
         }
         kept.residuals.clear();

@@ -57,7 +57,9 @@ operators! {
     Add, reads left: false; |l, r, d| l + r, left: d, right: d;
     Sub, reads left: false; |l, r, d| l - r, left: d, right: -d;
     Mul, reads left: true; |l, r, d| l * r, left: d * r, right: d * l;
-    Div, reads left: true; |l, r, d| l / r, left: d / r, right: -(d / r) * (l / r);
+    Div, reads left: true; |l, r, d| l / r,
+        left: if d.vanishes() { d } else { d / r },
+        right: if d.vanishes() { d } else { -(d / r) * (l / r) };
     Set, reads left: false; |l, r, d| L::of_right(r), left: L::Both::default(), right: d;
     Rem, reads left: true; |l, r, d| l % r, left: d, right: -d * L::of_left(l).truncated_quotient(L::of_right(r));
 }

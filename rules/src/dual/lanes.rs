@@ -166,6 +166,10 @@ unsafe impl<const K: usize> Scalar for Lanes<K> {
     fn total_order(self) -> i64 {
         self.value().total_order()
     }
+    #[inline(always)]
+    fn vanishes(self) -> bool {
+        self == Self::default()
+    }
 }
 
 impl<const K: usize> SinCosRule for Lanes<K> {

@@ -308,6 +308,10 @@ unsafe impl<T: Float, const N: usize> Scalar for DualNumber<T, N> {
     fn total_order(self) -> i64 {
         self.value.total_order()
     }
+    #[inline(always)]
+    fn vanishes(self) -> bool {
+        self.value.vanishes() && self.tangent.iter().all(|t| t.vanishes())
+    }
 }
 
 impl<T: Float, const N: usize> SinCosRule for DualNumber<T, N> {

@@ -1,0 +1,216 @@
+//! Numbers that nobody may look at: what uses them is a branch that is not taken, or they lose against others in `max`.
+//!
+//! Their gradient is zero then, and so is what they hand on, even where a derivative is infinite: 0·∞ would be NaN. Of what is looked at
+//! in any case nothing is asked, so that straight code has no tests in it.
+
+use std::collections::HashSet;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use crate::cotangent::Cotangent;
+use crate::program::*;
+use crate::reverse::Reverse;
+
+/// The methods that may pass over an operand.
+const CHOOSING: &[&str] = &["max", "min", "clamp"];
+
+/// The methods whose derivative is infinite somewhere, or whose value is.
+const STEEP: &[&str] = &[
+    "recip", "sqrt", "cbrt", "powi", "powf", "exp", "exp2", "exp_m1", "ln", "ln_1p", "log", "log2", "log10",
+    "asin", "acos", "atan2", "sinh", "cosh", "acosh", "atanh",
+];
+
+/// Where a number goes.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Goes {
+    Local(VarId),
+    /// A method that may pass over it.
+    Choice,
+    Memory,
+}
+
+/// The gradient with respect to a number that nobody may look at, whose operands get theirs.
+#[derive(Clone)]
+pub(crate) struct Unseen {
+    seed: TokenStream,
+    /// It is a local, or an argument: of what goes to memory only the steps that are infinite themselves are looked at, not their products.
+    products: bool,
+    /// They come by a derivative that may be infinite.
+    within: bool,
+}
+
+impl Program {
+    /// The numbers in locals that nobody may look at.
+    pub(crate) fn unseen_locals(&self) -> HashSet<VarId> {
+        let mut unseen = HashSet::new();
+        for (block, body) in self.blocks.iter().enumerate() {
+            let seen = self.seen_in(body);
+            let number = |id: &VarId| self.is_local_number(*id) && self.variables[*id].block == block;
+            unseen.extend((0..self.variables.len()).filter(number).filter(|id| !seen.contains(id)));
+        }
+        let statements = self
+            .blocks
+            .iter()
+            .enumerate()
+            .flat_map(|(block, body)| body.statements.iter().map(move |statement| (block, statement)));
+        for (block, statement) in statements {
+            if let StatementKind::Assign(Assign { place, op: None, .. }) = &statement.kind
+                && self.is_local_number(place.base)
+                && self.variables[place.base].block != block
+            {
+                unseen.insert(place.base);
+            }
+        }
+        unseen
+    }
+
+    fn is_local_number(&self, id: VarId) -> bool {
+        let variable = &self.variables[id];
+        variable.origin == Origin::Local && variable.kind == Kind::Float && !variable.memory
+    }
+
+    /// The variables that the block looks at, whatever branch is taken. A number that is made for another one is looked at if that is.
+    fn seen_in(&self, block: &Block) -> HashSet<VarId> {
+        let mut seen = HashSet::new();
+        if let Some(value) = block.value {
+            self.look(value, &mut seen);
+        }
+        for statement in block.statements.iter().rev() {
+            let made = match &statement.kind {
+                StatementKind::Let(l) if !l.tuple => l.variables.first().copied().flatten(),
+                StatementKind::Assign(a) if a.place.projections.is_empty() => Some(a.place.base),
+                _ => None,
+            };
+            if made.is_some_and(|id| self.is_local_number(id) && !seen.contains(&id)) {
+                continue;
+            }
+            for root in statement.roots() {
+                self.look(root, &mut seen);
+            }
+        }
+        seen
+    }
+
+    fn look(&self, expr: ExprId, seen: &mut HashSet<VarId>) {
+        match &self.exprs[expr].kind {
+            ExprKind::Read(place) | ExprKind::Borrow { place, .. } => _ = seen.insert(place.base),
+            ExprKind::Method { name, .. } if CHOOSING.contains(&&*name.to_string()) => {}
+            _ => self.operands(expr).into_iter().for_each(|operand| self.look(operand, seen)),
+        }
+    }
+
+    /// The numbers in locals that may be infinite, by what they are made of.
+    pub(crate) fn steep_locals(&self) -> HashSet<VarId> {
+        let statements = self.blocks.iter().flat_map(|block| &block.statements);
+        let made: Vec<_> = statements
+            .filter_map(|statement| match &statement.kind {
+                StatementKind::Let(l) if !l.tuple => Some((l.variables.first().copied()??, l.init?)),
+                StatementKind::Assign(a) if a.place.projections.is_empty() => Some((a.place.base, a.value)),
+                _ => None,
+            })
+            .filter(|(id, _)| self.is_local_number(*id))
+            .collect();
+        let mut steep = HashSet::new();
+        loop {
+            let known = steep.len();
+            for (id, value) in &made {
+                if self.has_steep(*value, &steep) {
+                    steep.insert(*id);
+                }
+            }
+            if steep.len() == known {
+                return steep;
+            }
+        }
+    }
+
+    /// Something in `expr` may be infinite, or have an infinite derivative.
+    fn has_steep(&self, expr: ExprId, locals: &HashSet<VarId>) -> bool {
+        self.tree(expr).into_iter().any(|e| match &self.exprs[e].kind {
+            ExprKind::Read(place) => locals.contains(&place.base),
+            _ => {
+                let mut inner = self.blocks_of(e).into_iter().flat_map(|block| self.roots(block));
+                self.exprs[e].active && (self.is_steep(e) || inner.any(|root| self.has_steep(root, locals)))
+            }
+        })
+    }
+
+    fn is_steep(&self, expr: ExprId) -> bool {
+        match &self.exprs[expr].kind {
+            ExprKind::Binary { op: Op::Div, right, .. } => {
+                !matches!(self.exprs[self.peel(*right)].syntax, syn::Expr::Lit(_))
+            }
+            ExprKind::Method { name, .. } => STEEP.contains(&&*name.to_string()),
+            ExprKind::Call { .. } => true,
+            _ => false,
+        }
+    }
+}
+
+impl Reverse<'_> {
+    /// Does what pulls `expr` with `seed`, to which nobody may look where it goes.
+    pub(crate) fn unless_unseen(
+        &mut self,
+        expr: ExprId,
+        to: Goes,
+        seed: &Cotangent,
+        pull: impl FnOnce(&mut Self, &Cotangent),
+    ) {
+        let program = self.program;
+        let sure = matches!(to, Goes::Local(id) if !self.unseen_locals.contains(&id));
+        let may_be = !sure
+            && !seed.is_nothing()
+            && (program.kind_of(expr) == Kind::Float || matches!(to, Goes::Local(_)))
+            && program.has_steep(expr, &self.steep_locals);
+        if !may_be {
+            return pull(self, seed);
+        }
+        let seed = match &self.unseen {
+            Some(Unseen { seed: whole, within: true, .. }) => {
+                Cotangent::term(quote!(__pb::where_seen(#whole, #seed)))
+            }
+            _ => seed.clone(),
+        };
+        let seed = self.bind(&seed);
+        let products = to != Goes::Memory;
+        let around = self.unseen.replace(Unseen { seed: seed.tokens.clone(), products, within: false });
+        pull(self, &seed);
+        self.unseen = around;
+    }
+
+    /// Goes into `expr`, whose operands have infinite gradients maybe. Returns what is to be known of them when it is done.
+    pub(crate) fn enter_steep(&mut self, expr: ExprId) -> Option<Unseen> {
+        let around = self.unseen.clone();
+        if let Some(unseen) = &mut self.unseen {
+            unseen.within |= match &self.program.exprs[expr].kind {
+                ExprKind::Binary { op: Op::Mul, .. } => {
+                    unseen.products && self.program.has_steep(expr, &self.steep_locals)
+                }
+                _ => self.program.is_steep(expr),
+            };
+        }
+        around
+    }
+
+    /// Pulls an operand that the method may pass over.
+    pub(crate) fn pull_operand(&mut self, method: &syn::Ident, operand: ExprId, d: &Cotangent, at: &At) {
+        if CHOOSING.contains(&&*method.to_string()) {
+            self.unless_unseen(operand, Goes::Choice, d, |reverse, d| reverse.pull(operand, d, at));
+        } else {
+            self.pull(operand, d, at);
+        }
+    }
+
+    /// `d` for a number in `place`, which is zero if nobody has looked at what that has gone into.
+    pub(crate) fn where_seen(&self, place: &Place, d: &Cotangent) -> Cotangent {
+        match &self.unseen {
+            Some(Unseen { seed, within: true, .. })
+                if self.recurrence.is_none() && self.program.kind_of_place(place) == Kind::Float =>
+            {
+                Cotangent::term(quote!(__pb::where_seen(#seed, #d)))
+            }
+            _ => d.clone(),
+        }
+    }
+}
