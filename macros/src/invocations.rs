@@ -147,7 +147,7 @@ impl Parser<'_> {
     }
 
     /// The name of a variable that is told to be of a type of the user's, whose methods may be called as those of the standard library.
-    fn is_told_to_be_of_user(&self, receiver: &Syn) -> bool {
+    pub(crate) fn is_told_to_be_of_user(&self, receiver: &Syn) -> bool {
         let Some(id) = self.variable(receiver) else { return false };
         let outcome = |ty: &syn::Type| inside_type(ty).is_some();
         let told =

@@ -309,7 +309,8 @@ impl Parser<'_> {
             Some(_) => false,
             None => {
                 let Expr::MethodCall(call) = expr else { return false };
-                let lifted = self.lift(&mut call.receiver, out);
+                // What is called on what `map` makes may tell that this is an `Option`.
+                let lifted = !self.may_map_option(&call.receiver) && self.lift(&mut call.receiver, out);
                 self.lift_all(&mut call.args, out) | lifted
             }
         }

@@ -80,7 +80,27 @@ impl VisitMut for Write<'_> {
         }
         visit_mut::visit_block_mut(self, block);
     }
+    fn visit_expr_match_mut(&mut self, m: &mut syn::ExprMatch) {
+        self.taken_apart(&mut m.expr, m.arms.iter().map(|arm| &arm.pat));
+        visit_mut::visit_expr_match_mut(self, m);
+    }
+    fn visit_expr_let_mut(&mut self, test: &mut syn::ExprLet) {
+        self.taken_apart(&mut test.expr, std::iter::once(&*test.pat));
+        visit_mut::visit_expr_let_mut(self, test);
+    }
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+}
+
+impl Write<'_> {
+    /// The patterns that take `value` apart tell what it is.
+    fn taken_apart<'p>(&self, value: &mut Expr, mut patterns: impl Iterator<Item = &'p Pat>) {
+        if is_call_mapped(value)
+            && self.suspects.any(&*value)
+            && let Some(told) = patterns.find_map(told_by)
+        {
+            write(value, told);
+        }
+    }
 }
 
 /// `f(x).map(g)`, of a function by its path.
@@ -132,10 +152,10 @@ impl<'n> Uses<'n> {
 
     /// The name is taken apart by `pattern`.
     fn taken_apart<'p>(&mut self, mut patterns: impl Iterator<Item = &'p Pat>) {
-        match patterns.find_map(variant).as_deref() {
-            Some("Some" | "None") => self.options += 1,
-            Some("Ok" | "Err") => self.results += 1,
-            _ => {}
+        match patterns.find_map(told_by) {
+            Some(Told::Option) => self.options += 1,
+            Some(Told::Result) => self.results += 1,
+            None => {}
         }
     }
 }
@@ -194,6 +214,15 @@ impl<'a> Visit<'a> for Uses<'_> {
             self.taken_apart(std::iter::once(&local.pat));
         }
         visit::visit_local(self, local);
+    }
+}
+
+/// What the variant that a pattern asks for tells.
+fn told_by(pattern: &Pat) -> Option<Told> {
+    match variant(pattern)?.as_str() {
+        "Some" | "None" => Some(Told::Option),
+        "Ok" | "Err" => Some(Told::Result),
+        _ => None,
     }
 }
 

@@ -21,6 +21,7 @@ use crate::functions::{CHOSEN, Choice, is_called};
 use crate::held::{HELD, Held};
 use crate::imported_variants::with_imported_variants;
 use crate::iterators::consumers::Chain;
+use crate::iterators::indexed::Indexed;
 use crate::iterators::source::is_zero;
 use crate::kind::{inert, is_slice, kind_of_type, names_other_type};
 use crate::literals::in_place;
@@ -109,6 +110,8 @@ pub(crate) struct Parser<'e> {
     pub(crate) outcomes: HashMap<String, Ident>,
     /// What is known to be an array, though no declaration says so.
     pub(crate) evidence: Evidence,
+    /// What is known to be no `Option`, likewise.
+    pub(crate) indexed: Indexed,
 }
 
 pub(crate) const ERROR: &str = "an error carries no gradient: put `constant(…)` around what it is made of";
@@ -159,6 +162,7 @@ impl<'e> Parser<'e> {
             constructed: HashSet::new(),
             outcomes: HashMap::new(),
             evidence,
+            indexed: Indexed::of(body, &signature.output),
         };
         parser.program.blocks.push(Block::default());
         parser.program.scalars = signature.generics.scalars.clone();

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use ndarray::{Array, Dimension};
 
-use crate::dual::DualNumber;
+use crate::dual::{DualNumber, Lanes};
 use crate::float::Float;
 use crate::function::for_tuples;
 
@@ -65,7 +65,7 @@ macro_rules! by_default {
     )*};
 }
 by_default! {
-    [] f32, [] f64, [] bool, [] char, [] String, [] &'static str, [T] Vec<T>, [T] VecDeque<T>, [T] Option<T>,
+    [] f32, [] f64, [const K: usize] Lanes<K>, [] bool, [] char, [] String, [] &'static str, [T] Vec<T>, [T] VecDeque<T>, [T] Option<T>,
     [] i8, [] i16, [] i32, [] i64, [] i128, [] isize, [] u8, [] u16, [] u32, [] u64, [] u128, [] usize,
     [K, V] BTreeMap<K, V>, [T] BTreeSet<T>, [K, V, S: BuildHasher + Default] HashMap<K, V, S>,
     [T, S: BuildHasher + Default] HashSet<T, S>, [T: Default, D: Dimension] Array<T, D>, [T] Box<[T]>, [T: ?Sized] PhantomData<T>,

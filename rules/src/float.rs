@@ -4,6 +4,7 @@ use std::fmt::{Debug, Display, LowerExp};
 use std::iter::{Product, Sum};
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Rem, RemAssign, Sub, SubAssign};
 
+use crate::blank::Blank;
 use crate::blas::MatrixScalar;
 use crate::dual::{DualNumber, Laned, Lanes, Together};
 use crate::linalg::{Components, OrthogonalFactors, TriangularFactors};
@@ -28,6 +29,7 @@ pub unsafe trait Scalar:
     + Send
     + Sync
     + Default
+    + Blank
     + PartialOrd
     + Add<Output = Self>
     + Sub<Output = Self>

@@ -101,3 +101,31 @@ fn results_of_methods_are_filtered() {
     check_rule(Quote::penalty_rule, [(quote(Some(1.0), Some(1.3)),), (quote(None, Some(1.3)),)]);
     check_rule(Quote::penalty_rule, [(quote(Some(1.4), Some(1.3)),), (quote(Some(0.7), Some(1.3)),)]);
 }
+
+#[differentiable]
+fn height_or_zero(x: f64, slope: f64) -> f64 {
+    if let Some(height) = hit(x, slope).map(|p| p.y.sin()) { height * x } else { 0.0 }
+}
+
+#[differentiable]
+fn root_or_square(x: f64) -> f64 {
+    match root(x).map(|r| r * r).map(f64::cos) {
+        Ok(root) => root * x,
+        Err(_) => x * x,
+    }
+}
+
+#[differentiable]
+fn until_it_misses(mut x: f64, slope: f64) -> f64 {
+    while let Some(height) = hit(x, slope).map(|p| p.y + 0.1) {
+        x += height;
+    }
+    x
+}
+
+#[test]
+fn patterns_tell_what_is_mapped() {
+    check_rule(height_or_zero::rule, [(0.7, 1.2), (5.3, 0.4)]);
+    check_rule(root_or_square::rule, [(0.7,), (5.3,)]);
+    check_rule(until_it_misses::rule, [(0.7, 1.2), (5.3, 0.4)]);
+}

@@ -131,12 +131,6 @@ fn array_of_unknown_type(x: &[f64]) -> f64 {
 }
 
 #[differentiable]
-fn array_of_pairs(x: [f64; 3]) -> f64 {
-    let pairs = x.map(|v| (v, v * v));
-    pairs[0].1
-}
-
-#[differentiable]
 fn successors_of_pairs(x: f64) -> f64 {
     std::iter::successors(Some((x, x)), |&(a, b)| Some((b, a * b))).map(|(a, _)| a).take(4).sum()
 }
@@ -186,17 +180,6 @@ fn queue(x: &[f64]) -> f64 {
 fn rows_by_reference(x: &[f64]) -> f64 {
     let rows: Vec<&[f64]> = x.chunks_exact(2).collect();
     rows[0][1]
-}
-
-#[differentiable]
-fn rows_of(x: f64) -> [[f64; 2]; 2] {
-    [[x, 1.0], [x * x, x]]
-}
-
-#[differentiable]
-fn maps_what_a_call_returns(x: f64) -> f64 {
-    let y = rows_of(x)[1].map(|v| v * v);
-    y[0]
 }
 
 struct Matrix([[f64; 2]; 2]);

@@ -10,12 +10,11 @@ use crate::iterators::integers::is_private;
 use crate::iterators::item::{Code, Item};
 use crate::iterators::source::Function;
 use crate::kind::{kind_of_type, names_other_type};
+use crate::options::mapped;
 use crate::outcome::inside_type;
 use crate::parse::Parser;
-use crate::program::Kind;
+use crate::program::{Kind, Origin};
 use crate::rename::path;
-
-const ALIKE: &str = "`map` of an array is differentiable where it makes numbers of numbers: write a loop, or `std::array::from_fn`";
 
 impl Parser<'_> {
     /// The value of such a call; `None` if `expr` is none. The loop goes to `out`.
@@ -37,12 +36,10 @@ impl Parser<'_> {
                 let array = told || self.is_array(&call.receiver);
                 if array && !self.may_hold_others(&call.receiver) {
                     self.array_map(call, out)
-                } else if array || self.may_be_array(&call.receiver) {
+                } else if array || self.may_be_array(&call.receiver) || self.is_untold_name(call) {
                     self.other_map(call, out)
-                } else if matches!(call.args[0], Expr::Closure(_)) && is_returned(&call.receiver) {
-                    let why = "nothing tells what this is called on: of an array tell the type, `let y: [f64; 3] = s.x.map(f);`, for an \
-                               `Option` write a `match`";
-                    Err((call.method.to_token_stream(), why.into()))
+                } else if matches!(call.args[0], Expr::Closure(_)) && is_returned(mapped(&call.receiver).0) {
+                    self.named_map(call, out)
                 } else {
                     return None;
                 }
@@ -98,6 +95,28 @@ impl Parser<'_> {
             && self.shape_of(expr).is_none()
             && self.type_of(expr).is_none_or(|ty| inside_type(&ty).is_none())
             && self.place(expr).is_some_and(|place| self.program.kind_of_place(&place) == Kind::Unknown)
+    }
+
+    /// `row.map(|x| …)`, where nothing tells what the local is, nor that it may be an `Option`.
+    fn is_untold_name(&mut self, call: &ExprMethodCall) -> bool {
+        let receiver = &call.receiver;
+        matches!(call.args[0], Expr::Closure(_))
+            && !self.is_told_to_be_of_user(receiver)
+            && (self.indexed.has(receiver) || !self.may_be_option(receiver))
+            && self.variable(receiver).is_some_and(|id| {
+                let variable = &self.program.variables[id];
+                variable.kind == Kind::Unknown && variable.origin == Origin::Local && !variable.optional
+            })
+            && self.shape_of(receiver).is_none()
+            && self.type_of(receiver).is_none()
+    }
+
+    /// `f(x).map(g)` and `row.map(g)`, of which nothing tells whether it is an array or an `Option`.
+    pub(crate) fn may_map_option(&mut self, expr: &Expr) -> bool {
+        let (root, functions) = mapped(expr);
+        let name = |root| matches!(root, &Expr::Path(_));
+        !functions.is_empty()
+            && (is_returned(root) || name(root) && !self.is_array(root) && !self.indexed.has(root))
     }
 
     /// `std::array::from_fn(|i| …)`. Where no type is told, it is an array of as many numbers as what takes it asks for.
@@ -176,16 +195,17 @@ impl Parser<'_> {
     /// `x.map(f)` of an array, with results of the type of the elements.
     fn array_map(&mut self, call: &ExprMethodCall, out: &mut Vec<Stmt>) -> Result<Ident, Refused> {
         let function = self.function(&call.args[0])?;
-        if let Function::Closure(closure) = &function
-            && Code::of(&closure.body).value.is_some_and(|value| makes_composite(&value))
-        {
-            return Err((closure.body.to_token_stream(), ALIKE.into()));
-        }
         if is_of_integers(&call.receiver) {
-            let (list, mut named) = (self.hidden("list"), call.clone());
-            let integers = std::mem::replace(&mut *named.receiver, path(&list));
-            out.push(parse_quote!(let #list = #integers;));
-            return self.other_map(&named, out);
+            return self.named_map(call, out);
+        }
+        if let Function::Closure(closure) = &function
+            && let Some(value) = Code::of(&closure.body).value
+            && (makes_composite(&value) || self.maps_array(&value))
+        {
+            return match &*call.receiver {
+                Expr::Array(_) => self.named_map(call, out),
+                _ => self.other_map(call, out),
+            };
         }
         let (items, i, x) = (self.hidden("items"), self.names.fresh("i"), &call.receiver);
         let reference = matches!(&**x, Expr::Path(path) if path.path.get_ident().is_some_and(|name| self.is_reference(name)));
@@ -198,6 +218,20 @@ impl Parser<'_> {
         let value = self.mapped(&function, item, Site::Block, &mut body)?.expr();
         out.push(parse_quote!(for #i in 0..#items.len() { #(#body)* #items[#i] = #value; }));
         Ok(items)
+    }
+
+    /// The value is an array that `map` makes.
+    fn maps_array(&mut self, value: &Expr) -> bool {
+        let (root, functions) = mapped(value);
+        !functions.is_empty() && self.is_array(root)
+    }
+
+    /// The same of what is no place.
+    fn named_map(&mut self, call: &ExprMethodCall, out: &mut Vec<Stmt>) -> Result<Ident, Refused> {
+        let (list, mut named) = (self.hidden("list"), call.clone());
+        let array = std::mem::replace(&mut *named.receiver, path(&list));
+        out.push(parse_quote!(let #list = #array;));
+        self.other_map(&named, out)
     }
 
     /// `x.map(f)` of what the compiler confirms to be an array, of elements and with results of any type.

@@ -13,6 +13,7 @@ mod elements;
 mod flattened;
 pub(crate) mod flow;
 pub(crate) mod generators;
+pub(crate) mod indexed;
 pub(crate) mod integers;
 pub(crate) mod item;
 mod looked_at;

@@ -430,3 +430,50 @@ fn indices_are_mapped_to_structs() {
     check_rule(corners_of::rule, [(points.clone(), [2, 0, 1]), (points[1..].to_vec(), [1, 0, 1])]);
     check_rule(area_of::rule, [(points.clone(), [2, 0, 1]), (points, [1, 2, 0])]);
 }
+
+#[differentiable]
+fn cross(a: [f64; 3], b: [f64; 3]) -> [f64; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+#[differentiable]
+fn outer<T: num_traits::Float>(a: [T; 3], b: [T; 3]) -> [[T; 3]; 3] {
+    a.map(|x| b.map(|y| x * y))
+}
+
+#[differentiable]
+fn turned(u: [f64; 3], v: [f64; 3], w: f64) -> [f64; 3] {
+    let t = cross(u, v).map(|c| 2.0 * c);
+    let back = cross(u, cross(t, v).map(|c| c.sin()).map(|c| w * c));
+    let m = outer(u, back);
+    let mut sum: [f64; 3] = [0.0; 3];
+    for k in 0..2 {
+        let rows = m.map(|row| row.iter().zip(v).map(|(a, b)| a * b).sum::<f64>());
+        sum[k] = rows[k] + outer(v, t)[k].map(|c| c.cos())[1];
+    }
+    let shifted = cross(sum, t);
+    shifted.map(|c| c + w)
+}
+
+#[differentiable]
+fn squared_trace<T: num_traits::Float>(a: [T; 3], b: [T; 3]) -> T {
+    let m = outer(a, b);
+    let squares = m.map(|row| row[1] * row[1]);
+    squares[0] + squares[1] * squares[2]
+}
+
+#[differentiable]
+fn pairs_and_rows(x: [f64; 3]) -> f64 {
+    let pairs = x.map(|v| (v, v * v));
+    let rows = [x[0], pairs[1].1].map(|v| [v, v.sin()]);
+    pairs[0].1 * rows[1][1] + rows[0][0]
+}
+
+#[test]
+fn what_calls_return_is_mapped() {
+    let (u, v) = ([0.3, -0.8, 1.1], [0.5, 0.4, -0.9]);
+    check_rule(turned::rule, [(u, v, 0.7), (v, u, 1.2)]);
+    check_rule(pairs_and_rows::rule, [(u,), (v,)]);
+    check_rule(squared_trace::<f64>::rule, [(u, v), (v, u)]);
+    check_rule(squared_trace::<f32>::rule, [([0.3, -0.8, 1.1], [0.5, 0.4, -0.9])]);
+}
