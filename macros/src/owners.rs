@@ -6,6 +6,7 @@ use quote::ToTokens;
 
 use crate::aggregates::looks_at;
 use crate::calls::Callee;
+use crate::iterators::integers::is_item_of_constant;
 use crate::kind::inert;
 use crate::mutation::Action;
 use crate::parse::Parser;
@@ -317,6 +318,17 @@ impl Program {
         parts.collect()
     }
 
+    /// The constants that a loop goes through by value.
+    fn iterated_by_value(&self) -> impl Iterator<Item = VarId> {
+        self.exprs
+            .iter()
+            .flat_map(|expr| match &expr.kind {
+                ExprKind::Constant(constant) if is_item_of_constant(&expr.syntax) => &constant.mentions[..],
+                _ => &[],
+            })
+            .copied()
+    }
+
     /// What a call returns may be a vector as well, if it is borrowed or indexed.
     fn settle_results(&mut self) {
         let parts = self.with_parts();
@@ -482,10 +494,11 @@ impl Program {
 }
 
 impl Parser<'_> {
-    /// Constants that have come out of an outcome or a branch under a name of ours, and are borrowed or indexed under one of the user's,
-    /// may own memory: they are kept where they are, and not copied.
+    /// Constants that have come out of an outcome or a branch under a name of ours, and are borrowed, indexed or gone through under one of
+    /// the user's, may own memory: they are kept where they are, and not copied.
     pub(crate) fn settle_constants(&mut self) {
-        let parts = self.program.with_parts();
+        let mut parts = self.program.with_parts();
+        parts.extend(self.program.iterated_by_value());
         let constant = |id: VarId| {
             self.program.lets().any(|(l, init)| {
                 l.variables[..] == [Some(id)] && !self.suspects.any(&self.program.exprs[init].syntax)
@@ -497,7 +510,8 @@ impl Parser<'_> {
                 return None;
             };
             let Variable { kind, mutable, .. } = &self.program.variables[id];
-            let may_own = matches!(kind, Kind::Unknown) && !mutable && parts.contains(&id);
+            let vector = matches!(kind, Kind::Sequence(element) if inert(element));
+            let may_own = (*kind == Kind::Unknown || vector) && !mutable && parts.contains(&id);
             (may_own && place.projections.is_empty() && constant(place.base)).then_some(id)
         });
         for id in handed_on.collect::<Vec<_>>() {

@@ -368,3 +368,45 @@ fn results_of_recursion_under_names_of_arguments() {
     check_rule(butterflies::rule, [(vec![0.3, 0.9, -0.4, 0.2],), (vec![0.5, 0.7],)]);
     check_rule(crossed::rule, [(vec![0.3, 0.9, -0.4, 0.2],), (vec![0.5, 0.7],)]);
 }
+
+fn descending(n: usize) -> Option<Vec<usize>> {
+    (n > 1).then(|| (0..n).rev().collect())
+}
+
+fn weighted(n: usize) -> Result<Vec<(usize, f64)>, String> {
+    if n > 1 { Ok((0..n).map(|i| (i, i as f64 + 0.5)).collect()) } else { Err("too short".into()) }
+}
+
+#[differentiable]
+fn in_order(x: &[f64], rounds: usize) -> Option<f64> {
+    let mut sum: f64 = 0.0;
+    let order = descending(x.len())?;
+    for i in order {
+        sum = sum * 0.5 + x[i];
+    }
+    for k in 0..rounds {
+        let order: Vec<usize> = descending(x.len() - k)?;
+        for i in order {
+            sum = sum * 0.5 + x[i] * sum.cos();
+        }
+    }
+    Some(sum)
+}
+
+#[differentiable]
+fn in_weighted_order(x: &[f64]) -> Result<f64, String> {
+    let mut sum = 1.0;
+    let order = weighted(x.len())?;
+    for (i, w) in order {
+        sum += sum * w * x[i];
+    }
+    Ok(sum)
+}
+
+/// Vectors without gradient that a loop uses up.
+#[test]
+fn constants_inside_of_results_are_gone_through() {
+    check_rule(in_order::rule, [(vec![0.3, 0.4, 0.9], 1), (vec![0.3, 0.8, 0.1], 2)]);
+    check_rule(in_order::rule, [(vec![0.3], 1), (vec![0.3, 0.8], 2)]);
+    check_rule(in_weighted_order::rule, [(vec![0.3, 0.4, 0.9],), (vec![0.3],)]);
+}
