@@ -81,7 +81,7 @@ impl Parser<'_> {
         if let Some(mutation) = self.mutating_method(expr, call) {
             return mutation;
         }
-        if integer_method(&call.method.to_string()) || bounds_integer(call) {
+        if integer_method(&call.method.to_string()) || !told_of_user && bounds_integer(call) {
             let integer = self.inert_expr(expr);
             self.have_checked(integer, call);
             return integer;
@@ -171,6 +171,21 @@ impl Parser<'_> {
             // The names of the others are those of a user's methods, too.
             kind => kind == Kind::Unknown && one_of(POSITIONS),
         }
+    }
+
+    /// `self.n.pow(2) as f64` of what nothing tells the type of: a power that is written like this and cast is that of an integer, which the
+    /// compiler is to confirm.
+    pub(crate) fn power_of_integer(&mut self, cast: &syn::ExprCast) -> Option<ExprId> {
+        let Syn::MethodCall(call) = &*cast.expr else { return None };
+        if call.method != "pow"
+            || call.args.len() != 1
+            || self.kind_of_syntax(&call.receiver) != Kind::Unknown
+        {
+            return None;
+        }
+        let power = self.inert_expr(&cast.expr);
+        self.have_checked(power, call);
+        Some(power)
     }
 
     /// A method of a type that is not known carries no gradient by its name alone, which the compiler has to confirm.
@@ -408,12 +423,12 @@ fn float_of(function: &syn::Path) -> Option<syn::Type> {
     (float.ident == "f32" || float.ident == "f64").then(|| syn::parse_quote!(#float))
 }
 
-/// `(a - b).max(1)`: the literal tells that these are integers, which the compiler is to confirm.
+/// `(a - b).max(1)`, `self.n.min(3)`: the literal tells that these are integers, which the compiler is to confirm.
 fn bounds_integer(call: &syn::ExprMethodCall) -> bool {
     let integer = |arg: &Syn| matches!(arg, Syn::Lit(syn::ExprLit { lit: syn::Lit::Int(_), .. }));
-    let computed = matches!(&*call.receiver, Syn::Paren(paren) if matches!(&*paren.expr, Syn::Binary(_)));
-    computed
-        && (call.method == "max" || call.method == "min")
-        && call.args.len() == 1
-        && integer(&call.args[0])
+    let plain = match &*call.receiver {
+        Syn::Paren(paren) => matches!(&*paren.expr, Syn::Binary(_)),
+        receiver => matches!(receiver, Syn::Path(_) | Syn::Field(_) | Syn::Index(_)),
+    };
+    plain && (call.method == "max" || call.method == "min") && call.args.len() == 1 && integer(&call.args[0])
 }

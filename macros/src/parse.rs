@@ -662,7 +662,7 @@ impl<'e> Parser<'e> {
                 if inert(&kind_of_type(&cast.ty)) {
                     return self.inert_expr(expr);
                 }
-                let inner = self.expr(&cast.expr);
+                let inner = self.power_of_integer(cast).unwrap_or_else(|| self.expr(&cast.expr));
                 self.add(expr, ExprKind::Cast(inner, cast.ty.clone()))
             }
             Syn::MethodCall(call) => self.method(expr, call),

@@ -209,3 +209,43 @@ fn bounds_of_integers() {
     let schedule = |total| Schedule { rate: 0.7, warmup: 1, total };
     check_rule(Schedule::at_rule, [(schedule(5), 3), (schedule(1), 2)]);
 }
+
+/// What has a method of such a name itself.
+#[derive(Clone, Copy, Debug, Differentiable)]
+struct Pair {
+    first: f64,
+    second: f64,
+}
+
+#[differentiable]
+impl Pair {
+    fn min(self, index: usize) -> f64 {
+        if index > 0 { self.first } else { self.first * self.second }
+    }
+}
+
+#[differentiable]
+impl Schedule {
+    fn with_bounds(&self, x: f64) -> f64 {
+        let (steps, powers) = (self.total, [self.warmup, self.total]);
+        let mut sum =
+            steps.max(2) as f64 * x.powi(powers[1].max(1) as i32) + self.rate * self.total.min(3) as f64;
+        for k in 0..self.total.min(4) {
+            sum += x.powi(k as i32) / (self.total.pow(2) as f64).sqrt();
+        }
+        sum
+    }
+}
+
+#[differentiable]
+fn of_both(pair: Pair, schedule: &Schedule) -> f64 {
+    pair.min(1) * schedule.rate + pair.min(0) * schedule.total.min(2) as f64
+}
+
+#[test]
+fn bounds_and_powers_of_fields() {
+    let schedule = |total| Schedule { rate: 0.7, warmup: 1, total };
+    check_rule(Schedule::with_bounds_rule, [(schedule(5), 0.3), (schedule(1), 0.8)]);
+    let pair = Pair { first: 0.3, second: 1.2 };
+    check_rule(of_both::rule, [(pair, schedule(5)), (pair, schedule(1))]);
+}
