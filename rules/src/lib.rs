@@ -211,7 +211,9 @@ pub mod __private {
         At, AtMut, PartShadow, ReturnsAReferenceTellItsType, Select, SelectMut, Whole, number, part_of,
         parts_of_variant, shadow_for,
     };
-    pub use crate::shadow::{Accumulate, Differentiable, Element, Ignored, Shadow, cells, slice_cells};
+    pub use crate::shadow::{
+        Accumulate, Differentiable, Element, Ignored, OfStruct, Shadow, cells, slice_cells,
+    };
     pub use crate::snapshots::{Snapshots, segments, spacing};
     pub use crate::sorting::{SortItem, Sorted};
     pub use crate::state::{Stack, State};

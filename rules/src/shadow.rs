@@ -248,6 +248,17 @@ impl<'s, C> From<Shadow<&'s ()>> for Shadow<&'s [C]> {
     }
 }
 
+/// What the shadow of a reference to a struct or an enum with `#[derive(Differentiable)]` shows.
+pub trait OfStruct {}
+
+impl<'s, S: OfStruct> From<Shadow<&'s ()>> for Shadow<S> {
+    /// That of a `#[constant]` field, handed to a method of its type.
+    #[inline(always)]
+    fn from(_: Shadow<&'s ()>) -> Self {
+        Shadow(None)
+    }
+}
+
 impl<'s, 'a: 's, C, const N: usize> From<Shadow<&'s &'a [C; N]>> for Shadow<&'s [C]> {
     #[inline(always)]
     fn from(shadow: Shadow<&'s &'a [C; N]>) -> Self {

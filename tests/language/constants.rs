@@ -541,3 +541,91 @@ fn pairs_of_indices_are_constants() {
         [(vec![0.2, 0.3, 0.7], vec![(0, 1), (2, 1)], 0.4), (vec![0.2, 0.3], vec![(1, 0)], 0.7)],
     );
 }
+
+/// Held constant by those that have it in a field, though its methods are differentiable.
+#[derive(Clone, Copy, Debug, Differentiable)]
+struct Spring {
+    stiffness: f64,
+    rest: f64,
+}
+
+#[differentiable]
+impl Spring {
+    fn force(&self, x: f64) -> f64 {
+        -self.stiffness * (x - self.rest)
+    }
+    fn period(&self) -> f64 {
+        6.0 / self.stiffness.sqrt()
+    }
+}
+
+#[derive(Clone, Debug, Differentiable)]
+enum Curve {
+    Flat(f64),
+    Table(Vec<f64>),
+}
+
+#[differentiable]
+impl Curve {
+    fn at(&self, x: f64) -> f64 {
+        match self {
+            Curve::Flat(v) => *v * x,
+            Curve::Table(table) => table[0] * x * x + table[1],
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Differentiable)]
+struct Bob {
+    x: f64,
+    #[constant]
+    spring: Spring,
+}
+
+#[derive(Clone, Debug, Differentiable)]
+struct Track {
+    heights: Vec<f64>,
+    #[constant]
+    curve: Curve,
+    #[constant]
+    last: Bob,
+}
+
+#[differentiable]
+fn pull(bobs: &[Bob], h: f64) -> f64 {
+    let total: f64 = bobs.iter().map(|bob| bob.spring.force(bob.x) * h).sum();
+    total * bobs[0].spring.period()
+}
+
+#[differentiable]
+impl Track {
+    fn follow(&self, h: f64) -> f64 {
+        let mut x = h;
+        for y in &self.heights {
+            x += h * self.curve.at(x + y) + y * self.last.pulled(x);
+        }
+        x
+    }
+}
+
+#[differentiable]
+impl Bob {
+    fn pulled(&self, h: f64) -> f64 {
+        self.x + h * self.spring.force(self.x) * self.spring.period()
+    }
+}
+
+#[test]
+fn constant_fields_have_differentiable_methods() {
+    let bob = Bob { x: 0.3, spring: Spring { stiffness: 1.3, rest: 0.4 } };
+    check_rule(pull::rule, [(vec![bob], 0.2), (vec![bob, Bob { x: 0.9, ..bob }], 0.7)]);
+    check_rule(Bob::pulled_rule, [(bob, 0.2), (Bob { x: -0.4, ..bob }, 0.5)]);
+    let track = |heights, curve| Track { heights, curve, last: bob };
+    check_rule(
+        Track::follow_rule,
+        [
+            (track(vec![0.3, 0.8], Curve::Flat(0.7)), 0.2),
+            (track(vec![0.3, 0.8, 0.1], Curve::Table(vec![0.4, 1.2])), 0.5),
+        ],
+    );
+}

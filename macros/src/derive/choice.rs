@@ -221,6 +221,8 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
             #vis struct #shadow #views {
                 #(pub #names: #shadows_of_variants,)*
             }
+            #[automatically_derived]
+            impl #views __pb::OfStruct for #shadow #views {}
 
             #differentiable
             #of_whole

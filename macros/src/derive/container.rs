@@ -162,6 +162,8 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
             #allow
             #[derive(Clone, Copy)]
             #vis struct #shadow #views #shadow_body
+            #[automatically_derived]
+            impl #views __pb::OfStruct for #shadow #views {}
 
             #differentiable
             #traits

@@ -389,6 +389,8 @@ impl Record<'_> {
             #[repr(C)]
             #vis struct #cells #declared #body
             #[automatically_derived]
+            impl #parameters __pb::OfStruct for &#cells #arguments #clause {}
+            #[automatically_derived]
             impl #parameters __pb::Accumulate for #cells #arguments #clause {
                 type Tangent = #name #arguments;
                 #[inline(always)]
