@@ -14,6 +14,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::{Expr as Syn, Ident, Pat, Stmt, parse_quote};
 
+use crate::boxes::referred_to_inside;
 use crate::escape::{escapes, is_left};
 use crate::kind::{changes_receiver, kind_of_type};
 use crate::mutation::{Action, owned_type};
@@ -105,8 +106,11 @@ impl Parser<'_> {
     /// `if let Some(v) = f(x) { … } else { … }`
     pub(crate) fn if_inside(&mut self, branch: &syn::ExprIf) -> Option<Syn> {
         let Syn::Let(binding) = &*branch.cond else { return None };
-        let (inside, block) = (inside(&binding.pat)?, &branch.then_branch);
-        let source = self.source_of(&binding.expr, inside, &block.stmts)?;
+        let (inside, mut block) = (inside(&binding.pat)?, branch.then_branch.clone());
+        let source = match self.unboxes(inside, &binding.expr, &mut block.stmts) {
+            true => self.halves(&binding.expr)?,
+            false => self.source_of(&binding.expr, inside, &block.stmts)?,
+        };
         let otherwise = match &branch.else_branch {
             Some((_, otherwise)) => (**otherwise).clone(),
             None => parse_quote!({}),
@@ -122,9 +126,22 @@ impl Parser<'_> {
         if let Some(branch) = self.match_guarded(m) {
             return Some(branch);
         }
-        let parted = arms(m)?;
-        let source = self.source_of(&m.expr, parted.inside, &[Stmt::Expr(parted.then.clone(), None)])?;
+        let mut parted = arms(m)?;
+        let mut body = [Stmt::Expr(parted.then, None)];
+        let source = match self.unboxes(parted.inside, &m.expr, &mut body) {
+            true => self.halves(&m.expr)?,
+            false => self.source_of(&m.expr, parted.inside, &body)?,
+        };
+        let [Stmt::Expr(then, None)] = body else { unreachable!("it stays an expression") };
+        parted.then = then;
         Some(parted.tokens(source))
+    }
+
+    /// What `name` refers to in `body` is in a box inside of `whole`, an option that stays where it is: `**name`, which becomes `*name`.
+    fn unboxes(&mut self, name: &Pat, whole: &Syn, body: &mut [Stmt]) -> bool {
+        let Pat::Ident(name) = name else { return false };
+        let referred = self.referred_option(whole).is_some_and(|(option, _)| !self.may_be_missing(option));
+        referred && referred_to_inside(std::slice::from_ref(&name.ident), body)
     }
 
     /// `match option { Some(v) if c => …, rest }` of what stays where it is: `if let Some(v) = option && c { … } else { match option { rest } }`
@@ -147,7 +164,7 @@ impl Parser<'_> {
     pub(crate) fn let_inside<'s>(
         &mut self,
         local: &syn::Local,
-        rest: impl IntoIterator<Item = &'s Stmt>,
+        rest: impl IntoIterator<Item = &'s Stmt> + Clone,
     ) -> Option<Vec<Stmt>> {
         let init = local.init.as_ref()?;
         let (pattern, ty) = match &local.pat {
@@ -251,7 +268,7 @@ impl Parser<'_> {
         &mut self,
         whole: &Syn,
         pattern: &Pat,
-        scope: impl IntoIterator<Item = &'s Stmt>,
+        scope: impl IntoIterator<Item = &'s Stmt> + Clone,
     ) -> Option<Source> {
         if let Pat::Tuple(names) = pattern {
             return self.source_of_parts(whole, names, None, scope);
@@ -267,7 +284,8 @@ impl Parser<'_> {
         }
         let array = referred(whole).is_some_and(|(option, _)| self.evidence.shape_of(option).is_some());
         let told = array || self.is_told_to_own(whole);
-        if told || self.is_handled(pattern, scope) { self.halves(whole) } else { None }
+        let field = self.is_struct(pattern, scope.clone()) && self.referred_option(whole).is_some();
+        if told || field || self.is_handled(pattern, scope) { self.halves(whole) } else { None }
     }
 
     /// `let (outcome, mut inside) = split(whole);`, if `whole` is a call that may carry a gradient.
@@ -307,8 +325,8 @@ impl Parser<'_> {
     /// `pattern` refers to what is inside of `whole`, which stays where it is, and handles that as a vector in `body`.
     pub(crate) fn refers_inside(&mut self, pattern: &Pat, whole: &Syn, body: &Syn) -> bool {
         let Some(pattern) = inside(pattern) else { return false };
-        let told = self.is_told_to_own(whole);
-        (told || self.is_handled(pattern, [&Stmt::Expr(body.clone(), None)]))
+        let (told, body) = (self.is_told_to_own(whole), [&Stmt::Expr(body.clone(), None)]);
+        (told || self.is_struct(pattern, body) || self.is_handled(pattern, body))
             && self.referred_option(whole).is_some()
     }
 

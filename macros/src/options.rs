@@ -3,6 +3,7 @@
 use quote::{ToTokens, quote};
 use syn::{Expr as Syn, ExprMethodCall, Ident, Pat, Stmt, parse_quote};
 
+use crate::contents::referred;
 use crate::escape::{acts, escapes, writes};
 use crate::outcome::inside_type;
 use crate::parse::Parser;
@@ -157,10 +158,22 @@ impl Parser<'_> {
 
     /// What the functions make of what is there, or `other`, with variables whose names nobody else uses: they begin with `names`.
     fn either(&self, names: &str, option: &Syn, functions: &[&Syn], other: &Syn) -> Option<Syn> {
+        if let [function @ Syn::Path(_), rest @ ..] = functions
+            && matches!(option, Syn::MethodCall(call) if referred(option).is_some() && self.suspects.any(&call.receiver))
+        {
+            // It gets a reference to what is there.
+            let there = name(names, "there");
+            let closure: Syn = parse_quote!(|#there| #function(#there));
+            let functions: Vec<_> = std::iter::once(&closure).chain(rest.iter().copied()).collect();
+            return self.either(names, option, &functions, other);
+        }
         if let [Syn::Closure(closure), rest @ ..] = functions
             && closure.inputs.len() == 1
             && (self.may_be_missing(option)
-                || self.is_handled(&closure.inputs[0], [&Stmt::Expr((*closure.body).clone(), None)]))
+                || self.is_handled(&closure.inputs[0], [&Stmt::Expr((*closure.body).clone(), None)])
+                || matches!(option, Syn::MethodCall(_))
+                    && referred(option).is_some()
+                    && self.is_struct(&closure.inputs[0], [&Stmt::Expr((*closure.body).clone(), None)]))
             && !escapes(&closure.body)
         {
             // A vector is taken out, or referred to.

@@ -8,6 +8,7 @@ use syn::{FnArg, Ident, Pat, ReceiverKind, Type};
 
 use crate::arrays::Shape;
 use crate::callable::Callable;
+use crate::derive::in_optional_box;
 use crate::errors::Errors;
 use crate::generics::{Generics, elide};
 use crate::kind::{copied_type, inert, is_vector};
@@ -68,6 +69,14 @@ impl Parameter {
     pub(crate) fn ty_in_body(&self) -> Type {
         let ty = &self.ty;
         if self.optional { syn::parse_quote!(Option<#ty>) } else { ty.clone() }
+    }
+
+    /// The type that has its gradient: what may be in a box is seen as a slice.
+    pub(crate) fn seen(&self) -> Type {
+        match in_optional_box(&self.ty) {
+            Some(inside) => syn::parse_quote!([#inside]),
+            None => self.ty.clone(),
+        }
     }
 
     /// `x`, which the rule has, as what the function takes, if that is a view or an iterator.
@@ -135,6 +144,12 @@ impl Parameter {
             }
             (Passing::Shared, false) if self.lent.is_some() => {
                 quote_spanned!(span=> ::pullback::__private::RefLent<#ty>)
+            }
+            (Passing::Shared, false) if let Some(inside) = in_optional_box(ty) => {
+                quote_spanned!(span=> ::pullback::__private::BoxRef<#inside>)
+            }
+            (Passing::Unique, false) if let Some(inside) = in_optional_box(ty) => {
+                quote_spanned!(span=> ::pullback::__private::BoxMut<#inside>)
             }
             (Passing::Shared, false) => quote_spanned!(span=> ::pullback::__private::Ref<#ty>),
             (Passing::Unique, false) => quote_spanned!(span=> ::pullback::__private::Mut<#ty>),

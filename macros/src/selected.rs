@@ -40,6 +40,11 @@ pub(crate) const INSIDE_MUT: &str = "inside_of_option_mut";
 /// The same of an `Option` of a reference.
 pub(crate) const REFERRED: &str = "referred_by_option";
 
+/// The method is one of these two.
+fn is_of_option(method: &Ident) -> bool {
+    method == INSIDE || method == INSIDE_MUT
+}
+
 /// The call is one of these, or of those by which [`crate::variants`] refers to what a variant holds.
 pub(crate) fn is_inside(call: &syn::ExprMethodCall) -> bool {
     [INSIDE, INSIDE_MUT, REFERRED].iter().any(|name| call.method == name)
@@ -203,10 +208,14 @@ impl Reverse<'_> {
         let whole = match path.is_empty() {
             true => shadow.clone(),
             false => {
-                let whole = self.kept.fresh("cells");
-                self.emit(
-                    quote!(let #whole = __pb::shadow_for(&#value, #shadow.part(|#d| &#d #path).into());),
-                );
+                let (whole, before) = (self.kept.fresh("cells"), quote!(#shadow.part(|#d| &#d #path).into()));
+                // An `Option` of a box, which may be defined elsewhere, has no shadow by itself.
+                self.emit(match &place.projections[last] {
+                    Projection::Selected(method, ..) if is_of_option(method) => {
+                        quote!(let #whole = #value.shadow_of_option(#before);)
+                    }
+                    _ => quote!(let #whole = __pb::shadow_for(&#value, #before);),
+                });
                 whole
             }
         };

@@ -318,7 +318,7 @@ impl Signature {
         let fields: TokenStream = self
             .active()
             .map(|(i, p)| {
-                let (field, ty) = (&names[i], &p.ty);
+                let (field, ty) = (&names[i], p.seen());
                 let doc = format!("With respect to `{field}`.");
                 match p.passing {
                     Passing::Value => quote!(#[doc = #doc] pub #field: <#ty as __pb::Value>::Tangent,),
@@ -329,7 +329,7 @@ impl Signature {
         let values: TokenStream = self
             .active()
             .map(|(i, p)| {
-                let (field, ty, index) = (&names[i], &p.ty, syn::Index::from(i));
+                let (field, ty, index) = (&names[i], p.seen(), syn::Index::from(i));
                 match p.passing {
                     Passing::Value => quote!(#field: gradients.#index,),
                     _ => quote!(#field: <#ty as __pb::Differentiable>::view(&buffers.#index),),
@@ -388,8 +388,11 @@ impl Signature {
         };
         let (mut seed_parameters, mut seeding) = (TokenStream::new(), TokenStream::new());
         for (i, p) in self.active().filter(|(_, p)| p.passing == Passing::Unique) {
-            let (seed, ty, index) =
-                (format_ident!("seed_{}", names[i], span = Span::mixed_site()), &p.ty, syn::Index::from(i));
+            let (seed, ty, index) = (
+                format_ident!("seed_{}", names[i], span = Span::mixed_site()),
+                p.seen(),
+                syn::Index::from(i),
+            );
             seed_parameters.extend(quote!(#seed: <#ty as __pb::Differentiable>::View<'_>,));
             seeding.extend(quote!(<#ty as __pb::Differentiable>::seed(&mut _buffers.#index, #seed);));
         }

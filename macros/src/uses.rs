@@ -23,7 +23,12 @@ impl Parser<'_> {
         tells > 0 && uses.all_known()
     }
 
-    /// The same where a number is as likely, which calls are given as well.
+    /// It is a struct, of which fields are looked at, or has methods of the user's.
+    pub(crate) fn is_struct<'s>(&self, pattern: &Pat, scope: impl IntoIterator<Item = &'s Stmt>) -> bool {
+        self.uses_of(pattern, scope).is_some_and(|uses| uses.fields > 0 && uses.all_known())
+    }
+
+    /// [`Parser::is_handled`] where a number is as likely, which calls are given as well.
     pub(crate) fn is_handled_as_vector<'s>(
         &self,
         pattern: &Pat,

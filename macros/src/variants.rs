@@ -17,12 +17,13 @@ use syn::visit::Visit;
 use syn::{Expr as Syn, Ident, Member, Pat, Stmt, parse_quote};
 
 use crate::boxes::referred_to_inside;
-use crate::contents::{leaves, of_ours};
+use crate::contents::{inside, leaves, of_ours};
 use crate::destructure::{Referred, name_parts};
 use crate::gather::idents;
 use crate::parse::{Binding, Parser};
 use crate::program::*;
 use crate::rename::{bound, path};
+use crate::selected::{INSIDE, INSIDE_MUT};
 use crate::suspects::variable_of;
 use crate::uses::is_name;
 
@@ -117,8 +118,11 @@ impl Parser<'_> {
             let lets = match whole {
                 Pat::Tuple(parts) if parts.elems.len() == places.len() => {
                     let each = parts.elems.iter().zip(&places);
-                    let lets = each
-                        .map(|(part, (place, referred))| Some(self.parts_of(part, place, *referred)?.lets));
+                    let lets =
+                        each.map(|(part, (place, referred))| match option_part(part, place, *referred) {
+                            Some(lets) => Some(lets),
+                            None => Some(self.parts_of(part, place, *referred)?.lets),
+                        });
                     lets.collect::<Option<Vec<_>>>()?.concat()
                 }
                 pattern if !binds(pattern) => Vec::new(),
@@ -293,6 +297,17 @@ impl Parser<'_> {
         }
         Some(statement)
     }
+}
+
+/// What binds the name in `Some(name)` to what is inside of `option`.
+fn option_part(pattern: &Pat, option: &Syn, referred: Referred) -> Option<Vec<Stmt>> {
+    let name = inside(pattern).filter(|name| is_name(name))?;
+    let method =
+        Ident::new(if referred == Referred::Unique { INSIDE_MUT } else { INSIDE }, Span::mixed_site());
+    Some(vec![match referred {
+        Referred::Unique => parse_quote!(let #name = &mut *#option.#method();),
+        _ => parse_quote!(let #name = &*#option.#method();),
+    }])
 }
 
 /// The statement that [`Parser::names_for_variant`] knows, which alone may borrow several parts, and what is bound to parts of these.

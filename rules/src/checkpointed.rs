@@ -2,6 +2,7 @@
 
 use std::any::Any;
 
+use crate::boxed::BoxRef;
 use crate::function::{
     Args, ConstCloned, ConstRef, ConstVal, Cotangent, Function, Gradients, Held, Parameters, Ref, Shadows,
     Val, for_tuples,
@@ -40,6 +41,7 @@ impl<T> Unchanged for ConstCloned<T> {}
 impl<T: ?Sized> Unchanged for Ref<T> {}
 impl<T: ?Sized> Unchanged for ConstRef<T> {}
 impl<T: ?Sized> Unchanged for OptRef<T> {}
+impl<T> Unchanged for BoxRef<T> {}
 impl<T: ?Sized> Unchanged for ConstOptRef<T> {}
 impl<T: Lend> Unchanged for RefLent<T> {}
 

@@ -11,6 +11,7 @@ mod arrays;
 mod blank;
 pub mod blas;
 mod blocks;
+mod boxed;
 mod by_receiver;
 mod call;
 mod callable;
@@ -82,6 +83,7 @@ mod whole;
 pub use activation::{Dual, DualMut};
 pub use again::{DualFn, GivenFn};
 pub use blas::{MatrixScalar, Trans, gemm, mul_into, set_threads};
+pub use boxed::{BoxMut, BoxRef};
 pub use dual::DualNumber;
 pub use float::{Float, Scalar};
 pub use function::{
@@ -130,6 +132,7 @@ pub mod __private {
     pub use crate::blocks::{
         Common, Near, are_few, blocks, blocks_backward, count, own_cells, row_mut, row_of_block,
     };
+    pub use crate::boxed::{BoxMut, BoxRef, SelectsInBox, in_box, in_box_mut};
     pub use crate::by_receiver::{ByReceiver, CallsAnother, CallsItself, Within, rule_of_called};
     pub use crate::call::{
         Call, ConstantArgument, Given, GivenClone, GivenReference, GivenValue, Hand, HasRule, OfReceiver,

@@ -46,7 +46,12 @@ pub trait SelectsInside: Inside + Differentiable {
     fn inside_of_option_mut(&mut self) -> &mut Self::Part {
         self.inside_mut()
     }
-    /// The shadow of that.
+    /// `shadow` as that of the option, which tells its type.
+    #[inline(always)]
+    fn shadow_of_option<'s>(&self, shadow: PartShadow<'s, Self>) -> PartShadow<'s, Self> {
+        shadow
+    }
+    /// The shadow of what is there.
     fn inside_of_option_selects_no_part_mark_its_impl_differentiable<'s>(
         &self,
         shadow: &'s Self::Shadow<'s>,

@@ -129,6 +129,13 @@ impl<T: Coordinates> Coordinates for Option<T> {
     }
 }
 
+/// Those of what is in it. Of one that is missing the gradient has none.
+impl<T: Coordinates> Coordinates for Box<T> {
+    fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>)) {
+        (**self).visit(visitor);
+    }
+}
+
 /// Those of an `Option` in a struct, whose gradient is that of the value: zero, if there is none.
 #[doc(hidden)]
 pub fn visit_optional<T: Coordinates + Value<Tangent: Coordinates>>(

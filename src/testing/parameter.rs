@@ -4,8 +4,8 @@ use std::borrow::{Borrow, BorrowMut};
 
 use super::coordinates::{Coordinate, Coordinates, compared};
 use crate::{
-    ConstCloned, ConstMut, ConstOptRef, ConstRef, ConstVal, Differentiable, Function, Held, Ignored, Mut,
-    OptRef, Output, Parameter, Parameters, Ref, Shadow, Untouched, Val, Value,
+    BoxMut, BoxRef, ConstCloned, ConstMut, ConstOptRef, ConstRef, ConstVal, Differentiable, Function, Held,
+    Ignored, Item, Mut, OptRef, Output, Parameter, Parameters, Ref, Shadow, Untouched, Val, Value,
 };
 
 /// What a call does with an argument.
@@ -131,6 +131,34 @@ where
     fn shadow_if(active: bool, buffer: &mut T::Gradient) -> Shadow<T::Shadow<'_>> {
         if active { Self::shadow(buffer) } else { Shadow::default() }
     }
+}
+
+/// References to boxes that may be missing, by the borrow of each.
+macro_rules! boxes {
+    ($($Mode:ident, $mode:ident, |$owned:ident| $lent:expr;)*) => {$(
+        impl<T: Item<Gradients: Coordinates> + Coordinates + Clone + 'static> TestParameter for $Mode<T> {
+            type Owned = Option<Box<T>>;
+            const MODE: Mode = Mode::$mode;
+
+            fn lend($owned: &mut Option<Box<T>>) -> Self::Arg<'_> {
+                $lent
+            }
+            fn visit(owned: &mut Option<Box<T>>, visitor: &mut dyn FnMut(Coordinate<'_>)) {
+                owned.visit(visitor);
+            }
+            fn visit_buffer(buffer: &mut T::Gradients, visitor: &mut dyn FnMut(Coordinate<'_>)) {
+                buffer.visit(visitor);
+            }
+            fn visit_returned((): &mut (), _: &mut dyn FnMut(Coordinate<'_>)) {}
+            fn shadow_if(active: bool, buffer: &mut T::Gradients) -> Shadow<T::Shadows<'_>> {
+                if active { Self::shadow(buffer) } else { Shadow::default() }
+            }
+        }
+    )*};
+}
+boxes! {
+    BoxRef, Shared, |owned| &*owned;
+    BoxMut, Mutable, |owned| owned;
 }
 
 impl<T: Value + Copy + 'static> TestParameter for Held<T> {

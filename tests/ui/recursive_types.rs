@@ -1,9 +1,9 @@
 use pullback::prelude::*;
 
 #[derive(Clone, Differentiable)]
-struct List {
+struct Quadtree {
     value: f64,
-    next: Option<Box<List>>,
+    children: [Option<Box<Quadtree>>; 4],
 }
 
 #[derive(Clone, Differentiable)]

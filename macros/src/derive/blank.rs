@@ -12,7 +12,10 @@ pub(super) fn of_struct(item: &Item, fields: &Fields) -> TokenStream {
     }
     let whole = |field: &super::Field| {
         let ty = &field.ty;
-        if field.boxed { quote!(::std::boxed::Box<#ty>) } else { quote!(#ty) }
+        match (field.boxed, field.declared()) {
+            (true, _) => quote!(::std::boxed::Box<#ty>),
+            (false, declared) => declared,
+        }
     };
     let types: Vec<_> = fields.fields.iter().map(whole).collect();
     let members = fields.fields.iter().map(|field| &field.member);

@@ -392,7 +392,7 @@ fn coordinates(item: &Item, all: &[(Ident, Fields)], own: &Generics) -> TokenStr
         let (pattern, types) = (v.pattern(name, "field"), v.members_and_types().1);
         let visits = v.active().enumerate().map(|(i, f)| {
             let name = format_ident!("field_{i}");
-            f.visit(f.behind_mut(&quote!(#name)))
+            f.visit(if f.perhaps { quote!(#name) } else { f.behind_mut(&quote!(#name)) })
         });
         quote! {
             match self {

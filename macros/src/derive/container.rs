@@ -118,8 +118,9 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
     let owned = list.iter().filter(|f| f.role == Role::Active && !f.borrowed);
     let reserve: TokenStream = owned
         .map(|f @ Field { member, ty, .. }| {
-            let value = f.value();
-            quote!(<#ty as __pb::Differentiable>::reserve_as(#value, &mut _copy.#member);)
+            let (value, copy) = (f.value(), quote!(&mut _copy.#member));
+            let copy = if f.perhaps { f.behind_mut(&copy) } else { copy };
+            quote!(<#ty as __pb::Differentiable>::reserve_as(#value, #copy);)
         })
         .collect();
     let differentiable = Bodies {
@@ -187,11 +188,12 @@ fn exchange(item: &Item, own: &Generics, fields: &[Field]) -> TokenStream {
         return TokenStream::new();
     }
     let (members, types): (Vec<_>, Vec<_>) = active.iter().map(|f| (&f.member, &f.ty)).unzip();
+    let values: Vec<_> = active.iter().map(|f| f.value()).collect();
     quote! {
         #[automatically_derived]
         impl #parameters __pb::Exchange for #name #arguments #clause {
             fn fits(&self, _shadow: Self::Shadow<'_>) -> bool {
-                true #(&& <#types as __pb::Exchange>::fits(&self.#members, _shadow.#members))*
+                true #(&& <#types as __pb::Exchange>::fits(#values, _shadow.#members))*
             }
             fn exchange(_one: Self::Shadow<'_>, _other: Self::Shadow<'_>) {
                 #(<#types as __pb::Exchange>::exchange(_one.#members, _other.#members);)*
@@ -315,6 +317,10 @@ impl Field {
     /// The same in another struct.
     fn value_in(&self, whole: &TokenStream) -> TokenStream {
         let member = &self.member;
-        if self.borrowed || self.boxed { quote!(&*#whole.#member) } else { quote!(&#whole.#member) }
+        match self.borrowed || self.boxed {
+            true => quote!(&*#whole.#member),
+            false if self.perhaps => self.behind(&quote!(&#whole.#member)),
+            false => quote!(&#whole.#member),
+        }
     }
 }

@@ -18,6 +18,7 @@ mod plain;
 mod storage;
 
 use nested::Nest;
+pub(crate) use parse::in_optional_box;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{DeriveInput, Error, Generics, Member, Type, Visibility, WherePredicate};
@@ -87,6 +88,8 @@ struct Field {
     borrowed: bool,
     /// In a `Box`, of which the gradient knows nothing.
     boxed: bool,
+    /// In an `Option<Box<_>>`, taken for a slice of one or of none.
+    perhaps: bool,
     /// Holds others of the type that it belongs to.
     nest: Option<Nest>,
     /// Mentions a type parameter.

@@ -1,7 +1,7 @@
-//! Types that hold others of their own, such as the nodes of a tree: in a `Vec`, or, in an enum, in a `Box`.
+//! Types that hold others of their own, such as the nodes of a tree: in a `Vec`, in an `Option<Box<_>>`, or, in an enum, in a `Box`.
 //!
-//! What is in a `Box` is taken for a slice of one: the storage and the shadows of the elements of a slice are in memory of their own, so that
-//! neither the struct of the gradient nor that of the shadow has to contain itself.
+//! What is in a `Box` is taken for a slice of one, or of none where it may be missing: the storage and the shadows of the elements of a slice
+//! are in memory of their own, so that neither the struct of the gradient nor that of the shadow has to contain itself.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -9,7 +9,7 @@ use syn::visit::Visit;
 use syn::{Data, DeriveInput, Error, Lifetime, Result, Type, parse_quote};
 
 use super::Field;
-use super::parse::{in_box, in_vec, is_constant};
+use super::parse::{in_box, in_optional_box, in_vec, is_constant};
 
 /// How a field holds others of the type that it belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub(super) enum Nest {
     Listed,
     /// `Box<Self>`
     Boxed,
+    /// `Option<Box<Self>>`
+    Perhaps,
 }
 
 impl Nest {
@@ -25,7 +27,8 @@ impl Nest {
     fn of(ty: &Type, own: &Ident) -> Option<Nest> {
         let is_own = |ty: &&Type| matches!(ty, Type::Path(path) if path.path.segments.len() == 1 && names(&path.path.segments[0].ident, own));
         let listed = in_vec(ty).filter(is_own).map(|_| Nest::Listed);
-        listed.or_else(|| in_box(ty).filter(is_own).map(|_| Nest::Boxed))
+        let boxed = || in_box(ty).filter(is_own).map(|_| Nest::Boxed);
+        listed.or_else(boxed).or_else(|| in_optional_box(ty).filter(is_own).map(|_| Nest::Perhaps))
     }
 }
 
@@ -59,8 +62,7 @@ pub(super) fn refuse_others(input: &DeriveInput) -> Result<()> {
     match fields.iter().find(refused) {
         Some(field) => Err(Error::new_spanned(
             &field.ty,
-            "a type is differentiable that holds others of its own type in a `Vec`, or, an enum, in a `Box`: in a struct, in the place of an \
-             `Option<Box<_>>`, take a `Vec` or an enum",
+            "a type is differentiable that holds others of its own type in a `Vec`, in an `Option<Box<_>>`, or, an enum, in a `Box`",
         )),
         None => Ok(()),
     }
@@ -113,10 +115,22 @@ pub(super) fn declaration(shadow: &Ident, fields: &[&Field]) -> Declaration {
 }
 
 impl Field {
+    /// The type by which it is declared, without a `Box` that is always there.
+    pub(super) fn declared(&self) -> TokenStream {
+        match &self.ty {
+            Type::Slice(slice) if self.perhaps => {
+                let inside = &slice.elem;
+                quote!(::core::option::Option<::std::boxed::Box<#inside>>)
+            }
+            ty => ty.to_token_stream(),
+        }
+    }
+
     /// By a reference to the field, `place`, one to what its type stands for.
     pub(super) fn behind(&self, place: &TokenStream) -> TokenStream {
         match self.nest {
             Some(Nest::Boxed) => quote!(::core::slice::from_ref(#place.as_ref())),
+            _ if self.perhaps => quote!(__pb::in_box(#place)),
             _ if self.boxed => quote!(#place.as_ref()),
             _ => place.clone(),
         }
@@ -126,6 +140,7 @@ impl Field {
     pub(super) fn behind_mut(&self, place: &TokenStream) -> TokenStream {
         match self.nest {
             Some(Nest::Boxed) => quote!(::core::slice::from_mut(#place.as_mut())),
+            _ if self.perhaps => quote!(__pb::in_box_mut(#place)),
             _ if self.boxed => quote!(#place.as_mut()),
             _ => place.clone(),
         }

@@ -164,7 +164,7 @@ fn copying(item: &Item, list: &[&Field], parts: &Parts, own: &Generics) -> Token
     let (name, Parts { handed, room, .. }) = (item.name, parts);
     let (_, arguments, _) = item.generics.split_for_impl();
     let active: Vec<_> = list.iter().filter(|f| f.role == Role::Active).collect();
-    if active.iter().any(|f| f.boxed || f.nest.is_some()) {
+    if active.iter().any(|f| f.boxed || f.perhaps || f.nest.is_some()) {
         return TokenStream::new();
     }
     let types: Vec<_> = active.iter().map(|f| &f.ty).collect();

@@ -84,11 +84,11 @@ fn read(input: &DeriveInput, fields: &syn::Fields, types: &[&Ident]) -> Result<F
             return Err(Error::new_spanned(attribute, "on a field only `#[constant]` means something"));
         }
         if !is_constant(field)
-            && let Some(content) = inside_type(&field.ty).filter(|ty| is_container(ty) && !may_be_missing(ty))
+            && let Some(content) = inside_type(&field.ty).filter(|ty| is_container(ty) && !may_be_missing(ty) && in_optional_box(&field.ty).is_none())
         {
             return Err(Error::new_spanned(
                 content,
-                "an `Option` of numbers, of plain structs, of a `Vec` or of an `Array` carries a gradient: of anything else take the thing \
+                "an `Option` of numbers, of plain structs, of a `Vec`, of an `Array` or of a `Box<Struct>` carries a gradient: of anything else take the thing \
                  itself, empty where there is none, or mark the field `#[constant]`",
             ));
         }
@@ -98,15 +98,17 @@ fn read(input: &DeriveInput, fields: &syn::Fields, types: &[&Ident]) -> Result<F
         };
         let nested = if is_constant(field) { None } else { super::nested::seen(&field.ty, input) };
         let nest = nested.as_ref().map(|(nest, _)| *nest);
-        let (ty, borrowed, boxed) = match (&field.ty, &nested) {
+        let optional_box = in_optional_box(&field.ty).filter(|inner| !is_constant(field) && !is_text(inner));
+        let perhaps = optional_box.is_some();
+        let (mut ty, borrowed, boxed) = match (&field.ty, nested) {
             (_, Some((_, seen))) => (seen, false, false),
-            (Type::Reference(reference), _) => (&*reference.elem, true, false),
-            (ty, _) => match in_box(ty) {
-                Some(inner) => (inner, false, true),
-                None => (ty, false, false),
+            (Type::Reference(reference), _) => ((*reference.elem).clone(), true, false),
+            (ty, _) => match (in_box(ty), optional_box) {
+                (Some(inner), _) => (inner.clone(), false, true),
+                (_, Some(inner)) => (syn::parse_quote!([#inner]), false, false),
+                _ => (ty.clone(), false, false),
             },
         };
-        let mut ty = ty.clone();
         Static.visit_type_mut(&mut ty);
         let role = match is_constant(field) {
             true if has_parts(&kind_of_type(&ty)) || is_matrix(&ty) => Role::Constant,
@@ -117,7 +119,7 @@ fn read(input: &DeriveInput, fields: &syn::Fields, types: &[&Ident]) -> Result<F
         // The type itself is differentiable where its other fields are.
         let generic = nest.is_none() && mentions(ty.to_token_stream(), types);
         let optional = !generic && inside_type(&ty).is_some_and(|inside| !is_container(&inside));
-        Ok(Field { member, ty, role, borrowed, boxed, nest, generic, optional })
+        Ok(Field { member, ty, role, borrowed, boxed, perhaps, nest, generic, optional })
     });
     Ok(Fields { style, fields: fields.collect::<Result<_>>()? })
 }
@@ -184,6 +186,13 @@ fn may_be_missing(ty: &Type) -> bool {
 pub(super) fn in_box(ty: &Type) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
     held(path.path.segments.last().filter(|segment| segment.ident == "Box")?)
+}
+
+/// `T` of `Option<Box<T>>`, if its size is known.
+pub(crate) fn in_optional_box(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ty else { return None };
+    let inside = in_box(held(path.path.segments.last().filter(|segment| segment.ident == "Option")?)?);
+    inside.filter(|inside| !matches!(inside, Type::Slice(_) | Type::TraitObject(_)))
 }
 
 /// `T` of `Vec<T>`.

@@ -20,9 +20,9 @@ pub(super) fn of_enum(
     let (_, arguments, _) = item.generics.split_for_impl();
     let fields = variants.iter().flat_map(|(variant, list)| list.fields.iter().map(move |f| (variant, f)));
     let methods = fields.map(|(variant, f)| {
-        let (member, ty) = (&f.member, &f.ty);
+        let (member, seen) = (&f.member, &f.ty);
         let own = quote!(#name #arguments);
-        let (boxed, ty) = if f.nest == Some(Nest::Boxed) { (true, &own) } else { (f.boxed, &quote!(#ty)) };
+        let (boxed, ty) = if f.nest == Some(Nest::Boxed) { (true, &own) } else { (f.boxed, &f.declared()) };
         let (shared, unique) = if boxed {
             (quote!(::core::convert::AsRef::as_ref(part)), quote!(::core::convert::AsMut::as_mut(part)))
         } else {
@@ -33,7 +33,7 @@ pub(super) fn of_enum(
             Role::Active if f.nest == Some(Nest::Boxed) => {
                 (quote!(__pb::PartShadow<'shadow, Self>), quote!(__pb::Shadow::new(shadow.#variant.#member[0])))
             }
-            Role::Active => (quote!(__pb::PartShadow<'shadow, #ty>), quote!(__pb::Shadow::new(shadow.#variant.#member))),
+            Role::Active => (quote!(__pb::PartShadow<'shadow, #seen>), quote!(__pb::Shadow::new(shadow.#variant.#member))),
             Role::Constant => (quote!(__pb::PartShadow<'shadow, #ty>), quote!(::core::default::Default::default())),
             Role::Inert => (quote!(__pb::Shadow<&'shadow ()>), quote!(::core::default::Default::default())),
         };

@@ -20,6 +20,7 @@ mod differences;
 mod aggregates;
 mod allocations;
 mod behind_references;
+mod boxes;
 mod choices;
 mod cloned;
 mod constants;
