@@ -24,7 +24,7 @@ use crate::program::*;
 use crate::rename::path;
 use crate::selected::{INSIDE, INSIDE_MUT, REFERRED};
 use crate::uses::is_name;
-use crate::variants::guarded;
+use crate::variants::{guarded, is_part};
 
 /// The pattern of what is inside, and the rest of the arms.
 pub(crate) struct Parted<'s> {
@@ -350,7 +350,11 @@ impl Parser<'_> {
         }
         let told = self.types.get(&place.base).is_some_and(|ty| inside_type(ty).is_some());
         let whole = place.projections.is_empty() && self.program.variables[place.base].by_reference() && told;
-        let part = matches!(place.projections.last(), Some(Projection::Field(_) | Projection::Index(_)));
+        let part = match place.projections.last() {
+            Some(Projection::Field(_) | Projection::Index(_)) => true,
+            Some(Projection::Selected(method, ..)) => is_part(method),
+            _ => false,
+        };
         let is_variable = matches!(option, Syn::Path(path) if matches!(self.lookup(path.path.get_ident()?), Some(Binding::Variable(_))));
         (part && !is_variable || whole).then_some((option, unique))
     }

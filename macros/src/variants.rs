@@ -17,7 +17,7 @@ use syn::visit::Visit;
 use syn::{Expr as Syn, Ident, Member, Pat, Stmt, parse_quote};
 
 use crate::boxes::referred_to_inside;
-use crate::contents::{inside, leaves, of_ours};
+use crate::contents::{inside, leaves, of_ours, referred};
 use crate::destructure::{Referred, name_parts};
 use crate::gather::idents;
 use crate::parse::{Binding, Parser};
@@ -87,6 +87,7 @@ impl Parser<'_> {
         }
         let bodies = m.arms.iter().map(|arm| Stmt::Expr((*arm.body).clone(), None)).collect::<Vec<_>>();
         handled |= self.lends_to(&whole, referred, &bound, &bodies);
+        handled |= m.arms.iter().any(|arm| is_in_box(&m.expr, &arm.pat));
         *parted.expr = seen(&m.expr);
         handled.then_some(Syn::Match(parted))
     }
@@ -99,6 +100,7 @@ impl Parser<'_> {
         let mut branch = branch.clone();
         let boxed = referred_to_inside(&names(&lets), &mut branch.then_branch.stmts);
         let body = &branch.then_branch.stmts;
+        let boxed = boxed || is_in_box(&binding.expr, &binding.pat);
         if !boxed && !self.handles(&lets, body) && !self.lends_to(&whole, referred, &lets, body) {
             return None;
         }
@@ -202,6 +204,10 @@ impl Parser<'_> {
                 let name = path.path.get_ident().filter(|name| self.is_reference(name))?;
                 (scrutinee.clone(), self.is_unique(name))
             }
+            // Of a box that a pattern has bound, or of an option.
+            Syn::MethodCall(call) if referred(scrutinee).is_some() => {
+                ((*call.receiver).clone(), call.method.to_string().ends_with("_mut"))
+            }
             _ => return None,
         };
         let referred = if unique { Referred::Unique } else { Referred::Shared };
@@ -297,6 +303,11 @@ impl Parser<'_> {
         }
         Some(statement)
     }
+}
+
+/// `b.as_ref()` of a box, as the pattern of a variant tells, which an option has not.
+fn is_in_box(scrutinee: &Syn, pattern: &Pat) -> bool {
+    matches!(scrutinee, Syn::MethodCall(_)) && fields(guarded(pattern).0).is_some()
 }
 
 /// What binds the name in `Some(name)` to what is inside of `option`.
@@ -490,6 +501,10 @@ fn seen(scrutinee: &Syn) -> Syn {
         Syn::Reference(reference) => {
             let place = &reference.expr;
             parse_quote!(&#place)
+        }
+        Syn::MethodCall(call) if referred(scrutinee).is_some() => {
+            let held = &call.receiver;
+            parse_quote!(&*#held)
         }
         scrutinee => scrutinee.clone(),
     }

@@ -25,6 +25,15 @@ pub fn in_box_mut<T>(option: &mut Option<Box<T>>) -> &mut [T] {
     option.as_deref_mut().map_or(&mut [], slice::from_mut)
 }
 
+/// What a pattern has bound is a box to the user, and a reference to what is in it to derived code, by which `b.as_ref()` is the same.
+pub trait IsInBox {
+    /// Itself.
+    #[inline(always)]
+    fn as_ref(&self) -> &Self {
+        self
+    }
+}
+
 /// The shadow of an `Option<Box<T>>`.
 type OfBox<'s, T> = Shadow<<T as Item>::Shadows<'s>>;
 

@@ -240,6 +240,14 @@ impl<'s, V: Copy> From<Shadow<&'s V>> for Shadow<V> {
     }
 }
 
+impl<'s, 'a, V: Copy> From<Shadow<&'s &'a [V]>> for Shadow<V> {
+    /// That of what is in a box which may be missing, `left.as_deref()`: a slice of one or of none.
+    #[inline(always)]
+    fn from(shadow: Shadow<&'s &'a [V]>) -> Self {
+        Shadow(shadow.0.and_then(|held| held.first().copied()))
+    }
+}
+
 impl<'s, C> From<Shadow<&'s ()>> for Shadow<&'s [C]> {
     /// That of what carries no gradient.
     #[inline(always)]

@@ -1,4 +1,4 @@
-//! What makes a type that owns memory an element of vectors.
+//! What makes a type that owns memory an element of vectors, and something that is in boxes.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -17,6 +17,8 @@ pub(super) fn of<'f>(item: &Item, fields: impl IntoIterator<Item = &'f Field> + 
     let (parameters, _, clause) = own.split_for_impl();
     let (name, (_, arguments, _)) = (item.name, item.generics.split_for_impl());
     quote! {
+        #[automatically_derived]
+        impl #parameters __pb::IsInBox for #name #arguments #clause {}
         #[automatically_derived]
         impl #parameters __pb::Item for #name #arguments #clause {
             type Gradients = __pb::Rows<Self>;

@@ -63,6 +63,14 @@ impl Node {
         }
     }
 
+    fn both_by_methods(&self) -> f64 {
+        match (self.left.as_ref(), self.right.as_deref()) {
+            (Some(l), Some(r)) => l.both_by_methods() * r.value + self.value,
+            (Some(l), None) => l.value * self.value,
+            _ => self.value * self.value,
+        }
+    }
+
     fn leftmost(&self) -> f64 {
         let Some(l) = &self.left else { return self.value * self.value };
         l.leftmost() * self.value
@@ -83,6 +91,7 @@ fn walked() {
     check_rule(Node::mapped_rule, [(leaf(0.4),), (tree(),)]);
     check_rule(Node::looked_into_rule, [(leaf(0.4), 1), (tree(), 1)]);
     check_rule(Node::both_rule, [(leaf(0.4),), (tree(),)]);
+    check_rule(Node::both_by_methods_rule, [(leaf(0.4),), (tree(),)]);
     check_rule(Node::leftmost_rule, [(leaf(0.4),), (tree(),)]);
     check_rule(Node::rightmost_rule, [(leaf(0.4),), (tree(),)]);
 }
@@ -152,6 +161,58 @@ fn handed_on_with_their_boxes() {
     check_rule(sum::rule, [(None,), (Some(Box::new(tree())),)]);
     check_rule(grow::rule, [(None, 0.6), (Some(Box::new(tree())), 0.7)]);
     check_rule(grown::rule, [(leaf(0.3), 0.6), (tree(), 0.7)]);
+}
+
+#[test]
+fn handed_on_as_references_that_may_be_missing() {
+    #[differentiable]
+    fn sum(node: Option<&Node>) -> f64 {
+        match node {
+            Some(n) => n.value * n.value + sum(n.left.as_deref()) + 2.0 * sum(n.right.as_deref()),
+            None => 0.5,
+        }
+    }
+    #[differentiable]
+    fn scaled(node: &Node, k: f64) -> f64 {
+        sum(node.left.as_deref()) * sum(Some(node)) * k
+    }
+    check_rule(scaled::rule, [(leaf(0.3), 0.6), (tree(), 0.7)]);
+}
+
+#[test]
+fn in_enums() {
+    #[derive(Clone, Debug, Differentiable)]
+    enum Term {
+        Number(f64),
+        Negative(Option<Box<Term>>),
+        Pair { first: Box<Term>, second: Option<Box<Term>>, factor: f64 },
+    }
+    #[differentiable]
+    fn eval(term: &Term, x: f64) -> f64 {
+        match term {
+            Term::Number(v) => v * x,
+            Term::Negative(inside) => match inside {
+                Some(inside) => -eval(inside, x),
+                None => x,
+            },
+            Term::Pair { first, second, factor } => {
+                let second = second.as_ref().map_or(1.0, |second| eval(second, x));
+                eval(first, x) * second * factor
+            }
+        }
+    }
+    let number = |v| Box::new(Term::Number(v));
+    let negative = || Term::Negative(Some(number(0.3)));
+    let pair = |first, second| Term::Pair { first, second, factor: 0.4 };
+    check_rule(
+        eval::rule,
+        [
+            (Term::Negative(None), 0.4),
+            (negative(), 0.4),
+            (pair(number(0.3), Some(number(0.2))), 0.7),
+            (pair(Box::new(negative()), None), 0.7),
+        ],
+    );
 }
 
 #[derive(Clone, Debug, Differentiable)]

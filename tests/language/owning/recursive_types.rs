@@ -98,6 +98,45 @@ fn looked_into_without_recursion() {
     );
 }
 
+#[test]
+fn boxes_by_as_ref() {
+    #[differentiable]
+    fn folded(expr: &Expr, x: &[f64]) -> f64 {
+        match expr {
+            Expr::Product(left, right) => match (left.as_ref(), right.as_ref()) {
+                (Expr::Number(a), Expr::Number(b)) => a * b,
+                (Expr::Number(a), other) => a * folded(other, x),
+                (l, r) => folded(l, x) * folded(r, x),
+            },
+            Expr::Power { base, exponent } => match base.as_ref() {
+                Expr::Number(a) => a.powi(*exponent),
+                _ => folded(base.as_ref(), x).powi(*exponent),
+            },
+            other => eval(other, x),
+        }
+    }
+    #[differentiable]
+    fn leading(expr: &Expr) -> f64 {
+        if let Expr::Product(left, _) = expr {
+            if let Expr::Number(a) = left.as_ref() {
+                return a * a;
+            }
+        }
+        1.0
+    }
+    let numbers = product(Expr::Number(0.3), Expr::Number(0.7));
+    let power = Expr::Power { base: Box::new(Expr::Number(0.4)), exponent: 3 };
+    check_rule(
+        folded::rule,
+        [
+            (numbers.clone(), vec![]),
+            (product(Expr::Number(0.2), expression()), vec![0.7, 1.1]),
+            (product(power, Expr::Number(0.9)), vec![]),
+        ],
+    );
+    check_rule(leading::rule, [(numbers,), (expression(),)]);
+}
+
 #[derive(Clone, Debug, PartialEq, Differentiable)]
 struct Link {
     length: f64,
