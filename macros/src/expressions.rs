@@ -160,10 +160,28 @@ impl Forward<'_> {
                 // A range is not `Copy`.
                 let range = matches!(self.program.exprs[expr].syntax, syn::Expr::Range(_));
                 let clone = range.then(|| quote!(.clone()));
+                let tokens = match self.is_named_part(expr) {
+                    true => quote!((#tokens).number_behind()),
+                    false => tokens,
+                };
                 quote!({ #name = #tokens; #name #clone })
             }
             None => tokens,
         }
+    }
+
+    /// A number that is read by a name for a place, which may be that of a reference, or of a reference to one.
+    fn is_named_part(&self, expr: ExprId) -> bool {
+        let node = &self.program.exprs[expr];
+        let ExprKind::Read(place) = &node.kind else { return false };
+        let name = match &node.syntax {
+            syn::Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => &*unary.expr,
+            name => name,
+        };
+        let syn::Expr::Path(name) = name else { return false };
+        let own =
+            place.projections.is_empty() && name.path.is_ident(&self.program.variables[place.base].name);
+        !own && self.program.kind_of(expr) == Kind::Float
     }
 
     fn unkept(&mut self, expr: ExprId, block: BlockId) -> TokenStream {

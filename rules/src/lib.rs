@@ -192,8 +192,8 @@ pub mod __private {
         MarkedOnceForValuesOrForReferences, OntoValue, OperatorCall, operator_call,
     };
     pub use crate::operators::{
-        Operands, OperatorRule, OtherOperands, ScalarOperands, Source, of_number, operator, pull_both,
-        pull_left, pull_right,
+        NumberBehind, Operands, OperatorRule, OtherOperands, ScalarOperands, Source, of_number, operator,
+        pull_both, pull_left, pull_right,
     };
     pub use crate::option::{FromStop, OptionRules, Try, stop};
     pub use crate::optional::{Inside, SelectsInside};

@@ -333,6 +333,16 @@ impl IntegerOperator for operator::Rem {}
 pub trait OfNumber {}
 impl<T: Scalar> OfNumber for T {}
 
+/// Numbers behind however many references, by the rules of methods.
+pub trait NumberBehind: Sized {
+    /// The number itself.
+    #[inline(always)]
+    fn number_behind(self) -> Self {
+        self
+    }
+}
+impl<T: Scalar> NumberBehind for T {}
+
 /// See `OfNumber`.
 #[inline(always)]
 pub fn of_number<T: OfNumber>(d: T) -> T {
