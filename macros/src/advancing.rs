@@ -27,6 +27,9 @@ const PLACES: [&str; 3] = ["start_of_part", "end_of_part", "place_of_element"];
 
 const IN_FORMAT: &str = "the name of a reference that changes what it refers to cannot stand in a format string: write it behind, `\"{:?}\", rest`";
 
+const ELSEWHERE: &str = "this is not known to be a part of the one slice that such references are followed in: let an index change, or hold indices, \
+                         `Vec<usize>`";
+
 /// Whether `path` is that of a function which tells where a part of a slice is.
 pub(crate) fn is_place_of_part(path: &syn::Path) -> bool {
     PLACES.iter().any(|name| is_private(path, name))
@@ -119,7 +122,7 @@ impl Parser<'_> {
                 && last == single
         });
         if !within {
-            self.errors.push(&call.args[1], CHANGES);
+            self.errors.push(&call.args[1], ELSEWHERE);
         }
     }
 

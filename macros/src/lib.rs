@@ -100,6 +100,7 @@ mod parts_inside;
 mod passed_over;
 mod passing;
 mod peeling;
+mod places;
 mod plan;
 mod polynomial;
 mod privacy;

@@ -62,6 +62,7 @@ mod picked_items;
 mod polynomials;
 mod privacy;
 mod recursion;
+mod reference_vectors;
 mod references;
 mod referred;
 mod returning_closures;

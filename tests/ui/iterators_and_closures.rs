@@ -177,8 +177,8 @@ fn queue(x: &[f64]) -> f64 {
 }
 
 #[differentiable]
-fn rows_by_reference(x: &[f64]) -> f64 {
-    let rows: Vec<&[f64]> = x.chunks_exact(2).collect();
+fn rows_by_reference(x: &[f64], y: &[f64]) -> f64 {
+    let rows: Vec<&[f64]> = x.chunks_exact(2).chain(y.chunks_exact(2)).collect();
     rows[0][1]
 }
 

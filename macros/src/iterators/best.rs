@@ -102,12 +102,19 @@ impl<'e> Parser<'e> {
         let (source, n) = self.counted(source, compare, out)?;
         let (best, i) = (self.names.fresh("best"), self.names.fresh("i"));
         let (at_best, at_i) = (path(&best), path(&i));
-        let mut none = Vec::new();
-        let old = self.item_at(&source, &at_best, site, &mut none)?;
-        let new = self.item_at(&source, &at_i, site, &mut none)?;
+        let mut places = Vec::new();
+        let old = self.item_at(&source, &at_best, site, &mut places)?;
+        // The names that a closure has for what it is given mean those of the other item from then on.
+        let old = if places.is_empty() { old } else { self.under_a_name(old, &mut places) };
+        let new = self.item_at(&source, &at_i, site, &mut places)?;
         let test = self.better(name, compare, &reference(&old), &reference(&new))?;
         out.push(parse_quote!(let mut #best = 0_usize;));
-        out.push(parse_quote!(for #i in 1..#n { if #test { #best = #i; } }));
+        out.push(parse_quote!(for #i in 1..#n {
+            #(#places)*
+            if #test {
+                #best = #i;
+            }
+        }));
         Ok(Found { exists: parse_quote!(0 < #n), item: Located::At(Box::new(source), at_best) })
     }
 

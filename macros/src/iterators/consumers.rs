@@ -251,7 +251,9 @@ impl<'e> Parser<'e> {
             ("min_by" | "max_by", 1) => {
                 let compare = &call.args[0];
                 match flow.source() {
-                    Some(source) if source.is_plain() => self.best_index(source, name, compare, site, out),
+                    Some(source) if source.names_places() => {
+                        self.best_index(source, name, compare, site, out)
+                    }
                     Some(source) if composite(source) => self.peeled(flow, |parser, best, item, out| {
                         let old = reference(&best.item());
                         let test = parser.better(name, compare, &old, &reference(&item))?;

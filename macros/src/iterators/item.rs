@@ -80,12 +80,15 @@ impl Parser<'_> {
         match item {
             item if item.is_simple() => item,
             Item::Tuple(items) => Item::Tuple(items.into_iter().map(|item| self.named(item, out)).collect()),
-            other => {
-                let (name, value) = (self.hidden("item"), other.expr());
-                out.push(parse_quote!(let #name = #value;));
-                Item::Value(path(&name))
-            }
+            other => self.under_a_name(other, out),
         }
+    }
+
+    /// `item` under a name of its own.
+    pub(super) fn under_a_name(&mut self, item: Item, out: &mut Vec<Stmt>) -> Item {
+        let (name, value) = (self.hidden("item"), item.expr());
+        out.push(parse_quote!(let #name = #value;));
+        Item::Value(path(&name))
     }
 
     /// Binds the names of `pattern` to `item`, for use in `code`, where some of them may have to be replaced.

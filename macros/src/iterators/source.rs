@@ -189,6 +189,18 @@ impl Source {
         }
     }
 
+    /// Plain, also where a closure tells which places the items are.
+    pub(crate) fn names_places(&self) -> bool {
+        match self {
+            Source::Map(inner, Function::Closure(closure)) => {
+                inner.names_places()
+                    && matches!(&*closure.body, Expr::Reference(_))
+                    && is_of_places(&closure.body)
+            }
+            other => other.is_plain(),
+        }
+    }
+
     /// The elements of something, or copies or parts of these.
     pub(crate) fn is_of_elements(&self) -> bool {
         match self {
@@ -488,6 +500,21 @@ fn selects(value: &Expr) -> bool {
                 && selects(&index.expr)
         }
         Expr::Tuple(tuple) => tuple.elems.iter().all(selects),
+        _ => false,
+    }
+}
+
+/// The value is a place, or made of places: it may be asked for twice.
+fn is_of_places(value: &Expr) -> bool {
+    match value {
+        Expr::Path(_) | Expr::Lit(_) => true,
+        Expr::Paren(paren) => is_of_places(&paren.expr),
+        Expr::Field(field) => is_of_places(&field.base),
+        Expr::Unary(unary) => is_of_places(&unary.expr),
+        Expr::Binary(binary) => is_of_places(&binary.left) && is_of_places(&binary.right),
+        Expr::Reference(reference) => reference.mutability.is_none() && is_of_places(&reference.expr),
+        Expr::Index(index) => is_of_places(&index.expr) && is_of_places(&index.index),
+        Expr::Range(range) => [&range.start, &range.end].into_iter().flatten().all(|end| is_of_places(end)),
         _ => false,
     }
 }
