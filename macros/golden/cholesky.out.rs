@@ -77,13 +77,16 @@ __pb::derived::<
                         let mut d_s = 0.0;
                         match branch {
                             __pb::Branch::Then(slope) => {
-                                d_s += d_2 * slope;
+                                d_s += __pb::where_seen(d_2, d_2 * slope);
                             }
                             __pb::Branch::Else(()) => {
                                 let d_3 = d_2 * (1.0 / l[j * n + j]);
                                 let t = s_out / l[j * n + j];
-                                d_s += d_3;
-                                d_l.accumulate(|d| &d[j * n + j], -d_3 * t);
+                                d_s += __pb::where_seen(d_2, d_3);
+                                d_l.accumulate(
+                                    |d| &d[j * n + j],
+                                    __pb::where_seen(d_2, -d_3 * t),
+                                );
                             }
                         }
                         let l_row = __pb::row_of(&l[..], || j * n, j);

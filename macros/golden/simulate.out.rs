@@ -60,8 +60,8 @@ __pb::derived::<
                         let d_3 = __pb::take(&mut d_s);
                         let d_4 = d_3 * (1.0 / p);
                         let t = s_out_2 / p;
-                        d_s += __pb::where_seen(d_3, d_4);
-                        d_p += __pb::where_seen(d_3, -d_4 * t);
+                        d_s += d_4;
+                        d_p += -d_4 * t;
                     }
                     let d_5 = __pb::take(&mut d_s);
                     let (d_6, d_7) = step_rule

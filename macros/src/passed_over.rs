@@ -55,9 +55,11 @@ impl Program {
             .enumerate()
             .flat_map(|(block, body)| body.statements.iter().map(move |statement| (block, statement)));
         for (block, statement) in statements {
-            if let StatementKind::Assign(Assign { place, op: None, .. }) = &statement.kind
+            // What is replaced by something else in a branch, and not by what comes of it.
+            if let StatementKind::Assign(Assign { place, op: None, value, .. }) = &statement.kind
                 && self.is_local_number(place.base)
                 && self.variables[place.base].block != block
+                && !self.tree(*value).into_iter().any(|e| self.mentions(e, place.base))
             {
                 unseen.insert(place.base);
             }
