@@ -245,7 +245,7 @@ fn infinite_where_not_selected() {
     let (_, d) = g.value_and_gradient(&x, &y);
     assert_eq!(d.x.to_vec(), [0.0, 1.0, 0.0]);
     assert_eq!(d.y.to_vec(), [1.0, -0.375, 0.4]);
-    check_rule(guarded::<f64, ndarray::Ix1>::rule, [(wave(5), wave(5) + 2.0)]);
+    check_rule(guarded::<f64, ndarray::Ix1, ndarray::Ix1>::rule, [(wave(5), wave(5) + 2.0)]);
 }
 
 /// Beyond what vector code can do, and at what is no number.

@@ -44,8 +44,9 @@ impl Program {
     /// The numbers in locals that nobody may look at.
     pub(crate) fn unseen_locals(&self) -> HashSet<VarId> {
         let mut unseen = HashSet::new();
-        for (block, body) in self.blocks.iter().enumerate() {
-            let seen = self.seen_in(body);
+        let ends = self.ends();
+        for block in 0..self.blocks.len() {
+            let seen = self.seen_in(block, ends.contains(&block));
             let number = |id: &VarId| self.is_local_number(*id) && self.variables[*id].block == block;
             unseen.extend((0..self.variables.len()).filter(number).filter(|id| !seen.contains(id)));
         }
@@ -72,10 +73,33 @@ impl Program {
         variable.origin == Origin::Local && variable.kind == Kind::Float && !variable.memory
     }
 
-    /// The variables that the block looks at, whatever branch is taken. A number that is made for another one is looked at if that is.
-    fn seen_in(&self, block: &Block) -> HashSet<VarId> {
+    /// The blocks whose value is what the function or a closure returns.
+    fn ends(&self) -> HashSet<BlockId> {
+        let closures = self.exprs.iter().filter_map(|expr| match &expr.kind {
+            ExprKind::Callback(Callback::Closure { body, .. }) => Some(*body),
+            _ => None,
+        });
+        let mut open: Vec<_> = closures.chain([BODY]).collect();
+        let mut ends = HashSet::new();
+        while let Some(id) = open.pop() {
+            let block = &self.blocks[id];
+            let last = block.statements.last().and_then(|statement| match &statement.kind {
+                StatementKind::Expr(expr, _) => Some(*expr),
+                _ => None,
+            });
+            if ends.insert(id) {
+                open.extend(block.value.or(last).into_iter().flat_map(|end| self.blocks_of(self.peel(end))));
+            }
+        }
+        ends
+    }
+
+    /// The variables that the block looks at, whatever branch is taken. A number that is made for another one is looked at if that is, and
+    /// the block's value is if it is the `end`.
+    fn seen_in(&self, id: BlockId, end: bool) -> HashSet<VarId> {
+        let block = &self.blocks[id];
         let mut seen = HashSet::new();
-        if let Some(value) = block.value {
+        if let Some(value) = block.value.filter(|_| end) {
             self.look(value, &mut seen);
         }
         for statement in block.statements.iter().rev() {
@@ -84,7 +108,9 @@ impl Program {
                 StatementKind::Assign(a) if a.place.projections.is_empty() => Some(a.place.base),
                 _ => None,
             };
-            if made.is_some_and(|id| self.is_local_number(id) && !seen.contains(&id)) {
+            if made.is_some_and(|made| {
+                self.is_local_number(made) && self.variables[made].block == id && !seen.contains(&made)
+            }) {
                 continue;
             }
             for root in statement.roots() {
@@ -138,6 +164,30 @@ impl Program {
         })
     }
 
+    /// All that its operands get comes of the gradient with respect to `expr` itself: it does not leave the function, say, nor write anything.
+    fn hands_on_alone(&self, expr: ExprId) -> bool {
+        match &self.exprs[expr].kind {
+            ExprKind::Call { args, .. } => args.iter().all(|arg| {
+                !matches!(
+                    self.exprs[*arg].kind,
+                    ExprKind::Borrow { unique: true, .. } | ExprKind::Callback(_)
+                )
+            }),
+            ExprKind::Constant(_)
+            | ExprKind::Read(_)
+            | ExprKind::Borrow { .. }
+            | ExprKind::Paren(_)
+            | ExprKind::Neg(_)
+            | ExprKind::Binary { .. }
+            | ExprKind::Cast(..)
+            | ExprKind::Method { .. }
+            | ExprKind::If { .. }
+            | ExprKind::Match(_)
+            | ExprKind::Block(_) => true,
+            _ => false,
+        }
+    }
+
     fn is_steep(&self, expr: ExprId) -> bool {
         match &self.exprs[expr].kind {
             ExprKind::Binary { op: Op::Div, right, .. } => {
@@ -182,14 +232,17 @@ impl Reverse<'_> {
     }
 
     /// Goes into `expr`, whose operands have infinite gradients maybe. Returns what is to be known of them when it is done.
-    pub(crate) fn enter_steep(&mut self, expr: ExprId) -> Option<Unseen> {
+    pub(crate) fn enter(&mut self, expr: ExprId) -> Option<Unseen> {
         let around = self.unseen.clone();
-        if let Some(unseen) = &mut self.unseen {
-            unseen.within |= match &self.program.exprs[expr].kind {
+        let program = self.program;
+        if !program.hands_on_alone(expr) {
+            self.unseen = None;
+        } else if let Some(unseen) = &mut self.unseen {
+            unseen.within |= match &program.exprs[expr].kind {
                 ExprKind::Binary { op: Op::Mul, .. } => {
-                    unseen.products && self.program.has_steep(expr, &self.steep_locals)
+                    unseen.products && program.has_steep(expr, &self.steep_locals)
                 }
-                _ => self.program.is_steep(expr),
+                _ => program.is_steep(expr),
             };
         }
         around

@@ -43,7 +43,7 @@ impl Reverse<'_> {
         if !node.active {
             return;
         }
-        let around = self.enter_steep(expr);
+        let around = self.enter(expr);
         self.pull_active(expr, d, at);
         self.unseen = around;
     }

@@ -373,17 +373,20 @@ impl<'p> Reverse<'p> {
     /// Undoes the first `count` statements of a block.
     pub(crate) fn undo_statements(&mut self, id: BlockId, count: usize) {
         let statements = &self.program.blocks[id].statements;
+        // What they hand on is no part of what the block's value does.
+        let around = self.unseen.take();
         for (i, statement) in statements[..count].iter().enumerate().rev() {
             match &statement.kind {
                 StatementKind::For(f) if self.plan.loops.get(&id) == Some(&i) => {
                     self.undo_fused(f, &statement.before)
                 }
-                StatementKind::Expr(expr, _) if self.undo_guarded(id, *expr, &statement.before, i) => return,
+                StatementKind::Expr(expr, _) if self.undo_guarded(id, *expr, &statement.before, i) => break,
                 _ => self.undo_statement(statement),
             }
             let top = self.top();
             self.levels[top].current = (*statement.before.versions).clone();
         }
+        self.unseen = around;
     }
 
     pub(crate) fn undo_statement(&mut self, statement: &Statement) {

@@ -170,6 +170,86 @@ fn values_that_some_statements_use() {
     check_rule(matched::rule, [(0.5, 0), (0.5, 1), (0.5, 2)]);
 }
 
+/// What stands in such a value, and goes elsewhere, counts whether the value does or not.
+#[differentiable]
+fn with_others_in_it(x: f64, taken: bool) -> f64 {
+    let mut total = 0.0;
+    let r = if x > 0.0 {
+        total += x.ln();
+        let root = x.sqrt();
+        total += root * 2.0;
+        root
+    } else {
+        x
+    };
+    if taken { r + total } else { total }
+}
+
+#[differentiable]
+fn bump(a: f64, y: &mut f64) -> f64 {
+    *y += a * a;
+    a.sqrt()
+}
+
+#[differentiable]
+fn with_writes(x: f64, taken: bool) -> f64 {
+    let mut y = 1.0;
+    let r: f64 = bump(x, &mut y);
+    if taken { r + y } else { y }
+}
+
+#[differentiable]
+fn with_loops(x: f64, taken: bool) -> f64 {
+    let mut total = 0.0;
+    let r = loop {
+        total += x.sqrt();
+        if total > 2.0 {
+            break x.ln();
+        }
+    };
+    if taken { r } else { total }
+}
+
+#[differentiable]
+fn with_ways_out(x: f64, kind: usize) -> f64 {
+    let mut total = x;
+    let a = match kind {
+        0 => {
+            total *= x.exp();
+            x.ln()
+        }
+        1 => return x.sqrt() * total,
+        _ => {
+            total += x.sqrt();
+            total.sqrt()
+        }
+    };
+    if kind > 2 { a } else { total }
+}
+
+#[differentiable]
+fn step_by_step(x: f64, y: f64, steps: usize) -> f64 {
+    let a = x / y;
+    if steps == 0 {
+        return a.sqrt();
+    }
+    let b = a.ln();
+    if steps == 1 {
+        return b;
+    }
+    let c = b / x;
+    if steps == 2 { x } else { c * b }
+}
+
+#[test]
+fn what_else_stands_in_them() {
+    check_rule(with_others_in_it::rule, [(0.5, true), (0.5, false), (-0.5, false)]);
+    check_rule(with_writes::rule, [(0.5, true), (0.5, false)]);
+    check_rule(with_loops::rule, [(0.5, true), (0.5, false)]);
+    check_rule(with_ways_out::rule, [(0.5, 0), (0.5, 1), (0.5, 2), (0.5, 3)]);
+    check_rule(step_by_step::rule, [(0.5, 0.3, 0), (0.5, 0.2, 1), (0.5, 0.2, 2), (0.5, 0.2, 3)]);
+}
+
 /// What is looked at keeps its derivative, infinite or not.
 #[differentiable]
 fn looked_at(x: f64) -> f64 {
