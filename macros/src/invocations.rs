@@ -199,6 +199,31 @@ impl Parser<'_> {
         inert.syntax = syn::parse_quote_spanned!(call.method.span()=> ::pullback::__private::inert(#syntax));
     }
 
+    /// A name for a `&mut`, given twice or beside a part of what it refers to, `dot(row, row)`: nobody can write to that.
+    fn share_repeated(&mut self, args: &[ExprId]) {
+        let borrowed: Vec<_> = args
+            .iter()
+            .filter_map(|arg| match &self.program.exprs[*arg].kind {
+                ExprKind::Borrow { place, .. } => Some((*arg, place.clone())),
+                _ => None,
+            })
+            .collect();
+        for (arg, place) in &borrowed {
+            let within = |other: &Place| {
+                let len = place.projections.len();
+                let all = place.projections.iter().zip(&other.projections).all(|(one, other)| one.is(other));
+                other.base == place.base && other.projections.len() >= len && all
+            };
+            let repeated = borrowed.iter().any(|(other, of_other)| other != arg && within(of_other));
+            let node = &mut self.program.exprs[*arg];
+            if let (Syn::Path(_), ExprKind::Borrow { unique, .. }, true) =
+                (&node.syntax, &mut node.kind, repeated)
+            {
+                *unique = false;
+            }
+        }
+    }
+
     pub(crate) fn call(&mut self, expr: &Syn, call: &syn::ExprCall) -> ExprId {
         let mut before = Vec::new();
         if let Some(result) = self.chain(expr, None, &mut before) {
@@ -327,6 +352,7 @@ impl Parser<'_> {
             let callback = if takes_functions { self.callback(arg) } else { None };
             args.push(callback.unwrap_or_else(|| self.argument(arg)));
         }
+        self.share_repeated(&args);
         let callee = if is_associated(path) {
             Callee::Associated(path.clone())
         } else if self.function.as_ref().is_some_and(|own| function.get_ident() == Some(own)) {

@@ -465,14 +465,17 @@ impl<'e> Parser<'e> {
                     place.projections.push(Projection::Indexed(position, kind));
                     return Some(place);
                 }
-                if let Some(Projection::Index(part)) = place.projections.last()
-                    && let Some(position) = self.within(*part, position)
-                {
-                    place.projections.pop();
-                    place.projections.push(Projection::Index(position));
-                    return Some(place);
-                }
+                let part = place.projections.last().cloned();
                 place.projections.push(Projection::Index(position));
+                // A row of one of two parts remains that: the call that has it and the other one cuts the slice.
+                if let Some(Projection::Index(part)) = part
+                    && (!self.program.cuts.contains_key(&part)
+                        || self.program.kind_of_place(&place) == Kind::Float)
+                    && let Some(position) = self.within(part, position)
+                {
+                    place.projections.truncate(place.projections.len() - 2);
+                    place.projections.push(Projection::Index(position));
+                }
                 Some(place)
             }
             Syn::Field(field) => {

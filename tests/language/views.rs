@@ -608,3 +608,61 @@ fn names_for_whole_slices() {
     let x = [0.3, 0.7, 0.2];
     check_rule(whole_in_the_end::rule, [0, 1, 2, 3].map(|n| (x[..n].to_vec(), 0.4)));
 }
+
+#[differentiable]
+fn inner(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+#[differentiable]
+fn add_times(a: &[f64], k: f64, b: &mut [f64]) {
+    for (b, a) in b.iter_mut().zip(a) {
+        *b += k * a;
+    }
+}
+
+/// Modified Gram-Schmidt: the row that is written to has a name, which is also given twice and beside a part of the row.
+#[differentiable]
+fn orthonormalise(rows: &mut [Vec<f64>]) -> f64 {
+    let mut total = 0.0;
+    for j in 0..rows.len() {
+        let (done, rest) = rows.split_at_mut(j);
+        let row = &mut rest[0];
+        for q in done.iter() {
+            let projection = inner(q, row);
+            total += projection;
+            for (x, q) in row.iter_mut().zip(q) {
+                *x -= projection * q;
+            }
+        }
+        total += inner(&row[1..], row);
+        let norm = inner(row, row).sqrt();
+        row.iter_mut().for_each(|x| *x /= norm);
+    }
+    total
+}
+
+/// Likewise where both are arguments of what writes to one of them.
+#[differentiable]
+fn subtracted(rows: &mut [[f64; 3]]) -> f64 {
+    let mut total = 0.0;
+    for j in 1..rows.len() {
+        let (done, rest) = rows.split_at_mut(j);
+        for q in done.iter() {
+            let projection = inner(q, &rest[0]);
+            add_times(q, -projection, &mut rest[0]);
+            total += projection;
+        }
+        add_times(&done[0], total, &mut rest[0]);
+        total += rest[0][1] * done[0][0];
+    }
+    total
+}
+
+#[test]
+fn rows_of_two_parts() {
+    let rows = [[1.5, 0.3, 0.6], [0.2, 0.4, 0.1], [0.7, 0.1, 0.4]];
+    let vectors = |n: usize| rows[..n].iter().map(|row| row.to_vec()).collect::<Vec<_>>();
+    check_rule(orthonormalise::rule, [2, 3].map(|n| (vectors(n),)));
+    check_rule(subtracted::rule, [2, 3].map(|n| (rows[..n].to_vec(),)));
+}
