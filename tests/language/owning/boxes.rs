@@ -107,31 +107,32 @@ fn gradients() {
     assert!(d.self_.left[0].left.is_empty());
 }
 
-#[test]
-fn changed_in_place() {
-    #[differentiable]
-    impl Node {
-        fn grow(&mut self, k: f64) {
-            self.value *= k;
-            if let Some(l) = &mut self.left {
-                l.grow(k * 0.5);
-                l.value += k;
-            }
-            match self.right.as_deref_mut() {
-                Some(r) => r.grow(self.value),
-                None => {}
-            }
+#[differentiable]
+impl Node {
+    fn grow(&mut self, k: f64) {
+        self.value *= k;
+        if let Some(l) = &mut self.left {
+            l.grow(k * 0.5);
+            l.value += k;
         }
-        fn grown(&mut self, k: f64) -> f64 {
-            let mut sum = 0.0;
-            if let Some(l) = self.left.as_mut() {
-                l.value *= k;
-                let below = l.grown(k);
-                sum += below * l.value;
-            }
-            sum + self.value
+        match self.right.as_deref_mut() {
+            Some(r) => r.grow(self.value),
+            None => {}
         }
     }
+    fn grown(&mut self, k: f64) -> f64 {
+        let mut sum = 0.0;
+        if let Some(l) = self.left.as_mut() {
+            l.value *= k;
+            let below = l.grown(k);
+            sum += below * l.value;
+        }
+        sum + self.value
+    }
+}
+
+#[test]
+fn changed_in_place() {
     check_rule(Node::grow_rule, [(leaf(0.4), 0.7), (tree(), 0.7)]);
     check_rule(Node::grown_rule, [(leaf(0.4), 0.7), (tree(), 0.7)]);
 }
@@ -223,22 +224,23 @@ struct Split<T> {
     above: Option<Box<Split<T>>>,
 }
 
-#[test]
-fn generic_ones() {
-    #[differentiable]
-    impl Split<f64> {
-        fn eval(&self, x: f64) -> f64 {
-            let here = self.weights[0] * x + self.weights[1];
-            if x < self.at {
-                self.below.as_ref().map_or(here, |s| s.eval(x - self.at) + here)
-            } else {
-                match &self.above {
-                    Some(s) => here * s.eval(x),
-                    None => here,
-                }
+#[differentiable]
+impl Split<f64> {
+    fn eval(&self, x: f64) -> f64 {
+        let here = self.weights[0] * x + self.weights[1];
+        if x < self.at {
+            self.below.as_ref().map_or(here, |s| s.eval(x - self.at) + here)
+        } else {
+            match &self.above {
+                Some(s) => here * s.eval(x),
+                None => here,
             }
         }
     }
+}
+
+#[test]
+fn generic_ones() {
     #[differentiable]
     fn chained<T: pullback::Float>(split: &Option<Box<Split<T>>>, x: T) -> T {
         match split {
