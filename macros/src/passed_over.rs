@@ -16,7 +16,7 @@ use crate::reverse::Reverse;
 const CHOOSING: &[&str] = &["max", "min", "clamp"];
 
 /// The methods whose derivative is infinite somewhere, or whose value is.
-const STEEP: &[&str] = &[
+pub(crate) const STEEP: &[&str] = &[
     "recip", "sqrt", "cbrt", "powi", "powf", "exp", "exp2", "exp_m1", "ln", "ln_1p", "log", "log2", "log10",
     "asin", "acos", "atan2", "sinh", "cosh", "acosh", "atanh",
 ];

@@ -69,30 +69,6 @@ impl Function {
         !matches!(self, Function::Sqrt | Function::Recip | Function::Abs | Function::Signum | Function::Floor)
     }
 
-    /// The derivative is infinite somewhere, or it grows until it is.
-    pub(crate) fn is_steep(self) -> bool {
-        matches!(
-            self,
-            Function::Exp
-                | Function::Exp2
-                | Function::ExpM1
-                | Function::Ln
-                | Function::Ln1p
-                | Function::Log2
-                | Function::Log10
-                | Function::Tan
-                | Function::Asin
-                | Function::Acos
-                | Function::Sinh
-                | Function::Cosh
-                | Function::Acosh
-                | Function::Atanh
-                | Function::Sqrt
-                | Function::Cbrt
-                | Function::Recip
-        )
-    }
-
     /// The derivative at `x`, where the function's value is `y`.
     pub(crate) fn slope(self, g: &mut Graph, x: NodeId, y: NodeId) -> NodeId {
         let one = g.literal(1.0);
