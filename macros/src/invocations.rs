@@ -44,6 +44,9 @@ impl Parser<'_> {
     }
 
     pub(crate) fn method(&mut self, expr: &Syn, call: &syn::ExprMethodCall) -> ExprId {
+        if let Some(block) = self.element_of_call(expr) {
+            return self.expr(&block);
+        }
         let mut before = Vec::new();
         if let Some(result) = self.chain(expr, None, &mut before) {
             return self.in_place(expr, result, before);
@@ -330,7 +333,10 @@ impl Parser<'_> {
                     let function = Callee::Associated(path.clone());
                     self.add(expr, ExprKind::Call { function, args })
                 }
-                ([arg], true) => self.add(expr, ExprKind::Cast(*arg, Box::new(float))),
+                ([arg], true) => {
+                    let cast = self.add(expr, ExprKind::Cast(*arg, Box::new(float)));
+                    self.add(expr, ExprKind::Paren(cast))
+                }
                 ([receiver, args @ ..], _) => {
                     let (receiver, args) = (*receiver, args.to_vec());
                     self.add(expr, ExprKind::Method { receiver, name: last.ident.clone(), args })

@@ -97,6 +97,7 @@ mod ownership;
 mod parameters;
 mod parse;
 mod parts_inside;
+mod parts_of_calls;
 mod passed_over;
 mod passing;
 mod peeling;

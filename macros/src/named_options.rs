@@ -65,7 +65,10 @@ impl Parser<'_> {
     pub(crate) fn match_named(&mut self, m: &syn::ExprMatch) -> Option<Expr> {
         if let Expr::MethodCall(call) = &*m.expr {
             let guarded = m.arms.iter().any(|arm| matches!(arm.pat, Pat::Guard(_)));
-            if !guarded || !self.picks(call) || !self.suspects.any(call) {
+            if !guarded || !self.suspects.any(call) {
+                return None;
+            }
+            if !self.picks(call) && self.optional_part(call, &mut Vec::new()).is_none() {
                 return None;
             }
             let mut named = m.clone();

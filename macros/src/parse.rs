@@ -6,7 +6,7 @@ use std::rc::Rc;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{BinOp, Expr as Syn, Ident, Stmt, UnOp, parse_quote};
+use syn::{BinOp, Expr as Syn, Ident, Stmt, UnOp};
 
 use crate::arrays::{Evidence, with_arrays};
 use crate::calls::Operator;
@@ -31,7 +31,7 @@ use crate::outcome::inside_type;
 use crate::passing::Passing;
 use crate::program::*;
 use crate::purity::without_shapes;
-use crate::rename::{Names, Occurrences, path};
+use crate::rename::{Names, Occurrences};
 use crate::returned::{returning_a_local, returning_changed_copy, with_copies};
 use crate::sequence::in_sequence;
 use crate::signature::Signature;
@@ -583,30 +583,6 @@ impl<'e> Parser<'e> {
         }
     }
 
-    /// `f(x)[0]` as `{ let whole = f(x); whole[0] }`; `None` if it is no part of what a call returns.
-    fn part_of_call(&mut self, expr: &Syn) -> Option<Syn> {
-        if !self.suspects.any(expr) {
-            return None;
-        }
-        let mut part = expr.clone();
-        let mut base = &mut part;
-        loop {
-            base = match base {
-                Syn::Index(index) => &mut *index.expr,
-                Syn::Field(field) => &mut *field.base,
-                Syn::Paren(paren) => &mut *paren.expr,
-                Syn::Call(_) | Syn::MethodCall(_) => break,
-                _ => return None,
-            };
-        }
-        let whole = self.hidden("whole");
-        let call = std::mem::replace(base, path(&whole));
-        Some(parse_quote!({
-            let #whole = #call;
-            #part
-        }))
-    }
-
     pub(crate) fn expr(&mut self, expr: &Syn) -> ExprId {
         match expr {
             Syn::Lit(_) => self.constant(expr, true, None),
@@ -639,7 +615,14 @@ impl<'e> Parser<'e> {
                 }
                 UnOp::Deref(_) => match self.place(expr) {
                     Some(place) => self.add(expr, ExprKind::Read(place)),
-                    None => self.constant(expr, false, Some("only references bound to names can be followed differentiably")),
+                    None => match self.part_of_call(expr) {
+                        Some(block) => self.expr(&block),
+                        None => self.constant(
+                            expr,
+                            false,
+                            Some("only references bound to names can be followed differentiably"),
+                        ),
+                    },
                 },
                 _ => self.inert_expr(expr),
             },
@@ -688,6 +671,7 @@ impl<'e> Parser<'e> {
             },
             Syn::If(branch) if let Some(test) = self.if_variant(branch) => self.without_names(&branch.cond, &test),
             Syn::Match(m) if let Some(test) = self.match_variants(m) => self.without_names(&m.expr, &test),
+            Syn::If(_) | Syn::Match(_) if let Some(block) = self.choice_by_element_of_call(expr) => self.expr(&block),
             Syn::If(_) | Syn::Match(_) if let Some(through) = self.through(expr) => self.expr(&through),
             Syn::If(branch) => self.branch(expr, branch),
             Syn::Match(m) => self.parse_match(expr, m),
@@ -747,6 +731,9 @@ impl<'e> Parser<'e> {
 
     /// An operand of arithmetic, which follows references to numbers by itself.
     pub(crate) fn operand(&mut self, expr: &Syn) -> ExprId {
+        if let Some(number) = self.number_of_call(expr) {
+            return self.expr(&number);
+        }
         let id = self.expr(expr);
         if let (Syn::Path(_), ExprKind::Borrow { place, unique: false }) =
             (expr, &self.program.exprs[id].kind)

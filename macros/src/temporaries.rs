@@ -15,14 +15,14 @@ use crate::program::{Kind, Program};
 impl Parser<'_> {
     /// The call with names for the temporary values that it borrows, if there are any and nothing that is evaluated before
     /// them has an effect.
-    pub(crate) fn with_named_temporaries(&self, call: &syn::ExprCall) -> Option<Syn> {
+    pub(crate) fn with_named_temporaries(&mut self, call: &syn::ExprCall) -> Option<Syn> {
         let mut named = call.clone();
         let statements = self.name_temporaries(&mut named.args, &call.to_token_stream().to_string())?;
         Some(syn::parse_quote_spanned!(call.span()=> { #(#statements)* #named }))
     }
 
     /// The same for the call of a method, whose receiver is evaluated first.
-    pub(crate) fn with_named_temporaries_of_method(&self, call: &syn::ExprMethodCall) -> Option<Syn> {
+    pub(crate) fn with_named_temporaries_of_method(&mut self, call: &syn::ExprMethodCall) -> Option<Syn> {
         let mut named = call.clone();
         // What unwraps the result stands behind the call.
         if let Syn::Call(inner) = &mut *named.receiver
@@ -40,7 +40,7 @@ impl Parser<'_> {
         Some(syn::parse_quote_spanned!(call.span()=> { #(#statements)* #named }))
     }
 
-    fn name_temporaries(&self, args: &mut Punctuated<Syn, Token![,]>, text: &str) -> Option<Vec<Stmt>> {
+    fn name_temporaries(&mut self, args: &mut Punctuated<Syn, Token![,]>, text: &str) -> Option<Vec<Stmt>> {
         let mut statements: Vec<Stmt> = Vec::new();
         let start = unused_start(text);
         let carries = args.iter().any(|arg| self.suspects.any(arg));
@@ -52,6 +52,12 @@ impl Parser<'_> {
                     (!self.suspects.any(value)).then(|| quote!(: ::std::vec::Vec<_>));
                 statements.push(syn::parse_quote!(let #name #ty = #value;));
                 args[i] = syn::parse_quote!(#name);
+                continue;
+            }
+            if args.iter().take(i).all(|before| self.is_pure(before))
+                && let Some(named) = self.referred_call(&mut args[i])
+            {
+                statements.push(named);
                 continue;
             }
             let Syn::Reference(reference) = &args[i] else {

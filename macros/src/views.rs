@@ -202,6 +202,9 @@ impl Parser<'_> {
 
     /// `let Some(part) = x.first() else { … };` and `let part = x.first()?;`, likewise.
     pub(crate) fn let_there(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
+        if let Some(named) = self.let_element_of_call(local) {
+            return Some(named);
+        }
         let init = local.init.as_ref()?;
         let (scrutinee, pattern, otherwise): (_, Pat, Syn) = match (&init.diverge, &*init.expr) {
             (Some((_, diverge)), scrutinee) => (scrutinee, local.pat.clone(), (**diverge).clone()),

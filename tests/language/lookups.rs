@@ -178,3 +178,23 @@ fn maps_of_constants() {
     assert_eq!(g.value_and_gradient(0.5, &["H2O", "none", "CO2"]).1.x, 62.0);
     assert_eq!(g.value_and_gradient(0.5, &[]).1.x, 0.0);
 }
+
+#[differentiable]
+fn guarded_element(x: &[f64], i: usize) -> f64 {
+    let t = match x.get(i) {
+        Some(v) if *v > 0.25 => v.sin(),
+        Some(v) => v * x[0],
+        None => 1.0 + x[0],
+    };
+    match x.first() {
+        None => t,
+        Some(&v) if v > 0.2 && x.len() > 2 => v * t,
+        Some(_) => t * t,
+    }
+}
+
+#[test]
+fn guards_on_elements() {
+    let inputs = [(vec![0.3, 0.7], 1), (vec![0.1, 0.2, 0.3], 1), (vec![0.4, 0.2, 0.3], 5)];
+    check_rule(guarded_element::rule, inputs);
+}

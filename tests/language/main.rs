@@ -56,6 +56,7 @@ mod operators;
 mod optional_references;
 mod options;
 mod parameters;
+mod parts_of_calls;
 mod passed_closures;
 mod patterns;
 mod picked_items;

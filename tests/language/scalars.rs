@@ -221,7 +221,7 @@ kinks! {
 /// Users call these by path as well.
 #[differentiable]
 fn by_path(x: f64, y: f64, k: f32) -> f64 {
-    f64::max(x, y) * f64::sin(x) + f64::from(k) * f64::powi(y, 2) + f64::abs(-x)
+    f64::max(x, y) * f64::sin(x) + f64::from(k) * f64::powi(y, 2) + f64::abs(-x) * f64::from(x + 1.0).sqrt()
 }
 
 /// What binds less than a method call keeps its parentheses.

@@ -1,0 +1,163 @@
+//! Parts of what calls return, without a name for the whole: `f(x)[0]`, `*f(x).last().unwrap()`, `f(x).last().copied().unwrap_or(0.0)`.
+//! The whole gets a name, and the part is one of a variable.
+
+use syn::{Expr as Syn, ExprMethodCall, Ident, Stmt, UnOp, parse_quote};
+
+use crate::iterators::SOURCES;
+use crate::parse::Parser;
+use crate::rename::path;
+
+impl Parser<'_> {
+    /// `f(x)[0]` as `{ let whole = f(x); whole[0] }`; `None` if it is no part of what a call returns.
+    pub(crate) fn part_of_call(&mut self, expr: &Syn) -> Option<Syn> {
+        let mut part = expr.clone();
+        let call = taken_from(&mut part)?;
+        let (whole, call) = self.named_whole(call)?;
+        Some(parse_quote!({ let #whole = #call; #part }))
+    }
+
+    /// `f(x).last().copied().unwrap_or(0.0)` likewise.
+    pub(crate) fn element_of_call(&mut self, expr: &Syn) -> Option<Syn> {
+        let mut part = expr.clone();
+        let call = element_from(&mut part, &|from| self.is_made(from))?;
+        let (whole, call) = self.named_whole(call)?;
+        Some(parse_quote!({ let #whole = #call; #part }))
+    }
+
+    /// `if let Some(v) = f(x).last() { … }` likewise, and `match` with such a scrutinee.
+    pub(crate) fn choice_by_element_of_call(&mut self, expr: &Syn) -> Option<Syn> {
+        let mut choice = expr.clone();
+        let scrutinee = match &mut choice {
+            Syn::Match(m) => &mut m.expr,
+            Syn::If(branch) => match &mut *branch.cond {
+                Syn::Let(test) => &mut test.expr,
+                _ => return None,
+            },
+            _ => return None,
+        };
+        let call = element_from(scrutinee, &|from| self.is_made(from))?;
+        let (whole, call) = self.named_whole(call)?;
+        Some(parse_quote!({ let #whole = #call; #choice }))
+    }
+
+    /// `let Some(v) = f(x).last() else { … };` and `let v = f(x).last()?;`, likewise.
+    pub(crate) fn let_element_of_call(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
+        let mut local = local.clone();
+        let init = &mut local.init.as_mut()?.expr;
+        let call = element_from(init, &|from| self.is_made(from))?;
+        let (whole, call) = self.named_whole(call)?;
+        Some(vec![parse_quote!(let #whole = #call;), Stmt::Local(local)])
+    }
+
+    /// A name for what makes the vector that `argument` is a reference to an element of: `&f(x)[1]` and `f(x).last().unwrap()`.
+    pub(crate) fn referred_call(&mut self, argument: &mut Syn) -> Option<Stmt> {
+        let refers = match &*argument {
+            Syn::Reference(reference) => {
+                reference.mutability.is_none() && matches!(*reference.expr, Syn::Index(_))
+            }
+            element => is_element(element),
+        };
+        let part = match argument {
+            _ if !refers => return None,
+            Syn::Reference(reference) => &mut *reference.expr,
+            element => element,
+        };
+        let call = taken_from(part)?;
+        let (whole, call) = if self.is_made(call) { self.named_whole(call)? } else { return None };
+        Some(parse_quote!(let #whole = #call;))
+    }
+
+    /// `*f(x).last().unwrap()` for `f(x).last().unwrap()` as an operand, which is the number that the reference leads to.
+    pub(crate) fn number_of_call(&self, operand: &Syn) -> Option<Syn> {
+        let of_call = self.is_element_of_call(operand);
+        of_call.then(|| parse_quote!(*#operand))
+    }
+
+    /// A name instead of `call`, if that may carry a gradient.
+    fn named_whole(&mut self, call: &mut Syn) -> Option<(Ident, Syn)> {
+        if !self.suspects.any(&*call) {
+            return None;
+        }
+        let whole = self.hidden("whole");
+        let call = std::mem::replace(call, path(&whole));
+        Some((whole, call))
+    }
+
+    fn is_element_of_call(&self, expr: &Syn) -> bool {
+        is_element(expr) && option(expr).and_then(end).is_some_and(|end| self.is_made(&end.receiver))
+    }
+
+    /// A function has made this, or a method of a user's type, or it is a copy of a slice.
+    fn is_made(&self, expr: &Syn) -> bool {
+        match expr {
+            Syn::Call(call) => matches!(&*call.func, Syn::Path(_)),
+            Syn::MethodCall(call) => {
+                let of_self = matches!(&*call.receiver, Syn::Path(path) if path.path.is_ident("self_"));
+                let chain = SOURCES.iter().any(|name| call.method == name);
+                call.method == "to_vec" || !chain && (of_self || self.is_told_to_be_of_user(&call.receiver))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The call that `part` is a part of what it returns.
+fn taken_from(part: &mut Syn) -> Option<&mut Syn> {
+    if !is_element(part) && matches!(part, Syn::Call(_) | Syn::MethodCall(_) | Syn::Try(_)) {
+        return Some(part);
+    }
+    match part {
+        Syn::Index(index) => taken_from(&mut index.expr),
+        Syn::Field(field) => taken_from(&mut field.base),
+        Syn::Paren(paren) => taken_from(&mut paren.expr),
+        Syn::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => taken_from(&mut unary.expr),
+        // An element, as above.
+        Syn::MethodCall(element) => taken_from(receiver(&mut element.receiver)?),
+        Syn::Try(element) => taken_from(receiver(&mut element.expr)?),
+        _ => None,
+    }
+}
+
+/// The call that returns a vector, by `is_made`, of which `part` is an element or made of one.
+fn element_from<'p>(part: &'p mut Syn, is_made: &dyn Fn(&Syn) -> bool) -> Option<&'p mut Syn> {
+    let of_call = end(part).is_some_and(|end| is_made(&end.receiver));
+    match part {
+        Syn::MethodCall(call) => {
+            let receiver = &mut *call.receiver;
+            if of_call { Some(receiver) } else { element_from(receiver, is_made) }
+        }
+        Syn::Try(tried) => element_from(&mut tried.expr, is_made),
+        Syn::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => element_from(&mut unary.expr, is_made),
+        _ => None,
+    }
+}
+
+fn receiver(of: &mut Syn) -> Option<&mut Syn> {
+    match of {
+        Syn::MethodCall(call) => Some(&mut *call.receiver),
+        _ => None,
+    }
+}
+
+/// `x.last()` and the like: an element, if there is one.
+fn end(expr: &Syn) -> Option<&ExprMethodCall> {
+    match expr {
+        Syn::MethodCall(call) if ["first", "last", "get"].iter().any(|name| call.method == name) => {
+            Some(call)
+        }
+        _ => None,
+    }
+}
+
+/// `x.last().unwrap()` and the like: a reference to the element, which has to be there or is gone out of.
+fn is_element(expr: &Syn) -> bool {
+    option(expr).and_then(end).is_some()
+}
+
+fn option(element: &Syn) -> Option<&Syn> {
+    match element {
+        Syn::MethodCall(call) if call.method == "unwrap" || call.method == "expect" => Some(&*call.receiver),
+        Syn::Try(tried) => Some(&*tried.expr),
+        _ => None,
+    }
+}
