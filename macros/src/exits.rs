@@ -55,8 +55,12 @@ impl Program {
 
     /// A way out may pass where the name of this variable means another one.
     pub(crate) fn hidden(&self, id: VarId) -> bool {
-        let name = &self.variables[id].name;
-        self.has_exits() && self.variables[id + 1..].iter().any(|v| v.name == *name)
+        let Variable { name, block, .. } = &self.variables[id];
+        let mut later = self.variables[id + 1..].iter().filter(|v| v.name == *name).peekable();
+        later.peek().is_some() && self.has_exits() && {
+            let within = self.nested(*block);
+            later.any(|v| within.contains(&v.block))
+        }
     }
 
     /// The exits in `block`, with the blocks in which they stand.

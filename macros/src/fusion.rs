@@ -170,9 +170,8 @@ impl Writer<'_> {
     fn locals(&self, block: BlockId) -> TokenStream {
         let program = self.program;
         let local = |(item, kept): &(Item, Ident)| match item {
-            Item::Final(id)
-                if !program.shadowed(*id) && !self.vectors.iter().any(|(vector, _)| vector == kept) =>
-            {
+            _ if self.vectors.iter().any(|(vector, _)| vector == kept) => None,
+            Item::Final(id) if !program.shadowed(*id) => {
                 let name = &program.variables[*id].name;
                 Some(quote!(let mut #kept = #name;))
             }
@@ -260,10 +259,7 @@ pub(crate) fn available(
     let defined: Vec<_> = first(program, block, index).flat_map(|s| s.defines.iter().copied()).collect();
     fused.kept.items(block)[..kept].iter().all(|(item, _)| match item {
         // Copied, so that both passes can have it.
-        Item::Definition(def) => {
-            let number = |v: &Variable| matches!(v.kind, Kind::Float | Kind::Inert);
-            defined.contains(def) && program.stays(*def).is_none_or(number)
-        }
+        Item::Definition(def) => defined.contains(def) && program.stays(*def).is_none_or(is_number),
         Item::Final(id) => {
             let variable = &program.variables[*id];
             (variable.zero.is_some() || variable.heap) && !program.shadowed(*id)
@@ -285,6 +281,10 @@ fn is_hidden(program: &Program, variable: &Variable) -> bool {
     program.variables.iter().filter(|v| v.name == variable.name && blocks.contains(&v.block)).count() > 1
 }
 
+fn is_number(variable: &Variable) -> bool {
+    matches!(variable.kind, Kind::Float | Kind::Inert)
+}
+
 /// The names of the reverse pass for vectors, and what may own such, of the blocks of the plan, and the user's: they are not copied.
 fn vectors(program: &Program, fused: &Reverse) -> Vec<(Ident, TokenStream)> {
     let items = fused.plan.blocks().flat_map(|block| fused.kept.items(*block));
@@ -295,6 +295,11 @@ fn vectors(program: &Program, fused: &Reverse) -> Vec<(Ident, TokenStream)> {
     let vectors = items.filter_map(|(item, kept)| match item {
         Item::Final(id) if owns(*id) => {
             let name = &program.variables[*id].name;
+            Some((kept.clone(), quote!(#name)))
+        }
+        Item::Definition(def) => {
+            let variable = program.stays(*def).filter(|variable| !is_number(variable))?;
+            let name = &variable.name;
             Some((kept.clone(), quote!(#name)))
         }
         _ => None,

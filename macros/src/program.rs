@@ -743,6 +743,18 @@ impl Program {
         block.statements.iter().flat_map(Statement::roots).chain(block.value).collect()
     }
 
+    /// `Some(order) => order`, of a constant that may own memory: it goes on from where the pattern has bound it.
+    pub(crate) fn hands_on(&self, arm: &Arm) -> bool {
+        let Some(value) = self.blocks[arm.body].value else { return false };
+        let ExprKind::Read(place) = &self.exprs[self.peel(value)].kind else { return false };
+        let bound = &self.variables[place.base];
+        place.projections.is_empty()
+            && arm.bindings.iter().any(|binding| binding.variable == place.base)
+            && bound.kind == Kind::Unknown
+            && !bound.active
+            && !bound.refers
+    }
+
     /// `block` and all blocks in it.
     pub(crate) fn nested(&self, block: BlockId) -> Vec<BlockId> {
         let mut found = vec![block];
@@ -834,14 +846,16 @@ impl Program {
 impl Program {
     /// The definition is the only one of a variable that keeps its name to the end of its block, where it can be moved out.
     pub(crate) fn stays(&self, def: DefId) -> Option<&Variable> {
-        let (Definition::Computed { variable: id, at: At { block, .. }, .. }
-        | Definition::Merged { variable: id, block }) = &self.definitions[def]
-        else {
-            return None;
+        let (id, block) = match &self.definitions[def] {
+            Definition::Computed { variable, at: At { block, .. }, .. }
+            | Definition::Merged { variable, block } => (*variable, *block),
+            // In the arm.
+            Definition::Bound { variable, .. } => (*variable, self.variables[*variable].block),
+            _ => return None,
         };
-        let variable = &self.variables[*id];
-        let stays = !variable.mutable && variable.block == *block && !self.shadowed(*id) && !self.hidden(*id);
-        stays.then_some(variable)
+        let variable = &self.variables[id];
+        let named = !self.shadowed(id) && !self.hidden(id);
+        (named && !variable.mutable && !variable.refers && variable.block == block).then_some(variable)
     }
 
     /// A later variable of the same scope has taken the name of this one.

@@ -107,6 +107,7 @@ impl Reverse<'_> {
                             && block.value.is_some_and(|v| self.replayable(v, at, level))
                     })
             }
+            ExprKind::Match(m) if m.arms.iter().any(|arm| self.program.hands_on(arm)) => false,
             _ => self.program.operands(expr).into_iter().all(|e| self.replayable(e, at, level)),
         }
     }

@@ -491,8 +491,12 @@ fn yielded(names: &Pat, m: &syn::ExprMatch) -> Option<Pat> {
 
 /// What the others do.
 fn left(m: &syn::ExprMatch) -> Syn {
-    let (whole, others) = (&m.expr, m.arms.iter().filter(|arm| leaves(&arm.body)));
-    parse_quote!({ match #whole { #(#others)* _ => ::core::unreachable!() } })
+    let mut others = m.clone();
+    others.arms.retain(|arm| leaves(&arm.body));
+    // The last arm need not have one.
+    others.arms.iter_mut().for_each(|arm| arm.comma = Some(Default::default()));
+    others.arms.push(parse_quote!(_ => ::core::unreachable!()));
+    parse_quote!({ #others })
 }
 
 /// What a pattern that binds nothing is matched against: it is only looked at.

@@ -198,3 +198,64 @@ fn guards_on_elements() {
     let inputs = [(vec![0.3, 0.7], 1), (vec![0.1, 0.2, 0.3], 1), (vec![0.4, 0.2, 0.3], 5)];
     check_rule(guarded_element::rule, inputs);
 }
+
+fn descending(n: usize) -> Option<Vec<usize>> {
+    (n > 0).then(|| (0..n).rev().collect())
+}
+
+/// What owns memory is kept where the pattern has bound it, and not twice.
+#[differentiable]
+fn lists_in_patterns(x: &[f64], y: &[f64]) -> f64 {
+    let Some(order) = descending(x.len()) else { return y[0] };
+    let mut t = 0.0;
+    for (k, &i) in order.iter().enumerate() {
+        t += x[i] * x[i] * k as f64;
+    }
+    for k in 0..3 {
+        t += match descending(k) {
+            Some(o) if o.len() > 1 => {
+                if x[0] > 5.0 {
+                    return t;
+                }
+                o.iter().map(|i| x[*i] * t).sum::<f64>()
+            }
+            Some(o) => x[o[0]],
+            None => 0.0,
+        };
+    }
+    if let Some(o) = descending(2) { t * y[o[0]] } else { t }
+}
+
+/// Likewise where an arm hands it on.
+#[differentiable]
+fn lists_out_of_arms(x: &[f64]) -> f64 {
+    let order: Vec<usize> = match descending(x.len()) {
+        Some(order) => order,
+        None => vec![],
+    };
+    let last = match descending(x.len()) {
+        Some(o) => o[0],
+        None => return 0.0,
+    };
+    let mut t = x[last].sin();
+    for (k, &i) in order.iter().enumerate() {
+        t += x[i] * x[i] * k as f64;
+    }
+    t
+}
+
+/// The last arm, which leaves, needs no comma behind it.
+#[rustfmt::skip]
+#[differentiable]
+fn without_comma(x: &[f64]) -> f64 {
+    let order = match descending(x.len()) { Some(order) => order, None => return 0.0 };
+    x[order[0]] * x[order[1]]
+}
+
+#[test]
+fn lists() {
+    let inputs = [(vec![0.3, 0.7], vec![0.4, 0.9]), (vec![0.1, 0.2, 0.3], vec![0.5, 1.9])];
+    check_rule(lists_in_patterns::rule, inputs);
+    check_rule(lists_out_of_arms::rule, [(vec![0.3, 0.7],), (vec![0.1, 0.2, 0.3],)]);
+    check_rule(without_comma::rule, [(vec![0.3, 0.7],), (vec![0.1, 0.2, 0.3],)]);
+}
