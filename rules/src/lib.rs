@@ -221,7 +221,8 @@ pub mod __private {
     pub use crate::sorting::{SortItem, Sorted};
     pub use crate::state::{Stack, State};
     pub use crate::tangent::{
-        Active, Tangent, Value, accumulate, is_gradient_of, negated, take, zero, zero_of,
+        Active, NoValue, PartOfPlain, Tangent, Value, accumulate, is_gradient_of, negated, take, zero,
+        zero_of,
     };
     pub use crate::unmarked::{
         MethodOf, OfActive, OfInert, OfReferent, OfUnmarked, ToChange, UnmarkedCall, UnmarkedMethod,

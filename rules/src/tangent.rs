@@ -74,6 +74,27 @@ pub trait Value:
     }
 }
 
+/// What a plain struct holds.
+#[doc(hidden)]
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no value made of numbers, as the fields of a plain struct are",
+    label = "this owns memory, or has no `#[derive(Differentiable)]`",
+    note = "a macro does not see that a type owns memory: say so by `#[pullback(by_reference)]` in front of the struct or enum that holds it",
+    note = "mark the field `#[constant]` if no gradient with respect to it is wanted"
+)]
+pub trait Held: Value {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Value> Held for T {}
+
+/// A type of which this can be mentioned is [`Held`].
+#[doc(hidden)]
+pub struct PartOfPlain<T: Held>(std::marker::PhantomData<T>);
+
+/// No type is this: see `derive/by_value.rs` of the macros.
+#[doc(hidden)]
+pub trait NoValue: Value {}
+
 /// The gradient with respect to a [`Value`]: a vector space.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the gradient of a number, nor of a struct of numbers",

@@ -200,6 +200,7 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
     let exchange = exchange(item, &variants, &own);
     let elements = elements::of(item, list().collect::<Vec<_>>());
     let coordinates = coordinates(item, all, &own);
+    let never = super::by_value::never(item);
     let output = super::output::of_choice(item, all, &own);
     let parts = super::parts::of_enum(item, all, &own, false);
     let declared = quote!(#parameters);
@@ -231,6 +232,7 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
             #coordinates
             #output
             #parts
+            #never
         };
     }
 }

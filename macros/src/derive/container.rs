@@ -151,6 +151,7 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
     let lend = lend(item, &own);
     let output = super::output::of_container(item, fields, &own);
     let blank = super::blank::of_struct(item, fields);
+    let never = super::by_value::never(item);
     quote! {
         #[doc = #doc]
         #allow
@@ -173,6 +174,7 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
             #lend
             #output
             #blank
+            #never
         };
     }
 }

@@ -6,6 +6,7 @@
 //! its own type, see [`nested`].
 
 mod blank;
+mod by_value;
 mod choice;
 mod container;
 mod dual;

@@ -40,7 +40,9 @@ pub(super) fn expand_struct(item: &Item, fields: &Fields) -> TokenStream {
     let coordinates = coordinates(item, fields);
     let on_duals = super::dual::expand(item, fields, &record.name);
     let blank = super::blank::of_struct(item, fields);
+    let asked = super::by_value::asked(&fields.fields);
     quote! {
+        #asked
         #declaration
         const _: () = {
             use ::pullback::__private as __pb;
@@ -91,7 +93,9 @@ pub(super) fn expand_enum(item: &Item, variants: &[(Ident, Fields)]) -> TokenStr
     let value = value(item, &record, bounds());
     let coordinates = coordinates_of_enum(item, variants);
     let parts = super::parts::of_enum(item, variants, &elements(item, variants), true);
+    let asked = super::by_value::asked(variants.iter().flat_map(|(_, fields)| &fields.fields));
     quote! {
+        #asked
         #declarations
         #declaration
         const _: () = {
