@@ -10,6 +10,7 @@ use syn::{Block, Expr, Ident, Local, Pat, Stmt, parse_quote};
 
 use crate::passing::Passing;
 use crate::program::variant;
+use crate::rename::bound;
 use crate::signature::Signature;
 
 /// `block` with the struct patterns of its `let`s taken apart, where that can be done by naming the parts. The others stay.
@@ -21,7 +22,7 @@ pub(crate) fn destructured(signature: &Signature, block: &Block) -> Block {
             Passing::Shared => Referred::Shared,
             Passing::Unique => Referred::Unique,
         };
-        Some((p.name.as_ref()?.to_string(), referred))
+        Some((p.name.as_ref()?.to_string(), Some(referred)))
     });
     let mut pass = Destructure { references: references.collect(), used: HashSet::new() };
     collect(block.to_token_stream(), &mut pass.used);
@@ -30,8 +31,9 @@ pub(crate) fn destructured(signature: &Signature, block: &Block) -> Block {
 }
 
 struct Destructure {
-    /// The names of references: a pattern binds references to their parts.
-    references: HashMap<String, Referred>,
+    /// The names of references: a pattern binds references to their parts. Of what a loop, a closure or an arm binds nothing tells here whether
+    /// it is one.
+    references: HashMap<String, Option<Referred>>,
     used: HashSet<String>,
 }
 
@@ -56,10 +58,53 @@ impl VisitMut for Destructure {
             block.stmts.extend(parts.unwrap_or_else(|| vec![statement]));
         }
     }
+    fn visit_expr_for_loop_mut(&mut self, for_loop: &mut syn::ExprForLoop) {
+        self.visit_expr_mut(&mut for_loop.expr);
+        self.within(&[&for_loop.pat], |pass| pass.visit_block_mut(&mut for_loop.body));
+    }
+    fn visit_expr_closure_mut(&mut self, closure: &mut syn::ExprClosure) {
+        let inputs: Vec<_> = closure.inputs.iter().collect();
+        self.within(&inputs, |pass| pass.visit_expr_mut(&mut closure.body));
+    }
+    fn visit_arm_mut(&mut self, arm: &mut syn::Arm) {
+        self.within(&[&arm.pat], |pass| pass.visit_expr_mut(&mut arm.body));
+    }
+    fn visit_expr_if_mut(&mut self, branch: &mut syn::ExprIf) {
+        self.visit_expr_mut(&mut branch.cond);
+        let patterns = patterns(&branch.cond);
+        self.within(&patterns, |pass| pass.visit_block_mut(&mut branch.then_branch));
+        if let Some((_, otherwise)) = &mut branch.else_branch {
+            self.visit_expr_mut(otherwise);
+        }
+    }
+    fn visit_expr_while_mut(&mut self, while_loop: &mut syn::ExprWhile) {
+        self.visit_expr_mut(&mut while_loop.cond);
+        let patterns = patterns(&while_loop.cond);
+        self.within(&patterns, |pass| pass.visit_block_mut(&mut while_loop.body));
+    }
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }
 
+/// The patterns of a condition.
+fn patterns(condition: &Expr) -> Vec<&Pat> {
+    match condition {
+        Expr::Let(condition) => vec![&condition.pat],
+        Expr::Binary(both) => [patterns(&both.left), patterns(&both.right)].concat(),
+        _ => Vec::new(),
+    }
+}
+
 impl Destructure {
+    /// Goes on where the names that the patterns bind are visible.
+    fn within(&mut self, patterns: &[&Pat], visit: impl FnOnce(&mut Self)) {
+        let outside = self.references.clone();
+        for name in patterns.iter().flat_map(|pattern| bound(pattern)) {
+            self.references.insert(name.to_string(), None);
+        }
+        visit(self);
+        self.references = outside;
+    }
+
     fn apart(&mut self, local: &Local) -> Option<Vec<Stmt>> {
         let (pattern, ty) = match &local.pat {
             Pat::Type(typed) => (&*typed.pat, Some(&typed.ty)),
@@ -68,11 +113,11 @@ impl Destructure {
         let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
         if let Pat::Ident(name) = pattern {
             match self.referred(&init.expr) {
-                Referred::No => self.references.remove(&name.ident.to_string()),
+                Some(Referred::No) => self.references.remove(&name.ident.to_string()),
                 referred => self.references.insert(name.ident.to_string(), referred),
             };
         }
-        let referred = self.referred(&init.expr);
+        let referred = self.referred(&init.expr)?;
         // Of `&(a, b)` and `&f(x)` the parts are known by themselves.
         let of_place = match &*init.expr {
             Expr::Reference(reference) => is_place(&reference.expr),
@@ -108,16 +153,16 @@ impl Destructure {
         Some(statements)
     }
 
-    /// Whether `init` is a reference, as its syntax tells.
-    fn referred(&self, init: &Expr) -> Referred {
+    /// Whether `init` is a reference, as its syntax tells, if it does.
+    fn referred(&self, init: &Expr) -> Option<Referred> {
         match init {
-            Expr::Reference(reference) if reference.mutability.is_some() => Referred::Unique,
-            Expr::Reference(_) => Referred::Shared,
+            Expr::Reference(reference) if reference.mutability.is_some() => Some(Referred::Unique),
+            Expr::Reference(_) => Some(Referred::Shared),
             Expr::Path(path) => {
                 let name = path.path.get_ident().map(Ident::to_string);
-                name.and_then(|name| self.references.get(&name).copied()).unwrap_or(Referred::No)
+                name.and_then(|name| self.references.get(&name).copied()).unwrap_or(Some(Referred::No))
             }
-            _ => Referred::No,
+            _ => Some(Referred::No),
         }
     }
 
@@ -189,29 +234,32 @@ pub(crate) fn name_parts(pattern: &Pat, whole: &Expr, referred: Referred, parts:
         }
         Pat::Wild(_) | Pat::Rest(_) => true,
         Pat::Paren(paren) => name_parts(&paren.pat, whole, referred, parts),
-        Pat::Tuple(tuple) => numbered(&tuple.elems, |i| {
-            let index = syn::Index::from(i);
-            parse_quote!(#whole.#index)
-        })
-        .is_some_and(&mut all),
-        Pat::TupleStruct(inner) if is_struct(&inner.path) => numbered(&inner.elems, |i| {
-            let index = syn::Index::from(i);
-            parse_quote!(#whole.#index)
-        })
-        .is_some_and(&mut all),
         Pat::Slice(slice) => numbered(&slice.elems, |i| {
             let index = syn::Index::from(i);
             parse_quote!(#whole[#index])
         })
         .is_some_and(&mut all),
+        pattern => fields(pattern, whole).is_some_and(&mut all),
+    }
+}
+
+/// The patterns of the fields of `whole`, with these, where `pattern` is that of a tuple or a struct.
+pub(crate) fn fields<'p>(pattern: &'p Pat, whole: &Expr) -> Option<Vec<(&'p Pat, Expr)>> {
+    let field = |i| {
+        let index = syn::Index::from(i);
+        parse_quote!(#whole.#index)
+    };
+    match pattern {
+        Pat::Tuple(tuple) => numbered(&tuple.elems, field),
+        Pat::TupleStruct(inner) if is_struct(&inner.path) => numbered(&inner.elems, field),
         Pat::Struct(inner) if is_struct(&inner.path) => {
             let fields = inner.fields.iter().map(|field| {
                 let member = &field.member;
                 (&*field.pat, parse_quote!(#whole.#member))
             });
-            all(fields.collect())
+            Some(fields.collect())
         }
-        _ => false,
+        _ => None,
     }
 }
 

@@ -1,4 +1,5 @@
-//! Patterns of slices: `if let [first, .., last] = x { … }` is a condition on the length and a name for each part.
+//! Patterns of slices: `if let [first, .., last] = x { … }` is a condition on the length and a name for each part. What is to be written to is split
+//! off, part by part, as only `split_at_mut` may borrow several parts of one slice.
 
 use quote::quote;
 use syn::{Expr as Syn, Pat, PatSlice, Stmt, parse_quote};
@@ -10,6 +11,14 @@ use crate::rename::path;
 use crate::uses::is_name;
 use crate::variants::{alternatives, guarded};
 use crate::views::irrefutable;
+
+/// What the names in a pattern are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Binds {
+    Values,
+    Shared,
+    Unique,
+}
 
 impl Parser<'_> {
     /// For a slice that a pattern takes apart: what stands before the test, the test, and the statements that bind the names.
@@ -26,12 +35,12 @@ impl Parser<'_> {
             },
             _ => return None,
         };
-        let (x, referred) = self.sliced(scrutinee)?;
-        let referred = referred && !by_value;
+        let (x, binds) = self.sliced(scrutinee)?;
+        let binds = if by_value { Binds::Values } else { binds };
         let mut out = Vec::new();
         let n = self.names.fresh("n");
         out.push(parse_quote!(let #n = #x.len();));
-        let (test, inner) = self.slice_parts(slice, &x, &path(&n), referred)?;
+        let (test, inner) = self.slice_parts(slice, &x, &path(&n), binds)?;
         Some((out, test, inner))
     }
 
@@ -42,7 +51,7 @@ impl Parser<'_> {
         if !arms.iter().any(taken_apart) || !self.suspects.any(&m.expr) {
             return None;
         }
-        let (x, referred) = self.sliced(&m.expr)?;
+        let (x, binds) = self.sliced(&m.expr)?;
         let n = self.names.fresh("n");
         let len = path(&n);
         let mut links = Vec::new();
@@ -52,13 +61,18 @@ impl Parser<'_> {
             let (test, inner) = match pattern {
                 // Those that bind names are arms of their own.
                 Pat::Or(cases) => {
-                    let cases = cases.cases.iter().map(|case| self.slice_case(case, &x, &len, referred));
+                    let cases = cases.cases.iter().map(|case| self.slice_case(case, &x, &len, binds));
                     let tests = cases.map(|case| Some(case?.0)).collect::<Option<Vec<_>>>()?;
                     (parse_quote!((#(#tests)||*)), Vec::new())
                 }
-                pattern => self.slice_case(pattern, &x, &len, referred)?,
+                pattern => self.slice_case(pattern, &x, &len, binds)?,
             };
             let test = match guard {
+                // A guard only looks.
+                Some(guard) if binds == Binds::Unique => {
+                    let (_, seen) = self.slice_case(pattern, &x, &len, Binds::Shared)?;
+                    parse_quote!(#test && { #(#seen)* #guard })
+                }
                 Some(guard) => parse_quote!(#test && { #(#inner)* #guard }),
                 None => test,
             };
@@ -73,65 +87,85 @@ impl Parser<'_> {
     }
 
     /// The test that an arm makes of a slice with `len` elements, and its names for the parts.
-    fn slice_case(&mut self, pattern: &Pat, x: &Syn, len: &Syn, referred: bool) -> Option<(Syn, Vec<Stmt>)> {
+    fn slice_case(&mut self, pattern: &Pat, x: &Syn, len: &Syn, binds: Binds) -> Option<(Syn, Vec<Stmt>)> {
         match pattern {
-            Pat::Slice(slice) => self.slice_parts(slice, x, len, referred),
+            Pat::Slice(slice) => self.slice_parts(slice, x, len, binds),
             Pat::Reference(reference) => match &*reference.pat {
-                Pat::Slice(slice) => self.slice_parts(slice, x, len, false),
+                Pat::Slice(slice) => self.slice_parts(slice, x, len, Binds::Values),
                 _ => None,
             },
             Pat::Wild(_) => Some((parse_quote!(true), Vec::new())),
             // A name for the whole.
-            Pat::Ident(name) if referred && is_name(pattern) => {
-                Some((parse_quote!(true), vec![parse_quote!(let #name = &#x[..];)]))
+            Pat::Ident(name) if binds != Binds::Values && is_name(pattern) => {
+                let whole =
+                    Item::Place { place: parse_quote!(#x[..]), unique: binds == Binds::Unique }.expr();
+                Some((parse_quote!(true), vec![parse_quote!(let #name = #whole;)]))
             }
             _ => None,
         }
     }
 
-    /// `let [first, .., last] = x;` of an array, where there is something behind the `..`.
+    /// `let [first, .., last] = x;` of an array, where there is something behind the `..`, or it is to be written to.
     pub(crate) fn let_slice(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
         let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
         let Pat::Slice(slice) = &local.pat else { return None };
-        let gap = slice.elems.iter().position(is_gap)?;
-        let plain = matches!(slice.elems[gap], Pat::Rest(_)) && gap + 1 == slice.elems.len();
-        if plain || !self.suspects.any(&init.expr) {
+        let gap = slice.elems.iter().position(is_gap);
+        let plain =
+            gap.is_none_or(|gap| matches!(slice.elems[gap], Pat::Rest(_)) && gap + 1 == slice.elems.len());
+        if !self.suspects.any(&init.expr) {
             return None;
         }
-        let (x, referred) = self.sliced(&init.expr)?;
+        let (x, binds) = self.sliced(&init.expr)?;
+        if plain && binds != Binds::Unique {
+            return None;
+        }
         let n = self.names.fresh("n");
-        let (_, inner) = self.slice_parts(slice, &x, &path(&n), referred)?;
+        let (_, inner) = self.slice_parts(slice, &x, &path(&n), binds)?;
         let mut out: Vec<Stmt> = vec![parse_quote!(let #n = #x.len();)];
         out.extend(inner);
         Some(out)
     }
 
-    /// What a pattern takes apart, and whether it binds references.
-    fn sliced(&mut self, scrutinee: &Syn) -> Option<(Syn, bool)> {
-        let told = matches!(scrutinee, Syn::MethodCall(_));
-        let (x, referred) = match scrutinee {
+    /// What a pattern takes apart, and what it binds.
+    fn sliced(&mut self, scrutinee: &Syn) -> Option<(Syn, Binds)> {
+        let (x, binds) = match scrutinee {
             Syn::Paren(paren) => return self.sliced(&paren.expr),
-            Syn::Reference(reference) if reference.mutability.is_none() => ((*reference.expr).clone(), true),
+            Syn::Reference(reference) => {
+                let binds = if reference.mutability.is_some() { Binds::Unique } else { Binds::Shared };
+                // `&mut *x`
+                let x = match &*reference.expr {
+                    Syn::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => &unary.expr,
+                    _ => &reference.expr,
+                };
+                ((**x).clone(), binds)
+            }
             Syn::MethodCall(call) if call.method == "as_slice" && call.args.is_empty() => {
-                ((*call.receiver).clone(), true)
+                ((*call.receiver).clone(), Binds::Shared)
+            }
+            Syn::MethodCall(call) if call.method == "as_mut_slice" && call.args.is_empty() => {
+                ((*call.receiver).clone(), Binds::Unique)
             }
             Syn::Path(name) => {
                 let name = name.path.get_ident()?;
-                // Names for what is to be written to would have to be taken off the slice one by one.
-                if self.is_unique(name) {
-                    return None;
-                }
-                (scrutinee.clone(), self.is_reference(name))
+                let binds = match self.is_reference(name) {
+                    true if self.is_unique(name) => Binds::Unique,
+                    true => Binds::Shared,
+                    false => Binds::Values,
+                };
+                (scrutinee.clone(), binds)
             }
-            Syn::Index(_) | Syn::Field(_) => (scrutinee.clone(), false),
+            Syn::Index(_) | Syn::Field(_) => (scrutinee.clone(), Binds::Values),
             _ => return None,
         };
+        let part = matches!(&x, Syn::Index(part) if matches!(&*part.index, Syn::Range(_)));
+        let told =
+            part || binds == Binds::Unique || matches!(scrutinee, Syn::MethodCall(_) | Syn::Reference(_));
         let place = self.place(&x)?;
         let sequence = match self.program.kind_of_place(&place) {
             Kind::Sequence(_) => true,
             kind => told && kind == Kind::Unknown,
         };
-        (sequence && self.is_pure(&x)).then_some((x, referred))
+        (sequence && self.is_pure(&x)).then_some((x, binds))
     }
 
     /// The test that a pattern makes of a slice with `len` elements, and its names for the parts.
@@ -140,10 +174,18 @@ impl Parser<'_> {
         slice: &PatSlice,
         x: &Syn,
         len: &Syn,
-        referred: bool,
+        binds: Binds,
     ) -> Option<(Syn, Vec<Stmt>)> {
         let count = slice.elems.len();
         let gap = slice.elems.iter().position(is_gap);
+        let known = syn::Index::from(count - usize::from(gap.is_some()));
+        let test = match gap {
+            Some(_) => parse_quote!(#len >= #known),
+            None => parse_quote!(#len == #known),
+        };
+        if binds == Binds::Unique {
+            return Some((test, self.split_parts(slice, x, len)?));
+        }
         let mut inner = Vec::new();
         for (i, pattern) in slice.elems.iter().enumerate() {
             let place: Syn = match gap {
@@ -172,15 +214,45 @@ impl Parser<'_> {
             if !irrefutable(pattern) {
                 return None;
             }
-            let item = if referred { Item::Place { place, unique: false } } else { Item::Value(place) };
+            let item = match binds {
+                Binds::Values => Item::Value(place),
+                _ => Item::Place { place, unique: false },
+            };
             self.bind_parts(pattern, item, &mut inner);
         }
-        let known = syn::Index::from(count - usize::from(gap.is_some()));
-        let test = match gap {
-            Some(_) => parse_quote!(#len >= #known),
-            None => parse_quote!(#len == #known),
-        };
         Some((test, inner))
+    }
+
+    /// The names for the parts of a slice with `len` elements that may be written to.
+    fn split_parts(&mut self, slice: &PatSlice, x: &Syn, len: &Syn) -> Option<Vec<Stmt>> {
+        let last = slice.elems.iter().rposition(|pattern| !matches!(pattern, Pat::Rest(_) | Pat::Wild(_)));
+        let (mut left, known) = (x.clone(), slice.elems.iter().filter(|pattern| !is_gap(pattern)).count());
+        let mut out = Vec::new();
+        for pattern in slice.elems.iter().take(last.map_or(0, |last| last + 1)) {
+            let (part, rest) = (self.hidden("part"), self.hidden("rest"));
+            let middle: Syn = match is_gap(pattern) {
+                true => {
+                    let (middle, known) = (self.names.fresh("middle"), syn::Index::from(known));
+                    out.push(parse_quote!(let #middle = #len - #known;));
+                    path(&middle)
+                }
+                false => parse_quote!(1),
+            };
+            out.push(parse_quote!(let (#part, #rest) = #left.split_at_mut(#middle);));
+            left = path(&rest);
+            let place: Syn = match pattern {
+                Pat::Rest(_) => continue,
+                Pat::Ident(name) if is_gap(pattern) => {
+                    let name = (name.by_ref.is_none() && name.mutability.is_none()).then_some(&name.ident)?;
+                    out.push(parse_quote!(let #name = &mut #part[..];));
+                    continue;
+                }
+                pattern if irrefutable(pattern) => parse_quote!(#part[0]),
+                _ => return None,
+            };
+            self.bind_parts(pattern, Item::Place { place, unique: true }, &mut out);
+        }
+        Some(out)
     }
 }
 

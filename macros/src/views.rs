@@ -12,6 +12,7 @@ use quote::{ToTokens, quote};
 use syn::{Expr as Syn, ExprMethodCall, Ident, Pat, Stmt, parse_quote};
 
 use crate::calls::Callee;
+use crate::destructure::{Referred, fields, name_parts};
 use crate::forward::Forward;
 use crate::iterators::item::Item;
 use crate::iterators::optional::{Found, Located};
@@ -337,6 +338,11 @@ impl Parser<'_> {
                     self.bind_parts(pattern, item, out);
                 }
             }
+            (pattern, Item::Place { place, unique: true }) if fields(pattern, &place).is_some() => {
+                for (pattern, item) in self.fields_to_write(pattern, &place, out) {
+                    self.bind_parts(pattern, item, out);
+                }
+            }
             (pattern, item) => {
                 let value = item.expr();
                 out.push(parse_quote!(let #pattern = #value;));
@@ -411,6 +417,34 @@ impl Parser<'_> {
                 }
                 for (name, value) in names.elems.iter().zip(&values.elems) {
                     out.push(parse_quote!(let #name = #value;));
+                }
+            }
+            // Parameters and locals have been taken apart before.
+            (pattern, Syn::Path(name)) if fields(pattern, &init.expr).is_some() => {
+                let name = name.path.get_ident()?;
+                let refers = self.variable(&init.expr).is_some_and(|id| self.program.variables[id].refers);
+                let referred = match self.is_reference(name) || refers {
+                    true if self.is_unique(name) => Referred::Unique,
+                    true => Referred::Shared,
+                    false => Referred::No,
+                };
+                if referred == Referred::Unique {
+                    let item = Item::Place { place: parse_quote!(*#name), unique: true };
+                    self.bind_parts(pattern, item, &mut out);
+                } else if matches!(pattern, Pat::Struct(_) | Pat::TupleStruct(_)) {
+                    let whole = match bound(pattern).contains(name) {
+                        true => {
+                            let whole = self.hidden("whole");
+                            out.push(parse_quote!(let #whole = #name;));
+                            whole
+                        }
+                        false => name.clone(),
+                    };
+                    if !name_parts(pattern, &path(&whole), referred, &mut out) {
+                        return None;
+                    }
+                } else {
+                    return None;
                 }
             }
             (pattern, Syn::Field(field)) => {

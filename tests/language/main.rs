@@ -74,6 +74,7 @@ mod shapes;
 mod standing_alone;
 mod std_names;
 mod structs;
+mod taken_apart;
 mod tangent;
 mod temporaries;
 mod through;

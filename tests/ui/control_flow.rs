@@ -31,21 +31,6 @@ fn behind_a_gap(x: Triple) -> f64 {
 }
 
 #[differentiable]
-fn through_a_reference(x: &mut [f64; 2], k: f64) -> f64 {
-    if let [a, _] = x {
-        *a = k;
-    }
-    x[0] * k
-}
-
-#[differentiable]
-fn of_a_unique_borrow(x: &mut [f64; 2], k: f64) -> f64 {
-    let [a, _] = &mut *x;
-    *a = k;
-    x[0] * k
-}
-
-#[differentiable]
 fn in_a_guard(x: f64, n: Option<f64>) -> f64 {
     match x {
         y if let Some(z) = n => y * z,

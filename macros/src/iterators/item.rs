@@ -4,6 +4,7 @@ use quote::quote;
 use syn::spanned::Spanned;
 use syn::{Expr, Ident, Pat, Stmt, parse_quote};
 
+use crate::destructure::fields;
 use crate::parse::Parser;
 use crate::rename::{Replace, Substitute, path};
 
@@ -123,6 +124,11 @@ impl Parser<'_> {
                         .push(&name.ident, "give the parts of this tuple names of their own, in the pattern");
                 }
             }
+            (pattern, Item::Place { place, unique: true }) if fields(pattern, &place).is_some() => {
+                for (pattern, item) in self.fields_to_write(pattern, &place, out) {
+                    self.bind_item(pattern, item, code, out);
+                }
+            }
             (Pat::Wild(_), Item::Place { .. }) => {}
             (Pat::Wild(_), item) if item.is_simple() => {}
             (Pat::Ident(name), Item::Place { unique, .. }) if unique && name.mutability.is_some() => {
@@ -143,6 +149,19 @@ impl Parser<'_> {
                 out.push(looked_at.unwrap_or_else(|| bound_to(pattern, &item.expr())));
             }
         }
+    }
+
+    /// The fields that a pattern takes apart, each of which may be written to.
+    pub(crate) fn fields_to_write<'p>(
+        &mut self,
+        pattern: &'p Pat,
+        place: &Expr,
+        out: &mut Vec<Stmt>,
+    ) -> Vec<(&'p Pat, Item)> {
+        let whole = self.hidden("whole");
+        out.push(parse_quote!(let #whole = &mut #place;));
+        let fields = fields(pattern, &path(&whole)).into_iter().flatten();
+        fields.map(|(pattern, place)| (pattern, Item::Place { place, unique: true })).collect()
     }
 
     /// A name of generated code that may carry a gradient.
