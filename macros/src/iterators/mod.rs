@@ -36,7 +36,7 @@ use crate::iterators::item::{Code, Item};
 use crate::iterators::source::{Access, Function, Source};
 use crate::parse::{Binding, Parser};
 use crate::program::Kind;
-use crate::rename::{Replace, Substitute, bound};
+use crate::rename::{Replace, Substitute, bound, path};
 
 /// Methods that begin a chain.
 pub(crate) const SOURCES: &[&str] =
@@ -59,7 +59,7 @@ impl<'e> Parser<'e> {
         let mut out = Vec::new();
         let mut flow = match self.flow(&f.expr, &mut out) {
             Ok(Some(flow)) => flow,
-            Ok(None) => return None,
+            Ok(None) => return self.over_what_is_made(f).map(Ok),
             Err(refused) => return Some(Err(refused)),
         };
         if let (Origin::Source(source), true) = (&mut flow.origin, flow.stages.is_empty()) {
@@ -102,6 +102,25 @@ impl<'e> Parser<'e> {
             inner.label = f.label.clone().or(inner.label.take());
         }
         Ok(out)
+    }
+
+    /// `for v in made(x)` as `let items = made(x); for v in items`: what functions with a rule return is a vector or an array.
+    fn over_what_is_made(&mut self, f: &syn::ExprForLoop) -> Option<Vec<Stmt>> {
+        let made = match &*f.expr {
+            Expr::Call(_) => true,
+            // Of a type of the user's.
+            Expr::MethodCall(call) => {
+                let of_place = matches!(&*call.receiver, Expr::Path(_) | Expr::Field(_));
+                of_place && self.kind_of_syntax(&call.receiver) == Kind::Unknown
+            }
+            _ => false,
+        };
+        if !made || !self.suspects.any(&f.expr) {
+            return None;
+        }
+        let (items, source, mut over) = (self.hidden("items"), &f.expr, f.clone());
+        over.expr = Box::new(path(&items));
+        Some(vec![parse_quote!(let #items = #source;), Stmt::Expr(Expr::ForLoop(over), None)])
     }
 
     /// `for i in start..`, which only what is in the loop can end.

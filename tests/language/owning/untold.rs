@@ -410,3 +410,53 @@ fn constants_inside_of_results_are_gone_through() {
     check_rule(in_order::rule, [(vec![0.3], 1), (vec![0.3, 0.8], 2)]);
     check_rule(in_weighted_order::rule, [(vec![0.3, 0.4, 0.9],), (vec![0.3],)]);
 }
+
+#[differentiable]
+fn edges(x: &[f64], k: f64) -> Vec<(usize, f64)> {
+    x.iter().enumerate().filter(|(_, x)| **x > 0.25).map(|(i, x)| (i, x * x * k)).collect()
+}
+
+#[derive(Clone, Differentiable)]
+struct Graph {
+    weights: Vec<f64>,
+}
+
+#[differentiable]
+impl Graph {
+    fn edges(&self, k: f64) -> Vec<(usize, f64)> {
+        self.weights.iter().enumerate().map(|(i, w)| (i, w * k)).collect()
+    }
+}
+
+#[differentiable]
+fn pair(x: f64) -> [f64; 2] {
+    [x, x * x]
+}
+
+#[differentiable]
+fn where_they_are_made(graph: &Graph, x: &[f64]) -> f64 {
+    let mut sum = 0.0;
+    for (i, w) in edges(x, x[0]) {
+        sum += w * x[i];
+    }
+    for (i, w) in graph.edges(x[0]) {
+        sum += w * x[i].sin();
+    }
+    for v in pair(x[0]) {
+        sum *= v + 1.0;
+    }
+    'all: for v in squares(x) {
+        if v > 0.4 {
+            continue 'all;
+        }
+        sum += v * v;
+    }
+    sum
+}
+
+/// What calls return is gone through without a name.
+#[test]
+fn loops_over_calls() {
+    let graph = Graph { weights: vec![0.4, 0.2] };
+    check_rule(where_they_are_made::rule, [(graph.clone(), vec![0.3, 0.7, 0.2]), (graph, vec![0.6, 0.1])]);
+}
