@@ -124,7 +124,7 @@ fn is_place(expr: &Syn) -> bool {
 }
 
 /// The values that a branch may have. Whether all are to be seen.
-fn ends_of<'e>(value: &'e Syn, ends: &mut Vec<&'e Syn>) -> bool {
+pub(crate) fn ends_of<'e>(value: &'e Syn, ends: &mut Vec<&'e Syn>) -> bool {
     let block = |block: &'e syn::Block, ends: &mut Vec<&'e Syn>| match block.stmts.last() {
         Some(Stmt::Expr(value, _)) if leaves(value) => true,
         Some(Stmt::Expr(value, None)) => ends_of(value, ends),

@@ -93,7 +93,10 @@ impl Parser<'_> {
                 continue;
             }
             if let Stmt::Local(local) = &stmt
-                && let Some(parts) = self.chosen_reference(local, &mut stmts)
+                && let Some(parts) = self
+                    .chosen_reference(local, &mut stmts)
+                    .or_else(|| self.chosen_parts(local))
+                    .or_else(|| self.made_later(local, &stmts))
             {
                 self.put_back(parts, &mut stmts);
                 continue;

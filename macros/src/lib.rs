@@ -27,6 +27,7 @@ mod copied;
 mod cotangent;
 mod counts;
 mod cursors;
+mod deferred;
 mod derive;
 mod destructure;
 mod differentiable;

@@ -26,6 +26,7 @@ mod cloned;
 mod constants;
 mod containers;
 mod contents;
+mod deferred;
 mod dropped;
 mod elements;
 mod fields;
