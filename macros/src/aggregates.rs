@@ -32,6 +32,15 @@ impl Program {
         }
     }
 
+    /// The literal of a struct that owns memory which a field of another is.
+    pub(crate) fn literal_within(&self, field: ExprId) -> Option<&StructLiteral> {
+        let field = self.peel(field);
+        match &self.exprs[field].kind {
+            ExprKind::Struct(literal) if self.exprs[field].active && self.owns(field) => Some(literal),
+            _ => None,
+        }
+    }
+
     /// The locals that become parts of others.
     pub(crate) fn moved_parts(&self, roots: &[(ExprId, Option<VarId>)]) -> Vec<(VarId, VarId)> {
         let parts = roots.iter().filter_map(|(expr, target)| Some((*expr, (*target)?)));
@@ -198,10 +207,16 @@ impl Program {
             if !self.owns(expr) {
                 continue;
             }
+            let made = |id: VarId| {
+                let Variable { origin, kind, .. } = &self.variables[id];
+                literal.is_box() && *origin == Origin::Local && *kind == Kind::Unknown
+            };
             for (_, value) in &literal.fields {
                 if let ExprKind::Read(place) = &self.exprs[self.peel(*value)].kind
                     && place.projections.is_empty()
-                    && (results.contains(&place.base) || self.called.contains(&place.base))
+                    && (made(place.base)
+                        || results.contains(&place.base)
+                        || self.called.contains(&place.base))
                     && self.uses(place.base) == 1
                 {
                     moved.push(place.base);
@@ -219,11 +234,10 @@ impl Program {
         let value = self.peel(value);
         let returned: Vec<_> = match (&self.exprs[value].kind, output) {
             (ExprKind::Struct(literal), _) if self.owns(value) => {
-                let fields = literal.fields.iter().filter_map(|(member, value)| {
-                    let id = self.local_of_body(*value).filter(|id| self.variables[*id].heap)?;
-                    Some(Returned { id, body: BODY, part: Some(member.clone()), ty: None })
-                });
-                fields.collect()
+                self.returned_fields(literal, BODY, &TokenStream::new())
+            }
+            (ExprKind::If { .. } | ExprKind::Match(_) | ExprKind::Block(_) | ExprKind::Rest(_), _) => {
+                self.returned_at_ends(value)
             }
             (ExprKind::Tuple(elements), Type::Tuple(types)) => {
                 self.returned_parts(elements, &types.elems, results)
@@ -256,12 +270,55 @@ impl Program {
         self.returned.extend(returned);
     }
 
+    /// The locals of `body` that the literal of what it returns moves; `within` is where the literal stands in that.
+    fn returned_fields(&self, literal: &StructLiteral, body: BlockId, within: &TokenStream) -> Vec<Returned> {
+        let mut found = Vec::new();
+        for (member, value) in &literal.fields {
+            let part = literal.part(member);
+            let part = quote!(#within #part);
+            let value = self.peel(*value);
+            match &self.exprs[value].kind {
+                ExprKind::Struct(inner) if self.owns(value) => {
+                    found.extend(self.returned_fields(inner, body, &part))
+                }
+                _ => {
+                    let id = self.local_of(value, body).filter(|id| self.variables[*id].heap);
+                    found.extend(id.map(|id| Returned { id, body, part: Some(part), ty: None }));
+                }
+            }
+        }
+        found
+    }
+
+    /// Likewise for the literals of structs with which the branches end that `value` consists of.
+    fn returned_at_ends(&self, value: ExprId) -> Vec<Returned> {
+        let ends = self
+            .blocks_of(value)
+            .into_iter()
+            .filter_map(|block| Some((block, self.peel(self.blocks[block].value?))));
+        let returned = ends.flat_map(|(block, end)| match &self.exprs[end].kind {
+            ExprKind::Struct(literal) if self.owns(end) => {
+                self.returned_fields(literal, block, &TokenStream::new())
+            }
+            ExprKind::If { .. } | ExprKind::Match(_) | ExprKind::Block(_) | ExprKind::Rest(_) => {
+                self.returned_at_ends(end)
+            }
+            _ => Vec::new(),
+        });
+        returned.collect()
+    }
+
     /// The local of the body itself that `expr` is.
     fn local_of_body(&self, expr: ExprId) -> Option<VarId> {
+        self.local_of(expr, BODY)
+    }
+
+    /// The local of a block that `expr` is.
+    fn local_of(&self, expr: ExprId, block: BlockId) -> Option<VarId> {
         let ExprKind::Read(place) = &self.exprs[self.peel(expr)].kind else { return None };
         let variable = &self.variables[place.base];
         let whole = place.projections.is_empty() && variable.origin == Origin::Local;
-        (whole && variable.block == BODY).then_some(place.base)
+        (whole && variable.block == block).then_some(place.base)
     }
 
     /// The locals that become elements of a tuple which the function returns, of these types.
@@ -276,7 +333,8 @@ impl Program {
             let result =
                 results.contains(&id) && self.uses(id) == 1 && names_other_type(ty, &self.kind_of_type(ty));
             let owns = self.variables[id].heap || owned_type(ty) || result;
-            let part = Some(syn::Member::from(i));
+            let i = syn::Index::from(i);
+            let part = Some(quote!(.#i));
             owns.then(|| Returned { id, body: BODY, part, ty: Some(Box::new(ty.clone())) })
         };
         elements.iter().zip(types).enumerate().filter_map(part).collect()
@@ -323,12 +381,7 @@ pub(crate) fn report(
     if !program.exprs[id].active && !moves_active {
         return;
     }
-    if literal.variant().is_some() {
-        errors.push(
-            syntax,
-            "a value of an enum that owns vectors is not made differentiably: take it by reference, use a struct, or return the vector by itself",
-        );
-    } else if literal.rest.is_some() {
+    if literal.rest.is_some() {
         errors.push(
             syntax,
             "a struct that owns vectors is made differentiably with all of its fields: write them out instead of `..`",
@@ -341,10 +394,7 @@ pub(crate) fn report(
     }
     for (_, value) in &literal.fields {
         let kind = &program.exprs[program.peel(*value)].kind;
-        let block = matches!(
-            kind,
-            ExprKind::If { .. } | ExprKind::Match(_) | ExprKind::Block(_) | ExprKind::Struct(_)
-        );
+        let block = matches!(kind, ExprKind::If { .. } | ExprKind::Match(_) | ExprKind::Block(_));
         if program.wraps_memory(*value) {
             errors.push(&program.exprs[*value].syntax, OPTION_STAYS);
         } else if block && program.owns(*value) {
@@ -417,25 +467,63 @@ impl Reverse<'_> {
         given: TokenStream,
         at: &At,
     ) {
+        self.take_out_parts(literal, d, value, !given.is_empty());
+        self.emit(given);
+        self.pull_fields(literal, d, at);
+    }
+
+    /// The locals that the literal has moved, and their gradients; copies, if the whole is `kept`.
+    fn take_out_parts(&mut self, literal: &StructLiteral, d: &Cotangent, value: &TokenStream, kept: bool) {
         let program = self.program;
-        for (member, field) in &literal.fields {
+        if !self.moves_parts(literal) {
+            return;
+        }
+        let places = self.places_of_parts(literal, value, kept);
+        for ((member, field), place) in literal.fields.iter().zip(places) {
+            let part = literal.part(member);
+            if let Some(inner) = program.literal_within(*field) {
+                self.take_out_parts(inner, &Cotangent::atom(quote!(#d #part)), &place, kept);
+            }
             let Some(id) = program.moves(*field).filter(|id| program.variables[*id].active) else { continue };
             let (name, shadow) = (&program.variables[id].unique, &program.variables[id].shadow);
             let level = self.level_of(program.variables[id].block);
-            match given.is_empty() {
-                true => self.emit(quote!(let mut #name = #value.#member;)),
-                false => {
+            match kept {
+                false => self.emit(quote!(let mut #name = #place;)),
+                true => {
                     let spare = self.spare(id);
-                    self.emit(quote!(let mut #name = #spare.part(&#value.#member);));
+                    self.emit(quote!(let mut #name = #spare.part(&#place);));
                 }
             }
             let zero = self.shadow_from_pool(id);
-            self.emit(quote!(let mut #shadow = #zero; (&mut __pb::Part(&mut #d.#member)).change_places(&mut #shadow);));
+            self.emit(quote!(let mut #shadow = #zero; (&mut __pb::Part(&mut #d #part)).change_places(&mut #shadow);));
             self.levels[level].declared.insert(id);
             self.lent.insert(id);
         }
-        self.emit(given);
-        self.pull_fields(literal, d, at);
+    }
+
+    /// Where the fields of `value` are, which the literal has made; it stays as it is, if it is `kept`.
+    fn places_of_parts(
+        &mut self,
+        literal: &StructLiteral,
+        value: &TokenStream,
+        kept: bool,
+    ) -> Vec<TokenStream> {
+        let members = literal.fields.iter().map(|(member, _)| member);
+        if literal.is_box() {
+            let inside = self.kept.fresh("inside");
+            let opened = if kept { quote!(in_the_box(&#value)) } else { quote!(out_of_box(#value)) };
+            self.emit(quote!(let #inside = __pb::Boxed::#opened;));
+            return vec![if kept { quote!((*#inside)) } else { quote!(#inside) }];
+        }
+        if literal.variant().is_none() {
+            return members.map(|member| quote!(#value.#member)).collect();
+        }
+        let names: Vec<_> = members.clone().map(|_| self.kept.fresh("field")).collect();
+        let (path, referred) = (&literal.path, kept.then(|| quote!(&)));
+        self.emit(
+            quote!(let #path { #(#members: #names,)* } = #referred #value else { ::core::unreachable!() };),
+        );
+        names.iter().map(|name| if kept { quote!((*#name)) } else { quote!(#name) }).collect()
     }
 
     /// The slot for what a local holds that comes out of the copy of a struct.
@@ -468,8 +556,11 @@ impl Reverse<'_> {
     pub(crate) fn pull_fields(&mut self, literal: &StructLiteral, d: &Cotangent, at: &At) {
         let program = self.program;
         for (member, field) in &literal.fields {
-            if program.moves(*field).is_none() {
-                let d = Cotangent::atom(quote!(#d.#member));
+            let part = literal.part(member);
+            let d = Cotangent::atom(quote!(#d #part));
+            if let Some(inner) = program.literal_within(*field) {
+                self.pull_fields(inner, &d, at);
+            } else if program.moves(*field).is_none() {
                 self.pull_part(*field, d, true, at);
             }
         }

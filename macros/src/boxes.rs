@@ -10,6 +10,7 @@ use syn::{Block, Expr, GenericArgument, Ident, Local, Pat, PathArguments, Stmt, 
 use crate::functions::is_box;
 use crate::parse::{Binding, Parser};
 use crate::rename::bound;
+use crate::returned::constructs;
 
 pub(crate) const BOXED: &str = "a `Box` is made differentiably as the value of a `let` alone, where it makes no difference: leave it out, or make the \
                                 struct outside and pass a reference";
@@ -117,6 +118,13 @@ struct Unbox {
 }
 
 impl Unbox {
+    /// What is moved elsewhere is in a box there.
+    fn moved(&self, value: &mut Expr) {
+        if matches!(value, Expr::Path(path) if path.path.is_ident(&self.name)) {
+            *value = parse_quote!(Box::new(#value));
+        }
+    }
+
     /// The same in what a macro is given, where the star is no product.
     fn within(&self, tokens: TokenStream) -> TokenStream {
         let tokens: Vec<_> = tokens.into_iter().collect();
@@ -138,6 +146,16 @@ impl Unbox {
 
 impl VisitMut for Unbox {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::Call(call) if constructs(call) => call.args.iter_mut().for_each(|arg| self.moved(arg)),
+            Expr::Struct(literal) => {
+                for field in &mut literal.fields {
+                    self.moved(&mut field.expr);
+                    field.colon_token.get_or_insert_with(Default::default);
+                }
+            }
+            _ => {}
+        }
         if let Expr::Unary(unary) = expr
             && matches!(unary.op, UnOp::Deref(_))
             && matches!(&*unary.expr, Expr::Path(path) if path.path.is_ident(&self.name))

@@ -65,6 +65,8 @@ pub(crate) struct Own {
     pub(crate) method: Option<Ident>,
     /// What it returns.
     pub(crate) output: Kind,
+    /// That is an `Option<Box<T>>`.
+    pub(crate) boxed: bool,
 }
 
 /// The method beside the method `name` that brings the arguments together. The compiler's message about one that does not

@@ -4,6 +4,7 @@
 use syn::{Expr as Syn, Pat, Stmt, parse_quote};
 
 use crate::calls::Callee;
+use crate::derive::in_optional_box;
 use crate::iterators::collect::element_of_vec;
 use crate::kind::inert;
 use crate::mutation::{Action, is_of_mem};
@@ -14,6 +15,9 @@ use crate::rename::path;
 impl Parser<'_> {
     /// Remembers what a `let` tells about vectors.
     pub(crate) fn note_vector(&mut self, id: VarId, init: Option<ExprId>, ty: Option<&syn::Type>) {
+        let boxed = ty.is_some_and(|ty| in_optional_box(ty).is_some())
+            || init.is_some_and(|init| self.program.gives_box(init));
+        self.program.boxes.extend(boxed.then_some(id));
         if let Some(ty) = ty {
             let element = element_of_vec(ty);
             if element.as_ref().and_then(element_of_vec).is_some() {

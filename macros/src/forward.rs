@@ -510,7 +510,8 @@ impl<'p> Forward<'p> {
         if let Some(tokens) = self.ending(value, block) {
             return tokens;
         }
-        let outer = std::mem::take(&mut self.before);
+        let copy = self.program.ends_function(block).then(|| self.copy_of_returned(block));
+        let outer = std::mem::replace(&mut self.before, copy.unwrap_or_default());
         let root = self.program.peel(value);
         let tokens = match self.rule_call(root, block) {
             Some((call, residual)) => {

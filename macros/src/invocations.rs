@@ -275,6 +275,9 @@ impl Parser<'_> {
                 Some("nothing is known of what is called here: bind a closure or a function with `let`, or take a parameter `impl Fn(…) -> …`"),
             );
         }
+        if let Some(boxed) = self.boxing(expr, call) {
+            return boxed;
+        }
         if let Some(contents) = self.contents(expr, call, function) {
             return contents;
         }

@@ -12,6 +12,7 @@ mod assigned;
 mod behind;
 mod blocks;
 mod boxes;
+mod boxing;
 mod breaks;
 mod callable;
 mod callbacks;

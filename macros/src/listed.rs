@@ -157,7 +157,7 @@ fn makes_copy(element: &Expr) -> bool {
     matches!(element, Expr::MethodCall(call) if call.args.is_empty() && (call.method == "to_vec" || call.method == "clone"))
 }
 
-fn is_name(expr: &Expr, name: &Ident) -> bool {
+pub(crate) fn is_name(expr: &Expr, name: &Ident) -> bool {
     matches!(expr, Expr::Path(path) if path.path.is_ident(name))
 }
 

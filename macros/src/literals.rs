@@ -9,6 +9,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, Ident, Member, Stmt, Type, parse_quote};
 
 use crate::annotation::take_owner;
+use crate::boxing::Unnamed;
 use crate::mutation::owned_type;
 use crate::ownership::Owners;
 use crate::program::Program;
@@ -18,6 +19,7 @@ use crate::signature::type_name;
 /// The body of a function with such literals in their places; `output` is what it returns.
 pub(crate) fn in_place(owners: &Owners, output: &Type, body: &Block) -> Block {
     let mut body = body.clone();
+    Unnamed.visit_block_mut(&mut body);
     if owners.is_empty() {
         return body;
     }

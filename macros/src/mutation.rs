@@ -8,6 +8,7 @@ use syn::{Expr as Syn, parse_quote, parse_quote_spanned};
 
 use crate::aggregates;
 use crate::arrays::Shape;
+use crate::boxing::REPLACED;
 use crate::calls::Callee;
 use crate::errors::Errors;
 use crate::kind::{changes_receiver, inert, kind_of_type};
@@ -701,6 +702,7 @@ impl Program {
             ExprKind::Vector { .. } => true,
             ExprKind::Struct(literal) => {
                 self.owning.contains(&expr)
+                    || literal.is_box()
                     || literal.variant().is_none()
                         && literal.path.segments.last().is_some_and(|s| self.owners.know(&s.ident))
                     || literal.fields.iter().any(|(_, value)| self.owns(*value))
@@ -786,6 +788,10 @@ pub(crate) fn report_moves(program: &Program, errors: &mut Errors) {
             }
             ExprKind::Mutation { action, args } if expr.active => {
                 let ExprKind::Borrow { place, .. } = &program.exprs[args[0]].kind else { continue };
+                let boxed = |arg: &ExprId| matches!(&program.exprs[*arg].kind, ExprKind::Borrow { place, .. } if program.boxes.contains(&place.base));
+                if args.iter().any(boxed) {
+                    errors.push(&expr.syntax, REPLACED);
+                }
                 let keeps = matches!(action, Action::Exchange | Action::Sort);
                 if program.variables[place.base].by_reference() && !keeps {
                     let value = action.value(args);
@@ -834,6 +840,9 @@ fn report_assignment(program: &Program, assign: &Assign, errors: &mut Errors) {
     let variable = &program.variables[assign.place.base];
     if !variable.active || assign.op.is_some() {
         return;
+    }
+    if assign.place.projections.is_empty() && program.boxes.contains(&assign.place.base) {
+        return errors.push(&assign.syntax, REPLACED);
     }
     if assign.place.projections.is_empty() && variable.moved {
         errors.push(

@@ -14,7 +14,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{ToTokens, quote};
 use syn::Ident;
 
 use crate::calls::Callee;
@@ -60,7 +60,8 @@ impl Reverse<'_> {
             self.lent.insert(id);
             let (pool, variable) = (self.pool(id), &program.variables[id]);
             let (name, shadow) = (&variable.unique, &variable.shadow);
-            self.emit(quote!(let mut #shadow = #pool.take_to_overwrite(&#name);));
+            let held = self.shaped(id, &name.to_token_stream());
+            self.emit(quote!(let mut #shadow = #pool.take_to_overwrite(#held);));
             self.firsts.found.push((pool, expr, rule.clone(), i));
         }
     }

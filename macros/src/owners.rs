@@ -24,7 +24,8 @@ impl Program {
             }
         }
         self.settle_pushed();
-        for id in self.inside.union(&self.emptied).copied().collect::<Vec<_>>() {
+        let boxes = self.boxes.iter().filter(|id| self.variables[**id].origin == Origin::Local);
+        for id in self.inside.union(&self.emptied).chain(boxes).copied().collect::<Vec<_>>() {
             self.variables[id].heap = true;
         }
         // Until nothing changes: a vector may be moved several times.

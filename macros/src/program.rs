@@ -103,6 +103,8 @@ pub(crate) struct Program {
     pub(crate) pushed: HashSet<VarId>,
     /// The names of places that are written to: `let row = &mut x[i];`
     pub(crate) unique_names: HashSet<String>,
+    /// Locals that hold what is in a box, if there is one: `Option<Box<T>>`.
+    pub(crate) boxes: HashSet<VarId>,
     /// Calls for the sake of nothing: what they return is never looked at.
     pub(crate) unused: HashSet<ExprId>,
     /// Expressions that differ from what the user wrote.
@@ -132,8 +134,8 @@ pub(crate) struct Returned {
     pub(crate) id: VarId,
     /// The body of what returns it.
     pub(crate) body: BlockId,
-    /// The field of the struct or the tuple that it becomes; `None` if it is all there is.
-    pub(crate) part: Option<syn::Member>,
+    /// The field of the struct or the tuple that it becomes, `.x`; `None` if it is all there is.
+    pub(crate) part: Option<TokenStream>,
     /// Its type, where that is written out.
     pub(crate) ty: Option<Box<syn::Type>>,
 }
@@ -472,6 +474,21 @@ impl StructLiteral {
         variant(&self.path)
     }
 
+    /// It is what is in a box, `Box::new(x)` or `Some(Box::new(x))`: see [`crate::boxing`].
+    pub(crate) fn is_box(&self) -> bool {
+        crate::boxing::makes(&self.path)
+    }
+
+    /// Where the gradient with respect to a field stands in that with respect to the whole.
+    pub(crate) fn part(&self, member: &syn::Member) -> TokenStream {
+        match self.variant() {
+            // A slice of one.
+            _ if self.is_box() => quote::quote!([0]),
+            Some(variant) => quote::quote!(.#variant.#member),
+            None => quote::quote!(.#member),
+        }
+    }
+
     /// The literal with other expressions in it.
     pub(crate) fn tokens(&self, values: &[TokenStream], rest: Option<TokenStream>) -> TokenStream {
         let path = &self.path;
@@ -599,6 +616,11 @@ impl Program {
     /// What the function returns, or a closure with this `body`.
     pub(crate) fn returned_by(&self, body: BlockId) -> impl Iterator<Item = &Returned> {
         self.returned.iter().filter(move |returned| returned.body == body)
+    }
+
+    /// The block is a branch at the function's end, and returns a struct made of locals of its own.
+    pub(crate) fn ends_function(&self, block: BlockId) -> bool {
+        block != BODY && self.returned_by(block).any(|returned| returned.part.is_some())
     }
 
     pub(crate) fn is_returned(&self, id: VarId) -> bool {

@@ -712,7 +712,8 @@ impl Reverse<'_> {
             let level = self.top();
             self.place(&Place { base: id, projections: Vec::new() }, at, level)
         };
-        quote!(__pb::shadow_of(&#value, &mut #shadow))
+        let held = self.shaped(id, &value);
+        quote!(__pb::shadow_of(#held, &mut #shadow))
     }
 
     /// The block has a value that carries a gradient.

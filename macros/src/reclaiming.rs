@@ -92,7 +92,7 @@ impl Reverse<'_> {
     pub(crate) fn moves_parts(&self, literal: &StructLiteral) -> bool {
         let program = self.program;
         let active = |id: VarId| program.variables[id].active;
-        literal.fields.iter().any(|(_, field)| program.moves(*field).is_some_and(active))
+        literal.fields.iter().any(|(_, field)| program.moved_in(*field).into_iter().any(|(_, id)| active(id)))
     }
 
     /// Some call certainly takes the variable by value, or one that it may be moved to: a method with such a name, or any function.

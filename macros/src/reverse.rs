@@ -330,8 +330,10 @@ impl<'p> Reverse<'p> {
 
     pub(crate) fn close(&mut self) -> TokenStream {
         let facts = self.facts();
-        let code = self.levels.pop().expect("a level per open block").out;
-        code.finish(self.program, &mut self.kept, &facts)
+        let Level { block, out: code, .. } = self.levels.pop().expect("a level per open block");
+        let undone = code.finish(self.program, &mut self.kept, &facts);
+        let copy = self.program.ends_function(block).then(|| self.copy(block));
+        quote!(#copy #undone)
     }
 
     pub(crate) fn emit(&mut self, tokens: TokenStream) {
@@ -358,6 +360,10 @@ impl<'p> Reverse<'p> {
     /// Undoes a block whose level is open. `seed` is the gradient with respect to its value.
     pub(crate) fn undo_block(&mut self, id: BlockId, seed: Option<&Cotangent>) {
         let block = &self.program.blocks[id];
+        let ends = self.program.ends_function(id);
+        if let (true, Some(seed)) = (ends, seed) {
+            self.receive(id, seed);
+        }
         if let Some(value) = block.value {
             if self.undo_guarded(id, value, &block.tail, block.statements.len()) {
                 return;
@@ -368,6 +374,9 @@ impl<'p> Reverse<'p> {
             self.levels[top].current = (*block.tail.versions).clone();
         }
         self.undo_statements(id, block.statements.len());
+        if ends {
+            self.give_back_copy(id);
+        }
     }
 
     /// Undoes the first `count` statements of a block.

@@ -1,7 +1,7 @@
 //! The shadows of variables in the reverse pass: where they are declared, added to, read and emptied.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::Ident;
 
 use crate::cotangent::Cotangent;
@@ -46,7 +46,8 @@ impl Reverse<'_> {
             _ if program.may_own(id) => {
                 let (pool, name) = (self.pool(id), self.any_value(id));
                 self.lent.insert(id);
-                quote!(#pool.take(&#name))
+                let held = self.shaped(id, &name);
+                quote!(#pool.take(#held))
             }
             // The compiler has to know the type before it sees a part of it.
             (None, kind)
@@ -125,7 +126,13 @@ impl Reverse<'_> {
             let take = Program::fresh(if returns_rows { "fit_rows" } else { "take_rows" });
             return quote!(#pool.#take(&#name, #stock));
         }
-        quote!(#pool.take(&#name))
+        let held = self.shaped(id, &name.to_token_stream());
+        quote!(#pool.take(#held))
+    }
+
+    /// A reference to what tells the shape of the shadow of a local with this `value`.
+    pub(crate) fn shaped(&self, id: VarId, value: &TokenStream) -> TokenStream {
+        if self.program.boxes.contains(&id) { quote!(__pb::in_box(&#value)) } else { quote!(&#value) }
     }
 
     /// The shadow of the last view on the way to a place, out of that of the whole variable, and what follows the view. The place may be

@@ -11,6 +11,7 @@ use syn::{FnArg, Ident, ReceiverKind, ReturnType, Type, Visibility};
 
 use crate::behind::Lengths;
 use crate::calls::Own;
+use crate::derive::in_optional_box;
 use crate::dual::companion::ON_DUALS;
 use crate::errors::Errors;
 use crate::generics::Generics;
@@ -198,6 +199,7 @@ impl Signature {
             ty: self.ty(),
             method: self.method.as_ref().map(|(name, _)| name.clone()),
             output: self.generics.kind_of(&self.output),
+            boxed: in_optional_box(&self.output).is_some(),
         }
     }
 

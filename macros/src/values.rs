@@ -67,6 +67,9 @@ impl Reverse<'_> {
         let variable = &self.program.variables[id];
         // What was moved comes back by the opposite move.
         if self.program.is_returned(id) {
+            if self.program.boxes.contains(&id) {
+                self.errors.push(&variable.name, crate::boxing::READ);
+            }
             self.copies(id);
         } else if variable.memory && !variable.by_reference() && !(variable.moved && variable.active) {
             self.kept.keep_as(variable.block, Item::Final(id), variable.unique.clone());

@@ -93,14 +93,14 @@ impl<'p> Reverse<'p> {
             let pool = self.pool(*id);
             let function = program.own.as_ref().map(|own| &own.ty);
             let received = match (part, ty) {
-                _ if body != BODY => quote!(__pb::Received::receive(#seed, #pool)),
+                (None, _) if body != BODY => quote!(__pb::Received::receive(#seed, #pool)),
                 (part, _) if program.takes_rows(*id) => {
                     let (stock, filling) = (self.pool_of_rows(*id), program.filling());
                     // The gradient with respect to a struct holds that of a field, that of a tuple refers to it.
                     let seed = match (part, ty) {
                         (None, _) => quote!(#seed),
-                        (Some(part), Some(_)) => quote!(#seed.#part),
-                        (Some(part), None) => quote!(&#seed.#part),
+                        (Some(part), Some(_)) => quote!(#seed #part),
+                        (Some(part), None) => quote!(&#seed #part),
                     };
                     self.present(*id);
                     let name = &program.variables[*id].unique;
@@ -119,10 +119,10 @@ impl<'p> Reverse<'p> {
                 (None, _) => quote!(__pb::returned::<#function>(#pool, #seed)),
                 (Some(part), Some(ty)) if let Some(value) = program.filling() => {
                     let filled = self.kept.keep(BODY, Item::Undo(value), "filled");
-                    quote!(__pb::received_inside::<#ty>(#filled, #pool, #seed.#part))
+                    quote!(__pb::received_inside::<#ty>(#filled, #pool, #seed #part))
                 }
-                (Some(part), Some(ty)) => quote!(__pb::received::<#ty>(#pool, #seed.#part)),
-                (Some(part), None) => quote!(__pb::received_part(#pool, &#seed.#part)),
+                (Some(part), Some(ty)) => quote!(__pb::received::<#ty>(#pool, #seed #part)),
+                (Some(part), None) => quote!(__pb::received_part(#pool, &#seed #part)),
             };
             let shadow = &program.variables[*id].shadow;
             self.emit(quote!(let mut #shadow = #received;));

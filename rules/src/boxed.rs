@@ -3,12 +3,14 @@
 //! It is taken for a slice of one, or of none: the storage and the shadows of the elements of a slice are in memory of their own, so that the
 //! gradient of a struct can hold those of others of its own type.
 
+use std::any::Any;
 use std::marker::PhantomData;
 use std::slice;
 
 use crate::function::Parameter;
 use crate::lengths::Extent;
 use crate::optional::THERE;
+use crate::output::Output;
 use crate::rows::Item;
 use crate::select::PartShadow;
 use crate::shadow::{Differentiable, Shadow};
@@ -24,6 +26,105 @@ pub fn in_box<T>(option: &Option<Box<T>>) -> &[T] {
 pub fn in_box_mut<T>(option: &mut Option<Box<T>>) -> &mut [T] {
     option.as_deref_mut().map_or(&mut [], slice::from_mut)
 }
+
+/// `Box::new(x)`, which derived code takes apart again.
+#[inline(always)]
+pub fn boxed<T>(x: T) -> Box<T> {
+    Box::new(x)
+}
+
+/// `Some(Box::new(x))`
+#[inline(always)]
+pub fn some_boxed<T>(x: T) -> Option<Box<T>> {
+    Some(Box::new(x))
+}
+
+/// What is in such a box.
+pub trait Boxed {
+    /// Its type.
+    type Content;
+    /// Takes it out.
+    ///
+    /// # Panics
+    /// If there is none.
+    fn out_of_box(self) -> Self::Content;
+    /// Refers to it.
+    ///
+    /// # Panics
+    /// If there is none.
+    fn in_the_box(&self) -> &Self::Content;
+}
+
+impl<T> Boxed for Box<T> {
+    type Content = T;
+    #[inline(always)]
+    fn out_of_box(self) -> T {
+        *self
+    }
+    #[inline(always)]
+    fn in_the_box(&self) -> &T {
+        self
+    }
+}
+
+impl<T> Boxed for Option<Box<T>> {
+    type Content = T;
+    #[inline(always)]
+    fn out_of_box(self) -> T {
+        *self.expect(THERE)
+    }
+    #[inline(always)]
+    fn in_the_box(&self) -> &T {
+        self.as_deref().expect(THERE)
+    }
+}
+
+/// Boxes of any types that copies of what holds such have too many, for those that have too few.
+#[derive(Default)]
+pub struct SpareBoxes(Vec<Box<dyn Any + Send>>);
+
+impl SpareBoxes {
+    /// None.
+    pub(crate) const fn new() -> Self {
+        SpareBoxes(Vec::new())
+    }
+
+    fn take<T: 'static>(&mut self) -> Option<Box<T>> {
+        let last = self.0.iter().rposition(|spare| spare.is::<T>())?;
+        self.0.swap_remove(last).downcast().ok()
+    }
+}
+
+/// What may be in a box, and in that of a copy.
+pub struct CopyBox<'f, T>(pub &'f Option<Box<T>>, pub &'f mut Option<Box<T>>);
+
+impl<T: Output + Clone + Send + 'static> CopyBox<'_, T> {
+    /// Copies it in the memory that is there, or in `spares`.
+    pub fn refill(&mut self, spares: &mut SpareBoxes) -> bool {
+        let Some(here) = self.0 else {
+            spares.0.extend(self.1.take().map(|spare| spare as Box<dyn Any + Send>));
+            return true;
+        };
+        if self.1.is_none() {
+            *self.1 = spares.take();
+        }
+        match self.1 {
+            Some(copy) => T::copy_in(here, copy, spares),
+            None => *self.1 = Some(here.clone()),
+        }
+        true
+    }
+}
+
+/// What cannot be copied so.
+pub trait CopyAnyBox {
+    /// Does nothing, and says so.
+    fn refill(&mut self, _spares: &mut SpareBoxes) -> bool {
+        false
+    }
+}
+
+impl<T> CopyAnyBox for CopyBox<'_, T> {}
 
 /// What a pattern has bound is a box to the user, and a reference to what is in it to derived code, by which `b.as_ref()` is the same.
 pub trait IsInBox {

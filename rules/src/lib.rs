@@ -132,7 +132,10 @@ pub mod __private {
     pub use crate::blocks::{
         Common, Near, are_few, blocks, blocks_backward, count, own_cells, row_mut, row_of_block,
     };
-    pub use crate::boxed::{BoxMut, BoxRef, IsInBox, SelectsInBox, in_box, in_box_mut};
+    pub use crate::boxed::{
+        BoxMut, BoxRef, Boxed, CopyAnyBox, CopyBox, IsInBox, SelectsInBox, SpareBoxes, boxed, in_box,
+        in_box_mut, some_boxed,
+    };
     pub use crate::by_receiver::{ByReceiver, CallsAnother, CallsItself, Within, rule_of_called};
     pub use crate::call::{
         Call, ConstantArgument, Given, GivenClone, GivenReference, GivenValue, Hand, HasRule, OfReceiver,

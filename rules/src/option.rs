@@ -7,6 +7,7 @@
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
+use crate::boxed::SpareBoxes;
 use crate::output::Output;
 use crate::tangent::{Tangent, Value};
 
@@ -20,7 +21,7 @@ impl<T: Value, E> Value for Result<T, E> {
 
 /// Implements [`Output`] for `$t`, of which `$there` is what `$value` has inside, if there is something.
 macro_rules! output {
-    ([$($generics:tt)*] $t:ty, $value:ident => $there:expr) => {
+    ([$($generics:tt)*] $t:ty, $value:ident => $there:expr $(, { $($refill:tt)* })?) => {
         impl<$($generics)*> Output for $t {
             type Cotangent<'a> = T::Cotangent<'a>;
             type Gradient = T::Gradient;
@@ -49,6 +50,7 @@ macro_rules! output {
             fn seed() -> Option<T::Cotangent<'static>> {
                 T::seed()
             }
+            $($($refill)*)?
             fn size($value: &Self) -> usize {
                 $there.map_or(0, T::size)
             }
@@ -58,7 +60,14 @@ macro_rules! output {
         }
     };
 }
-output!([T: Output] Option<T>, option => option.as_ref());
+output!([T: Output] Option<T>, option => option.as_ref(), {
+    fn refill(&self, copy: &mut Self, spares: &mut SpareBoxes) -> bool {
+        match (self, copy) {
+            (Some(there), Some(copy)) => there.refill(copy, spares),
+            _ => false,
+        }
+    }
+});
 output!([T: Output, E] Result<T, E>, result => result.as_ref().ok());
 
 /// What `?` can be applied to.

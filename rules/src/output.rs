@@ -2,6 +2,7 @@
 
 use ndarray::{Array, Dimension};
 
+use crate::boxed::SpareBoxes;
 use crate::float::Scalar;
 use crate::function::{Cotangent, Function, for_tuples};
 use crate::heap::HeapSize;
@@ -45,7 +46,24 @@ pub trait Output {
     where
         Self: Clone,
     {
-        copy.clone_from(self);
+        if !self.refill(copy, &mut SpareBoxes::new()) {
+            copy.clone_from(self);
+        }
+    }
+    /// The same, with `spares` for boxes in it.
+    #[inline(always)]
+    fn copy_in(&self, copy: &mut Self, spares: &mut SpareBoxes)
+    where
+        Self: Clone,
+    {
+        if !self.refill(copy, spares) {
+            self.copy_to(copy);
+        }
+    }
+    /// The same of what need not be `Clone`, in the memory that there is: tells whether that suffices. Otherwise anything may be in `copy`.
+    #[inline(always)]
+    fn refill(&self, _copy: &mut Self, _spares: &mut SpareBoxes) -> bool {
+        false
     }
     /// How many bytes of the heap a value owns.
     fn size(value: &Self) -> usize;
@@ -307,6 +325,7 @@ pub struct Copies<T> {
     lent: usize,
     /// What one of them owns.
     measure: Option<fn(&T) -> usize>,
+    boxes: SpareBoxes,
 }
 
 impl<T> Default for Copies<T> {
@@ -318,7 +337,7 @@ impl<T> Default for Copies<T> {
 impl<T> Copies<T> {
     /// None yet.
     pub const fn new() -> Self {
-        Copies { copies: Vec::new(), pending: 0, lent: 0, measure: None }
+        Copies { copies: Vec::new(), pending: 0, lent: 0, measure: None, boxes: SpareBoxes::new() }
     }
 
     /// Copies `value`, for the pullback of this forward.
@@ -328,7 +347,7 @@ impl<T> Copies<T> {
     {
         self.measure = Some(T::size);
         match self.copies.get_mut(self.pending) {
-            Some(copy) => value.copy_to(copy),
+            Some(copy) => value.copy_in(copy, &mut self.boxes),
             None => self.copies.push(value.clone()),
         }
         self.pending += 1;
@@ -500,6 +519,7 @@ pub struct Spares<T> {
     lent: usize,
     /// What one of them owns.
     measure: Option<fn(&T) -> usize>,
+    boxes: SpareBoxes,
 }
 
 impl<T> Default for Spares<T> {
@@ -511,7 +531,7 @@ impl<T> Default for Spares<T> {
 impl<T> Spares<T> {
     /// None yet.
     pub const fn new() -> Self {
-        Spares { spares: Vec::new(), lent: 0, measure: None }
+        Spares { spares: Vec::new(), lent: 0, measure: None, boxes: SpareBoxes::new() }
     }
 
     /// What `part` holds, in other memory: that of the copy stays with it, since other parts may have changed in length.
@@ -523,7 +543,7 @@ impl<T> Spares<T> {
         self.lent += 1;
         match self.spares.pop() {
             Some(mut spare) => {
-                part.copy_to(&mut spare);
+                part.copy_in(&mut spare, &mut self.boxes);
                 spare
             }
             None => part.clone(),

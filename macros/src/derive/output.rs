@@ -4,6 +4,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Generics, WherePredicate, parse_quote};
 
+use super::nested::Nest;
 use super::{Field, Fields, Item, Role, with};
 
 /// Of a value made of numbers: its gradient is passed by value.
@@ -56,12 +57,15 @@ struct Parts {
 /// Of a container: the caller keeps the gradient. `own` are the bounds under which it is differentiable.
 pub(super) fn of_container(item: &Item, fields: &Fields, own: &Generics) -> TokenStream {
     let list = &fields.fields;
-    let members: Vec<_> = list.iter().map(|f| &f.member).collect();
     let active = list.iter().filter(|f| f.role == Role::Active);
     let (active, types): (Vec<_>, Vec<_>) = active.map(|f| (&f.member, &f.ty)).unzip();
+    let copied = list
+        .iter()
+        .map(|f @ Field { member, .. }| f.copied(&quote!(&self.#member), &quote!(&mut copy.#member)));
+    let sizes = list.iter().map(|f @ Field { member, .. }| f.size(&quote!(&_value.#member)));
     let parts = Parts {
-        copied: quote!(true #(&& __pb::CopyField(&self.#members, &mut copy.#members).copy())*),
-        size: quote!(0 #(+ __pb::OfField(&_value.#members).heap_size())*),
+        copied: quote!(true #(&& #copied)*),
+        size: quote!(0 #(+ #sizes)*),
         handed: quote!(#(<#types as __pb::mutation::CopyPart>::hand_part_back(_shadow.#active, &_d.#active);)*),
         room: quote!(#(<#types as __pb::mutation::CopyPart>::make_room_for_part(&self.#active, &mut _copy.#active);)*),
     };
@@ -82,8 +86,11 @@ pub(super) fn of_choice(item: &Item, variants: &[(Ident, Fields)], own: &Generic
         };
         let (any, active) = (|_: &Field| true, |f: &Field| f.role == Role::Active);
         let ((one, ones), (other, others)) = (of("one", &any), of("other", &any));
-        copied.extend(quote!((#one, #other) => true #(&& __pb::CopyField(#ones, #others).copy())*,));
-        size.extend(quote!(#one => 0 #(+ __pb::OfField(#ones).heap_size())*,));
+        let names = fields.fields.iter().zip(ones.iter().zip(&others));
+        let copies = names.map(|(f, (one, other))| f.copied(&quote!(#one), &quote!(#other)));
+        let sizes = fields.fields.iter().zip(&ones).map(|(f, one)| f.size(&quote!(#one)));
+        copied.extend(quote!((#one, #other) => true #(&& #copies)*,));
+        size.extend(quote!(#one => 0 #(+ #sizes)*,));
         let ((one, ones), (other, others)) = (of("one", &active), of("other", &active));
         let list = fields.fields.iter().filter(|f| active(f));
         let (members, types): (Vec<_>, Vec<_>) = list.map(|f| (&f.member, &f.ty)).unzip();
@@ -113,21 +120,16 @@ fn whole(item: &Item, list: &[&Field], parts: &Parts, own: &Generics) -> TokenSt
     let (_, arguments, _) = item.generics.split_for_impl();
     let Parts { copied, size, .. } = parts;
     // A derived `clone_from` allocates. Of a field whose type is a parameter it is not known whether it can be cloned.
-    let copy_to = (!list.iter().any(|f| f.generic)).then(|| {
+    let refill = (!list.iter().any(|f| f.generic)).then(|| {
         quote! {
-            fn copy_to(&self, copy: &mut Self)
-            where
-                // With a lifetime, the bound is checked where the method is called.
-                for<'any> Self: ::core::clone::Clone,
-            {
-                use __pb::CopyAnyField as _;
-                if !(#copied) {
-                    *copy = ::core::clone::Clone::clone(self);
-                }
+            fn refill(&self, copy: &mut Self, _spares: &mut __pb::SpareBoxes) -> bool {
+                use __pb::{CopyAnyBox as _, CopyAnyField as _};
+                #copied
             }
         }
     });
     let copying = copying(item, list, parts, own);
+    let in_box = in_box(item, list, own);
     quote! {
         #[automatically_derived]
         impl #parameters __pb::Output for #name #arguments #clause {
@@ -146,7 +148,7 @@ fn whole(item: &Item, list: &[&Field], parts: &Parts, own: &Generics) -> TokenSt
             fn copy(gradient: &mut Self::Gradient, cotangent: Self::Cotangent<'_>) {
                 <Self as __pb::Differentiable>::copy_gradient(gradient, cotangent);
             }
-            #copy_to
+            #refill
             fn size(_value: &Self) -> usize {
                 use __pb::OfAnyField as _;
                 #size
@@ -156,6 +158,67 @@ fn whole(item: &Item, list: &[&Field], parts: &Parts, own: &Generics) -> TokenSt
             }
         }
         #copying
+        #in_box
+    }
+}
+
+/// Of a box of the type, if it holds others in boxes: the gradient is that of a slice of one.
+fn in_box(item: &Item, list: &[&Field], own: &Generics) -> TokenStream {
+    if !list.iter().any(|f| matches!(f.nest, Some(Nest::Boxed | Nest::Perhaps))) {
+        return TokenStream::new();
+    }
+    let (name, (parameters, _, clause)) = (item.name, own.split_for_impl());
+    let (_, arguments, _) = item.generics.split_for_impl();
+    let slice = quote!(<[#name #arguments] as __pb::Differentiable>);
+    quote! {
+        #[automatically_derived]
+        impl #parameters __pb::Output for ::std::boxed::Box<#name #arguments> #clause {
+            type Cotangent<'pullback> = #slice::View<'pullback>;
+            type Gradient = #slice::Gradient;
+
+            fn empty() -> Self::Gradient {
+                #slice::empty()
+            }
+            fn prepare(&self, gradient: &mut Self::Gradient) {
+                #slice::prepare(::core::slice::from_ref(self), gradient);
+            }
+            fn lend(gradient: &Self::Gradient) -> Self::Cotangent<'_> {
+                #slice::view(gradient)
+            }
+            fn copy(gradient: &mut Self::Gradient, cotangent: Self::Cotangent<'_>) {
+                #slice::copy_gradient(gradient, cotangent);
+            }
+            fn refill(&self, copy: &mut Self, spares: &mut __pb::SpareBoxes) -> bool {
+                <#name #arguments as __pb::Output>::refill(self, copy, spares)
+            }
+            fn size(value: &Self) -> usize {
+                ::core::mem::size_of::<#name #arguments>() + <#name #arguments as __pb::Output>::size(value)
+            }
+            fn gradient_size(gradient: &Self::Gradient) -> usize {
+                #slice::gradient_size(gradient)
+            }
+        }
+    }
+}
+
+impl Field {
+    /// Copies what is at `one` to `other`, in the memory of that if it suffices, and tells whether it is done.
+    fn copied(&self, one: &TokenStream, other: &TokenStream) -> TokenStream {
+        match self.nest {
+            Some(Nest::Boxed) => {
+                quote!((__pb::Output::refill(#one, #other, _spares) || __pb::CopyField(#one, #other).copy()))
+            }
+            Some(Nest::Perhaps) => quote!(__pb::CopyBox(#one, #other).refill(_spares)),
+            _ => quote!(__pb::CopyField(#one, #other).copy()),
+        }
+    }
+
+    /// How many bytes of the heap what is at `place` owns.
+    fn size(&self, place: &TokenStream) -> TokenStream {
+        match self.nest {
+            Some(Nest::Boxed | Nest::Perhaps) => quote!(__pb::Output::size(#place)),
+            _ => quote!(__pb::OfField(#place).heap_size()),
+        }
     }
 }
 

@@ -555,3 +555,38 @@ fn pushed_rows() {
     check_rule(powers::rule, inputs.clone());
     check_rule(of_pushed_rows::rule, inputs);
 }
+
+#[test]
+fn literals_within_literals() {
+    #[derive(Clone, Debug, Differentiable)]
+    struct Inner {
+        v: Vec<f64>,
+        k: f64,
+    }
+    #[derive(Clone, Debug, Differentiable)]
+    struct Outer {
+        a: Inner,
+        b: Vec<f64>,
+    }
+    #[differentiable]
+    fn read(o: &Outer) -> f64 {
+        o.a.v.iter().map(|x| x * x).sum::<f64>() * o.a.k + o.b.iter().sum::<f64>()
+    }
+    #[differentiable]
+    fn moved(x: &[f64]) -> f64 {
+        let v: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+        let w: Vec<f64> = x.iter().map(|x| x.exp()).collect();
+        let s = v[0] * w[1];
+        let o = Outer { a: Inner { v, k: x[0] * s }, b: w };
+        read(&o) * o.a.k
+    }
+    #[differentiable]
+    fn made(x: &[f64]) -> Outer {
+        let v: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+        let s = v[0] * v[1];
+        Outer { a: Inner { v, k: x[0] * s }, b: x.iter().map(|x| x.exp()).collect() }
+    }
+    let inputs = || [(vec![0.3, 0.7],), (vec![0.1, 0.2, 0.3, 0.4],)];
+    check_rule(moved::rule, inputs());
+    check_rule(made::rule, inputs());
+}

@@ -1,4 +1,4 @@
-//! Enums that own memory, by reference: what their variants hold is looked at, handed on and changed.
+//! Enums that own memory: what their variants hold is looked at, handed on and changed, and moved to variants that are made.
 
 use ndarray::{Array1, Array2, array};
 use pullback::prelude::*;
@@ -559,4 +559,48 @@ fn copies_changed_in_branches() {
     check_rule(all_changed::rule, [(p, q, 0.4, 3)]);
     let (p, q) = (Plain { x: 0.3, y: 0.4 }, Plain { x: 0.3, y: 0.5 });
     check_rule(changed_plainly::rule, [0.6, 0.3, 0.1].map(|k| (p.clone(), q.clone(), k)));
+}
+
+#[test]
+fn made_of_locals() {
+    #[derive(Clone, Debug, Differentiable)]
+    enum Shape {
+        Poly(Vec<f64>),
+        Disc { r: f64, holes: Vec<f64> },
+    }
+    #[differentiable]
+    fn area(s: &Shape) -> f64 {
+        match s {
+            Shape::Poly(v) => v.iter().map(|x| x * x).sum::<f64>(),
+            Shape::Disc { r, holes } => r * r - holes.iter().sum::<f64>(),
+        }
+    }
+    #[differentiable]
+    fn make(x: &[f64]) -> Shape {
+        let v: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+        Shape::Disc { r: x[0] * x[1], holes: v }
+    }
+    #[differentiable]
+    fn both(x: &[f64]) -> f64 {
+        let s = make(x);
+        let v: Vec<f64> = x.iter().map(|x| x.sin()).collect();
+        let k = v[0] * v[1];
+        let t = Shape::Poly(v);
+        area(&s) * area(&t) * k
+    }
+    #[differentiable]
+    fn chosen(x: &[f64]) -> f64 {
+        let t = if x.len() > 2 {
+            let w: Vec<f64> = x.iter().map(|x| x.exp()).collect();
+            Shape::Poly(w)
+        } else {
+            let w: Vec<f64> = x.iter().map(|x| x.cos()).collect();
+            Shape::Disc { r: x[0], holes: w }
+        };
+        area(&t)
+    }
+    let inputs = || [(vec![0.3, 0.7],), (vec![0.1, 0.2, 0.3, 0.4],)];
+    check_rule(make::rule, inputs());
+    check_rule(both::rule, inputs());
+    check_rule(chosen::rule, inputs());
 }
