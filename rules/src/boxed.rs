@@ -81,7 +81,13 @@ impl<T> Boxed for Option<Box<T>> {
 
 /// Boxes of any types that copies of what holds such have too many, for those that have too few.
 #[derive(Default)]
-pub struct SpareBoxes(Vec<Box<dyn Any + Send>>);
+pub struct SpareBoxes(Vec<Spare>);
+
+struct Spare {
+    held: Box<dyn Any + Send>,
+    /// The bytes of the heap that it owns.
+    size: usize,
+}
 
 impl SpareBoxes {
     /// None.
@@ -90,8 +96,13 @@ impl SpareBoxes {
     }
 
     fn take<T: 'static>(&mut self) -> Option<Box<T>> {
-        let last = self.0.iter().rposition(|spare| spare.is::<T>())?;
-        self.0.swap_remove(last).downcast().ok()
+        let last = self.0.iter().rposition(|spare| spare.held.is::<T>())?;
+        self.0.swap_remove(last).held.downcast().ok()
+    }
+
+    /// The bytes of the heap that they own.
+    pub(crate) fn memory(&self) -> usize {
+        self.0.capacity() * size_of::<Spare>() + self.0.iter().map(|spare| spare.size).sum::<usize>()
     }
 }
 
@@ -102,7 +113,7 @@ impl<T: Output + Clone + Send + 'static> CopyBox<'_, T> {
     /// Copies it in the memory that is there, or in `spares`.
     pub fn refill(&mut self, spares: &mut SpareBoxes) -> bool {
         let Some(here) = self.0 else {
-            spares.0.extend(self.1.take().map(|spare| spare as Box<dyn Any + Send>));
+            spares.0.extend(self.1.take().map(|held| Spare { size: size_of::<T>() + T::size(&held), held }));
             return true;
         };
         if self.1.is_none() {

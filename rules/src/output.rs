@@ -574,6 +574,7 @@ impl<T: Send> State for Spares<T> {
     fn memory(&self) -> usize {
         self.spares.capacity() * size_of::<T>()
             + self.measure.map_or(0, |measure| self.spares.iter().map(measure).sum())
+            + self.boxes.memory()
     }
 }
 
@@ -591,5 +592,6 @@ impl<T: Send> State for Copies<T> {
     fn memory(&self) -> usize {
         self.copies.capacity() * size_of::<T>()
             + self.measure.map_or(0, |measure| self.copies.iter().map(measure).sum())
+            + self.boxes.memory()
     }
 }
