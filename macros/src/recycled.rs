@@ -21,8 +21,11 @@ impl Parser<'_> {
             return statements.iter().any(|stmt| binds_call(stmt, base)).then(|| parse_quote!(&#base));
         };
         let variable = &self.program.variables[id];
-        let returned = variable.origin == Origin::Local && variable.kind == Kind::Unknown;
-        match returned {
+        let untold = match &variable.kind {
+            Kind::Sequence(element) => **element == Kind::Unknown,
+            kind => *kind == Kind::Unknown,
+        };
+        match variable.origin == Origin::Local && untold {
             _ if self.captures(variable) => None,
             true if !variable.by_reference() => Some(parse_quote!(&#base)),
             _ => self.by_value.contains(&id).then(|| parse_quote!(&*#base)),

@@ -211,3 +211,20 @@ fn nested_arrays_and_vectors() {
     check_rule(nested::rule, [(vec![[0.5, 0.3], [0.2, 0.9], [1.0, 0.5]], t, 0.7), (vec![], t, 0.5)]);
     check_rule(vectors::rule, [(vec![0.5, -0.4, 0.3], 5), (vec![0.7], 0), (vec![0.3, 0.2], 9)]);
 }
+
+#[differentiable]
+fn products(x: [f64; 3]) -> [f64; 3] {
+    [x[0] * x[1], x[1], x[2] * x[2]]
+}
+
+#[differentiable]
+fn mapped_by_functions(x: [f64; 3]) -> f64 {
+    let sines = products(x).map(f64::sin);
+    let squares: [f64; 3] = products(sines).map(|v| v * v);
+    sines[0] + squares[1] * squares[2]
+}
+
+#[test]
+fn maps_of_what_is_returned() {
+    check_rule(mapped_by_functions::rule, [([0.7, 0.3, 0.4],), ([-0.2, 0.9, 1.4],)]);
+}

@@ -38,7 +38,9 @@ impl Parser<'_> {
                     self.array_map(call, out)
                 } else if array || self.may_be_array(&call.receiver) || self.is_untold_name(call) {
                     self.other_map(call, out)
-                } else if matches!(call.args[0], Expr::Closure(_)) && is_returned(mapped(&call.receiver).0) {
+                } else if matches!(call.args[0], Expr::Closure(_) | Expr::Path(_))
+                    && is_returned(mapped(&call.receiver).0)
+                {
                     self.named_map(call, out)
                 } else {
                     return None;

@@ -12,6 +12,15 @@ fn softmax(x: &[f64]) -> Vec<f64> {
     exponentials.into_iter().map(|e| e / sum).collect()
 }
 
+/// Where no type tells what the elements are.
+#[differentiable]
+fn standardised(x: &[f64]) -> (f64, Vec<f64>) {
+    let mean = x.iter().sum::<f64>() / x.len() as f64;
+    let centred: Vec<_> = x.iter().map(|x| x - mean).collect();
+    let deviation = (centred.iter().map(|c| c * c).sum::<f64>() / (x.len() - 1) as f64).sqrt();
+    (deviation, centred.into_iter().map(|c| c / deviation).collect())
+}
+
 #[differentiable]
 fn iterated(x: &[f64], k: f64, n: usize) -> f64 {
     let mut v: Vec<f64> = x.iter().map(|x| x * k).collect();
@@ -42,6 +51,7 @@ fn array(x: &[f64]) -> Array1<f64> {
 
 #[test]
 fn by_collect() {
+    check_rule(standardised::rule, [(vec![0.3, 0.7, 0.4],), (vec![0.1, 0.9],)]);
     check_rule(softmax::rule, [(vec![0.3, 0.1, 0.5],), (vec![1.0, 0.3],)]);
     check_rule(iterated::rule, [(vec![0.3, 0.1, 0.5], 0.4, 3), (vec![12.0, 3.0], 0.9, 2)]);
     check_rule(converted::rule, [(vec![0.3, 0.1, 0.5], 0.5), (vec![1.0, 0.3], 0.75)]);
