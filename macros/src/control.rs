@@ -11,6 +11,7 @@ use crate::kind::inert;
 use crate::normal::has_let;
 use crate::parse::{Binding as Name, Parser, is_assignment};
 use crate::program::*;
+use crate::rename::bound;
 use crate::suspects::variable_of;
 use crate::variants::{alternatives, guarded};
 
@@ -544,6 +545,7 @@ impl Parser<'_> {
         let refers = place.as_ref().is_some_and(|place| self.refers(pattern, scrutinee, place));
         // What is constant need not be `Copy`.
         let constant = place.as_ref().is_some_and(|place| self.program.variables[place.base].constant);
+        let referring = self.referring(pattern, scrutinee);
         let mut bindings = Vec::new();
         for Found { name, mutable, part, plain, inert } in found {
             let variable = self.bind(&name, Origin::Local, mutable);
@@ -552,7 +554,7 @@ impl Parser<'_> {
             // An error need not be `Copy`: what is computed from it is kept, and not the error.
             self.program.variables[variable].disturbed = inert;
             self.program.variables[variable].refers = refers && !constant;
-            self.program.variables[variable].referring = refers && constant;
+            self.program.variables[variable].referring = refers && constant || referring.contains(&name);
             let place = part.as_ref().zip(place.as_ref()).map(|(part, place)| {
                 let projections = place.projections.iter().chain(part).cloned().collect();
                 Place { base: place.base, projections }
@@ -569,6 +571,24 @@ impl Parser<'_> {
             bindings.push(Binding { variable, part, read });
         }
         bindings
+    }
+
+    /// The names in a pattern that takes fields of what elements of a tuple refer to, `(Some(i), None)` of `(&node.left, &node.right)`, where that is
+    /// constant.
+    fn referring(&self, pattern: &Pat, scrutinee: ExprId) -> Vec<Ident> {
+        let program = &self.program;
+        let (Pat::Tuple(patterns), ExprKind::Tuple(elements)) =
+            (guarded(pattern).0, &program.exprs[program.peel(scrutinee)].kind)
+        else {
+            return Vec::new();
+        };
+        let refers = |element: ExprId| match &program.exprs[element].kind {
+            ExprKind::Borrow { place, .. } => program.variables[place.base].constant,
+            _ => false,
+        };
+        let referring = patterns.elems.iter().zip(elements);
+        let referring = referring.filter(|(pattern, element)| takes_fields(pattern) && refers(**element));
+        referring.flat_map(|(pattern, _)| bound(pattern)).collect()
     }
 
     /// The names in a pattern that takes fields are references, since it is matched against one.

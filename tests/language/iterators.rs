@@ -186,6 +186,25 @@ fn moments(x: &[f64]) -> f64 {
     squares / n - (sum / n) * (sum / n)
 }
 
+#[derive(Differentiable, Clone, Copy)]
+struct Turn {
+    cos: f64,
+    sin: f64,
+}
+
+/// Accumulators that a pattern takes apart.
+#[differentiable]
+fn taken_apart(x: &[[f64; 2]]) -> f64 {
+    let [a, b] = x.iter().enumerate().fold([0.0, 1.0], |[a, b], (i, x)| [a + b * x[0], b + i as f64 * x[1]]);
+    let start = Turn { cos: 1.0, sin: 0.0 };
+    let turn =
+        x.iter().fold(start, |Turn { cos, sin }, [c, s]| Turn { cos: cos * c - sin * s, sin: cos * s + sin });
+    let ((least, most), _) = x.iter().fold(((9.0, -9.0), 0), |((least, most), n): ((f64, f64), i32), x| {
+        ((least.min(x[0]), most.max(x[1])), n + 1)
+    });
+    a * b + turn.cos * turn.sin + least * most
+}
+
 #[differentiable]
 fn fibonacci(x: f64, n: usize) -> f64 {
     let (a, b) = (0..n).fold((x, 1.0), |(a, b), _| (b, a + b * x));
@@ -697,6 +716,7 @@ fn sums_and_folds() {
     check_rule(over_a_range::rule, [(x(), 0.4), (vec![0.4], 0.3)]);
     check_rule(over_ranges::rule, [(x(), 5), (vec![0.4, 0.2], 3)]);
     check_rule(folds::rule, [(x(), 0.4), (vec![], 0.3)]);
+    check_rule(taken_apart::rule, [(vec![[0.3, 0.8], [0.7, 0.2], [0.4, 0.5]],), (vec![[0.6, 0.1]],)]);
     check_rule(extremes::rule, [(x(),), (vec![0.3, 0.7],)]);
     check_rule(log_sum_exp::rule, [(x(),), (vec![0.3, 0.7],)]);
     check_rule(moments::rule, [(x(),), (vec![0.3, 0.7],)]);

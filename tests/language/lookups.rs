@@ -259,3 +259,38 @@ fn lists() {
     check_rule(lists_out_of_arms::rule, [(vec![0.3, 0.7],), (vec![0.1, 0.2, 0.3],)]);
     check_rule(without_comma::rule, [(vec![0.3, 0.7],), (vec![0.1, 0.2, 0.3],)]);
 }
+
+struct Split {
+    left: Option<usize>,
+    right: Option<usize>,
+    leaf: usize,
+}
+
+/// References to parts of what is constant.
+#[differentiable]
+fn pairs_of_references(x: &[f64], #[constant] splits: &[Split]) -> f64 {
+    let mut t = 1.0;
+    for split in splits {
+        t += match (&split.left, &split.right) {
+            (Some(l), Some(r)) => x[*l] * x[*r] * t,
+            (Some(i), None) | (None, Some(i)) => x[*i].sin() * (*i as f64 + 1.0),
+            (None, None) => x[split.leaf] * x[split.leaf],
+        };
+    }
+    t
+}
+
+#[test]
+fn pairs() {
+    let split = |left, right, leaf| Split { left, right, leaf };
+    let splits = vec![split(Some(0), Some(1), 0), split(None, Some(1), 0), split(None, None, 1)];
+    let mut gradient = pairs_of_references::gradient();
+    check_gradient(
+        |x: &mut Vec<f64>| pairs_of_references(x, &splits),
+        |x: &mut Vec<f64>| {
+            let (value, d) = gradient.value_and_gradient(x, &splits);
+            (value, d.x.to_vec())
+        },
+        [vec![0.3, 0.7], vec![-0.4, 1.2, 0.5]],
+    );
+}

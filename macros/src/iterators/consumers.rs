@@ -458,6 +458,13 @@ impl<'e> Parser<'e> {
             Pat::Type(typed) => (*typed.pat).clone(),
             pattern => pattern.clone(),
         };
+        // Anything else is taken apart by itself.
+        if !is_name(&pattern) && !matches!(&pattern, Pat::Tuple(tuple) if tuple.elems.iter().all(is_name)) {
+            let (whole, parts, body) = (self.hidden("whole"), &closure.inputs[0], &closure.body);
+            *closure.body = parse_quote!({ let #parts = #whole; #body });
+            pattern = parse_quote!(#whole);
+            closure.inputs[0] = pattern.clone();
+        }
         // The accumulators live outside of the loop: under names of their own.
         let own = Occurrences::of(&closure);
         for name in bound(&pattern) {
@@ -470,8 +477,7 @@ impl<'e> Parser<'e> {
         }
         let names = match &pattern {
             Pat::Ident(name) => vec![name.ident.clone()],
-            Pat::Tuple(tuple) if tuple.elems.iter().all(|p| matches!(p, Pat::Ident(_))) => bound(&pattern),
-            other => return Err((other.to_token_stream(), "bind a name here, or a tuple of names".into())),
+            tuple => bound(tuple),
         };
         let tuple = matches!(pattern, Pat::Tuple(_));
         match (tuple, init) {
@@ -626,4 +632,8 @@ fn writes(expr: &Expr, own: &[Ident], method: fn(&str) -> bool) -> bool {
     let mut writes = Writes { own, method, any: false };
     syn::visit::Visit::visit_expr(&mut writes, expr);
     writes.any
+}
+
+fn is_name(pattern: &Pat) -> bool {
+    matches!(pattern, Pat::Ident(_))
 }
