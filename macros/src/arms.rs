@@ -211,6 +211,20 @@ impl Reverse<'_> {
     }
 }
 
+impl Program {
+    /// `Some(order) => order`, of a constant that may own memory: it goes on from where the pattern has bound it.
+    pub(crate) fn hands_on(&self, arm: &Arm) -> bool {
+        let Some(value) = self.blocks[arm.body].value else { return false };
+        let ExprKind::Read(place) = &self.exprs[self.peel(value)].kind else { return false };
+        let bound = &self.variables[place.base];
+        place.projections.is_empty()
+            && arm.bindings.iter().any(|binding| binding.variable == place.base)
+            && bound.kind == Kind::Unknown
+            && !bound.active
+            && !bound.refers
+    }
+}
+
 /// Gives the names that a pattern binds other ones.
 struct Renamed(Vec<(Ident, Ident)>);
 

@@ -155,6 +155,7 @@ mod variants;
 mod vectors;
 mod versions;
 mod views;
+mod walks;
 mod whole;
 mod zips;
 

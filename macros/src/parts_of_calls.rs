@@ -1,7 +1,7 @@
 //! Parts of what calls return, without a name for the whole: `f(x)[0]`, `*f(x).last().unwrap()`, `f(x).last().copied().unwrap_or(0.0)`.
 //! The whole gets a name, and the part is one of a variable.
 
-use syn::{Expr as Syn, ExprMethodCall, Ident, Stmt, UnOp, parse_quote};
+use syn::{Expr as Syn, ExprMethodCall, Stmt, UnOp, parse_quote};
 
 use crate::iterators::SOURCES;
 use crate::parse::Parser;
@@ -11,42 +11,41 @@ impl Parser<'_> {
     /// `f(x)[0]` as `{ let whole = f(x); whole[0] }`; `None` if it is no part of what a call returns.
     pub(crate) fn part_of_call(&mut self, expr: &Syn) -> Option<Syn> {
         let mut part = expr.clone();
-        let call = taken_from(&mut part)?;
-        let (whole, call) = self.named_whole(call)?;
-        Some(parse_quote!({ let #whole = #call; #part }))
+        let named = self.named_whole(taken_from(&mut part)?)?;
+        Some(parse_quote!({ #named #part }))
     }
 
     /// `f(x).last().copied().unwrap_or(0.0)` likewise.
     pub(crate) fn element_of_call(&mut self, expr: &Syn) -> Option<Syn> {
-        let mut part = expr.clone();
-        let call = element_from(&mut part, &|from| self.is_made(from))?;
-        let (whole, call) = self.named_whole(call)?;
-        Some(parse_quote!({ let #whole = #call; #part }))
+        let (named, element) = self.named_element(expr)?;
+        Some(parse_quote!({ #named #element }))
     }
 
     /// `if let Some(v) = f(x).last() { … }` likewise, and `match` with such a scrutinee.
     pub(crate) fn choice_by_element_of_call(&mut self, expr: &Syn) -> Option<Syn> {
-        let mut choice = expr.clone();
-        let scrutinee = match &mut choice {
-            Syn::Match(m) => &mut m.expr,
-            Syn::If(branch) => match &mut *branch.cond {
-                Syn::Let(test) => &mut test.expr,
-                _ => return None,
-            },
-            _ => return None,
-        };
-        let call = element_from(scrutinee, &|from| self.is_made(from))?;
-        let (whole, call) = self.named_whole(call)?;
-        Some(parse_quote!({ let #whole = #call; #choice }))
+        match expr {
+            Syn::Match(m) => {
+                let (named, element) = self.named_element(&m.expr)?;
+                let choice = syn::ExprMatch { expr: Box::new(element), ..m.clone() };
+                Some(parse_quote!({ #named #choice }))
+            }
+            Syn::If(branch) => {
+                let Syn::Let(test) = &*branch.cond else { return None };
+                let (named, element) = self.named_element(&test.expr)?;
+                let test = syn::ExprLet { expr: Box::new(element), ..test.clone() };
+                let choice = syn::ExprIf { cond: Box::new(Syn::Let(test)), ..branch.clone() };
+                Some(parse_quote!({ #named #choice }))
+            }
+            _ => None,
+        }
     }
 
     /// `let Some(v) = f(x).last() else { … };` and `let v = f(x).last()?;`, likewise.
     pub(crate) fn let_element_of_call(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
+        let (named, element) = self.named_element(&local.init.as_ref()?.expr)?;
         let mut local = local.clone();
-        let init = &mut local.init.as_mut()?.expr;
-        let call = element_from(init, &|from| self.is_made(from))?;
-        let (whole, call) = self.named_whole(call)?;
-        Some(vec![parse_quote!(let #whole = #call;), Stmt::Local(local)])
+        *local.init.as_mut()?.expr = element;
+        Some(vec![named, Stmt::Local(local)])
     }
 
     /// A name for what makes the vector that `argument` is a reference to an element of: `&f(x)[1]` and `f(x).last().unwrap()`.
@@ -63,28 +62,34 @@ impl Parser<'_> {
             element => element,
         };
         let call = taken_from(part)?;
-        let (whole, call) = if self.is_made(call) { self.named_whole(call)? } else { return None };
-        Some(parse_quote!(let #whole = #call;))
+        if self.is_made(call) { self.named_whole(call) } else { None }
     }
 
     /// `*f(x).last().unwrap()` for `f(x).last().unwrap()` as an operand, which is the number that the reference leads to.
     pub(crate) fn number_of_call(&self, operand: &Syn) -> Option<Syn> {
-        let of_call = self.is_element_of_call(operand);
-        of_call.then(|| parse_quote!(*#operand))
+        let end = if is_element(operand) { option(operand).and_then(end)? } else { return None };
+        self.is_made(&end.receiver).then(|| parse_quote!(*#operand))
+    }
+
+    /// What is made of an element of what a call returns, after a name for that.
+    fn named_element(&mut self, expr: &Syn) -> Option<(Stmt, Syn)> {
+        // Nothing else is worth a copy.
+        if !matches!(expr, Syn::MethodCall(_) | Syn::Try(_) | Syn::Unary(_)) {
+            return None;
+        }
+        let mut element = expr.clone();
+        let call = element_from(&mut element, &|from| self.is_made(from))?;
+        Some((self.named_whole(call)?, element))
     }
 
     /// A name instead of `call`, if that may carry a gradient.
-    fn named_whole(&mut self, call: &mut Syn) -> Option<(Ident, Syn)> {
+    fn named_whole(&mut self, call: &mut Syn) -> Option<Stmt> {
         if !self.suspects.any(&*call) {
             return None;
         }
         let whole = self.hidden("whole");
         let call = std::mem::replace(call, path(&whole));
-        Some((whole, call))
-    }
-
-    fn is_element_of_call(&self, expr: &Syn) -> bool {
-        is_element(expr) && option(expr).and_then(end).is_some_and(|end| self.is_made(&end.receiver))
+        Some(parse_quote!(let #whole = #call;))
     }
 
     /// A function has made this, or a method of a user's type, or it is a copy of a slice.
