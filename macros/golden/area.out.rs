@@ -24,7 +24,8 @@ __pb::derived::<
                             + scale
                                 * {
                                     value_2 = {
-                                        let (value, pending) = g_rule.forward(g::args(t * k));
+                                        let (value, pending) = g_rule
+                                            .forward(g::args_for(&*g_rule, t * k));
                                         g_residual = pending;
                                         value
                                     };
@@ -73,7 +74,12 @@ __pb::derived::<
                         cells.accumulate(|d| *d, d_3);
                         let t_2 = t * k;
                         let (d_5,) = g_rule
-                            .pullback(g_residual, g::args(t_2), (__pb::none(),), d_4);
+                            .pullback(
+                                g_residual,
+                                g::args_for(&*g_rule, t_2),
+                                (__pb::none(),),
+                                d_4,
+                            );
                         d_t += d_5 * k;
                         cells_2.accumulate(|d| *d, d_5 * t);
                         (d_t,)

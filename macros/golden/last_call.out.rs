@@ -13,7 +13,7 @@ __pb::derived::<
                 |x, w| {
                     let factor = 2.0 * k;
                     let (value, scaled_residual) = scaled_rule
-                        .forward(scaled::args(w, x, w, factor));
+                        .forward(scaled::args_for(&*scaled_rule, w, x, w, factor));
                     let value = value;
                     (value, scaled_residual)
                 },
@@ -28,7 +28,7 @@ __pb::derived::<
                     let (_, _, _, d_2) = scaled_rule
                         .pullback(
                             scaled_residual,
-                            scaled::args(w, x, w, factor),
+                            scaled::args_for(&*scaled_rule, w, x, w, factor),
                             (d_w.into(), d_x.into(), d_w.into(), __pb::none()),
                             d,
                         );
@@ -53,7 +53,7 @@ __pb::derived::<
                     let factor = 2.0 * k;
                     let (output, (_, _, _, d_2)) = scaled_rule
                         .value_and_pullback(
-                            scaled::args(w, x, w, factor),
+                            scaled::args_for(&*scaled_rule, w, x, w, factor),
                             (d_w.into(), d_x.into(), d_w.into(), __pb::none()),
                             d,
                         );

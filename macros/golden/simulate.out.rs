@@ -22,7 +22,8 @@ __pb::derived::<
                     for i in indices {
                         let s_in = s;
                         let step_residual;
-                        (s, step_residual) = step_rule.forward(step::args(s, p));
+                        (s, step_residual) = step_rule
+                            .forward(step::args_for(&*step_rule, s, p));
                         let s_out_2 = s;
                         let taken = s > 1.0;
                         if taken {
@@ -67,7 +68,7 @@ __pb::derived::<
                     let (d_6, d_7) = step_rule
                         .pullback(
                             step_residual,
-                            step::args(s_in, p),
+                            step::args_for(&*step_rule, s_in, p),
                             (__pb::none(), __pb::none()),
                             d_5,
                         );

@@ -184,9 +184,10 @@ impl Callee {
         }
     }
 
-    /// The arguments of its rule.
-    fn call(&self, args: &[TokenStream]) -> TokenStream {
+    /// The arguments of its `rule`. What neither they nor the path tell the rule does: `N` of `powers(x) -> [f64; N]`.
+    fn call(&self, rule: &Ident, args: &[TokenStream]) -> TokenStream {
         match self {
+            Callee::Function(path) if !is_private(path) => quote!(#path::args_for(&*#rule, #(#args),*)),
             Callee::Function(path) | Callee::Itself(path) => quote!(#path::args(#(#args),*)),
             Callee::Gradient(path, name) => {
                 let of = format_ident!("{name}_args", span = name.span());
@@ -232,7 +233,7 @@ impl Callee {
         (within, reads): (Option<&Own>, bool),
         span: proc_macro2::Span,
     ) -> TokenStream {
-        let call = self.call(args);
+        let call = self.call(rule, args);
         match (self.by_type(), reads) {
             (false, _) => quote_spanned!(span=> #rule.forward(#call)),
             (true, reads) => made(rule, call, within, |call| match reads {
@@ -313,7 +314,7 @@ impl Callee {
         d: impl ToTokens,
         within: Option<&Own>,
     ) -> TokenStream {
-        let (call, span) = (self.call(args), self.name().span());
+        let (call, span) = (self.call(rule, args), self.name().span());
         match self.by_type() {
             false => quote_spanned!(span=> #rule.value_and_pullback(#call, (#(#shadows,)*), #d)),
             true => made(
@@ -334,7 +335,7 @@ impl Callee {
         shadows: &[TokenStream],
         d: impl ToTokens,
     ) -> TokenStream {
-        let (call, span) = (self.call(args), self.name().span());
+        let (call, span) = (self.call(rule, args), self.name().span());
         match self.by_type() {
             false => quote_spanned!(span=> #rule.pullback(#residual, #call, (#(#shadows,)*), #d)),
             true => quote_spanned!(span=> __pb::pullback(#rule, #residual, #call, (#(#shadows,)*), #d)),
@@ -358,13 +359,14 @@ fn made(
     })
 }
 
+/// What a method, an operator or a macro has become: one of the functions that calls alone are made of.
+fn is_private(path: &syn::Path) -> bool {
+    path.segments.iter().take(2).map(|segment| &segment.ident).eq(["pullback", "__private"].iter())
+}
+
 /// What a method that writes to its receiver has become: one of the functions in `rules/src/mutation.rs`.
 pub(crate) fn is_mutation(path: &syn::Path) -> bool {
-    path.segments
-        .iter()
-        .take(3)
-        .map(|segment| &segment.ident)
-        .eq(["pullback", "__private", "mutation"].iter())
+    is_private(path) && path.segments.iter().nth(2).is_some_and(|segment| segment.ident == "mutation")
 }
 
 fn last(path: &syn::Path) -> &Ident {

@@ -10,7 +10,7 @@ use crate::iterators::collect::element_of_vec;
 use crate::kind::kind_of_type;
 use crate::passing::{Parameter, Passing};
 use crate::program::Kind;
-use crate::signature::IMPLEMENTOR;
+use crate::spaces::{self, Numbers};
 
 /// Without lifetimes, which the rule has no use for.
 #[derive(Clone, Default)]
@@ -18,6 +18,8 @@ pub(crate) struct Generics {
     syntax: syn::Generics,
     /// The type parameters that stand for a float.
     pub(crate) scalars: Vec<Ident>,
+    /// Those that stand for a number or for plain data with operators, such as the state of an integrator.
+    linear: Vec<Ident>,
     /// The places of type parameters of the function that the rule has no use for.
     inferred: Vec<usize>,
 }
@@ -40,13 +42,20 @@ const OPERATORS: &[&str] = &[
     "Zero",
 ];
 
-/// `T: Float` and the like: of whatever crate, their names tell what they are for.
-fn names_a_scalar(bound: &TypeParamBound) -> bool {
-    let TypeParamBound::Trait(bound) = bound else { return false };
-    let name = bound.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default();
-    ["Float", "Real", "Scalar"].iter().any(|part| name.contains(part))
-        || name.starts_with("Num")
-        || OPERATORS.contains(&&*name)
+/// `T: Float` and the like, of whatever crate: their names tell what they are for.
+pub(crate) fn names_a_float(bound: &TypeParamBound) -> bool {
+    let name = trait_name(bound);
+    ["Float", "Real", "Scalar"].iter().any(|part| name.contains(part)) || name.starts_with("Num")
+}
+
+/// Or that the type has operators, as numbers have.
+pub(crate) fn names_a_scalar(bound: &TypeParamBound) -> bool {
+    names_a_float(bound) || OPERATORS.contains(&&*trait_name(bound))
+}
+
+fn trait_name(bound: &TypeParamBound) -> String {
+    let TypeParamBound::Trait(bound) = bound else { return String::new() };
+    bound.path.segments.last().map(|s| s.ident.to_string()).unwrap_or_default()
 }
 
 /// Bounds that say nothing of what a type is for.
@@ -123,16 +132,12 @@ impl Generics {
         let mut syntax = syntax.clone();
         syntax.params =
             syntax.params.into_iter().filter(|p| !matches!(p, GenericParam::Lifetime(_))).collect();
-        let mut scalars = Vec::new();
         for param in syntax.type_params_mut() {
             param.default = None;
             param.bounds = std::mem::take(&mut param.bounds)
                 .into_iter()
                 .filter(|bound| !matches!(bound, TypeParamBound::Lifetime(_)))
                 .collect();
-            if param.ident != IMPLEMENTOR && param.bounds.iter().any(names_a_scalar) {
-                scalars.push(param.ident.clone());
-            }
         }
         for param in syntax.const_params_mut() {
             param.default = None;
@@ -142,18 +147,9 @@ impl Generics {
                 .into_iter()
                 .filter(|predicate| !matches!(predicate, WherePredicate::Lifetime(_)))
                 .collect();
-            for predicate in &clause.predicates {
-                if let WherePredicate::Type(predicate) = predicate
-                    && let Type::Path(path) = &predicate.bounded_ty
-                    && let Some(name) = path.path.get_ident()
-                    && predicate.bounds.iter().any(names_a_scalar)
-                    && syntax.params.iter().any(|p| matches!(p, GenericParam::Type(p) if p.ident == *name))
-                {
-                    scalars.push(name.clone());
-                }
-            }
         }
-        Generics { syntax, scalars, inferred: Vec::new() }
+        let Numbers { scalars, linear } = Numbers::among(&syntax);
+        Generics { syntax, scalars, linear, inferred: Vec::new() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -240,9 +236,13 @@ impl Generics {
         }
         let names: Vec<_> = self.syntax.type_params().map(|p| p.ident.clone()).collect();
         let mut predicates: Vec<WherePredicate> = Vec::new();
+        predicates.extend(spaces::rules(&self.syntax));
         for name in names {
             if self.scalars.contains(&name) {
                 predicates.push(syn::parse_quote!(#name: ::pullback::__private::Scalar));
+                continue;
+            }
+            if self.linear.contains(&name) {
                 continue;
             }
             if parameters.iter().any(|p| p.callable.as_ref().is_some_and(|callable| callable.generic == name))
@@ -283,7 +283,7 @@ impl Generics {
             Type::Array(array) => &array.elem,
             _ => vector.as_ref()?,
         };
-        self.general(element).or_else(|| self.elements_of(element))
+        self.general(element).filter(|name| !self.linear.contains(name)).or_else(|| self.elements_of(element))
     }
 
     /// What the syntax tells about `ty`.

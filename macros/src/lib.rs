@@ -134,6 +134,7 @@ mod signature;
 mod sinking;
 mod slices;
 mod sorting;
+mod spaces;
 mod stacked;
 mod statements;
 mod stencil;

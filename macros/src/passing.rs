@@ -276,6 +276,7 @@ pub(crate) fn parameter(
         let why = format!(
             "elements of any type are not differentiable: take one `&{element}` and call the function for each element where the \
              type is known, or write the type in the place of `{element}`; if it is a number, tell that by a bound, `{element}: Float`; \
+             if it has sums and products name these, `{element}: Copy + Add<Output = {element}> + Mul<f64, Output = {element}>`; \
              without gradient mark the parameter `#[constant]`"
         );
         errors.push(&typed.ty, why);

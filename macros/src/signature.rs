@@ -269,7 +269,7 @@ impl Signature {
             None if p.owned => quote!(::core::clone::Clone::clone(#x)),
             None => p.passed(x).unwrap_or(quote!(#x)),
         });
-        let with_closures = self.with_closures();
+        let (with_closures, rule) = (self.with_closures(), Program::fresh("rule"));
         quote! {
             impl #declared __pb::Function for #name #types #clause {
                 type Parameters = (#(#modes,)*);
@@ -288,6 +288,13 @@ impl Signature {
                 #[inline(always)]
                 pub fn args<'a>(#(#names: #given),*) -> __pb::Args<'a, Self> {
                     (#(#arguments,)*)
+                }
+
+                /// The arguments of a call of `rule`'s function, which the rule tells where nothing that is given does.
+                #[doc(hidden)]
+                #[inline(always)]
+                pub fn args_for<'a>(#rule: &impl __pb::Rule<Function = Self>, #(#names: #given),*) -> __pb::Args<'a, Self> {
+                    Self::args(#(#names),*)
                 }
             }
 

@@ -24,6 +24,7 @@ use crate::overloads::Resolve;
 use crate::ownership::Owners;
 use crate::passing::Passing;
 use crate::signature::{self, IMPLEMENTOR, Signature};
+use crate::spaces;
 
 /// The hidden function that returns the rule of `method`.
 fn rule_of(method: &Ident) -> Ident {
@@ -97,6 +98,7 @@ pub(crate) fn expand_trait(item: ItemTrait) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     let mut original = plain(item.clone());
     let (mark, mut derived) = (mark(), TokenStream::new());
+    original.supertraits.extend(spaces::rules_of_trait(&item.supertraits));
     original.items.push(syn::parse_quote! {
         #[doc(hidden)]
         fn #mark()
@@ -296,7 +298,7 @@ pub(crate) fn expand_impl(mut block: ItemImpl) -> syn::Result<TokenStream> {
         return Ok(plain);
     }
     // The trait asks no more of the method than that its type has a gradient.
-    block.generics = with_parts(&block.generics, [&*block.self_ty], &block);
+    block.generics = spaces::with_rules(&with_parts(&block.generics, [&*block.self_ty], &block));
     let mut errors = Errors::default();
     if let Some((name, instead)) = of_std(&block) {
         errors.push(name, instead);

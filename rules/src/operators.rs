@@ -123,7 +123,9 @@ pub mod operator {
 #[diagnostic::on_unimplemented(
     message = "this operator of `{Self}` and `{R}` has no rule",
     label = "mark its `impl` `#[differentiable]`",
-    note = "a type parameter that stands for a float has the bound `pullback::Scalar`, or one whose name tells"
+    note = "a type parameter that stands for a float has the bound `pullback::Scalar`, or one whose name tells",
+    note = "one that stands for a number or for plain data names its operators, `S: Add<Output = S> + Mul<f64, Output = S>`, in the function or in a \
+            trait with `#[differentiable]`"
 )]
 #[cfg_attr(
     feature = "nalgebra",

@@ -321,3 +321,80 @@ fn at_the_end_and_in_where() {
         [([0.5, 0.2], [0.1, 0.3], [0.8, 1.5]), ([0.1, 0.5], [0.7, -0.4], [0.2, 0.3])],
     );
 }
+
+/// Lengths that only the result tells: by the type of a `let`, a pattern, what takes it, or a result's type.
+#[differentiable]
+fn powers<const N: usize>(x: f64) -> [f64; N] {
+    let mut p = [1.0; N];
+    for i in 1..N {
+        p[i] = p[i - 1] * x;
+    }
+    p
+}
+
+#[differentiable]
+fn polynomial<const N: usize>(c: &[f64; N], x: f64) -> f64 {
+    let p: [f64; N] = powers(x);
+    let mut sum = 0.0;
+    for i in 0..N {
+        sum += c[i] * p[i];
+    }
+    sum
+}
+
+#[differentiable]
+fn product(a: &[f64; 4], b: [f64; 4]) -> f64 {
+    a.iter().zip(&b).map(|(a, b)| a * b).sum()
+}
+
+#[differentiable]
+fn cubic(x: f64) -> [f64; 4] {
+    powers(x)
+}
+
+#[derive(Clone, Copy, Differentiable)]
+struct Basis {
+    values: [f64; 3],
+    scale: f64,
+}
+
+#[differentiable]
+fn told_by_results(a: &[f64; 4], x: f64) -> f64 {
+    let [c, d, e] = powers(x);
+    let basis = Basis { values: powers(c + d), scale: e };
+    let mut sum = polynomial(a, d) + product(a, powers(e));
+    for _ in 0..2 {
+        sum += cubic(sum * 0.1)[2] + basis.values[2] * basis.scale;
+    }
+    sum
+}
+
+/// Likewise a type.
+#[differentiable]
+fn one_over<T: Float>(n: usize, #[constant] what: &str) -> T {
+    T::one() / T::from_f64(n as f64)
+}
+
+#[differentiable]
+fn told_by_a_number(x: f64) -> f64 {
+    let w: f64 = one_over(4, "weight");
+    x * w + x * x
+}
+
+/// The names of what the macro writes are no names of the user's.
+#[differentiable]
+fn with_a_rule(x: f64, rule: f64) -> f64 {
+    x * rule
+}
+
+#[differentiable]
+fn calls_it(x: f64, rule: f64) -> f64 {
+    with_a_rule(rule, x) + with_a_rule(x, 2.0)
+}
+
+#[test]
+fn told_by_what_is_returned() {
+    check_rule(told_by_results::rule, [([0.4, 0.3, 0.2, 0.6], 0.5), ([1.4, 0.1, -0.2, 0.3], -0.7)]);
+    check_rule(told_by_a_number::rule, [(0.4,), (1.7,)]);
+    check_rule(calls_it::rule, [(0.4, 0.3), (1.7, 0.2)]);
+}

@@ -85,6 +85,7 @@ mod unmarked;
 mod unpacked;
 mod unseen;
 mod variants;
+mod vector_spaces;
 mod views;
 
 #[global_allocator]

@@ -35,6 +35,7 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
 
     let names: Vec<Ident> = parameters.iter().map(|p| internal("argument", &p.name)).collect();
     let public_names: Vec<_> = parameters.iter().map(|p| &p.name).collect();
+    let of_rule = Ident::new("rule", Span::mixed_site());
     let generics = Generics::new(&signature.generics);
     let lend = |Parameter { mode, function, .. }: &Parameter, ty: &Type| match mode {
         Mode::Function => {
@@ -330,6 +331,17 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
                 #[allow(clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity)]
                 pub fn args<'a>(#(#public_names: #usual_parameters),*) -> #private::Args<'a, Self> {
                     (#(#public_names,)*)
+                }
+
+                /// The arguments of a call of `rule`'s function, which the rule tells where nothing that is given does.
+                #[doc(hidden)]
+                #[inline(always)]
+                #[allow(clippy::too_many_arguments, clippy::ptr_arg, clippy::type_complexity)]
+                pub fn args_for<'a>(
+                    #of_rule: &impl #private::Rule<Function = Self>,
+                    #(#public_names: #usual_parameters),*
+                ) -> #private::Args<'a, Self> {
+                    Self::args(#(#public_names),*)
                 }
             }
 
