@@ -234,11 +234,7 @@ pub(crate) fn name_parts(pattern: &Pat, whole: &Expr, referred: Referred, parts:
         }
         Pat::Wild(_) | Pat::Rest(_) => true,
         Pat::Paren(paren) => name_parts(&paren.pat, whole, referred, parts),
-        Pat::Slice(slice) => numbered(&slice.elems, |i| {
-            let index = syn::Index::from(i);
-            parse_quote!(#whole[#index])
-        })
-        .is_some_and(&mut all),
+        Pat::Slice(slice) => all(elements(slice, whole)),
         pattern => fields(pattern, whole).is_some_and(&mut all),
     }
 }
@@ -271,6 +267,23 @@ fn numbered(
     let gap = elements.iter().position(|e| matches!(e, Pat::Rest(_)));
     let known = gap.is_none_or(|gap| gap + 1 == elements.len());
     known.then(|| elements.iter().enumerate().map(|(i, element)| (element, part(i))).collect())
+}
+
+/// The patterns of the elements of the array `whole`, with these.
+fn elements<'p>(slice: &'p syn::PatSlice, whole: &Expr) -> Vec<(&'p Pat, Expr)> {
+    let count = slice.elems.len();
+    let gap = slice.elems.iter().position(|e| matches!(e, Pat::Rest(_))).unwrap_or(count);
+    let element = |i| match i < gap {
+        true => {
+            let i = syn::Index::from(i);
+            parse_quote!(#whole[#i])
+        }
+        false => {
+            let behind = syn::Index::from(count - i);
+            parse_quote!(#whole[#whole.len() - #behind])
+        }
+    };
+    slice.elems.iter().enumerate().map(|(i, pattern)| (pattern, element(i))).collect()
 }
 
 /// The path of a struct rather than of a variant.

@@ -40,7 +40,8 @@ impl Parser<'_> {
         let mut out = Vec::new();
         let n = self.names.fresh("n");
         out.push(parse_quote!(let #n = #x.len();));
-        let (test, inner) = self.slice_parts(slice, &x, &path(&n), binds)?;
+        let (test, inner) =
+            told_by_length(slice).then(|| self.slice_parts(slice, &x, &path(&n), binds)).flatten()?;
         Some((out, test, inner))
     }
 
@@ -89,9 +90,9 @@ impl Parser<'_> {
     /// The test that an arm makes of a slice with `len` elements, and its names for the parts.
     fn slice_case(&mut self, pattern: &Pat, x: &Syn, len: &Syn, binds: Binds) -> Option<(Syn, Vec<Stmt>)> {
         match pattern {
-            Pat::Slice(slice) => self.slice_parts(slice, x, len, binds),
+            Pat::Slice(slice) if told_by_length(slice) => self.slice_parts(slice, x, len, binds),
             Pat::Reference(reference) => match &*reference.pat {
-                Pat::Slice(slice) => self.slice_parts(slice, x, len, Binds::Values),
+                Pat::Slice(slice) if told_by_length(slice) => self.slice_parts(slice, x, len, Binds::Values),
                 _ => None,
             },
             Pat::Wild(_) => Some((parse_quote!(true), Vec::new())),
@@ -109,13 +110,19 @@ impl Parser<'_> {
     pub(crate) fn let_slice(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
         let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
         let Pat::Slice(slice) = &local.pat else { return None };
-        let gap = slice.elems.iter().position(is_gap);
-        let plain =
-            gap.is_none_or(|gap| matches!(slice.elems[gap], Pat::Rest(_)) && gap + 1 == slice.elems.len());
+        let plain = is_counted_from_the_start(slice);
         if !self.suspects.any(&init.expr) {
             return None;
         }
-        let (x, binds) = self.sliced(&init.expr)?;
+        if !plain
+            && matches!(&*init.expr, Syn::Call(_) | Syn::MethodCall(_))
+            && self.sliced(&init.expr).is_none()
+        {
+            let (whole, value) = (self.hidden("whole"), &init.expr);
+            return Some(vec![parse_quote!(let #whole = #value;), parse_quote!(let #slice = #whole;)]);
+        }
+        // Without `else` what is no reference is an array.
+        let (x, binds) = self.sliced_or(&init.expr, true)?;
         if plain && binds != Binds::Unique {
             return None;
         }
@@ -128,8 +135,13 @@ impl Parser<'_> {
 
     /// What a pattern takes apart, and what it binds.
     fn sliced(&mut self, scrutinee: &Syn) -> Option<(Syn, Binds)> {
+        self.sliced_or(scrutinee, false)
+    }
+
+    /// The same, of what is known to be `taken_apart`.
+    fn sliced_or(&mut self, scrutinee: &Syn, taken_apart: bool) -> Option<(Syn, Binds)> {
         let (x, binds) = match scrutinee {
-            Syn::Paren(paren) => return self.sliced(&paren.expr),
+            Syn::Paren(paren) => return self.sliced_or(&paren.expr, taken_apart),
             Syn::Reference(reference) => {
                 let binds = if reference.mutability.is_some() { Binds::Unique } else { Binds::Shared };
                 // `&mut *x`
@@ -145,6 +157,10 @@ impl Parser<'_> {
             Syn::MethodCall(call) if call.method == "as_mut_slice" && call.args.is_empty() => {
                 ((*call.receiver).clone(), Binds::Unique)
             }
+            // `*x` is a copy.
+            Syn::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => {
+                ((*unary.expr).clone(), Binds::Values)
+            }
             Syn::Path(name) => {
                 let name = name.path.get_ident()?;
                 let binds = match self.is_reference(name) {
@@ -158,8 +174,10 @@ impl Parser<'_> {
             _ => return None,
         };
         let part = matches!(&x, Syn::Index(part) if matches!(&*part.index, Syn::Range(_)));
-        let told =
-            part || binds == Binds::Unique || matches!(scrutinee, Syn::MethodCall(_) | Syn::Reference(_));
+        let told = taken_apart
+            || part
+            || binds == Binds::Unique
+            || matches!(scrutinee, Syn::MethodCall(_) | Syn::Reference(_));
         let place = self.place(&x)?;
         let sequence = match self.program.kind_of_place(&place) {
             Kind::Sequence(_) => true,
@@ -211,9 +229,6 @@ impl Parser<'_> {
                     parse_quote!(#x[#i])
                 }
             };
-            if !irrefutable(pattern) {
-                return None;
-            }
             let item = match binds {
                 Binds::Values => Item::Value(place),
                 _ => Item::Place { place, unique: false },
@@ -247,13 +262,27 @@ impl Parser<'_> {
                     out.push(parse_quote!(let #name = &mut #part[..];));
                     continue;
                 }
-                pattern if irrefutable(pattern) => parse_quote!(#part[0]),
-                _ => return None,
+                _ => parse_quote!(#part[0]),
             };
             self.bind_parts(pattern, Item::Place { place, unique: true }, &mut out);
         }
         Some(out)
     }
+}
+
+/// Whether there are as many elements is all that the pattern asks.
+fn told_by_length(slice: &PatSlice) -> bool {
+    slice.elems.iter().all(|pattern| is_gap(pattern) || irrefutable(pattern))
+}
+
+/// Nothing stands behind a `..`, and no name is given to what there is.
+fn is_counted_from_the_start(slice: &PatSlice) -> bool {
+    let gap = slice.elems.iter().position(is_gap);
+    gap.is_none_or(|gap| matches!(slice.elems[gap], Pat::Rest(_)) && gap + 1 == slice.elems.len())
+        && slice.elems.iter().all(|element| match element {
+            Pat::Slice(inner) => is_counted_from_the_start(inner),
+            _ => true,
+        })
 }
 
 /// `..`, or a name for what is there.

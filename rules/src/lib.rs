@@ -186,7 +186,7 @@ pub mod __private {
     pub use crate::local::{
         Branch, Pool, backwards, first, none, reaches, row_of, shadow_of, sum, whole_row, within,
     };
-    pub use crate::mapped::{Mapped, blank_of_array};
+    pub use crate::mapped::{Mapped, blank_array, blank_of_array};
     pub use crate::mutation;
     #[cfg(feature = "nalgebra")]
     pub use crate::nalgebra::on_heap as matrices;

@@ -1,4 +1,4 @@
-//! What `x.map(f)` is called on where the syntax does not tell: the compiler confirms that it is an array.
+//! Arrays that are made whole. What `x.map(f)` is called on, where the syntax does not tell, the compiler confirms to be one.
 
 use crate::blank::Blank;
 
@@ -38,4 +38,10 @@ impl<A: Mapped> Mapped for &A {
 #[inline(always)]
 pub fn blank_of_array<A: Mapped, U: Blank>(array: &A) -> A::Of<U> {
     array.blank()
+}
+
+/// What `std::array::from_fn(f)` writes its results to.
+#[inline(always)]
+pub fn blank_array<T: Blank, const N: usize>() -> [T; N] {
+    std::array::from_fn(|_| T::blank())
 }

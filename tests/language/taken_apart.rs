@@ -324,3 +324,59 @@ fn structs() {
     let layer = Layer { weights: vec![0.3, 0.6], bias: 0.2 };
     check_rule(of_layers::rule, [(vec![layer.clone(), layer], 0.4)]);
 }
+
+/// What stands behind a `..`, of arrays that calls return, that references are to, and within others.
+#[differentiable]
+fn product(a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
+    [a[0] * b[3] + b[1], a[1] * b[2], a[2].sin() * b[1], a[3] * b[0] - a[0]]
+}
+
+#[differentiable]
+fn of_calls(q: [f64; 4], p: [f64; 4]) -> f64 {
+    let [.., i, j, k] = product(q, p);
+    let r = product(p, p);
+    let [w, .., z] = r;
+    let [a, rest @ .., _] = product([i, j, k, w], q);
+    let [s, ..] = product(q, q);
+    let [.., u, v] = q.map(|x| x * x);
+    i * j + k.sin() * z + a * rest[1] + rest[0] + s * u - v
+}
+
+#[differentiable]
+fn corners(a: f64) -> [Point; 4] {
+    std::array::from_fn(|i| Point { x: a * i as f64, y: a.powi(i as i32) })
+}
+
+#[differentiable]
+fn of_structs(a: f64, rows: [[f64; 2]; 3]) -> f64 {
+    let [first, .., Point { x, y }] = corners(a);
+    let [.., [u, v], last] = rows;
+    let [.., w] = last;
+    first.x + x * y + u * v * w + first.y
+}
+
+#[differentiable]
+fn of_references(x: &[f64; 5], m: &[[f64; 3]; 2]) -> f64 {
+    let [.., a, b] = x;
+    let [c, .., d] = *x;
+    let [_, [e, .., g]] = m;
+    let [.., row] = m;
+    a * b + c * d + e * g + row[1]
+}
+
+#[differentiable]
+fn written_to(x: &mut [f64; 4], k: f64) -> f64 {
+    let [first, .., last] = x;
+    *first *= k * *last;
+    *last += *first;
+    let [.., before, last] = *x;
+    before * last
+}
+
+#[test]
+fn behind_the_gap() {
+    check_rule(of_calls::rule, [([0.1, 0.5, -0.3, 0.9], [0.4, 0.2, 0.8, -0.6])]);
+    check_rule(of_structs::rule, [(0.3, [[0.6, 0.2], [0.7, -0.4], [0.1, 1.3]])]);
+    check_rule(of_references::rule, [([0.1, 0.5, -0.3, 0.9, 0.3], [[0.4, 0.2, 0.8], [-0.6, 0.1, 0.2]])]);
+    check_rule(written_to::rule, [([0.2, 0.5, 0.4, 0.7], 1.3)]);
+}

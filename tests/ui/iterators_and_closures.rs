@@ -124,10 +124,9 @@ fn moved_with_its_state(x: f64, y: f64) -> f64 {
 }
 
 #[differentiable]
-fn array_of_unknown_type(x: &[f64]) -> f64 {
-    let a = std::array::from_fn(|i| [x[i], 1.0]);
-    let [b, c]: [[f64; 2]; 2] = a;
-    b[0] * c[0]
+fn array_of_vectors(x: &[f64]) -> f64 {
+    let rows: [Vec<f64>; 2] = std::array::from_fn(|i| vec![x[i]; i + 1]);
+    rows[0][0] * rows[1][1]
 }
 
 #[differentiable]
@@ -180,14 +179,6 @@ fn queue(x: &[f64]) -> f64 {
 fn rows_by_reference(x: &[f64], y: &[f64]) -> f64 {
     let rows: Vec<&[f64]> = x.chunks_exact(2).chain(y.chunks_exact(2)).collect();
     rows[0][1]
-}
-
-struct Matrix([[f64; 2]; 2]);
-
-#[differentiable]
-fn makes_arrays_of_arrays(x: f64) -> f64 {
-    let m = Matrix(std::array::from_fn(|i| std::array::from_fn(|j| x * (i + j) as f64)));
-    m.0[0][1]
 }
 
 #[differentiable]

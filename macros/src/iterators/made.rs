@@ -4,7 +4,7 @@ use quote::ToTokens;
 use syn::{Expr, ExprMethodCall, Ident, Stmt, Type, TypeArray, parse_quote};
 
 use crate::closures::{Refused, Site};
-use crate::iterators::collect::{element_of_vec, makes_composite};
+use crate::iterators::collect::{element_of_vec, makes_composite, makes_vector};
 use crate::iterators::consumers::Chain;
 use crate::iterators::integers::is_private;
 use crate::iterators::item::{Code, Item};
@@ -129,26 +129,28 @@ impl Parser<'_> {
         out: &mut Vec<Stmt>,
     ) -> Result<Ident, Refused> {
         let function = self.function(&call.args[0])?;
+        let value = match &function {
+            Function::Closure(closure) => Code::of(&closure.body).value,
+            _ => None,
+        };
+        let blank = || parse_quote!(::pullback::__private::blank_array());
         let (ty, elem, start) = match expected {
             Some(ty @ Type::Array(TypeArray { elem, .. })) => {
-                let Some(start) = zeros(ty) else {
-                    let why = "`from_fn` is differentiable for arrays of numbers, also nested: write a loop";
-                    return Err((elem.to_token_stream(), why.into()));
-                };
-                (ty.clone(), (**elem).clone(), start)
+                (ty.clone(), (**elem).clone(), zeros(ty).unwrap_or_else(blank))
             }
             _ => {
                 let nested = |value: &Expr| matches!(value, Expr::Call(inner) if is_from_fn(&inner.func));
-                if let Function::Closure(closure) = &function
-                    && Code::of(&closure.body).value.is_some_and(|v| makes_composite(&v) || nested(&v))
-                {
-                    let why = "`from_fn` is differentiable for arrays within arrays where the type is told: \
-                               `let a: [[f64; 2]; 3] = std::array::from_fn(…);`";
-                    return Err((call.func.to_token_stream(), why.into()));
-                }
-                (parse_quote!([_; _]), parse_quote!(_), parse_quote!([0.0; _]))
+                let start = match value.as_ref().is_some_and(|v| makes_composite(v) || nested(v)) {
+                    true => blank(),
+                    false => parse_quote!([0.0; _]),
+                };
+                (parse_quote!([_; _]), parse_quote!(_), start)
             }
         };
+        if element_of_vec(&elem).is_some() || value.is_some_and(|v| makes_vector(&v)) {
+            let why = "`from_fn` is differentiable for arrays of numbers and of plain data: of vectors make a `Vec`, in a loop";
+            return Err((call.func.to_token_stream(), why.into()));
+        }
         let (items, item, i) = (self.hidden("items"), self.hidden("item"), self.names.fresh("i"));
         let mut body = Vec::new();
         let value = self.mapped(&function, Item::Value(path(&i)), Site::Block, &mut body)?.expr();
@@ -310,9 +312,9 @@ impl Parser<'_> {
     }
 }
 
-/// The function that makes room for what `map` of an array returns, whatever the array holds.
+/// The functions that make room for what `map` of an array returns and for what `from_fn` makes, whatever the array holds.
 pub(crate) fn is_blank(path: &syn::Path) -> bool {
-    is_private(path, "blank_of_array")
+    is_private(path, "blank_of_array") || is_private(path, "blank_array")
 }
 
 /// What a call returns, or a part of that.

@@ -54,6 +54,26 @@ fn asked_for(x: &[f64; 3], place: Place) -> f64 {
         + norm(moved.x) * moved.weight * norm(named)
 }
 
+/// Of structs, arrays and tuples, also where what takes them tells the type.
+#[derive(Clone, Copy, Differentiable)]
+struct Matrix([[f64; 2]; 2]);
+
+#[differentiable]
+fn places(a: f64) -> [Place; 4] {
+    std::array::from_fn(|i| Place { x: [a, a * i as f64, 1.0], weight: a.powi(i as i32) })
+}
+
+#[differentiable]
+fn of_plain_data(a: f64, x: &[f64; 3]) -> f64 {
+    let first = places(a);
+    let moved: [Place; 3] = std::array::from_fn(|i| first[i].at([x[i], a, x[2 - i] * first[i + 1].weight]));
+    let rows = std::array::from_fn(|i| [x[i], moved[i].weight]);
+    let told: [[f64; 2]; 3] = rows;
+    let pairs: [(f64, f64); 3] = std::array::from_fn(|i| (x[i], told[i][1] * moved[i].x[2]));
+    let m = Matrix(std::array::from_fn(|i| std::array::from_fn(|j| a * (i + 2 * j) as f64 * pairs[i].1)));
+    m.0[0][1] * m.0[1][1] + pairs[2].0 * pairs[1].1
+}
+
 #[differentiable]
 fn concatenated(x: &[f64], y: &[f64]) -> f64 {
     let rows: Vec<Vec<f64>> = x.iter().map(|&a| vec![a, a * a]).collect();
@@ -242,6 +262,7 @@ fn chains() {
 
 #[test]
 fn arrays_as_arguments() {
+    check_rule(of_plain_data::rule, [(0.7, [0.3, 0.5, -0.4]), (1.2, [0.1, -0.6, 0.8])]);
     check_rule(asked_for::rule, [([0.4, 0.9, 0.3], Place { x: [0.2, 0.5, 1.1], weight: 0.7 })]);
 }
 
