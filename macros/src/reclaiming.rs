@@ -122,7 +122,10 @@ impl Reverse<'_> {
         let level = self.level_of(variable.block);
         // Of several that one `let` binds the first has taken them all back.
         let there = self.levels[level].current.contains_key(&id);
-        if !owns || variable.heap || !variable.active || !there || self.takers(id).is_empty() {
+        // Those that are vectors here and carry a gradient have a slot.
+        let slot = variable.heap && variable.active;
+        let constant = !variable.heap && !variable.active;
+        if !owns || slot || constant || !there || self.takers(id).is_empty() {
             return TokenStream::new();
         }
         let value = self.any_value(id);

@@ -220,6 +220,28 @@ fn tried(x: &[f64], k: f64) -> f64 {
     total + root(0).unwrap_or(k)
 }
 
+/// Constant vectors that a call takes and returns: their memory is its copy's.
+#[differentiable]
+fn relaxed(b: &[f64], start: Vec<f64>) -> (Vec<f64>, usize) {
+    let mut x = start;
+    for i in 0..b.len() {
+        x[i] = b[i] * (1.0 + x[i]);
+    }
+    (x, b.len())
+}
+
+#[differentiable]
+fn from_constants(b: &[f64]) -> f64 {
+    let (x, n) = relaxed(b, vec![0.0; b.len()]);
+    let mut sum = x[0] * n as f64;
+    for k in 0..2 {
+        let ones = vec![1.0; b.len() + k];
+        let y = relaxed(b, ones).0;
+        sum += y[0] * y[0] * sum;
+    }
+    sum
+}
+
 #[test]
 fn taken_by_value() {
     check_rule(mean::rule, [(vec![0.5, -0.4, 0.3], 0.7), (vec![0.7], 1.2)]);
@@ -234,6 +256,7 @@ fn taken_by_value() {
     check_rule(paired::rule, [(vec![0.5, -0.4, 0.3], vec![0.3], 0.7), (vec![0.7], vec![], 1.2)]);
     check_rule(made::rule, [(vec![0.5, -0.4, 0.3], 0.7), (vec![0.7], 1.2)]);
     check_rule(of_ndarray::rule, [(array![0.5, -0.4, 0.3], 0.7), (array![0.7], 1.2)]);
+    check_rule(from_constants::rule, [(vec![0.5, -0.4, 0.3],), (vec![0.7],)]);
     let mut g = mean::gradient();
     let (value, d) = g.value_and_gradient(vec![3.0, 1.0], 0.5);
     assert_eq!((value, d.x, d.k), (2.5, &[1.5, 0.5][..], 5.0));
