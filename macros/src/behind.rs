@@ -58,6 +58,12 @@ impl Parameter {
     }
 }
 
+/// The call is that of our function for boxes.
+fn renews_box(call: &Syn) -> bool {
+    let Syn::Call(call) = call else { return false };
+    matches!(&*call.func, Syn::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "renew_box"))
+}
+
 /// The type may hold vectors.
 fn may_grow(ty: &syn::Type) -> bool {
     match ty {
@@ -247,7 +253,11 @@ impl Reverse<'_> {
         let (row, gradient) = (self.kept.fresh("row"), self.kept.fresh("d"));
         let undone = match action {
             Action::Renew => {
-                let slot = self.undoing(expr, "renewed", quote!(__pb::Renewed::new()));
+                let slots = match renews_box(&program.exprs[expr].syntax) {
+                    true => quote!(__pb::RenewedBoxes::new()),
+                    false => quote!(__pb::Renewed::new()),
+                };
+                let slot = self.undoing(expr, "renewed", slots);
                 quote_spanned!(span=> #slot.undo(#v, #shadow, #pool))
             }
             _ => quote_spanned!(span=> __pb::unpush_any_behind(#v, #shadow, #pool)),

@@ -124,6 +124,17 @@ fn put_in_box(value: &mut Expr, name: &Ident, made: &Expr) -> bool {
     }
 }
 
+/// `Some(Box::new(x))`
+pub(crate) fn some_in_box(value: &Expr) -> bool {
+    match value {
+        Expr::Call(call) if is_some(call) => {
+            matches!(call.args.first(), Some(Expr::Call(inner)) if is_box(&inner.func))
+        }
+        Expr::Paren(paren) => some_in_box(&paren.expr),
+        _ => false,
+    }
+}
+
 /// `Some(x)`
 fn is_some(call: &ExprCall) -> bool {
     matches!(&*call.func, Expr::Path(path) if path.path.is_ident("Some"))

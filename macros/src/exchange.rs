@@ -3,6 +3,7 @@
 
 use syn::{Expr as Syn, Pat, Stmt, parse_quote};
 
+use crate::boxing::some_in_box;
 use crate::calls::Callee;
 use crate::derive::in_optional_box;
 use crate::iterators::collect::element_of_vec;
@@ -143,6 +144,12 @@ impl Parser<'_> {
         if emptied && self.program.is_lent(place.base) && self.program.kind_of_place(&place) == Kind::Unknown
         {
             out.push(parse_quote!(::pullback::__private::renewed::renew(#value, &mut #field);));
+            return Some(out);
+        }
+        if some_in_box(value) && self.program.is_lent(place.base) && self.suspects.any(assign) {
+            let new = self.hidden("boxed");
+            out.push(parse_quote!(let #new = #value;));
+            out.push(parse_quote!(::pullback::__private::renewed::renew_box(#new, &mut #field);));
             return Some(out);
         }
         let array = self.shape_of(value).is_some();

@@ -135,7 +135,7 @@ pub(crate) fn is_of_mem(function: &syn::Path) -> Option<String> {
 fn renewing(function: &syn::Path) -> Option<Action> {
     let names: Vec<_> = function.segments.iter().map(|s| s.ident.to_string()).collect();
     match &names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["pullback", "__private", "renewed", "renew"] => Some(Action::Renew),
+        ["pullback", "__private", "renewed", "renew" | "renew_box"] => Some(Action::Renew),
         ["pullback", "__private", "renewed", "take_all"] => Some(Action::TakeAll),
         _ => None,
     }

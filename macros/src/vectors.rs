@@ -753,12 +753,15 @@ impl Forward<'_> {
             },
             syn::Expr::Call(call) => {
                 let args: Vec<_> = args.iter().map(|arg| self.expr(*arg, block)).collect();
-                let function = &call.func;
+                let function = &*call.func;
                 return match (self.reverse.removed.get(&expr), action) {
                     (slot, Action::Renew) => {
                         let (place, new) = (&args[0], &args[1]);
                         match slot {
-                            Some(slot) => quote!(#slot.renew(#new, #place)),
+                            Some(slot) => {
+                                let method = called(function);
+                                quote!(#slot.#method(#new, #place))
+                            }
                             None => quote!(#function(#new, #place)),
                         }
                     }
@@ -822,4 +825,10 @@ impl Forward<'_> {
             None => quote!(::std::vec![#(#elements),*]),
         }
     }
+}
+
+/// The name of a function of ours.
+fn called(function: &syn::Expr) -> &Ident {
+    let syn::Expr::Path(path) = function else { unreachable!("parsed as a path") };
+    &path.path.segments.last().expect("a path has a segment").ident
 }

@@ -222,6 +222,10 @@ macro_rules! slice {
 }
 slice!([T], T::RESIZES, |items, _to| items.len(), {
     #[inline]
+    fn makes_way(&self, new: &[T]) -> bool {
+        self.len() <= new.len() && T::all_make_way(self, new)
+    }
+    #[inline]
     fn largest(&self) -> usize {
         T::largest_of(self)
     }
