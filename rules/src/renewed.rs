@@ -26,6 +26,11 @@ pub fn take_all<T>(v: &mut Vec<T>) -> Vec<T> {
     std::mem::take(v)
 }
 
+/// `std::mem::take(place)` of a box, or none, that goes on in what the place gets next.
+pub fn take_box<T>(place: &mut Option<Box<T>>) -> Option<Box<T>> {
+    place.take()
+}
+
 /// What was where there is something else now.
 pub struct Renewed<T> {
     before: Vec<T>,
@@ -196,6 +201,64 @@ impl TakenAway {
 }
 
 impl State for TakenAway {
+    fn least_room(&self) -> usize {
+        self.room
+    }
+    fn reset(&mut self) {}
+    fn shrink(&mut self) {
+        *self = Self::new();
+    }
+    fn pending(&self) -> usize {
+        0
+    }
+    fn memory(&self) -> usize {
+        0
+    }
+}
+
+/// Boxes that have been taken away, and that are within what has come in their place: a list that gets longer at its start.
+#[derive(Default)]
+pub struct BoxesTakenAway {
+    room: usize,
+}
+
+impl BoxesTakenAway {
+    /// None.
+    pub const fn new() -> Self {
+        BoxesTakenAway { room: 0 }
+    }
+
+    /// `std::mem::take(place)`
+    #[inline]
+    pub fn take_box<T: ExchangeItems>(&mut self, place: &mut Option<Box<T>>) -> Option<Box<T>> {
+        self.room = self.room.max(T::largest_of(in_box(place)));
+        place.take()
+    }
+
+    /// Undoes it: `taken` has the gradient `d`.
+    ///
+    /// # Panics
+    /// If what has come in its place has not the boxes, or the rows of vectors, that were there.
+    #[inline]
+    pub fn put_back<'a, T: ExchangeItems>(
+        &self,
+        place: &mut Option<Box<T>>,
+        taken: Option<Box<T>>,
+        shadow: impl Into<Shadow<T::Shadows<'a>>>,
+        d: &mut T::Gradients,
+    ) {
+        *place = taken;
+        if let Some(shadow) = shadow.into().get() {
+            assert!(
+                T::all_fit(in_box(place), shadow),
+                "behind a reference a box gets differentiably what has all the boxes, and as many rows of vectors, as what was there"
+            );
+            T::exchange_all(T::shadows(d), shadow);
+        }
+    }
+}
+
+impl State for BoxesTakenAway {
     fn least_room(&self) -> usize {
         self.room
     }
