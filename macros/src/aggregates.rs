@@ -457,23 +457,29 @@ pub(crate) fn report_fields(program: &Program, errors: &mut Errors) {
 }
 
 impl Reverse<'_> {
-    /// Takes a struct apart that owns memory: `d` is its gradient and `value` the struct, both of which are owned. If it is of use as a
+    /// Takes a struct apart that owns memory: `d` is its gradient, which goes to the `pool` in the end, and `value` the struct, both of which are owned. If it is of use as a
     /// whole, it is `given` there.
     pub(crate) fn take_apart(
         &mut self,
         literal: &StructLiteral,
-        d: &Cotangent,
+        (d, pool): (&Cotangent, &Ident),
         value: &TokenStream,
         given: TokenStream,
         at: &At,
     ) {
-        self.take_out_parts(literal, d, value, !given.is_empty());
+        self.take_out_parts(literal, (d, pool), value, !given.is_empty());
         self.emit(given);
         self.pull_fields(literal, d, at);
     }
 
     /// The locals that the literal has moved, and their gradients; copies, if the whole is `kept`.
-    fn take_out_parts(&mut self, literal: &StructLiteral, d: &Cotangent, value: &TokenStream, kept: bool) {
+    fn take_out_parts(
+        &mut self,
+        literal: &StructLiteral,
+        (d, pool): (&Cotangent, &Ident),
+        value: &TokenStream,
+        kept: bool,
+    ) {
         let program = self.program;
         if !self.moves_parts(literal) {
             return;
@@ -482,7 +488,7 @@ impl Reverse<'_> {
         for ((member, field), place) in literal.fields.iter().zip(places) {
             let part = literal.part(member);
             if let Some(inner) = program.literal_within(*field) {
-                self.take_out_parts(inner, &Cotangent::atom(quote!(#d #part)), &place, kept);
+                self.take_out_parts(inner, (&Cotangent::atom(quote!(#d #part)), pool), &place, kept);
             }
             let Some(id) = program.moves(*field).filter(|id| program.variables[*id].active) else { continue };
             let (name, shadow) = (&program.variables[id].unique, &program.variables[id].shadow);
@@ -494,8 +500,8 @@ impl Reverse<'_> {
                     self.emit(quote!(let mut #name = #spare.part(&#place);));
                 }
             }
-            let zero = self.shadow_from_pool(id);
-            self.emit(quote!(let mut #shadow = #zero; (&mut __pb::Part(&mut #d #part)).change_places(&mut #shadow);));
+            let instead = self.in_place_of_part(id, pool);
+            self.emit(quote!(let mut #shadow = #instead; (&mut __pb::Part(&mut #d #part)).change_places(&mut #shadow);));
             self.levels[level].declared.insert(id);
             self.lent.insert(id);
         }

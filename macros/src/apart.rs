@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Expr, Ident, Stmt, UnOp, parse_quote};
 
+use crate::boxing::takes_own_box;
 use crate::calls::is_associated;
 use crate::contents::splits;
 use crate::escape::acts;
@@ -21,7 +22,7 @@ use crate::suspects::base;
 impl Parser<'_> {
     /// The statements that do what `stmt` does, if such an operand is in it.
     pub(crate) fn apart(&mut self, stmt: &Stmt) -> Option<VecDeque<Stmt>> {
-        let mut stmt = stmt.clone();
+        let (original, mut stmt) = (stmt, stmt.clone());
         let root = match &mut stmt {
             Stmt::Local(local) => {
                 let init = local.init.as_mut().filter(|init| init.diverge.is_none())?;
@@ -40,6 +41,9 @@ impl Parser<'_> {
             root => root,
         };
         if !self.suspects.any(&*root) || !self.stands_within(root) || self.mentions_matrices(root) {
+            return None;
+        }
+        if Found::within(self, root).calls == 1 && takes_own_box(original) {
             return None;
         }
         let mut apart = Apart { parser: self, before: VecDeque::new(), later: false, written: Vec::new() };

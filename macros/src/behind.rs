@@ -58,6 +58,15 @@ impl Parameter {
     }
 }
 
+/// The call is that of our function of this name.
+pub(crate) fn is_of_ours(call: &Syn, name: &str) -> bool {
+    let Syn::Call(call) = call else { return false };
+    let Syn::Path(function) = &*call.func else { return false };
+    let segments = &function.path.segments;
+    segments.iter().nth(1).is_some_and(|s| s.ident == "__private")
+        && segments.last().is_some_and(|s| s.ident == name)
+}
+
 /// The type may hold vectors.
 fn may_grow(ty: &syn::Type) -> bool {
     match ty {
@@ -211,14 +220,18 @@ impl Reverse<'_> {
             let Some(place) = self.program.resized(*arg) else { continue };
             assert!(self.view(place.base).is_none(), "a closure that writes to a variable owns it meanwhile");
             let (v, shadow) = self.grown(&place, at);
+            let held = match place.projections.is_empty() {
+                true => self.shaped(place.base, &v),
+                false => quote!(&#v),
+            };
             let (room, fit) = match function {
                 Callee::Parameter(..) => (
-                    quote!(fit_to(&#v, &mut #shadow, __pb::Extent::Room(#rule.least_room()))),
-                    quote!(fit_to(&#v, &mut #shadow, __pb::Extent::Length)),
+                    quote!(fit_to(#held, &mut #shadow, __pb::Extent::Room(#rule.least_room()))),
+                    quote!(fit_to(#held, &mut #shadow, __pb::Extent::Length)),
                 ),
                 _ => (
-                    quote!(make_room(&*#rule, #called, &#v, &mut #shadow)),
-                    quote!(fit(&*#rule, &#v, &mut #shadow)),
+                    quote!(make_room(&*#rule, #called, #held, &mut #shadow)),
+                    quote!(fit(&*#rule, #held, &mut #shadow)),
                 ),
             };
             before.extend(quote!(__pb::#room;));
@@ -247,7 +260,11 @@ impl Reverse<'_> {
         let (row, gradient) = (self.kept.fresh("row"), self.kept.fresh("d"));
         let undone = match action {
             Action::Renew => {
-                let slot = self.undoing(expr, "renewed", quote!(__pb::Renewed::new()));
+                let slots = match is_of_ours(&program.exprs[expr].syntax, "renew_box") {
+                    true => quote!(__pb::RenewedBoxes::new()),
+                    false => quote!(__pb::Renewed::new()),
+                };
+                let slot = self.undoing(expr, "renewed", slots);
                 quote_spanned!(span=> #slot.undo(#v, #shadow, #pool))
             }
             _ => quote_spanned!(span=> __pb::unpush_any_behind(#v, #shadow, #pool)),
@@ -276,9 +293,13 @@ impl Reverse<'_> {
         at: &At,
     ) {
         let (v, shadow) = self.behind(self.place_of(place), at);
-        let slot = self.undoing(expr, "away", quote!(__pb::TakenAway::new()));
+        let (slots, lent) = match is_of_ours(&self.program.exprs[expr].syntax, "take_box") {
+            true => (quote!(__pb::BoxesTakenAway::new()), quote!(&mut #d)),
+            false => (quote!(__pb::TakenAway::new()), quote!(&#d)),
+        };
+        let slot = self.undoing(expr, "away", slots);
         let span = self.program.exprs[expr].span;
-        self.emit(quote_spanned!(span=> #slot.put_back(#v, #value, #shadow, &#d); #pool.give(#d);));
+        self.emit(quote_spanned!(span=> #slot.put_back(#v, #value, #shadow, #lent); #pool.give(#d);));
         let level = self.top();
         self.levels[level].current = (*at.versions).clone();
     }

@@ -5,17 +5,21 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
+use syn::visit::Visit;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, Expr, ExprCall, Ident, Local, Member, Pat, Stmt, parse_quote};
+use syn::{Block, Expr, ExprAssign, ExprCall, Ident, Local, Member, Pat, Stmt, UnOp, parse_quote};
 
+use crate::behind::is_of_ours;
 use crate::boxes::BOXED;
 use crate::calls::Callee;
 use crate::contents::of_ours;
+use crate::exchange::taken;
 use crate::functions::is_box;
 use crate::listed::is_name;
 use crate::parse::Parser;
-use crate::program::{ExprId, ExprKind, Kind, Program, StructLiteral};
-use crate::rename::Occurrences;
+use crate::program::{ExprId, ExprKind, Kind, Origin, Program, StructLiteral, VarId};
+use crate::rename::{Occurrences, Replace, Substitute};
+use crate::suspects::base;
 
 impl Parser<'_> {
     /// `Box::new(x)`, or `Some(Box::new(x))`, of what carries a gradient.
@@ -45,11 +49,162 @@ impl Parser<'_> {
     }
 }
 
-pub(crate) const REPLACED: &str = "a variable that holds an `Option` of a box gets no other one to hold differentiably: let a function that calls itself make \
-                                   the boxes from the inside out, or use a `Vec`";
+impl Parser<'_> {
+    /// `head = Some(Box::new(Cell { value, next: head }));` of a local: what it holds changes places with what it gets, and is moved from there.
+    pub(crate) fn replaced_box(&mut self, assign: &ExprAssign) -> Option<Vec<Stmt>> {
+        let id = self.variable(&assign.left)?;
+        let Expr::Path(path) = &*assign.left else { return None };
+        let head = path.path.get_ident()?;
+        let local = self.program.variables[id].origin == Origin::Local && self.program.boxes.contains(&id);
+        let none = matches!(&*assign.right, Expr::Path(none) if none.path.is_ident("None"));
+        if !local || !self.suspects.any(assign) || !(none || some_in_box(&assign.right)) {
+            return None;
+        }
+        let (mut value, mut out, new) = ((*assign.right).clone(), Vec::new(), self.hidden("boxed"));
+        if Occurrences::of(&value).count(head) > 0 {
+            let taken = self.box_taken_from(head, &mut out);
+            let mut elsewhere = Elsewhere { name: head, found: false };
+            elsewhere.visit_expr_mut(&mut value);
+            if elsewhere.found && Occurrences::of(&value).count(head) > 1 {
+                self.errors.push(&assign.right, BESIDE);
+            }
+            Replace::new(head, &Substitute::Name(taken)).visit_expr_mut(&mut value);
+        }
+        out.push(parse_quote!(let mut #new: ::core::option::Option<::std::boxed::Box<_>> = #value;));
+        out.push(parse_quote!(::core::mem::swap(&mut #head, &mut #new);));
+        Some(out)
+    }
+}
 
-pub(crate) const READ: &str = "what is in this box is read before the function returns it, which is not differentiable: return a struct that holds it, or \
-                               let the caller read it";
+impl Parser<'_> {
+    /// The name of what a local that may hold a box has held.
+    fn box_taken_from(&mut self, head: &Ident, out: &mut Vec<Stmt>) -> Ident {
+        let taken = self.hidden("taken");
+        out.push(parse_quote!(let mut #taken: ::core::option::Option<::std::boxed::Box<_>> = ::core::option::Option::None;));
+        out.push(parse_quote!(::core::mem::swap(&mut #head, &mut #taken);));
+        taken
+    }
+
+    /// `let next = head.take();` of a local that may hold a box.
+    pub(crate) fn taken_local_box(&mut self, init: &Expr, out: &mut Vec<Stmt>) -> Option<Expr> {
+        let place = taken_box(init)?;
+        let id = self.variable(place)?;
+        let local = self.program.variables[id].origin == Origin::Local && self.program.boxes.contains(&id);
+        let Expr::Path(path) = place else { return None };
+        let head = path.path.get_ident().filter(|_| local)?.clone();
+        let taken = self.box_taken_from(&head, out);
+        Some(crate::rename::path(&taken))
+    }
+}
+
+/// Has `taken` in `value` where that takes what is at `place`. Tells whether it does.
+pub(crate) fn moved_on(value: &mut Expr, place: &Expr, taken: &Ident) -> bool {
+    struct Moved<'m> {
+        place: String,
+        taken: &'m Ident,
+        found: bool,
+    }
+    impl VisitMut for Moved<'_> {
+        fn visit_expr_mut(&mut self, expr: &mut Expr) {
+            let is = |place: &Expr| referent(place).to_token_stream().to_string() == self.place;
+            if taken_box(expr).is_some_and(is) {
+                *expr = crate::rename::path(self.taken);
+                self.found = true;
+                return;
+            }
+            visit_mut::visit_expr_mut(self, expr);
+        }
+    }
+    let mut moved = Moved { place: referent(place).to_token_stream().to_string(), taken, found: false };
+    moved.visit_expr_mut(value);
+    moved.found
+}
+
+/// Something in `value` may read what is at `place`, from where it is taken before.
+pub(crate) fn read_beside(value: &Expr, place: &Expr) -> bool {
+    struct Reads {
+        place: String,
+        root: Option<Ident>,
+        found: bool,
+    }
+    impl Visit<'_> for Reads {
+        fn visit_expr(&mut self, expr: &Expr) {
+            match expr {
+                Expr::Field(field) => {
+                    let part = field.to_token_stream().to_string();
+                    self.found |= part == self.place || self.place.starts_with(&format!("{part} ."));
+                    if !matches!(&*field.base, Expr::Path(_)) {
+                        syn::visit::visit_expr(self, expr);
+                    }
+                }
+                Expr::Macro(mac) => {
+                    let mentioned = Occurrences::of(&mac.mac.tokens);
+                    self.found |= self.root.as_ref().is_some_and(|root| mentioned.count(root) > 0);
+                }
+                Expr::Path(path) => self.found |= path.path.get_ident() == self.root.as_ref(),
+                _ => syn::visit::visit_expr(self, expr),
+            }
+        }
+    }
+    let place = referent(place);
+    let mut reads =
+        Reads { place: place.to_token_stream().to_string(), root: base(place).cloned(), found: false };
+    reads.visit_expr(value);
+    reads.found
+}
+
+/// `list` of `*list`, by which methods are called the same.
+fn referent(place: &Expr) -> &Expr {
+    match place {
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => &unary.expr,
+        Expr::Paren(paren) => referent(&paren.expr),
+        place => place,
+    }
+}
+
+/// `place = Some(Box::new(Cell { next: place.take(), … }));`
+pub(crate) fn takes_own_box(stmt: &Stmt) -> bool {
+    let Stmt::Expr(Expr::Assign(assign), _) = stmt else { return false };
+    let field = matches!(&*assign.left, Expr::Field(_) | Expr::Unary(_));
+    let unused = Ident::new("taken", Span::call_site());
+    field && some_in_box(&assign.right) && moved_on(&mut (*assign.right).clone(), &assign.left, &unused)
+}
+
+/// The place of `place.take()`, or of `std::mem::take(&mut place)`.
+pub(crate) fn taken_box(expr: &Expr) -> Option<&Expr> {
+    match expr {
+        Expr::MethodCall(call) if call.method == "take" && call.args.is_empty() => Some(&call.receiver),
+        Expr::Paren(paren) => taken_box(&paren.expr),
+        _ => taken(expr).filter(|(_, new)| new.is_none()).map(|(place, _)| place),
+    }
+}
+
+/// What was in the variable `name` is in another one: `name.take()` moves it from there, as `name` does.
+struct Elsewhere<'n> {
+    name: &'n Ident,
+    found: bool,
+}
+
+impl VisitMut for Elsewhere<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        if let Some(place) = taken_box(expr)
+            && is_name(place, self.name)
+        {
+            *expr = place.clone();
+            self.found = true;
+        }
+        visit_mut::visit_expr_mut(self, expr);
+    }
+}
+
+pub(crate) const REPLACED: &str = "a variable that holds an `Option` of a box gets differentiably another one as `Some(Box::new(x))` or `None`, or by \
+                                   `std::mem::swap`: write this, or let a function that calls itself make the boxes from the inside out";
+
+pub(crate) const BESIDE: &str =
+    "what may read the box that is taken here stands beside it: bind that by a `let` before";
+
+pub(crate) const READ: &str = "what is in this box is read or gets something else before the function returns it, which is not differentiable: let a function \
+                               that calls itself make it from the inside out, or one make it behind a `&mut`, and the caller read it";
 
 /// The function by which derived code makes a box.
 pub(crate) fn makes(path: &syn::Path) -> bool {
@@ -57,6 +212,11 @@ pub(crate) fn makes(path: &syn::Path) -> bool {
 }
 
 impl Program {
+    /// A box is taken away from behind a reference.
+    pub(crate) fn takes_box(&self, expr: ExprId) -> bool {
+        is_of_ours(&self.exprs[self.peel(expr)].syntax, "take_box")
+    }
+
     /// The value is an `Option` of a box, as its syntax tells.
     pub(crate) fn gives_box(&self, expr: ExprId) -> bool {
         let expr = self.peel(expr);
@@ -70,6 +230,7 @@ impl Program {
                 boxed && (matches!(function, Callee::Itself(_)) || named())
             }
             ExprKind::Read(place) => place.projections.is_empty() && self.boxes.contains(&place.base),
+            ExprKind::Mutation { .. } => self.takes_box(expr),
             ExprKind::If { .. } | ExprKind::Match(_) | ExprKind::Block(_) => {
                 let mut values =
                     self.blocks_of(expr).into_iter().filter_map(|block| self.blocks[block].value);
@@ -77,6 +238,15 @@ impl Program {
             }
             _ => false,
         }
+    }
+}
+
+impl Program {
+    /// The local holds a box that other locals hold before or afterwards, as where a list gets longer.
+    pub(crate) fn hands_boxes_on(&self, id: VarId) -> bool {
+        let pool = self.variables[id].pool;
+        self.boxes.contains(&id)
+            && self.boxes.iter().any(|other| *other != id && self.variables[*other].pool == pool)
     }
 }
 
@@ -101,6 +271,78 @@ impl VisitMut for Unnamed {
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }
 
+/// `let old = s.head.take(); s.head = Some(Box::new(Cell { next: old, … }));` without the name: what is taken goes on in what the place gets.
+pub(crate) struct MovedOn;
+
+impl VisitMut for MovedOn {
+    fn visit_block_mut(&mut self, block: &mut Block) {
+        visit_mut::visit_block_mut(self, block);
+        for i in (1..block.stmts.len()).rev() {
+            let (before, rest) = block.stmts.split_at_mut(i);
+            let Stmt::Local(Local { pat: Pat::Ident(name), init: Some(init), .. }) = &before[i - 1] else {
+                continue;
+            };
+            let [Stmt::Expr(Expr::Assign(assign), _), later @ ..] = rest else { continue };
+            let same = |place: &Expr| {
+                place.to_token_stream().to_string() == assign.left.to_token_stream().to_string()
+            };
+            let field = matches!(&*assign.left, Expr::Field(_) | Expr::Unary(_));
+            let later: TokenStream = later.iter().map(ToTokens::to_token_stream).collect();
+            if field
+                && taken_box(&init.expr).is_some_and(same)
+                && some_in_box(&assign.right)
+                && Occurrences::of(&assign.right).count(&name.ident) == 1
+                && Occurrences::of(&later).count(&name.ident) == 0
+            {
+                let taken = Substitute::Expr((*init.expr).clone());
+                let name = name.ident.clone();
+                Replace::new(&name, &taken).visit_expr_mut(&mut assign.right);
+                block.stmts.remove(i - 1);
+            }
+        }
+    }
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+}
+
+/// `let mut head = None;`, or a constant, that gets a box later has its type.
+pub(crate) struct Told;
+
+impl VisitMut for Told {
+    fn visit_block_mut(&mut self, block: &mut Block) {
+        visit_mut::visit_block_mut(self, block);
+        for i in 0..block.stmts.len() {
+            let (before, later) = block.stmts.split_at_mut(i + 1);
+            let Stmt::Local(Local { pat, init: Some(init), .. }) = &mut before[i] else { continue };
+            let Pat::Ident(name) = &*pat else { continue };
+            let none = matches!(&*init.expr, Expr::Path(none) if none.path.is_ident("None"));
+            let mut gets = GetsBox { name: &name.ident, found: false };
+            later.iter().for_each(|stmt| gets.visit_stmt(stmt));
+            if gets.found && (none || some_in_box(&init.expr)) {
+                *pat = Pat::Type(syn::PatType {
+                    attrs: Vec::new(),
+                    colon_token: Default::default(),
+                    ty: parse_quote!(::core::option::Option<::std::boxed::Box<_>>),
+                    pat: Box::new(pat.clone()),
+                });
+            }
+        }
+    }
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+}
+
+/// Looks for `name = Some(Box::new(x))`.
+struct GetsBox<'n> {
+    name: &'n Ident,
+    found: bool,
+}
+
+impl Visit<'_> for GetsBox<'_> {
+    fn visit_expr_assign(&mut self, assign: &ExprAssign) {
+        self.found |= is_name(&assign.left, self.name) && some_in_box(&assign.right);
+        syn::visit::visit_expr_assign(self, assign);
+    }
+}
+
 /// The name and the value of a struct that a statement makes.
 fn made(stmt: &Stmt) -> Option<(&Ident, &Expr)> {
     let Stmt::Local(Local { pat: Pat::Ident(name), init: Some(init), .. }) = stmt else { return None };
@@ -120,6 +362,17 @@ fn put_in_box(value: &mut Expr, name: &Ident, made: &Expr) -> bool {
             Some(inside) => put_in_box(inside, name, made),
             None => false,
         },
+        _ => false,
+    }
+}
+
+/// `Some(Box::new(x))`
+pub(crate) fn some_in_box(value: &Expr) -> bool {
+    match value {
+        Expr::Call(call) if is_some(call) => {
+            matches!(call.args.first(), Some(Expr::Call(inner)) if is_box(&inner.func))
+        }
+        Expr::Paren(paren) => some_in_box(&paren.expr),
         _ => false,
     }
 }

@@ -103,8 +103,10 @@ impl Parser<'_> {
                 continue;
             }
             if let Stmt::Local(local) = &stmt
-                && let Some(parts) =
-                    self.advancing(local, &mut stmts).or_else(|| self.places(local, &mut stmts))
+                && let Some(parts) = self
+                    .next_nodes(local, &mut stmts)
+                    .or_else(|| self.advancing(local, &mut stmts))
+                    .or_else(|| self.places(local, &mut stmts))
             {
                 self.program.blocks[self.block].rewritten = true;
                 self.put_back(parts, &mut stmts);

@@ -3,6 +3,7 @@
 
 use syn::{Expr as Syn, Pat, Stmt, parse_quote};
 
+use crate::boxing::{BESIDE, moved_on, read_beside, some_in_box};
 use crate::calls::Callee;
 use crate::derive::in_optional_box;
 use crate::iterators::collect::element_of_vec;
@@ -106,13 +107,17 @@ impl Parser<'_> {
         let mut out = Vec::new();
         match &mut stmt {
             Stmt::Local(syn::Local { init: Some(init), .. }) if init.diverge.is_none() => {
-                *init.expr = self.exchanged(&init.expr, &mut out)?;
+                let taken = self.taken_local_box(&init.expr, &mut out);
+                *init.expr = taken.or_else(|| self.exchanged(&init.expr, &mut out))?;
             }
             Stmt::Expr(Syn::MethodCall(call), _) if call.method == "push" && call.args.len() == 1 => {
                 let taken = self.exchanged(&call.args[0], &mut out);
                 call.args[0] = taken.or_else(|| self.taken_row(&call.args[0], &mut out))?;
             }
             Stmt::Expr(call @ Syn::Call(_), None) => *call = self.exchanged(call, &mut out)?,
+            Stmt::Expr(Syn::Assign(assign), _) if let Some(out) = self.replaced_box(assign) => {
+                return Some(out);
+            }
             Stmt::Expr(Syn::Assign(assign), _) => {
                 let taken = self.exchanged(&assign.right, &mut out);
                 if let Some(value) = taken.or_else(|| self.taken_row(&assign.right, &mut out)) {
@@ -143,6 +148,30 @@ impl Parser<'_> {
         if emptied && self.program.is_lent(place.base) && self.program.kind_of_place(&place) == Kind::Unknown
         {
             out.push(parse_quote!(::pullback::__private::renewed::renew(#value, &mut #field);));
+            return Some(out);
+        }
+        if some_in_box(value) && self.suspects.any(assign) {
+            let (mut value, new, taken) = ((**value).clone(), self.hidden("boxed"), self.hidden("taken"));
+            if moved_on(&mut value, field, &taken) {
+                if read_beside(&value, field) {
+                    self.errors.push(&assign.right, BESIDE);
+                }
+                if self.program.is_lent(place.base) {
+                    out.push(
+                        parse_quote!(let mut #taken = ::pullback::__private::renewed::take_box(&mut #field);),
+                    );
+                } else {
+                    out.push(parse_quote!(let mut #taken: ::core::option::Option<::std::boxed::Box<_>> = ::core::option::Option::None;));
+                    out.push(parse_quote!(::core::mem::swap(&mut #field, &mut #taken);));
+                }
+            }
+            if self.program.is_lent(place.base) {
+                out.push(parse_quote!(let #new = #value;));
+                out.push(parse_quote!(::pullback::__private::renewed::renew_box(#new, &mut #field);));
+            } else {
+                out.push(parse_quote!(let mut #new = #value;));
+                out.push(parse_quote!(::core::mem::swap(&mut #field, &mut #new);));
+            }
             return Some(out);
         }
         let array = self.shape_of(value).is_some();
@@ -305,7 +334,7 @@ impl Program {
     pub(crate) fn vector(&self, value: ExprId) -> (bool, bool) {
         let vec = |path: &syn::Path| path.segments.iter().rev().nth(1).is_some_and(|s| s.ident == "Vec");
         match &self.exprs[self.peel(value)].kind {
-            ExprKind::Mutation { action: Action::TakeAll, .. } => (true, false),
+            ExprKind::Mutation { action: Action::TakeAll, .. } => (!self.takes_box(value), false),
             ExprKind::Vector { elements, .. } => (true, elements.iter().any(|e| self.vector(*e).0)),
             ExprKind::Read(place) if place.projections.is_empty() => self.is_vector_at(place),
             ExprKind::Call { function: Callee::Associated(path), .. } => (vec(&path.path), false),

@@ -9,7 +9,8 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, Ident, Member, Stmt, Type, parse_quote};
 
 use crate::annotation::take_owner;
-use crate::boxing::Unnamed;
+use crate::boxing::{MovedOn, Told, Unnamed};
+use crate::functions::is_box;
 use crate::mutation::owned_type;
 use crate::ownership::Owners;
 use crate::program::Program;
@@ -19,7 +20,9 @@ use crate::signature::type_name;
 /// The body of a function with such literals in their places; `output` is what it returns.
 pub(crate) fn in_place(owners: &Owners, output: &Type, body: &Block) -> Block {
     let mut body = body.clone();
+    MovedOn.visit_block_mut(&mut body);
     Unnamed.visit_block_mut(&mut body);
+    Told.visit_block_mut(&mut body);
     if owners.is_empty() {
         return body;
     }
@@ -200,6 +203,8 @@ impl VisitMut for Literals<'_> {
             _ => visit_mut::visit_expr_mut(self, expr),
         }
         match expr {
+            // In a box it is by itself.
+            Expr::Call(call) if is_box(&call.func) && !call.args.first().is_some_and(updates) => {}
             Expr::Call(call) if !constructs(call) => call.args.iter_mut().for_each(|arg| self.argument(arg)),
             Expr::MethodCall(call) if call.method != "push" => {
                 call.args.iter_mut().for_each(|arg| self.argument(arg));
@@ -218,6 +223,11 @@ impl VisitMut for Literals<'_> {
         }
     }
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+}
+
+/// `Type { field, ..rest }`
+fn updates(expr: &Expr) -> bool {
+    matches!(expr, Expr::Struct(literal) if literal.rest.is_some())
 }
 
 /// The variable that an expression is.

@@ -135,8 +135,8 @@ pub(crate) fn is_of_mem(function: &syn::Path) -> Option<String> {
 fn renewing(function: &syn::Path) -> Option<Action> {
     let names: Vec<_> = function.segments.iter().map(|s| s.ident.to_string()).collect();
     match &names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["pullback", "__private", "renewed", "renew"] => Some(Action::Renew),
-        ["pullback", "__private", "renewed", "take_all"] => Some(Action::TakeAll),
+        ["pullback", "__private", "renewed", "renew" | "renew_box"] => Some(Action::Renew),
+        ["pullback", "__private", "renewed", "take_all" | "take_box"] => Some(Action::TakeAll),
         _ => None,
     }
 }
@@ -789,7 +789,9 @@ pub(crate) fn report_moves(program: &Program, errors: &mut Errors) {
             ExprKind::Mutation { action, args } if expr.active => {
                 let ExprKind::Borrow { place, .. } = &program.exprs[args[0]].kind else { continue };
                 let boxed = |arg: &ExprId| matches!(&program.exprs[*arg].kind, ExprKind::Borrow { place, .. } if program.boxes.contains(&place.base));
-                if args.iter().any(boxed) {
+                if !matches!(action, Action::Exchange | Action::Renew | Action::TakeAll)
+                    && args.iter().any(boxed)
+                {
                     errors.push(&expr.syntax, REPLACED);
                 }
                 let keeps = matches!(action, Action::Exchange | Action::Sort);

@@ -49,7 +49,8 @@ impl Reverse<'_> {
             let whole = self.is_pooled(id)
                 && variable.row_of.is_none()
                 && !program.takes_rows(id)
-                && !program.may_be_left(id);
+                && !program.may_be_left(id)
+                && !program.hands_boxes_on(id);
             let fresh = self.level_of(variable.block) == top && !self.levels[top].declared.contains(&id);
             if !(plain && variable.active && self.view(id).is_none() && alone && whole && fresh) {
                 self.firsts.others.insert((expr, i));

@@ -94,7 +94,7 @@ impl Program {
         // What is returned early takes the place of the local that is returned, what is taken leaves an empty vector behind:
         // where the memory for the gradient of one goes, the other is to find it.
         let empty = self.made_empty();
-        let replaced = |id: VarId| self.is_returned(id) || empty.contains(&id);
+        let replaced = |id: VarId| self.is_returned(id) || empty.contains(&id) || self.boxes.contains(&id);
         let whole = |pair: &&(VarId, VarId)| swapped.contains(pair);
         moves
             .extend(exchanged.iter().filter(whole).filter(|(one, other)| replaced(*one) || replaced(*other)));

@@ -7,6 +7,7 @@ use syn::visit::{self, Visit};
 use syn::{Expr, FnArg, Ident, ImplItem, ItemImpl, Member, Pat, Path, ReturnType, Stmt, Type};
 
 use crate::annotation::take_owner;
+use crate::boxing::some_in_box;
 use crate::kind::{kind_of_type, names_other_type};
 use crate::mutation::owned_type;
 use crate::signature::type_name;
@@ -165,6 +166,7 @@ impl Looking {
     /// The value owns memory, as its syntax tells.
     fn owns(&self, value: &Expr) -> bool {
         match value {
+            boxed if some_in_box(boxed) => true,
             Expr::Paren(paren) => self.owns(&paren.expr),
             Expr::Macro(mac) => mac.mac.path.is_ident("vec"),
             Expr::Path(path) => {

@@ -46,8 +46,7 @@ impl Reverse<'_> {
             _ if program.may_own(id) => {
                 let (pool, name) = (self.pool(id), self.any_value(id));
                 self.lent.insert(id);
-                let held = self.shaped(id, &name);
-                quote!(#pool.take(#held))
+                self.taken_from(&pool, id, &name)
             }
             // The compiler has to know the type before it sees a part of it.
             (None, kind)
@@ -126,8 +125,25 @@ impl Reverse<'_> {
             let take = Program::fresh(if returns_rows { "fit_rows" } else { "take_rows" });
             return quote!(#pool.#take(&#name, #stock));
         }
-        let held = self.shaped(id, &name.to_token_stream());
-        quote!(#pool.take(#held))
+        self.taken_from(&pool, id, &name.to_token_stream())
+    }
+
+    /// A zero shadow from the pool of a local with this `value`.
+    fn taken_from(&self, pool: &Ident, id: VarId, value: &TokenStream) -> TokenStream {
+        let held = self.shaped(id, value);
+        match self.program.hands_boxes_on(id) {
+            true => quote!(#pool.take_held(#held)),
+            false => quote!(#pool.take(#held)),
+        }
+    }
+
+    /// What takes the place of the shadow of a local where that is a part of another shadow which goes to the pool `of_whole`. With one pool for
+    /// both, as where a list gets longer, there is nothing: the whole goes there without the part.
+    pub(crate) fn in_place_of_part(&mut self, id: VarId, of_whole: &Ident) -> TokenStream {
+        if *of_whole == self.pool(id) && self.program.hands_boxes_on(id) {
+            return quote!(::core::default::Default::default());
+        }
+        self.shadow_from_pool(id)
     }
 
     /// A reference to what tells the shape of the shadow of a local with this `value`.

@@ -328,7 +328,7 @@ impl<'p> Reverse<'p> {
                     }
                     _ => TokenStream::new(),
                 };
-                self.take_apart(literal, &plain, value, given, at);
+                self.take_apart(literal, (&plain, pool), value, given, at);
                 return self.emit(quote!(#pool.give(#d);));
             }
             _ => self.pull(expr, &plain, at),
@@ -638,7 +638,12 @@ impl<'p> Reverse<'p> {
                 let undone = match args.iter().any(of_field) {
                     true => {
                         let slot = self.exchanges(expr);
-                        quote!(#slot.undo(&mut #v, &mut #w, &mut #shadow, &mut #other);)
+                        let boxed = args.iter().any(|arg| {
+                            let place = self.place_of(*arg);
+                            place.projections.is_empty() && program.boxes.contains(&place.base)
+                        });
+                        let undo = if boxed { quote!(undo_boxes) } else { quote!(undo) };
+                        quote!(#slot.#undo(&mut #v, &mut #w, &mut #shadow, &mut #other);)
                     }
                     false => {
                         quote!(::core::mem::swap(&mut #v, &mut #w); ::core::mem::swap(&mut #shadow, &mut #other);)
@@ -753,16 +758,22 @@ impl Forward<'_> {
             },
             syn::Expr::Call(call) => {
                 let args: Vec<_> = args.iter().map(|arg| self.expr(*arg, block)).collect();
-                let function = &call.func;
+                let function = &*call.func;
                 return match (self.reverse.removed.get(&expr), action) {
                     (slot, Action::Renew) => {
                         let (place, new) = (&args[0], &args[1]);
                         match slot {
-                            Some(slot) => quote!(#slot.renew(#new, #place)),
+                            Some(slot) => {
+                                let method = called(function);
+                                quote!(#slot.#method(#new, #place))
+                            }
                             None => quote!(#function(#new, #place)),
                         }
                     }
-                    (Some(slot), Action::TakeAll) => quote!(#slot.take_all(#(#args),*)),
+                    (Some(slot), Action::TakeAll) => {
+                        let method = called(function);
+                        quote!(#slot.#method(#(#args),*))
+                    }
                     _ => quote!(#function(#(#args),*)),
                 };
             }
@@ -822,4 +833,10 @@ impl Forward<'_> {
             None => quote!(::std::vec![#(#elements),*]),
         }
     }
+}
+
+/// The name of a function of ours.
+fn called(function: &syn::Expr) -> &Ident {
+    let syn::Expr::Path(path) = function else { unreachable!("parsed as a path") };
+    &path.path.segments.last().expect("a path has a segment").ident
 }

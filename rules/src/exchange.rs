@@ -13,7 +13,8 @@ use crate::tangent::Value;
 /// What can change places behind references. `#[derive(Differentiable)]` implements it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not change places differentiably",
-    note = "numbers, arrays, vectors, ndarray's arrays and structs with `#[derive(Differentiable)]` do"
+    note = "numbers, arrays, vectors, ndarray's arrays and structs with `#[derive(Differentiable)]` do",
+    note = "a field that holds an `Option` of a box gets another one as `s.field = Some(Box::new(x));`, in which `s.field.take()` may go on"
 )]
 pub trait Exchange: Differentiable {
     /// The shadow has room for it.
@@ -27,7 +28,8 @@ pub trait Exchange: Differentiable {
 /// What can change places in a slice. `#[derive(Differentiable)]` implements it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not change places in a slice differentiably",
-    note = "numbers, arrays, vectors, ndarray's arrays and structs with `#[derive(Differentiable)]` do"
+    note = "numbers, arrays, vectors, ndarray's arrays and structs with `#[derive(Differentiable)]` do",
+    note = "a field that holds an `Option` of a box gets another one as `s.field = Some(Box::new(x));`, in which `s.field.take()` may go on"
 )]
 pub trait ExchangeItems: Item + Exchange {
     /// See [`Exchange::fits`].
@@ -211,6 +213,25 @@ impl<G> Exchanges<G> {
         T::copy_gradient(aside, T::view(d_one));
         T::copy_gradient(d_one, T::view(d_other));
         T::copy_gradient(d_other, T::view(aside));
+    }
+
+    /// The same of boxes, or none.
+    #[inline]
+    pub fn undo_boxes<T>(
+        &mut self,
+        one: &mut Option<Box<T>>,
+        other: &mut Option<Box<T>>,
+        d_one: &mut G,
+        d_other: &mut G,
+    ) where
+        T: Item<Gradients = G>,
+    {
+        std::mem::swap(one, other);
+        self.measure = Some(T::gradients_size);
+        let aside = self.aside.get_or_insert_with(T::empty_all);
+        T::copy_all(aside, T::views(d_one));
+        T::copy_all(d_one, T::views(d_other));
+        T::copy_all(d_other, T::views(aside));
     }
 }
 

@@ -173,7 +173,7 @@ pub fn unpush_behind<T, V: Cells>(v: &mut Vec<T>, shadow: Shadow<V>) -> V::One {
 
 /// What the cells of `value` hold, which is moved elsewhere: they are zero afterwards. The memory comes from `pool`.
 #[inline]
-pub(crate) fn taken_off<T: Differentiable>(
+pub(crate) fn taken_off<T: Differentiable + ?Sized>(
     value: &T,
     shadow: Shadow<T::Shadow<'_>>,
     pool: &mut Pool<T::Gradient>,

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::rows::Rows;
+use crate::rows::{Item, Rows};
 use crate::shadow::{Differentiable, Shadow};
 use crate::state::State;
 use crate::tangent::Tangent;
@@ -20,6 +20,8 @@ pub struct Pool<G> {
     gradients: Vec<G>,
     /// What one of them owns.
     measure: Option<fn(&G) -> usize>,
+    /// How one is taken apart that is given back, where it is that of what may be in boxes.
+    release: Option<fn(G, &mut Vec<G>)>,
     /// What comes first to those that are taken [to be overwritten](Self::take_to_overwrite) sets every element.
     overwritten: bool,
 }
@@ -36,7 +38,7 @@ impl<G> Default for Pool<G> {
 impl<G> Pool<G> {
     /// An empty pool.
     pub const fn new() -> Self {
-        Pool { gradients: Vec::new(), measure: None, overwritten: false }
+        Pool { gradients: Vec::new(), measure: None, release: None, overwritten: false }
     }
 
     /// A zero gradient of the shape of `value`. The gradients of vectors that change places come back in another order than they
@@ -114,9 +116,28 @@ impl<G> Pool<G> {
     /// Takes back what [`take`](Pool::take) gave.
     pub fn give(&mut self, gradient: G) {
         // Plain data is made anew at no cost.
-        if std::mem::needs_drop::<G>() {
-            self.gradients.push(gradient);
+        match self.release {
+            Some(release) => release(gradient, &mut self.gradients),
+            None if std::mem::needs_drop::<G>() => self.gradients.push(gradient),
+            None => {}
         }
+    }
+
+    /// A zero gradient of what may be in a box, for locals that hand their boxes on to one another. That of each box is kept by itself, since a list
+    /// or a tree is put together and taken apart box by box.
+    pub fn take_held<T: Item<Gradients = G>>(&mut self, held: &[T]) -> G
+    where
+        G: 'static,
+    {
+        self.measured(T::gradients_size);
+        self.release = Some(T::release_all);
+        if !held.is_empty() {
+            // Those of a list came back from its start on, as they are asked for again.
+            self.gradients.reverse();
+        }
+        let mut gradient = T::empty_all();
+        T::prepare_all_from(held, &mut gradient, &mut self.gradients);
+        gradient
     }
 }
 

@@ -460,7 +460,8 @@ impl<T: Element, D: Dimension + Copy + 'static, E: Dimension + Copy + 'static> A
 #[diagnostic::on_unimplemented(
     message = "a copy of `{Self}` has no rule",
     note = "numbers, slices, arrays, `Vec` and ndarray's arrays of numbers are copied differentiably, and structs of these with \
-            `#[derive(Clone, Differentiable)]`"
+            `#[derive(Clone, Differentiable)]`",
+    note = "what holds others of its own type, as a tree does, is not copied: pass a reference, or let a function that calls itself build another one"
 )]
 pub trait Copyable: Differentiable + ToOwned<Owned: Output> {
     /// Adds the gradient with respect to the copy to `shadow`.

@@ -4,10 +4,11 @@
 //! What was there before may have more elements than there is memory for now. So the shadow needs more room than the capacity of the vector
 //! tells, see [`State::least_room`].
 
-use crate::exchange::Exchange;
+use crate::boxed::in_box;
+use crate::exchange::{Exchange, ExchangeItems};
 use crate::lengths::{Cells, taken_off};
 use crate::local::Pool;
-use crate::shadow::Shadow;
+use crate::shadow::{Differentiable, Shadow};
 use crate::state::State;
 
 /// `*place = new;`
@@ -15,9 +16,19 @@ pub fn renew<T>(new: T, place: &mut T) {
     *place = new;
 }
 
+/// The same where there is a box, or none: `self.left = Some(Box::new(leaf));`
+pub fn renew_box<T>(new: Option<Box<T>>, place: &mut Option<Box<T>>) {
+    *place = new;
+}
+
 /// `std::mem::take(v)`
 pub fn take_all<T>(v: &mut Vec<T>) -> Vec<T> {
     std::mem::take(v)
+}
+
+/// `std::mem::take(place)` of a box, or none, that goes on in what the place gets next.
+pub fn take_box<T>(place: &mut Option<Box<T>>) -> Option<Box<T>> {
+    place.take()
 }
 
 /// What was where there is something else now.
@@ -91,6 +102,77 @@ impl<T: Send> State for Renewed<T> {
     }
 }
 
+/// The boxes, or none, that were where there are others now.
+pub struct RenewedBoxes<T> {
+    before: Vec<Option<Box<T>>>,
+    room: usize,
+}
+
+impl<T> Default for RenewedBoxes<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<T> RenewedBoxes<T> {
+    /// None, and nothing allocated.
+    pub const fn new() -> Self {
+        RenewedBoxes { before: Vec::new(), room: 0 }
+    }
+}
+
+impl<T: ExchangeItems> RenewedBoxes<T> {
+    /// `*place = new;`
+    ///
+    /// # Panics
+    /// If what was in the box has boxes, or rows of vectors, that what is there now does not have.
+    #[inline]
+    pub fn renew_box(&mut self, new: Option<Box<T>>, place: &mut Option<Box<T>>) {
+        assert!(
+            in_box(place).makes_way(in_box(&new)),
+            "behind a reference a box gets differentiably what has all the boxes, and as many rows of vectors, as what was there: put it where there is none"
+        );
+        self.room = self.room.max(T::largest_of(in_box(place)));
+        self.before.push(std::mem::replace(place, new));
+    }
+
+    /// Undoes the latest one, and returns what was new with its gradient, whose memory comes from `pool`.
+    #[inline]
+    pub fn undo<'a>(
+        &mut self,
+        place: &mut Option<Box<T>>,
+        shadow: impl Into<Shadow<T::Shadows<'a>>>,
+        pool: &mut Pool<T::Gradients>,
+    ) -> (Option<Box<T>>, T::Gradients) {
+        let new = std::mem::replace(place, self.before.pop().expect("a pullback follows its forward"));
+        let shadow = shadow.into();
+        let d = taken_off::<[T]>(in_box(&new), shadow, pool);
+        if let Some(shadow) = shadow.get() {
+            // Where there was more before, nobody has looked at it yet.
+            T::clear_all(shadow);
+        }
+        (new, d)
+    }
+}
+
+impl<T: Send> State for RenewedBoxes<T> {
+    fn least_room(&self) -> usize {
+        self.room
+    }
+    fn reset(&mut self) {
+        self.before.clear();
+    }
+    fn shrink(&mut self) {
+        *self = Self::new();
+    }
+    fn pending(&self) -> usize {
+        size_of_val(&self.before[..])
+    }
+    fn memory(&self) -> usize {
+        self.before.capacity() * size_of::<Option<Box<T>>>()
+    }
+}
+
 /// Vectors that have been taken away.
 #[derive(Default)]
 pub struct TakenAway {
@@ -119,6 +201,64 @@ impl TakenAway {
 }
 
 impl State for TakenAway {
+    fn least_room(&self) -> usize {
+        self.room
+    }
+    fn reset(&mut self) {}
+    fn shrink(&mut self) {
+        *self = Self::new();
+    }
+    fn pending(&self) -> usize {
+        0
+    }
+    fn memory(&self) -> usize {
+        0
+    }
+}
+
+/// Boxes that have been taken away, and that are within what has come in their place: a list that gets longer at its start.
+#[derive(Default)]
+pub struct BoxesTakenAway {
+    room: usize,
+}
+
+impl BoxesTakenAway {
+    /// None.
+    pub const fn new() -> Self {
+        BoxesTakenAway { room: 0 }
+    }
+
+    /// `std::mem::take(place)`
+    #[inline]
+    pub fn take_box<T: ExchangeItems>(&mut self, place: &mut Option<Box<T>>) -> Option<Box<T>> {
+        self.room = self.room.max(T::largest_of(in_box(place)));
+        place.take()
+    }
+
+    /// Undoes it: `taken` has the gradient `d`.
+    ///
+    /// # Panics
+    /// If what has come in its place has not the boxes, or the rows of vectors, that were there.
+    #[inline]
+    pub fn put_back<'a, T: ExchangeItems>(
+        &self,
+        place: &mut Option<Box<T>>,
+        taken: Option<Box<T>>,
+        shadow: impl Into<Shadow<T::Shadows<'a>>>,
+        d: &mut T::Gradients,
+    ) {
+        *place = taken;
+        if let Some(shadow) = shadow.into().get() {
+            assert!(
+                T::all_fit(in_box(place), shadow),
+                "behind a reference a box gets differentiably what has all the boxes, and as many rows of vectors, as what was there"
+            );
+            T::exchange_all(T::shadows(d), shadow);
+        }
+    }
+}
+
+impl State for BoxesTakenAway {
     fn least_room(&self) -> usize {
         self.room
     }

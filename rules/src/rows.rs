@@ -1,6 +1,7 @@
 //! Slices and vectors: of numbers and plain structs, whose gradients lie side by side in one array, and of containers, each
 //! of which has a gradient of its own.
 
+use std::any::Any;
 use std::fmt;
 use std::ops::Deref;
 
@@ -75,6 +76,22 @@ pub trait Item: Sized {
     fn views(gradients: &Self::Gradients) -> Self::Views<'_>;
     /// See [`Differentiable::gradient_size`].
     fn gradients_size(gradients: &Self::Gradients) -> usize;
+    /// See [`Differentiable::prepare_from`].
+    #[doc(hidden)]
+    #[inline]
+    fn prepare_all_from(items: &[Self], gradients: &mut Self::Gradients, _stock: &mut dyn Any) {
+        Self::prepare_all(items, gradients);
+    }
+    /// See [`Differentiable::release`]: these go to the `stock` as well.
+    #[doc(hidden)]
+    #[inline]
+    fn release_all(gradients: Self::Gradients, stock: &mut Vec<Self::Gradients>) {
+        stock.push(gradients);
+    }
+    /// Likewise where the `stock` may be one for others.
+    #[doc(hidden)]
+    #[inline]
+    fn release_to(_gradients: &mut Self::Gradients, _stock: &mut dyn Any) {}
     /// See [`Differentiable::gradient_need`].
     #[inline]
     fn gradients_need(_items: &[Self]) -> Option<usize> {
@@ -173,6 +190,14 @@ macro_rules! slice {
                 T::prepare_all(self, gradient);
             }
             #[inline]
+            fn prepare_from(&self, gradient: &mut T::Gradients, stock: &mut dyn Any) {
+                T::prepare_all_from(self, gradient, stock);
+            }
+            #[inline]
+            fn release(gradient: &mut T::Gradients, stock: &mut dyn Any) {
+                T::release_to(gradient, stock);
+            }
+            #[inline]
             fn prepare_to_overwrite(&self, gradient: &mut T::Gradients) {
                 T::prepare_all_to_overwrite(self, gradient);
             }
@@ -221,6 +246,10 @@ macro_rules! slice {
     };
 }
 slice!([T], T::RESIZES, |items, _to| items.len(), {
+    #[inline]
+    fn makes_way(&self, new: &[T]) -> bool {
+        self.len() <= new.len() && T::all_make_way(self, new)
+    }
     #[inline]
     fn largest(&self) -> usize {
         T::largest_of(self)
@@ -451,6 +480,40 @@ impl<T: Differentiable> Rows<T> {
         assert_eq!(self.len, seeds.len(), "the seed has another length than the argument");
         for (gradient, seed) in self.gradients.iter_mut().zip(seeds) {
             T::seed(gradient, T::view(seed));
+        }
+    }
+}
+
+impl<T: Differentiable + 'static> Rows<T> {
+    /// See [`Differentiable::prepare_from`].
+    pub fn prepare_from_stock(&mut self, items: &[T], stock: &mut dyn Any) {
+        if self.gradients.is_empty()
+            && !items.is_empty()
+            && let Some(spare) = stock.downcast_mut::<Vec<Self>>().and_then(Vec::pop)
+        {
+            *self = spare;
+        }
+        self.len = items.len();
+        if self.gradients.len() < self.len {
+            self.gradients.resize_with(self.len, T::empty);
+        }
+        self.shadows.clear();
+        self.shadows.reserve(self.len);
+        items.iter().zip(&mut self.gradients).for_each(|(item, gradient)| item.prepare_from(gradient, stock));
+    }
+
+    /// See [`Item::release_all`].
+    pub fn release_all(mut self, stock: &mut Vec<Self>) {
+        self.gradients.iter_mut().for_each(|gradient| T::release(gradient, stock));
+        if self.gradients.capacity() > 0 {
+            stock.push(self);
+        }
+    }
+
+    /// See [`Item::release_to`].
+    pub fn release_to(&mut self, stock: &mut dyn Any) {
+        if let Some(stock) = stock.downcast_mut::<Vec<Self>>() {
+            std::mem::take(self).release_all(stock);
         }
     }
 }

@@ -4,6 +4,7 @@
 //! references to one object, and each of them may contribute to its gradient: `dot(&x, &x)`, overlapping sub-slices.
 //! Cells make that sound without a run-time check, and cost nothing after optimisation.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::mem::offset_of;
 
@@ -23,6 +24,8 @@ use crate::tangent::{Tangent, Value};
     label = "no shadow is defined for this type",
     note = "by reference: f32, f64, slices, arrays, `Vec`, and ndarray's `Array`, `ArrayView` and `ArrayRef` of these, and \
             structs with `#[derive(Differentiable)]`",
+    note = "a box that a call has returned has its type, `let tree: Option<Box<Node>> = build(xs);`, and is passed on as `&tree`; a function returns \
+            the `Node` rather than a `Box<Node>`",
     note = "mark the parameter `#[constant]` if no gradient with respect to it is wanted"
 )]
 pub trait Differentiable {
@@ -37,6 +40,16 @@ pub trait Differentiable {
     fn empty() -> Self::Gradient;
     /// Gives `gradient` the shape of `self` and fills it with zeros. Allocates only when it has to grow.
     fn prepare(&self, gradient: &mut Self::Gradient);
+    /// The same with memory from the `stock`, a `Vec` of gradients of one type, for those of what is in boxes that are of that type.
+    #[doc(hidden)]
+    #[inline]
+    fn prepare_from(&self, gradient: &mut Self::Gradient, _stock: &mut dyn Any) {
+        self.prepare(gradient);
+    }
+    /// Hands such gradients over to the `stock`.
+    #[doc(hidden)]
+    #[inline]
+    fn release(_gradient: &mut Self::Gradient, _stock: &mut dyn Any) {}
     /// The same, for a gradient that is overwritten: what is in it does not matter.
     fn prepare_to_overwrite(&self, gradient: &mut Self::Gradient) {
         self.prepare(gradient);

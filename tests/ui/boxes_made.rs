@@ -12,9 +12,14 @@ fn total(cell: &Option<Box<Cell>>) -> f64 {
 }
 
 #[differentiable]
+fn list(x: f64) -> Option<Box<Cell>> {
+    if x > 1.0 { list(x - 1.0) } else { Some(Box::new(Cell { value: x, next: None })) }
+}
+
+#[differentiable]
 fn replaces(x: f64) -> f64 {
     let mut head = Some(Box::new(Cell { value: x, next: None }));
-    head = Some(Box::new(Cell { value: x * x, next: None }));
+    head = list(x);
     total(&head)
 }
 
@@ -24,6 +29,15 @@ fn reads(xs: &[f64]) -> Option<Box<Cell>> {
     let next = reads(rest);
     let value = x * total(&next);
     Some(Box::new(Cell { value, next }))
+}
+
+#[differentiable]
+fn grows(xs: &[f64]) -> Option<Box<Cell>> {
+    let mut head: Option<Box<Cell>> = None;
+    for x in xs {
+        head = Some(Box::new(Cell { value: *x, next: head }));
+    }
+    head
 }
 
 fn main() {}

@@ -190,6 +190,7 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
         need,
         seed,
         copy,
+        nested: TokenStream::new(),
     }
     .differentiable(item, &own);
     let of_variants = |variant: &Variant| {

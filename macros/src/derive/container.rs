@@ -140,6 +140,7 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
         need: quote!(0 #need),
         seed,
         copy,
+        nested: nested(list),
     }
     .differentiable(item, &own);
     let exchange = exchange(item, &own, list);
@@ -176,6 +177,24 @@ pub(super) fn expand(item: &Item, fields: &Fields) -> TokenStream {
             #blank
             #never
         };
+    }
+}
+
+/// How gradients of what is in boxes come from a stock, and go there.
+fn nested(fields: &[Field]) -> TokenStream {
+    let active: Vec<_> = fields.iter().filter(|f| f.role == Role::Active).collect();
+    if active.iter().all(|f| f.nest.is_none()) {
+        return TokenStream::new();
+    }
+    let (members, types): (Vec<_>, Vec<_>) = active.iter().map(|f| (&f.member, &f.ty)).unzip();
+    let values: Vec<_> = active.iter().map(|f| f.value()).collect();
+    quote! {
+        fn prepare_from(&self, gradient: &mut Self::Gradient, stock: &mut dyn ::core::any::Any) {
+            #(<#types as __pb::Differentiable>::prepare_from(#values, &mut gradient.#members, stock);)*
+        }
+        fn release(gradient: &mut Self::Gradient, stock: &mut dyn ::core::any::Any) {
+            #(<#types as __pb::Differentiable>::release(&mut gradient.#members, stock);)*
+        }
     }
 }
 

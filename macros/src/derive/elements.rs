@@ -75,6 +75,15 @@ pub(super) fn of<'f>(item: &Item, fields: impl IntoIterator<Item = &'f Field> + 
             fn gradients_size(gradients: &Self::Gradients) -> usize {
                 gradients.heap_size()
             }
+            fn prepare_all_from(items: &[Self], gradients: &mut Self::Gradients, stock: &mut dyn ::core::any::Any) {
+                gradients.prepare_from_stock(items, stock);
+            }
+            fn release_all(gradients: Self::Gradients, stock: &mut ::std::vec::Vec<Self::Gradients>) {
+                gradients.release_all(stock);
+            }
+            fn release_to(gradients: &mut Self::Gradients, stock: &mut dyn ::core::any::Any) {
+                gradients.release_to(stock);
+            }
             fn seed_all(gradients: &mut Self::Gradients, seeds: Self::Views<'_>) {
                 gradients.seed(seeds);
             }

@@ -43,13 +43,15 @@ pub(super) struct Bodies {
     pub(super) need: TokenStream,
     pub(super) seed: TokenStream,
     pub(super) copy: TokenStream,
+    /// Methods that only what holds others of its own type has.
+    pub(super) nested: TokenStream,
 }
 
 impl Bodies {
     /// `impl Differentiable`, under the bounds of `own`.
     pub(super) fn differentiable(&self, item: &Item, own: &Generics) -> TokenStream {
         let Bodies { shadow, gradient, empty, prepare, shadows, align, shortened, fit, .. } = self;
-        let Bodies { makes_way, largest, taken, reserve, size, need, seed, copy, .. } = self;
+        let Bodies { makes_way, largest, taken, reserve, size, need, seed, copy, nested, .. } = self;
         let (name, (parameters, _, clause)) = (item.name, own.split_for_impl());
         let (_, arguments, _) = item.generics.split_for_impl();
         quote! {
@@ -108,6 +110,7 @@ impl Bodies {
                 fn copy_gradient(gradient: &mut Self::Gradient, _other: Self::View<'_>) {
                     #copy
                 }
+                #nested
             }
         }
     }

@@ -21,6 +21,7 @@ mod aggregates;
 mod allocations;
 mod behind_references;
 mod boxes;
+mod boxes_in_place;
 mod boxes_made;
 mod choices;
 mod cloned;
