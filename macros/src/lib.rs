@@ -128,6 +128,7 @@ mod scalar;
 mod selected;
 mod sequence;
 mod several_options;
+mod several_references;
 mod shadows;
 mod shortening;
 mod signature;
