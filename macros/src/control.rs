@@ -86,6 +86,7 @@ impl Parser<'_> {
                     .or_else(|| self.cursor_let(local, &stmts))
                     .or_else(|| self.let_inside(local, &stmts))
                     .or_else(|| self.named_outcome(local, &stmts))
+                    .or_else(|| self.let_references(local))
                     .or_else(|| self.let_left(local))
                     .or_else(|| self.exchanged_field(local, &stmts))
             {
@@ -312,7 +313,9 @@ impl Parser<'_> {
 
     /// `if`
     pub(crate) fn branch(&mut self, expr: &Syn, branch: &syn::ExprIf) -> ExprId {
-        if let Some(test) = self.if_there(branch).or_else(|| self.if_inside(branch)) {
+        if let Some(test) =
+            self.if_there(branch).or_else(|| self.if_inside(branch)).or_else(|| self.if_references(branch))
+        {
             return self.without_names(&branch.cond, &test);
         }
         let otherwise = branch.else_branch.as_ref().map(|(_, otherwise)| &**otherwise);
@@ -368,7 +371,9 @@ impl Parser<'_> {
     }
 
     pub(crate) fn parse_match(&mut self, expr: &Syn, m: &syn::ExprMatch) -> ExprId {
-        if let Some(test) = self.match_there(m).or_else(|| self.match_inside(m)) {
+        if let Some(test) =
+            self.match_there(m).or_else(|| self.match_inside(m)).or_else(|| self.match_references(m))
+        {
             return self.without_names(&m.expr, &test);
         }
         let scrutinee = self.scrutinee(&m.expr);
@@ -586,6 +591,10 @@ impl Parser<'_> {
         };
         let refers = |element: ExprId| match &program.exprs[element].kind {
             ExprKind::Borrow { place, .. } => program.variables[place.base].constant,
+            ExprKind::Read(place) => {
+                let variable = &program.variables[place.base];
+                variable.constant && variable.by_reference() && place.projections.is_empty()
+            }
             _ => false,
         };
         let referring = patterns.elems.iter().zip(elements);
@@ -775,7 +784,7 @@ fn spell_out(pattern: &mut Pat, ty: &syn::Type) {
 }
 
 /// The pattern takes a struct, an enum or an `Option` apart.
-fn takes_fields(pattern: &Pat) -> bool {
+pub(crate) fn takes_fields(pattern: &Pat) -> bool {
     struct Fields(bool);
     impl<'ast> syn::visit::Visit<'ast> for Fields {
         fn visit_pat_struct(&mut self, _: &'ast syn::PatStruct) {

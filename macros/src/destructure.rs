@@ -60,14 +60,17 @@ impl VisitMut for Destructure {
     }
     fn visit_expr_for_loop_mut(&mut self, for_loop: &mut syn::ExprForLoop) {
         self.visit_expr_mut(&mut for_loop.expr);
-        self.within(&[&for_loop.pat], |pass| pass.visit_block_mut(&mut for_loop.body));
+        self.within(&[(&for_loop.pat, None)], |pass| pass.visit_block_mut(&mut for_loop.body));
     }
     fn visit_expr_closure_mut(&mut self, closure: &mut syn::ExprClosure) {
-        let inputs: Vec<_> = closure.inputs.iter().collect();
+        let inputs: Vec<_> = closure.inputs.iter().map(|input| (input, None)).collect();
         self.within(&inputs, |pass| pass.visit_expr_mut(&mut closure.body));
     }
-    fn visit_arm_mut(&mut self, arm: &mut syn::Arm) {
-        self.within(&[&arm.pat], |pass| pass.visit_expr_mut(&mut arm.body));
+    fn visit_expr_match_mut(&mut self, m: &mut syn::ExprMatch) {
+        self.visit_expr_mut(&mut m.expr);
+        for arm in &mut m.arms {
+            self.within(&[(&arm.pat, Some(&*m.expr))], |pass| pass.visit_expr_mut(&mut arm.body));
+        }
     }
     fn visit_expr_if_mut(&mut self, branch: &mut syn::ExprIf) {
         self.visit_expr_mut(&mut branch.cond);
@@ -85,10 +88,10 @@ impl VisitMut for Destructure {
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }
 
-/// The patterns of a condition.
-fn patterns(condition: &Expr) -> Vec<&Pat> {
+/// The patterns of a condition, and what is matched against them.
+fn patterns(condition: &Expr) -> Vec<(&Pat, Option<&Expr>)> {
     match condition {
-        Expr::Let(condition) => vec![&condition.pat],
+        Expr::Let(condition) => vec![(&*condition.pat, Some(&*condition.expr))],
         Expr::Binary(both) => [patterns(&both.left), patterns(&both.right)].concat(),
         _ => Vec::new(),
     }
@@ -96,10 +99,15 @@ fn patterns(condition: &Expr) -> Vec<&Pat> {
 
 impl Destructure {
     /// Goes on where the names that the patterns bind are visible.
-    fn within(&mut self, patterns: &[&Pat], visit: impl FnOnce(&mut Self)) {
+    fn within(&mut self, patterns: &[(&Pat, Option<&Expr>)], visit: impl FnOnce(&mut Self)) {
         let outside = self.references.clone();
-        for name in patterns.iter().flat_map(|pattern| bound(pattern)) {
-            self.references.insert(name.to_string(), None);
+        for (pattern, whole) in patterns {
+            // Through what a pattern on `&mut` binds something may be written.
+            let unique = whole.is_some_and(|whole| self.referred(whole) == Some(Referred::Unique));
+            let referred = (unique && !binds_values(pattern)).then_some(Referred::Unique);
+            for name in bound(pattern) {
+                self.references.insert(name.to_string(), referred);
+            }
         }
         visit(self);
         self.references = outside;
@@ -110,7 +118,13 @@ impl Destructure {
             Pat::Type(typed) => (&*typed.pat, Some(&typed.ty)),
             pattern => (pattern, None),
         };
-        let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
+        let init = local.init.as_ref()?;
+        if init.diverge.is_some() {
+            let unique = self.referred(&init.expr) == Some(Referred::Unique) && !binds_values(pattern);
+            let referred = unique.then_some(Referred::Unique);
+            self.references.extend(bound(pattern).iter().map(|name| (name.to_string(), referred)));
+            return None;
+        }
         if let Pat::Ident(name) = pattern {
             match self.referred(&init.expr) {
                 Some(Referred::No) => self.references.remove(&name.ident.to_string()),
@@ -158,6 +172,7 @@ impl Destructure {
         match init {
             Expr::Reference(reference) if reference.mutability.is_some() => Some(Referred::Unique),
             Expr::Reference(_) => Some(Referred::Shared),
+            Expr::MethodCall(call) if call.method == "as_mut" => Some(Referred::Unique),
             Expr::Path(path) => {
                 let name = path.path.get_ident().map(Ident::to_string);
                 name.and_then(|name| self.references.get(&name).copied()).unwrap_or(Some(Referred::No))
@@ -190,6 +205,19 @@ fn has_struct(pattern: &Pat) -> bool {
         Pat::Slice(slice) => slice.elems.iter().any(has_struct),
         Pat::Paren(paren) => has_struct(&paren.pat),
         _ => false,
+    }
+}
+
+/// Of what a reference leads to, by `&mut pattern`, `ref name` or `name @ …`.
+fn binds_values(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Ident(name) => name.by_ref.is_some() || name.mutability.is_some() || name.subpat.is_some(),
+        Pat::Paren(paren) => binds_values(&paren.pat),
+        Pat::Tuple(tuple) => tuple.elems.iter().any(binds_values),
+        Pat::TupleStruct(inner) => inner.elems.iter().any(binds_values),
+        Pat::Struct(inner) => inner.fields.iter().any(|field| binds_values(&field.pat)),
+        Pat::Wild(_) | Pat::Rest(_) | Pat::Path(_) | Pat::Lit(_) => false,
+        _ => true,
     }
 }
 

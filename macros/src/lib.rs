@@ -129,6 +129,7 @@ mod scalar;
 mod selected;
 mod sequence;
 mod several_options;
+mod several_references;
 mod shadows;
 mod shortening;
 mod signature;

@@ -1,11 +1,12 @@
 //! Parts of what calls return, without a name for the whole: `f(x)[0]`, `*f(x).last().unwrap()`, `f(x).last().copied().unwrap_or(0.0)`.
 //! The whole gets a name, and the part is one of a variable.
 
-use syn::{Expr as Syn, ExprMethodCall, Stmt, UnOp, parse_quote};
+use syn::{Expr as Syn, ExprMethodCall, Pat, Stmt, UnOp, parse_quote};
 
 use crate::iterators::SOURCES;
 use crate::parse::Parser;
 use crate::rename::path;
+use crate::variants::guarded;
 
 impl Parser<'_> {
     /// `f(x)[0]` as `{ let whole = f(x); whole[0] }`; `None` if it is no part of what a call returns.
@@ -21,17 +22,19 @@ impl Parser<'_> {
         Some(parse_quote!({ #named #element }))
     }
 
-    /// `if let Some(v) = f(x).last() { … }` likewise, and `match` with such a scrutinee.
+    /// `if let Some(v) = f(x).last() { … }` and `if let [a, b] = f(x).as_slice() { … }` likewise, and `match` with such a scrutinee.
     pub(crate) fn choice_by_element_of_call(&mut self, expr: &Syn) -> Option<Syn> {
         match expr {
             Syn::Match(m) => {
-                let (named, element) = self.named_element(&m.expr)?;
+                let patterns = m.arms.iter().map(|arm| guarded(&arm.pat).0);
+                let (named, element) = self.named_element_or_slice(&m.expr, patterns)?;
                 let choice = syn::ExprMatch { expr: Box::new(element), ..m.clone() };
                 Some(parse_quote!({ #named #choice }))
             }
             Syn::If(branch) => {
                 let Syn::Let(test) = &*branch.cond else { return None };
-                let (named, element) = self.named_element(&test.expr)?;
+                let (named, element) =
+                    self.named_element_or_slice(&test.expr, std::iter::once(&*test.pat))?;
                 let test = syn::ExprLet { expr: Box::new(element), ..test.clone() };
                 let choice = syn::ExprIf { cond: Box::new(Syn::Let(test)), ..branch.clone() };
                 Some(parse_quote!({ #named #choice }))
@@ -40,9 +43,10 @@ impl Parser<'_> {
         }
     }
 
-    /// `let Some(v) = f(x).last() else { … };` and `let v = f(x).last()?;`, likewise.
+    /// `let Some(v) = f(x).last() else { … };`, `let [a, b] = f(x)[..] else { … };` and `let v = f(x).last()?;`, likewise.
     pub(crate) fn let_element_of_call(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
-        let (named, element) = self.named_element(&local.init.as_ref()?.expr)?;
+        let (init, pattern) = (&local.init.as_ref()?.expr, std::iter::once(&local.pat));
+        let (named, element) = self.named_element_or_slice(init, pattern)?;
         let mut local = local.clone();
         *local.init.as_mut()?.expr = element;
         Some(vec![named, Stmt::Local(local)])
@@ -69,6 +73,19 @@ impl Parser<'_> {
     pub(crate) fn number_of_call(&self, operand: &Syn) -> Option<Syn> {
         let end = if is_element(operand) { option(operand).and_then(end)? } else { return None };
         self.is_made(&end.receiver).then(|| parse_quote!(*#operand))
+    }
+
+    /// What is made of an element of what a call returns, or a part that patterns of slices take apart, after a name for that.
+    fn named_element_or_slice<'p>(
+        &mut self,
+        expr: &Syn,
+        mut patterns: impl Iterator<Item = &'p Pat>,
+    ) -> Option<(Stmt, Syn)> {
+        let mut part = expr.clone();
+        match sliced(&mut part).filter(|from| self.is_made(from)) {
+            Some(call) if patterns.any(is_of_slice) => Some((self.named_whole(call)?, part)),
+            _ => self.named_element(expr),
+        }
     }
 
     /// What is made of an element of what a call returns, after a name for that.
@@ -134,6 +151,27 @@ fn element_from<'p>(part: &'p mut Syn, is_made: &dyn Fn(&Syn) -> bool) -> Option
         Syn::Try(tried) => element_from(&mut tried.expr, is_made),
         Syn::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => element_from(&mut unary.expr, is_made),
         _ => None,
+    }
+}
+
+/// The vector of which `part` is a slice: `x.as_slice()`, `x[..]`, `&x[1..]`.
+fn sliced(part: &mut Syn) -> Option<&mut Syn> {
+    match part {
+        Syn::MethodCall(call) if call.method == "as_slice" => Some(&mut *call.receiver),
+        Syn::Reference(reference) if reference.mutability.is_none() => sliced(&mut reference.expr),
+        Syn::Index(index) if matches!(*index.index, Syn::Range(_)) => Some(&mut *index.expr),
+        Syn::Paren(paren) => sliced(&mut paren.expr),
+        _ => None,
+    }
+}
+
+/// `[a, b]`, `&[a, b]`, and alternatives of such.
+fn is_of_slice(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Slice(_) => true,
+        Pat::Reference(reference) => is_of_slice(&reference.pat),
+        Pat::Or(cases) => cases.cases.iter().any(is_of_slice),
+        _ => false,
     }
 }
 

@@ -7,6 +7,7 @@ use syn::visit_mut::VisitMut;
 use syn::{FnArg, Ident, Pat, ReceiverKind, Type};
 
 use crate::arrays::Shape;
+use crate::arrays::shape::element;
 use crate::callable::Callable;
 use crate::derive::in_optional_box;
 use crate::errors::Errors;
@@ -281,6 +282,11 @@ pub(crate) fn parameter(
         );
         errors.push(&typed.ty, why);
     }
+    if let (false, Some(element)) = (constant, joined_rows(&ty)) {
+        let why = "slices and vectors within tuples and arrays that are elements carry no gradient: take a slice of a struct with \
+            `#[derive(Differentiable)]` that has them as fields, or a slice for each; without gradient mark the parameter `#[constant]`";
+        errors.push(element, why);
+    }
     if constant || !has_lifetimes(&ty) {
         let owns = if constant { is_vector(&ty) } else { owners.own(&ty) };
         let owned = passing == Passing::Value && owns && !optional;
@@ -376,6 +382,18 @@ fn refused_array(written: &Type, constant: bool) -> Option<String> {
     let arguments = arguments.replace(' ', "").replace("'_,", "").replace(',', ", ");
     let mutable = if name.contains("Mut") { "mut " } else { "" };
     Some(format!("a view is passed as `&{mutable}{reference}{arguments}`, to which `&{mutable}view` coerces"))
+}
+
+/// The elements of `[(&[f64], f64)]` and `Vec<[Vec<f64>; 2]>`, in which there are slices or vectors of their own.
+fn joined_rows(ty: &Type) -> Option<Type> {
+    let elements = element(ty).filter(|_| matches!(ty, Type::Slice(_)) || is_vector(ty))?;
+    let is_row = |ty: &Type| matches!(ty, Type::Reference(_)) || is_vector(ty);
+    let joined = match &elements {
+        Type::Tuple(tuple) => tuple.elems.iter().any(is_row),
+        Type::Array(array) => is_row(&array.elem),
+        elements => return joined_rows(elements),
+    };
+    joined.then_some(elements)
 }
 
 /// The type is a path with lifetimes: `Data<'_>`.

@@ -8,6 +8,8 @@ use syn::ext::IdentExt;
 use syn::visit_mut::VisitMut;
 use syn::{Expr, Ident, Pat};
 
+use crate::kept::RESERVED;
+
 /// How often each identifier occurs, in format strings as well.
 #[derive(Default, Clone)]
 pub(crate) struct Occurrences(HashMap<String, usize>);
@@ -274,7 +276,9 @@ impl Names {
         let numbered = (2..).map(|n| format!("{name}_{n}"));
         let text = std::iter::once(name.to_string())
             .chain(numbered)
-            .find(|text| !self.occurring.contains(text) && !self.claimed.contains(text))
+            .find(|text| {
+                !self.occurring.contains(text) && !self.claimed.contains(text) && !RESERVED.contains(&&**text)
+            })
             .expect("there are enough numbers");
         self.claimed.insert(text.clone());
         match syn::parse_str::<Ident>(&text) {

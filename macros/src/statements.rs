@@ -139,6 +139,9 @@ impl Parser<'_> {
                 variables.push(id);
             }
         }
+        if syntax.and_then(|init| self.variable(init)).is_some_and(|whole| self.bound.contains(&whole)) {
+            self.bound.extend(variables.iter().flatten());
+        }
         if let [Some(id)] = variables[..] {
             // What changes goes on to hold constants.
             let held = matches!(syntax, Some(Syn::Call(call)) if is_held_constant(call));

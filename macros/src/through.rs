@@ -4,7 +4,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit::Visit;
 use syn::visit_mut::VisitMut;
-use syn::{Expr as Syn, Ident, Pat, Stmt, parse_quote};
+use syn::{Expr as Syn, Ident, Local, Pat, Stmt, parse_quote};
 
 use crate::escape::escapes;
 use crate::parse::{Parser, assign_op, is_assignment};
@@ -79,15 +79,15 @@ fn writes(pattern: &Pat, body: &Syn) -> bool {
     if value_of(&mut pattern.clone(), &mut names, &mut 0).is_none() {
         return false;
     }
-    let mut found = Writes(&names, false);
+    let mut found = Writes(names, false);
     found.visit_expr(body);
     found.1
 }
 
-/// Finds out whether something is assigned to through one of the names, or handed to a function that may do so.
-struct Writes<'n>(&'n [Ident], bool);
+/// Finds out whether something is assigned to through one of the names, or under another name of these, or handed to a function that may do so.
+struct Writes(Vec<Ident>, bool);
 
-impl Writes<'_> {
+impl Writes {
     fn of(&self, expr: &Syn) -> bool {
         match expr {
             Syn::Path(path) => path.path.get_ident().is_some_and(|name| self.0.contains(name)),
@@ -100,7 +100,12 @@ impl Writes<'_> {
     }
 }
 
-impl<'ast> Visit<'ast> for Writes<'_> {
+impl<'ast> Visit<'ast> for Writes {
+    fn visit_local(&mut self, local: &'ast Local) {
+        syn::visit::visit_local(self, local);
+        let name = named_anew(local, &self.0).cloned();
+        self.0.extend(name);
+    }
     fn visit_expr(&mut self, expr: &'ast Syn) {
         self.1 |= match expr {
             Syn::Assign(assign) => self.of(&assign.left),
@@ -146,7 +151,7 @@ fn put_back(pattern: &mut Pat, mut body: syn::Block, place: &Syn) -> Option<syn:
     let (mut names, mut unnamed) = (Vec::new(), 0);
     // The place has to stay the same.
     let mentioned = mentioned(place.to_token_stream());
-    let mut moves = Writes(&mentioned, false);
+    let mut moves = Writes(mentioned.clone(), false);
     moves.visit_block(&body);
     if moves.1 {
         return None;
@@ -222,6 +227,13 @@ fn value_of(pattern: &mut Pat, names: &mut Vec<Ident>, unnamed: &mut usize) -> O
     })
 }
 
+/// The name in `let r = x;` of what another one is given to, if that is one of `names`.
+fn named_anew<'l>(local: &'l Local, names: &[Ident]) -> Option<&'l Ident> {
+    let (Pat::Ident(new), Syn::Path(path)) = (&local.pat, &*local.init.as_ref()?.expr) else { return None };
+    let name = path.path.get_ident().filter(|name| names.contains(name))?;
+    (new.ident != *name).then_some(&new.ident)
+}
+
 /// Reads and writes variables where there were references.
 struct Followed<'n>(&'n [Ident]);
 
@@ -245,6 +257,15 @@ impl VisitMut for Followed<'_> {
                     *argument = parse_quote!(&mut #path);
                 }
             }
+        }
+    }
+    fn visit_local_mut(&mut self, local: &mut Local) {
+        syn::visit_mut::visit_local_mut(self, local);
+        if named_anew(local, self.0).is_some()
+            && let Some(init) = &mut local.init
+        {
+            let variable = &init.expr;
+            *init.expr = parse_quote!(&mut #variable);
         }
     }
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}

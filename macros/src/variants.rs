@@ -515,6 +515,6 @@ fn seen(scrutinee: &Syn) -> Syn {
 }
 
 /// The pattern binds a name, rather than to name a constant.
-fn binds(pattern: &Pat) -> bool {
+pub(crate) fn binds(pattern: &Pat) -> bool {
     bound(pattern).iter().any(|name| !name.to_string().starts_with(char::is_uppercase))
 }

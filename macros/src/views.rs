@@ -640,29 +640,29 @@ impl Forward<'_> {
     }
 }
 
-/// The place of an argument that is borrowed, and its number.
-type Borrowed = (usize, Place);
+/// The number of an argument that is borrowed, its place, and whether it may be written to.
+type Borrowed = (usize, Place, bool);
 
 impl Reverse<'_> {
-    /// Places for the arguments of a call that borrows several parts of one slice, at least one of them to write to it: the slice
-    /// is cut as the forward pass has done.
+    /// Places for the arguments of a call that borrows several parts of one slice, or of one element of a vector, at least one of them to
+    /// write to it: the slice is cut as the forward pass has done, and the element is borrowed once.
     pub(crate) fn apart(&mut self, args: &[ExprId], at: &At) -> HashMap<usize, TokenStream> {
         let program = self.program;
-        let mut groups: HashMap<VarId, Vec<(Borrowed, bool)>> = HashMap::new();
+        let mut groups: HashMap<VarId, Vec<Borrowed>> = HashMap::new();
         for (i, arg) in args.iter().enumerate() {
             if let ExprKind::Borrow { place, unique } = &program.exprs[*arg].kind {
-                groups.entry(place.base).or_default().push(((i, place.clone()), *unique));
+                groups.entry(place.base).or_default().push((i, place.clone(), *unique));
             }
         }
         let mut groups: Vec<_> = groups.into_iter().collect();
         groups.sort_by_key(|(base, _)| *base);
         let mut found = HashMap::new();
         for (base, group) in groups {
-            let several = group.len() > 1 && group.iter().any(|(_, unique)| *unique);
-            if several && group.iter().any(|((_, place), _)| program.cut_of(place).is_some()) {
+            let several = group.len() > 1 && group.iter().any(|(.., unique)| *unique);
+            let cut = group.iter().any(|(_, place, _)| program.cut_of(place).is_some());
+            if several && (cut || shares_element(&group)) {
                 self.present(base);
                 let name = &program.variables[base].unique;
-                let group = group.into_iter().map(|(borrowed, _)| borrowed).collect();
                 self.separate(group, 0, quote!(#name), at, &mut found);
             }
         }
@@ -680,7 +680,7 @@ impl Reverse<'_> {
     ) {
         let level = self.top();
         while !group.is_empty() {
-            let (i, place) = &group[0];
+            let (i, place, _) = &group[0];
             let Some(projection) = place.projections.get(depth) else {
                 found.insert(*i, whole.clone());
                 group.remove(0);
@@ -693,9 +693,9 @@ impl Reverse<'_> {
                     cut_at.filter(|other| other.middle == cut.middle)
                 };
                 let (same, others): (Vec<_>, Vec<_>) =
-                    group.into_iter().partition(|(_, place)| of_cut(place).is_some());
+                    group.into_iter().partition(|(_, place, _)| of_cut(place).is_some());
                 let (left, right): (Vec<_>, Vec<_>) =
-                    same.into_iter().partition(|(_, place)| of_cut(place).is_some_and(|cut| cut.left));
+                    same.into_iter().partition(|(_, place, _)| of_cut(place).is_some_and(|cut| cut.left));
                 let (one, other) = (self.kept.fresh("left"), self.kept.fresh("right"));
                 let middle = self.text(cut.middle, at, level);
                 self.emit(quote!(let (#one, #other) = #whole.split_at_mut(#middle);));
@@ -704,14 +704,33 @@ impl Reverse<'_> {
                 group = others;
                 continue;
             }
-            let (same, others): (Vec<_>, Vec<_>) = group.into_iter().partition(|(_, place)| {
+            let (same, others): (Vec<_>, Vec<_>) = group.into_iter().partition(|(_, place, _)| {
                 place.projections.get(depth).is_some_and(|other| other.is(&projection))
             });
             let part = self.projections(std::slice::from_ref(&projection), at, level);
-            self.separate(same, depth + 1, quote!(#whole #part), at, found);
+            let mut part = quote!(#whole #part);
+            let written = same.len() > 1 && same.iter().any(|(.., unique)| *unique);
+            if written && matches!(projection, Projection::Index(_)) {
+                let element = self.kept.fresh("element");
+                self.emit(quote!(let #element = &mut #part;));
+                part = quote!((*#element));
+            }
+            self.separate(same, depth + 1, part, at, found);
             group = others;
         }
     }
+}
+
+/// Two of the places, one of which may be written to, are within one element of an array or a vector, where only the former may be
+/// indexed once for each.
+fn shares_element(group: &[Borrowed]) -> bool {
+    group.iter().enumerate().any(|(i, (_, one, written))| {
+        group[..i].iter().any(|(_, other, also_written)| {
+            let mut common =
+                one.projections.iter().zip(&other.projections).take_while(|(one, other)| one.is(other));
+            (*written || *also_written) && common.any(|(one, _)| matches!(one, Projection::Index(_)))
+        })
+    })
 }
 
 impl Projection {

@@ -26,6 +26,7 @@ mod derived;
 mod dispatch;
 mod dual;
 mod exchange;
+mod flattened;
 mod float;
 mod fresh;
 mod function;
@@ -158,6 +159,7 @@ pub mod __private {
         Lanes, Lift, LiftParameter, LiftParameters, LiftRef, Liftable, Looked, Numbers, by_seed, value_of,
     };
     pub use crate::exchange::{Exchange, ExchangeItems, Exchanges};
+    pub use crate::flattened::{Flattened, FlattensOptions, FlattensOthers, flattens};
     pub use crate::float::{Float, Scalar};
     pub use crate::foreign;
     pub use crate::fresh::Fresh;

@@ -16,7 +16,8 @@ use crate::tangent::Value;
 #[diagnostic::on_unimplemented(
     message = "this operator of `{Self}` and `{R}` has no rule",
     label = "mark its `impl` `#[differentiable]`, for values or for references",
-    note = "an operand that another operator or a call has made is a variable of its own: `let c: Matrix = f(&a); &b * &c`"
+    note = "an operand that another operator or a call has made is a variable of its own: `let c: Matrix = f(&a); &b * &c`",
+    note = "of ndarray's arrays the macro has to see that they are: `let a: Array1<f64> = f(x);`"
 )]
 pub trait OperatorCall<'a, O, R, F: Function> {
     /// The arguments.

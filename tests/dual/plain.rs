@@ -88,3 +88,29 @@ fn composed() {
         assert!((jacobian[[0, j]] - d[j]).abs() < 1e-12 * d[j].abs());
     }
 }
+
+/// An argument that a closure leaves out, and what nobody looks at.
+#[differentiable(dual)]
+fn left_out(x: f64) -> f64 {
+    let half = |_: f64| 0.5;
+    let scaled = |_: f64, q: f64| 2.0 * q;
+    let _: f64 = x * x;
+    half(x * x) * x + scaled(x, x.sin()) + half(1.0)
+}
+
+#[differentiable]
+fn slope(x: f64) -> f64 {
+    left_out::grad(x)
+}
+
+#[test]
+fn arguments_that_closures_leave_out() {
+    let x = 0.7_f64;
+    let mut g = left_out::gradient();
+    let (value, d) = g.value_and_gradient(x);
+    assert_eq!(value, left_out(x));
+    assert!((d.x - (0.5 + 2.0 * x.cos())).abs() < 1e-15);
+    // What `grad` makes of it runs on dual numbers.
+    assert!((left_out::grad(x) - d.x).abs() < 1e-15);
+    assert!((slope::gradient().value_and_gradient(x).1.x + 2.0 * x.sin()).abs() < 1e-15);
+}

@@ -629,3 +629,27 @@ fn constant_fields_have_differentiable_methods() {
         ],
     );
 }
+
+#[differentiable]
+fn of_constant_rows(#[constant] pairs: &[[Vec<f64>; 2]], #[constant] data: &[(&[f64], f64)], k: f64) -> f64 {
+    let mut sum = 0.0;
+    for [a, b] in pairs {
+        for (u, v) in a.iter().zip(b) {
+            sum += (u * v * k).sin();
+        }
+    }
+    for pair in pairs {
+        sum += pair[0][0] * k;
+    }
+    sum + data.iter().map(|(x, y)| (x.iter().sum::<f64>() * k - y).powi(2)).sum::<f64>()
+}
+
+/// Constant elements that hold slices and vectors.
+#[test]
+fn rows_in_arrays_and_tuples() {
+    let pairs = || vec![[vec![0.3, 0.8], vec![0.2, 0.6]], [vec![0.4], vec![0.9]]];
+    check_rule(
+        of_constant_rows::rule,
+        [(pairs(), vec![(&[0.3, 0.5][..], 0.4)], 0.7), (pairs(), vec![], 0.2)],
+    );
+}

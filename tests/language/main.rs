@@ -70,6 +70,7 @@ mod returning_closures;
 mod scalars;
 mod scratch;
 mod selected;
+mod several_references;
 mod shapes;
 mod standing_alone;
 mod std_names;

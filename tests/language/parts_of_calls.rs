@@ -57,7 +57,7 @@ fn failing_where_missing(x: &[f64]) -> Result<f64, String> {
     Ok(last * third / first)
 }
 
-#[derive(Differentiable)]
+#[derive(Clone, Differentiable)]
 struct Walk {
     pace: f64,
 }
@@ -89,4 +89,40 @@ fn elements() {
     check_rule(left_where_missing::rule, inputs.clone());
     check_rule(failing_where_missing::rule, inputs.clone());
     check_rule(of_methods::rule, [(0.4, vec![0.3]), (0.7, vec![0.1, 0.2])]);
+}
+
+#[differentiable]
+fn powers(x: f64, n: usize) -> Vec<f64> {
+    (1..=n).map(|i| x.powi(i as i32)).collect()
+}
+
+#[differentiable]
+fn by_patterns_of_slices(x: f64, n: usize) -> f64 {
+    let [a, b] = powers(x, n)[..] else {
+        return x.sin();
+    };
+    let ends = if let [first, .., last] = powers(x * b, n + 1).as_slice() { first * last } else { x };
+    let &[u, v, ..] = &powers(ends, 4)[1..] else { unreachable!() };
+    a * u + b * v
+}
+
+#[differentiable]
+fn by_matches_of_slices(walk: &Walk, x: &[f64]) -> f64 {
+    let first = if let [a, ..] | [a] = &walk.path(x)[..] { *a } else { walk.pace };
+    first
+        * match walk.path(x).as_slice() {
+            [] => 1.0,
+            [only] => only.sin(),
+            [first, rest @ ..] => first * rest.iter().sum::<f64>(),
+        }
+}
+
+#[test]
+fn slices() {
+    check_rule(by_patterns_of_slices::rule, [(0.7, 1), (0.7, 2), (0.4, 3)]);
+    let walk = || Walk { pace: 0.4 };
+    check_rule(
+        by_matches_of_slices::rule,
+        [(walk(), vec![]), (walk(), vec![0.3]), (walk(), vec![0.1, 0.2, 0.3])],
+    );
 }

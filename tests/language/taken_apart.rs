@@ -380,3 +380,119 @@ fn behind_the_gap() {
     check_rule(of_references::rule, [([0.1, 0.5, -0.3, 0.9, 0.3], [[0.4, 0.2, 0.8], [-0.6, 0.1, 0.2]])]);
     check_rule(written_to::rule, [([0.2, 0.5, 0.4, 0.7], 1.3)]);
 }
+
+#[derive(Clone, Copy, Differentiable)]
+struct Nested {
+    x: f64,
+    inner: (f64, f64),
+}
+
+#[differentiable]
+fn of_an_option(q: &mut Option<Nested>, k: f64) -> f64 {
+    if let Some(p) = q {
+        let Nested { x, inner } = p;
+        *x *= 2.0 * k;
+        let (a, b) = inner;
+        *a *= *b + *x;
+        *b += 1.0;
+        p.x += p.inner.0;
+    }
+    match q.as_mut() {
+        Some(p) => {
+            let Nested { x, inner: (a, b) } = p;
+            *x *= 2.0 * k;
+            *a *= *b + *x;
+        }
+        None => {}
+    }
+    let last = if let Some(p) = q {
+        let Nested { x, .. } = p;
+        *x *= k;
+        *x
+    } else {
+        1.0
+    };
+    k * last
+}
+
+#[differentiable]
+fn behind_let_else(q: &mut Option<(f64, f64)>, k: f64) -> f64 {
+    let Some(p) = q else { return k };
+    let (x, y) = p;
+    *x *= 2.0 * k;
+    *y += *x;
+    k * k
+}
+
+#[differentiable]
+fn left_early(q: &mut Option<(f64, f64)>, k: f64) -> f64 {
+    if let Some(p) = q {
+        let (x, y) = p;
+        if k > 1.0 {
+            return *x;
+        }
+        *x *= 2.0 * k;
+        *y += *x;
+    }
+    k * k
+}
+
+#[differentiable]
+fn of_a_local(k: f64) -> f64 {
+    let mut q = if k > 0.5 { Some(Point { x: k, y: k * k }) } else { None };
+    if let Some(p) = &mut q {
+        let Point { x, y } = p;
+        *x *= 2.0 * k;
+        *y += *x;
+    }
+    match q {
+        Some(p) => p.x * p.y,
+        None => k,
+    }
+}
+
+#[derive(Clone, Copy, Differentiable)]
+enum Move {
+    By((f64, f64)),
+    Times(f64),
+}
+
+#[differentiable]
+fn of_variants(m: &mut Move, k: f64) -> f64 {
+    match m {
+        Move::By(p) => {
+            let (x, y) = p;
+            *x *= 2.0 * k;
+            *y += *x;
+        }
+        Move::Times(z) => *z *= k,
+    }
+    k * k
+}
+
+/// Another name for what a pattern has bound.
+#[differentiable]
+fn named_anew(q: &mut Option<(f64, f64)>, k: f64) -> f64 {
+    if let Some((x, y)) = q {
+        *x *= 2.0 * k;
+        let sum = y;
+        *sum += *x;
+    }
+    k * k
+}
+
+#[test]
+fn what_a_pattern_on_a_reference_has_bound() {
+    let some = |x, a, b| Some(Nested { x, inner: (a, b) });
+    check_rule(of_an_option::rule, [(some(0.3, 0.5, 0.7), 0.9), (some(1.1, -0.5, 0.2), 0.4)]);
+    let pairs = || [(Some((0.3, 0.6)), 0.8), (Some((0.3, 0.6)), 1.2)];
+    check_rule(behind_let_else::rule, pairs());
+    check_rule(left_early::rule, pairs());
+    check_rule(named_anew::rule, pairs());
+    check_rule(behind_let_else::rule, [(None, 0.8)]);
+    check_rule(left_early::rule, [(None, 0.8)]);
+    check_rule(named_anew::rule, [(None, 0.8)]);
+    check_rule(of_a_local::rule, [(0.7,), (0.4,)]);
+    check_rule(of_variants::rule, [(Move::By((0.3, 0.6)), 0.8)]);
+    check_rule(of_variants::rule, [(Move::Times(0.3), 0.8)]);
+}

@@ -297,3 +297,38 @@ fn layers_in_structs() {
         assert!((derivative - difference).abs() < 1e-7, "{derivative} {difference}");
     }
 }
+
+#[differentiable]
+fn squashed(x: &Array1<f64>) -> Array1<f64> {
+    x.mapv(|x| x.tanh())
+}
+
+#[differentiable]
+fn energy(x: &Array1<f64>) -> f64 {
+    x.dot(x)
+}
+
+/// Only the calls tell that these are arrays.
+#[differentiable]
+fn next_to_numbers(x: &Array1<f64>, k: f64) -> f64 {
+    let a = squashed(x);
+    let b = &a * 2.0;
+    let c = 1.0 - &a;
+    let d = k * &b;
+    let e = squashed(&d);
+    let f = e / 2.0;
+    energy(&b) + energy(&c) + energy(&d) + f.sum()
+}
+
+#[differentiable]
+fn summed_multiple(x: &Array1<f64>) -> f64 {
+    let a = squashed(x);
+    let b = a * 3.0;
+    b.sum()
+}
+
+#[test]
+fn calls_next_to_numbers() {
+    check_rule(next_to_numbers::rule, [(array![0.3, -0.7], 0.6), (array![0.4], 1.6)]);
+    check_rule(summed_multiple::rule, [(array![0.3, -0.7],), (array![0.4],)]);
+}

@@ -144,6 +144,8 @@ pub(crate) fn with_arrays(signature: &Signature, body: &mut Block) -> Evidence {
         names: Vec::new(),
         scopes: Vec::new(),
         references: HashSet::new(),
+        returned: HashSet::new(),
+        operated: HashSet::new(),
         bindings: 0,
         output: Is::of(&signature.output),
         changed: false,
@@ -238,6 +240,9 @@ struct Search {
     scopes: Vec<HashMap<String, usize>>,
     /// The names of what is inside of an `Option`, by number.
     references: HashSet<usize>,
+    /// The names of what functions of the user's return, and of what operators make, by number.
+    returned: HashSet<usize>,
+    operated: HashSet<usize>,
     bindings: usize,
     output: Is,
     changed: bool,
@@ -303,6 +308,18 @@ impl Search {
             Expr::Path(path) => {
                 let id = path.path.get_ident().and_then(|name| self.id(name));
                 id.is_some_and(|id| self.references.contains(&id))
+            }
+            _ => false,
+        }
+    }
+
+    /// The name in `expr`, which may be borrowed, is one of `names`.
+    fn is_among(&self, names: &HashSet<usize>, expr: &Expr) -> bool {
+        match without_parentheses(expr) {
+            Expr::Reference(reference) => self.is_among(names, &reference.expr),
+            Expr::Path(path) => {
+                let id = path.path.get_ident().and_then(|name| self.id(name));
+                id.is_some_and(|id| names.contains(&id))
             }
             _ => false,
         }
@@ -559,7 +576,9 @@ impl Search {
             Expr::Binary(binary) if operator(&binary.op).is_some() => {
                 let (left, right) = (self.is(&binary.left), self.is(&binary.right));
                 for (operand, other) in [(&binary.left, right), (&binary.right, left)] {
-                    if matches!(other, Is::Array(_)) && self.is_borrowed(operand) {
+                    // Next to a number another one would not be borrowed, unless it is an item.
+                    let returned = other == Is::Number && self.is_among(&self.returned, operand);
+                    if (matches!(other, Is::Array(_)) || returned) && self.is_borrowed(operand) {
                         self.expect(operand, None);
                     }
                 }
@@ -615,6 +634,14 @@ impl Search {
                     || unknown
                         && IN_COMMON.contains(&name.as_str())
                         && (matches!(&*call.receiver, Expr::Path(_)) || self.is_of_user(&call.receiver))
+                {
+                    self.expect(&call.receiver, None);
+                }
+                // No operator makes an iterator.
+                if unknown
+                    && NUMBERS.contains(&name.as_str())
+                    && call.args.is_empty()
+                    && self.is_among(&self.operated, &call.receiver)
                 {
                     self.expect(&call.receiver, None);
                 }
@@ -734,6 +761,17 @@ impl VisitMut for Search {
             && let Some(Is::Array(rank)) = self.names.get(first).copied()
         {
             self.expect(init, rank);
+        }
+        if let (Pat::Ident(_), Some(init)) = (&local.pat, init) {
+            match init {
+                Expr::Binary(binary) if operator(&binary.op).is_some() => {
+                    self.operated.insert(first);
+                }
+                init if self.is_of_user(init) => {
+                    self.returned.insert(first);
+                }
+                _ => {}
+            }
         }
         match &local.init {
             Some(syn::LocalInit { expr, diverge: Some(_), .. }) => self.bind_inside(&local.pat, expr),

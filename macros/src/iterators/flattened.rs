@@ -1,11 +1,14 @@
 //! `flatten` of options: it goes on with what is inside of those that hold something, as `filter_map` does.
 
-use syn::{Expr, ExprMethodCall, Stmt};
+use quote::quote_spanned;
+use syn::spanned::Spanned;
+use syn::{Expr, ExprMethodCall, Stmt, parse_quote};
 
 use crate::arrays::shape::element;
-use crate::iterators::item::Code;
+use crate::iterators::item::{Code, Item};
 use crate::outcome::is_option;
 use crate::parse::Parser;
+use crate::program::Kind;
 use crate::views::is_optional;
 
 /// Adapters that hand out some of the items, or all.
@@ -43,6 +46,20 @@ impl Parser<'_> {
             }
             Expr::Array(array) => array.elems.iter().any(|element| self.is_optional(element)),
             expr => self.type_of(expr).and_then(|ty| element(&ty)).is_some_and(|ty| is_option(&ty)),
+        }
+    }
+
+    /// Lets the compiler refuse an item of which the syntax tells nothing, and that turns out to be an option.
+    pub(super) fn flattens(&self, item: &Item, out: &mut Vec<Stmt>) {
+        if let Item::Place { place, .. } | Item::Value(place) = item
+            && matches!(place, Expr::Index(_))
+            && self.kind_of_syntax(place) == Kind::Unknown
+        {
+            let test = quote_spanned!(place.span()=> {
+                ::pullback::__private::flattens((&#place).flattened_items());
+                true
+            });
+            out.push(parse_quote!(::core::debug_assert!(#test);));
         }
     }
 

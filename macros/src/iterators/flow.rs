@@ -342,7 +342,10 @@ impl<'e> Parser<'e> {
             Stage::FlatMap(function) => {
                 let item = match function {
                     Some(function) => self.mapped(function, item, site, out)?,
-                    None => item,
+                    None => {
+                        self.flattens(&item, out);
+                        item
+                    }
                 };
                 let inner = self.flow_of_item(item, out)?;
                 let mut sink = |parser: &mut Parser<'e>, item, _: Option<&Expr>, out: &mut Vec<Stmt>| {

@@ -4,7 +4,7 @@ use quote::quote;
 use syn::spanned::Spanned;
 use syn::{Expr, Ident, Pat, Stmt, parse_quote};
 
-use crate::destructure::fields;
+use crate::destructure::{Referred, fields, name_parts};
 use crate::parse::Parser;
 use crate::rename::{Replace, Substitute, path};
 
@@ -137,6 +137,13 @@ impl Parser<'_> {
                     "a reference that changes what it refers to is not differentiable: leave the `mut` out",
                 );
             }
+            // What is constant need not be `Copy`.
+            (Pat::Slice(_), Item::Place { place, unique: false })
+                if !self.suspects.any(&place)
+                    && let Some(parts) = shared_parts(pattern, &place) =>
+            {
+                out.extend(parts);
+            }
             (pattern, item) => {
                 let looked_at = match (pattern, &item) {
                     (Pat::Ident(name), Item::Value(Expr::Index(element)))
@@ -249,4 +256,10 @@ pub(crate) fn operand(expr: Expr) -> Expr {
 pub(crate) fn never_a_value(expr: &Expr) -> bool {
     matches!(expr, Expr::ForLoop(_) | Expr::While(_) | Expr::Assign(_))
         || matches!(expr, Expr::Binary(binary) if crate::parse::assign_op(&binary.op).is_some())
+}
+
+/// The names of `pattern` for references to the parts of `place`.
+fn shared_parts(pattern: &Pat, place: &Expr) -> Option<Vec<Stmt>> {
+    let mut parts = Vec::new();
+    name_parts(pattern, place, Referred::Shared, &mut parts).then_some(parts)
 }

@@ -5,10 +5,12 @@ use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, ExprIndex, Ident, Stmt, parse_quote};
 
+use crate::iterators::SOURCES;
 use crate::iterators::collect::is_name;
 use crate::iterators::item::Code;
+use crate::kind::inert_method;
 use crate::parse::Parser;
-use crate::program::Kind;
+use crate::program::{Kind, Origin, Projection};
 use crate::rename::{Bindings, Occurrences};
 use crate::suspects::variable_of;
 
@@ -27,11 +29,21 @@ impl Parser<'_> {
             return None;
         }
         // A list that is gone through has a name that is not known yet.
-        let kind = self.place(&element.expr).map(|place| self.program.kind_of_place(&place));
-        if kind.is_some_and(|kind| !matches!(kind, Kind::Sequence(inner) if *inner == Kind::Unknown)) {
+        let place = self.place(&element.expr);
+        let untold = place.as_ref().is_none_or(|place| match self.program.kind_of_place(place) {
+            Kind::Sequence(inner) => *inner == Kind::Unknown,
+            // What a call has returned.
+            Kind::Unknown => {
+                place.projections.iter().all(|projection| matches!(projection, Projection::Index(_)))
+                    && self.program.variables[place.base].origin == Origin::Local
+            }
+            _ => false,
+        });
+        if !untold {
             return None;
         }
-        let (mut looks, mut others) = (Looks { name, borrowed: 0, parts: 0 }, Bindings::of(name));
+        let (mut looks, mut others) =
+            (Looks { name, borrowed: 0, parts: 0, as_vector: 0 }, Bindings::of(name));
         for stmt in &code.statements {
             looks.visit_stmt(stmt);
             others.visit_stmt(stmt);
@@ -40,7 +52,10 @@ impl Parser<'_> {
             looks.visit_expr(value);
             others.visit_expr(value);
         }
-        if looks.borrowed == 0 || looks.borrowed + looks.parts != all.count(name) || others.count > 0 {
+        if looks.borrowed + looks.as_vector == 0
+            || looks.borrowed + looks.parts != all.count(name)
+            || others.count > 0
+        {
             return None;
         }
         code.statements.iter_mut().for_each(|stmt| Reborrow(name).visit_stmt_mut(stmt));
@@ -54,6 +69,8 @@ struct Looks<'n> {
     name: &'n Ident,
     borrowed: usize,
     parts: usize,
+    /// How often it is a vector, or an array, as far as syntax tells.
+    as_vector: usize,
 }
 
 impl<'ast> Visit<'ast> for Looks<'_> {
@@ -65,9 +82,19 @@ impl<'ast> Visit<'ast> for Looks<'_> {
                 self.borrowed += 1;
             }
             Expr::Field(field) if is_name(&field.base, self.name) => self.parts += 1,
-            Expr::MethodCall(call) => {
-                self.parts += usize::from(is_name(&call.receiver, self.name));
+            Expr::Index(element) if is_name(&element.expr, self.name) => {
+                (self.parts, self.as_vector) = (self.parts + 1, self.as_vector + 1);
+                self.visit_expr(&element.index);
+            }
+            Expr::MethodCall(call) if is_name(&call.receiver, self.name) => {
+                let method = call.method.to_string();
+                self.parts += 1;
+                self.as_vector += usize::from(inert_method(&method) || SOURCES.contains(&method.as_str()));
                 visit::visit_expr(self, expr);
+            }
+            Expr::ForLoop(f) if is_name(&f.expr, self.name) => {
+                (self.parts, self.as_vector) = (self.parts + 1, self.as_vector + 1);
+                self.visit_block(&f.body);
             }
             // What is written to is a copy.
             Expr::Assign(assign) => self.visit_expr(&assign.right),
@@ -79,7 +106,7 @@ impl<'ast> Visit<'ast> for Looks<'_> {
     }
 }
 
-/// `r` for `&r`
+/// `r` for `&r`, and what leaves `r` there for what uses it up.
 struct Reborrow<'n>(&'n Ident);
 
 impl VisitMut for Reborrow<'_> {
@@ -87,6 +114,15 @@ impl VisitMut for Reborrow<'_> {
         match expr {
             Expr::Reference(reference) if is_name(&reference.expr, self.0) => {
                 *expr = (*reference.expr).clone();
+            }
+            Expr::MethodCall(call) if call.method == "into_iter" && is_name(&call.receiver, self.0) => {
+                let items = &call.receiver;
+                *expr = parse_quote!(#items.iter().cloned());
+            }
+            Expr::ForLoop(f) if is_name(&f.expr, self.0) => {
+                let items = &f.expr;
+                *f.expr = parse_quote!(#items.iter().cloned());
+                self.visit_block_mut(&mut f.body);
             }
             expr => visit_mut::visit_expr_mut(self, expr),
         }

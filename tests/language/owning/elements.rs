@@ -120,3 +120,52 @@ fn of_numbers() {
         ],
     );
 }
+
+#[derive(Clone, Differentiable)]
+struct Cell {
+    level: f64,
+    flow: f64,
+    history: Vec<f64>,
+}
+
+#[differentiable]
+fn exchange(level: &mut f64, flow: &mut f64) {
+    let both = *level * *flow;
+    *level = 2.0 * *flow;
+    *flow = both;
+}
+
+#[differentiable]
+fn weigh(history: &mut [f64], level: &f64, flow: &mut f64) {
+    history[0] *= *level;
+    *flow += history[0];
+}
+
+/// Parts of one element, in one call that writes to some of them.
+#[differentiable]
+fn parts_at_once(cells: &mut Vec<Cell>, x: &[f64]) -> f64 {
+    for i in 0..cells.len() {
+        let cell = &mut cells[i];
+        exchange(&mut cell.level, &mut cell.flow);
+    }
+    let mut own = Vec::new();
+    for x in x {
+        own.push(Cell { level: *x, flow: x * x, history: vec![*x] });
+    }
+    for cell in own.iter_mut() {
+        exchange(&mut cell.level, &mut cell.flow);
+        weigh(&mut cell.history, &cell.level, &mut cell.flow);
+    }
+    for cell in cells {
+        weigh(&mut cell.history, &cell.level, &mut cell.flow);
+    }
+    own.iter().map(|cell| cell.level * cell.flow.sin()).sum()
+}
+
+#[test]
+fn several_parts_of_an_element_in_one_call() {
+    let cell = |level, flow| Cell { level, flow, history: vec![0.6, 0.8] };
+    let cells = || vec![cell(0.3, 0.8), cell(0.6, 0.2)];
+    check_rule(parts_at_once::rule, [(cells(), vec![0.3, 0.7])]);
+    check_rule(parts_at_once::rule, [(cells(), vec![0.3])]);
+}

@@ -55,6 +55,7 @@ mod results;
 mod returned;
 mod room;
 mod rows_behind_references;
+mod rows_of_calls;
 mod shortening;
 mod sorting;
 mod stacked;
