@@ -20,6 +20,7 @@ use crate::generics::with_parts;
 use crate::hygiene;
 use crate::impls::types_of;
 use crate::kept::Item;
+use crate::nested;
 use crate::only_read;
 use crate::overwriting::{asking, overwriting};
 use crate::ownership::Owners;
@@ -193,12 +194,13 @@ pub(crate) fn analysed(
     body: &syn::Block,
     errors: &mut Errors,
 ) -> syn::Result<(Program, Vec<syn::Item>)> {
-    let (mut program, items) = Parser::parse(signature, body, errors);
+    let (mut program, mut items) = Parser::parse(signature, body, errors);
     activity::analyse(&mut program, errors);
     error_values::confirm(&mut program, errors);
     effects::settle(&mut program, errors);
     only_read::confine(&mut program);
     errors.finish()?;
+    nested::mark(&program, &mut items);
     Ok((program, items))
 }
 

@@ -249,7 +249,7 @@ impl Forward<'_> {
                 let args: Vec<_> = args.iter().map(|a| self.copied(*a, block)).collect();
                 match self.slopes(expr, args.len(), block) {
                     Some(slopes) => self.sloped(name, receiver, args, slopes),
-                    None => quote!(#receiver.#name(#(#args),*)),
+                    None => program.method_call(expr, receiver, &args),
                 }
             }
             ExprKind::Call { function, args } => {
@@ -433,5 +433,26 @@ impl Forward<'_> {
             (None, None) => None,
         };
         quote!(if #cond { #noted #then } #otherwise)
+    }
+}
+
+impl Program {
+    /// The call of a method of floats. What is constant need not tell its type otherwise than by the path that it is called by, `f64::powi(c, n)`.
+    pub(crate) fn method_call(
+        &self,
+        call: ExprId,
+        receiver: TokenStream,
+        args: &[TokenStream],
+    ) -> TokenStream {
+        let ExprKind::Method { receiver: of, name, .. } = &self.exprs[call].kind else {
+            unreachable!("as asked before")
+        };
+        match &self.exprs[call].syntax {
+            syn::Expr::Call(written) if !self.dual && !self.exprs[*of].active => {
+                let function = &written.func;
+                quote!(#function(#receiver, #(#args),*))
+            }
+            _ => quote!(#receiver.#name(#(#args),*)),
+        }
     }
 }

@@ -83,6 +83,7 @@ mod moves;
 mod mutation;
 mod named;
 mod named_options;
+mod nested;
 mod next_nodes;
 mod normal;
 mod only_read;

@@ -485,10 +485,10 @@ impl Reverse<'_> {
                 let e = self.text(*e, at, level);
                 program.cast(expr, e, ty)
             }
-            ExprKind::Method { receiver, name, args } => {
+            ExprKind::Method { receiver, args, .. } => {
                 let receiver = self.text(*receiver, at, level);
                 let args: Vec<_> = args.iter().map(|a| self.text(*a, at, level)).collect();
-                quote!(#receiver.#name(#(#args),*))
+                program.method_call(expr, receiver, &args)
             }
             ExprKind::If { cond, then, otherwise } => {
                 let cond = self.text(*cond, at, level);

@@ -26,6 +26,7 @@ use crate::tangent::{Tangent, Value};
             structs with `#[derive(Differentiable)]`",
     note = "a box that a call has returned has its type, `let tree: Option<Box<Node>> = build(xs);`, and is passed on as `&tree`; a function returns \
             the `Node` rather than a `Box<Node>`",
+    note = "of a tuple that a call has returned a pattern names all parts, `let (x, n) = solve(&a);`",
     note = "mark the parameter `#[constant]` if no gradient with respect to it is wanted"
 )]
 pub trait Differentiable {

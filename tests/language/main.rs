@@ -50,6 +50,7 @@ mod methods;
 mod methods_with_functions;
 mod mutation;
 mod names;
+mod nested;
 mod objects;
 mod odds;
 mod operators;

@@ -225,6 +225,17 @@ fn by_path(x: f64, y: f64, k: f32) -> f64 {
 }
 
 /// What binds less than a method call keeps its parentheses.
+/// The path tells the type of a constant that nothing else tells.
+#[differentiable]
+fn bias_corrected(x: f64, n: usize) -> f64 {
+    let (b1, b2) = (0.9, 0.999);
+    let mut sum = x;
+    for k in 1..=n {
+        sum += (x * (1.0 - b1) / (1.0 - f64::powi(b1, k as i32))) / (f64::sqrt(b2) + sum * f64::powi(b2, 2));
+    }
+    sum
+}
+
 #[differentiable]
 fn of_operators_by_path(x: f64, y: f64) -> f64 {
     let inner = f64::abs(1.0 - x) + f64::max(1.0 - x, y) * f64::min(x * y, x - y);
@@ -238,6 +249,7 @@ fn of_operators_by_path(x: f64, y: f64) -> f64 {
 fn methods_called_by_path() {
     check_rule(by_path::rule, [(0.3, 0.7, 1.5), (1.3, 0.7, -0.5)]);
     check_rule(of_operators_by_path::rule, [(0.3, 0.8), (1.5, 0.5)]);
+    check_rule(bias_corrected::rule, [(0.3, 3), (1.5, 0)]);
     // Hidden from the compiler, which rounds powers of what it knows in another way than the machine does.
     let (x, y) = black_box((0.3, 0.8));
     let mut g = of_operators_by_path::gradient();

@@ -261,10 +261,11 @@ impl Program {
                 (ty, _) if l.aliases.iter().any(|(_, place)| active[place.base]) => retype(ty),
                 (ty, _) if l.variables.iter().flatten().any(|id| active[*id]) => retype(ty),
                 // `let _: f64 = x;`, as where a closure leaves an argument out.
-                (ty, _) if l.variables.iter().all(Option::is_none) => {
-                    if l.init.is_some_and(|init| exprs[init].active) {
-                        retype(ty);
-                    }
+                (ty, _)
+                    if l.variables.iter().all(Option::is_none)
+                        && l.init.is_some_and(|init| exprs[init].active) =>
+                {
+                    retype(ty)
                 }
                 _ => {}
             }

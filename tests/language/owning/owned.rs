@@ -236,7 +236,7 @@ fn from_constants(b: &[f64]) -> f64 {
     let mut sum = x[0] * n as f64;
     for k in 0..2 {
         let ones = vec![1.0; b.len() + k];
-        let y = relaxed(b, ones).0;
+        let (y, _) = relaxed(b, ones);
         sum += y[0] * y[0] * sum;
     }
     sum
