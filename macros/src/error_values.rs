@@ -15,6 +15,7 @@ use crate::program::*;
 use crate::purity::without_shapes;
 use crate::rename::Occurrences;
 use crate::suspects::variable_of;
+use crate::tails::is_of_traits;
 
 /// Has the compiler confirm that errors carry no gradient, where they mention something that does, and reports the numbers in them.
 pub(crate) fn confirm(program: &mut Program, errors: &mut Errors) {
@@ -63,6 +64,10 @@ impl Parts<'_> {
                     field.colon_token.get_or_insert_with(Default::default);
                 });
             }
+            Expr::MethodCall(call) if call.method == "into" && call.args.is_empty() => {
+                self.confirm(&mut call.receiver);
+            }
+            Expr::Cast(cast) if is_of_traits(&cast.ty) => self.confirm(&mut cast.expr),
             Expr::Call(call) if is_held_constant(call) => {}
             Expr::Call(call) if matches!(&*call.func, Expr::Path(_)) && self.meant(&call.func).is_none() => {
                 call.args.iter_mut().for_each(|arg| self.confirm(arg));

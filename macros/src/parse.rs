@@ -36,7 +36,7 @@ use crate::returned::{returning_a_local, returning_changed_copy, with_copies};
 use crate::sequence::in_sequence;
 use crate::signature::Signature;
 use crate::suspects::Suspects;
-use crate::tails::{with_type_of_value, with_types, with_types_of_fields};
+use crate::tails::{with_type_of_errors, with_type_of_value, with_types, with_types_of_fields};
 
 /// What a name stands for.
 #[derive(Clone)]
@@ -130,7 +130,7 @@ impl<'e> Parser<'e> {
         let body = &in_place(&signature.owners, &signature.output, body);
         let mut body = with_fallible(signature, with_copies(signature, body));
         with_copying_methods(&Suspects::of(signature, &body), &mut body);
-        let mut body = with_types(&signature.output, body);
+        let mut body = with_type_of_errors(&signature.output, with_types(&signature.output, body));
         if Suspects::of(signature, &body).any(&body) {
             body = with_type_of_value(&signature.output, body);
         }

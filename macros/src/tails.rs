@@ -50,35 +50,91 @@ pub(crate) fn makes_itself(ty: &Type) -> bool {
     names_other_type(ty, &kind_of_type(ty)) && inside_type(ty).is_none() && element_of_vec(ty).is_none()
 }
 
-/// `body` with the type behind a `sum`, a `product` or an `into` whose value a function returns.
-pub(crate) fn with_type_of_value(output: &Type, mut body: Block) -> Block {
-    tell_at_end(&mut body, output);
+/// `body` with the type of the errors that a function returns, `Result<T, Box<dyn Error>>`: the values in them become such only where one is told.
+pub(crate) fn with_type_of_errors(output: &Type, mut body: Block) -> Block {
+    if let Some(error) = error_type(output).filter(is_of_traits) {
+        let mut errors = Errors(&error);
+        errors.visit_block_mut(&mut body);
+        at_end(&mut body, &mut |value| errors.tell(value));
+    }
     body
 }
 
-fn tell_at_end(block: &mut Block, ty: &Type) {
-    if let Some(Stmt::Expr(value, None)) = block.stmts.last_mut() {
-        tell_value(value, ty);
+/// The `E` of `Result<T, E>`.
+fn error_type(output: &Type) -> Option<Type> {
+    let Type::Path(path) = output else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "Result")?;
+    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    match arguments.args.iter().nth(1) {
+        Some(syn::GenericArgument::Type(error)) => Some(error.clone()),
+        _ => None,
     }
 }
 
-fn tell_value(value: &mut Expr, ty: &Type) {
+/// `Box<dyn Error>`
+pub(crate) fn is_of_traits(ty: &Type) -> bool {
+    let mut tokens = ty.to_token_stream().into_iter();
+    tokens.any(|token| matches!(token, proc_macro2::TokenTree::Ident(name) if name == "dyn"))
+}
+
+/// The errors in what `return` returns.
+struct Errors<'t>(&'t Type);
+
+impl Errors<'_> {
+    fn tell(&self, value: &mut Expr) {
+        if let Expr::Call(call) = value
+            && matches!(&*call.func, Expr::Path(path) if path.path.is_ident("Err"))
+            && let Some(error) = call.args.first_mut()
+        {
+            let ty = self.0;
+            *error = parse_quote!(::pullback::__private::error::<#ty>(#error));
+        }
+    }
+}
+
+impl VisitMut for Errors<'_> {
+    fn visit_expr_return_mut(&mut self, jump: &mut syn::ExprReturn) {
+        jump.expr.iter_mut().for_each(|value| self.tell(value));
+    }
+    fn visit_expr_closure_mut(&mut self, _: &mut syn::ExprClosure) {}
+    fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+}
+
+/// Shows what a block may end in.
+fn at_end(block: &mut Block, show: &mut impl FnMut(&mut Expr)) {
+    if let Some(Stmt::Expr(value, None)) = block.stmts.last_mut() {
+        each_end(value, show);
+    }
+}
+
+fn each_end(value: &mut Expr, show: &mut impl FnMut(&mut Expr)) {
     match value {
-        Expr::MethodCall(call) if call.args.is_empty() && call.turbofish.is_none() => {
-            let known = call.method == "collect" && inside_type(ty).is_none() && element_of_vec(ty).is_none();
-            if (call.method == "sum" || call.method == "product") && makes_itself(ty) || known {
-                call.turbofish = Some(parse_quote!(::<#ty>));
-            } else if let Some(converted) = converted(ty, call) {
-                *value = converted;
-            }
-        }
-        Expr::Block(block) if block.label.is_none() => tell_at_end(&mut block.block, ty),
+        Expr::Block(block) if block.label.is_none() => at_end(&mut block.block, show),
         Expr::If(branch) => {
-            tell_at_end(&mut branch.then_branch, ty);
-            branch.else_branch.iter_mut().for_each(|(_, otherwise)| tell_value(otherwise, ty));
+            at_end(&mut branch.then_branch, show);
+            branch.else_branch.iter_mut().for_each(|(_, otherwise)| each_end(otherwise, show));
         }
-        Expr::Match(m) => m.arms.iter_mut().for_each(|arm| tell_value(&mut arm.body, ty)),
-        _ => {}
+        Expr::Match(m) => m.arms.iter_mut().for_each(|arm| each_end(&mut arm.body, show)),
+        value => show(value),
+    }
+}
+
+/// `body` with the type behind a `sum`, a `product` or an `into` whose value a function returns.
+pub(crate) fn with_type_of_value(output: &Type, mut body: Block) -> Block {
+    at_end(&mut body, &mut |value| tell_value(value, output));
+    body
+}
+
+fn tell_value(value: &mut Expr, ty: &Type) {
+    let Expr::MethodCall(call) = value else { return };
+    if !call.args.is_empty() || call.turbofish.is_some() {
+        return;
+    }
+    let known = call.method == "collect" && inside_type(ty).is_none() && element_of_vec(ty).is_none();
+    if (call.method == "sum" || call.method == "product") && makes_itself(ty) || known {
+        call.turbofish = Some(parse_quote!(::<#ty>));
+    } else if let Some(converted) = converted(ty, call) {
+        *value = converted;
     }
 }
 

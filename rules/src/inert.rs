@@ -72,6 +72,12 @@ pub fn confirmed<T: Confirmed>(value: T) -> T {
     value
 }
 
+/// `value` as an error of this type, which it may become here: `error::<Box<dyn Error>>(Box::new(e))`.
+#[inline(always)]
+pub fn error<E>(value: E) -> E {
+    value
+}
+
 /// What only a function takes that takes anything.
 pub struct TheNameConstantIsTakenByPullback;
 

@@ -178,7 +178,7 @@ pub mod __private {
     };
     pub use crate::heap::{OfAnyField, OfField};
     pub use crate::held::{Constant, Part, PartChanges, PartIsConstant, accumulate_part, clear_part};
-    pub use crate::inert::{Confirmed, Inert, Unseen, about_to_be_constant, confirmed, inert, unseen};
+    pub use crate::inert::{Confirmed, Inert, Unseen, about_to_be_constant, confirmed, error, inert, unseen};
     pub use crate::integers::{item_of_range, items_of_closed_range, items_of_range};
     pub use crate::lend::{Lend, RefLent};
     pub use crate::lengths::{

@@ -203,6 +203,51 @@ fn parsed(x: f64, text: &str) -> Result<f64, Box<dyn std::error::Error>> {
     Ok(x * x * factor)
 }
 
+/// Errors of any type that become those of a trait, at the end and by `return`.
+#[derive(Debug)]
+struct TooGreat {
+    at: usize,
+}
+
+impl std::fmt::Display for TooGreat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "too great at {}", self.at)
+    }
+}
+
+impl std::error::Error for TooGreat {}
+
+#[differentiable]
+fn checked(x: &[f64], text: &str) -> Result<f64, Box<dyn std::error::Error + Send + Sync>> {
+    let factor: f64 = text.parse()?;
+    let mut sum = 0.0;
+    for (at, v) in x.iter().enumerate() {
+        if *v > 10.0 {
+            return Err(Box::new(TooGreat { at }));
+        }
+        sum += v * v;
+    }
+    match x.first() {
+        None => Err("empty".into()),
+        Some(v) if *v < -1.0 => Err(format!("{v} is too small").into()),
+        Some(v) => {
+            if *v == 0.0 {
+                Err(v.to_string().into())
+            } else {
+                Ok(sum.sqrt() * factor)
+            }
+        }
+    }
+}
+
+#[differentiable]
+fn or_what_it_says(x: &[f64], text: &str) -> f64 {
+    match checked(x, text) {
+        Ok(v) => v * v,
+        Err(e) => e.to_string().len() as f64 * x.last().copied().unwrap_or(1.0),
+    }
+}
+
 /// The error of one cannot be copied, nor even cloned.
 #[differentiable]
 fn or_else_left(x: f64, y: f64, text: &str) -> f64 {
@@ -226,6 +271,12 @@ fn what_has_to_be_there() {
     let inputs = [(0.7, Some(0.1), Some(0.3)), (0.4, None, Some(0.2)), (0.2, Some(0.3), None)];
     check_rule(required::rule, inputs);
     let inputs = [(0.7, 1.3, "1.25".to_string()), (0.4, 0.6, "none".to_string())];
+    check_rule(
+        or_what_it_says::rule,
+        [vec![0.5, 0.3], vec![0.4, 12.0], vec![], vec![-2.0, 0.3], vec![0.0, 0.6]]
+            .map(|x| (x, "2.5".to_string())),
+    );
+    check_rule(or_what_it_says::rule, [(vec![0.5, 0.3], "none".to_string())]);
     check_rule(or_else_left::rule, inputs);
     check_rule(of_functions::rule, [(0.7, 1.3), (0.4, 0.1)]);
 }

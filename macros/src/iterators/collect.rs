@@ -366,13 +366,6 @@ pub(crate) fn element_of_vec(ty: &Type) -> Option<Type> {
 pub(crate) fn makes_composite(value: &Expr) -> bool {
     match value {
         Expr::Tuple(_) | Expr::Array(_) | Expr::Repeat(_) | Expr::Struct(_) => true,
-        value => makes_vector(value),
-    }
-}
-
-/// The value is a vector.
-pub(crate) fn makes_vector(value: &Expr) -> bool {
-    match value {
         Expr::Macro(mac) => mac.mac.path.is_ident("vec"),
         Expr::MethodCall(call) => call.method == "to_vec" || call.method == "collect",
         _ => false,

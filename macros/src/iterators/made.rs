@@ -4,7 +4,7 @@ use quote::ToTokens;
 use syn::{Expr, ExprMethodCall, Ident, Stmt, Type, TypeArray, parse_quote};
 
 use crate::closures::{Refused, Site};
-use crate::iterators::collect::{element_of_vec, makes_composite, makes_vector};
+use crate::iterators::collect::{element_of_vec, makes_composite};
 use crate::iterators::consumers::Chain;
 use crate::iterators::integers::is_private;
 use crate::iterators::item::{Code, Item};
@@ -15,6 +15,7 @@ use crate::outcome::inside_type;
 use crate::parse::Parser;
 use crate::program::{Kind, Origin};
 use crate::rename::path;
+use crate::tails::makes_vector;
 
 impl Parser<'_> {
     /// The value of such a call; `None` if `expr` is none. The loop goes to `out`.
