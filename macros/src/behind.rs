@@ -260,12 +260,12 @@ impl Reverse<'_> {
         let (row, gradient) = (self.kept.fresh("row"), self.kept.fresh("d"));
         let undone = match action {
             Action::Renew => {
-                let slots = match is_of_ours(&program.exprs[expr].syntax, "renew_box") {
-                    true => quote!(__pb::RenewedBoxes::new()),
-                    false => quote!(__pb::Renewed::new()),
+                let slot = self.undoing(expr, "renewed", quote!(__pb::Renewed::new()));
+                let undo = match is_of_ours(&program.exprs[expr].syntax, "renew_box") {
+                    true => quote!(undo_box),
+                    false => quote!(undo),
                 };
-                let slot = self.undoing(expr, "renewed", slots);
-                quote_spanned!(span=> #slot.undo(#v, #shadow, #pool))
+                quote_spanned!(span=> #slot.#undo(#v, #shadow, #pool))
             }
             _ => quote_spanned!(span=> __pb::unpush_any_behind(#v, #shadow, #pool)),
         };

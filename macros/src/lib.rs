@@ -96,6 +96,7 @@ mod order;
 mod outcome;
 mod overloads;
 mod overwriting;
+mod own_results;
 mod owners;
 mod ownership;
 mod parameters;

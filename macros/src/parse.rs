@@ -28,6 +28,7 @@ use crate::literals::in_place;
 use crate::mutation::owned_type;
 use crate::normal::Parts;
 use crate::outcome::inside_type;
+use crate::own_results::with_own_results;
 use crate::passing::Passing;
 use crate::program::*;
 use crate::purity::without_shapes;
@@ -127,7 +128,7 @@ impl<'e> Parser<'e> {
     ) -> (Program, Vec<syn::Item>) {
         let written = Occurrences::of(body);
         let body = &with_imported_variants(body);
-        let body = &in_place(&signature.owners, &signature.output, body);
+        let body = &with_own_results(signature, in_place(&signature.owners, &signature.output, body));
         let mut body = with_fallible(signature, with_copies(signature, body));
         with_copying_methods(&Suspects::of(signature, &body), &mut body);
         let mut body = with_type_of_errors(&signature.output, with_types(&signature.output, body));

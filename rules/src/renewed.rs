@@ -84,45 +84,8 @@ impl<T: Exchange> Renewed<T> {
     }
 }
 
-impl<T: Send> State for Renewed<T> {
-    fn least_room(&self) -> usize {
-        self.room
-    }
-    fn reset(&mut self) {
-        self.before.clear();
-    }
-    fn shrink(&mut self) {
-        *self = Self::new();
-    }
-    fn pending(&self) -> usize {
-        size_of_val(&self.before[..])
-    }
-    fn memory(&self) -> usize {
-        self.before.capacity() * size_of::<T>()
-    }
-}
-
-/// The boxes, or none, that were where there are others now.
-pub struct RenewedBoxes<T> {
-    before: Vec<Option<Box<T>>>,
-    room: usize,
-}
-
-impl<T> Default for RenewedBoxes<T> {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl<T> RenewedBoxes<T> {
-    /// None, and nothing allocated.
-    pub const fn new() -> Self {
-        RenewedBoxes { before: Vec::new(), room: 0 }
-    }
-}
-
-impl<T: ExchangeItems> RenewedBoxes<T> {
-    /// `*place = new;`
+impl<T: ExchangeItems> Renewed<Option<Box<T>>> {
+    /// `*place = new;` of a box, or none.
     ///
     /// # Panics
     /// If what was in the box has boxes, or rows of vectors, that what is there now does not have.
@@ -136,9 +99,9 @@ impl<T: ExchangeItems> RenewedBoxes<T> {
         self.before.push(std::mem::replace(place, new));
     }
 
-    /// Undoes the latest one, and returns what was new with its gradient, whose memory comes from `pool`.
+    /// Undoes the latest one of these, and returns what was new with its gradient, whose memory comes from `pool`.
     #[inline]
-    pub fn undo<'a>(
+    pub fn undo_box<'a>(
         &mut self,
         place: &mut Option<Box<T>>,
         shadow: impl Into<Shadow<T::Shadows<'a>>>,
@@ -155,7 +118,7 @@ impl<T: ExchangeItems> RenewedBoxes<T> {
     }
 }
 
-impl<T: Send> State for RenewedBoxes<T> {
+impl<T: Send> State for Renewed<T> {
     fn least_room(&self) -> usize {
         self.room
     }
@@ -169,7 +132,7 @@ impl<T: Send> State for RenewedBoxes<T> {
         size_of_val(&self.before[..])
     }
     fn memory(&self) -> usize {
-        self.before.capacity() * size_of::<Option<Box<T>>>()
+        self.before.capacity() * size_of::<T>()
     }
 }
 

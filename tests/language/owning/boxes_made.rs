@@ -193,3 +193,26 @@ fn in_enums() {
     check_rule(built::rule, [(0.3, 0.7)]);
     check_rule(all::rule, [(vec![0.3, 0.7],), (vec![0.1, 0.2, 0.3, 0.4],)]);
 }
+
+/// What the function itself has returned needs no type.
+#[differentiable]
+fn halves(x: &[f64]) -> Option<Box<Node>> {
+    if x.is_empty() {
+        return None;
+    }
+    let m = x.len() / 2;
+    let left = halves(&x[..m]);
+    let right = halves(&x[m + 1..]);
+    Some(Box::new(Node { value: x[m] * x[0], left, right }))
+}
+
+#[differentiable]
+fn of_halves(x: &[f64]) -> f64 {
+    let tree: Option<Box<Node>> = halves(x);
+    sum(&tree) * x[0]
+}
+
+#[test]
+fn of_own_calls() {
+    check_rule(of_halves::rule, [(vec![0.3, 0.1, 0.6, 0.4],), (vec![0.7],)]);
+}

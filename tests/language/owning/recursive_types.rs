@@ -203,6 +203,33 @@ fn trees_by_methods() {
     check_rule(energy::rule, [(leaf(0.4, 0.3), chain(), 0.5), (chain(), chain(), 1.3)]);
 }
 
+/// What the function itself has returned needs no type, `let children = branches(…);`. Each depth copies what is below, so it allocates more
+/// than it does without gradient.
+#[differentiable]
+fn branches(depth: usize, mass: f64) -> Vec<Link> {
+    let mut links = Vec::new();
+    for i in 0..depth {
+        let children = branches(depth - 1, mass * mass);
+        links.push(Link { length: i as f64, mass: mass * (i + 1) as f64, children });
+    }
+    links
+}
+
+#[test]
+fn pushed_with_their_children() {
+    #[differentiable]
+    fn weight(mass: f64) -> f64 {
+        let links: Vec<Link> = branches(2, mass);
+        links.iter().map(|link| link.weight()).sum()
+    }
+    let mut g = weight::gradient();
+    for mass in [0.5, 1.5, 0.25] {
+        let (value, d) = g.value_and_gradient(mass);
+        // 3 m + m²
+        assert_eq!((value, d.mass), (weight(mass), 3.0 + 2.0 * mass));
+    }
+}
+
 #[test]
 fn trees_are_built() {
     #[differentiable]
