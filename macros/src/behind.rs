@@ -293,13 +293,13 @@ impl Reverse<'_> {
         at: &At,
     ) {
         let (v, shadow) = self.behind(self.place_of(place), at);
-        let (slots, lent) = match is_of_ours(&self.program.exprs[expr].syntax, "take_box") {
-            true => (quote!(__pb::BoxesTakenAway::new()), quote!(&mut #d)),
-            false => (quote!(__pb::TakenAway::new()), quote!(&#d)),
+        let slot = self.undoing(expr, "away", quote!(__pb::TakenAway::new()));
+        let (undo, lent) = match is_of_ours(&self.program.exprs[expr].syntax, "take_box") {
+            true => (quote!(put_back_box), quote!(&mut #d)),
+            false => (quote!(put_back), quote!(&#d)),
         };
-        let slot = self.undoing(expr, "away", slots);
         let span = self.program.exprs[expr].span;
-        self.emit(quote_spanned!(span=> #slot.put_back(#v, #value, #shadow, #lent); #pool.give(#d);));
+        self.emit(quote_spanned!(span=> #slot.#undo(#v, #value, #shadow, #lent); #pool.give(#d);));
         let level = self.top();
         self.levels[level].current = (*at.versions).clone();
     }

@@ -210,7 +210,7 @@ pub mod __private {
     pub use crate::owning::{reclaim_parts, unless_reclaimed};
     pub use crate::parts::{end_of_part, place_of_element, start_of_part};
     pub use crate::recycled::recycled;
-    pub use crate::renewed::{self, BoxesTakenAway, Renewed, TakenAway};
+    pub use crate::renewed::{self, Renewed, TakenAway};
     pub use crate::rows::{Item, Rows};
     pub use crate::rule::Rule;
     pub use crate::scalar::{ScalarRules, SinCosRule, cast_tangent, where_seen};

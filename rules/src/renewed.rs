@@ -136,7 +136,7 @@ impl<T: Send> State for Renewed<T> {
     }
 }
 
-/// Vectors that have been taken away.
+/// Vectors and boxes that have been taken away.
 #[derive(Default)]
 pub struct TakenAway {
     room: usize,
@@ -161,49 +161,20 @@ impl TakenAway {
         d.iter().enumerate().for_each(|(i, d)| shadow.set_at(i, *d));
         *v = taken;
     }
-}
 
-impl State for TakenAway {
-    fn least_room(&self) -> usize {
-        self.room
-    }
-    fn reset(&mut self) {}
-    fn shrink(&mut self) {
-        *self = Self::new();
-    }
-    fn pending(&self) -> usize {
-        0
-    }
-    fn memory(&self) -> usize {
-        0
-    }
-}
-
-/// Boxes that have been taken away, and that are within what has come in their place: a list that gets longer at its start.
-#[derive(Default)]
-pub struct BoxesTakenAway {
-    room: usize,
-}
-
-impl BoxesTakenAway {
-    /// None.
-    pub const fn new() -> Self {
-        BoxesTakenAway { room: 0 }
-    }
-
-    /// `std::mem::take(place)`
+    /// `std::mem::take(place)` of a box, or none, that is within what comes in its place: a list that gets longer at its start.
     #[inline]
     pub fn take_box<T: ExchangeItems>(&mut self, place: &mut Option<Box<T>>) -> Option<Box<T>> {
         self.room = self.room.max(T::largest_of(in_box(place)));
         place.take()
     }
 
-    /// Undoes it: `taken` has the gradient `d`.
+    /// Undoes that: `taken` has the gradient `d`.
     ///
     /// # Panics
     /// If what has come in its place has not the boxes, or the rows of vectors, that were there.
     #[inline]
-    pub fn put_back<'a, T: ExchangeItems>(
+    pub fn put_back_box<'a, T: ExchangeItems>(
         &self,
         place: &mut Option<Box<T>>,
         taken: Option<Box<T>>,
@@ -221,7 +192,7 @@ impl BoxesTakenAway {
     }
 }
 
-impl State for BoxesTakenAway {
+impl State for TakenAway {
     fn least_room(&self) -> usize {
         self.room
     }
