@@ -79,13 +79,27 @@ pub(crate) fn take_mark(stmt: &mut Stmt) -> bool {
     attributes.iter().position(mark).map(|i| attributes.remove(i)).is_some()
 }
 
-/// Takes `#[pullback(by_reference)]` off `let s: State = …;`, and returns the type, which is said to own memory.
+/// Takes `#[pullback(by_reference)]` off `let s: State = …;` or `let s = State { … };`, and returns the type, which is said to own memory.
 pub(crate) fn take_owner(local: &mut syn::Local) -> Option<syn::Type> {
-    let syn::Pat::Type(typed) = &local.pat else { return None };
-    let says = |a: &Attribute| is_ours(a) && a.parse_args::<Ident>().is_ok_and(|word| word == "by_reference");
-    let i = local.attrs.iter().position(says)?;
+    let ty = match (&local.pat, &local.init) {
+        (syn::Pat::Type(typed), _) => (*typed.ty).clone(),
+        (syn::Pat::Ident(_), Some(init)) => match &*init.expr {
+            Expr::Struct(literal) => {
+                let path = &literal.path;
+                parse_quote!(#path)
+            }
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let i = local.attrs.iter().position(says_owner)?;
     local.attrs.remove(i);
-    Some((*typed.ty).clone())
+    Some(ty)
+}
+
+/// `#[pullback(by_reference)]`
+fn says_owner(attribute: &Attribute) -> bool {
+    is_ours(attribute) && attribute.parse_args::<Ident>().is_ok_and(|word| word == "by_reference")
 }
 
 /// Puts it there.
@@ -168,10 +182,15 @@ pub(crate) fn report(body: &syn::Block, errors: &mut Errors) {
         }
         fn visit_attribute(&mut self, attribute: &'ast Attribute) {
             if is_ours(attribute) {
-                self.0.push(
-                    attribute,
-                    "only `for` and `while` loops have a strategy, and `recompute` goes in front of a statement as well",
-                );
+                let why = match says_owner(attribute) {
+                    true => {
+                        "`by_reference` goes in front of a type, of a parameter, or of a `let` that tells the type: `let s: State = f(x);`, `let s = State { … };`"
+                    }
+                    false => {
+                        "only `for` and `while` loops have a strategy, and `recompute` goes in front of a statement as well"
+                    }
+                };
+                self.0.push(attribute, why);
             }
         }
         fn visit_item(&mut self, _: &'ast syn::Item) {}

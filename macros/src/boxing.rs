@@ -13,6 +13,7 @@ use crate::behind::is_of_ours;
 use crate::boxes::BOXED;
 use crate::calls::Callee;
 use crate::contents::of_ours;
+use crate::derive::in_optional_box;
 use crate::exchange::taken;
 use crate::functions::is_box;
 use crate::listed::is_name;
@@ -94,6 +95,44 @@ impl Parser<'_> {
         let head = path.path.get_ident().filter(|_| local)?.clone();
         let taken = self.box_taken_from(&head, out);
         Some(crate::rename::path(&taken))
+    }
+
+    /// `let next: Option<Box<Cell>> = cell.next.take();`, and `std::mem::replace` likewise, where `told` is that type.
+    pub(crate) fn taken_box_of_field(&mut self, local: &Local) -> Option<Vec<Stmt>> {
+        let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
+        let (field, new) = match taken(&init.expr) {
+            Some(taken) => taken,
+            None => (taken_box(&init.expr)?, None),
+        };
+        let told = matches!(&local.pat, Pat::Type(typed) if in_optional_box(&typed.ty).is_some());
+        if !matches!(field, Expr::Field(_))
+            || !told && !new.is_some_and(some_in_box)
+            || !self.suspects.any(field)
+        {
+            return None;
+        }
+        let lent = self.place(field).map(|place| self.program.is_lent(place.base))?;
+        if lent && new.is_none_or(|new| !some_in_box(new)) {
+            self.errors.push(&init.expr, AWAY);
+        }
+        let (taken, next) = (self.hidden("taken"), self.hidden("boxed"));
+        let new = new.cloned().unwrap_or_else(|| parse_quote!(::core::option::Option::None));
+        let boxed: syn::Type = parse_quote!(::core::option::Option<::std::boxed::Box<_>>);
+        let mut out: Vec<Stmt> = match lent {
+            true => parse_quote! {
+                let #next: #boxed = #new;
+                let mut #taken = ::pullback::__private::renewed::take_box(&mut #field);
+                ::pullback::__private::renewed::renew_box(#next, &mut #field);
+            },
+            false => parse_quote! {
+                let mut #taken: #boxed = #new;
+                ::core::mem::swap(&mut #field, &mut #taken);
+            },
+        };
+        let mut local = local.clone();
+        *local.init.as_mut()?.expr = crate::rename::path(&taken);
+        out.push(Stmt::Local(local));
+        Some(out)
     }
 }
 
@@ -199,6 +238,9 @@ impl VisitMut for Elsewhere<'_> {
 
 pub(crate) const REPLACED: &str = "a variable that holds an `Option` of a box gets differentiably another one as `Some(Box::new(x))` or `None`, or by \
                                    `std::mem::swap`: write this, or let a function that calls itself make the boxes from the inside out";
+
+const AWAY: &str = "behind a reference a box is taken away differentiably where it goes on in what comes there, `s.head = Some(Box::new(Cell { next: s.head.take(), value }));`, \
+                    or where another one does, by `std::mem::replace`: otherwise take it from a local";
 
 pub(crate) const BESIDE: &str =
     "what may read the box that is taken here stands beside it: bind that by a `let` before";

@@ -356,7 +356,8 @@ impl Parser<'_> {
             _ => false,
         };
         let is_variable = matches!(option, Syn::Path(path) if matches!(self.lookup(path.path.get_ident()?), Some(Binding::Variable(_))));
-        (part && !is_variable || whole).then_some((option, unique))
+        let boxed = place.projections.is_empty() && self.program.boxes.contains(&place.base);
+        (part && !is_variable || whole || boxed).then_some((option, unique))
     }
 
     /// It is a call that may carry a gradient, and return an `Option` or a `Result`.

@@ -88,6 +88,7 @@ impl Parser<'_> {
                     .or_else(|| self.named_outcome(local, &stmts))
                     .or_else(|| self.let_references(local))
                     .or_else(|| self.let_left(local))
+                    .or_else(|| self.taken_box_of_field(local))
                     .or_else(|| self.exchanged_field(local, &stmts))
             {
                 self.program.blocks[self.block].rewritten = true;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Ident;
 
 use crate::errors::Errors;
@@ -142,7 +142,8 @@ impl<'p> Forward<'p> {
         let plain = variable.of_user && !variable.heap && !variable.by_reference();
         let kept = || crate::rename::Occurrences::of(residual).count(&variable.name) > 0;
         if plain && place.projections.is_empty() && kept() {
-            return quote!((&&__pb::Given(&#value)).given());
+            let span = self.program.exprs[expr].span;
+            return quote_spanned!(span=> __pb::returned_copy(&#value, (&&__pb::Given(&#value)).given()));
         }
         value
     }

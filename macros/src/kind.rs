@@ -384,6 +384,7 @@ impl Program {
                 }
                 kind => kind,
             },
+            ExprKind::Mutation { .. } if self.takes_box(expr) => Kind::Unknown,
             ExprKind::Mutation { action, args } => self.kind_of_mutation(*action, args),
             ExprKind::Vector { elements, .. } => {
                 Kind::Sequence(Box::new(elements.first().map_or(Kind::Unknown, |e| self.kind_of(*e))))

@@ -4,6 +4,7 @@
 //! `rules/src/mutation.rs`. What changes the length of a vector, or moves it, is an [`Action`]: the reverse pass does the
 //! opposite to the vector and to its shadow, see [`crate::vectors`].
 
+use syn::spanned::Spanned;
 use syn::{Expr as Syn, parse_quote, parse_quote_spanned};
 
 use crate::aggregates;
@@ -160,6 +161,7 @@ impl Parser<'_> {
             && inner.method == "pop"
             && inner.args.is_empty()
             && call.args.iter().all(|arg| matches!(arg, Syn::Lit(_)))
+            && !self.has_own_methods(&inner.receiver)
         {
             return self.action(expr, inner, Action::Pop);
         }
@@ -366,8 +368,9 @@ impl Parser<'_> {
                         Some(self.add(expr, ExprKind::Mutation { action: Action::Exchange, args }))
                     }
                     _ => {
-                        let function =
-                            Callee::Function(parse_quote!(::pullback::__private::mutation::exchange));
+                        let function = Callee::Function(
+                            parse_quote_spanned!(call.func.span()=> ::pullback::__private::mutation::exchange),
+                        );
                         Some(self.add(expr, ExprKind::Call { function, args }))
                     }
                 }
@@ -376,13 +379,17 @@ impl Parser<'_> {
                 let place = self.argument(&call.args[0]);
                 self.refuse_vector(place);
                 let value = self.expr(&call.args[1]);
-                let function = Callee::Function(parse_quote!(::pullback::__private::mutation::replace));
+                let function = Callee::Function(
+                    parse_quote_spanned!(call.func.span()=> ::pullback::__private::mutation::replace),
+                );
                 Some(self.add(expr, ExprKind::Call { function, args: vec![value, place] }))
             }
             ("take", 1) => {
                 let place = self.argument(&call.args[0]);
                 self.refuse_vector(place);
-                let function = Callee::Function(parse_quote!(::pullback::__private::mutation::take));
+                let function = Callee::Function(
+                    parse_quote_spanned!(call.func.span()=> ::pullback::__private::mutation::take),
+                );
                 Some(self.add(expr, ExprKind::Call { function, args: vec![place] }))
             }
             _ => None,

@@ -1,7 +1,7 @@
 //! Methods of `Option` and `Result` that take a function, as what they are: a `match`, or a call of the function with what is there.
 
 use quote::{ToTokens, quote};
-use syn::{Expr as Syn, ExprMethodCall, Ident, Pat, Stmt, parse_quote};
+use syn::{Expr as Syn, ExprMethodCall, Ident, Pat, Stmt, parse_quote, parse_quote_spanned};
 
 use crate::contents::referred;
 use crate::escape::{acts, escapes, writes};
@@ -141,9 +141,12 @@ impl Parser<'_> {
             }
             receiver => receiver.clone(),
         };
+        let span = call.method.span();
         match (call.method.to_string().as_str(), call.args.first()) {
-            ("take", None) => Some(parse_quote!(::core::mem::take(&mut #option))),
-            ("replace", Some(value)) => Some(parse_quote!(::core::mem::replace(&mut #option, Some(#value)))),
+            ("take", None) => Some(parse_quote_spanned!(span=> ::core::mem::take(&mut #option))),
+            ("replace", Some(value)) => {
+                Some(parse_quote_spanned!(span=> ::core::mem::replace(&mut #option, Some(#value))))
+            }
             ("get_or_insert" | "get_or_insert_with" | "get_or_insert_default" | "insert" | "take_if", _) => {
                 self.errors.push(
                     &call.method,

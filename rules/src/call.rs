@@ -198,6 +198,31 @@ impl<'a, T: ?Sized> GivenReference<'a, T> for Given<'a, T> {
     }
 }
 
+/// A copy of a struct that a function returns though its pullback needs it, too; what owns memory is lent, and none.
+#[diagnostic::on_unimplemented(
+    message = "`{T}` is returned here, and was changed before by a call that its pullback undoes",
+    label = "it owns memory, or is not `Clone`",
+    note = "say at the `let` that it owns memory, `#[pullback(by_reference)] let mut tree = Node {{ … }};`, or derive `Clone` for it"
+)]
+pub trait CopyOf<T> {
+    /// It.
+    fn whole(self) -> T;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T> CopyOf<T> for T {
+    #[inline(always)]
+    fn whole(self) -> T {
+        self
+    }
+}
+
+/// What a function returns that its pullback needs, too.
+#[inline(always)]
+pub fn returned_copy<T>(_of: &T, copy: impl CopyOf<T>) -> T {
+    copy.whole()
+}
+
 /// The first argument of an associated function. Where that is `self` by value the rule has it lent; the signature tells which it is.
 pub trait Hand<A> {
     /// The argument of the rule.

@@ -141,7 +141,7 @@ pub mod __private {
     pub use crate::call::{
         Call, ConstantArgument, Given, GivenClone, GivenReference, GivenValue, Hand, HasRule, OfReceiver,
         Reads, Recursive, SettledReceiver, UnsettledReceiver, WritesToReceiver, forward, forward_reading,
-        pull_at_once, pullback, rule_of, value_and_pullback,
+        pull_at_once, pullback, returned_copy, rule_of, value_and_pullback,
     };
     pub use crate::callable::{
         Callable, Callback, Called, Derivative, Either, Forward, Lent, Pullback, primal, read_only,

@@ -26,10 +26,11 @@ use crate::tangent::{Tangent, Value};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` owns memory, or is not `Copy`, and is replaced here as if it were a number",
     note = "behind a reference what owns memory changes places with something of its shape: `std::mem::swap(&mut s.x, &mut new)`",
-    note = "otherwise bind what is taken with its type: `let v: Vec<f64> = std::mem::take(&mut s.x);`"
+    note = "otherwise bind what is taken with its type: `let v: Vec<f64> = std::mem::take(&mut s.x);`, `let next: Option<Box<Cell>> = cell.next.take();`"
 )]
 pub trait Plain: Value<Tangent: Element> + Copy + Send + 'static {}
 
+#[diagnostic::do_not_recommend]
 impl<T: Value<Tangent: Element> + Copy + Send + 'static> Plain for T {}
 
 /// Data that is cloned: the same of structs that are not `Copy`.

@@ -24,8 +24,8 @@ use crate::tangent::{Tangent, Value};
     label = "no shadow is defined for this type",
     note = "by reference: f32, f64, slices, arrays, `Vec`, and ndarray's `Array`, `ArrayView` and `ArrayRef` of these, and \
             structs with `#[derive(Differentiable)]`",
-    note = "a box that a call has returned has its type, `let tree: Option<Box<Node>> = build(xs);`, and is passed on as `&tree`; a function returns \
-            the `Node` rather than a `Box<Node>`",
+    note = "a box that a call has returned, or that is taken from a field, has its type, `let tree: Option<Box<Node>> = build(xs);`, and is passed on \
+            as `&tree`; a function returns the `Node` rather than a `Box<Node>`",
     note = "of a tuple that a call has returned a pattern names all parts, `let (x, n) = solve(&a);`",
     note = "mark the parameter `#[constant]` if no gradient with respect to it is wanted"
 )]

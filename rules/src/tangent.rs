@@ -99,7 +99,8 @@ pub trait NoValue: Value {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not the gradient of a number, nor of a struct of numbers",
     label = "something here is taken for one, and owns memory",
-    note = "bind it with its type before: `let x: Vec<f64> = f(&s.x); s.x = x;`"
+    note = "bind it with its type before: `let x: Vec<f64> = f(&s.x); s.x = x;`",
+    note = "a box in a field of a local gets another one, or none, by `let old: Option<Box<Node>> = std::mem::replace(&mut s.next, None);`"
 )]
 pub trait Tangent: Copy + Send + 'static {
     /// The neutral element of addition.

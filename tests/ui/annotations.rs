@@ -74,4 +74,11 @@ fn several(x: &[f64], y: &[f64]) -> f64 {
     p
 }
 
+#[differentiable]
+fn untold(x: f64) -> f64 {
+    #[pullback(by_reference)]
+    let y = x.sin();
+    y
+}
+
 fn main() {}

@@ -354,3 +354,60 @@ fn of_what_holds_vectors() {
     check_rule(made::rule, inputs());
     check_rule(moved::rule, inputs());
 }
+
+#[test]
+fn taken_from_fields_of_locals() {
+    #[differentiable]
+    fn taken(x: f64, y: f64) -> f64 {
+        let mut cell = Cell { value: x, next: Some(Box::new(Cell { value: y, next: None })) };
+        let next: Option<Box<Cell>> = cell.next.take();
+        let a = match &next {
+            Some(c) => c.value * x,
+            None => 0.0,
+        };
+        let b = if let Some(c) = next.as_ref() { c.value.sin() } else { 1.0 };
+        a * b + cell.value + weighted(&cell.next)
+    }
+    #[differentiable]
+    fn goes_elsewhere(x: f64, y: f64) -> f64 {
+        let mut cell = Cell { value: x, next: Some(Box::new(Cell { value: y, next: None })) };
+        let next: Option<Box<Cell>> = std::mem::take(&mut cell.next);
+        let other = Cell { value: y * y, next };
+        cell.next = Some(Box::new(Cell { value: x * y, next: None }));
+        weighted(&cell.next) * cell.value + weighted(&other.next)
+    }
+    #[differentiable]
+    fn replaced(x: f64, y: f64) -> f64 {
+        let mut cell = Cell { value: x, next: Some(Box::new(Cell { value: y, next: None })) };
+        let old = std::mem::replace(&mut cell.next, Some(Box::new(Cell { value: x * y, next: None })));
+        let made: Option<Box<Cell>> = std::mem::replace(&mut cell.next, None);
+        cell.value * weighted(&made) * weighted(&old) + weighted(&cell.next)
+    }
+    let inputs = [(0.4, 0.3), (0.1, -0.7)];
+    check_rule(taken::rule, inputs);
+    check_rule(goes_elsewhere::rule, inputs);
+    check_rule(replaced::rule, inputs);
+}
+
+#[test]
+fn replaced_behind_references() {
+    #[differentiable]
+    fn renewed(cell: &mut Cell, x: f64) -> f64 {
+        let old = std::mem::replace(&mut cell.next, Some(Box::new(Cell { value: x, next: None })));
+        let old = match &old {
+            Some(c) => c.value * x,
+            None => 0.0,
+        };
+        old + cell.value
+    }
+    #[differentiable]
+    fn both(x: f64, y: f64) -> f64 {
+        let mut cell = Cell { value: x, next: Some(Box::new(Cell { value: y, next: None })) };
+        let old = renewed(&mut cell, x * y);
+        old * cell.value + weighted(&cell.next)
+    }
+    let inputs = [(0.4, 0.3), (0.1, -0.7)];
+    check_rule(both::rule, inputs);
+    let filled = Cell { value: 0.4, next: Some(Box::new(Cell { value: 0.3, next: None })) };
+    check_rule(renewed::rule, [(filled, 0.2), (Cell { value: 0.4, next: None }, 0.3)]);
+}
