@@ -77,15 +77,19 @@ impl Reverse<'_> {
                 None => quote!(#slot.restore(#place);),
             });
         }
+        let places = program.names_for_places(body);
         for id in program.mentioned(body) {
             let variable = &program.variables[id];
             let (name, unique) = (&variable.name, &variable.unique);
+            // What has a second name is borrowed by that, and the loop does not change it.
+            let borrowed = places.iter().any(|(_, place)| place.base == id);
             let changes = numbers.contains(&id) || snapshots.iter().any(|(other, _)| *other == id);
             if variable.memory && !changes {
                 self.reads_memory(id, at, level);
             }
             match variable.origin {
                 Origin::Shared => there.extend(quote!(let #name = #unique;)),
+                Origin::Unique if borrowed => there.extend(quote!(let #name = &*#unique;)),
                 Origin::Unique => there.extend(quote!(let #name = &mut *#unique;)),
                 _ if variable.memory => {
                     self.present(id);
@@ -105,7 +109,7 @@ impl Reverse<'_> {
                 },
             }
         }
-        for (name, place) in program.names_for_places(body) {
+        for (name, place) in places {
             let reference = place.projections.is_empty() && program.variables[place.base].by_reference();
             let place = self.place(place, at, level);
             there.extend(if reference { quote!(let #name = #place;) } else { quote!(let #name = &#place;) });

@@ -359,3 +359,53 @@ fn loops_left_within_iterations() {
     check_rule(left_with_values::rule, [(0.4, 0.7, 8), (0.9, 1.1, 3)]);
     check_rule(labels_within::rule, [(0.4, 0.7, 8), (0.9, 1.1, 3)]);
 }
+
+#[differentiable]
+fn elements_with_the_first(row: &mut [f64]) -> f64 {
+    row[1] *= 2.0;
+    let mut s = 0.0;
+    for a in row.iter() {
+        let mut x = 0.5_f64;
+        #[pullback(recompute)]
+        for _ in 0..3 {
+            let pair = [row[0]; 2];
+            x = 0.6 * x + a * x.tanh() + pair[1];
+        }
+        s += x;
+    }
+    s
+}
+#[differentiable]
+fn elements_with_all(row: &mut [f64], k: f64) -> f64 {
+    let mut s = 0.0;
+    let first = &row[0];
+    #[pullback(binomial = 2)]
+    for i in 0..row.len() {
+        #[pullback(checkpoint = 2)]
+        for w in row.windows(2) {
+            s = 0.3 * s * s + first * w[1] + k * row[i];
+        }
+    }
+    row[0] = s;
+    s
+}
+#[differentiable(dual)]
+fn unread_within(row: &mut [f64], k: f64) -> f64 {
+    for (n, a) in row.iter().enumerate() {
+        let mut x = k;
+        #[pullback(recompute)]
+        for _ in 0..n {
+            x = 0.6 * x + a * x.tanh();
+            let _pair = [row[0]; 2];
+        }
+    }
+    k * row[1]
+}
+
+#[test]
+fn named_elements_of_mutable_parameters() {
+    let x = || vec![0.3, -0.7, 0.9, 0.2];
+    check_rule(elements_with_the_first::rule, [(x(),), (vec![0.4, 0.1],)]);
+    check_rule(elements_with_all::rule, [(x(), 0.7), (vec![0.4, 0.1], -0.2)]);
+    check_rule(unread_within::rule, [(x(), 0.7), (vec![0.4, 0.1], -0.2)]);
+}
