@@ -28,8 +28,19 @@ const INERT: &[&str] = &[
 ];
 
 /// Methods that tell the shape of an array, and so carry no gradient.
-const SHAPE: &[&str] =
-    &["len", "is_empty", "dim", "raw_dim", "shape", "ndim", "nrows", "ncols", "len_of", "strides"];
+const SHAPE: &[&str] = &[
+    "len",
+    "is_empty",
+    "dim",
+    "raw_dim",
+    "shape",
+    "ndim",
+    "nrows",
+    "ncols",
+    "len_of",
+    "strides",
+    "numbering",
+];
 
 /// The methods of the standard library's floats that have a rule.
 const NUMERIC: &[&str] = &[

@@ -49,6 +49,7 @@ pub mod mutation;
 #[cfg(feature = "nalgebra")]
 mod nalgebra;
 pub mod nn;
+mod numbering;
 mod only_read;
 mod operator_calls;
 mod operators;
@@ -192,6 +193,7 @@ pub mod __private {
     pub use crate::mutation;
     #[cfg(feature = "nalgebra")]
     pub use crate::nalgebra::on_heap as matrices;
+    pub use crate::numbering::{OneByOne, RowByRow};
     pub use crate::only_read::BindTheResultWithLetFirst;
     pub use crate::operator_calls::{
         MarkedOnceForValuesOrForReferences, OntoValue, OperatorCall, operator_call,

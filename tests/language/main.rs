@@ -86,6 +86,7 @@ mod uncounted;
 mod unmarked;
 mod unpacked;
 mod unseen;
+mod untold_parts;
 mod variants;
 mod vector_spaces;
 mod views;

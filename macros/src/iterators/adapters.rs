@@ -193,7 +193,7 @@ impl Parser<'_> {
     /// The items are vectors, by reference.
     fn is_of_rows(&mut self, source: &Source) -> bool {
         match source {
-            Source::Elements { base, access: Access::Shared } => self.holds_vectors(base),
+            Source::Elements { base, access: Access::Shared, .. } => self.holds_vectors(base),
             Source::Skip(inner, _)
             | Source::Take(inner, _)
             | Source::StepBy(inner, _)

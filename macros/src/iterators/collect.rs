@@ -319,7 +319,7 @@ pub(crate) fn is_name(expr: &Expr, name: &Ident) -> bool {
 /// What a chain goes through that makes one item of each element of its own, and whether that may be of another type.
 fn base_of(source: &mut Source) -> Option<(&mut Expr, bool)> {
     match source {
-        Source::Elements { base, access: Access::Value } => Some((base, false)),
+        Source::Elements { base, access: Access::Value, .. } => Some((base, false)),
         Source::Map(inner, Function::Closure(closure)) => {
             let (base, converted) = base_of(inner)?;
             Some((base, converted || converts(&closure.body)))

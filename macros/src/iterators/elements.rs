@@ -1,12 +1,14 @@
 //! What chains of iterators begin with: the elements, rows and other parts of arrays.
 
-use syn::{Expr, ExprMethodCall, Ident, Stmt, parse_quote};
+use proc_macro2::Span;
+use quote::ToTokens;
+use syn::{Expr, ExprMethodCall, Ident, Stmt, parse_quote, parse_quote_spanned};
 
 use super::plain;
 use crate::iterators::flow::Flow;
 use crate::iterators::source::{Access, Source, is_zero};
 use crate::parse::{Binding, Parser};
-use crate::program::Kind;
+use crate::program::{Kind, Projection};
 use crate::rename::path;
 
 impl Parser<'_> {
@@ -92,13 +94,43 @@ impl Parser<'_> {
             return None;
         }
         let rank = self.rank(base);
+        let untold = (rank.is_none() && self.is_untold_part(base)).then(|| last_span(base));
         let base = self.base(base, access, out);
         let constant = matches!(&base, Expr::Path(path) if self.is_untold_constant(&path.path));
         Some(plain(match rank {
             _ if constant && access == Access::Value => Source::Constants(base),
             Some(2) => Source::Matrix { base, access, columns: None },
-            _ => Source::Elements { base, access },
+            _ => {
+                let numbering = untold.map(|span| {
+                    let numbering = self.names.fresh("numbering");
+                    out.push(parse_quote_spanned!(span=> let #numbering = #base.numbering();));
+                    numbering
+                });
+                Source::Elements { base, access, numbering }
+            }
         }))
+    }
+
+    /// A part of something, of which nothing tells the type: it may be an array with several axes.
+    fn is_untold_part(&self, expr: &Expr) -> bool {
+        let part = match expr {
+            Expr::Paren(paren) => return self.is_untold_part(&paren.expr),
+            Expr::Reference(reference) => return self.is_untold_part(&reference.expr),
+            Expr::Unary(unary) => return self.is_untold_part(&unary.expr),
+            Expr::Field(_) => true,
+            Expr::Index(index) => !matches!(&*index.index, Expr::Range(_)),
+            Expr::Path(path) => match path.path.get_ident().and_then(|name| self.lookup(name)) {
+                Some(Binding::Alias { place, .. }) => match place.projections.last() {
+                    Some(Projection::Index(index)) => {
+                        !matches!(self.program.exprs[*index].syntax, Expr::Range(_))
+                    }
+                    last => last.is_some(),
+                },
+                _ => false,
+            },
+            _ => false,
+        };
+        part && self.kind_of_syntax(expr) == Kind::Unknown
     }
 
     /// `expr` may be a slice, an array, a `Vec` or the like.
@@ -241,6 +273,11 @@ impl Parser<'_> {
         out.push(parse_quote!(let #name = #expr;));
         path(&name)
     }
+}
+
+/// Where `expr` ends.
+fn last_span(expr: &Expr) -> Span {
+    expr.to_token_stream().into_iter().last().map_or_else(Span::call_site, |last| last.span())
 }
 
 fn is_path_of_fields(expr: &Expr) -> bool {

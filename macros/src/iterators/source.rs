@@ -40,10 +40,11 @@ pub(crate) enum Source {
     },
     /// `start..`
     From(Expr),
-    /// The elements of something that is indexed.
+    /// The elements of something that is indexed; where nothing tells by what, what does so.
     Elements {
         base: Expr,
         access: Access,
+        numbering: Option<Ident>,
     },
     /// What `for` makes of a constant, whose type tells whether these are references.
     Constants(Expr),
@@ -339,7 +340,12 @@ impl Parser<'_> {
             Source::Integers { start, .. } => {
                 Item::Value(parse_quote!(::pullback::__private::item_of_range(#start, #index)))
             }
-            Source::Elements { base, access } => item_of(parse_quote!(#base[#index]), *access),
+            Source::Elements { base, access, numbering: None } => {
+                item_of(parse_quote!(#base[#index]), *access)
+            }
+            Source::Elements { base, access, numbering: Some(numbering) } => {
+                item_of(parse_quote!(#base[#numbering.index_of(#index)]), *access)
+            }
             Source::Constants(base) => {
                 Item::Value(parse_quote!(::pullback::__private::item_of_constant(&#base, #index)))
             }
