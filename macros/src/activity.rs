@@ -252,7 +252,7 @@ fn report(program: &Program, errors: &mut Errors) {
                     &arm.pattern,
                     format!(
                         "`{name}` is a part of this pattern that cannot be differentiated: tuples, arrays, references, structs, \
-                         enums, `Some` and `Ok` can, in front of `..`"
+                         enums, `Some` and `Ok` can, in front of `..`: name all parts of a tuple, `let (_, last) = f(x);`, or give it its type"
                     ),
                 );
             }

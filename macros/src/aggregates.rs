@@ -94,8 +94,12 @@ impl Program {
         let read = |e: &Expr| looked_at(e) || matches!(&e.kind, ExprKind::Read(place) if place.base == id);
         // What nobody asks for tells nothing of what it is.
         let ignored = || !self.exprs.iter().any(read);
-        (self.results.contains(&id) || self.called.contains(&id))
-            && (self.variables[id].parted || self.exprs.iter().any(looked_at) || ignored())
+        self.is_result(id) && (self.variables[id].parted || self.exprs.iter().any(looked_at) || ignored())
+    }
+
+    /// The local holds what a call has returned, of which the syntax tells at most the name of a type.
+    pub(crate) fn is_result(&self, id: VarId) -> bool {
+        self.results.contains(&id) || self.called.contains(&id)
     }
 
     /// A call of a function or of a method of the user's, or several of which one is chosen.

@@ -1,4 +1,4 @@
-//! Struct patterns in a `let`, and patterns of tuples behind references, become a `let` for each name: `let Point { x, y } = p;` is
+//! Struct patterns in a `let`, and patterns of tuples behind references or with a `..` at their end, become a `let` for each name: `let Point { x, y } = p;` is
 //! `let x = p.x; let y = p.y;`.
 
 use std::collections::{HashMap, HashSet};
@@ -137,7 +137,7 @@ impl Destructure {
             Expr::Reference(reference) => is_place(&reference.expr),
             _ => referred != Referred::No,
         };
-        let named = has_struct(pattern) || of_place && matches!(pattern, Pat::Tuple(_));
+        let named = has_struct(pattern) || is_gapped(pattern) || of_place && matches!(pattern, Pat::Tuple(_));
         if !named {
             return self.field_of_call(local, &init.expr);
         }
@@ -206,6 +206,11 @@ fn has_struct(pattern: &Pat) -> bool {
         Pat::Paren(paren) => has_struct(&paren.pat),
         _ => false,
     }
+}
+
+/// A tuple's, which tells of the first parts alone.
+fn is_gapped(pattern: &Pat) -> bool {
+    matches!(pattern, Pat::Tuple(tuple) if matches!(tuple.elems.last(), Some(Pat::Rest(_))))
 }
 
 /// Of what a reference leads to, by `&mut pattern`, `ref name` or `name @ …`.

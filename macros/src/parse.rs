@@ -482,7 +482,10 @@ impl<'e> Parser<'e> {
             Syn::Field(field) => {
                 let mut place = self.place(&field.base)?;
                 place.settle_part();
-                self.program.variables[place.base].parted = true;
+                let variable = &mut self.program.variables[place.base];
+                variable.parted = true;
+                variable.positional |=
+                    place.projections.is_empty() && matches!(field.member, syn::Member::Unnamed(_));
                 place.projections.push(Projection::Field(field.member.clone()));
                 Some(place)
             }

@@ -131,8 +131,11 @@ impl Reverse<'_> {
     /// A zero shadow from the pool of a local with this `value`.
     fn taken_from(&self, pool: &Ident, id: VarId, value: &TokenStream) -> TokenStream {
         let held = self.shaped(id, value);
-        match self.program.hands_boxes_on(id) {
-            true => quote!(#pool.take_held(#held)),
+        if self.program.hands_boxes_on(id) {
+            return quote!(#pool.take_held(#held));
+        }
+        match self.program.variables[id].positional && self.program.is_result(id) {
+            true => quote!(#pool.take_returned(#held)),
             false => quote!(#pool.take(#held)),
         }
     }

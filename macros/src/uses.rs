@@ -69,6 +69,7 @@ impl Parser<'_> {
             to_fields: 0,
             given: 0,
             whole: 0,
+            pushed: 0,
             fields: 0,
             of_fields: 0,
             replaced: Vec::new(),
@@ -101,7 +102,10 @@ impl Parser<'_> {
         let Some(Binding::Variable(id)) = self.lookup(base) else { return None };
         let (id, variable) = (*id, &self.program.variables[*id]);
         let uses = self.uses(&name.ident, scope.clone());
-        let looked_at = uses.of_vectors > 0 && uses.of_vectors == uses.all && uses.whole == 0;
+        if uses.pushed > 0 && uses.pushed == uses.of_vectors {
+            return None;
+        }
+        let looked_at = uses.of_vectors > 0 && uses.of_vectors == uses.all && uses.whole + uses.pushed == 0;
         if self.program.own_parameters.contains(&id) {
             return match (looked_at, name.mutability) {
                 (true, None) => Some(parse_quote!(let #name = &#field;)),
@@ -244,6 +248,8 @@ struct Uses<'n> {
     given: usize,
     /// Its elements are taken by value.
     whole: usize,
+    /// It becomes an element of a vector, as a row or a number.
+    pushed: usize,
     /// What it is assigned to, and is no vector.
     replaced: Vec<Ident>,
     /// It is a struct, of which a field is looked at, and that as a vector, or that has methods of the user's.
@@ -339,6 +345,7 @@ impl<'ast> Visit<'ast> for Uses<'_> {
         let of_numbers = |vector: &Syn| matches!(vector, Syn::Path(path) if path.path.get_ident().is_some_and(|name| self.numbers.contains(&name.to_string())));
         if name == "push" && !of_numbers(&call.receiver) {
             call.args.iter().for_each(|arg| self.note(arg));
+            self.pushed += call.args.iter().filter(|arg| self.is(arg)).count();
         }
         if name == "zip" {
             call.args.iter().for_each(|arg| self.note(arg));

@@ -55,6 +55,8 @@ pub(crate) struct Variable {
     pub(crate) referring: bool,
     /// A field of it is mentioned.
     pub(crate) parted: bool,
+    /// That of a position, `t.0`: it may be a tuple.
+    pub(crate) positional: bool,
     pub(crate) block: BlockId,
     /// As a parameter: a slice, an array or a vector.
     pub(crate) slice: bool,
@@ -104,6 +106,7 @@ impl Variable {
             refers: false,
             referring: false,
             parted: false,
+            positional: false,
             slice: false,
             fixed: false,
             heap: false,

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use crate::output::Output;
 use crate::rows::{Item, Rows};
 use crate::shadow::{Differentiable, Shadow};
 use crate::state::State;
@@ -45,6 +46,14 @@ impl<G> Pool<G> {
     /// are asked for, so that their sizes tell which one to take.
     pub fn take<T: Differentiable<Gradient = G> + ?Sized>(&mut self, value: &T) -> G {
         let mut gradient = self.any::<T>(value);
+        value.prepare(&mut gradient);
+        gradient
+    }
+
+    /// Likewise for what a call has returned, which may be a tuple of what owns memory and what does not.
+    pub fn take_returned<T: Output<Gradient = G>>(&mut self, value: &T) -> G {
+        self.measured(T::gradient_size);
+        let mut gradient = self.pop().unwrap_or_else(T::empty);
         value.prepare(&mut gradient);
         gradient
     }

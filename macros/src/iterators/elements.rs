@@ -189,6 +189,13 @@ impl Parser<'_> {
                 _ => expr.clone(),
             },
             Expr::Index(_) | Expr::Field(_) => {
+                let mut part = expr.clone();
+                if let Some(call) = call_of_part(&mut part) {
+                    let name = self.hidden("returned");
+                    out.push(parse_quote!(let #name = #call;));
+                    *call = path(&name);
+                    return part;
+                }
                 let name = self.hidden("part");
                 out.push(match access {
                     Access::Unique => parse_quote!(let #name = &mut #expr;),
@@ -278,6 +285,16 @@ impl Parser<'_> {
 /// Where `expr` ends.
 fn last_span(expr: &Expr) -> Span {
     expr.to_token_stream().into_iter().last().map_or_else(Span::call_site, |last| last.span())
+}
+
+/// The call of whose result `part` is a part.
+fn call_of_part(part: &mut Expr) -> Option<&mut Expr> {
+    match part {
+        Expr::Field(field) => call_of_part(&mut field.base),
+        Expr::Paren(paren) => call_of_part(&mut paren.expr),
+        Expr::Call(_) | Expr::MethodCall(_) => Some(part),
+        _ => None,
+    }
 }
 
 fn is_path_of_fields(expr: &Expr) -> bool {

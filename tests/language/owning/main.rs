@@ -47,6 +47,7 @@ mod outcomes_of_writes;
 mod owned;
 mod owning_operators;
 mod pairs_inside;
+mod parts_of_calls;
 mod read_before_moved;
 mod recursive_types;
 mod refilled;
