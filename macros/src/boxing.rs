@@ -284,11 +284,18 @@ impl Program {
 }
 
 impl Program {
-    /// The local holds a box that other locals hold before or afterwards, as where a list gets longer.
+    /// The local holds a box that other locals hold before or afterwards, and that goes into what another box holds, as where a list gets longer.
     pub(crate) fn hands_boxes_on(&self, id: VarId) -> bool {
         let pool = self.variables[id].pool;
+        let alike = |other: VarId| self.boxes.contains(&other) && self.variables[other].pool == pool;
+        let held = |part: &ExprId| matches!(&self.exprs[*part].kind, ExprKind::Read(place) if place.projections.is_empty() && alike(place.base));
+        let literal = |expr: ExprId| match &self.exprs[expr].kind {
+            ExprKind::Struct(_) => self.operands(expr).iter().any(|part| held(&self.peel(*part))),
+            _ => false,
+        };
         self.boxes.contains(&id)
-            && self.boxes.iter().any(|other| *other != id && self.variables[*other].pool == pool)
+            && self.boxes.iter().any(|other| *other != id && alike(*other))
+            && (0..self.exprs.len()).any(literal)
     }
 }
 

@@ -383,10 +383,21 @@ fn taken_from_fields_of_locals() {
         let made: Option<Box<Cell>> = std::mem::replace(&mut cell.next, None);
         cell.value * weighted(&made) * weighted(&old) + weighted(&cell.next)
     }
+    #[differentiable]
+    fn swapped(x: f64, y: f64) -> f64 {
+        let below = Some(Box::new(Cell { value: x, next: None }));
+        let mut cell = Cell { value: x, next: Some(Box::new(Cell { value: y, next: below })) };
+        let mut other = Cell { value: y, next: None };
+        let mut next: Option<Box<Cell>> = cell.next.take();
+        std::mem::swap(&mut other.next, &mut next);
+        let again = next;
+        weighted(&other.next) * cell.value + weighted(&again)
+    }
     let inputs = [(0.4, 0.3), (0.1, -0.7)];
     check_rule(taken::rule, inputs);
     check_rule(goes_elsewhere::rule, inputs);
     check_rule(replaced::rule, inputs);
+    check_rule(swapped::rule, inputs);
 }
 
 #[test]
