@@ -97,7 +97,7 @@ impl Parser<'_> {
         Some(crate::rename::path(&taken))
     }
 
-    /// `let next: Option<Box<Cell>> = cell.next.take();`, and `std::mem::replace` likewise, where `told` is that type.
+    /// `let next: Option<Box<Cell>> = cell.next.take();`, and likewise `std::mem::replace`, where that type or `Some(Box::new(…))` tells that it is a box.
     pub(crate) fn taken_box_of_field(&mut self, local: &Local) -> Option<Vec<Stmt>> {
         let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
         let (field, new) = match taken(&init.expr) {
@@ -284,7 +284,7 @@ impl Program {
 }
 
 impl Program {
-    /// The local holds a box that other locals hold before or afterwards, and that goes into what another box holds, as where a list gets longer.
+    /// The local holds a box that other locals hold before or afterwards, and that goes into a struct, as where a list gets longer.
     pub(crate) fn hands_boxes_on(&self, id: VarId) -> bool {
         let pool = self.variables[id].pool;
         let alike = |other: VarId| self.boxes.contains(&other) && self.variables[other].pool == pool;
