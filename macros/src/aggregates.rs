@@ -138,18 +138,63 @@ impl Program {
         self.exprs.iter().filter(|e| whole(e)).count() - self.exprs.iter().filter(received).count()
     }
 
+    /// The local that is the value, if that holds what a call has returned and nobody else asks for it as a whole.
+    fn used_up_by(&self, value: ExprId) -> Option<VarId> {
+        let ExprKind::Read(place) = &self.exprs[self.peel(value)].kind else { return None };
+        let whole = place.projections.is_empty() && self.is_result(place.base);
+        (whole && self.uses(place.base) == 1).then_some(place.base)
+    }
+
+    /// The value is a literal of a struct with fields that hold what calls have returned, or the only use of a local of `block` that is.
+    pub(crate) fn literal_of_results(&self, value: ExprId, block: BlockId) -> Option<Option<VarId>> {
+        let (value, local) = match &self.exprs[self.peel(value)].kind {
+            ExprKind::Read(place) if place.projections.is_empty() && self.uses(place.base) == 1 => {
+                let variable = &self.variables[place.base];
+                let init = self.init_of(place.base).filter(|_| variable.block == block)?;
+                (self.peel(init), Some(place.base))
+            }
+            _ => (self.peel(value), None),
+        };
+        let ExprKind::Struct(literal) = &self.exprs[value].kind else { return None };
+        let result = |field: ExprId| {
+            self.exprs[field].active && (self.is_call(field) || self.used_up_by(field).is_some())
+        };
+        literal.fields.iter().any(|(_, field)| result(*field)).then_some(local)
+    }
+
+    /// The local is made where it stands, rather than by one of several branches.
+    pub(crate) fn is_made_here(&self, id: VarId) -> bool {
+        let kind = self.init_of(id).map(|init| &self.exprs[self.peel(init)].kind);
+        matches!(kind, Some(ExprKind::Vector { .. } | ExprKind::Call { .. }))
+    }
+
+    /// What the local starts with.
+    fn init_of(&self, id: VarId) -> Option<ExprId> {
+        self.lets().find_map(|(l, init)| (l.variables == [Some(id)]).then_some(init))
+    }
+
+    /// A literal of a struct has the value of the local in a field.
+    pub(crate) fn is_field(&self, id: VarId) -> bool {
+        let is = |value: ExprId| matches!(&self.exprs[self.peel(value)].kind, ExprKind::Read(place) if place.base == id && place.projections.is_empty());
+        self.exprs.iter().any(|e| {
+            matches!(&e.kind, ExprKind::Struct(literal) if literal.fields.iter().any(|(_, value)| is(*value)))
+        })
+    }
+
+    /// One expression only takes the value of the local or of a part of it, or borrows it.
+    fn is_asked_for_once(&self, id: VarId) -> bool {
+        let asks = |e: &&Expr| match &e.kind {
+            ExprKind::Read(place) | ExprKind::Borrow { place, .. } => place.base == id,
+            _ => false,
+        };
+        self.exprs.iter().filter(asks).count() == 1
+    }
+
     /// Structs that hold what calls have returned, and that something looks at by reference: they may own memory. Of plain data the same
     /// code is right.
     pub(crate) fn settle_literals(&mut self) {
         let mut found = Vec::new();
-        let result = |value: ExprId| match &self.exprs[self.peel(value)].kind {
-            ExprKind::Read(place) => {
-                let result = self.results.contains(&place.base) || self.called.contains(&place.base);
-                let id = (place.projections.is_empty() && result).then_some(place.base)?;
-                (self.uses(id) == 1).then_some(id)
-            }
-            _ => None,
-        };
+        let result = |value: ExprId| self.used_up_by(value);
         let indexed = |id: VarId| {
             let within = |place: &Place| place.projections.iter().any(|p| matches!(p, Projection::Index(_)));
             self.exprs
@@ -584,6 +629,21 @@ impl Reverse<'_> {
             ExprKind::Call { .. } => self.pull_root(part, Some(Cotangent { owned: kept, ..d }), at),
             _ => self.pull_root(part, Some(d), at),
         }
+    }
+
+    /// `let v = f(x); Item { v }`: the pullback of the call has the `part` of the gradient lent where it is, whatever that is. Not so if
+    /// anything else adds to the gradient with respect to `v`.
+    pub(crate) fn takes_part(&mut self, value: ExprId, part: &TokenStream) -> bool {
+        let Some(id) = self.program.used_up_by(value).filter(|id| self.program.is_asked_for_once(*id)) else {
+            return false;
+        };
+        let (variable, level) = (&self.program.variables[id], self.top());
+        let here = variable.active && variable.block == self.levels[level].block;
+        let taken = here && self.levels[level].declared.insert(id);
+        if taken {
+            self.parts.insert(id, part.clone());
+        }
+        taken
     }
 
     /// Undoes `let (q, r) = f(…)`, where some of these own memory.

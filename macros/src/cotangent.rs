@@ -1,6 +1,6 @@
 //! Gradients on their way through the reverse pass.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 
 use crate::program::Program;
@@ -16,14 +16,16 @@ pub(crate) struct Cotangent {
     pub(crate) moved: Option<Moved>,
     /// A name for a gradient that may own memory: a callee has it lent.
     pub(crate) owned: bool,
+    /// That of what a call has returned, if it has to be a number here, and the name by which it goes.
+    pub(crate) unsure: Option<Span>,
 }
 
 impl Cotangent {
     pub(crate) fn atom(tokens: TokenStream) -> Self {
-        Cotangent { tokens, atom: true, moved: None, owned: false }
+        Cotangent { tokens, atom: true, moved: None, owned: false, unsure: None }
     }
     pub(crate) fn term(tokens: TokenStream) -> Self {
-        Cotangent { tokens, atom: false, moved: None, owned: false }
+        Cotangent { tokens, atom: false, moved: None, owned: false, unsure: None }
     }
     /// That of a value which nobody looks at.
     pub(crate) fn nothing() -> Self {

@@ -299,7 +299,7 @@ impl Program {
     }
 
     /// The `let`s that bind one name, and what to.
-    fn lets(&self) -> impl Iterator<Item = (&Let, ExprId)> {
+    pub(crate) fn lets(&self) -> impl Iterator<Item = (&Let, ExprId)> {
         let statements = self.blocks.iter().flat_map(|block| &block.statements);
         statements.filter_map(|statement| match &statement.kind {
             StatementKind::Let(l) if !l.tuple => Some((l, l.init?)),

@@ -219,7 +219,11 @@ impl Reverse<'_> {
         let d = self.bind(d);
         let variant = literal.variant().map(|variant| quote!(.#variant));
         for (member, value) in &literal.fields {
-            self.pull_root(*value, Some(Cotangent::atom(quote!(#d #variant.#member))), at);
+            let part = quote!(#d #variant.#member);
+            if !self.takes_part(*value, &part) {
+                let owned = self.program.is_call(*value);
+                self.pull_root(*value, Some(Cotangent { owned, ..Cotangent::atom(part) }), at);
+            }
         }
         let Some(rest) = literal.rest.filter(|rest| self.program.exprs[*rest].active) else { return };
         let others = self.kept.fresh("d");
@@ -524,6 +528,8 @@ impl Reverse<'_> {
                 _ => quote!(let #seed = __pb::lend(&*#rule, &#d);),
             });
             quote!(#seed)
+        } else if let Some(span) = d.unsure {
+            quote_spanned!(span=> __pb::seed(&*#rule, #d))
         } else {
             quote!(#d)
         };

@@ -45,6 +45,8 @@ pub(crate) struct Level {
     pub(crate) swept: Vec<Swept>,
     /// The integers that it counts.
     pub(crate) counts: Vec<Count>,
+    /// What comes after all else.
+    pub(crate) last: TokenStream,
 }
 
 /// Something that lasts from call to call: a field of the rule's state.
@@ -72,6 +74,10 @@ pub(crate) struct Reverse<'p> {
     pub(crate) imports: Vec<(TokenStream, Ident)>,
     /// The variables whose shadows come from pools.
     pub(crate) lent: HashSet<VarId>,
+    /// The vectors to which gradients of what was pushed come back at the end of their block.
+    pub(crate) kept_last: HashSet<VarId>,
+    /// Where the shadows of locals are that are parts of others.
+    pub(crate) parts: HashMap<VarId, TokenStream>,
     /// The shadows of what the closures that are being written have captured.
     pub(crate) captured: HashMap<VarId, Ident>,
     /// The slots of copies of what the function returns.
@@ -189,6 +195,8 @@ impl<'p> Reverse<'p> {
             recursions: HashMap::new(),
             imports: Vec::new(),
             lent: HashSet::new(),
+            kept_last: HashSet::new(),
+            parts: HashMap::new(),
             captured: HashMap::new(),
             copies: HashMap::new(),
             row_spares: HashMap::new(),
@@ -325,15 +333,16 @@ impl<'p> Reverse<'p> {
             rows: Rows::default(),
             swept: Vec::new(),
             counts: Vec::new(),
+            last: TokenStream::new(),
         });
     }
 
     pub(crate) fn close(&mut self) -> TokenStream {
         let facts = self.facts();
-        let Level { block, out: code, .. } = self.levels.pop().expect("a level per open block");
+        let Level { block, out: code, last, .. } = self.levels.pop().expect("a level per open block");
         let undone = code.finish(self.program, &mut self.kept, &facts);
         let copy = self.program.ends_function(block).then(|| self.copy(block));
-        quote!(#copy #undone)
+        quote!(#copy #undone #last)
     }
 
     pub(crate) fn emit(&mut self, tokens: TokenStream) {
@@ -486,6 +495,11 @@ impl<'p> Reverse<'p> {
         let mut seed = variable.and_then(|id| self.final_shadow(id));
         if let (Some(seed), Some(id)) = (&mut seed, variable) {
             seed.owned = self.lent.contains(&id);
+            if let Some(part) = self.parts.get(&id) {
+                *seed = Cotangent { owned: true, ..Cotangent::atom(part.clone()) };
+            } else if !seed.owned && self.program.is_result(id) && self.program.is_field(id) {
+                seed.unsure = Some(self.program.variables[id].name.span());
+            }
         }
         match (seed, variable) {
             (Some(seed), Some(id)) => self.unless_unseen(init, Goes::Local(id), &seed, |reverse, seed| {

@@ -1,7 +1,7 @@
 //! The shadows of variables in the reverse pass: where they are declared, added to, read and emptied.
 
-use proc_macro2::TokenStream;
-use quote::{ToTokens, format_ident, quote};
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Ident;
 
 use crate::cotangent::Cotangent;
@@ -56,7 +56,10 @@ impl Reverse<'_> {
             {
                 self.zero_of_its_type(id, level)
             }
-            _ => quote!(__pb::zero()),
+            _ => {
+                let span = if program.is_result(id) { variable.name.span() } else { Span::call_site() };
+                quote_spanned!(span=> __pb::zero())
+            }
         };
         self.levels[level].out.extend(quote!(let mut #shadow = #zero;));
     }
@@ -297,6 +300,10 @@ impl Reverse<'_> {
             self.emit(quote!(#shadow #projections += #d;));
         } else if place.projections.iter().any(|p| matches!(p, Projection::Field(_))) {
             self.emit(quote!(__pb::accumulate_part(&mut #shadow #projections, #d);));
+        } else if projections.is_empty() && program.is_result(place.base) {
+            // What owns memory has no such sum.
+            let span = variable.name.span();
+            self.emit(quote_spanned!(span=> __pb::accumulate(&mut #shadow, #d);));
         } else {
             self.emit(quote!(__pb::accumulate(&mut #shadow #projections, #d);));
         }

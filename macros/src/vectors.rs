@@ -66,8 +66,6 @@ impl<'p> Reverse<'p> {
         let stock = self.program.loses_rows(id).then(|| self.pool_of_rows(id));
         let left = self.program.may_be_left(id) && !self.program.takes_rows(id);
         Cotangent {
-            tokens: shadow,
-            atom: true,
             moved: Some(Moved {
                 value,
                 pool,
@@ -80,6 +78,7 @@ impl<'p> Reverse<'p> {
                 present: true,
             }),
             owned: true,
+            ..Cotangent::atom(shadow)
         }
     }
 
@@ -321,7 +320,7 @@ impl<'p> Reverse<'p> {
             }
             ExprKind::Struct(literal) => {
                 let copy = moved.copy.map(|returned| self.copies(returned));
-                let given = match (copy, moved.group.filter(|_| *present)) {
+                let given = match (copy.as_ref().or(moved.spare.as_ref()), moved.group.filter(|_| *present)) {
                     (Some(slot), _) => quote!(#slot.give(#value);),
                     (None, Some(id)) if !self.moves_parts(literal) || self.is_taken(id) => {
                         self.given_back(None, value, Some(id))
@@ -345,12 +344,19 @@ impl<'p> Reverse<'p> {
             (_, slot) => self.given_back(slot.as_ref(), value, moved.group.filter(|_| *present)),
         };
         self.emit(given);
-        self.emit(match (&moved.filled, &moved.stock) {
+        let given = match (&moved.filled, &moved.stock) {
             (Some(filled), _) => quote!(if #filled { #pool.give(#d); }),
             (None, Some(stock)) => quote!(#pool.give_rows(#d, #stock);),
             (None, None) if moved.left => quote!(#pool.give_rest(#d);),
             (None, None) => quote!(#pool.give(#d);),
-        });
+        };
+        match moved.group.is_some_and(|id| self.kept_last.contains(&id)) {
+            true => {
+                let top = self.top();
+                self.levels[top].last.extend(given);
+            }
+            false => self.emit(given),
+        }
     }
 
     /// Where the gradients of what the vector `whole` consists of go, if that is known to own memory.
@@ -468,8 +474,26 @@ impl<'p> Reverse<'p> {
         self.levels[top].current = (*at.versions).clone();
         let d = Cotangent { owned: anything, ..Cotangent::atom(gradient.to_token_stream()) };
         self.pull(args[1], &d, at);
-        if anything {
-            self.emit(quote!(__pb::keep_pushed(&mut #shadow, #gradient);));
+        match anything {
+            true => self.emit(quote!(__pb::keep_pushed(&mut #shadow, #gradient);)),
+            false => self.keep_pushed_struct(place.base, args[1], &gradient),
+        }
+    }
+
+    /// What a pushed struct may own stays in memory, though parts of its `gradient` are of use in the rest of the block.
+    fn keep_pushed_struct(&mut self, vector: VarId, value: ExprId, gradient: &Ident) {
+        let (program, top) = (self.program, self.top());
+        let Some(value) = program.literal_of_results(value, self.levels[top].block) else { return };
+        let variable = &program.variables[vector];
+        let here = variable.block == self.levels[top].block;
+        if here && !program.is_made_here(vector) {
+            return;
+        }
+        let (shadow, gradient) =
+            (&variable.shadow, value.map_or(gradient, |id| &program.variables[id].shadow));
+        self.levels[top].last.extend(quote!(__pb::keep_pushed(&mut #shadow, #gradient);));
+        if here {
+            self.kept_last.insert(vector);
         }
     }
 
@@ -533,7 +557,7 @@ impl<'p> Reverse<'p> {
                     present: true,
                 };
                 let tokens = quote!(#gradient);
-                let d = Cotangent { tokens, atom: true, moved: Some(moved), owned: true };
+                let d = Cotangent { moved: Some(moved), owned: true, ..Cotangent::atom(tokens) };
                 return self.pull(value, &d, at);
             }
             Action::Push
@@ -658,6 +682,10 @@ impl<'p> Reverse<'p> {
         {
             let d = Cotangent::atom(quote!(#gradient));
             self.unless_unseen(value, Goes::Memory, &d, |reverse, d| reverse.pull(value, d, at));
+            let vector = self.place_of(args[0]);
+            if action == Action::Push && vector.projections.is_empty() {
+                self.keep_pushed_struct(vector.base, value, &gradient);
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 use ndarray::{Array, Dimension};
 
 use crate::function::for_tuples;
+use crate::output::Output;
 use crate::saved::Saved;
 
 /// Something that can tell how many bytes of the heap it owns. `#[derive(Rule)]` adds up the fields of a rule that can.
@@ -98,7 +99,20 @@ impl<T: HeapSize + ?Sized> OfField<'_, T> {
     }
 }
 
-/// What a field owns that does not tell.
+/// What a field owns that functions return: a vector of structs that own memory.
+pub trait OfReturnedField {
+    /// What the field owns.
+    fn heap_size(&self) -> usize;
+}
+
+impl<T: Output> OfReturnedField for OfField<'_, T> {
+    #[inline]
+    fn heap_size(&self) -> usize {
+        T::size(self.0)
+    }
+}
+
+/// What a field owns that does not tell. Of these three, the compiler takes the first that there is for `(&OfField(…)).heap_size()`.
 pub trait OfAnyField {
     /// Nothing is known of.
     #[inline]
@@ -107,7 +121,7 @@ pub trait OfAnyField {
     }
 }
 
-impl<T: ?Sized> OfAnyField for OfField<'_, T> {}
+impl<T: ?Sized> OfAnyField for &OfField<'_, T> {}
 
 #[cfg(test)]
 mod tests {
@@ -117,8 +131,9 @@ mod tests {
     fn fields_that_tell_are_counted() {
         struct Other(#[allow(dead_code)] Vec<Vec<f64>>);
         let (known, other) = (vec![1.0_f32; 3], Other(vec![vec![1.0]]));
-        assert_eq!(OfField(&known).heap_size(), 12);
-        assert_eq!(OfField(&other).heap_size(), 0);
-        assert_eq!(OfField(&[vec![1_u8], vec![2, 3]]).heap_size(), 3);
+        assert_eq!((&OfField(&known)).heap_size(), 12);
+        assert_eq!((&OfField(&other)).heap_size(), 0);
+        assert_eq!((&OfField(&[vec![1_u8], vec![2, 3]])).heap_size(), 3);
+        assert_eq!((&OfField(&other.0)).heap_size(), size_of::<Vec<f64>>() + 8);
     }
 }

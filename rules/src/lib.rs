@@ -177,7 +177,7 @@ pub mod __private {
         uninsert_row, unpop, unpop_plain, unpop_row, unpush, unpush_moved, unpush_row, unpush_unseen,
         unremove_plain, unremove_row,
     };
-    pub use crate::heap::{OfAnyField, OfField};
+    pub use crate::heap::{OfAnyField, OfField, OfReturnedField};
     pub use crate::held::{Constant, Part, PartChanges, PartIsConstant, accumulate_part, clear_part};
     pub use crate::inert::{Confirmed, Inert, Unseen, about_to_be_constant, confirmed, error, inert, unseen};
     pub use crate::integers::{item_of_range, items_of_closed_range, items_of_range};
@@ -206,14 +206,14 @@ pub mod __private {
     pub use crate::optional::{Inside, SelectsInside};
     pub use crate::optional_references::{ConstOptRef, OptRef, SelectsReferred};
     pub use crate::output::{
-        Copies, CopyAnyField, CopyField, Output, Received, RowSpares, Spares, lend, received,
-        received_inside, received_part, returned, returned_inside, returned_rows,
+        Copies, CopyAnyField, CopyField, Output, Received, RowSpares, Seed, Spares, lend, received,
+        received_inside, received_part, returned, returned_inside, returned_rows, seed,
     };
     pub use crate::owning::{reclaim_parts, unless_reclaimed};
     pub use crate::parts::{end_of_part, place_of_element, start_of_part};
     pub use crate::recycled::recycled;
     pub use crate::renewed::{self, Renewed, TakenAway};
-    pub use crate::rows::{Item, Rows};
+    pub use crate::rows::{Item, Rows, refill_rows};
     pub use crate::rule::Rule;
     pub use crate::scalar::{ScalarRules, SinCosRule, cast_tangent, where_seen};
     pub use crate::schedule::Schedule;

@@ -106,6 +106,19 @@ impl<G> Pool<G> {
         best.map(|(i, _)| self.gradients.remove(first + i))
     }
 
+    /// One of the gradients that are there, for what owns `need`. What owns nothing leaves those that do to others.
+    pub(crate) fn like(
+        &mut self,
+        need: usize,
+        measure: impl Fn(&G) -> usize,
+        empty: impl FnOnce() -> G,
+    ) -> Option<G> {
+        if need == 0 && self.gradients.last().is_none_or(|latest| measure(latest) > 0) {
+            return Some(empty());
+        }
+        self.best(need, measure, RECENT)
+    }
+
     /// One of the gradients that are there.
     pub(crate) fn pop(&mut self) -> Option<G> {
         self.gradients.pop()

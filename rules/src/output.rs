@@ -163,6 +163,10 @@ impl<T: Item> Output for Vec<T> {
     fn copy(gradient: &mut T::Gradients, cotangent: T::Views<'_>) {
         T::copy_all(gradient, cotangent);
     }
+    #[inline(always)]
+    fn refill(&self, copy: &mut Vec<T>, spares: &mut SpareBoxes) -> bool {
+        T::refill_all(self, copy, spares)
+    }
     fn size(value: &Vec<T>) -> usize {
         value.capacity() * size_of::<T>() + T::size_all(value)
     }
@@ -202,6 +206,34 @@ pub fn lend<'g, R: Rule>(
     gradient: &'g <<R::Function as Function>::Output as Output>::Gradient,
 ) -> Cotangent<'g, R::Function> {
     <R::Function as Function>::Output::lend(gradient)
+}
+
+/// The gradient with respect to a number, or to plain data, that a call has returned, as the pullback of the call gets it: the same.
+#[diagnostic::on_unimplemented(
+    message = "nothing here tells that what this call returns owns memory",
+    label = "owns memory",
+    note = "give it its type: `let v: Vec<f64> = f(x);`"
+)]
+pub trait Seed<C> {
+    /// The same.
+    fn seed(self) -> C;
+}
+
+#[diagnostic::do_not_recommend]
+impl<C> Seed<C> for C {
+    #[inline(always)]
+    fn seed(self) -> C {
+        self
+    }
+}
+
+/// See [`Seed`].
+#[inline(always)]
+pub fn seed<'g, R: Rule>(
+    _rule: &R,
+    gradient: impl Seed<Cotangent<'g, R::Function>>,
+) -> Cotangent<'g, R::Function> {
+    gradient.seed()
 }
 
 /// The shadow of a local that `F` returns, out of the gradient that its pullback starts with.

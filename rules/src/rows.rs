@@ -5,10 +5,12 @@ use std::any::Any;
 use std::fmt;
 use std::ops::Deref;
 
+use crate::boxed::SpareBoxes;
 use crate::exchange::Exchange;
 use crate::heap::HeapSize;
 use crate::lengths::Extent;
 use crate::local::Pool;
+use crate::output::Output;
 use crate::shadow::{Accumulate, Differentiable, Element, slice_cells, zeros};
 use crate::tangent::{Tangent, Value};
 
@@ -105,6 +107,17 @@ pub trait Item: Sized {
     fn size_all(_items: &[Self]) -> usize {
         0
     }
+    /// See [`Output::refill`].
+    #[inline(always)]
+    fn refill_all(_items: &[Self], _copies: &mut Vec<Self>, _spares: &mut SpareBoxes) -> bool {
+        false
+    }
+}
+
+/// Sets `copies` to `items` in the memory of each, if there are as many.
+pub fn refill_rows<T: Output>(items: &[T], copies: &mut Vec<T>, spares: &mut SpareBoxes) -> bool {
+    copies.truncate(items.len());
+    items.len() == copies.len() && items.iter().zip(copies).all(|(item, copy)| item.refill(copy, spares))
 }
 
 impl<T: Value<Tangent: Element>> Item for T {
@@ -336,8 +349,8 @@ impl<T: Differentiable> Rows<T> {
     /// Likewise for copies of `others`, of which some may own nothing.
     pub(crate) fn refill_like(&mut self, stock: &mut Pool<T::Gradient>, others: &[T::Gradient]) {
         while let Some(other) = others.get(self.gradients.len()) {
-            let owns = T::gradient_size(other) > 0;
-            let Some(gradient) = (if owns { stock.pop() } else { Some(T::empty()) }) else { break };
+            let need = T::gradient_size(other);
+            let Some(gradient) = stock.like(need, T::gradient_size, T::empty) else { break };
             self.gradients.push(gradient);
         }
     }
@@ -365,9 +378,11 @@ impl<T: Differentiable> Rows<T> {
         self.len = self.len.min(len);
     }
 
-    /// Memory for one more item.
+    /// Memory for one more item, which comes first: that of the last one, which was taken off, goes back to where it was.
     pub(crate) fn keep_spare(&mut self, gradient: T::Gradient) {
         self.gradients.push(gradient);
+        let last = self.gradients.len() - 1;
+        self.gradients.swap(self.len, last);
     }
 
     /// Puts a gradient in; the memory that had its place goes to the `stock`.
@@ -626,6 +641,9 @@ macro_rules! row {
             }
             $(fn size_all(items: &[Self]) -> usize {
                 items.iter().map($size).sum()
+            }
+            fn refill_all(items: &[Self], copies: &mut Vec<Self>, spares: &mut $crate::boxed::SpareBoxes) -> bool {
+                $crate::rows::refill_rows(items, copies, spares)
             })?
         }
     };

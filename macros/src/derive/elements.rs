@@ -13,6 +13,20 @@ pub(super) fn of<'f>(item: &Item, fields: impl IntoIterator<Item = &'f Field> + 
         parse_quote!(#name: 'static)
     });
     let own = with(&differentiable(item, fields.clone()), statics);
+    let returned = super::output::is_returned(item, fields.clone()).then(|| {
+        quote! {
+            fn size_all(items: &[Self]) -> usize {
+                items.iter().map(<Self as __pb::Output>::size).sum()
+            }
+            fn refill_all(
+                items: &[Self],
+                copies: &mut ::std::vec::Vec<Self>,
+                spares: &mut __pb::SpareBoxes,
+            ) -> bool {
+                __pb::refill_rows(items, copies, spares)
+            }
+        }
+    });
     let exchanged = with(&own, bounds(fields, &quote!(__pb::Exchange))).where_clause;
     let (parameters, _, clause) = own.split_for_impl();
     let (name, (_, arguments, _)) = (item.name, item.generics.split_for_impl());
@@ -90,6 +104,7 @@ pub(super) fn of<'f>(item: &Item, fields: impl IntoIterator<Item = &'f Field> + 
             fn copy_all(gradients: &mut Self::Gradients, others: Self::Views<'_>) {
                 gradients.copy_from(others);
             }
+            #returned
         }
         #[automatically_derived]
         impl #parameters __pb::ExchangeItems for #name #arguments #exchanged {

@@ -5,6 +5,7 @@ use quote::{format_ident, quote};
 use syn::{Generics, WherePredicate, parse_quote};
 
 use super::nested::Nest;
+use super::parse::in_vec;
 use super::{Field, Fields, Item, Role, with};
 
 /// Of a value made of numbers: its gradient is passed by value.
@@ -111,9 +112,14 @@ pub(super) fn of_choice(item: &Item, variants: &[(Ident, Fields)], own: &Generic
     whole(item, &list, &parts, own)
 }
 
+/// Functions return values of the type: it borrows nothing.
+pub(super) fn is_returned<'f>(item: &Item, fields: impl IntoIterator<Item = &'f Field>) -> bool {
+    item.generics.lifetimes().next().is_none() && !fields.into_iter().any(|field| field.borrowed)
+}
+
 /// The traits of a type with these fields.
 fn whole(item: &Item, list: &[&Field], parts: &Parts, own: &Generics) -> TokenStream {
-    if item.generics.lifetimes().next().is_some() || list.iter().any(|f| f.borrowed) {
+    if !is_returned(item, list.iter().copied()) {
         return TokenStream::new();
     }
     let (name, (parameters, _, clause)) = (item.name, own.split_for_impl());
@@ -150,7 +156,7 @@ fn whole(item: &Item, list: &[&Field], parts: &Parts, own: &Generics) -> TokenSt
             }
             #refill
             fn size(_value: &Self) -> usize {
-                use __pb::OfAnyField as _;
+                use __pb::{OfAnyField as _, OfReturnedField as _};
                 #size
             }
             fn gradient_size(gradient: &Self::Gradient) -> usize {
@@ -204,11 +210,12 @@ fn in_box(item: &Item, list: &[&Field], own: &Generics) -> TokenStream {
 impl Field {
     /// Copies what is at `one` to `other`, in the memory of that if it suffices, and tells whether it is done.
     fn copied(&self, one: &TokenStream, other: &TokenStream) -> TokenStream {
+        let rows = self.role == Role::Active && in_vec(&self.ty).is_some();
         match self.nest {
-            Some(Nest::Boxed) => {
+            Some(Nest::Perhaps) => quote!(__pb::CopyBox(#one, #other).refill(_spares)),
+            nest if rows || matches!(nest, Some(Nest::Boxed)) => {
                 quote!((__pb::Output::refill(#one, #other, _spares) || __pb::CopyField(#one, #other).copy()))
             }
-            Some(Nest::Perhaps) => quote!(__pb::CopyBox(#one, #other).refill(_spares)),
             _ => quote!(__pb::CopyField(#one, #other).copy()),
         }
     }
@@ -217,7 +224,7 @@ impl Field {
     fn size(&self, place: &TokenStream) -> TokenStream {
         match self.nest {
             Some(Nest::Boxed | Nest::Perhaps) => quote!(__pb::Output::size(#place)),
-            _ => quote!(__pb::OfField(#place).heap_size()),
+            _ => quote!((&__pb::OfField(#place)).heap_size()),
         }
     }
 }

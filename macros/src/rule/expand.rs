@@ -125,8 +125,8 @@ pub(super) fn expand(rule: &Rule<'_>) -> TokenStream {
         quote! {
             fn heap_size(&self) -> usize {
                 #[allow(unused_imports)]
-                use #private::OfAnyField as _;
-                0 #(+ #private::OfField(&self.#members).heap_size())*
+                use #private::{OfAnyField as _, OfReturnedField as _};
+                0 #(+ (&#private::OfField(&self.#members)).heap_size())*
             }
         }
     });

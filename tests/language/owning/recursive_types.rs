@@ -203,8 +203,7 @@ fn trees_by_methods() {
     check_rule(energy::rule, [(leaf(0.4, 0.3), chain(), 0.5), (chain(), chain(), 1.3)]);
 }
 
-/// What the function itself has returned needs no type, `let children = branches(…);`. Each depth copies what is below, so it allocates more
-/// than it does without gradient.
+/// What the function itself has returned needs no type, `let children = branches(…);`.
 #[differentiable]
 fn branches(depth: usize, mass: f64) -> Vec<Link> {
     let mut links = Vec::new();
@@ -218,16 +217,15 @@ fn branches(depth: usize, mass: f64) -> Vec<Link> {
 #[test]
 fn pushed_with_their_children() {
     #[differentiable]
-    fn weight(mass: f64) -> f64 {
-        let links: Vec<Link> = branches(2, mass);
+    fn weight(depth: usize, mass: f64) -> f64 {
+        let links: Vec<Link> = branches(depth, mass);
         links.iter().map(|link| link.weight()).sum()
     }
-    let mut g = weight::gradient();
-    for mass in [0.5, 1.5, 0.25] {
-        let (value, d) = g.value_and_gradient(mass);
-        // 3 m + m²
-        assert_eq!((value, d.mass), (weight(mass), 3.0 + 2.0 * mass));
-    }
+    check_rule(weight::rule, [(2, 0.5), (3, 1.5), (1, 0.25), (0, 0.7)]);
+    // 3 m + m²
+    let mut gradient = weight::gradient();
+    let (value, d) = gradient.value_and_gradient(2, 0.25);
+    assert_eq!((value, d.mass), (0.25 * 3.25, 3.5));
 }
 
 #[test]
