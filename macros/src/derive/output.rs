@@ -210,7 +210,7 @@ fn in_box(item: &Item, list: &[&Field], own: &Generics) -> TokenStream {
 impl Field {
     /// Copies what is at `one` to `other`, in the memory of that if it suffices, and tells whether it is done.
     fn copied(&self, one: &TokenStream, other: &TokenStream) -> TokenStream {
-        let rows = self.role == Role::Active && in_vec(&self.ty).is_some();
+        let rows = self.role == Role::Active && !self.boxed && !self.perhaps && in_vec(&self.ty).is_some();
         match self.nest {
             Some(Nest::Perhaps) => quote!(__pb::CopyBox(#one, #other).refill(_spares)),
             nest if rows || matches!(nest, Some(Nest::Boxed)) => {

@@ -221,7 +221,10 @@ fn pushed_with_their_children() {
         let links: Vec<Link> = branches(depth, mass);
         links.iter().map(|link| link.weight()).sum()
     }
-    check_rule(weight::rule, [(2, 0.5), (3, 1.5), (1, 0.25), (0, 0.7)]);
+    // The memory of rows that a smaller tree does not need is given back, so trees of other shapes come one by one.
+    for depth in 0..4 {
+        check_rule(weight::rule, [(depth, 0.5), (depth, 1.5)]);
+    }
     // 3 m + m²
     let mut gradient = weight::gradient();
     let (value, d) = gradient.value_and_gradient(2, 0.25);
