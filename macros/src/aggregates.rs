@@ -168,16 +168,30 @@ impl Program {
         matches!(kind, Some(ExprKind::Vector { .. } | ExprKind::Call { .. }))
     }
 
+    /// The local is what a call has returned, or an element of such a tuple.
+    fn is_bound_by_call(&self, id: VarId) -> bool {
+        self.init_of(id).is_some()
+            || self.blocks.iter().flat_map(|block| &block.statements).any(|statement| match &statement.kind {
+                StatementKind::Let(Let { variables, init: Some(init), tuple: true, .. }) => {
+                    let (bound, init) = (variables.contains(&Some(id)), &self.exprs[self.peel(*init)].kind);
+                    bound && matches!(init, ExprKind::Call { .. } | ExprKind::Tuple(_))
+                }
+                _ => false,
+            })
+    }
+
     /// What the local starts with.
     fn init_of(&self, id: VarId) -> Option<ExprId> {
         self.lets().find_map(|(l, init)| (l.variables == [Some(id)]).then_some(init))
     }
 
-    /// A literal of a struct has the value of the local in a field.
-    pub(crate) fn is_field(&self, id: VarId) -> bool {
-        let is = |value: ExprId| matches!(&self.exprs[self.peel(value)].kind, ExprKind::Read(place) if place.base == id && place.projections.is_empty());
-        self.exprs.iter().any(|e| {
-            matches!(&e.kind, ExprKind::Struct(literal) if literal.fields.iter().any(|(_, value)| is(*value)))
+    /// The value of the local becomes a field of a literal, or is pushed to a vector.
+    pub(crate) fn becomes_part(&self, id: VarId) -> bool {
+        let is = |value: &ExprId| matches!(&self.exprs[self.peel(*value)].kind, ExprKind::Read(place) if place.base == id && place.projections.is_empty());
+        self.exprs.iter().any(|e| match &e.kind {
+            ExprKind::Struct(literal) => literal.fields.iter().any(|(_, value)| is(value)),
+            ExprKind::Mutation { args, .. } => args.iter().any(is),
+            _ => false,
         })
     }
 
@@ -195,11 +209,13 @@ impl Program {
     pub(crate) fn settle_literals(&mut self) {
         let mut found = Vec::new();
         let result = |value: ExprId| self.used_up_by(value);
-        let indexed = |id: VarId| {
+        let looked_at = |id: VarId| {
             let within = |place: &Place| place.projections.iter().any(|p| matches!(p, Projection::Index(_)));
-            self.exprs
-                .iter()
-                .any(|e| matches!(&e.kind, ExprKind::Read(place) if place.base == id && within(place)))
+            self.exprs.iter().any(|e| match &e.kind {
+                ExprKind::Read(place) => place.base == id && within(place),
+                ExprKind::Borrow { place, .. } => place.base == id,
+                _ => false,
+            })
         };
         // Otherwise what the function returns is taken apart as it is.
         let value = self.blocks[BODY].value.map(|value| self.peel(value));
@@ -207,7 +223,7 @@ impl Program {
             && let ExprKind::Struct(literal) = &self.exprs[value].kind
             && literal.rest.is_none()
             && literal.variant().is_none()
-            && literal.fields.iter().any(|(_, value)| result(*value).is_some_and(indexed))
+            && literal.fields.iter().any(|(_, value)| result(*value).is_some_and(looked_at))
         {
             found.push(value);
         }
@@ -232,7 +248,7 @@ impl Program {
             if whole
                 && self.uses(id) == usize::from(leaves)
                 && literal.fields.iter().any(|(_, value)| returned(*value))
-                && (leaves || indexed(id) || self.exprs.iter().any(borrowed))
+                && (leaves || looked_at(id) || self.exprs.iter().any(borrowed))
             {
                 found.push(init);
             }
@@ -639,7 +655,7 @@ impl Reverse<'_> {
         };
         let (variable, level) = (&self.program.variables[id], self.top());
         let here = variable.active && variable.block == self.levels[level].block;
-        let taken = here && self.levels[level].declared.insert(id);
+        let taken = here && self.program.is_bound_by_call(id) && self.levels[level].declared.insert(id);
         if taken {
             self.parts.insert(id, part.clone());
         }
@@ -660,14 +676,21 @@ impl Reverse<'_> {
             .map(|id| match id.filter(|id| self.levels[level].declared.contains(id)) {
                 Some(id) => {
                     let shadow = &self.program.variables[id].shadow;
-                    quote!(#shadow)
+                    self.parts.get(&id).cloned().unwrap_or_else(|| quote!(#shadow))
                 }
                 None => quote!(__pb::zero()),
             })
             .collect();
+        let apart = l.variables.iter().flatten().any(|id| self.parts.contains_key(id));
         let whole = self.kept.fresh("d");
-        self.emit(quote!(let #whole = (#(#parts,)*);));
-        self.pull_root(init, Some(Cotangent { owned: true, ..Cotangent::atom(quote!(#whole)) }), at);
+        let seed = if apart {
+            self.emit(quote!(let #whole = (#(&#parts,)*);));
+            Cotangent { apart, ..Cotangent::atom(quote!(#whole)) }
+        } else {
+            self.emit(quote!(let #whole = (#(#parts,)*);));
+            Cotangent { owned: true, ..Cotangent::atom(quote!(#whole)) }
+        };
+        self.pull_root(init, Some(seed), at);
         for (i, id) in l.variables.iter().enumerate() {
             let back = |id: &VarId| {
                 let variable = &self.program.variables[*id];
@@ -675,8 +698,8 @@ impl Reverse<'_> {
                 moved || self.lent.contains(id)
             };
             if let Some(id) = id.filter(back) {
-                let (pool, i) = (self.pool(id), syn::Index::from(i));
-                self.emit(quote!(#pool.give(#whole.#i);));
+                let (pool, part, i) = (self.pool(id), &parts[i], syn::Index::from(i));
+                self.emit(if apart { quote!(#pool.give(#part);) } else { quote!(#pool.give(#whole.#i);) });
                 if let Some(slot) = self.spares.get(&id) {
                     let name = &self.program.variables[id].unique;
                     self.emit(quote!(#slot.give(#name);));

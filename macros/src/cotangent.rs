@@ -16,16 +16,18 @@ pub(crate) struct Cotangent {
     pub(crate) moved: Option<Moved>,
     /// A name for a gradient that may own memory: a callee has it lent.
     pub(crate) owned: bool,
+    /// References to those of the elements of a tuple, of which some may own memory.
+    pub(crate) apart: bool,
     /// That of what a call has returned, if it has to be a number here, and the name by which it goes.
     pub(crate) unsure: Option<Span>,
 }
 
 impl Cotangent {
     pub(crate) fn atom(tokens: TokenStream) -> Self {
-        Cotangent { tokens, atom: true, moved: None, owned: false, unsure: None }
+        Cotangent { tokens, atom: true, moved: None, owned: false, apart: false, unsure: None }
     }
     pub(crate) fn term(tokens: TokenStream) -> Self {
-        Cotangent { tokens, atom: false, moved: None, owned: false, unsure: None }
+        Cotangent { tokens, atom: false, moved: None, owned: false, apart: false, unsure: None }
     }
     /// That of a value which nobody looks at.
     pub(crate) fn nothing() -> Self {

@@ -528,6 +528,8 @@ impl Reverse<'_> {
                 _ => quote!(let #seed = __pb::lend(&*#rule, &#d);),
             });
             quote!(#seed)
+        } else if d.apart {
+            quote!(__pb::lend_parts(&*#rule, #d))
         } else if let Some(span) = d.unsure {
             quote_spanned!(span=> __pb::seed(&*#rule, #d))
         } else {

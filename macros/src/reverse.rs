@@ -436,7 +436,7 @@ impl<'p> Reverse<'p> {
             let owns = |id: &VarId| {
                 program.variables[*id].memory && program.variables[*id].active && self.is_pooled(*id)
             };
-            if ids.any(|id| owns(id) || self.lent.contains(id)) {
+            if ids.any(|id| owns(id) || self.lent.contains(id) || self.parts.contains_key(id)) {
                 return self.undo_results(l, init, at);
             }
             let parts: Vec<_> = l
@@ -494,10 +494,8 @@ impl<'p> Reverse<'p> {
         let given = variable.map(|id| self.result_given_back(id));
         let mut seed = variable.and_then(|id| self.final_shadow(id));
         if let (Some(seed), Some(id)) = (&mut seed, variable) {
-            seed.owned = self.lent.contains(&id);
-            if let Some(part) = self.parts.get(&id) {
-                *seed = Cotangent { owned: true, ..Cotangent::atom(part.clone()) };
-            } else if !seed.owned && self.program.is_result(id) && self.program.is_field(id) {
+            seed.owned = self.lent.contains(&id) || self.parts.contains_key(&id);
+            if !seed.owned && self.program.is_result(id) && self.program.becomes_part(id) {
                 seed.unsure = Some(self.program.variables[id].name.span());
             }
         }
@@ -518,7 +516,9 @@ impl<'p> Reverse<'p> {
         let variable = &self.program.variables[id];
         let level = self.level_of(variable.block);
         let shadow = &variable.shadow;
-        self.levels[level].declared.contains(&id).then(|| Cotangent::atom(quote!(#shadow)))
+        let part = self.parts.get(&id).cloned();
+        let there = self.levels[level].declared.contains(&id);
+        there.then(|| Cotangent::atom(part.unwrap_or_else(|| quote!(#shadow))))
     }
 
     /// A root is an expression that is a statement, an initialiser or an assigned value: what it wrote has to be undone

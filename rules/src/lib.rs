@@ -206,8 +206,8 @@ pub mod __private {
     pub use crate::optional::{Inside, SelectsInside};
     pub use crate::optional_references::{ConstOptRef, OptRef, SelectsReferred};
     pub use crate::output::{
-        Copies, CopyAnyField, CopyField, Output, Received, RowSpares, Seed, Spares, lend, received,
-        received_inside, received_part, returned, returned_inside, returned_rows, seed,
+        Copies, CopyAnyField, CopyField, Output, Received, RowSpares, Seed, Spares, lend, lend_parts,
+        received, received_inside, received_part, returned, returned_inside, returned_rows, seed,
     };
     pub use crate::owning::{reclaim_parts, unless_reclaimed};
     pub use crate::parts::{end_of_part, place_of_element, start_of_part};

@@ -143,9 +143,37 @@ macro_rules! tuple {
                 0 $(+ $T::gradient_size(&_gradient.$i))*
             }
         }
+
+        impl<$($T: Output),*> Apart for ($($T,)*) {
+            type Parts<'g> = ($(&'g $T::Gradient,)*);
+
+            #[inline(always)]
+            #[allow(clippy::unused_unit, reason = "the empty tuple")]
+            fn lend_parts(_parts: Self::Parts<'_>) -> Self::Cotangent<'_> {
+                ($($T::lend(_parts.$i),)*)
+            }
+        }
     };
 }
 for_tuples!(tuple);
+
+/// A tuple, the gradients of whose elements are in several places.
+pub trait Apart: Output {
+    /// References to them.
+    type Parts<'g>;
+
+    /// These, as a pullback gets them.
+    fn lend_parts(parts: Self::Parts<'_>) -> Self::Cotangent<'_>;
+}
+
+/// [`lend`] for a tuple whose elements have gradients in several places.
+#[inline(always)]
+pub fn lend_parts<'g, R: Rule<Function: Function<Output: Apart>>>(
+    _rule: &R,
+    parts: <<R::Function as Function>::Output as Apart>::Parts<'g>,
+) -> Cotangent<'g, R::Function> {
+    <R::Function as Function>::Output::lend_parts(parts)
+}
 
 impl<T: Item> Output for Vec<T> {
     type Cotangent<'a> = T::Views<'a>;

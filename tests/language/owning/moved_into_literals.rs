@@ -231,6 +231,79 @@ fn rows_of_which_some_are_empty() {
     check_rule(rows::rule, [(3, 0.5), (2, 0.7), (5, 0.2)]);
 }
 
+#[derive(Clone, Debug, Differentiable)]
+struct State {
+    x: Vec<f64>,
+    v: Vec<f64>,
+    t: f64,
+}
+
+/// a x + y
+#[differentiable]
+fn axpy(a: f64, x: &[f64], y: &[f64]) -> Vec<f64> {
+    x.iter().zip(y).map(|(x, y)| a * x + y).collect()
+}
+
+#[test]
+fn passed_on_before() {
+    #[differentiable]
+    fn step(state: &State, k: f64, dt: f64) -> State {
+        let v = axpy(-k * dt, &state.x, &state.v);
+        let x = axpy(dt, &v, &state.x);
+        State { x, v, t: state.t + dt }
+    }
+    #[differentiable]
+    fn run(start: &State, k: f64, steps: usize) -> f64 {
+        let mut state = start.clone();
+        for _ in 0..steps {
+            state = step(&state, k, 0.1);
+        }
+        state.x.iter().zip(&state.v).map(|(x, v)| x * v).sum::<f64>() * state.t
+    }
+    let state = State { x: vec![0.5, 0.2], v: vec![0.1, 0.3], t: 0.2 };
+    check_rule(step::rule, [(state.clone(), 1.3, 0.1)]);
+    check_rule(run::rule, [(state.clone(), 1.3, 3), (state, 0.7, 2)]);
+}
+
+#[differentiable]
+fn direction(x: &[f64]) -> (f64, Vec<f64>, f64) {
+    let squared: f64 = x.iter().map(|x| x * x).sum();
+    let norm = squared.sqrt();
+    (squared, x.iter().map(|x| x / norm).collect(), norm)
+}
+
+#[test]
+fn elements_of_tuples() {
+    #[differentiable]
+    fn halves(x: &[f64]) -> (Vec<f64>, Vec<f64>) {
+        let n = x.len() / 2;
+        (x[..n].to_vec(), x[n..].to_vec())
+    }
+    #[differentiable]
+    fn state(x: &[f64]) -> State {
+        let (x, v) = halves(x);
+        State { x, v, t: 0.0 }
+    }
+    #[differentiable]
+    fn ignored(x: &[f64]) -> Item {
+        let (mass, v, _) = direction(x);
+        Item { mass, v }
+    }
+    #[differentiable]
+    fn of_parts(x: &[f64], n: usize) -> Vec<Item> {
+        let mut all = Vec::new();
+        for i in 0..n {
+            let (squared, v, norm) = direction(&x[i..]);
+            all.push(Item { mass: squared * norm + norm, v });
+        }
+        all
+    }
+    let x = vec![0.5, 0.2, 0.3, 0.4];
+    check_rule(state::rule, [(x.clone(),)]);
+    check_rule(ignored::rule, [(x.clone(),)]);
+    check_rule(of_parts::rule, [(x.clone(), 3), (x, 2)]);
+}
+
 #[derive(Clone, Copy, Debug, Differentiable)]
 struct Point {
     x: f64,
