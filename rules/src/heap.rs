@@ -129,11 +129,11 @@ mod tests {
 
     #[test]
     fn fields_that_tell_are_counted() {
-        struct Other(#[allow(dead_code)] Vec<Vec<f64>>);
+        struct Other(Vec<Vec<f64>>);
         let (known, other) = (vec![1.0_f32; 3], Other(vec![vec![1.0]]));
-        assert_eq!((&OfField(&known)).heap_size(), 12);
-        assert_eq!((&OfField(&other)).heap_size(), 0);
-        assert_eq!((&OfField(&[vec![1_u8], vec![2, 3]])).heap_size(), 3);
-        assert_eq!((&OfField(&other.0)).heap_size(), size_of::<Vec<f64>>() + 8);
+        let (one, two) = (&OfField(&known), &OfField(&other));
+        let (three, four) = (&OfField(&[vec![1_u8], vec![2, 3]]), &OfField(&other.0));
+        assert_eq!((one.heap_size(), two.heap_size()), (12, 0));
+        assert_eq!((three.heap_size(), four.heap_size()), (3, size_of::<Vec<f64>>() + 8));
     }
 }
