@@ -240,7 +240,8 @@ pub fn lend<'g, R: Rule>(
 #[diagnostic::on_unimplemented(
     message = "nothing here tells that what this call returns owns memory",
     label = "owns memory",
-    note = "give it its type: `let v: Vec<f64> = f(x);`"
+    note = "a vector needs a type: `let v: Vec<f64> = f(x);`",
+    note = "a struct is moved where the call stands: `Item { part: f(x) }`, `items.push(f(x))`"
 )]
 pub trait Seed<C> {
     /// The same.
