@@ -683,13 +683,9 @@ impl Reverse<'_> {
             .collect();
         let apart = l.variables.iter().flatten().any(|id| self.parts.contains_key(id));
         let whole = self.kept.fresh("d");
-        let seed = if apart {
-            self.emit(quote!(let #whole = (#(&#parts,)*);));
-            Cotangent { apart, ..Cotangent::atom(quote!(#whole)) }
-        } else {
-            self.emit(quote!(let #whole = (#(#parts,)*);));
-            Cotangent { owned: true, ..Cotangent::atom(quote!(#whole)) }
-        };
+        let tokens = if apart { quote!((#(&#parts,)*)) } else { quote!((#(#parts,)*)) };
+        self.emit(quote!(let #whole = #tokens;));
+        let seed = Cotangent { owned: !apart, apart, ..Cotangent::atom(quote!(#whole)) };
         self.pull_root(init, Some(seed), at);
         for (i, id) in l.variables.iter().enumerate() {
             let back = |id: &VarId| {

@@ -241,7 +241,7 @@ pub fn lend<'g, R: Rule>(
     message = "nothing here tells that what this call returns owns memory",
     label = "owns memory",
     note = "a vector needs a type: `let v: Vec<f64> = f(x);`",
-    note = "a struct is moved where the call stands: `Item { part: f(x) }`, `items.push(f(x))`"
+    note = "a struct is moved where the call stands: `part: f(x)` in a literal, `items.push(f(x))`"
 )]
 pub trait Seed<C> {
     /// The same.
