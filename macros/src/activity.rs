@@ -16,6 +16,12 @@ pub(crate) fn analyse(program: &mut Program, errors: &mut Errors) {
             matches!(variable.origin, Origin::Value | Origin::Shared | Origin::Unique | Origin::Function);
         variable.active = parameter && !variable.passed && !variable.constant && !inert(&variable.kind);
     }
+    spread(program);
+    report(program, errors);
+}
+
+/// Marks what is computed from active variables.
+pub(crate) fn spread(program: &mut Program) {
     while propagate(program) {}
     settle_numbers(program);
     while methods::resolve(program) {
@@ -23,7 +29,6 @@ pub(crate) fn analyse(program: &mut Program, errors: &mut Errors) {
     }
     settle_inert(program);
     settle_made(program);
-    report(program, errors);
 }
 
 /// What a number is added to is one, as in `let mut u = f(x); u -= y;`, though the call does not tell: its gradient has a type before

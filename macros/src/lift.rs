@@ -15,6 +15,7 @@ use crate::kind::{inert, kind_of_type};
 use crate::listed::as_array;
 use crate::mutation::owned_type;
 use crate::parse::{Binding, Parser, assign_op};
+use crate::parts_of_calls::is_element;
 use crate::program::Kind;
 use crate::rename::{Occurrences, Replace, Substitute, bound, path};
 use crate::tails::{converted, tell};
@@ -232,9 +233,13 @@ impl Parser<'_> {
                 in_parentheses(value).into_iter().collect()
             }
             // The arms may be without gradient, so that nothing else looks into it.
-            Expr::Match(matched) if self.calls_closure(&matched.expr) => vec![&mut *matched.expr],
+            Expr::Match(matched) if self.calls_closure(&matched.expr) || is_unwrapped(&matched.expr) => {
+                vec![&mut *matched.expr]
+            }
             Expr::If(branch) => match &mut *branch.cond {
-                Expr::Let(test) if self.calls_closure(&test.expr) => vec![&mut *test.expr],
+                Expr::Let(test) if self.calls_closure(&test.expr) || is_unwrapped(&test.expr) => {
+                    vec![&mut *test.expr]
+                }
                 _ => Vec::new(),
             },
             _ => Vec::new(),
@@ -478,5 +483,13 @@ fn in_parentheses(expr: &mut Expr) -> Option<&mut Expr> {
         Expr::MethodCall(call) => in_parentheses(&mut call.receiver),
         Expr::Paren(_) => Some(expr),
         _ => None,
+    }
+}
+
+/// An element that has to be there, `x.last().unwrap()`, or what it refers to.
+fn is_unwrapped(expr: &Expr) -> bool {
+    match expr {
+        Expr::Unary(unary) => matches!(unary.op, syn::UnOp::Deref(_)) && is_unwrapped(&unary.expr),
+        expr => is_element(expr) && !matches!(expr, Expr::Try(_)),
     }
 }

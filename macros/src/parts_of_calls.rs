@@ -193,7 +193,7 @@ fn end(expr: &Syn) -> Option<&ExprMethodCall> {
 }
 
 /// `x.last().unwrap()` and the like: a reference to the element, which has to be there or is gone out of.
-fn is_element(expr: &Syn) -> bool {
+pub(crate) fn is_element(expr: &Syn) -> bool {
     option(expr).and_then(end).is_some()
 }
 

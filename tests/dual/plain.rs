@@ -114,3 +114,43 @@ fn arguments_that_closures_leave_out() {
     assert!((left_out::grad(x) - d.x).abs() < 1e-15);
     assert!((slope::gradient().value_and_gradient(x).1.x + 2.0 * x.sin()).abs() < 1e-15);
 }
+
+#[differentiable(dual)]
+fn half(x: f64) -> f64 {
+    0.5 * x
+}
+
+#[differentiable(dual)]
+fn doubled(x: &[f64]) -> Vec<f64> {
+    x.iter().map(|x| 2.0 * x).collect()
+}
+
+#[differentiable(dual)]
+fn first(x: &[f64]) -> Option<f64> {
+    x.first().map(|x| x.sin())
+}
+
+/// Locals that are computed and never used, and parameters of closures that are not.
+#[differentiable(dual)]
+fn never_used(x: &[f64]) -> f64 {
+    let ends = |a: f64, t: f64| 3.0 * t;
+    let _root: f64 = x[0].sqrt();
+    let _sum: f64 = x.iter().map(|x| x.sin()).sum();
+    let _half: f64 = half(x[0]);
+    let _untold = half(x[0]);
+    let _doubled: Vec<f64> = doubled(x);
+    let _copy = x.to_vec();
+    let _first = first(x);
+    ends(x.iter().fold(0.5, |s, x| half(s + x)).sin(), x[1] * x[1])
+}
+
+#[test]
+fn locals_that_are_never_used() {
+    let x = [0.7, 0.4];
+    let mut gradient = never_used::gradient();
+    let (value, d) = gradient.value_and_gradient(&x);
+    assert_eq!(value, never_used(&x));
+    assert_eq!(d.x, [0.0, 6.0 * x[1]]);
+    let (_, slope) = gradient.value_and_pushforward(&x, &[1.0, 2.0]);
+    assert!((slope - 12.0 * x[1]).abs() < 1e-15);
+}

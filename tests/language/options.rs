@@ -511,3 +511,41 @@ fn functions_of_what_is_returned() {
     check_rule(sum_of_squares::rule, [(vec![0.4, 1.3], 0.3), (vec![0.1], 0.2)]);
     check_rule(Gain::product_rule, [(Gain { k: 0.4 }, 0.3), (Gain { k: 0.4 }, 0.03)]);
 }
+
+/// Elements that have to be there, looked into where they are.
+#[differentiable]
+fn matched_elements(rows: &[[f64; 2]], marks: &[Option<f64>], c: f64) -> f64 {
+    let mut s = match *rows.last().unwrap() {
+        [a, b] if a < -0.13 => c * a * b,
+        [a, b] => a + b * b,
+    };
+    s *= 2.0
+        * match rows.get(1).expect("two rows") {
+            [a, _] if *a < -0.13 => c * a,
+            [a, b] => a * b,
+        };
+    for i in 0..marks.len() {
+        s += match marks.get(i).unwrap() {
+            Some(a) => a * a * a,
+            None => c,
+        };
+        if let Some(a) = marks.first().unwrap() {
+            s += a * c;
+        }
+    }
+    match *rows[0].last().unwrap() {
+        a if a < -0.13 => s * a,
+        a => s + a * a,
+    }
+}
+
+#[test]
+fn elements_that_have_to_be_there() {
+    check_rule(
+        matched_elements::rule,
+        [
+            (vec![[0.3, 0.4], [0.1, 0.7]], vec![Some(0.4), None], 0.2),
+            (vec![[0.3, -0.4], [-0.5, 0.7], [-1.2, 0.4]], vec![None, Some(0.9), Some(0.4)], 0.2),
+        ],
+    );
+}

@@ -10,6 +10,7 @@ use quote::{ToTokens, quote};
 use syn::visit_mut::VisitMut;
 use syn::{Expr as Syn, Ident, Type};
 
+use crate::activity;
 use crate::calls::{Callee, is_mutation};
 use crate::dual::companion::on_numbers;
 use crate::dual::values::Values;
@@ -22,6 +23,9 @@ use crate::signature::Signature;
 /// Settles what becomes a dual number, once activity is known.
 pub(crate) fn lift(program: &mut Program, signature: &Signature, errors: &mut Errors) {
     program.dual = true;
+    // Also what nobody looks at is computed with dual numbers.
+    program.unused.clear();
+    activity::spread(program);
     let mut lifting = Lifting { program, signature, wanted: Vec::new() };
     lifting.collect();
     let wanted = std::mem::take(&mut lifting.wanted);
