@@ -85,16 +85,20 @@ impl Program {
     /// The local holds what a call has returned, and something looks at it by reference, or at a part of it: it may be a struct
     /// that owns memory.
     pub(crate) fn may_own(&self, id: VarId) -> bool {
-        let name = &self.variables[id].name;
+        let read = |e: &Expr| matches!(&e.kind, ExprKind::Read(place) if place.base == id);
+        // What nobody asks for tells nothing of what it is.
+        self.is_result(id) && (self.is_looked_into(id) || !self.exprs.iter().any(read))
+    }
+
+    /// Something looks at the local by reference, or at a part of it.
+    pub(crate) fn is_looked_into(&self, id: VarId) -> bool {
+        let Variable { name, parted, .. } = &self.variables[id];
         let looked_at = |e: &Expr| match &e.kind {
             ExprKind::Borrow { place, .. } => place.base == id,
             ExprKind::Constant(c) => c.mentions.contains(&id) && takes_part(e.syntax.to_token_stream(), name),
             _ => false,
         };
-        let read = |e: &Expr| looked_at(e) || matches!(&e.kind, ExprKind::Read(place) if place.base == id);
-        // What nobody asks for tells nothing of what it is.
-        let ignored = || !self.exprs.iter().any(read);
-        self.is_result(id) && (self.variables[id].parted || self.exprs.iter().any(looked_at) || ignored())
+        *parted || self.exprs.iter().any(looked_at)
     }
 
     /// The local holds what a call has returned, of which the syntax tells at most the name of a type.
@@ -696,7 +700,7 @@ impl Reverse<'_> {
             if let Some(id) = id.filter(back) {
                 let (pool, part, i) = (self.pool(id), &parts[i], syn::Index::from(i));
                 self.emit(if apart { quote!(#pool.give(#part);) } else { quote!(#pool.give(#whole.#i);) });
-                if let Some(slot) = self.spares.get(&id) {
+                if let Some(slot) = self.spares.get(&id).cloned().or_else(|| self.copies_exchanged(id)) {
                     let name = &self.program.variables[id].unique;
                     self.emit(quote!(#slot.give(#name);));
                 }

@@ -49,7 +49,7 @@ impl Parser<'_> {
         for name in &names {
             if let Some(Binding::Variable(id)) = self.lookup(name) {
                 let id = *id;
-                self.make_mutable(id);
+                self.program.make_mutable(id);
                 self.program.emptied.insert(id);
             }
         }

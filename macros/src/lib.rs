@@ -144,6 +144,7 @@ mod statements;
 mod stencil;
 mod streams;
 mod suspects;
+mod swapped;
 mod sweep;
 mod tails;
 mod temporaries;

@@ -69,7 +69,7 @@ impl Parser<'_> {
         let by = Substitute::Name(old.clone());
         let mut replace = Replace::new(&pattern.ident, &by);
         rest.iter_mut().for_each(|stmt| replace.visit_stmt_mut(stmt));
-        if replace.left || pattern.mutability.is_some() && !self.make_mutable(id) {
+        if replace.left || pattern.mutability.is_some() && !self.program.make_mutable(id) {
             return false;
         }
         *stmts = rest;
@@ -111,7 +111,7 @@ impl Parser<'_> {
         let (id, variable) = (*id, &self.program.variables[*id]);
         let local = variable.origin == Origin::Local && variable.block != self.block;
         let vector = told && variable.kind == Kind::Unknown || self.program.vectors.contains(&id);
-        if !local || inert(&variable.kind) || !vector || !self.make_mutable(id) {
+        if !local || inert(&variable.kind) || !vector || !self.program.make_mutable(id) {
             return None;
         }
         let taken = self.hidden("taken");
@@ -119,18 +119,20 @@ impl Parser<'_> {
         self.program.emptied.insert(id);
         Some(path(&taken))
     }
+}
 
+impl Program {
     /// Declares a local `mut` that is there already. Tells whether a `let` has made it.
     pub(crate) fn make_mutable(&mut self, id: VarId) -> bool {
-        let Variable { block, name, .. } = &self.program.variables[id];
+        let Variable { block, name, .. } = &self.variables[id];
         let (block, name) = (*block, name.clone());
-        let lets = self.program.blocks[block].statements.iter_mut().filter_map(|s| match &mut s.kind {
+        let lets = self.blocks[block].statements.iter_mut().filter_map(|s| match &mut s.kind {
             StatementKind::Let(l) if l.variables.contains(&Some(id)) => Some(l),
             _ => None,
         });
         let Some(found) = lets.last() else { return false };
         Mutable(vec![name]).visit_pat_mut(&mut found.syntax.pat);
-        self.program.variables[id].mutable = true;
+        self.variables[id].mutable = true;
         true
     }
 }

@@ -28,26 +28,19 @@ impl Program {
         for id in self.inside.union(&self.emptied).chain(boxes).copied().collect::<Vec<_>>() {
             self.variables[id].heap = true;
         }
-        // Until nothing changes: a vector may be moved several times.
-        let roots = self.moving_roots();
         let (results, others) = self.results();
         self.results.extend(&results);
         self.called.extend(others);
+        self.settle_swapped(output);
+        let roots = self.moving_roots();
         self.settle_pushed_results();
         self.settle_replaced();
         self.settle_literals();
         let swapped: Vec<_> = self.exprs.iter().filter_map(|expr| self.swapped(expr)).collect();
+        // Until nothing changes: a vector may be moved several times.
         for _ in 0..self.variables.len() {
             self.settle_parts(&results, &roots);
-            for (one, other) in &swapped {
-                let pair = [one, other].map(|id| &self.variables[*id]);
-                if pair.iter().all(|variable| variable.origin == Origin::Local)
-                    && pair.iter().any(|variable| variable.heap)
-                {
-                    self.variables[*one].heap = true;
-                    self.variables[*other].heap = true;
-                }
-            }
+            self.settle_pairs(&swapped);
             for (expr, target) in &roots {
                 let Some(id) = *target else { continue };
                 if self.owns(*expr) && !inert(&self.variables[id].kind) {
@@ -63,6 +56,7 @@ impl Program {
             }
         }
         self.settle_returned(output, &results);
+        swapped.iter().for_each(|_| self.settle_pairs(&swapped));
         for variable in &mut self.variables {
             variable.memory |= variable.heap;
         }
@@ -94,13 +88,40 @@ impl Program {
         // What is returned early takes the place of the local that is returned, what is taken leaves an empty vector behind:
         // where the memory for the gradient of one goes, the other is to find it.
         let empty = self.made_empty();
-        let replaced = |id: VarId| self.is_returned(id) || empty.contains(&id) || self.boxes.contains(&id);
-        let whole = |pair: &&(VarId, VarId)| swapped.contains(pair);
-        moves
-            .extend(exchanged.iter().filter(whole).filter(|(one, other)| replaced(*one) || replaced(*other)));
+        let replaced: Vec<_> = (0..self.variables.len())
+            .filter(|id| self.is_returned(*id) || empty.contains(id) || self.boxes.contains(id))
+            .collect();
         join(&mut self.variables, &moves, |variable| &mut variable.pool);
+        loop {
+            let pool = |id: VarId| self.variables[id].pool;
+            let pools: HashSet<_> = replaced.iter().copied().map(pool).collect();
+            let apart = exchanged.iter().filter(|(one, other)| pool(*one) != pool(*other));
+            let whole = apart.filter(|pair| swapped.contains(pair));
+            let found: Vec<_> = whole
+                .filter(|(one, other)| pools.contains(&pool(*one)) || pools.contains(&pool(*other)))
+                .copied()
+                .collect();
+            if found.is_empty() {
+                break;
+            }
+            moves.extend(found);
+            join(&mut self.variables, &moves, |variable| &mut variable.pool);
+        }
         join(&mut self.variables, &shared, |variable| &mut variable.storage);
         self.settle_rows(&moves);
+    }
+
+    /// Where one of two locals owns memory that change places, the other does.
+    fn settle_pairs(&mut self, swapped: &[(VarId, VarId)]) {
+        for (one, other) in swapped {
+            let pair = [one, other].map(|id| &self.variables[*id]);
+            if pair.iter().all(|variable| variable.origin == Origin::Local)
+                && pair.iter().any(|variable| variable.heap)
+            {
+                self.variables[*one].heap = true;
+                self.variables[*other].heap = true;
+            }
+        }
     }
 
     /// The variables whose whole values `expr` exchanges.
@@ -111,6 +132,11 @@ impl Program {
             _ => None,
         };
         Some((whole(args[0])?, whole(*args.get(1)?)?))
+    }
+
+    /// The local changes places with another.
+    pub(crate) fn is_exchanged_whole(&self, id: VarId) -> bool {
+        self.exprs.iter().filter_map(|expr| self.swapped(expr)).any(|(one, other)| one == id || other == id)
     }
 
     /// What something is taken out of, with the locals that get it.
@@ -222,37 +248,43 @@ impl Program {
             })
     }
 
-    fn is_receiver(&self, expr: ExprId) -> bool {
+    pub(crate) fn is_receiver(&self, expr: ExprId) -> bool {
         self.exprs.iter().any(|e| matches!(&e.kind, ExprKind::Method { receiver, .. } if *receiver == expr))
     }
 
     /// The variable is mentioned behind the statement of this number.
-    fn mentioned_behind(&self, id: VarId, block: BlockId, number: usize) -> bool {
+    pub(crate) fn mentioned_behind(&self, id: VarId, block: BlockId, number: usize) -> bool {
         let statements = &self.blocks[block].statements[number + 1..];
-        let mut roots: Vec<_> =
-            statements.iter().flat_map(Statement::roots).chain(self.blocks[block].value).collect();
-        let mut blocks: Vec<BlockId> = Vec::new();
-        for statement in statements {
-            match &statement.kind {
-                StatementKind::For(f) => blocks.push(f.body),
-                StatementKind::While(w) => blocks.push(w.body),
-                StatementKind::Let(l) if l.aliases.iter().any(|(_, place)| place.base == id) => return true,
-                _ => {}
-            }
-        }
-        blocks.extend(
-            roots
-                .iter()
-                .flat_map(|root| self.tree(*root))
-                .flat_map(|e| self.blocks_of(e))
-                .collect::<Vec<_>>(),
-        );
-        let inner: Vec<_> = blocks.into_iter().flat_map(|block| self.nested(block)).collect();
-        roots.extend(inner.iter().flat_map(|block| self.roots(*block)));
-        let written = inner.iter().flat_map(|block| &self.blocks[*block].statements).chain(statements).any(
-            |statement| matches!(&statement.kind, StatementKind::Assign(assign) if assign.place.base == id),
-        );
-        written || roots.into_iter().flat_map(|root| self.tree(root)).any(|e| self.mentions(e, id))
+        let named = |s: &Statement| match &s.kind {
+            StatementKind::Let(l) => l.aliases.iter().any(|(_, place)| place.base == id),
+            StatementKind::Assign(assign) => assign.place.base == id,
+            StatementKind::Opaque(opaque) => opaque.mentions.contains(&id),
+            _ => false,
+        };
+        let inner = self.blocks_behind(block, number);
+        inner.iter().flat_map(|block| &self.blocks[*block].statements).chain(statements).any(named)
+            || self.exprs_behind(block, number).into_iter().any(|e| self.mentions(e, id))
+    }
+
+    /// The expressions behind the statement of this number, in blocks as well.
+    pub(crate) fn exprs_behind(&self, block: BlockId, number: usize) -> Vec<ExprId> {
+        let inner = self.blocks_behind(block, number);
+        let inner = inner.iter().flat_map(|block| self.roots(*block));
+        let roots = self.blocks[block].statements[number + 1..].iter().flat_map(Statement::roots);
+        roots.chain(self.blocks[block].value).chain(inner).flat_map(|root| self.tree(root)).collect()
+    }
+
+    /// The blocks behind the statement of this number, and those in them.
+    fn blocks_behind(&self, block: BlockId, number: usize) -> Vec<BlockId> {
+        let statements = &self.blocks[block].statements[number + 1..];
+        let loops = statements.iter().filter_map(|statement| match &statement.kind {
+            StatementKind::For(f) => Some(f.body),
+            StatementKind::While(w) => Some(w.body),
+            _ => None,
+        });
+        let roots = statements.iter().flat_map(Statement::roots).chain(self.blocks[block].value);
+        let branches = roots.flat_map(|root| self.tree(root)).flat_map(|e| self.blocks_of(e));
+        loops.chain(branches).flat_map(|block| self.nested(block)).collect()
     }
 
     /// Finds out which vectors rows are pushed to, and which vectors become rows.

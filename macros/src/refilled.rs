@@ -73,7 +73,7 @@ impl Parser<'_> {
             let name = path.path.get_ident()?;
             let later = rest.into_iter().any(|stmt| Occurrences::of(stmt).count(name) > 0);
             let own = self.program.variables[id].block == self.block;
-            return (own && !later && self.make_mutable(id)).then(|| name.clone());
+            return (own && !later && self.program.make_mutable(id)).then(|| name.clone());
         }
         let copy = matches!(value, Syn::MethodCall(call) if call.method == "clone" && self.is_unknown_field(&call.receiver));
         if !copy && !self.gives_vector(value) {

@@ -26,7 +26,7 @@ impl Program {
                     && self.variables[place.base].block == block
                     && self.is_exchanged(id)
                     && !self.read_as_a_whole(place.base, *init)
-                    && !self.is_asked_for_behind(place.base, block, i)
+                    && !self.mentioned_behind(place.base, block, i)
                 {
                     moved.push(place.base);
                 }
@@ -39,7 +39,7 @@ impl Program {
                     && [next, state].iter().all(unknown)
                     && self.variables[next].block == block
                     && (self.may_own(next) || self.may_own(state))
-                    && !self.is_asked_for_behind(next, block, i)
+                    && !self.mentioned_behind(next, block, i)
                 {
                     moved.extend([next, state]);
                 }
@@ -60,36 +60,5 @@ impl Program {
             ExprKind::Mutation { action: Action::Exchange, args } => is(args[0], false) && is(args[1], true),
             _ => false,
         })
-    }
-
-    /// Something behind a statement of the block mentions the variable.
-    fn is_asked_for_behind(&self, id: VarId, block: BlockId, statement: usize) -> bool {
-        let later = &self.blocks[block].statements[statement + 1..];
-        let bodies = later.iter().filter_map(|statement| match &statement.kind {
-            StatementKind::For(f) => Some(f.body),
-            StatementKind::While(w) => Some(w.body),
-            _ => None,
-        });
-        let assigned = later.iter().any(|s| match &s.kind {
-            StatementKind::Assign(assign) => assign.place.base == id,
-            StatementKind::Opaque(opaque) => opaque.mentions.contains(&id),
-            StatementKind::Let(l) => l.aliases.iter().any(|(_, place)| place.base == id),
-            _ => false,
-        });
-        let mut roots: Vec<ExprId> =
-            later.iter().flat_map(Statement::roots).chain(self.blocks[block].value).collect();
-        roots.extend(bodies.flat_map(|body| self.nested(body)).flat_map(|inner| self.roots(inner)));
-        let mut next = 0;
-        while next < roots.len() {
-            for expr in self.tree(roots[next]) {
-                if self.mentions(expr, id) {
-                    return true;
-                }
-                let inner = self.blocks_of(expr).into_iter().flat_map(|inner| self.nested(inner));
-                roots.extend(inner.flat_map(|inner| self.roots(inner)).collect::<Vec<_>>());
-            }
-            next += 1;
-        }
-        assigned
     }
 }

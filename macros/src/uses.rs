@@ -119,7 +119,7 @@ impl Parser<'_> {
             if !self.is_owner(id) || !uses.is_vector_or_moved() {
                 return None;
             }
-            return match uses.of_vectors > 0 && self.make_mutable(id) {
+            return match uses.of_vectors > 0 && self.program.make_mutable(id) {
                 true => Some(parse_quote!(let #name = ::core::mem::take(&mut #field);)),
                 false => Some(parse_quote!(let #name = #field.clone();)),
             };
@@ -130,7 +130,7 @@ impl Parser<'_> {
             None => (!variable.mutable || !sees.found).then(|| parse_quote!(let #name = &#field;)),
             Some(_) => {
                 let name = &name.ident;
-                (!sees.found && self.make_mutable(id)).then(|| parse_quote!(let #name = &mut #field;))
+                (!sees.found && self.program.make_mutable(id)).then(|| parse_quote!(let #name = &mut #field;))
             }
         }
     }
@@ -142,7 +142,7 @@ impl Parser<'_> {
         element_of_vec(&typed.ty)?;
         let Some(Binding::Variable(id)) = self.lookup(root_of_field(field)?) else { return None };
         let id = *id;
-        let moved = self.program.variables[id].origin == Origin::Local && self.make_mutable(id);
+        let moved = self.program.variables[id].origin == Origin::Local && self.program.make_mutable(id);
         moved.then(|| parse_quote!(let #typed = ::core::mem::take(&mut #field);))
     }
 

@@ -201,6 +201,14 @@ impl<'p> Reverse<'p> {
         slot
     }
 
+    /// The slot of copies of a local that the function returns, of which one may have come to another local by an exchange.
+    pub(crate) fn copies_exchanged(&mut self, id: VarId) -> Option<Ident> {
+        let (program, variables) = (self.program, &self.program.variables);
+        let group = |returned: &&Returned| variables[returned.id].pool == variables[id].pool;
+        let returned = program.returned.iter().find(group)?.id;
+        (program.is_exchanged_whole(id) && !program.is_returned(id)).then(|| self.copies(returned))
+    }
+
     /// The slot for the rows of copies: if `id` is such a copy, or may change places or rows with one.
     pub(crate) fn row_spares(&self, id: VarId) -> Option<Ident> {
         let rows = |id: VarId| self.program.variables[id].rows;

@@ -133,7 +133,7 @@ fn first(x: &[f64]) -> Option<f64> {
 /// Locals that are computed and never used, and parameters of closures that are not.
 #[differentiable(dual)]
 fn never_used(x: &[f64]) -> f64 {
-    let ends = |a: f64, t: f64| 3.0 * t;
+    let ends = |_a: f64, t: f64| 3.0 * t;
     let _root: f64 = x[0].sqrt();
     let _sum: f64 = x.iter().map(|x| x.sin()).sum();
     let _half: f64 = half(x[0]);

@@ -1,0 +1,363 @@
+//! Structs and vectors that calls have returned, and that a branch moves out of the block around it: `if c { best = next; }`, and
+//! `if c { a } else { b }`. In the place of such a move stands an exchange, which the reverse pass undoes by another one: what is moved
+//! is not asked for later, so that nobody sees what it is exchanged for.
+
+use std::collections::HashSet;
+
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::parse_quote;
+
+use crate::kind::{inert, names_other_type};
+use crate::mutation::{Action, owned_type};
+use crate::program::*;
+
+/// Where a block stands.
+#[derive(Clone, Copy)]
+struct Around {
+    block: BlockId,
+    /// In this statement, or in the value.
+    statement: Option<usize>,
+    /// It may be run more often than the block around it, or later.
+    repeated: bool,
+}
+
+impl Program {
+    /// Puts exchanges in the places of moves.
+    pub(crate) fn settle_swapped(&mut self, output: &syn::Type) {
+        for block in 0..self.blocks.len() {
+            self.chosen_locals(block, output);
+        }
+        let around = self.surroundings();
+        for block in 0..self.blocks.len() {
+            for i in 0..self.blocks[block].statements.len() {
+                let Some((best, value)) = self.replaced_in_branch(block, i, &around) else { continue };
+                self.blocks[block].statements[i].kind = self.exchange(best, value);
+                self.blocks[block].rewritten = true;
+            }
+        }
+    }
+
+    /// `best = next;` with a `next` from an enclosing block.
+    fn replaced_in_branch(
+        &self,
+        block: BlockId,
+        statement: usize,
+        around: &[Option<Around>],
+    ) -> Option<(VarId, ExprId)> {
+        let StatementKind::Assign(Assign { place, op: None, value, .. }) =
+            &self.blocks[block].statements[statement].kind
+        else {
+            return None;
+        };
+        let (best, next) = (place.base, self.whole_owner(*value)?);
+        let replaced = place.projections.is_empty()
+            && best != next
+            && self.is_owner(best)
+            && self.variables[next].block != block
+            && [best, next].iter().any(|id| self.is_taken_apart(*id))
+            && self.is_spent(next, block, statement, around)
+            && !self.is_moved_before(best, block, statement, around);
+        replaced.then_some((best, *value))
+    }
+
+    /// `let x = if c { a } else { b };`, or such a value of the block: `if c {} else { swap(&mut a, &mut b) }`, and `a` in its place.
+    fn chosen_locals(&mut self, block: BlockId, output: &syn::Type) {
+        let mut i = 0;
+        while i < self.blocks[block].statements.len() {
+            if let StatementKind::Let(Let { variables, tuple: false, init: Some(init), .. }) =
+                &self.blocks[block].statements[i].kind
+                && let ([Some(_)], init) = (&variables[..], *init)
+                && let Some(chosen) = self.chosen_among(init, block, Some(i), false)
+            {
+                let read = self.choose(init, chosen);
+                let StatementKind::Let(l) = &mut self.blocks[block].statements[i].kind else {
+                    unreachable!()
+                };
+                l.init = Some(read);
+                if let Some(init) = &mut l.syntax.init {
+                    *init.expr = self.exprs[read].syntax.clone();
+                }
+                self.insert(block, i, StatementKind::Expr(init, true));
+                i += 1;
+            }
+            i += 1;
+        }
+        let told =
+            block == BODY && (owned_type(output) || names_other_type(output, &self.kind_of_type(output)));
+        if let Some(value) = self.blocks[block].value
+            && let Some(chosen) = self.chosen_among(value, block, None, told)
+        {
+            let read = self.choose(value, chosen);
+            self.blocks[block].value = Some(read);
+            let end = self.blocks[block].statements.len();
+            self.insert(block, end, StatementKind::Expr(value, true));
+        }
+    }
+
+    /// The local of `block` that is to hold what `value` comes to, if that may own memory and is chosen among such; `told` if it owns some for sure.
+    fn chosen_among(
+        &self,
+        value: ExprId,
+        block: BlockId,
+        statement: Option<usize>,
+        told: bool,
+    ) -> Option<VarId> {
+        let mut ends = Vec::new();
+        if !told && block == BODY && statement.is_none() || !self.branch_ends(value, &mut ends) {
+            return None;
+        }
+        let mut found = Vec::new();
+        for (inner, end) in ends {
+            let ExprKind::Read(place) = &self.exprs[self.peel(end)].kind else { continue };
+            match self.whole_owner(end) {
+                Some(id) if self.variables[id].block == block => found.push(id),
+                _ if self.variables[place.base].block == inner => {}
+                _ => return None,
+            }
+        }
+        let behind = |id: &VarId| statement.is_some_and(|i| self.mentioned_behind(*id, block, i));
+        let owns = told || found.iter().any(|id| self.is_taken_apart(*id));
+        (owns && !found.iter().any(behind)).then(|| found.first().copied()).flatten()
+    }
+
+    /// The values that the blocks of `value` end in, with these blocks. Not if there is none of them.
+    fn branch_ends(&self, value: ExprId, ends: &mut Vec<(BlockId, ExprId)>) -> bool {
+        let value = self.peel(value);
+        let complete = match &self.exprs[value].kind {
+            ExprKind::If { otherwise, .. } => otherwise.is_some(),
+            ExprKind::Match(m) => m.panic.is_none(),
+            ExprKind::Block(_) => true,
+            _ => false,
+        };
+        complete
+            && self.blocks_of(value).into_iter().all(|block| match self.blocks[block].value {
+                Some(end) if matches!(self.exprs[end].kind, ExprKind::Exit { .. }) => true,
+                Some(end) if self.branch_ends(end, ends) => true,
+                Some(end) => {
+                    ends.push((block, end));
+                    true
+                }
+                None => false,
+            })
+    }
+
+    /// Has each end of `value` leave what it comes to in the local; an expression for that.
+    fn choose(&mut self, value: ExprId, chosen: VarId) -> ExprId {
+        let mut ends = Vec::new();
+        self.branch_ends(value, &mut ends);
+        let mut read = None;
+        for (block, end) in ends {
+            let kind = match self.whole_owner(end) {
+                Some(id) if id == chosen => {
+                    read.get_or_insert(end);
+                    None
+                }
+                Some(_) => Some(self.exchange(chosen, end)),
+                None => {
+                    let local = self.bind_end(block, end, chosen);
+                    Some(self.exchange(chosen, local))
+                }
+            };
+            let content = &mut self.blocks[block];
+            (content.value, content.rewritten) = (None, true);
+            if let Some(kind) = kind {
+                self.insert(block, self.blocks[block].statements.len(), kind);
+            } else if read != Some(end) {
+                let end = self.peel(end);
+                self.exprs[end].kind = ExprKind::Tuple(Vec::new());
+                self.exprs[end].syntax = parse_quote!(());
+            }
+        }
+        self.rewritten.insert(value);
+        self.variables[chosen].heap = true;
+        read.expect("one of them is the local")
+    }
+
+    /// `let chosen = end;`, at the end of the block, of the type of a local; that, as an expression.
+    fn bind_end(&mut self, block: BlockId, end: ExprId, like: VarId) -> ExprId {
+        let (name, id) = (Program::fresh("chosen"), self.variables.len());
+        let variable = Variable {
+            kind: self.variables[like].kind.clone(),
+            zero: None,
+            heap: true,
+            ..Variable::local(name.clone(), block, id)
+        };
+        self.variables.push(variable);
+        if self.is_call(end) {
+            self.results.insert(id);
+        }
+        if self.vector(end).0 {
+            self.vectors.insert(id);
+        }
+        let init = self.exprs[end].syntax.clone();
+        let syn::Stmt::Local(syntax) = parse_quote!(let #name = #init;) else { unreachable!("a `let`") };
+        let kind = StatementKind::Let(Let {
+            syntax,
+            variables: vec![Some(id)],
+            tuple: false,
+            init: Some(end),
+            aliases: Vec::new(),
+        });
+        self.insert(block, self.blocks[block].statements.len(), kind);
+        let (syntax, span) = (parse_quote!(#name), self.exprs[end].span);
+        let kind = ExprKind::Read(Place { base: id, projections: Vec::new() });
+        self.exprs.push(Expr { kind, syntax, active: false, span });
+        self.exprs.len() - 1
+    }
+
+    fn insert(&mut self, block: BlockId, i: usize, kind: StatementKind) {
+        let statement = Statement { id: self.statements, kind, before: At::default(), defines: Vec::new() };
+        self.statements += 1;
+        self.blocks[block].statements.insert(i, statement);
+        self.blocks[block].rewritten = true;
+    }
+
+    /// `swap(&mut local, &mut value);` with another local as the value, whose expression becomes that.
+    fn exchange(&mut self, local: VarId, value: ExprId) -> StatementKind {
+        let value = self.peel(value);
+        let other = self.whole_owner(value).expect("it is a local");
+        for id in [local, other] {
+            self.make_mutable(id);
+            self.variables[id].heap = true;
+        }
+        let span = self.exprs[value].span;
+        let mut borrow = |id: VarId| {
+            let (name, place) = (&self.variables[id].name, Place { base: id, projections: Vec::new() });
+            let (kind, syntax) = (ExprKind::Borrow { place, unique: true }, parse_quote!(&mut #name));
+            self.exprs.push(Expr { kind, syntax, active: false, span });
+            self.exprs.len() - 1
+        };
+        let args = vec![borrow(local), borrow(other)];
+        let [one, other] = [local, other].map(|id| &self.variables[id].name);
+        self.exprs[value].syntax = parse_quote!(::core::mem::swap(&mut #one, &mut #other));
+        self.exprs[value].kind = ExprKind::Mutation { action: Action::Exchange, args };
+        StatementKind::Expr(value, true)
+    }
+
+    /// The local that `expr` is, as a whole, if it holds what a call has returned.
+    fn whole_owner(&self, expr: ExprId) -> Option<VarId> {
+        let ExprKind::Read(place) = &self.exprs[self.peel(expr)].kind else { return None };
+        (place.projections.is_empty() && self.is_owner(place.base)).then_some(place.base)
+    }
+
+    /// The local is a vector, or holds what a call has returned, of which nothing tells that it is a number.
+    fn is_owner(&self, id: VarId) -> bool {
+        let variable = &self.variables[id];
+        let bound = |s: &Statement| matches!(&s.kind, StatementKind::Let(l) if l.init.is_some() && l.variables.contains(&Some(id)));
+        let vector = self.vectors.contains(&id) && !inert(&variable.kind);
+        let result = variable.kind == Kind::Unknown && (self.is_result(id) || variable.heap);
+        variable.origin == Origin::Local
+            && (vector || result)
+            && self.blocks[variable.block].statements.iter().any(bound)
+    }
+
+    /// What is done with the local tells that it is no number.
+    fn is_taken_apart(&self, id: VarId) -> bool {
+        let variable = &self.variables[id];
+        let apart = |e: &Expr| match &e.kind {
+            ExprKind::Read(place) => place.base == id && !place.projections.is_empty(),
+            ExprKind::Constant(c) => {
+                c.mentions.contains(&id) && is_indexed(e.syntax.to_token_stream(), &variable.name)
+            }
+            _ => false,
+        };
+        variable.heap || self.vectors.contains(&id) || self.is_looked_into(id) || self.exprs.iter().any(apart)
+    }
+
+    /// Something asks for all of the local elsewhere than after a statement of `block`: it may be moved there.
+    fn is_moved_before(
+        &self,
+        id: VarId,
+        block: BlockId,
+        statement: usize,
+        around: &[Option<Around>],
+    ) -> bool {
+        let behind = self.all_behind(id, block, statement, around);
+        (0..self.exprs.len()).any(|e| {
+            let whole = matches!(&self.exprs[e].kind, ExprKind::Read(place) if place.base == id && place.projections.is_empty());
+            whole && !self.is_receiver(e) && !behind.contains(&e)
+        })
+    }
+
+    /// What comes after a statement of `block` where the local is in scope.
+    fn all_behind(
+        &self,
+        id: VarId,
+        mut block: BlockId,
+        statement: usize,
+        around: &[Option<Around>],
+    ) -> HashSet<ExprId> {
+        let (mut statement, mut found) = (Some(statement), HashSet::new());
+        loop {
+            if let Some(i) = statement {
+                found.extend(self.exprs_behind(block, i));
+            }
+            if self.variables[id].block == block {
+                return found;
+            }
+            let Some(outer) = around[block] else { return found };
+            (block, statement) = (outer.block, outer.statement);
+        }
+    }
+
+    /// Nobody asks for the local after a statement of `block`.
+    fn is_spent(&self, id: VarId, mut block: BlockId, statement: usize, around: &[Option<Around>]) -> bool {
+        let mut statement = Some(statement);
+        loop {
+            if statement.is_some_and(|i| self.mentioned_behind(id, block, i)) {
+                return false;
+            }
+            if self.variables[id].block == block {
+                return true;
+            }
+            match around[block] {
+                Some(outer) if !outer.repeated => (block, statement) = (outer.block, outer.statement),
+                _ => return false,
+            }
+        }
+    }
+
+    fn surroundings(&self) -> Vec<Option<Around>> {
+        let mut found = vec![None; self.blocks.len()];
+        for (block, content) in self.blocks.iter().enumerate() {
+            let mut note = |inner: BlockId, statement, repeated| {
+                found[inner] = Some(Around { block, statement, repeated });
+            };
+            let mut inside = |root: ExprId, statement| {
+                for expr in self.tree(root) {
+                    let kind = &self.exprs[expr].kind;
+                    let repeated = matches!(kind, ExprKind::Loop { .. } | ExprKind::Callback(_));
+                    self.blocks_of(expr).into_iter().for_each(|inner| note(inner, statement, repeated));
+                }
+            };
+            for (i, statement) in content.statements.iter().enumerate() {
+                statement.roots().into_iter().for_each(|root| inside(root, Some(i)));
+            }
+            content.value.into_iter().for_each(|root| inside(root, None));
+            for (i, statement) in content.statements.iter().enumerate() {
+                match &statement.kind {
+                    StatementKind::For(f) => note(f.body, Some(i), true),
+                    StatementKind::While(w) => note(w.body, Some(i), true),
+                    _ => {}
+                }
+            }
+        }
+        found
+    }
+}
+
+/// `name[…]` is part of the code.
+fn is_indexed(code: TokenStream, name: &Ident) -> bool {
+    let mut named = false;
+    code.into_iter().any(|token| {
+        let indexed = match &token {
+            TokenTree::Group(group) => {
+                named && group.delimiter() == Delimiter::Bracket || is_indexed(group.stream(), name)
+            }
+            _ => false,
+        };
+        named = matches!(&token, TokenTree::Ident(found) if found == name);
+        indexed
+    })
+}
