@@ -396,6 +396,17 @@ impl Parser<'_> {
                 let args = vec![self.expr(&call.args[0])];
                 Some(self.add(expr, ExprKind::Mutation { action: Action::TakeOut, args }))
             }
+            // As above, of what need not be a vector.
+            "move_out" => {
+                let args = vec![self.expr(&call.args[0])];
+                let ExprKind::Borrow { place, .. } = &self.program.exprs[args[0]].kind else { return None };
+                let (id, name) = (place.base, &self.program.variables[place.base].name);
+                let moved = parse_quote!((&&&::pullback::__private::Leaving::of(&#name)).leave(&mut #name));
+                self.program.departing.insert(id);
+                let moved = self.add(&moved, ExprKind::Mutation { action: Action::TakeOut, args });
+                self.program.rewritten.insert(moved);
+                Some(moved)
+            }
             _ => None,
         }
     }

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit_mut::VisitMut;
 use syn::{Expr as Syn, Pat, Stmt, parse_quote};
@@ -24,7 +24,7 @@ impl Parser<'_> {
         let mut out = Vec::new();
         match &mut stmt {
             Stmt::Local(syn::Local { init: Some(init), .. }) if init.diverge.is_none() => {
-                *init.expr = self.moved_here(&init.expr, false, &mut out)?;
+                *init.expr = self.moved_here(&init.expr, false, false, &mut out)?;
             }
             Stmt::Expr(Syn::Assign(assign), _) => {
                 if let Some(chosen) = self.assigned_at_ends(assign) {
@@ -32,15 +32,15 @@ impl Parser<'_> {
                 }
                 // What takes the place of a vector is one.
                 let told = self.is_known_vector(&assign.left);
-                *assign.right = self.moved_here(&assign.right, told, &mut out)?;
+                *assign.right = self.moved_here(&assign.right, told, false, &mut out)?;
             }
             Stmt::Expr(Syn::MethodCall(call), _) if call.method == "push" || call.method == "insert" => {
                 // So is what becomes a row.
                 let told = self.variable(&call.receiver).is_some_and(|id| self.program.nested.contains(&id));
                 let value = call.args.last_mut()?;
-                *value = self.moved_here(value, told, &mut out)?;
+                *value = self.moved_here(value, told, true, &mut out)?;
             }
-            Stmt::Expr(value, None) if last => *value = self.moved_here(value, false, &mut out)?,
+            Stmt::Expr(value, None) if last => *value = self.moved_here(value, false, false, &mut out)?,
             _ => return None,
         }
         out.push(stmt);
@@ -93,12 +93,12 @@ impl Parser<'_> {
         found.then_some(value)
     }
 
-    /// A vector from an enclosing block, as is known or `told`, under a name of this block, or a struct of such.
-    fn moved_here(&mut self, value: &Syn, told: bool, out: &mut Vec<Stmt>) -> Option<Syn> {
+    /// A vector from an enclosing block, as is known or `told`, or whatever a call has returned, if `any`, under a name of this block, or a struct of such.
+    fn moved_here(&mut self, value: &Syn, told: bool, any: bool, out: &mut Vec<Stmt>) -> Option<Syn> {
         if let Syn::Struct(literal) = value {
             let (mut literal, before) = (literal.clone(), out.len());
             for field in &mut literal.fields {
-                if let Some(moved) = self.moved_here(&field.expr, false, out) {
+                if let Some(moved) = self.moved_here(&field.expr, false, any, out) {
                     field.expr = moved;
                     field.colon_token.get_or_insert_with(Default::default);
                 }
@@ -111,17 +111,47 @@ impl Parser<'_> {
         let (id, variable) = (*id, &self.program.variables[*id]);
         let local = variable.origin == Origin::Local && variable.block != self.block;
         let vector = told && variable.kind == Kind::Unknown || self.program.vectors.contains(&id);
-        if !local || inert(&variable.kind) || !vector || !self.program.make_mutable(id) {
+        let departs = any && !vector && self.suspects.any(value) && self.program.may_depart(id);
+        if !local || inert(&variable.kind) || !(vector || departs) || !self.program.make_mutable(id) {
             return None;
         }
         let taken = self.hidden("taken");
-        out.push(parse_quote!(let #taken = ::pullback::__private::take_out(&mut #name);));
-        self.program.emptied.insert(id);
+        if vector {
+            out.push(parse_quote!(let #taken = ::pullback::__private::take_out(&mut #name);));
+            self.program.emptied.insert(id);
+        } else {
+            out.push(parse_quote!(let #taken = ::pullback::__private::move_out(&mut #name);));
+        }
         Some(path(&taken))
     }
 }
 
 impl Program {
+    /// The local holds what a call has returned, of which what is done with it tells that it is no number.
+    fn may_depart(&self, id: VarId) -> bool {
+        let variable = &self.variables[id];
+        let called = self.blocks[variable.block].statements.iter().any(|s| match &s.kind {
+            StatementKind::Let(Let { variables, init: Some(init), .. }) => {
+                variables.contains(&Some(id)) && (self.is_call(*init) || self.is_unwrapped_call(*init))
+            }
+            _ => false,
+        });
+        variable.kind == Kind::Unknown && called && self.is_taken_apart(id)
+    }
+
+    /// What is done with the local tells that it is no number.
+    pub(crate) fn is_taken_apart(&self, id: VarId) -> bool {
+        let variable = &self.variables[id];
+        let apart = |e: &Expr| match &e.kind {
+            ExprKind::Read(place) => place.base == id && !place.projections.is_empty(),
+            ExprKind::Constant(c) => {
+                c.mentions.contains(&id) && is_indexed(e.syntax.to_token_stream(), &variable.name)
+            }
+            _ => false,
+        };
+        variable.heap || self.vectors.contains(&id) || self.is_looked_into(id) || self.exprs.iter().any(apart)
+    }
+
     /// Declares a local `mut` that is there already. Tells whether a `let` has made it.
     pub(crate) fn make_mutable(&mut self, id: VarId) -> bool {
         let Variable { block, name, .. } = &self.variables[id];
@@ -135,4 +165,19 @@ impl Program {
         self.variables[id].mutable = true;
         true
     }
+}
+
+/// `name[…]` is part of the code.
+fn is_indexed(code: TokenStream, name: &Ident) -> bool {
+    let mut named = false;
+    code.into_iter().any(|token| {
+        let indexed = match &token {
+            TokenTree::Group(group) => {
+                named && group.delimiter() == Delimiter::Bracket || is_indexed(group.stream(), name)
+            }
+            _ => false,
+        };
+        named = matches!(&token, TokenTree::Ident(found) if found == name);
+        indexed
+    })
 }

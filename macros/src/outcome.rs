@@ -4,8 +4,10 @@
 //! another, and leaves a block whose end puts the two together.
 
 use proc_macro2::Span;
+use syn::visit::{self, Visit};
 use syn::{Expr as Syn, Ident, Stmt, parse_quote};
 
+use crate::chosen::each_end;
 use crate::contents::{leaves, wraps};
 use crate::escape::statement_escapes;
 use crate::mutation::owned_type;
@@ -190,6 +192,56 @@ impl Leaving {
         }
         block
     }
+}
+
+/// `Some(x)` or `Ok(x)` stands in a branch, of an `x` that holds what a call has returned, in a block around that.
+pub(crate) fn wraps_local_of_outer_block(body: &syn::Block) -> bool {
+    #[derive(Default)]
+    struct Wrapped {
+        /// The names of what calls have returned, by the blocks that bind them.
+        scopes: Vec<Vec<Ident>>,
+        found: bool,
+    }
+    impl Wrapped {
+        fn note(&mut self, value: &Syn, within: bool) {
+            let Syn::Path(path) = value else { return };
+            let outer = self.scopes.len() - usize::from(!within);
+            let bound = |scope: &Vec<Ident>| scope.iter().any(|name| path.path.is_ident(name));
+            self.found |= self.scopes[..outer].iter().any(bound);
+        }
+    }
+    impl<'ast> Visit<'ast> for Wrapped {
+        fn visit_block(&mut self, block: &'ast syn::Block) {
+            self.scopes.push(Vec::new());
+            visit::visit_block(self, block);
+            self.scopes.pop();
+        }
+        fn visit_local(&mut self, local: &'ast syn::Local) {
+            visit::visit_local(self, local);
+            let name = match &local.pat {
+                syn::Pat::Type(typed) => &*typed.pat,
+                pattern => pattern,
+            };
+            if let (syn::Pat::Ident(name), Some(init)) = (name, &local.init)
+                && matches!(&*init.expr, Syn::Call(_) | Syn::MethodCall(_) | Syn::Try(_))
+            {
+                self.scopes.last_mut().expect("within a block").push(name.ident.clone());
+            }
+        }
+        fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
+            visit::visit_expr_call(self, call);
+            let wraps = matches!(&*call.func, Syn::Path(path) if path.path.is_ident("Some") || path.path.is_ident("Ok"));
+            for value in call.args.iter().filter(|_| wraps) {
+                let branches = matches!(value, Syn::If(_) | Syn::Match(_));
+                each_end(&mut value.clone(), &mut |end| self.note(end, branches));
+            }
+        }
+        fn visit_item(&mut self, _: &'ast syn::Item) {}
+        fn visit_expr_closure(&mut self, _: &'ast syn::ExprClosure) {}
+    }
+    let mut wrapped = Wrapped::default();
+    wrapped.visit_block(body);
+    wrapped.found
 }
 
 /// What a local of this type, which owns memory, holds before it gets what is returned.

@@ -25,7 +25,9 @@ impl Program {
         }
         self.settle_pushed();
         let boxes = self.boxes.iter().filter(|id| self.variables[**id].origin == Origin::Local);
-        for id in self.inside.union(&self.emptied).chain(boxes).copied().collect::<Vec<_>>() {
+        for id in
+            self.inside.union(&self.emptied).chain(&self.departing).chain(boxes).copied().collect::<Vec<_>>()
+        {
             self.variables[id].heap = true;
         }
         let (results, others) = self.results();
@@ -394,7 +396,7 @@ impl Program {
     }
 
     /// A call, or what is inside of what it returns, as it stands: `f(x).unwrap()`
-    fn is_unwrapped_call(&self, expr: ExprId) -> bool {
+    pub(crate) fn is_unwrapped_call(&self, expr: ExprId) -> bool {
         match &self.exprs[self.peel(expr)].kind {
             ExprKind::Call { .. } => true,
             ExprKind::Method { receiver, name, .. } => {

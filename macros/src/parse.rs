@@ -27,7 +27,7 @@ use crate::kind::{inert, is_slice, kind_of_type, names_other_type};
 use crate::literals::in_place;
 use crate::mutation::owned_type;
 use crate::normal::Parts;
-use crate::outcome::inside_type;
+use crate::outcome::{inside_type, wraps_local_of_outer_block};
 use crate::own_results::with_own_results;
 use crate::passing::Passing;
 use crate::program::*;
@@ -214,7 +214,10 @@ impl<'e> Parser<'e> {
             let body = early.as_ref().unwrap_or(body);
             parser.fill_block(&returning_a_local(body, &signature.output));
             parser.settle_returned(body, &signature.output);
-        } else if let Some(ty) = inside_type(&signature.output).filter(|ty| parser.program.owners.own(ty)) {
+        } else if let Some(ty) = inside_type(&signature.output).filter(|ty| {
+            parser.program.owners.own(ty)
+                || names_other_type(ty, &signature.generics.kind_of(ty)) && wraps_local_of_outer_block(body)
+        }) {
             let body = parser.returning_inside(body, &signature.output, &ty);
             parser.fill_block(&body);
         } else if let Some(body) = parser.returning_parts_inside(body, &signature.output) {

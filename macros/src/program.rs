@@ -93,6 +93,8 @@ pub(crate) struct Program {
     pub(crate) inside: HashSet<VarId>,
     /// The vectors that are moved out of an enclosing block, or that get one that leaves it.
     pub(crate) emptied: HashSet<VarId>,
+    /// Likewise what calls have returned, whatever it is.
+    pub(crate) departing: HashSet<VarId>,
     /// The vectors that rows are pushed to.
     pub(crate) grown: HashSet<VarId>,
     /// Active values are dual numbers.
@@ -609,7 +611,7 @@ impl Program {
 
     /// The variable may have lost what it holds: its shadow owns memory only if there is something left.
     pub(crate) fn may_be_left(&self, id: VarId) -> bool {
-        self.inside.contains(&id) || self.emptied.contains(&id)
+        [&self.inside, &self.emptied, &self.departing].iter().any(|left| left.contains(&id))
     }
 
     /// The function returns the variable.

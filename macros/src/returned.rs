@@ -392,12 +392,34 @@ fn exchange(returned: &Ident, ty: Option<&syn::Type>, value: &Syn, names: &mut V
             names.push(name.clone());
             quote!(::core::mem::swap(&mut #returned, &mut #name);)
         }
+        // A branch chooses among locals.
+        value if has_named_end(value) => {
+            let mut value = value.clone();
+            each_end(&mut value, &mut |end| {
+                if !leaves(end) {
+                    let exchange = exchange(returned, ty, end, names);
+                    *end = parse_quote!({ #exchange });
+                }
+            });
+            quote!(#value)
+        }
         value => {
             let early = Ident::new("early", proc_macro2::Span::mixed_site());
             let ty = ty.map(|ty| quote!(: #ty));
             quote!(let mut #early #ty = #value; ::core::mem::swap(&mut #returned, &mut #early);)
         }
     }
+}
+
+/// The value is one of several, of which one is a name.
+fn has_named_end(value: &Syn) -> bool {
+    let mut found = false;
+    if matches!(value, Syn::If(_) | Syn::Match(_)) {
+        each_end(&mut value.clone(), &mut |end| {
+            found |= matches!(end, Syn::Path(path) if path.path.get_ident().is_some())
+        });
+    }
+    found
 }
 
 /// The `let` takes what follows along.

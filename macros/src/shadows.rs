@@ -120,6 +120,9 @@ impl Reverse<'_> {
     /// A shadow for what a local holds, full of zeros.
     pub(crate) fn shadow_from_pool(&mut self, id: VarId) -> TokenStream {
         let (pool, name) = (self.pool(id), &self.program.variables[id].unique);
+        if self.program.departing.contains(&id) {
+            return quote!((&&&__pb::Leaving::of(&#name)).rest(&#name, #pool));
+        }
         if self.program.may_be_left(id) && !self.program.takes_rows(id) {
             return quote!(#pool.take_rest(&#name));
         }

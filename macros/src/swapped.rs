@@ -4,8 +4,6 @@
 
 use std::collections::HashSet;
 
-use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
-use quote::ToTokens;
 use syn::parse_quote;
 
 use crate::kind::{inert, names_other_type};
@@ -65,21 +63,21 @@ impl Program {
     fn chosen_locals(&mut self, block: BlockId, output: &syn::Type) {
         let mut i = 0;
         while i < self.blocks[block].statements.len() {
-            if let StatementKind::Let(Let { variables, tuple: false, init: Some(init), .. }) =
-                &self.blocks[block].statements[i].kind
-                && let ([Some(_)], init) = (&variables[..], *init)
-                && let Some(chosen) = self.chosen_among(init, block, Some(i), false)
+            let statement = &self.blocks[block].statements[i].kind;
+            if let Some(value) = self.value_moved_by(statement)
+                && let Some(chosen) = self.chosen_among(value, block, Some(i), false)
             {
-                let read = self.choose(init, chosen);
-                let StatementKind::Let(l) = &mut self.blocks[block].statements[i].kind else {
-                    unreachable!()
-                };
-                l.init = Some(read);
-                if let Some(init) = &mut l.syntax.init {
-                    *init.expr = self.exprs[read].syntax.clone();
+                let stays = matches!(statement, StatementKind::Assign(assign) if assign.place.base == chosen);
+                let read = self.choose(value, chosen);
+                if stays {
+                    self.blocks[block].statements[i].kind = StatementKind::Expr(value, true);
+                    self.blocks[block].rewritten = true;
+                    self.unit(read);
+                } else {
+                    self.move_instead(block, i, read);
+                    self.insert(block, i, StatementKind::Expr(value, true));
+                    i += 1;
                 }
-                self.insert(block, i, StatementKind::Expr(init, true));
-                i += 1;
             }
             i += 1;
         }
@@ -95,6 +93,46 @@ impl Program {
         }
     }
 
+    /// The value that a statement gives to a local, or to a vector.
+    fn value_moved_by(&self, statement: &StatementKind) -> Option<ExprId> {
+        match statement {
+            StatementKind::Let(Let { variables, tuple: false, init: Some(init), .. }) => {
+                matches!(variables[..], [Some(_)]).then_some(*init)
+            }
+            StatementKind::Assign(Assign { op: None, value, .. }) => Some(*value),
+            StatementKind::Expr(expr, _) => match &self.exprs[self.peel(*expr)].kind {
+                ExprKind::Mutation { action: Action::Push, args } => Some(args[1]),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Has the statement take `read` in the place of that value.
+    fn move_instead(&mut self, block: BlockId, i: usize, read: ExprId) {
+        let syntax = self.exprs[read].syntax.clone();
+        match &mut self.blocks[block].statements[i].kind {
+            StatementKind::Let(l) => {
+                l.init = Some(read);
+                l.syntax.init.iter_mut().for_each(|init| *init.expr = syntax.clone());
+            }
+            StatementKind::Assign(assign) => {
+                (assign.value, assign.result) = (read, read);
+                if let syn::Expr::Assign(assign) = &mut assign.syntax {
+                    *assign.right = syntax;
+                }
+            }
+            &mut StatementKind::Expr(expr, _) => {
+                let expr = self.peel(expr);
+                if let ExprKind::Mutation { args, .. } = &mut self.exprs[expr].kind {
+                    args[1] = read;
+                }
+                self.rewritten.insert(expr);
+            }
+            _ => unreachable!("no value is moved by it"),
+        }
+    }
+
     /// The local of `block` that is to hold what `value` comes to, if that may own memory and is chosen among such; `told` if it owns some for sure.
     fn chosen_among(
         &self,
@@ -107,16 +145,24 @@ impl Program {
         if !told && block == BODY && statement.is_none() || !self.branch_ends(value, &mut ends) {
             return None;
         }
+        // `best = if c { next } else { best };`
+        let assigned = statement.and_then(|i| match &self.blocks[block].statements[i].kind {
+            StatementKind::Assign(assign) if assign.place.projections.is_empty() => Some(assign.place.base),
+            _ => None,
+        });
         let mut found = Vec::new();
         for (inner, end) in ends {
             let ExprKind::Read(place) = &self.exprs[self.peel(end)].kind else { continue };
             match self.whole_owner(end) {
+                Some(id) if Some(id) == assigned => found.insert(0, id),
                 Some(id) if self.variables[id].block == block => found.push(id),
                 _ if self.variables[place.base].block == inner => {}
                 _ => return None,
             }
         }
-        let behind = |id: &VarId| statement.is_some_and(|i| self.mentioned_behind(*id, block, i));
+        let behind = |id: &VarId| {
+            Some(*id) != assigned && statement.is_some_and(|i| self.mentioned_behind(*id, block, i))
+        };
         let owns = told || found.iter().any(|id| self.is_taken_apart(*id));
         (owns && !found.iter().any(behind)).then(|| found.first().copied()).flatten()
     }
@@ -164,9 +210,7 @@ impl Program {
             if let Some(kind) = kind {
                 self.insert(block, self.blocks[block].statements.len(), kind);
             } else if read != Some(end) {
-                let end = self.peel(end);
-                self.exprs[end].kind = ExprKind::Tuple(Vec::new());
-                self.exprs[end].syntax = parse_quote!(());
+                self.unit(end);
             }
         }
         self.rewritten.insert(value);
@@ -204,6 +248,13 @@ impl Program {
         let kind = ExprKind::Read(Place { base: id, projections: Vec::new() });
         self.exprs.push(Expr { kind, syntax, active: false, span });
         self.exprs.len() - 1
+    }
+
+    /// Nothing is left of an expression.
+    fn unit(&mut self, expr: ExprId) {
+        let expr = self.peel(expr);
+        self.exprs[expr].kind = ExprKind::Tuple(Vec::new());
+        self.exprs[expr].syntax = parse_quote!(());
     }
 
     fn insert(&mut self, block: BlockId, i: usize, kind: StatementKind) {
@@ -250,19 +301,6 @@ impl Program {
         variable.origin == Origin::Local
             && (vector || result)
             && self.blocks[variable.block].statements.iter().any(bound)
-    }
-
-    /// What is done with the local tells that it is no number.
-    fn is_taken_apart(&self, id: VarId) -> bool {
-        let variable = &self.variables[id];
-        let apart = |e: &Expr| match &e.kind {
-            ExprKind::Read(place) => place.base == id && !place.projections.is_empty(),
-            ExprKind::Constant(c) => {
-                c.mentions.contains(&id) && is_indexed(e.syntax.to_token_stream(), &variable.name)
-            }
-            _ => false,
-        };
-        variable.heap || self.vectors.contains(&id) || self.is_looked_into(id) || self.exprs.iter().any(apart)
     }
 
     /// Something asks for all of the local elsewhere than after a statement of `block`: it may be moved there.
@@ -345,19 +383,4 @@ impl Program {
         }
         found
     }
-}
-
-/// `name[…]` is part of the code.
-fn is_indexed(code: TokenStream, name: &Ident) -> bool {
-    let mut named = false;
-    code.into_iter().any(|token| {
-        let indexed = match &token {
-            TokenTree::Group(group) => {
-                named && group.delimiter() == Delimiter::Bracket || is_indexed(group.stream(), name)
-            }
-            _ => false,
-        };
-        named = matches!(&token, TokenTree::Ident(found) if found == name);
-        indexed
-    })
 }

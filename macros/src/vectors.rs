@@ -378,6 +378,10 @@ impl<'p> Reverse<'p> {
         let (whole, shadow) = self.grown(self.place_of(args[0]), at);
         let base = self.place_of(args[0]).base;
         let undone = match action {
+            Action::TakeOut if self.program.departing.contains(&base) => {
+                let pool = self.pool(base);
+                quote!((&&&__pb::Leaving::of(&#whole)).come_back(&mut #whole, #value, &mut #shadow, #d, #pool);)
+            }
             Action::TakeOut => quote!(__pb::put_back(&mut #whole, #value, &mut #shadow, #d);),
             Action::Pop => {
                 let stock = self.pool_of_rows(base);
@@ -785,6 +789,9 @@ impl Forward<'_> {
     ) -> TokenStream {
         let program = self.program;
         let syntax = &program.exprs[expr].syntax;
+        if action == Action::TakeOut && matches!(syntax, syn::Expr::MethodCall(_)) {
+            return syntax.to_token_stream();
+        }
         let (call, outer) = match syntax {
             syn::Expr::MethodCall(call) => match &*call.receiver {
                 syn::Expr::MethodCall(inner) if action == Action::Pop && call.method != "pop" => {

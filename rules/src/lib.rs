@@ -38,6 +38,7 @@ mod heap;
 mod held;
 mod inert;
 mod integers;
+mod leaving;
 mod lend;
 mod lengths;
 pub mod linalg;
@@ -181,6 +182,7 @@ pub mod __private {
     pub use crate::held::{Constant, Part, PartChanges, PartIsConstant, accumulate_part, clear_part};
     pub use crate::inert::{Confirmed, Inert, Unseen, about_to_be_constant, confirmed, error, inert, unseen};
     pub use crate::integers::{item_of_range, items_of_closed_range, items_of_range};
+    pub use crate::leaving::{LeaveBlank, LeaveCopy, LeaveDefault, LeaveNothing, Leaving};
     pub use crate::lend::{Lend, RefLent};
     pub use crate::lengths::{
         Extent, Lengths, fit, fit_to, handing_on, make_room, unextend_behind, uninsert_behind, unpop_behind,

@@ -1,12 +1,26 @@
 //! The value from which a local starts before it gets the struct that a function returns: field by field, where all of these have one.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::WherePredicate;
 
 use super::{Fields, Item, with};
 
 pub(super) fn of_struct(item: &Item, fields: &Fields) -> TokenStream {
+    let name = item.name;
+    of(item, fields, &quote!(#name))
+}
+
+/// The variant that is the least to make, which holds no other of the enum if possible.
+pub(super) fn of_enum(item: &Item, variants: &[(Ident, Fields)]) -> TokenStream {
+    let name = item.name;
+    let least = variants.iter().min_by_key(|(_, fields)| {
+        (fields.fields.iter().any(|field| field.nest.is_some()), fields.fields.len())
+    });
+    least.map(|(variant, fields)| of(item, fields, &quote!(#name::#variant))).unwrap_or_default()
+}
+
+fn of(item: &Item, fields: &Fields, constructor: &TokenStream) -> TokenStream {
     if item.generics.lifetimes().next().is_some() || fields.fields.iter().any(|field| field.borrowed) {
         return TokenStream::new();
     }
@@ -28,7 +42,7 @@ pub(super) fn of_struct(item: &Item, fields: &Fields) -> TokenStream {
         #[automatically_derived]
         impl #parameters __pb::Blank for #name #arguments #clause {
             fn blank() -> Self {
-                #name { #(#members: <#types as __pb::Blank>::blank(),)* }
+                #constructor { #(#members: <#types as __pb::Blank>::blank(),)* }
             }
         }
     }

@@ -206,6 +206,7 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
     let parts = super::parts::of_enum(item, all, &own, false);
     let declared = quote!(#parameters);
     let doc = format!("The gradient with respect to a [`{name}`]: empty for the variants that it is not.");
+    let blank = super::blank::of_enum(item, all);
     quote! {
         #[doc = #doc]
         #allow
@@ -216,6 +217,8 @@ pub(super) fn expand(item: &Item, all: &[(Ident, Fields)]) -> TokenStream {
 
         const _: () = {
             use ::pullback::__private as __pb;
+
+            #blank
 
             #[doc(hidden)]
             #allow

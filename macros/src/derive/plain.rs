@@ -94,6 +94,7 @@ pub(super) fn expand_enum(item: &Item, variants: &[(Ident, Fields)]) -> TokenStr
     let coordinates = coordinates_of_enum(item, variants);
     let parts = super::parts::of_enum(item, variants, &elements(item, variants), true);
     let asked = super::by_value::asked(variants.iter().flat_map(|(_, fields)| &fields.fields));
+    let blank = super::blank::of_enum(item, variants);
     quote! {
         #asked
         #declarations
@@ -105,6 +106,7 @@ pub(super) fn expand_enum(item: &Item, variants: &[(Ident, Fields)]) -> TokenStr
             #inner
             #coordinates
             #parts
+            #blank
         };
     }
 }
