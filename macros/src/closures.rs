@@ -454,6 +454,17 @@ impl VisitMut for Plain<'_, '_> {
             self.changed = true;
             return;
         }
+        if let Some(view) = self.parser.held_view(expr) {
+            *expr = view;
+            self.changed = true;
+            return;
+        }
+        if let Expr::MethodCall(call) = expr
+            && let Some(view) = self.parser.held_receiver(call)
+        {
+            *call.receiver = view;
+            self.changed = true;
+        }
         if let Expr::MethodCall(call) = expr
             && let Some(test) = self.parser.held_test(call).or_else(|| self.parser.named_test(call))
         {

@@ -1,17 +1,20 @@
-//! Options of vectors under a name: `let mut best: Option<Vec<f64>> = None;` is a flag and a vector.
+//! Options of vectors and structs under a name: `let mut best: Option<Vec<f64>> = None;` is a flag and a vector.
 //!
 //! `best = Some(v)` sets both, and `if let Some(v) = &best { … }` asks the flag and names the vector, as do `match`, `let … else`,
 //! `?` and `unwrap`.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
-use syn::{Expr, ExprMethodCall, Ident, Pat, Stmt, parse_quote};
+use syn::visit::{self, Visit};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Block, Expr, ExprMethodCall, Ident, Pat, Stmt, Type, parse_quote};
 
 use crate::iterators::collect::element_of_vec;
 use crate::iterators::item::Item;
 use crate::iterators::optional::{Found, Located};
-use crate::kind::kind_of_type;
-use crate::outcome::inside_type;
+use crate::kind::{kind_of_type, names_other_type};
+use crate::outcome::{blank, inside_type, is_option};
 use crate::parse::{Binding, Parser};
 use crate::program::Kind;
 use crate::rename::{Occurrences, path};
@@ -19,9 +22,22 @@ use crate::tails::fills;
 
 /// What such a name stands for.
 pub(crate) struct Held {
-    /// There is a vector.
+    /// There is something inside.
     there: Ident,
     inside: Ident,
+    /// That is a vector.
+    vector: bool,
+}
+
+impl Held {
+    /// What is inside, moved out.
+    fn taken(&self) -> Expr {
+        let inside = &self.inside;
+        match self.vector {
+            true => parse_quote!(::std::mem::take(&mut #inside)),
+            false => parse_quote!(::pullback::__private::move_out(&mut #inside)),
+        }
+    }
 }
 
 pub(crate) const HELD: &str = "an `Option` of a vector under a name is differentiable where it is taken apart, `if let Some(v) = &name`, by `match`, \
@@ -43,7 +59,7 @@ impl Parser<'_> {
             Stmt::Local(local) => self.held_let(local),
             Stmt::Expr(Expr::Assign(assign), _) => {
                 let held = self.held(&assign.left)?;
-                let Held { there, inside } = &*held;
+                let Held { there, inside, .. } = &*held;
                 Some(match content(&assign.right) {
                     Some(Some(value)) => {
                         vec![parse_quote!(#inside = #value;), parse_quote!(#there = true;)]
@@ -62,15 +78,20 @@ impl Parser<'_> {
     fn held_let(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
         let (Pat::Type(typed), Some(init)) = (&local.pat, &local.init) else { return None };
         let Pat::Ident(name) = &*typed.pat else { return None };
-        let ty = inside_type(&typed.ty).filter(|ty| element_of_vec(ty).is_some())?;
+        let ty = inside_type(&typed.ty)?;
+        let vector = element_of_vec(&ty).is_some();
+        if !vector && !self.holdable.contains(&name.ident.to_string()) {
+            return None;
+        }
         let content = content(&init.expr)?;
         if !self.suspects.contains(&name.ident) || Occurrences::of(&init.expr).count(&name.ident) > 0 {
             return None;
         }
         let (there, inside) = (self.names.fresh("there"), self.hidden(&name.ident.to_string()));
         let starts = content.is_some();
-        let value = content.cloned().unwrap_or_else(|| parse_quote!(Vec::new()));
-        let held = Held { there: there.clone(), inside: inside.clone() };
+        let blank = || if vector { parse_quote!(Vec::new()) } else { blank(&ty) };
+        let value = content.cloned().unwrap_or_else(blank);
+        let held = Held { there: there.clone(), inside: inside.clone(), vector };
         self.scope().insert(name.ident.to_string(), Binding::Held(Rc::new(held)));
         Some(vec![parse_quote!(let mut #there = #starts;), parse_quote!(let mut #inside: #ty = #value;)])
     }
@@ -119,7 +140,7 @@ impl Parser<'_> {
                     "clone" => (held, Item::Value(parse_quote!(#place.clone())), Vec::new()),
                     "take" => {
                         let left = vec![parse_quote!(#there = false;)];
-                        let taken = Item::Value(parse_quote!(::std::mem::take(&mut #place)));
+                        let taken = Item::Value(held.taken());
                         (held, taken, left)
                     }
                     _ => return None,
@@ -127,8 +148,8 @@ impl Parser<'_> {
             }
             expr => {
                 let held = self.held(expr)?;
-                let place = whole(&held);
-                (held, Item::Value(parse_quote!(::std::mem::take(&mut #place))), Vec::new())
+                let taken = Item::Value(held.taken());
+                (held, taken, Vec::new())
             }
         };
         let exists = path(&held.there);
@@ -151,6 +172,26 @@ impl Parser<'_> {
         Some(item)
     }
 
+    /// `best` in `best.map_or(true, |b| x < b.x)`, in code that is otherwise emitted as it is: what is looked at may stay where it is.
+    pub(crate) fn held_receiver(&self, call: &ExprMethodCall) -> Option<Expr> {
+        const LOOKING: [&str; 5] = ["map_or", "is_some_and", "is_none_or", "unwrap", "expect"];
+        let held = self.held(&call.receiver).filter(|_| LOOKING.iter().any(|name| call.method == name))?;
+        let Held { there, inside, .. } = &*held;
+        Some(parse_quote!(#there.then_some(&#inside)))
+    }
+
+    /// `&best` and `best.as_ref()`, in code that is otherwise emitted as it is.
+    pub(crate) fn held_view(&self, expr: &Expr) -> Option<Expr> {
+        let option = match expr {
+            Expr::Reference(reference) if reference.mutability.is_none() => &*reference.expr,
+            Expr::MethodCall(call) if call.method == "as_ref" => &*call.receiver,
+            _ => return None,
+        };
+        let held = self.held(option)?;
+        let Held { there, inside, .. } = &*held;
+        Some(parse_quote!(#there.then_some(&#inside)))
+    }
+
     /// `best.is_some()` and `best.is_none()`, in code that is otherwise emitted as it is.
     pub(crate) fn held_test(&self, call: &ExprMethodCall) -> Option<Expr> {
         let held = self.held(&call.receiver)?;
@@ -159,6 +200,193 @@ impl Parser<'_> {
             "is_some" => Some(path(there)),
             "is_none" => Some(parse_quote!((!#there))),
             _ => None,
+        }
+    }
+}
+
+/// The names in a body that stand for options of what is no vector, as it is declared with its type, and done with what a flag and a
+/// value beside it serve for.
+pub(crate) fn holdable(body: &Block, output: &Type) -> HashSet<String> {
+    let mut bound = Bound(HashSet::new());
+    bound.visit_block(body);
+    let fits = |name: &&Ident| {
+        let mut scope = body.clone();
+        InScope(name).visit_block_mut(&mut scope);
+        let mut uses = Uses { name, returned: is_option(output), bound: &bound.0, known: 0, moved: 0 };
+        uses.visit_block(&scope);
+        if uses.returned && matches!(scope.stmts.last(), Some(Stmt::Expr(value, None)) if uses.is(value)) {
+            uses.known += 1;
+        }
+        Occurrences::of(&scope).count(name) == uses.known + 1 && uses.moved <= 1
+    };
+    let structs = |ty: &Type| names_other_type(ty, &kind_of_type(ty));
+    names_of_options(body, &structs).iter().filter(fits).map(Ident::to_string).collect()
+}
+
+/// The function returns one of these names as it is.
+pub(crate) fn returns_one_of(names: &HashSet<String>, body: &Block) -> bool {
+    struct Returned<'n>(&'n HashSet<String>, bool);
+    impl Returned<'_> {
+        fn note(&mut self, value: &Expr) {
+            let Expr::Path(path) = value else { return };
+            self.1 |= path.path.get_ident().is_some_and(|name| self.0.contains(&name.to_string()));
+        }
+    }
+    impl<'ast> Visit<'ast> for Returned<'_> {
+        fn visit_expr_return(&mut self, expr: &'ast syn::ExprReturn) {
+            visit::visit_expr_return(self, expr);
+            expr.expr.iter().for_each(|value| self.note(value));
+        }
+    }
+    let mut returned = Returned(names, false);
+    returned.visit_block(body);
+    if let Some(Stmt::Expr(value, None)) = body.stmts.last() {
+        returned.note(value);
+    }
+    returned.1
+}
+
+/// The names in a body that may stand for a flag and a value.
+pub(crate) fn declared(body: &Block) -> Vec<Ident> {
+    names_of_options(body, &|ty| element_of_vec(ty).is_some() || names_other_type(ty, &kind_of_type(ty)))
+}
+
+fn names_of_options(body: &Block, inside: &dyn Fn(&Type) -> bool) -> Vec<Ident> {
+    let mut declared = Declared(Vec::new(), inside);
+    declared.visit_block(body);
+    declared.0
+}
+
+/// The names that are declared as options of such types, and hold nothing to begin with.
+struct Declared<'i>(Vec<Ident>, &'i dyn Fn(&Type) -> bool);
+
+impl<'ast> Visit<'ast> for Declared<'_> {
+    fn visit_local(&mut self, local: &'ast syn::Local) {
+        visit::visit_local(self, local);
+        if let (Pat::Type(typed), Some(init)) = (&local.pat, &local.init)
+            && let Pat::Ident(name) = &*typed.pat
+            && matches!(content(&init.expr), Some(None))
+            && is_option(&typed.ty)
+            && inside_type(&typed.ty).is_some_and(|ty| self.1(&ty))
+        {
+            self.0.push(name.ident.clone());
+        }
+    }
+    fn visit_item(&mut self, _: &'ast syn::Item) {}
+}
+
+/// Leaves out what follows another `let` of the name, which means that from then on.
+struct InScope<'n>(&'n Ident);
+
+impl VisitMut for InScope<'_> {
+    fn visit_block_mut(&mut self, block: &mut Block) {
+        let again = |stmt: &Stmt| match stmt {
+            Stmt::Local(local) => {
+                matches!(name_of(&local.pat), Some(name) if name == self.0)
+                    && !local.init.as_ref().is_some_and(|init| matches!(content(&init.expr), Some(None)))
+            }
+            _ => false,
+        };
+        if let Some(at) = block.stmts.iter().position(again) {
+            block.stmts.truncate(at + 1);
+            if let Some(Stmt::Local(local)) = block.stmts.last_mut() {
+                local.pat = parse_quote!(_);
+            }
+        }
+        visit_mut::visit_block_mut(self, block);
+    }
+}
+
+/// The name that a `let` binds, if it is one.
+fn name_of(pattern: &Pat) -> Option<&Ident> {
+    match pattern {
+        Pat::Type(typed) => name_of(&typed.pat),
+        Pat::Ident(name) => Some(&name.ident),
+        _ => None,
+    }
+}
+
+/// The names of what calls return, and literals make.
+struct Bound(HashSet<String>);
+
+impl<'ast> Visit<'ast> for Bound {
+    fn visit_local(&mut self, local: &'ast syn::Local) {
+        visit::visit_local(self, local);
+        if let (Some(name), Some(init)) = (name_of(&local.pat), &local.init)
+            && is_made(&init.expr)
+        {
+            self.0.insert(name.to_string());
+        }
+    }
+}
+
+fn is_made(value: &Expr) -> bool {
+    matches!(value, Expr::Call(_) | Expr::MethodCall(_) | Expr::Struct(_) | Expr::Try(_))
+}
+
+/// What is done with such a name.
+struct Uses<'n> {
+    name: &'n Ident,
+    /// It may be returned as it is.
+    returned: bool,
+    /// Names of what it may get.
+    bound: &'n HashSet<String>,
+    known: usize,
+    /// How often it is taken as it is.
+    moved: usize,
+}
+
+impl Uses<'_> {
+    /// It may get this value.
+    fn gets(&self, value: Option<&Expr>) -> bool {
+        match value {
+            Some(Expr::Path(path)) => {
+                path.path.get_ident().is_some_and(|name| self.bound.contains(&name.to_string()))
+            }
+            Some(value) => is_made(value),
+            None => true,
+        }
+    }
+
+    fn is(&self, expr: &Expr) -> bool {
+        matches!(expr, Expr::Path(path) if path.path.is_ident(self.name))
+    }
+
+    /// It is taken apart, as it is or by reference.
+    fn taken_apart(&mut self, expr: &Expr) {
+        let by_reference = matches!(expr, Expr::Reference(reference) if self.is(&reference.expr));
+        self.moved += usize::from(self.is(expr));
+        self.known += usize::from(by_reference || self.is(expr));
+    }
+}
+
+impl<'ast> Visit<'ast> for Uses<'_> {
+    fn visit_expr(&mut self, expr: &'ast Expr) {
+        visit::visit_expr(self, expr);
+        match expr {
+            Expr::Match(m) if m.arms.iter().all(|arm| !matches!(arm.pat, Pat::Guard(_))) => {
+                self.taken_apart(&m.expr);
+            }
+            Expr::Let(binding) => self.taken_apart(&binding.expr),
+            Expr::Assign(assign) if self.is(&assign.left) => {
+                self.known += usize::from(content(&assign.right).is_some_and(|value| self.gets(value)));
+            }
+            Expr::Return(syn::ExprReturn { expr: Some(value), .. }) if self.is(value) => {
+                self.known += usize::from(self.returned);
+            }
+            Expr::MethodCall(call) if self.is(&call.receiver) => {
+                let is = |names: &[&str]| names.iter().any(|name| call.method == name);
+                let taken = is(&["unwrap", "expect", "map_or"]);
+                self.moved += usize::from(taken);
+                self.known += usize::from(taken || is(&["is_some", "is_none", "as_ref", "as_mut"]));
+            }
+            _ => {}
+        }
+    }
+    fn visit_local(&mut self, local: &'ast syn::Local) {
+        visit::visit_local(self, local);
+        if let Some(init) = local.init.as_ref().filter(|init| init.diverge.is_some()) {
+            self.taken_apart(&init.expr);
         }
     }
 }

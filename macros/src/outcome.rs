@@ -10,6 +10,7 @@ use syn::{Expr as Syn, Ident, Stmt, parse_quote};
 use crate::chosen::each_end;
 use crate::contents::{leaves, wraps};
 use crate::escape::statement_escapes;
+use crate::held::declared;
 use crate::mutation::owned_type;
 use crate::parse::Parser;
 use crate::program::*;
@@ -25,6 +26,8 @@ pub(crate) struct Outcome {
     inside: Ident,
     /// `Some` or `Ok`
     filled: Ident,
+    /// The names of options that are flags and values: see [`crate::held`].
+    held: Vec<Ident>,
 }
 
 impl Parser<'_> {
@@ -58,7 +61,7 @@ impl Parser<'_> {
             let (before, returned) = (&body.stmts[..body.stmts.len() - 1], self.parts.fresh("returned"));
             return parse_quote!({ #(#before)* let #returned: #ty = #value; #path(#returned) });
         }
-        let leaving = self.leaving_by_outcome(untold(ty), output);
+        let leaving = self.leaving_by_outcome(untold(ty), output, body);
         let (returned, blank) = (&leaving.returned, blank(ty));
         self.left_by_landing(
             &leaving,
@@ -79,7 +82,7 @@ impl Parser<'_> {
         let one_end =
             !ends_early(body) && !matches!(body.stmts.last(), Some(Stmt::Expr(value, None)) if chosen(value));
         let types = self.returned_parts(&inside_type(output)?).filter(|_| !one_end)?;
-        let mut leaving = self.leaving_by_outcome(None, output);
+        let mut leaving = self.leaving_by_outcome(None, output, body);
         leaving.parts = self.locals_of_parts(&types);
         let names = leaving.parts.iter().map(|(name, _)| name);
         let locals: Vec<Stmt> = names
@@ -94,10 +97,16 @@ impl Parser<'_> {
     }
 
     /// Names for what is left that is an `output`, an `Option` or a `Result` of a `ty`.
-    fn leaving_by_outcome(&mut self, ty: Option<&syn::Type>, output: &syn::Type) -> Leaving {
+    fn leaving_by_outcome(
+        &mut self,
+        ty: Option<&syn::Type>,
+        output: &syn::Type,
+        body: &syn::Block,
+    ) -> Leaving {
         let [name, how, inside] = ["outcome", "how", "inside"].map(|name| self.parts.fresh(name));
         let filled = Ident::new(if is_option(output) { "Some" } else { "Ok" }, Span::call_site());
-        self.leaving(ty, Some(Outcome { name, how, inside, filled }))
+        let held = if is_option(output) { declared(body) } else { Vec::new() };
+        self.leaving(ty, Some(Outcome { name, how, inside, filled, held }))
     }
 
     /// The block that the function leaves instead of returning, behind the `locals` for what is inside, and what puts `inside` in its place.
@@ -163,6 +172,11 @@ impl Leaving {
             }
             Syn::Block(block) if block.label.is_none() => self.leave_block(outcome, &block.block, names),
             value if leaves(value) => parse_quote!({ #value }),
+            Syn::Path(path) if path.path.get_ident().is_some_and(|name| outcome.held.contains(name)) => {
+                let inside = Program::fresh("held");
+                let taken = parse_quote!(match #value { Some(#inside) => Some(#inside), None => None });
+                self.leave_with(outcome, &taken, names)
+            }
             value if !self.parts.is_empty() => {
                 let filled = &outcome.filled;
                 let exchange = self.exchange(&parse_quote!(#value?), names);

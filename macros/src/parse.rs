@@ -18,7 +18,7 @@ use crate::errors::Errors;
 use crate::escape::{escapes, is_panic};
 use crate::fallible::with_fallible;
 use crate::functions::{CHOSEN, Choice, is_called};
-use crate::held::{HELD, Held};
+use crate::held::{HELD, Held, holdable, returns_one_of};
 use crate::imported_variants::with_imported_variants;
 use crate::iterators::consumers::Chain;
 use crate::iterators::indexed::Indexed;
@@ -109,6 +109,8 @@ pub(crate) struct Parser<'e> {
     pub(crate) constructed: HashSet<VarId>,
     /// What is inside of the outcomes that have a name.
     pub(crate) outcomes: HashMap<String, Ident>,
+    /// The names of options of structs that a flag and a struct may stand for.
+    pub(crate) holdable: HashSet<String>,
     /// What is known to be an array, though no declaration says so.
     pub(crate) evidence: Evidence,
     /// What is known to be no `Option`, likewise.
@@ -162,6 +164,7 @@ impl<'e> Parser<'e> {
             reading: signature.reading.clone(),
             constructed: HashSet::new(),
             outcomes: HashMap::new(),
+            holdable: holdable(body, &signature.output),
             evidence,
             indexed: Indexed::of(body, &signature.output),
         };
@@ -216,7 +219,8 @@ impl<'e> Parser<'e> {
             parser.settle_returned(body, &signature.output);
         } else if let Some(ty) = inside_type(&signature.output).filter(|ty| {
             parser.program.owners.own(ty)
-                || names_other_type(ty, &signature.generics.kind_of(ty)) && wraps_local_of_outer_block(body)
+                || names_other_type(ty, &signature.generics.kind_of(ty))
+                    && (wraps_local_of_outer_block(body) || returns_one_of(&parser.holdable, body))
         }) {
             let body = parser.returning_inside(body, &signature.output, &ty);
             parser.fill_block(&body);

@@ -39,6 +39,7 @@ mod leaving_with_pairs;
 mod lent_to_functions;
 mod literals;
 mod made;
+mod moved_in_branches;
 mod moved_into_literals;
 mod nested;
 mod optional;
