@@ -17,7 +17,7 @@ use crate::kind::{kind_of_type, names_other_type};
 use crate::outcome::{blank, inside_type, is_option};
 use crate::parse::{Binding, Parser};
 use crate::program::Kind;
-use crate::rename::{Occurrences, path};
+use crate::rename::{Occurrences, bound, path};
 use crate::tails::fills;
 
 /// What such a name stands for.
@@ -25,18 +25,13 @@ pub(crate) struct Held {
     /// There is something inside.
     there: Ident,
     inside: Ident,
-    /// That is a vector.
-    vector: bool,
 }
 
 impl Held {
     /// What is inside, moved out.
     fn taken(&self) -> Expr {
         let inside = &self.inside;
-        match self.vector {
-            true => parse_quote!(::std::mem::take(&mut #inside)),
-            false => parse_quote!(::pullback::__private::move_out(&mut #inside)),
-        }
+        parse_quote!(::pullback::__private::move_out(&mut #inside))
     }
 }
 
@@ -91,7 +86,7 @@ impl Parser<'_> {
         let starts = content.is_some();
         let blank = || if vector { parse_quote!(Vec::new()) } else { blank(&ty) };
         let value = content.cloned().unwrap_or_else(blank);
-        let held = Held { there: there.clone(), inside: inside.clone(), vector };
+        let held = Held { there: there.clone(), inside: inside.clone() };
         self.scope().insert(name.ident.to_string(), Binding::Held(Rc::new(held)));
         Some(vec![parse_quote!(let mut #there = #starts;), parse_quote!(let mut #inside: #ty = #value;)])
     }
@@ -275,18 +270,22 @@ impl<'ast> Visit<'ast> for Declared<'_> {
     fn visit_item(&mut self, _: &'ast syn::Item) {}
 }
 
-/// Leaves out what follows another `let` of the name, which means that from then on.
+/// Leaves out where the name means something else, since a pattern has bound it again.
 struct InScope<'n>(&'n Ident);
+
+impl InScope<'_> {
+    fn is_bound(&self, pattern: &Pat) -> bool {
+        bound(pattern).contains(self.0)
+    }
+}
 
 impl VisitMut for InScope<'_> {
     fn visit_block_mut(&mut self, block: &mut Block) {
-        let again = |stmt: &Stmt| match stmt {
-            Stmt::Local(local) => {
-                matches!(name_of(&local.pat), Some(name) if name == self.0)
-                    && !local.init.as_ref().is_some_and(|init| matches!(content(&init.expr), Some(None)))
-            }
-            _ => false,
+        let declares = |local: &syn::Local| {
+            local.init.as_ref().is_some_and(|init| matches!(content(&init.expr), Some(None)))
         };
+        let again =
+            |stmt: &Stmt| matches!(stmt, Stmt::Local(local) if self.is_bound(&local.pat) && !declares(local));
         if let Some(at) = block.stmts.iter().position(again) {
             block.stmts.truncate(at + 1);
             if let Some(Stmt::Local(local)) = block.stmts.last_mut() {
@@ -294,6 +293,21 @@ impl VisitMut for InScope<'_> {
             }
         }
         visit_mut::visit_block_mut(self, block);
+    }
+    fn visit_expr_if_mut(&mut self, branch: &mut syn::ExprIf) {
+        if let Expr::Let(binding) = &mut *branch.cond
+            && self.is_bound(&binding.pat)
+        {
+            *binding.pat = parse_quote!(_);
+            branch.then_branch.stmts.clear();
+        }
+        visit_mut::visit_expr_if_mut(self, branch);
+    }
+    fn visit_arm_mut(&mut self, arm: &mut syn::Arm) {
+        if self.is_bound(&arm.pat) {
+            (arm.pat, *arm.body) = (parse_quote!(_), parse_quote!(()));
+        }
+        visit_mut::visit_arm_mut(self, arm);
     }
 }
 

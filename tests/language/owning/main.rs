@@ -20,6 +20,7 @@ mod differences;
 mod aggregates;
 mod allocations;
 mod behind_references;
+mod best_so_far;
 mod boxes;
 mod boxes_in_place;
 mod boxes_made;

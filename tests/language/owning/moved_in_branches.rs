@@ -63,12 +63,12 @@ fn pairs() -> Vec<(Vec<f64>, Vec<f64>)> {
     ]
 }
 
-/// The same for [`data`], of which both are of one variant.
+/// The same for [`data`], all of one variant.
 fn of_one_variant() -> Vec<(Vec<f64>, Vec<f64>)> {
     vec![
         (vec![0.4, 0.2], vec![0.5, 0.9]),
         (vec![0.8, 0.2], vec![0.4, 0.1, 0.2]),
-        (vec![0.3, 0.9], vec![-0.5, 0.6]),
+        (vec![0.9, 0.9], vec![0.6, 0.5]),
     ]
 }
 
