@@ -82,12 +82,13 @@ fn retains_by_count(x: &[f64]) -> f64 {
 }
 
 #[differentiable]
-fn returns_a_named_option(x: &[f64]) -> Option<Vec<f64>> {
+fn renames_an_option(x: &[f64]) -> Option<Vec<f64>> {
     let mut best: Option<Vec<f64>> = None;
     if x[0] > 0.0 {
         best = Some(x.to_vec());
     }
-    best
+    let other = best;
+    other
 }
 
 #[derive(Differentiable)]
