@@ -54,11 +54,12 @@ impl<T: Copy> LeaveCopy<T> for &&&Leaving<T> {
 }
 
 macro_rules! leave {
-    ($(#[$doc:meta])* $name:ident [$($bound:tt)*] $of:ty, $blank:expr) => {
+    ($(#[$doc:meta])* $name:ident [$($bound:tt)*] $of:ty, $blank:expr $(, where T: $asked:path)?) => {
         $(#[$doc])*
         pub trait $name<T> {
             /// What is moved.
-            fn leave(self, whole: &mut T) -> T;
+            fn leave(self, whole: &mut T) -> T
+            $(where T: $asked)?;
             /// A zero gradient of the shape of what has been left: where that owns nothing, no memory is asked for.
             fn rest(self, whole: &T, pool: &mut Pool<<T as Differentiable>::Gradient>) -> <T as Differentiable>::Gradient
             where
@@ -69,8 +70,11 @@ macro_rules! leave {
 
         impl<T: $($bound)*> $name<T> for $of {
             #[inline(always)]
-            fn leave(self, whole: &mut T) -> T {
-                std::mem::replace(whole, $blank)
+            fn leave(self, whole: &mut T) -> T
+            $(where T: $asked)?
+            {
+                let blank = $blank;
+                std::mem::replace(whole, blank)
             }
             #[inline(always)]
             fn rest(self, whole: &T, pool: &mut Pool<<T as Differentiable>::Gradient>) -> <T as Differentiable>::Gradient
@@ -103,8 +107,8 @@ leave! {
     LeaveDefault [Default] &Leaving<T>, T::default()
 }
 leave! {
-    /// Nothing else can be left behind.
-    LeaveNothing [LeavesBlank] Leaving<T>, T::blank()
+    /// Nothing else can be left behind: an error.
+    LeaveNothing [] Leaving<T>, T::blank(), where T: LeavesBlank
 }
 
 /// No type.
