@@ -67,7 +67,7 @@ impl Program {
             if let Some(value) = self.value_moved_by(statement)
                 && let Some(chosen) = self.chosen_among(value, block, Some(i), false)
             {
-                let stays = matches!(statement, StatementKind::Assign(assign) if assign.place.base == chosen);
+                let stays = matches!(statement, StatementKind::Assign(Assign { place, .. }) if place.base == chosen && place.projections.is_empty());
                 let read = self.choose(value, chosen);
                 if stays {
                     self.blocks[block].statements[i].kind = StatementKind::Expr(value, true);
@@ -113,6 +113,7 @@ impl Program {
         let syntax = self.exprs[read].syntax.clone();
         match &mut self.blocks[block].statements[i].kind {
             StatementKind::Let(l) => {
+                l.variables.iter().flatten().for_each(|id| self.variables[*id].heap = true);
                 l.init = Some(read);
                 l.syntax.init.iter_mut().for_each(|init| *init.expr = syntax.clone());
             }

@@ -139,6 +139,28 @@ mod chosen {
         best.cost * best.v[0] * longer[1]
     }
 
+    /// What has been chosen is one of those that the next choice is made of.
+    #[differentiable]
+    fn one_after_the_other(p: &[f64], q: &[f64]) -> f64 {
+        let a = fit(p);
+        let b = fit(q);
+        let mut s = 0.0;
+        let c = match a.v.len() {
+            2 => {
+                s += a.v[0] * b.v[1];
+                b
+            }
+            _ => {
+                s -= b.cost;
+                a
+            }
+        };
+        let d = fit(&c.v);
+        let total = c.cost * s;
+        let e = if d.cost > c.cost { d } else { c };
+        total + e.v[0].sin()
+    }
+
     #[differentiable]
     fn made_otherwise(p: &[f64], q: &[f64]) -> Fit {
         let a = fit(p);
@@ -182,6 +204,7 @@ mod chosen {
     #[test]
     fn under_a_name() {
         check_rule(bound::rule, pairs());
+        check_rule(one_after_the_other::rule, pairs());
         check_rule(made_otherwise::rule, pairs());
         check_rule(after_an_exit::rule, pairs());
         check_rule(of_variants::rule, of_one_variant());
@@ -217,6 +240,25 @@ mod so_far {
             }
         }
         state.cost + state.v[1] * refused
+    }
+
+    /// What is accepted is changed, and what was there before has been used.
+    #[differentiable]
+    fn accepted_and_changed(p: &[f64], ks: &[f64]) -> f64 {
+        let mut best = fit(p);
+        let mut total = 0.0;
+        for k in ks {
+            let next = fit(&best.v);
+            total += best.cost * next.v[0] * k;
+            if next.cost * k < best.cost {
+                total += best.v[1];
+                best = next;
+                best.cost *= k;
+                best.v[0] += total;
+            }
+            total += best.v[0] * best.cost;
+        }
+        total + best.cost
     }
 
     #[differentiable]
@@ -301,6 +343,7 @@ mod so_far {
             (vec![-0.5, 0.8], vec![1.2, -0.4, 2.0, 0.1]),
         ];
         check_rule(refinements::rule, steps.clone());
+        check_rule(accepted_and_changed::rule, steps.clone());
         check_rule(kept_or_not::rule, steps.clone());
         check_rule(vectors::rule, steps);
     }
