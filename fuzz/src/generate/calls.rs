@@ -180,11 +180,51 @@ impl Generator {
                 Tree::statement(&format!("let (mut {a}, {b}) = $;"), [call])
             }
             Returns::Vector => {
-                let of = Type::Sequence(Holder::Vector, self.length(2));
-                let name = self.name(&of);
-                self.scope.push(Variable::new(&name, of).mutable());
-                Tree::statement(&format!("let mut {name} = $;"), [call])
+                let name = self.bind_vector(true);
+                match self.chance(40).then(|| self.call(&[Returns::Vector], true)).flatten() {
+                    Some((other, _)) => self.chosen_vector(name, call, other),
+                    None => Tree::statement(&format!("let mut {name} = $;"), [call]),
+                }
             }
         }
+    }
+
+    /// Binds what a call returns to a name.
+    fn bind_vector(&mut self, mutable: bool) -> String {
+        let of = Type::Sequence(Holder::Vector, self.length(2));
+        let name = self.name(&of);
+        let variable = Variable::new(&name, of);
+        self.scope.push(if mutable { variable.mutable() } else { variable });
+        name
+    }
+
+    /// One of two vectors that calls return, under a name, which a branch moves.
+    fn chosen_vector(&mut self, name: String, call: Tree, other: Tree) -> Tree {
+        let next = loop {
+            let next = self.bind_vector(false);
+            if next != name {
+                break next;
+            }
+            self.scope.truncate(self.scope.len() - 1);
+        };
+        let condition = self.condition(2);
+        // It may be gone.
+        self.scope.change(&next, |v| v.hidden = true);
+        if self.chance(50) {
+            let text = format!("let mut {name} = $; let {next} = $; if $ {{ {name} = {next}; }}");
+            return Tree::statement(&text, [call, other, condition]);
+        }
+        self.scope.change(&name, |v| v.hidden = true);
+        let chosen = loop {
+            let chosen = self.bind_vector(true);
+            if chosen != name && chosen != next {
+                break chosen;
+            }
+            self.scope.truncate(self.scope.len() - 1);
+        };
+        let text = format!(
+            "let {name} = $; let {next} = $; let mut {chosen} = if $ {{ {name} }} else {{ {next} }};"
+        );
+        Tree::statement(&text, [call, other, condition])
     }
 }
