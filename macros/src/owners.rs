@@ -256,35 +256,62 @@ impl Program {
 
     /// The variable is mentioned behind the statement of this number.
     pub(crate) fn mentioned_behind(&self, id: VarId, block: BlockId, number: usize) -> bool {
-        let statements = &self.blocks[block].statements[number + 1..];
+        let content = &self.blocks[block];
+        self.mentioned_among(id, &content.statements[number + 1..], content.value)
+    }
+
+    /// The next statement behind that of this number to mention the variable gives it another value, whatever it holds.
+    pub(crate) fn is_replaced_next(&self, id: VarId, block: BlockId, number: usize) -> bool {
+        for statement in &self.blocks[block].statements[number + 1..] {
+            let statement = std::slice::from_ref(statement);
+            if let [Statement { kind: StatementKind::Assign(Assign { place, op: None, .. }), .. }] = statement
+                && place.base == id
+                && place.projections.is_empty()
+            {
+                return !self.exprs_among(statement, None).into_iter().any(|e| self.mentions(e, id));
+            }
+            if self.mentioned_among(id, statement, None) {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// The variable is mentioned in the statements, or in the value.
+    fn mentioned_among(&self, id: VarId, statements: &[Statement], value: Option<ExprId>) -> bool {
         let named = |s: &Statement| match &s.kind {
             StatementKind::Let(l) => l.aliases.iter().any(|(_, place)| place.base == id),
             StatementKind::Assign(assign) => assign.place.base == id,
             StatementKind::Opaque(opaque) => opaque.mentions.contains(&id),
             _ => false,
         };
-        let inner = self.blocks_behind(block, number);
+        let inner = self.blocks_among(statements, value);
         inner.iter().flat_map(|block| &self.blocks[*block].statements).chain(statements).any(named)
-            || self.exprs_behind(block, number).into_iter().any(|e| self.mentions(e, id))
+            || self.exprs_among(statements, value).into_iter().any(|e| self.mentions(e, id))
     }
 
     /// The expressions behind the statement of this number, in blocks as well.
     pub(crate) fn exprs_behind(&self, block: BlockId, number: usize) -> Vec<ExprId> {
-        let inner = self.blocks_behind(block, number);
-        let inner = inner.iter().flat_map(|block| self.roots(*block));
-        let roots = self.blocks[block].statements[number + 1..].iter().flat_map(Statement::roots);
-        roots.chain(self.blocks[block].value).chain(inner).flat_map(|root| self.tree(root)).collect()
+        let content = &self.blocks[block];
+        self.exprs_among(&content.statements[number + 1..], content.value)
     }
 
-    /// The blocks behind the statement of this number, and those in them.
-    fn blocks_behind(&self, block: BlockId, number: usize) -> Vec<BlockId> {
-        let statements = &self.blocks[block].statements[number + 1..];
+    /// The expressions in the statements and in the value, those in blocks as well.
+    fn exprs_among(&self, statements: &[Statement], value: Option<ExprId>) -> Vec<ExprId> {
+        let inner = self.blocks_among(statements, value);
+        let inner = inner.iter().flat_map(|block| self.roots(*block));
+        let roots = statements.iter().flat_map(Statement::roots);
+        roots.chain(value).chain(inner).flat_map(|root| self.tree(root)).collect()
+    }
+
+    /// The blocks in the statements and in the value, and those in them.
+    fn blocks_among(&self, statements: &[Statement], value: Option<ExprId>) -> Vec<BlockId> {
         let loops = statements.iter().filter_map(|statement| match &statement.kind {
             StatementKind::For(f) => Some(f.body),
             StatementKind::While(w) => Some(w.body),
             _ => None,
         });
-        let roots = statements.iter().flat_map(Statement::roots).chain(self.blocks[block].value);
+        let roots = statements.iter().flat_map(Statement::roots).chain(value);
         let branches = roots.flat_map(|root| self.tree(root)).flat_map(|e| self.blocks_of(e));
         loops.chain(branches).flat_map(|block| self.nested(block)).collect()
     }

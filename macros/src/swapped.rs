@@ -20,6 +20,15 @@ struct Around {
     repeated: bool,
 }
 
+/// `best = next;` in a branch, with a `next` that nobody asks for later.
+struct Replaced {
+    block: BlockId,
+    statement: usize,
+    /// What gets another value.
+    local: VarId,
+    value: ExprId,
+}
+
 impl Program {
     /// Puts exchanges in the places of moves.
     pub(crate) fn settle_swapped(&mut self, output: &syn::Type) {
@@ -27,12 +36,22 @@ impl Program {
             self.chosen_locals(block, output);
         }
         let around = self.surroundings();
-        for block in 0..self.blocks.len() {
-            for i in 0..self.blocks[block].statements.len() {
-                let Some((best, value)) = self.replaced_in_branch(block, i, &around) else { continue };
-                self.blocks[block].statements[i].kind = self.exchange(best, value);
-                self.blocks[block].rewritten = true;
+        let statements = (0..self.blocks.len())
+            .flat_map(|block| (0..self.blocks[block].statements.len()).map(move |i| (block, i)));
+        let mut replaced: Vec<_> =
+            statements.filter_map(|(block, i)| self.replaced_in_branch(block, i, &around)).collect();
+        // None of those is a move then.
+        loop {
+            let values: HashSet<_> = replaced.iter().map(|replaced| self.peel(replaced.value)).collect();
+            let before = replaced.len();
+            replaced.retain(|replaced| !self.is_moved_before(replaced, &values, &around));
+            if replaced.len() == before {
+                break;
             }
+        }
+        for Replaced { block, statement, local, value } in replaced {
+            self.blocks[block].statements[statement].kind = self.exchange(local, value);
+            self.blocks[block].rewritten = true;
         }
     }
 
@@ -42,7 +61,7 @@ impl Program {
         block: BlockId,
         statement: usize,
         around: &[Option<Around>],
-    ) -> Option<(VarId, ExprId)> {
+    ) -> Option<Replaced> {
         let StatementKind::Assign(Assign { place, op: None, value, .. }) =
             &self.blocks[block].statements[statement].kind
         else {
@@ -54,15 +73,18 @@ impl Program {
             && self.is_owner(best)
             && self.variables[next].block != block
             && [best, next].iter().any(|id| self.is_taken_apart(*id))
-            && self.is_spent(next, block, statement, around)
-            && !self.is_moved_before(best, block, statement, around);
-        replaced.then_some((best, *value))
+            && self.is_spent(next, block, statement, around);
+        replaced.then_some(Replaced { block, statement, local: best, value: *value })
     }
 
     /// `let x = if c { a } else { b };`, or such a value of the block: `if c {} else { swap(&mut a, &mut b) }`, and `a` in its place.
     fn chosen_locals(&mut self, block: BlockId, output: &syn::Type) {
         let mut i = 0;
         while i < self.blocks[block].statements.len() {
+            if self.chosen_pair(block, i) {
+                i += 2;
+                continue;
+            }
             let statement = &self.blocks[block].statements[i].kind;
             if let Some(value) = self.value_moved_by(statement)
                 && let Some(chosen) = self.chosen_among(value, block, Some(i), false)
@@ -91,6 +113,60 @@ impl Program {
             let end = self.blocks[block].statements.len();
             self.insert(block, end, StatementKind::Expr(value, true));
         }
+    }
+
+    /// `let (x, y) = if c { (a, b) } else { (b, a) };`, likewise.
+    fn chosen_pair(&mut self, block: BlockId, i: usize) -> bool {
+        let StatementKind::Let(Let { variables, tuple: true, init: Some(init), .. }) =
+            &self.blocks[block].statements[i].kind
+        else {
+            return false;
+        };
+        let (init, mut ends) = (*init, Vec::new());
+        if variables.len() != 2 || !self.branch_ends(init, &mut ends) {
+            return false;
+        }
+        let pair = |end: ExprId| match &self.exprs[self.peel(end)].kind {
+            ExprKind::Tuple(elements) if elements.len() == 2 => {
+                Some((self.whole_owner(elements[0])?, self.whole_owner(elements[1])?))
+            }
+            _ => None,
+        };
+        let Some(pairs) = ends.iter().map(|(_, end)| pair(*end)).collect::<Option<Vec<_>>>() else {
+            return false;
+        };
+        let (one, other) = pairs[0];
+        let same = pairs.iter().all(|pair| *pair == (one, other) || *pair == (other, one));
+        let here = |id: &VarId| self.variables[*id].block == block && !self.mentioned_behind(*id, block, i);
+        let owns = variables.iter().flatten().chain(&[one, other]).any(|id| self.is_taken_apart(*id));
+        if one == other || !same || !owns || ![one, other].iter().all(here) {
+            return false;
+        }
+        for ((inner, end), pair) in ends.iter().zip(&pairs).skip(1) {
+            let end = self.peel(*end);
+            let ExprKind::Tuple(elements) = &self.exprs[end].kind else { unreachable!("as asked before") };
+            let elements = elements.clone();
+            (self.blocks[*inner].value, self.blocks[*inner].rewritten) = (None, true);
+            if *pair == (one, other) {
+                elements.into_iter().for_each(|element| self.unit(element));
+            } else {
+                let exchange = self.exchange(one, elements[0]);
+                self.unit(elements[1]);
+                self.insert(*inner, self.blocks[*inner].statements.len(), exchange);
+            }
+        }
+        let (first, read) = (ends[0].0, self.peel(ends[0].1));
+        (self.blocks[first].value, self.blocks[first].rewritten) = (None, true);
+        self.rewritten.insert(init);
+        let syntax = self.exprs[read].syntax.clone();
+        let StatementKind::Let(l) = &mut self.blocks[block].statements[i].kind else {
+            unreachable!("as asked before")
+        };
+        l.variables.iter().flatten().for_each(|id| self.variables[*id].heap = true);
+        l.init = Some(read);
+        l.syntax.init.iter_mut().for_each(|init| *init.expr = syntax.clone());
+        self.insert(block, i, StatementKind::Expr(init, true));
+        true
     }
 
     /// The value that a statement gives to a local, or to a vector.
@@ -164,7 +240,12 @@ impl Program {
         let behind = |id: &VarId| {
             Some(*id) != assigned && statement.is_some_and(|i| self.mentioned_behind(*id, block, i))
         };
-        let owns = told || found.iter().any(|id| self.is_taken_apart(*id));
+        let target = statement.and_then(|i| match &self.blocks[block].statements[i].kind {
+            StatementKind::Let(l) => l.variables[0],
+            StatementKind::Assign(assign) => Some(assign.place.base),
+            _ => None,
+        });
+        let owns = told || found.iter().chain(&target).any(|id| self.is_taken_apart(*id));
         (owns && !found.iter().any(behind)).then(|| found.first().copied()).flatten()
     }
 
@@ -304,18 +385,18 @@ impl Program {
             && self.blocks[variable.block].statements.iter().any(bound)
     }
 
-    /// Something asks for all of the local elsewhere than after a statement of `block`: it may be moved there.
+    /// Something but for these `values` asks for all of the local elsewhere than after the statement: it may be moved there.
     fn is_moved_before(
         &self,
-        id: VarId,
-        block: BlockId,
-        statement: usize,
+        replaced: &Replaced,
+        values: &HashSet<ExprId>,
         around: &[Option<Around>],
     ) -> bool {
-        let behind = self.all_behind(id, block, statement, around);
+        let &Replaced { block, statement, local, .. } = replaced;
+        let behind = self.all_behind(local, block, statement, around);
         (0..self.exprs.len()).any(|e| {
-            let whole = matches!(&self.exprs[e].kind, ExprKind::Read(place) if place.base == id && place.projections.is_empty());
-            whole && !self.is_receiver(e) && !behind.contains(&e)
+            let whole = matches!(&self.exprs[e].kind, ExprKind::Read(place) if place.base == local && place.projections.is_empty());
+            whole && !self.is_receiver(e) && !behind.contains(&e) && !values.contains(&e)
         })
     }
 
@@ -345,7 +426,7 @@ impl Program {
         let mut statement = Some(statement);
         loop {
             if statement.is_some_and(|i| self.mentioned_behind(id, block, i)) {
-                return false;
+                return statement.is_some_and(|i| self.is_replaced_next(id, block, i));
             }
             if self.variables[id].block == block {
                 return true;

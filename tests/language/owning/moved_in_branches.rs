@@ -139,6 +139,22 @@ mod chosen {
         best.cost * best.v[0] * longer[1]
     }
 
+    #[differentiable]
+    fn near_and_far(p: &[f64], q: &[f64]) -> f64 {
+        let a = fit(p);
+        let b = fit(q);
+        let (near, far) = if a.cost < b.cost { (a, b) } else { (b, a) };
+        near.cost * far.v[0] + near.v[1]
+    }
+
+    #[differentiable]
+    fn short_and_long(p: &[f64], q: &[f64]) -> f64 {
+        let a = squares(p);
+        let b = squares(q);
+        let (short, long) = if a.len() < b.len() { (a, b) } else { (b, a) };
+        short.iter().zip(&long).map(|(s, l)| s * l * l).sum::<f64>() + long[0]
+    }
+
     /// What has been chosen is one of those that the next choice is made of.
     #[differentiable]
     fn one_after_the_other(p: &[f64], q: &[f64]) -> f64 {
@@ -204,6 +220,8 @@ mod chosen {
     #[test]
     fn under_a_name() {
         check_rule(bound::rule, pairs());
+        check_rule(near_and_far::rule, pairs());
+        check_rule(short_and_long::rule, pairs());
         check_rule(one_after_the_other::rule, pairs());
         check_rule(made_otherwise::rule, pairs());
         check_rule(after_an_exit::rule, pairs());
@@ -259,6 +277,27 @@ mod so_far {
             total += best.v[0] * best.cost;
         }
         total + best.cost
+    }
+
+    /// Each gets another value in the branch that moves it.
+    #[differentiable]
+    fn alternating(p: &[f64], q: &[f64], n: usize) -> f64 {
+        let mut current = fit(p);
+        let mut other = fit(q);
+        let mut total = 0.0;
+        for i in 0..n {
+            let next = fit(&current.v);
+            if i % 2 == 0 {
+                total += current.cost * other.v[0];
+                other = current;
+                current = next;
+            } else {
+                current = other;
+                other = next;
+            }
+            total += other.cost;
+        }
+        total * current.v[0]
     }
 
     #[differentiable]
@@ -344,6 +383,10 @@ mod so_far {
         ];
         check_rule(refinements::rule, steps.clone());
         check_rule(accepted_and_changed::rule, steps.clone());
+        check_rule(
+            alternating::rule,
+            [(vec![0.3, 0.9], vec![-0.4, 0.9], 3), (vec![0.8, 0.2], vec![0.4, 0.1], 4)],
+        );
         check_rule(kept_or_not::rule, steps.clone());
         check_rule(vectors::rule, steps);
     }
