@@ -6,6 +6,7 @@ use std::collections::HashSet;
 
 use syn::parse_quote;
 
+use crate::calls::Callee;
 use crate::kind::{inert, names_other_type};
 use crate::mutation::{Action, owned_type};
 use crate::program::*;
@@ -32,6 +33,15 @@ struct Replaced {
 impl Program {
     /// Puts exchanges in the places of moves.
     pub(crate) fn settle_swapped(&mut self, output: &syn::Type) {
+        if owned_type(output) {
+            let own = |init: ExprId| {
+                matches!(self.exprs[self.peel(init)].kind, ExprKind::Call { function: Callee::Itself(_), .. })
+            };
+            let called =
+                self.lets().filter(|(_, init)| own(*init)).flat_map(|(l, _)| l.variables.iter().flatten());
+            let called: Vec<_> = called.copied().collect();
+            self.vectors.extend(called);
+        }
         for block in 0..self.blocks.len() {
             self.chosen_locals(block, output);
         }

@@ -155,6 +155,21 @@ mod chosen {
         short.iter().zip(&long).map(|(s, l)| s * l * l).sum::<f64>() + long[0]
     }
 
+    /// What the function itself returns.
+    #[differentiable]
+    fn of_its_own(p: &[f64], k: f64, depth: usize) -> Vec<f64> {
+        if depth == 0 {
+            return vec![p[0] * k, p[1].cos()];
+        }
+        let mut a = of_its_own(p, k * 0.9, depth - 1);
+        let b = of_its_own(p, k * k, depth - 1);
+        if k < 0.4 {
+            a = b;
+        }
+        a[0] *= k;
+        a
+    }
+
     /// What has been chosen is one of those that the next choice is made of.
     #[differentiable]
     fn one_after_the_other(p: &[f64], q: &[f64]) -> f64 {
@@ -220,6 +235,10 @@ mod chosen {
     #[test]
     fn under_a_name() {
         check_rule(bound::rule, pairs());
+        check_rule(
+            of_its_own::rule,
+            [(vec![0.8, 0.2], 0.3, 1), (vec![0.8, 0.2], 0.77, 2), (vec![0.3, 0.9], 0.5, 0)],
+        );
         check_rule(near_and_far::rule, pairs());
         check_rule(short_and_long::rule, pairs());
         check_rule(one_after_the_other::rule, pairs());
