@@ -57,6 +57,7 @@ mod generics;
 mod guards;
 mod handed_on;
 mod held;
+mod holdable;
 mod hygiene;
 mod impls;
 mod imported_variants;

@@ -10,7 +10,7 @@ use syn::{Expr as Syn, Ident, Stmt, parse_quote};
 use crate::chosen::each_end;
 use crate::contents::{leaves, wraps};
 use crate::escape::statement_escapes;
-use crate::held::declared;
+use crate::holdable::declared;
 use crate::mutation::owned_type;
 use crate::parse::Parser;
 use crate::program::*;
