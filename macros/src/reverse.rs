@@ -562,6 +562,8 @@ impl<'p> Reverse<'p> {
                 let old = self.kept.keep(at.block, Item::Old(statement.id), "old");
                 let place = self.place_now(&assign.place, true, at, level);
                 self.emit(quote!(#place = #old;));
+            } else {
+                self.keep_own_indices(&assign.place, at);
             }
         }
         // From here on memory is as it was before the statement.
@@ -622,6 +624,26 @@ impl<'p> Reverse<'p> {
                         reverse.pull_root(assign.result, Some(d.clone()), at);
                     });
                 }
+            }
+        }
+    }
+
+    /// Keeps the indices of a place that look at the variable itself, `w[w[0] as usize] += x`, where nobody brings back what it held.
+    fn keep_own_indices(&mut self, place: &Place, at: &At) {
+        let (program, level) = (self.program, self.top());
+        let storage = |id: VarId| program.variables[id].storage;
+        for index in place.indices() {
+            let looks = |e: ExprId| match &program.exprs[e].kind {
+                ExprKind::Read(read) | ExprKind::Borrow { place: read, .. } => {
+                    storage(read.base) == storage(place.base)
+                }
+                ExprKind::Constant(constant) => {
+                    constant.mentions.iter().any(|id| storage(*id) == storage(place.base))
+                }
+                _ => false,
+            };
+            if program.tree(index).into_iter().any(looks) {
+                self.position(index, at, level);
             }
         }
     }

@@ -261,3 +261,31 @@ fn of_whole_slices() {
     );
     check_rule(moving_alias::rule, [(vec![0.5, 0.2, 0.3, 0.7], 0.7), (vec![0.4, 0.2], 1.2), (vec![], 1.0)]);
 }
+
+/// The index looks at what the write changes.
+#[differentiable]
+fn index_of_itself(z: f64, b: f64) -> f64 {
+    let mut w = [b; 3];
+    w[(w[2].abs() * 3.3) as usize % 3] += z;
+    w[2]
+}
+
+#[differentiable]
+fn indices_of_itself(z: f64, b: f64) -> f64 {
+    let mut w = [b; 3];
+    let mut rows = [[b, 2.0 * b], [b, b]];
+    for i in 0..4 {
+        w[(w[2].abs() * 3.3) as usize % 3] += z * 0.3;
+        w[(w[i % 3].abs() * 2.3) as usize % 3] -= w[1];
+    }
+    w[(w[1].abs() * 2.7) as usize % 3] = z;
+    rows[1][(rows[1][1].abs() * 2.3) as usize % 2] *= z;
+    w[2] + w[1] * w[0] + rows[1][1] * rows[1][0]
+}
+
+#[test]
+fn indices_that_look_at_what_is_written() {
+    let inputs = [(-1.169, 0.8456), (0.3, 0.2), (0.7, -0.4)];
+    check_rule(index_of_itself::rule, inputs);
+    check_rule(indices_of_itself::rule, inputs);
+}
