@@ -126,7 +126,7 @@ impl VisitMut for InScope<'_> {
 }
 
 /// The name that a `let` binds, if it is one.
-fn name_of(pattern: &Pat) -> Option<&Ident> {
+pub(crate) fn name_of(pattern: &Pat) -> Option<&Ident> {
     match pattern {
         Pat::Type(typed) => name_of(&typed.pat),
         Pat::Ident(name) => Some(&name.ident),

@@ -10,7 +10,7 @@ use syn::{Expr as Syn, Ident, Stmt, parse_quote};
 use crate::chosen::each_end;
 use crate::contents::{leaves, wraps};
 use crate::escape::statement_escapes;
-use crate::holdable::declared;
+use crate::holdable::{declared, name_of};
 use crate::mutation::owned_type;
 use crate::parse::Parser;
 use crate::program::*;
@@ -232,14 +232,10 @@ pub(crate) fn wraps_local_of_outer_block(body: &syn::Block) -> bool {
         }
         fn visit_local(&mut self, local: &'ast syn::Local) {
             visit::visit_local(self, local);
-            let name = match &local.pat {
-                syn::Pat::Type(typed) => &*typed.pat,
-                pattern => pattern,
-            };
-            if let (syn::Pat::Ident(name), Some(init)) = (name, &local.init)
+            if let (Some(name), Some(init)) = (name_of(&local.pat), &local.init)
                 && matches!(&*init.expr, Syn::Call(_) | Syn::MethodCall(_) | Syn::Try(_))
             {
-                self.scopes.last_mut().expect("within a block").push(name.ident.clone());
+                self.scopes.last_mut().expect("within a block").push(name.clone());
             }
         }
         fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
