@@ -54,6 +54,7 @@ mod fusion;
 mod gather;
 mod gathered;
 mod generics;
+mod given_to_macros;
 mod guards;
 mod handed_on;
 mod held;

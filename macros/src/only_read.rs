@@ -3,12 +3,11 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
-use syn::parse::{ParseStream, Parser as _};
-use syn::punctuated::Punctuated;
 use syn::visit_mut::{self, VisitMut};
-use syn::{Expr as Syn, Ident, Token};
+use syn::{Expr as Syn, Ident};
 
 use crate::calls::Callee;
+use crate::given_to_macros::visit_given;
 use crate::kind::reads_receiver;
 use crate::program::*;
 use crate::suspects::variable_of;
@@ -114,27 +113,6 @@ impl VisitMut for Confine<'_> {
         self.changed = true;
     }
     fn visit_macro_mut(&mut self, mac: &mut syn::Macro) {
-        let before = std::mem::take(&mut self.changed);
-        let list = Punctuated::<Syn, Token![,]>::parse_terminated;
-        // `matches!` has a pattern behind its expression.
-        let first =
-            |input: ParseStream| Ok((input.parse::<Syn>()?, input.parse::<proc_macro2::TokenStream>()?));
-        let tokens = match (list.parse2(mac.tokens.clone()), first.parse2(mac.tokens.clone())) {
-            (Ok(mut args), _) => {
-                args.iter_mut().for_each(|arg| self.visit_expr_mut(arg));
-                args.into_token_stream()
-            }
-            (_, Ok((mut expr, rest))) => {
-                self.visit_expr_mut(&mut expr);
-                let mut tokens = expr.into_token_stream();
-                tokens.extend(rest);
-                tokens
-            }
-            _ => return self.changed = before,
-        };
-        if self.changed {
-            mac.tokens = tokens;
-        }
-        self.changed |= before;
+        visit_given(mac, |arg| self.visit_expr_mut(arg));
     }
 }

@@ -7,6 +7,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, Token};
 
 use crate::effects::Written;
+use crate::given_to_macros::visit_given;
 use crate::kind::{assigns, changes_receiver, inert, inert_method};
 use crate::suspects::variable_of;
 
@@ -72,20 +73,7 @@ impl VisitMut for Unseen<'_, '_> {
         self.arguments(&mut call.args);
     }
     fn visit_macro_mut(&mut self, mac: &mut syn::Macro) {
-        let parse = Punctuated::<Expr, Token![,]>::parse_terminated;
-        let Ok(mut args) = mac.parse_body_with(parse) else { return };
-        let outer = std::mem::take(&mut self.any);
-        for arg in &mut args {
-            match arg {
-                // A named argument of a format string.
-                Expr::Assign(named) => self.visit_expr_mut(&mut named.right),
-                arg => self.visit_expr_mut(arg),
-            }
-        }
-        if self.any {
-            mac.tokens = quote::quote!(#args);
-        }
-        self.any |= outer;
+        visit_given(mac, |arg| self.visit_expr_mut(arg));
     }
 }
 

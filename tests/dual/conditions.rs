@@ -49,6 +49,42 @@ fn of_numbers_by_itself(x: f64, n: usize) -> f64 {
     if of_numbers_by_itself(x * 0.9, n - 1) > 0.3 { x * of_numbers_by_itself(x, n - 1) } else { x * x }
 }
 
+/// It calls itself where the derivatives do not come to: with constants alone, and in assertions.
+#[differentiable(dual)]
+fn by_itself_without_derivatives(x: f64, n: usize) -> f64 {
+    if n == 0 {
+        return x;
+    }
+    assert!(by_itself_without_derivatives(x, n - 1).is_finite(), "{x} at {n}, {}", half(x));
+    debug_assert!(!matches!(half(x), v if v.is_nan()));
+    let constant = by_itself_without_derivatives(0.5, n - 1);
+    if by_itself_without_derivatives(0.25, n - 1) < 0.0 {
+        return constant;
+    }
+    (x - constant) * x.sin() + half(by_itself_without_derivatives(x, n - 1))
+}
+
+#[differentiable(dual)]
+fn half(x: f64) -> f64 {
+    0.5 * x
+}
+
+/// Branches end in floats and in what functions come to.
+#[differentiable(dual)]
+fn branches_in_indices(x: &[f64], z: &[f64]) -> f64 {
+    let c = half(z[1]);
+    let by_match = match z[0] {
+        z if z < 0.5 => z,
+        _ => c,
+    };
+    let i = (match z[0] {
+        z if z < 0.5 => z,
+        _ => c,
+    } * 3.3) as usize
+        % x.len();
+    if (if z[0] > 0.2 { c } else { z[1] }) < 0.3 { x[i] * by_match } else { c * x[i] * x[0] }
+}
+
 #[test]
 fn conditions_look_at_values() {
     let inputs = [(vec![0.3, 0.7], (0.4, 0.9), 0.6), (vec![-0.2, 0.5, 1.1, 0.4], (0.8, -0.3), 1.3)];
@@ -58,4 +94,10 @@ fn conditions_look_at_values() {
     check_rule(by_itself::rule, inputs.clone());
     check_second_order(by_itself::rule, inputs);
     check_second_order(of_numbers_by_itself::rule, [(0.7, 2), (0.2, 3)]);
+    let inputs = [(0.7, 1), (0.2, 3)];
+    check_rule(by_itself_without_derivatives::rule, inputs);
+    check_second_order(by_itself_without_derivatives::rule, inputs);
+    let inputs = [[0.3, 0.5], [0.7, 0.8], [0.1, 0.7], [0.1, 0.2]].map(|z| (vec![0.3, 0.5, 1.2], z.to_vec()));
+    check_rule(branches_in_indices::rule, inputs.clone());
+    check_second_order(branches_in_indices::rule, inputs);
 }

@@ -69,6 +69,45 @@ fn declared_in_a_loop(x: f64, #[constant] y: &[f64]) -> f64 {
     s * x
 }
 
+/// What a loop breaks with is constant, and comes to a place of dual numbers.
+#[differentiable(dual)]
+fn broken_with(x: f64, depth: usize) -> f64 {
+    if depth == 0 {
+        return x;
+    }
+    let by_a_loop = {
+        let mut index = 0;
+        loop {
+            index += depth;
+            if index > 3 {
+                break 0.5;
+            }
+        }
+    };
+    let by_a_block = if depth > 1 {
+        'found: {
+            if x > 0.5 {
+                break 'found 0.25;
+            }
+            0.125
+        }
+    } else {
+        x
+    };
+    x * broken_with(
+        {
+            let mut index = 0;
+            loop {
+                index += 1;
+                if index > 3 {
+                    break 0.5;
+                }
+            }
+        },
+        depth - 1,
+    ) + by_a_loop * by_a_block
+}
+
 #[differentiable(dual)]
 fn copies_of_constants(x: &[f64], #[constant] y: &[f64]) -> f64 {
     let z = y.to_vec();
@@ -102,6 +141,10 @@ fn both_orders() {
     let inputs = || [(vec![0.7, 0.9], 1.3, 1), (vec![1.4, 0.8, 0.3], 0.7, 3)];
     check_rule(in_conditions::rule, inputs());
     check_pushforward(in_conditions::rule, inputs());
+    for inputs in [[(0.7, 0)], [(0.3, 1)], [(0.7, 2)], [(0.3, 3)]] {
+        check_rule(broken_with::rule, inputs);
+        check_second_order(broken_with::rule, inputs);
+    }
     let rows = || vec![vec![0.7], vec![0.4, 0.2]];
     let inputs = || [(vec![0.7, 0.9], rows(), (0.3, 1), 1.3), (vec![1.4, 0.8, 0.3], rows(), (1.2, 4), 0.7)];
     check_rule(options_in_conditions::rule, inputs());

@@ -13,7 +13,7 @@ use syn::{Expr as Syn, Ident, Type};
 use crate::activity;
 use crate::calls::{Callee, is_mutation};
 use crate::dual::companion::on_numbers;
-use crate::dual::values::Values;
+use crate::dual::values::{Values, calls_itself, of_floats};
 use crate::dual::{Retype, number};
 use crate::errors::Errors;
 use crate::kind::{inert, numeric_method};
@@ -153,15 +153,17 @@ impl Program {
                 let inside = args[0];
                 self.want(inside);
             }
-            ExprKind::If { .. } | ExprKind::Match(_) | ExprKind::Block(_) | ExprKind::Rest(_) => {
-                let blocks = self.blocks_of(expr);
-                let ends: Vec<_> = blocks.iter().filter_map(|b| self.blocks[*b].value).collect();
+            ExprKind::If { .. }
+            | ExprKind::Match(_)
+            | ExprKind::Block(_)
+            | ExprKind::Rest(_)
+            | ExprKind::Loop { .. } => {
+                let blocks = self.blocks_of(expr).into_iter();
+                let ends = blocks.flat_map(|block| self.blocks[block].value.into_iter().chain(self.broken(block)));
+                let ends: Vec<_> = ends.collect();
                 ends.into_iter().for_each(|end| self.want(end));
             }
-            ExprKind::Exit { .. }
-            | ExprKind::Borrow { .. }
-            | ExprKind::Callback(_)
-            | ExprKind::Loop { .. } => {}
+            ExprKind::Exit { .. } | ExprKind::Borrow { .. } | ExprKind::Callback(_) => {}
             // A copy of what has no gradient, in memory that will have one.
             ExprKind::Call { function: Callee::Function(path), args }
                 if is_mutation(path) && !args.iter().any(|arg| self.exprs[*arg].active) =>
@@ -294,9 +296,13 @@ impl Program {
             })
             .collect();
         for (id, (expr, known)) in self.exprs.iter_mut().zip(all).enumerate() {
-            match &expr.kind {
-                ExprKind::Constant(_) if !known.is_empty() => {
+            match &mut expr.kind {
+                ExprKind::Constant(_) if !known.is_empty() || calls_itself(&expr.syntax) => {
                     Values { known, held: false }.visit_expr_mut(&mut expr.syntax);
+                    self.rewritten.insert(id);
+                }
+                ExprKind::Call { function: Callee::Itself(path), .. } if !expr.active => {
+                    of_floats(path);
                     self.rewritten.insert(id);
                 }
                 // `f64::max(x, y)`
@@ -313,7 +319,7 @@ impl Program {
             for i in 0..self.blocks[block].statements.len() {
                 let StatementKind::Opaque(opaque) = &self.blocks[block].statements[i].kind else { continue };
                 let known = known(self, &opaque.mentions, &opaque.aliases);
-                if known.is_empty() {
+                if known.is_empty() && !calls_itself(&opaque.syntax) {
                     continue;
                 }
                 self.blocks[block].rewritten = true;

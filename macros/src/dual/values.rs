@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 
-use proc_macro2::TokenTree;
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit_mut::VisitMut;
 use syn::{Expr as Syn, Ident};
 
 use crate::calls::{Callee, is_associated};
+use crate::chosen::{each_end, ends_of};
 use crate::dual::companion::ON_DUALS;
+use crate::given_to_macros::visit_given;
 use crate::kind::numeric_method;
 use crate::lift::is_held_constant;
 use crate::program::Kind;
@@ -181,6 +183,20 @@ impl Values {
         *closure.body = syn::parse_quote!(__pb::value_of(#body));
     }
 
+    /// Where branches end in floats, those that end in a variable of which nothing tells what it is do so as well.
+    fn agree(&self, branches: &mut Syn) {
+        let mut ends = Vec::new();
+        ends_of(branches, &mut ends);
+        if !ends.into_iter().any(|end| self.is_float(end)) {
+            return;
+        }
+        each_end(branches, &mut |end| {
+            if matches!(end, Syn::Path(_)) && self.is_active(end) && !self.is_float(end) {
+                *end = syn::parse_quote!(__pb::value_of(#end));
+            }
+        });
+    }
+
     /// The indices in front of a last one.
     fn visit_indices(&mut self, expr: &mut Syn) {
         match expr {
@@ -236,6 +252,24 @@ impl VisitMut for Values {
                     *other = syn::parse_quote!(__pb::value_of(#other));
                 }
             }
+            Syn::If(_) => {
+                self.agree(expr);
+                syn::visit_mut::visit_expr_mut(self, expr);
+            }
+            Syn::Match(m) => {
+                let number = self.is_float(&m.expr);
+                self.visit_expr_mut(&mut m.expr);
+                let outer = self.known.clone();
+                if number {
+                    let names = m.arms.iter().flat_map(|arm| bound(&arm.pat));
+                    self.known.extend(names.map(|name| (name.to_string(), Kind::Float)));
+                }
+                self.agree(expr);
+                if let Syn::Match(m) = expr {
+                    m.arms.iter_mut().for_each(|arm| self.visit_arm_mut(arm));
+                }
+                self.known = outer;
+            }
             Syn::MethodCall(call) if self.is_fold_of_floats(call) => self.visit_fold(call),
             Syn::MethodCall(call) => {
                 self.visit_chain(call);
@@ -277,10 +311,25 @@ impl VisitMut for Values {
             _ => syn::visit_mut::visit_expr_mut(self, expr),
         }
     }
+    fn visit_macro_mut(&mut self, mac: &mut syn::Macro) {
+        visit_given(mac, |arg| self.visit_expr_mut(arg));
+    }
 }
 
-/// The function itself is called by the name of its companion.
-fn of_floats(function: &mut syn::Path) {
+/// The function itself is called, by the name of its companion.
+pub(super) fn calls_itself(code: impl ToTokens) -> bool {
+    fn named(tokens: TokenStream) -> bool {
+        tokens.into_iter().any(|token| match token {
+            TokenTree::Group(group) => named(group.stream()),
+            TokenTree::Ident(name) => name.to_string().ends_with(ON_DUALS),
+            _ => false,
+        })
+    }
+    named(code.into_token_stream())
+}
+
+/// The function that a companion is of.
+pub(super) fn of_floats(function: &mut syn::Path) {
     if let Some(last) = function.segments.last_mut()
         && let Some(own) = last.ident.to_string().strip_suffix(ON_DUALS)
     {
