@@ -3,6 +3,7 @@
 //! A call becomes the closure's body, with a `let` for each parameter. What it captures is still there, under the same name:
 //! Rust's borrows see to the values, and a name that would be taken in between is given to the newcomer in another form.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use proc_macro2::TokenStream;
@@ -197,11 +198,18 @@ impl Parser<'_> {
 
     /// The names in code that is about to become a loop, with those of the closures and chains that it mentions: these are inlined there.
     pub(crate) fn around(&self, tokens: impl ToTokens) -> Occurrences {
-        let tokens = tokens.to_token_stream();
-        let mut all = Occurrences::of(&tokens);
-        for name in identifiers(tokens) {
-            if let Some(Binding::Closure(closure)) = self.lookup(&name) {
-                all.extend(self.around(&closure.syntax));
+        let mut all = Occurrences::default();
+        let mut codes = vec![tokens.to_token_stream()];
+        let mut inlined = HashSet::new();
+        while let Some(code) = codes.pop() {
+            all.extend(Occurrences::of(&code));
+            for name in identifiers(code) {
+                // A parameter may have the name of the closure.
+                if let Some(Binding::Closure(closure)) = self.lookup(&name)
+                    && inlined.insert(name)
+                {
+                    codes.push(closure.syntax.to_token_stream());
+                }
             }
         }
         all
@@ -386,6 +394,12 @@ impl Parser<'_> {
 
     /// `{ let (parameters) = (arguments); body }`
     fn verbatim_call(&mut self, closure: &ExprClosure, args: &[Expr]) -> Expr {
+        let (inputs, body) = self.named_apart(closure);
+        with_arguments(&inputs, args, &body)
+    }
+
+    /// The parameters of `closure` and its body, with names for what it declares that mean nothing else where it is called.
+    fn named_apart(&mut self, closure: &ExprClosure) -> (Vec<Pat>, syn::Block) {
         let closure = &self.without_returns(closure).0;
         let own = Occurrences::of(closure);
         let mut code = Code::of(&closure.body);
@@ -398,20 +412,7 @@ impl Parser<'_> {
             self.must_replace(&name, code.replace(&name, &by));
         }
         self.rename_locals(&mut code, &own, Site::Block);
-        match (&inputs[..], args) {
-            ([], _) => parse_quote!({ #code }),
-            ([pattern], [arg]) => parse_quote!({ let #pattern = #arg; #code }),
-            (many, _) => {
-                let (patterns, types): (Vec<_>, Vec<_>) = many
-                    .iter()
-                    .map(|input| match input {
-                        Pat::Type(typed) => (&*typed.pat, typed.ty.to_token_stream()),
-                        input => (input, quote!(_)),
-                    })
-                    .unzip();
-                parse_quote!({ let (#(#patterns),*): (#(#types),*) = (#(#args),*); #code })
-            }
-        }
+        (inputs, parse_quote!({ #code }))
     }
 
     /// Code without gradient, with calls of closures written out, and with parameters of closures in it that have the names of
@@ -421,6 +422,25 @@ impl Parser<'_> {
         let mut plain = Plain { parser: self, depth: 0, changed: false };
         plain.visit_expr_mut(&mut expr);
         plain.changed.then_some(expr)
+    }
+}
+
+/// `{ let (parameters) = (arguments); body }`
+fn with_arguments(parameters: &[Pat], args: &[Expr], body: &syn::Block) -> Expr {
+    let code = &body.stmts;
+    match (parameters, args) {
+        ([], _) => parse_quote!({ #(#code)* }),
+        ([pattern], [arg]) => parse_quote!({ let #pattern = #arg; #(#code)* }),
+        (many, _) => {
+            let (patterns, types): (Vec<_>, Vec<_>) = many
+                .iter()
+                .map(|input| match input {
+                    Pat::Type(typed) => (&*typed.pat, typed.ty.to_token_stream()),
+                    input => (input, quote!(_)),
+                })
+                .unzip();
+            parse_quote!({ let (#(#patterns),*): (#(#types),*) = (#(#args),*); #(#code)* })
+        }
     }
 }
 
@@ -446,11 +466,11 @@ impl VisitMut for Plain<'_, '_> {
             }
             let mut args: Vec<Expr> = call.args.iter().cloned().collect();
             args.iter_mut().for_each(|arg| self.visit_expr_mut(arg));
-            let mut body = closure.syntax.clone();
+            let (inputs, mut body) = self.parser.named_apart(&closure.syntax);
             self.depth += 1;
-            self.visit_expr_mut(&mut body.body);
+            self.visit_block_mut(&mut body);
             self.depth -= 1;
-            *expr = self.parser.verbatim_call(&body, &args);
+            *expr = with_arguments(&inputs, &args, &body);
             self.changed = true;
             return;
         }

@@ -332,3 +332,34 @@ fn decided_by_closures(y: &[f64], c: f64) -> f64 {
 fn matches_on_what_closures_give() {
     check_rule(decided_by_closures::rule, [(vec![0.3], 0.7), (vec![-1.3], 1.4), (vec![0.3], -1.4)]);
 }
+
+/// What closures declare has the names of closures: their own, or those of others.
+#[differentiable]
+fn named_alike(x: &[f64]) -> f64 {
+    let scale = |scale: f64| scale.sin();
+    let a = |b: f64| b.cos() * 0.5;
+    let b = |a: f64| a * a;
+    let largest = |x: &[f64]| {
+        let largest = x.iter().copied().fold(f64::MIN, f64::max);
+        largest
+    };
+    let mut total = 0.0;
+    for (i, v) in x.iter().map(|v| scale(*v) * 2.0).enumerate() {
+        let a = a(v);
+        if scale(x[i]) < 2.0 && largest(x) < 10.0 {
+            total += b(a);
+        }
+    }
+    let least = x.iter().map(|v| a(*v) * b(*v)).min_by(|a, b| a.total_cmp(b)).unwrap_or(0.5);
+    while b(largest(&x[1..])) > 0.3 {
+        total *= largest(x);
+        break;
+    }
+    let largest = largest(x);
+    total * least + largest
+}
+
+#[test]
+fn names_of_closures() {
+    check_rule(named_alike::rule, [(vec![0.3, 0.5],), (vec![0.7, 0.75, 0.2],)]);
+}
