@@ -153,9 +153,13 @@ pub fn visit_optional<T: Coordinates + Value<Tangent: Coordinates>>(
 impl<T: Coordinates, E> Coordinates for Result<T, E> {
     fn visit(&mut self, visitor: &mut dyn FnMut(Coordinate<'_>)) {
         visitor(Coordinate::Discrete(u128::from(self.is_ok())));
-        if let Ok(value) = self {
-            value.visit(visitor);
+        match self {
+            Ok(value) => value.visit(visitor),
+            Err(_) => T::visit_missing(visitor),
         }
+    }
+    fn visit_missing(visitor: &mut dyn FnMut(Coordinate<'_>)) {
+        T::visit_missing(visitor);
     }
 }
 

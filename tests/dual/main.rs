@@ -15,6 +15,7 @@ mod generic;
 mod methods;
 mod mixed;
 mod nested;
+mod optional;
 mod plain;
 mod pushforwards;
 #[cfg(debug_assertions)]

@@ -84,9 +84,15 @@ pub(super) fn expand(item: &Item, fields: &Fields, tangent: &Ident) -> TokenStre
         generics.params.push(parse_quote!(#number: __pb::Scalar));
         generics
     };
+    let types: Vec<_> = active.iter().map(|f| &f.ty).collect();
     let visit = quote! {
         fn visit_runs<__F: FnMut(&mut [#number])>(&mut self, _visitor: &mut __F) {
             #(__pb::Numbers::<#number>::visit_runs(&mut self.#counted, _visitor);)*
+        }
+    };
+    let visit_missing = quote! {
+        fn visit_missing<__F: FnMut(&mut [#number])>(_visitor: &mut __F) {
+            #(<#types as __pb::Numbers<#number>>::visit_missing(_visitor);)*
         }
     };
     let (of_value, of_tangent) = (numbers(false), numbers(true));
@@ -117,6 +123,7 @@ pub(super) fn expand(item: &Item, fields: &Fields, tangent: &Ident) -> TokenStre
             #[automatically_derived]
             impl #value_parameters __pb::Numbers<#number> for #whole #value_clause {
                 #visit
+                #visit_missing
             }
         }
     });

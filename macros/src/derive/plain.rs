@@ -140,10 +140,19 @@ fn coordinates_of_enum(item: &Item, variants: &[(Ident, Fields)]) -> TokenStream
         let i = i as u128;
         quote!(#name::#variant { .. } => __pb::Coordinate::Discrete(#i),)
     });
-    let visits = variants.iter().filter(|(_, fields)| !fields.fields.is_empty()).map(|(variant, fields)| {
-        let tangent = format_ident!("{name}{variant}Tangent");
-        let kept = keep(item.generics, &fields.fields);
-        let (_, arguments, _) = kept.split_for_impl();
+    let full = || variants.iter().filter(|(_, fields)| !fields.fields.is_empty());
+    let missing: Vec<_> = full()
+        .map(|(variant, fields)| {
+            let tangent = format_ident!("{name}{variant}Tangent");
+            let kept = keep(item.generics, &fields.fields);
+            let (_, arguments, _) = kept.split_for_impl();
+            quote! {
+                let mut zero = <#tangent #arguments as __pb::Tangent>::zero();
+                __pb::Coordinates::visit(&mut zero, &mut |coordinate| _visitor(coordinate.absent()));
+            }
+        })
+        .collect();
+    let visits = full().zip(&missing).map(|((variant, fields), missing)| {
         let active: Vec<_> = fields.fields.iter().filter(|f| f.role == Role::Active).collect();
         let members = active.iter().map(|f| &f.member);
         let names: Vec<_> = (0..active.len()).map(|i| format_ident!("_field_{i}")).collect();
@@ -154,10 +163,7 @@ fn coordinates_of_enum(item: &Item, variants: &[(Ident, Fields)]) -> TokenStream
                     #(#visits)*
                 }
                 #[allow(unreachable_patterns)]
-                _ => {
-                    let mut zero = <#tangent #arguments as __pb::Tangent>::zero();
-                    __pb::Coordinates::visit(&mut zero, &mut |coordinate| _visitor(coordinate.absent()));
-                }
+                _ => { #missing }
             }
         }
     });
@@ -167,6 +173,9 @@ fn coordinates_of_enum(item: &Item, variants: &[(Ident, Fields)]) -> TokenStream
             fn visit(&mut self, _visitor: &mut dyn FnMut(__pb::Coordinate<'_>)) {
                 _visitor(match self { #(#numbered)* });
                 #(#visits)*
+            }
+            fn visit_missing(_visitor: &mut dyn FnMut(__pb::Coordinate<'_>)) {
+                #(#missing)*
             }
         }
     }
@@ -219,6 +228,7 @@ fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
         let member = &f.member;
         f.visit(quote!(&mut self.#member))
     });
+    let types = visited().map(|f| &f.ty);
     let bounds = visited().filter(|f| f.generic).map(|f| -> WherePredicate {
         let ty = &f.ty;
         parse_quote!(#ty: __pb::Coordinates)
@@ -231,6 +241,9 @@ fn coordinates(item: &Item, fields: &Fields) -> TokenStream {
         impl #parameters __pb::Coordinates for #name #own #clause {
             fn visit(&mut self, _visitor: &mut dyn FnMut(__pb::Coordinate<'_>)) {
                 #(#visits)*
+            }
+            fn visit_missing(_visitor: &mut dyn FnMut(__pb::Coordinate<'_>)) {
+                #(<#types as __pb::Coordinates>::visit_missing(_visitor);)*
             }
         }
     }

@@ -22,6 +22,9 @@ pub trait Numbers<S> {
             one.visit_runs(visitor);
         }
     }
+    /// Visits zeros in the place of the coordinates of what is not there, as its derivative has them: what owns memory has none then.
+    #[inline]
+    fn visit_missing<F: FnMut(&mut [S])>(_visitor: &mut F) {}
     /// Visits every coordinate once, one by one.
     #[inline]
     fn visit<F: FnMut(&mut S)>(&mut self, visitor: &mut F) {
@@ -37,6 +40,10 @@ impl<S: Scalar> Numbers<S> for S {
     #[inline(always)]
     fn visit_runs_of_all<F: FnMut(&mut [S])>(all: &mut [S], visitor: &mut F) {
         visitor(all);
+    }
+    #[inline]
+    fn visit_missing<F: FnMut(&mut [S])>(visitor: &mut F) {
+        visitor(&mut [S::default()]);
     }
 }
 
@@ -66,6 +73,10 @@ impl<S: Scalar, A: Numbers<S>, const M: usize> Numbers<S> for [A; M] {
     fn visit_runs_of_all<F: FnMut(&mut [S])>(all: &mut [Self], visitor: &mut F) {
         A::visit_runs_of_all(all.as_flattened_mut(), visitor);
     }
+    #[inline]
+    fn visit_missing<F: FnMut(&mut [S])>(visitor: &mut F) {
+        (0..M).for_each(|_| A::visit_missing(visitor));
+    }
 }
 
 impl<S: Scalar, A: Numbers<S>> Numbers<S> for Vec<A> {
@@ -78,18 +89,28 @@ impl<S: Scalar, A: Numbers<S>> Numbers<S> for Vec<A> {
 impl<S: Scalar, A: Numbers<S>> Numbers<S> for Option<A> {
     #[inline]
     fn visit_runs<F: FnMut(&mut [S])>(&mut self, visitor: &mut F) {
-        if let Some(value) = self {
-            value.visit_runs(visitor);
+        match self {
+            Some(value) => value.visit_runs(visitor),
+            None => A::visit_missing(visitor),
         }
+    }
+    #[inline]
+    fn visit_missing<F: FnMut(&mut [S])>(visitor: &mut F) {
+        A::visit_missing(visitor);
     }
 }
 
 impl<S: Scalar, A: Numbers<S>, E> Numbers<S> for Result<A, E> {
     #[inline]
     fn visit_runs<F: FnMut(&mut [S])>(&mut self, visitor: &mut F) {
-        if let Ok(value) = self {
-            value.visit_runs(visitor);
+        match self {
+            Ok(value) => value.visit_runs(visitor),
+            Err(_) => A::visit_missing(visitor),
         }
+    }
+    #[inline]
+    fn visit_missing<F: FnMut(&mut [S])>(visitor: &mut F) {
+        A::visit_missing(visitor);
     }
 }
 
@@ -124,6 +145,10 @@ macro_rules! tuple {
             #[inline]
             fn visit_runs<Visitor: FnMut(&mut [S])>(&mut self, _visitor: &mut Visitor) {
                 $(self.$i.visit_runs(_visitor);)*
+            }
+            #[inline]
+            fn visit_missing<Visitor: FnMut(&mut [S])>(_visitor: &mut Visitor) {
+                $($T::visit_missing(_visitor);)*
             }
         }
     };
