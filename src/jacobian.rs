@@ -64,9 +64,9 @@ impl<F: Liftable<WIDTH> + HasRows> Jacobian<F> {
         self.jacobian.view()
     }
 
-    /// Computes all rows, and returns the value, unless a part of that is missing which has a gradient.
-    pub(crate) fn by_rows(&mut self, args: &mut Args<'_, F>) -> Option<F::Output> {
-        self.loaded_rows(args, LANES, None)
+    /// Computes all rows, and returns the value.
+    pub(crate) fn by_rows(&mut self, args: &mut Args<'_, F>) -> F::Output {
+        self.loaded_rows(args, LANES, None).expect("any number of coordinates will do")
     }
 
     /// Computes all rows, of which there will be about as many as `outputs` says, unless the arguments have another number of coordinates
@@ -98,14 +98,10 @@ impl<F: Liftable<WIDTH> + HasRows> Jacobian<F> {
         self.lifted.load(&args);
         let inputs = self.lifted.dimension();
         let (value, outputs) = self.columns(0, inputs, F::Parameters::reborrow(&mut args));
-        let mut computed = WIDTH;
         if rows_cost_less(outputs, inputs) {
-            if let Some(value) = self.by_rows(&mut args) {
-                return value;
-            }
-            computed = 0;
+            return self.by_rows(&mut args);
         }
-        for first in (computed..inputs).step_by(WIDTH) {
+        for first in (WIDTH..inputs).step_by(WIDTH) {
             self.columns(first, inputs, F::Parameters::reborrow(&mut args));
         }
         value

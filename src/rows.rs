@@ -68,8 +68,7 @@ pub struct Found<V> {
 
 /// Rows of Jacobians behind a name that does not tell the type of the rule: all of a run is compiled as one.
 pub trait PullRows<F: Function>: Send {
-    /// Computes rows, and brings them to `matrix`; or nothing where a part of the value is missing, as in `None`, which has a gradient all the
-    /// same, or where the arguments have another number of coordinates.
+    /// Computes rows, and brings them to `matrix`; or nothing where the arguments have another number of coordinates than is asked for.
     fn pull(
         &mut self,
         args: &mut Args<'_, F>,
@@ -125,8 +124,7 @@ impl<F: Liftable<0, Lanes<LANES>>> Room<F> {
         && size_of::<Self>() + size_of::<Buffers<Laned<F>>>() <= 2048;
 }
 
-/// Runs both passes of `rule`, and brings the gradients to `rows`. Returns the value, and how many coordinates the function makes; or nothing
-/// where a part of the value is missing.
+/// Runs both passes of `rule`, and brings the gradients to `rows`. Returns the value, and how many coordinates the function makes.
 #[inline(always)]
 fn pull<F: Liftable<0, Lanes<LANES>>, R: Rule<Function = Laned<F>>>(
     rule: &mut R,
@@ -135,17 +133,15 @@ fn pull<F: Liftable<0, Lanes<LANES>>, R: Rule<Function = Laned<F>>>(
     of_value: &mut OutputTangent<Laned<F>>,
     wanted: Wanted<'_>,
     mut rows: [&mut [f64]; LANES],
-) -> Option<(F::Output, usize)> {
-    let (mut value, residual) = rule.forward(LanedParameters::<F>::reborrow(args));
+) -> (F::Output, usize) {
+    let (value, residual) = rule.forward(LanedParameters::<F>::reborrow(args));
     let resized = const { !R::LENGTHS.are_kept() };
     if resized {
         LanedParameters::<F>::prepare(buffers, args);
     }
-    let (mut missing, mut outputs) = (0, 0);
     value.prepare(of_value);
-    of_value.visit(&mut |_| missing += 1);
-    value.visit(&mut |_| missing -= 1);
-    let lowered = (missing == 0).then(|| F::Output::lower(&value));
+    let lowered = F::Output::lower(&value);
+    let mut outputs = 0;
     let mut set = |d: &mut Number| {
         *d = Number::variable(wanted.seed(outputs), []);
         outputs += 1;
@@ -175,7 +171,7 @@ fn pull<F: Liftable<0, Lanes<LANES>>, R: Rule<Function = Laned<F>>>(
         }
         column = columns.end;
     });
-    lowered.map(|value| (value, outputs))
+    (lowered, outputs)
 }
 
 impl<F: Liftable<0, Lanes<LANES>>, R: Rule<Function = Laned<F>>> PullRows<F> for Rows<F, R> {
@@ -202,12 +198,11 @@ impl<F: Liftable<0, Lanes<LANES>>, R: Rule<Function = Laned<F>>> PullRows<F> for
             pull::<F, R>(rule, &mut args, buffers, of_value, wanted, rows)
         };
         // What is not reached is not even compiled, so that there is one place where the passes are, and they are inlined.
-        let pulled = if const { Room::<F>::HAS_FEW_NUMBERS } {
+        let (value, outputs) = if const { Room::<F>::HAS_FEW_NUMBERS } {
             self.runner.run_afresh(args, passes)
         } else {
             self.runner.run_within(args, passes)
         };
-        let (value, outputs) = pulled?;
         Some(Found { value, outputs, inputs })
     }
 

@@ -20,6 +20,7 @@ use crate::kept::Item;
 use crate::parse::Parser;
 use crate::program::*;
 use crate::reverse::Reverse;
+use crate::values::replace;
 
 /// What one loop keeps at its checkpoints.
 #[derive(Clone)]
@@ -64,6 +65,8 @@ impl Reverse<'_> {
         let step = Program::fresh("step");
         let mut restore = TokenStream::new();
         let (mut names, mut there, mut back) = (Vec::new(), TokenStream::new(), TokenStream::new());
+        // What the segment has by its name, and gives back at its end.
+        let mut moved = Vec::new();
         for id in numbers {
             let name = &program.variables[*id].name;
             names.push(quote!(mut #name));
@@ -97,6 +100,7 @@ impl Reverse<'_> {
                         there.extend(quote!(let mut #name = #unique;));
                     }
                     back.extend(quote!(#unique = #name;));
+                    moved.push((unique.clone(), quote!(#name)));
                 }
                 _ if changes => {}
                 _ => match at.versions.get(&id) {
@@ -111,7 +115,7 @@ impl Reverse<'_> {
         }
         for (name, place) in places {
             let reference = place.projections.is_empty() && program.variables[place.base].by_reference();
-            let place = self.place(place, at, level);
+            let place = replace(self.place(place, at, level), &moved);
             there.extend(if reference { quote!(let #name = #place;) } else { quote!(let #name = &#place;) });
         }
         if !numbers.is_empty() {

@@ -80,7 +80,8 @@ impl Parser<'_> {
             let last = stmts.is_empty();
             if let Stmt::Local(local) = &stmt
                 && let Some(parts) = self
-                    .let_there(local)
+                    .let_else(local)
+                    .or_else(|| self.let_there(local))
                     .or_else(|| self.let_present(local))
                     .or_else(|| self.let_variant(local, &stmts))
                     .or_else(|| self.cursor_let(local, &stmts))
@@ -98,6 +99,7 @@ impl Parser<'_> {
             if let Stmt::Local(local) = &stmt
                 && let Some(parts) = self
                     .chosen_reference(local, &mut stmts)
+                    .or_else(|| self.chosen_numbers(local))
                     .or_else(|| self.chosen_parts(local))
                     .or_else(|| self.made_later(local, &stmts))
             {

@@ -30,6 +30,7 @@ use crate::mutation::owned_type;
 use crate::normal::Parts;
 use crate::outcome::{inside_type, wraps_local_of_outer_block};
 use crate::own_results::with_own_results;
+use crate::parentheses::without_parentheses;
 use crate::passing::Passing;
 use crate::program::*;
 use crate::purity::without_shapes;
@@ -130,7 +131,7 @@ impl<'e> Parser<'e> {
         errors: &'e mut Errors,
     ) -> (Program, Vec<syn::Item>) {
         let written = Occurrences::of(body);
-        let body = &with_imported_variants(body);
+        let body = &with_imported_variants(&without_parentheses(body));
         let body = &with_own_results(signature, in_place(&signature.owners, &signature.output, body));
         let mut body = with_fallible(signature, with_copies(signature, body));
         with_copying_methods(&Suspects::of(signature, &body), &mut body);

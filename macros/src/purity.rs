@@ -3,7 +3,6 @@
 use proc_macro2::{TokenStream, TokenTree};
 use syn::Expr as Syn;
 
-use crate::chosen::ends_of;
 use crate::iterators::integers::is_constant_item;
 use crate::iterators::made::is_blank;
 use crate::kind::{assigns, changes_receiver, inert_method, is_check};
@@ -59,22 +58,7 @@ impl Parser<'_> {
         }
         let mut visitor = Impure(self, false);
         syn::visit::Visit::visit_expr(&mut visitor, expr);
-        !visitor.1 && !self.moves_local(expr)
-    }
-
-    /// A branch ends in a local of which nothing tells that it can be copied: it is no longer there afterwards.
-    fn moves_local(&self, expr: &Syn) -> bool {
-        let local = |end: &&Syn| {
-            let Syn::Path(path) = end else { return false };
-            let Some(Binding::Variable(id)) = path.path.get_ident().and_then(|name| self.lookup(name)) else {
-                return false;
-            };
-            let variable = &self.program.variables[*id];
-            variable.origin == Origin::Local && variable.kind == Kind::Unknown
-        };
-        let mut ends = Vec::new();
-        ends_of(expr, &mut ends);
-        matches!(expr, Syn::If(_) | Syn::Match(_) | Syn::Block(_)) && ends.iter().any(local)
+        !visitor.1
     }
 }
 

@@ -25,17 +25,21 @@ impl Parser<'_> {
         if !self.refers_to_several(whole, &patterns) {
             return None;
         }
+        let (before, whole) = self.evaluated_once(whole);
         let mut chosen: Option<Syn> = None;
         for arm in arms.iter().rev() {
             let (pattern, guard) = guarded(&arm.pat);
-            let (test, lets, body) = (test(whole, pattern, guard), one_by_one(whole, pattern)?, &arm.body);
+            let (test, lets, body) = (test(&whole, pattern, guard), one_by_one(&whole, pattern)?, &arm.body);
             chosen = Some(match chosen {
                 // The arms are for whatever there may be.
                 None => parse_quote!({ #(#lets)* #body }),
                 Some(otherwise) => parse_quote!(if #test { #(#lets)* #body } else { #otherwise }),
             });
         }
-        chosen
+        match before.is_empty() {
+            true => chosen,
+            false => chosen.map(|chosen| parse_quote!({ #(#before)* #chosen })),
+        }
     }
 
     /// `if let (Some(i), Some(j)) = (left, right) { … }`
@@ -46,11 +50,15 @@ impl Parser<'_> {
         if !self.refers_to_several(whole, &[pattern]) {
             return None;
         }
-        let lets = one_by_one(whole, pattern)?;
+        let (before, whole) = self.evaluated_once(whole);
+        let lets = one_by_one(&whole, pattern)?;
         let mut branch = branch.clone();
-        *branch.cond = test(whole, pattern, None);
+        *branch.cond = test(&whole, pattern, None);
         branch.then_branch.stmts.splice(0..0, lets);
-        Some(Syn::If(branch))
+        match before.is_empty() {
+            true => Some(Syn::If(branch)),
+            false => Some(parse_quote!({ #(#before)* #branch })),
+        }
     }
 
     /// `let (Some(i), Some(j)) = (left, right) else { … };`
@@ -63,12 +71,28 @@ impl Parser<'_> {
         if !self.refers_to_several(whole, &[pattern]) {
             return None;
         }
-        let (test, lets) = (test(whole, pattern, None), one_by_one(whole, pattern)?);
+        let (before, whole) = self.evaluated_once(whole);
+        let (test, lets) = (test(&whole, pattern, None), one_by_one(&whole, pattern)?);
         let left: Stmt = parse_quote!(if !#test #otherwise);
-        Some(std::iter::once(left).chain(lets).collect())
+        Some(before.into_iter().chain([left]).chain(lets).collect())
     }
 
-    /// All elements of a tuple are references to what is there, or numbers, where a pattern binds them, and one looks into one that is no constant.
+    /// What comes of the elements that may not be evaluated again gets a name.
+    fn evaluated_once(&mut self, whole: &syn::ExprTuple) -> (Vec<Stmt>, syn::ExprTuple) {
+        let (mut before, mut whole) = (Vec::new(), whole.clone());
+        for element in &mut whole.elems {
+            if self.is_pure(element) {
+                continue;
+            }
+            let part = self.parts.fresh("part");
+            before.push(parse_quote!(let #part = #element;));
+            *element = parse_quote!(#part);
+        }
+        (before, whole)
+    }
+
+    /// All elements of a tuple are references to what is there, or numbers, where a pattern binds them, and one is made there of what is no
+    /// constant, or a pattern looks into it.
     fn refers_to_several(&mut self, whole: &syn::ExprTuple, patterns: &[&Pat]) -> bool {
         let mut any = false;
         for (i, element) in whole.elems.iter().enumerate() {
@@ -96,7 +120,8 @@ impl Parser<'_> {
                 _ => return false,
             };
             let Some(place) = place else { return false };
-            any |= !self.program.variables[place.base].constant && parts.iter().any(takes_fields);
+            let looks = matches!(element, Syn::Reference(_)) || parts.iter().any(takes_fields);
+            any |= !self.program.variables[place.base].constant && looks;
         }
         any
     }

@@ -91,9 +91,43 @@ impl Numbering<'_> {
                     let block = &self.program.blocks[b];
                     let leaves = block.value.is_some_and(|value| self.program.leaves(value));
                     block.statements.is_empty() && !leaves && self.program.exits(b).is_empty()
-                })
+                }) && !self.uses_up(expr)
             }
-            _ => true,
+            _ => !self.uses_up(expr),
+        }
+    }
+
+    /// A part of the value is a local of which nothing tells that it can be copied, as a text cannot: it is no longer there afterwards.
+    fn uses_up(&self, expr: ExprId) -> bool {
+        let moved = |part: ExprId| match &self.program.exprs[self.program.peel(part)].kind {
+            ExprKind::Read(place) => {
+                let variable = &self.program.variables[place.base];
+                place.projections.is_empty()
+                    && variable.origin == Origin::Local
+                    && variable.kind == Kind::Unknown
+                    && !variable.active
+            }
+            _ => self.uses_up(part),
+        };
+        match &self.program.exprs[self.program.peel(expr)].kind {
+            ExprKind::Tuple(parts) => parts.iter().any(|part| moved(*part)),
+            ExprKind::Struct(literal) => literal.fields.iter().any(|(_, part)| moved(*part)),
+            ExprKind::Binary { left, right, .. } => moved(*left) && self.is_text(*right),
+            ExprKind::If { .. } | ExprKind::Match(_) | ExprKind::Block(_) => {
+                let blocks = self.program.blocks_of(self.program.peel(expr)).into_iter();
+                blocks.filter_map(|block| self.program.blocks[block].value).any(moved)
+            }
+            _ => false,
+        }
+    }
+
+    /// `"text"`, `&text`
+    fn is_text(&self, expr: ExprId) -> bool {
+        use syn::{Expr as Syn, Lit};
+        match &self.program.exprs[expr].syntax {
+            Syn::Lit(lit) => matches!(lit.lit, Lit::Str(_)),
+            Syn::Reference(_) => true,
+            _ => false,
         }
     }
 

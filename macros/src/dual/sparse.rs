@@ -22,7 +22,7 @@ pub(super) fn sparse_jacobian(
     );
     let jacobian = format!(
         "The value of `{name}`, and the entries of its Jacobian in the places of the pattern that `colouring` has. `&mut` arguments are \
-         restored.\n\n# Panics\nIf the Jacobian has other dimensions than the pattern, or entries outside of it; by rows, if a part of the value is missing, as in `None`."
+         restored.\n\n# Panics\nIf the Jacobian has other dimensions than the pattern, or entries outside of it."
     );
     let colouring = colouring();
     quote! {

@@ -163,3 +163,23 @@ fn of_other_types() {
     let inputs = [(vec![0.3, 0.5, 0.2], config(2), 0.4), (vec![0.4, 0.2], config(2), 0.3)];
     CheckRule::new(configured::rule).inputs(inputs).allocating(35).run();
 }
+
+fn label(n: usize) -> String {
+    "x".repeat(n)
+}
+
+/// Texts that calls return, which are moved on: by a branch, into a tuple, into what is appended to.
+#[differentiable]
+fn texts(x: &[f64], n: usize) -> f64 {
+    let (short, long) = (label(2), label(n));
+    let chosen = if long.len() > 1 { long } else { short };
+    let longer = chosen + "y";
+    let name = format!("{n}");
+    let pair = (name + &longer, 2);
+    x[pair.0.len() % pair.1] * x[longer.len() % x.len()]
+}
+
+#[test]
+fn texts_that_are_moved_on() {
+    check_rule(texts::rule, [(vec![0.3, 0.5], 3), (vec![0.7, 0.75, 0.2], 1)]);
+}
