@@ -12,7 +12,9 @@ impl Parser<'_> {
     /// What is to stand in place of such a `let`.
     pub(crate) fn chosen_numbers(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
         let init = local.init.as_ref().filter(|init| init.diverge.is_none())?;
-        if !matches!(&*init.expr, Syn::If(_) | Syn::Match(_) | Syn::Block(_)) || !self.suspects.any(&init.expr) {
+        if !matches!(&*init.expr, Syn::If(_) | Syn::Match(_) | Syn::Block(_))
+            || !self.suspects.any(&init.expr)
+        {
             return None;
         }
         let pattern = match &local.pat {
@@ -31,8 +33,11 @@ impl Parser<'_> {
             return None;
         }
         ends.retain(|end| !leaves(end));
-        let ends: Vec<_> = ends.into_iter().map(|end| parts(end, several, patterns.len())).collect::<Option<_>>()?;
-        let refers = |i: usize| ends.iter().all(|end| self.number(end[i]).is_some());
+        let ends: Vec<_> =
+            ends.into_iter().map(|end| parts(end, several, patterns.len())).collect::<Option<_>>()?;
+        // They are all of one type, which one of them tells.
+        let told = |i: usize| ends.iter().any(|end| self.is_reference_to(end[i]) == Some(false));
+        let refers = |i: usize| told(i) && ends.iter().all(|end| self.referred(end[i]).is_some());
         let referring: Vec<bool> = (0..patterns.len()).map(refers).collect();
         if ends.is_empty() || !referring.contains(&true) {
             return None;
@@ -41,7 +46,7 @@ impl Parser<'_> {
         each_end(&mut numbers, &mut |end| {
             let Some(parts) = parts(end, several, patterns.len()).filter(|_| !leaves(end)) else { return };
             let values = parts.iter().zip(&referring).map(|(part, refers)| match refers {
-                true => self.number(part).expect("as asked before"),
+                true => self.referred(part).expect("as asked before"),
                 false => (*part).clone(),
             });
             let values: Vec<_> = values.collect();
@@ -61,15 +66,14 @@ impl Parser<'_> {
         Some(std::iter::once(parse_quote!(let #names = #numbers;)).chain(references).collect())
     }
 
-    /// The number that `expr` refers to.
-    fn number(&self, expr: &Syn) -> Option<Syn> {
-        if self.is_reference_to(expr) != Some(false) {
-            return None;
-        }
+    /// What `expr` refers to.
+    fn referred(&self, expr: &Syn) -> Option<Syn> {
+        self.is_reference_to(expr)?;
         match expr {
-            Syn::Reference(reference) => Some((*reference.expr).clone()),
-            Syn::Paren(paren) => self.number(&paren.expr),
-            expr => Some(parse_quote!(*#expr)),
+            Syn::Reference(reference) => reference.mutability.is_none().then(|| (*reference.expr).clone()),
+            Syn::Paren(paren) => self.referred(&paren.expr),
+            Syn::Path(_) => Some(parse_quote!(*#expr)),
+            _ => None,
         }
     }
 }

@@ -18,8 +18,12 @@ impl Parser<'_> {
         let (option, there, other) = match &*init.expr {
             Syn::Match(m) => {
                 let [first, second] = &m.arms[..] else { return None };
-                let (there, other) = if takes_out(&first.pat, &first.body) { (first, second) } else { (second, first) };
-                if !takes_out(&there.pat, &there.body) || matches!(other.pat, Pat::Guard(_)) || binds(&other.pat) {
+                let (there, other) =
+                    if takes_out(&first.pat, &first.body) { (first, second) } else { (second, first) };
+                if !takes_out(&there.pat, &there.body)
+                    || matches!(other.pat, Pat::Guard(_))
+                    || binds(&other.pat)
+                {
                     return None;
                 }
                 (&m.expr, &there.pat, (*other.body).clone())

@@ -161,3 +161,35 @@ fn parts_of_patterns() {
     check_rule(greatest::rule, [(vec![0.4, 0.9, 0.2],), (vec![0.7, 0.3],)]);
     check_rule(either_end::rule, [(vec![0.4, 0.9, 0.2], 0.3), (vec![0.7, 0.3], 0.8)]);
 }
+
+/// References to numbers, alone and in pairs, some beside what is no reference.
+#[differentiable]
+fn of_numbers(x: &[f64], n: usize) -> f64 {
+    let (a, b) = (2.0 * x[0], x[1]);
+    let (low, high) = if a < b { (&a, &b) } else { (&b, &a) };
+    let one = match n {
+        0 => &x[0],
+        k if k > 4 => &a,
+        _ => &x[1],
+    };
+    let other: &f64 = if n == 0 { one } else { high };
+    let (k, v) = match n {
+        0 => (1, &x[0]),
+        _ => (2, low),
+    };
+    let mut total = low.sin() * high + one * other.cos();
+    for i in 0..x.len() {
+        let r = {
+            let j = (i + n) % x.len();
+            &x[j]
+        };
+        total += *r * r.sin() * v;
+    }
+    total * k as f64
+}
+
+#[test]
+fn numbers_that_are_referred_to() {
+    let inputs = [(vec![0.3, 0.5], 0), (vec![0.7, 0.75, 0.2], 2), (vec![0.7, 1.75, 0.2], 5)];
+    check_rule(of_numbers::rule, inputs);
+}

@@ -42,6 +42,7 @@ mod inferred;
 mod integers;
 mod iterator_parameters;
 mod iterators;
+mod let_else;
 mod lookups;
 mod loops;
 mod mapped_outcomes;

@@ -116,3 +116,60 @@ fn several_references() {
     let (value, d) = g.value_and_gradient(&x, &mixed, mixed);
     assert_eq!((value, d.x), (1.0, &[0.5, 0.0, 0.0][..]));
 }
+
+/// References that are made on the spot, and bound as they are.
+#[differentiable]
+fn made_there(x: &[f64], ends: &Ends) -> f64 {
+    let product = match (&x[0], &x[1]) {
+        (a, b) if *a < 0.5 => a.sin() * b,
+        (a, _) => a * a,
+    };
+    let scale = match (&x[1], x[0] > 0.5) {
+        (a, true) => a.cos(),
+        (a, false) => 2.0 * a,
+    };
+    let (a, b) = match (&ends.left, &ends.right) {
+        (Some(a), Some(b)) => (*a, *b),
+        (Some(a), None) | (None, Some(a)) => (*a, 1.0),
+        (None, None) => return product,
+    };
+    product * scale * a.exp() * b
+}
+
+#[test]
+fn references_made_there() {
+    let ends = |left, right| Ends { left, right, at: None };
+    let inputs = [
+        (vec![0.3, 0.5], ends(Some(0.4), Some(0.9))),
+        (vec![0.7, 0.5, 0.2], ends(None, Some(0.9))),
+        (vec![0.7, 0.5], ends(None, None)),
+    ];
+    check_rule(made_there::rule, inputs);
+}
+
+fn decide(counter: &std::cell::Cell<usize>) -> bool {
+    counter.set(counter.get() + 1);
+    counter.get() % 2 == 0
+}
+
+/// What stands beside references may have effects.
+#[differentiable]
+fn decided_once(x: &[f64], at: &Option<usize>, #[constant] counter: &std::cell::Cell<usize>) -> f64 {
+    match (at, decide(counter)) {
+        (Some(i), true) => x[*i],
+        (Some(i), false) => x[*i] * x[0],
+        _ => 0.5,
+    }
+}
+
+#[test]
+fn evaluated_once() {
+    let (x, counter) = ([2.0, 3.0], std::cell::Cell::new(0));
+    let mut g = decided_once::gradient();
+    for calls in 1..5 {
+        let (value, d) = g.value_and_gradient(&x, &Some(1), &counter);
+        let (expected, gradient) = if calls % 2 == 0 { (3.0, [0.0, 1.0]) } else { (6.0, [3.0, 2.0]) };
+        assert_eq!((value, d.x), (expected, &gradient[..]));
+        assert_eq!(counter.get(), calls);
+    }
+}

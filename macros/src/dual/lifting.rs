@@ -159,7 +159,8 @@ impl Program {
             | ExprKind::Rest(_)
             | ExprKind::Loop { .. } => {
                 let blocks = self.blocks_of(expr).into_iter();
-                let ends = blocks.flat_map(|block| self.blocks[block].value.into_iter().chain(self.broken(block)));
+                let ends =
+                    blocks.flat_map(|block| self.blocks[block].value.into_iter().chain(self.broken(block)));
                 let ends: Vec<_> = ends.collect();
                 ends.into_iter().for_each(|end| self.want(end));
             }

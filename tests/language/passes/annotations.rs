@@ -409,3 +409,38 @@ fn named_elements_of_mutable_parameters() {
     check_rule(elements_with_all::rule, [(x(), 0.7), (vec![0.4, 0.1], -0.2)]);
     check_rule(unread_within::rule, [(x(), 0.7), (vec![0.4, 0.1], -0.2)]);
 }
+
+#[differentiable]
+fn squares(x: &[f64]) -> f64 {
+    x.iter().map(|x| x * x).sum()
+}
+
+/// A part of a local vector has a name, beside which the loop reads the vector itself.
+#[differentiable]
+fn named_part_of_a_local(x: &[f64]) -> f64 {
+    let y = vec![x[0]; x.len()];
+    let rest = &y[1..];
+    let (mut s, mut t) = (0.1, 0.2);
+    #[pullback(checkpoint = 2)]
+    for i in 0..5 {
+        let mut w = [rest[0], s, y[i % 2]];
+        w[1..].fill(s + 0.1);
+        for v in &y {
+            s += 0.1 * v * rest[0];
+        }
+        s += y[0] * w[1] * rest[0] + squares(&y) * squares(rest);
+        s = s.sin();
+    }
+    #[pullback(binomial = 2)]
+    for i in 0..4 {
+        let mut w = [rest[0], t, y[i % 2]];
+        w[1..].fill(t + 0.1);
+        t += w[2] * w[0] * s;
+    }
+    s * t * y[1]
+}
+
+#[test]
+fn named_parts_of_locals() {
+    check_rule(named_part_of_a_local::rule, [(vec![0.3, 0.5],), (vec![0.7, 0.75, 0.2],)]);
+}
