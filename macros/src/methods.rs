@@ -210,6 +210,8 @@ impl Program {
         };
         let bound = add(ExprKind::Read(place), true, syn::parse_quote!(#name));
         let inner = add(ExprKind::Paren(bound), active, syntax);
+        // As written it would be evaluated twice.
+        self.rewritten.insert(inner);
         self.blocks[block].value = Some(inner);
         self.exprs[expr].kind = ExprKind::Block(block);
         (bound, block)

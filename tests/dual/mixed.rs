@@ -108,6 +108,14 @@ fn broken_with(x: f64, depth: usize) -> f64 {
     ) + by_a_loop * by_a_block
 }
 
+/// What is exchanged is made on the spot, of dual numbers or of a constant.
+#[differentiable(dual)]
+fn exchanged(x: f64, y: f64) -> f64 {
+    let mut b = 0.5;
+    let before = std::mem::replace(&mut b, (if x > 0.1 { Some(x.sin()) } else { None }).unwrap_or(0.5));
+    before * b * x * y
+}
+
 #[differentiable(dual)]
 fn copies_of_constants(x: &[f64], #[constant] y: &[f64]) -> f64 {
     let z = y.to_vec();
@@ -145,6 +153,8 @@ fn both_orders() {
         check_rule(broken_with::rule, inputs);
         check_second_order(broken_with::rule, inputs);
     }
+    check_rule(exchanged::rule, [(0.7, 0.4), (0.05, 0.4)]);
+    check_second_order(exchanged::rule, [(0.7, 0.4), (0.05, 0.4)]);
     let rows = || vec![vec![0.7], vec![0.4, 0.2]];
     let inputs = || [(vec![0.7, 0.9], rows(), (0.3, 1), 1.3), (vec![1.4, 0.8, 0.3], rows(), (1.2, 4), 0.7)];
     check_rule(options_in_conditions::rule, inputs());

@@ -22,7 +22,9 @@ use tree::Tree;
 
 /// The functions that belong to `seed`, with their test, in a module `f` and the seed.
 pub(crate) fn program(seed: u64) -> Tree {
-    Generator::new(seed).program(&format!("f{seed}"))
+    let mut program = Generator::new(seed).program(&format!("f{seed}"));
+    program.parenthesise(&mut Random::new(!seed));
+    program
 }
 
 /// What a function returns.

@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Display};
 
+use super::random::Random;
+
 /// What a part of a program is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind {
@@ -61,6 +63,18 @@ impl Tree {
 
     pub(crate) fn fixed(text: &str) -> Tree {
         Tree::new(Kind::Fixed, text, [])
+    }
+
+    /// Puts parentheses that say nothing around some of its parts.
+    pub(crate) fn parenthesise(&mut self, random: &mut Random) {
+        for piece in &mut self.pieces {
+            let Piece::Tree(part) = piece else { continue };
+            part.parenthesise(random);
+            if matches!(part.kind, Kind::Number | Kind::Index | Kind::Condition) && random.once_in(25) {
+                part.pieces.insert(0, Piece::Text("(".into()));
+                part.pieces.push(Piece::Text(")".into()));
+            }
+        }
     }
 }
 
