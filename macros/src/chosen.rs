@@ -70,10 +70,10 @@ impl Parser<'_> {
     pub(crate) fn chooses_reference(&self, value: &Syn) -> bool {
         let mut ends = Vec::new();
         let few = ends_of(value, &mut ends) && (1..=MOST).contains(&ends.len());
-        few && self.are_references(&ends, &parts_of_slices(value))
+        few && self.are_references(&ends, &self.named_parts(value))
     }
 
-    /// They refer to places, of which they are not mere numbers. What is called by one of `parts` is a part of a slice.
+    /// They refer to places, of which they are not mere numbers. What is called by one of `parts` refers to a part of another place.
     fn are_references(&self, ends: &[&Syn], parts: &[Ident]) -> bool {
         let is_part = |end: &Syn| matches!(end, Syn::Path(path) if path.path.get_ident().is_some_and(|name| parts.contains(name)));
         let refers = |end: &Syn| match end {
@@ -83,6 +83,22 @@ impl Parser<'_> {
         };
         let all = ends.iter().all(|end| leaves(end) || refers(end).is_some());
         all && ends.iter().any(|end| refers(end) == Some(true))
+    }
+
+    /// The names in `value` of what patterns of slices leave, `[first, rest @ ..]`, and of elements that patterns refer to,
+    /// `if let Some(p) = ps.first()`, `match ps { [p, ..] => …, … }`.
+    fn named_parts(&self, value: &Syn) -> Vec<Ident> {
+        let refers = |scrutinee: &Syn| match scrutinee {
+            Syn::Reference(_) => true,
+            Syn::Path(path) => path.path.get_ident().is_some_and(|name| self.is_reference(name)),
+            Syn::MethodCall(call) => {
+                ["get", "first", "last"].iter().any(|name| call.method == name) && is_place(&call.receiver)
+            }
+            _ => false,
+        };
+        let mut parts = Parts { refers: &refers, referring: false, names: Vec::new() };
+        parts.visit_expr(value);
+        parts.names
     }
 
     /// The expression is a reference; whether what is done with it has to be followed to a place.
@@ -166,24 +182,42 @@ pub(crate) fn each_end(value: &mut Syn, change: &mut dyn FnMut(&mut Syn)) {
     }
 }
 
-/// The names in `value` of what patterns of slices leave, `[first, rest @ ..]`.
-fn parts_of_slices(value: &Syn) -> Vec<Ident> {
-    struct Parts(Vec<Ident>);
-    impl<'ast> Visit<'ast> for Parts {
-        fn visit_pat_slice(&mut self, slice: &'ast syn::PatSlice) {
-            for part in &slice.elems {
-                if let Pat::Ident(name) = part
-                    && name.subpat.as_ref().is_some_and(|(_, inner)| matches!(**inner, Pat::Rest(_)))
-                {
-                    self.0.push(name.ident.clone());
-                }
-            }
-            syn::visit::visit_pat_slice(self, slice);
-        }
+/// Names for parts of what is matched.
+struct Parts<'r> {
+    /// A pattern on this refers to parts of it.
+    refers: &'r dyn Fn(&Syn) -> bool,
+    referring: bool,
+    names: Vec<Ident>,
+}
+
+impl<'ast> Visit<'ast> for Parts<'_> {
+    fn visit_expr_match(&mut self, m: &'ast syn::ExprMatch) {
+        self.referring = (self.refers)(&m.expr);
+        syn::visit::visit_expr_match(self, m);
     }
-    let mut parts = Parts(Vec::new());
-    parts.visit_expr(value);
-    parts.0
+    fn visit_expr_let(&mut self, binding: &'ast syn::ExprLet) {
+        self.referring = (self.refers)(&binding.expr);
+        syn::visit::visit_expr_let(self, binding);
+    }
+    fn visit_pat_slice(&mut self, slice: &'ast syn::PatSlice) {
+        for part in &slice.elems {
+            if let Pat::Ident(name) = part {
+                let rest = name.subpat.as_ref().is_some_and(|(_, inner)| matches!(**inner, Pat::Rest(_)));
+                self.names
+                    .extend((rest || self.referring && name.subpat.is_none()).then(|| name.ident.clone()));
+            }
+        }
+        syn::visit::visit_pat_slice(self, slice);
+    }
+    fn visit_pat_tuple_struct(&mut self, pattern: &'ast syn::PatTupleStruct) {
+        if let [Pat::Ident(name)] = &pattern.elems.iter().collect::<Vec<_>>()[..]
+            && self.referring
+            && pattern.path.is_ident("Some")
+        {
+            self.names.push(name.ident.clone());
+        }
+        syn::visit::visit_pat_tuple_struct(self, pattern);
+    }
 }
 
 /// All names that patterns bind.

@@ -5,6 +5,7 @@ use syn::{Expr as Syn, Pat, Stmt, parse_quote};
 
 use crate::contents::leaves;
 use crate::parse::Parser;
+use crate::program::Kind;
 use crate::uses::is_name;
 use crate::variants::binds;
 
@@ -44,8 +45,16 @@ impl Parser<'_> {
             let variant = &variant.path;
             return Some(vec![parse_quote!(let #variant(#pattern) = #option else { #other };)]);
         }
+        // What refers to more than a number is followed to a place.
+        let of_numbers = match &**option {
+            Syn::MethodCall(call) => match self.kind_of_syntax(&call.receiver) {
+                Kind::Sequence(element) => *element == Kind::Float,
+                _ => true,
+            },
+            _ => false,
+        };
         let other = only(&other);
-        let falls_back = matches!(other, Syn::Reference(_)) && matches!(**option, Syn::MethodCall(_));
+        let falls_back = of_numbers && matches!(other, Syn::Reference(_));
         falls_back.then(|| vec![parse_quote!(let #pattern = #option.unwrap_or(#other);)])
     }
 }

@@ -193,3 +193,37 @@ fn numbers_that_are_referred_to() {
     let inputs = [(vec![0.3, 0.5], 0), (vec![0.7, 0.75, 0.2], 2), (vec![0.7, 1.75, 0.2], 5)];
     check_rule(of_numbers::rule, inputs);
 }
+
+#[derive(Clone, Debug, Differentiable)]
+struct Body {
+    mass: f64,
+    place: [f64; 2],
+}
+
+/// Elements that patterns refer to.
+#[differentiable]
+fn bodies(x: &[f64], bodies: &[Body]) -> f64 {
+    let Body { mass, place: [a, b] } = match bodies {
+        [first, ..] => first,
+        [] => return 0.0,
+    };
+    let second = if let Some(second) = bodies.get(1) { second } else { &bodies[0] };
+    let (p, q) = match x {
+        [p, q] => (p, q),
+        [p, .., q] => (q, p),
+        _ => return mass * a,
+    };
+    second.mass * second.place[0] * p + b * q.sin() * mass
+}
+
+#[test]
+fn elements_of_patterns() {
+    let body = |mass: f64| Body { mass, place: [mass.sin(), 0.3 * mass] };
+    let inputs = [
+        (vec![0.3, 0.5], vec![body(0.4), body(0.9), body(0.6)]),
+        (vec![0.7, 0.2, 0.9], vec![body(0.4)]),
+        (vec![0.7], vec![body(0.3)]),
+        (vec![0.7], vec![]),
+    ];
+    check_rule(bodies::rule, inputs);
+}
