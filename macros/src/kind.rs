@@ -3,6 +3,7 @@
 use syn::{BinOp, Expr, GenericArgument, Lit, PathArguments, Type};
 
 use crate::advancing::is_place_of_part;
+use crate::iterators::consumers::TO_OPTION;
 use crate::iterators::integers::{is_item, is_private};
 use crate::program::{ExprId, ExprKind, Kind, Op, Place, Program, Projection, Zero};
 
@@ -253,6 +254,12 @@ pub(crate) fn kind_of_type(ty: &Type) -> Kind {
     }
 }
 
+/// Methods of iterators that end in an `Option`.
+fn finds(name: &str) -> bool {
+    const OTHERS: [&str; 6] = ["position", "rposition", "min", "max", "min_by_key", "max_by_key"];
+    TO_OPTION.contains(&name) || OTHERS.contains(&name)
+}
+
 /// The kind of the first generic argument.
 fn element(arguments: &PathArguments) -> Option<Kind> {
     let PathArguments::AngleBracketed(arguments) = arguments else { return None };
@@ -385,6 +392,8 @@ impl Program {
                 let others = || args.iter().any(|arg| self.kind_of(*arg) != Kind::Inert);
                 match self.kind_of(*receiver) {
                     _ if name == "sin_cos" || of_range => Kind::Unknown,
+                    // An item, or none, of what goes through a sequence.
+                    Kind::Sequence(_) if finds(&name.to_string()) => Kind::Unknown,
                     Kind::Inert if others() => Kind::Unknown,
                     kind => kind,
                 }

@@ -5,7 +5,7 @@ use syn::{Expr as Syn, ExprMethodCall, Ident, Pat, Stmt, parse_quote, parse_quot
 
 use crate::contents::referred;
 use crate::escape::{acts, escapes, writes};
-use crate::outcome::inside_type;
+use crate::outcome::{inside_type, is_option};
 use crate::parse::Parser;
 use crate::program::*;
 use crate::rename::path;
@@ -108,12 +108,19 @@ impl Parser<'_> {
     pub(crate) fn may_be_option(&self, expr: &Syn) -> bool {
         self.makes_option(expr)
             || self.type_of(root(expr)).is_some_and(|ty| inside_type(&ty).is_some())
-            || self.variable(root(expr)).is_some_and(|id| self.is_result(id))
+            || self.variable(root(expr)).is_some_and(|id| {
+                let told = self.program.variables[id].ty.as_ref();
+                self.is_result(id) || told.is_some_and(|ty| is_option(ty))
+            })
     }
 
-    /// The expression is the result of a call, or what such methods make of that.
+    /// The expression is the result of a call, or what such methods make of that, or that of a method which tells by its name.
     fn makes_option(&self, expr: &Syn) -> bool {
+        const SEARCHES: [&str; 8] =
+            ["position", "rposition", "find", "min_by", "max_by", "min_by_key", "max_by_key", "reduce"];
+        let told = |name: String| SEARCHES.contains(&name.as_str()) || name.starts_with("checked_");
         matches!(root(expr), Syn::Call(call) if self.closure(&call.func).is_none())
+            || matches!(expr, Syn::MethodCall(call) if told(call.method.to_string()))
     }
 
     /// The local is bound to what a call has returned, or a method of an option.

@@ -549,3 +549,30 @@ fn elements_that_have_to_be_there() {
         ],
     );
 }
+
+/// What is found among constants or active values tells where to look.
+#[differentiable]
+fn found_places(x: &[f64], k: &[usize]) -> f64 {
+    let first = x.iter().position(|&v| v > 0.15).map(|i| x[i]).unwrap_or(0.3);
+    let last = x.iter().rposition(|&v| v > 0.15).map(|i| x[i] * x[0]).unwrap_or_default();
+    let third = k.iter().position(|&v| v == 1).map(|i| x[i % x.len()].sin()).unwrap_or(first);
+    let name = ["a", "b"].iter().rposition(|v| *v == "b").map(|i| x[i]).unwrap_or(0.3);
+    let greatest = k.iter().copied().max().map(|i| x[i % x.len()]).unwrap_or(0.3);
+    let least = k.iter().min().map(|&i| x[i % x.len()]).unwrap_or(0.3);
+    let rounded = x.iter().map(|v| (v * 9.0) as usize).max().map(|i| x[i % x.len()]).unwrap_or(0.3);
+    let square: Option<f64> = x.iter().rposition(|&v| v > 0.15).map(|i| x[i] * x[i]);
+    let untold = x.iter().position(|&v| v > 0.4).map(|i| x[i] * x[1]);
+    let place: Option<usize> = [3, 1, 2].iter().position(|&v| v == 1);
+    let other = place.map(|i| x[i]).unwrap_or(0.3);
+    first * last
+        + third * name
+        + greatest * least * rounded
+        + square.unwrap_or(0.2) * other
+        + untold.unwrap_or(0.1)
+}
+
+#[test]
+fn places_that_are_found() {
+    let inputs = [(vec![0.3, 0.52, 0.11], vec![2, 1]), (vec![0.7, 0.2], vec![]), (vec![0.1, 0.05], vec![5])];
+    check_rule(found_places::rule, inputs);
+}

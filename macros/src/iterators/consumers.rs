@@ -44,7 +44,7 @@ pub(crate) fn makes_number(name: &str) -> bool {
 }
 
 /// With an `Option` as the result.
-pub(super) const TO_OPTION: &[&str] =
+pub(crate) const TO_OPTION: &[&str] =
     &["reduce", "min_by", "max_by", "last", "nth", "next", "find", "find_map", "try_fold"];
 
 /// `chain.rev().fold(start, f)` in the place of `chain.rfold(start, f)`.
@@ -143,7 +143,27 @@ impl<'e> Parser<'e> {
             if changes(expr) {
                 return Some(Err((expr.to_token_stream(), CHANGES.into())));
             }
-            return Some(Ok(Chain::Inert));
+            // What is made of the one that is found may carry a gradient: `x.iter().position(…).map(|i| x[i])`.
+            if !behind.iter().flat_map(|step| &step.args).any(|arg| self.suspects.any(arg)) {
+                return Some(Ok(Chain::Inert));
+            }
+            let (found, mut rest) = (self.parts.fresh("found"), expr.clone());
+            let (mut root, mut place) = (root.clone(), &mut rest);
+            for step in behind.iter().rev() {
+                let Expr::MethodCall(call) = place else { unreachable!("as many steps as were found") };
+                // `.max().map(|&i| …)`
+                if std::ptr::eq(*step, behind[0])
+                    && let [Expr::Closure(closure)] = &mut call.args.iter_mut().collect::<Vec<_>>()[..]
+                    && let [Pat::Reference(item)] = &closure.inputs.iter().collect::<Vec<_>>()[..]
+                {
+                    closure.inputs[0] = (*item.pat).clone();
+                    root = parse_quote!(#root.copied());
+                }
+                place = &mut call.receiver;
+            }
+            *place = path(&found);
+            out.push(parse_quote!(let #found: Option<_> = #root;));
+            return Some(Ok(Chain::Value(Item::Value(rest))));
         }
         if self.changes_consumed(expr) {
             return Some(Err((expr.to_token_stream(), CONSUMED.into())));
