@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-#[cfg(feature = "nalgebra")]
 use syn::visit::Visit;
 
 /// Expands `golden/<name>.in.rs` and compares the two passes with `golden/<name>.out.rs`.
@@ -118,10 +117,8 @@ fn predators() {
 }
 
 /// What errors say, in code that is refused.
-#[cfg(feature = "nalgebra")]
 struct Messages(Vec<String>);
 
-#[cfg(feature = "nalgebra")]
 impl Visit<'_> for Messages {
     fn visit_macro(&mut self, mac: &syn::Macro) {
         if mac.path.segments.last().is_some_and(|last| last.ident == "compile_error") {
@@ -131,7 +128,6 @@ impl Visit<'_> for Messages {
 }
 
 /// Why each of the functions in `golden/<name>.in.rs` is refused, as `golden/<name>.txt` has it.
-#[cfg(feature = "nalgebra")]
 fn check_refusals(name: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden");
     let source = std::fs::read_to_string(folder.join(format!("{name}.in.rs"))).expect("the input exists");
@@ -157,7 +153,6 @@ fn check_refusals(name: &str) {
     assert!(text == expected, "the messages of `{name}` have changed:\n{text}\nexpected:\n{expected}");
 }
 
-#[cfg(feature = "nalgebra")]
 #[test]
 fn matrices() {
     check_refusals("matrices");

@@ -17,8 +17,8 @@ use crate::parse::Parser;
 use crate::program::*;
 use crate::suspects::Suspects;
 
-/// Without the feature these names mean nothing.
-const KNOWN: bool = cfg!(feature = "nalgebra");
+/// Without the feature these names mean nothing; what is said of them is tested all the same.
+const KNOWN: bool = cfg!(any(feature = "nalgebra", test));
 
 /// Names of types whose values are on the heap: `DVector`, `Matrix3xX`.
 pub(crate) fn on_heap(name: &str) -> bool {
