@@ -72,7 +72,8 @@ fn half(x: f64) -> f64 {
 /// Branches end in floats and in what functions come to.
 #[differentiable(dual)]
 fn branches_in_indices(x: &[f64], z: &[f64]) -> f64 {
-    let c = half(z[1]);
+    let (c, pair) = (half(z[1]), (z[0], z[1]));
+    let j = (z.last().map(|v| v * 0.7).unwrap_or(pair.0).abs() * 3.3) as usize % x.len();
     let by_match = match z[0] {
         z if z < 0.5 => z,
         _ => c,
@@ -82,7 +83,7 @@ fn branches_in_indices(x: &[f64], z: &[f64]) -> f64 {
         _ => c,
     } * 3.3) as usize
         % x.len();
-    if (if z[0] > 0.2 { c } else { z[1] }) < 0.3 { x[i] * by_match } else { c * x[i] * x[0] }
+    if (if z[0] > 0.2 { c } else { z[1] }) < 0.3 { x[i] * by_match * pair.1 } else { c * x[i] * x[j] }
 }
 
 #[test]

@@ -108,6 +108,18 @@ fn broken_with(x: f64, depth: usize) -> f64 {
     ) + by_a_loop * by_a_block
 }
 
+/// A branch is constant, or leaves with a dual number.
+#[differentiable(dual)]
+fn left_by_a_branch(x: f64, y: f64) -> f64 {
+    let twice = |a: f64| a * 2.0;
+    let start = if x > 0.1 { 0.5 } else { return y * y };
+    let end = {
+        let start = if y > 0.1 { 0.25 } else { return x * y };
+        twice(start)
+    };
+    x * twice(start) * y * end
+}
+
 /// What is exchanged is made on the spot, of dual numbers or of a constant.
 #[differentiable(dual)]
 fn exchanged(x: f64, y: f64) -> f64 {
@@ -153,6 +165,9 @@ fn both_orders() {
         check_rule(broken_with::rule, inputs);
         check_second_order(broken_with::rule, inputs);
     }
+    let inputs = [(0.7, 0.4), (0.05, 0.4), (0.7, 0.05)];
+    check_rule(left_by_a_branch::rule, inputs);
+    check_second_order(left_by_a_branch::rule, inputs);
     check_rule(exchanged::rule, [(0.7, 0.4), (0.05, 0.4)]);
     check_second_order(exchanged::rule, [(0.7, 0.4), (0.05, 0.4)]);
     let rows = || vec![vec![0.7], vec![0.4, 0.2]];

@@ -95,7 +95,7 @@ impl Lifting<'_> {
         match &program.exprs[id].kind {
             ExprKind::If { .. } | ExprKind::Match(_) | ExprKind::Block(_) | ExprKind::Rest(_) => {
                 let ends = program.blocks_of(id).into_iter().filter_map(|block| program.blocks[block].value);
-                let ends: Vec<_> = ends.collect();
+                let ends: Vec<_> = ends.filter(|end| !program.leaves(*end)).collect();
                 // Otherwise it is active for what it does, and not for its value.
                 if ends.iter().any(active) {
                     self.wanted.extend(ends);

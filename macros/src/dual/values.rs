@@ -9,6 +9,7 @@ use syn::{Expr as Syn, Ident};
 
 use crate::calls::{Callee, is_associated};
 use crate::chosen::{each_end, ends_of};
+use crate::contents::leaves;
 use crate::dual::companion::ON_DUALS;
 use crate::given_to_macros::visit_given;
 use crate::kind::numeric_method;
@@ -183,7 +184,7 @@ impl Values {
         *closure.body = syn::parse_quote!(__pb::value_of(#body));
     }
 
-    /// Where branches end in floats, those that end in a variable of which nothing tells what it is do so as well.
+    /// Where branches end in floats, all do: those of which nothing tells that they end in dual numbers as well.
     fn agree(&self, branches: &mut Syn) {
         let mut ends = Vec::new();
         ends_of(branches, &mut ends);
@@ -191,7 +192,7 @@ impl Values {
             return;
         }
         each_end(branches, &mut |end| {
-            if matches!(end, Syn::Path(_)) && self.is_active(end) && !self.is_float(end) {
+            if self.is_active(end) && self.kind(end) != Kind::Float && !leaves(end) {
                 *end = syn::parse_quote!(__pb::value_of(#end));
             }
         });
