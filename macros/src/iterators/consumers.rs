@@ -147,29 +147,34 @@ impl<'e> Parser<'e> {
             if !behind.iter().flat_map(|step| &step.args).any(|arg| self.suspects.any(arg)) {
                 return Some(Ok(Chain::Inert));
             }
-            let (found, mut rest) = (self.parts.fresh("found"), expr.clone());
-            let (mut root, mut place) = (root.clone(), &mut rest);
-            for step in behind.iter().rev() {
-                let Expr::MethodCall(call) = place else { unreachable!("as many steps as were found") };
-                // `.max().map(|&i| …)`
-                if std::ptr::eq(*step, behind[0])
-                    && let [Expr::Closure(closure)] = &mut call.args.iter_mut().collect::<Vec<_>>()[..]
-                    && let [Pat::Reference(item)] = &closure.inputs.iter().collect::<Vec<_>>()[..]
-                {
-                    closure.inputs[0] = (*item.pat).clone();
-                    root = parse_quote!(#root.copied());
-                }
-                place = &mut call.receiver;
-            }
-            *place = path(&found);
-            out.push(parse_quote!(let #found: Option<_> = #root;));
-            return Some(Ok(Chain::Value(Item::Value(rest))));
+            return Some(Ok(Chain::Value(Item::Value(self.made_of_found(root, &behind, out)))));
         }
         if self.changes_consumed(expr) {
             return Some(Err((expr.to_token_stream(), CONSUMED.into())));
         }
         out.extend(setup);
         Some(self.consume(expr, consumer, &name, flow, expected, &behind, out).map(Chain::Value))
+    }
+
+    /// `root`, a search without gradient, gets a name, on which the steps behind it are called.
+    fn made_of_found(&mut self, root: &Expr, behind: &[&ExprMethodCall], out: &mut Vec<Stmt>) -> Expr {
+        let found = self.parts.fresh("found");
+        let (mut root, mut made) = (root.clone(), path(&found));
+        for (i, step) in behind.iter().enumerate() {
+            let mut step = (*step).clone();
+            // `.max().map(|&i| …)`
+            if i == 0
+                && let Some(Expr::Closure(closure)) = step.args.first_mut()
+                && let Some(Pat::Reference(item)) = closure.inputs.first().cloned()
+            {
+                closure.inputs[0] = *item.pat;
+                root = parse_quote!(#root.copied());
+            }
+            *step.receiver = made;
+            made = Expr::MethodCall(step);
+        }
+        out.push(parse_quote!(let #found: Option<_> = #root;));
+        made
     }
 
     #[allow(clippy::too_many_arguments, reason = "the parts of one chain")]
