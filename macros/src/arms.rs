@@ -145,8 +145,8 @@ impl Reverse<'_> {
             ExprKind::Read(place) if referring && !place.projections.is_empty() => (quote!(&#text), false),
             // Of another name for a place, that place.
             ExprKind::Read(place) => {
-                let reference =
-                    place.projections.is_empty() && self.program.variables[place.base].by_reference();
+                let variable = &self.program.variables[place.base];
+                let reference = place.projections.is_empty() && (variable.by_reference() || variable.found);
                 (text, !reference && matches!(node.syntax, syn::Expr::Path(_)))
             }
             _ => (text, false),
@@ -191,14 +191,14 @@ impl Reverse<'_> {
                      of its own before",
                 );
             }
-            if program.looks_up_in_own(m.scrutinee) && !copies(&arm.pattern) {
+            let kept = program.variables[variable].found;
+            if program.looks_up_in_own(m.scrutinee) && !copies(&arm.pattern) && !kept {
                 self.errors.push(
                     &arm.pattern,
                     "the pullback needs what this refers to once more: bind a copy, `Some(&x)`, or give the collection a name that does not change once it is filled, `let map = map;`",
                 );
             }
-            let name = format!("{}_at", program.variables[variable].unique);
-            return self.kept.keep(arm.body, Item::Definition(def), &name);
+            return self.keep_definition(def, variable, arm.body, "at");
         }
         let (scrutinee, followed) = self.scrutinee(m, at, level);
         let pattern = self.renamed(arm, followed);

@@ -7,6 +7,7 @@ use syn::{BinOp, Expr as Syn, Ident, Pat, Stmt, parse_quote};
 
 use crate::annotation;
 use crate::escape::{escapes, is_left, is_panic, statement_escapes};
+use crate::found::copied;
 use crate::kind::inert;
 use crate::normal::has_let;
 use crate::parse::{Binding as Name, Parser, is_assignment};
@@ -556,6 +557,7 @@ impl Parser<'_> {
         // What is constant need not be `Copy`.
         let constant = place.as_ref().is_some_and(|place| self.program.variables[place.base].constant);
         let referring = self.referring(pattern, scrutinee);
+        let copied = if self.is_found(scrutinee) { copied(pattern) } else { bound(pattern) };
         let mut bindings = Vec::new();
         for Found { name, mutable, part, plain, inert } in found {
             let variable = self.bind(&name, Origin::Local, mutable);
@@ -565,6 +567,7 @@ impl Parser<'_> {
             self.program.variables[variable].disturbed = inert;
             self.program.variables[variable].refers = refers && !constant;
             self.program.variables[variable].referring = refers && constant || referring.contains(&name);
+            self.program.variables[variable].found = !copied.contains(&name);
             let place = part.as_ref().zip(place.as_ref()).map(|(part, place)| {
                 let projections = place.projections.iter().chain(part).cloned().collect();
                 Place { base: place.base, projections }
@@ -573,7 +576,7 @@ impl Parser<'_> {
             if let Some(place) = place {
                 self.program.variables[place.base].parted |= !place.projections.is_empty();
                 // What is a reference in both passes is bound by the pattern there, too.
-                if plain && !(refers && constant) {
+                if plain && !(refers && constant) && !self.program.variables[place.base].found {
                     self.program.variables[variable].kind = self.program.kind_of_place(&place);
                     read = Some(self.add(&parse_quote!(#name), ExprKind::Read(place)));
                 }

@@ -169,17 +169,16 @@ impl Writer<'_> {
     /// The names that the reverse pass uses for what the forward pass leaves in a block's locals, vectors aside.
     fn locals(&self, block: BlockId) -> TokenStream {
         let program = self.program;
-        let local = |(item, kept): &(Item, Ident)| match item {
-            _ if self.vectors.iter().any(|(vector, _)| vector == kept) => None,
-            Item::Final(id) if !program.shadowed(*id) => {
-                let name = &program.variables[*id].name;
-                Some(quote!(let mut #kept = #name;))
-            }
-            Item::Definition(def) => {
-                let name = &program.stays(*def)?.name;
-                Some(quote!(let #kept = #name;))
-            }
-            _ => None,
+        let local = |(item, kept): &(Item, Ident)| {
+            let name = match item {
+                _ if self.vectors.iter().any(|(vector, _)| vector == kept) => return None,
+                Item::Final(id) if !program.shadowed(*id) => &program.variables[*id].name,
+                Item::Definition(def) => program.stays(*def).map_or(kept, |variable| &variable.name),
+                _ => kept,
+            };
+            let mutable = matches!(item, Item::Final(_)).then(|| quote!(mut));
+            let (value, referred) = (program.as_kept(*item, name), program.keeps_referred(*item));
+            (referred || !std::ptr::eq(name, kept)).then(|| quote!(let #mutable #kept = #value;))
         };
         self.fused.kept.items(block).iter().filter_map(local).collect()
     }
@@ -298,7 +297,7 @@ fn vectors(program: &Program, fused: &Reverse) -> Vec<(Ident, TokenStream)> {
             Some((kept.clone(), quote!(#name)))
         }
         Item::Definition(def) => {
-            let variable = program.stays(*def).filter(|variable| !is_number(variable))?;
+            let variable = program.stays(*def).filter(|variable| !is_number(variable) && !variable.found)?;
             let name = &variable.name;
             Some((kept.clone(), quote!(#name)))
         }

@@ -1,7 +1,7 @@
 //! The forward pass through blocks that may be left early: each hands over what it has kept by then.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
+use quote::quote;
 
 use crate::arms::taken;
 use crate::forward::{Forward, Rescue, followed_by};
@@ -32,18 +32,15 @@ impl Forward<'_> {
         let items = self.reverse.kept.items(block);
         let mut names = Vec::new();
         for (item, name) in items {
-            names.push(match item {
+            let name = match item {
                 Item::Final(id) if !self.rescued.contains(id) => {
-                    let variable = &self.program.variables[*id];
                     self.report_hidden(*id);
-                    variable.name.to_token_stream()
+                    &self.program.variables[*id].name
                 }
-                Item::Definition(def) => match self.program.stays(*def) {
-                    Some(variable) => variable.name.to_token_stream(),
-                    None => quote!(#name),
-                },
-                _ => quote!(#name),
-            });
+                Item::Definition(def) => self.program.stays(*def).map_or(name, |variable| &variable.name),
+                _ => name,
+            };
+            names.push(self.program.as_kept(*item, name));
         }
         group(names)
     }

@@ -48,6 +48,7 @@ mod folds;
 mod forms;
 mod formula;
 mod forward;
+mod found;
 mod fragments;
 mod functions;
 mod fused;

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::spanned::Spanned;
+use syn::visit::Visit;
 use syn::{BinOp, Expr as Syn, Ident, Stmt, UnOp};
 
 use crate::arrays::{Evidence, with_arrays};
@@ -416,6 +417,7 @@ impl<'e> Parser<'e> {
             self.errors.push(syntax, CONTROL);
         }
         self.refuse_closures(syntax.to_token_stream());
+        self.refuse_moved_names(|moved| moved.visit_expr(syntax));
         self.constant_as_it_is(syntax, pure, why)
     }
 
@@ -506,7 +508,8 @@ impl<'e> Parser<'e> {
                 }
                 let mut place = self.place(&unary.expr)?;
                 let variable = &self.program.variables[place.base];
-                let whole = place.projections.is_empty() && (variable.by_reference() || variable.referring);
+                let whole = place.projections.is_empty() && (variable.by_reference() || variable.referring)
+                    || variable.found && place.projections.iter().all(|p| matches!(p, Projection::Deref));
                 // A reference in a field, or a box.
                 let field = matches!(&*unary.expr, Syn::Field(_));
                 if whole || field && matches!(place.projections.last(), Some(Projection::Field(_))) {

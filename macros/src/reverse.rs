@@ -461,7 +461,7 @@ impl<'p> Reverse<'p> {
             return;
         }
         let part = |id: &Option<VarId>| {
-            let id = id.filter(|id| !program.variables[*id].mutable)?;
+            let id = id.filter(|id| !program.variables[*id].mutable && !program.variables[*id].found)?;
             let is = |d: &Definition| matches!(d, Definition::Merged { variable, .. } if *variable == id);
             let def = program.definitions.iter().position(is)?;
             self.kept.name(program.variables[id].block, Item::Definition(def))

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use quote::ToTokens;
+use syn::visit::Visit;
 use syn::visit_mut::VisitMut;
 use syn::{Expr as Syn, Pat, Stmt};
 
@@ -52,6 +53,8 @@ impl Parser<'_> {
     pub(crate) fn local(&mut self, local: &syn::Local) -> Option<StatementKind> {
         let named = with_names(local);
         let local = named.as_ref().unwrap_or(local);
+        let followed = self.followed(local);
+        let local = followed.as_ref().unwrap_or(local);
         let (pattern, ty) = match &local.pat {
             Pat::Type(typed) => (&*typed.pat, Some(&*typed.ty)),
             pattern => (pattern, None),
@@ -69,14 +72,20 @@ impl Parser<'_> {
             }
             _ => None,
         };
-        if let (Pat::Ident(name), Some(syn::Type::Reference(reference))) = (pattern, ty)
+        // A reference to what is constant may go on to something else.
+        let changes = matches!(pattern, Pat::Ident(name) if name.mutability.is_some())
+            && syntax.is_some_and(|init| {
+                let named = self.variable(init).is_some_and(|id| self.program.variables[id].by_reference());
+                (named || matches!(borrowed, Some((_, false)))) && !self.suspects.any(init)
+            });
+        if let (Pat::Ident(name), Some(syn::Type::Reference(reference)), false) = (pattern, ty, changes)
             && let Some(place) = syntax.and_then(|init| self.referred_part(init, &reference.elem))
         {
             let unique = reference.mutability.is_some();
             self.program.variables[place.base].memory |= unique;
             return Some(self.names_for_places(local, [(name.ident.clone(), place)], unique));
         }
-        if let (Pat::Ident(name), Some((borrowed, unique))) = (pattern, borrowed)
+        if let (Pat::Ident(name), Some((borrowed, unique))) = (pattern, borrowed.filter(|_| !changes))
             && let Some(place) = self.place(borrowed)
         {
             if unique {
@@ -141,6 +150,12 @@ impl Parser<'_> {
         }
         if syntax.and_then(|init| self.variable(init)).is_some_and(|whole| self.bound.contains(&whole)) {
             self.bound.extend(variables.iter().flatten());
+        }
+        for (i, id) in variables.iter().enumerate() {
+            let Some(id) = *id else { continue };
+            let declared = ty.is_some_and(|ty| self.declared_as_found(pattern, ty));
+            self.program.variables[id].found =
+                changes || declared || init.is_some_and(|init| self.is_found_in(init, i));
         }
         if let [Some(id)] = variables[..] {
             // What changes goes on to hold constants.
@@ -405,6 +420,7 @@ impl Parser<'_> {
             self.errors.push(stmt, CONTROL);
         }
         self.refuse_closures(stmt.to_token_stream());
+        self.refuse_moved_names(|moved| moved.visit_stmt(stmt));
         let mentions = self.mentions(stmt.to_token_stream());
         let reads = self.mentions(without_shapes(stmt.to_token_stream()));
         let aliases = self.aliases(stmt.to_token_stream());
@@ -427,10 +443,7 @@ impl Parser<'_> {
             );
         }
         if let Syn::Path(path) = left
-            && path
-                .path
-                .get_ident()
-                .is_some_and(|name| matches!(self.lookup(name), Some(Binding::Alias { .. })))
+            && path.path.get_ident().is_some_and(|name| self.is_alias(name))
         {
             self.errors.push(left, CHANGES);
             return None;
@@ -449,6 +462,8 @@ impl Parser<'_> {
         }
         if !place.projections.is_empty() {
             self.program.variables[place.base].memory = true;
+        } else if self.is_found(value) || self.refers_to_constant(value) {
+            self.program.variables[place.base].found = true;
         } else if op.is_none() && self.program.kind_of(value) == Kind::Float {
             // A call that has made the first value does not tell what it is.
             let zero = self.program.zero_of(value);

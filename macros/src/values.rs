@@ -72,7 +72,12 @@ impl Reverse<'_> {
             }
             self.copies(id);
         } else if variable.memory && !variable.by_reference() && !(variable.moved && variable.active) {
-            self.kept.keep_as(variable.block, Item::Final(id), variable.unique.clone());
+            let name = &variable.unique;
+            if self.program.is_referred(id) && self.kept.name(variable.block, Item::Final(id)).is_none() {
+                let level = self.level_of(variable.block);
+                self.levels[level].out.extend(quote!(let mut #name = #name.again();));
+            }
+            self.kept.keep_as(variable.block, Item::Final(id), name.clone());
         }
     }
 
@@ -239,13 +244,9 @@ impl Reverse<'_> {
                 if let Some(name) = self.counted(def, *variable) {
                     return name;
                 }
-                let name = format!("{}_in", program.variables[*variable].unique);
-                self.kept.keep(*block, Item::Definition(def), &name)
+                self.keep_definition(def, *variable, *block, "in")
             }
-            Definition::Merged { variable, block } => {
-                let name = format!("{}_out", program.variables[*variable].unique);
-                self.kept.keep(*block, Item::Definition(def), &name)
-            }
+            Definition::Merged { variable, block } => self.keep_definition(def, *variable, *block, "out"),
             Definition::Bound { variable, expr, arm, at } => self.bound(def, *variable, (*expr, *arm), at),
             Definition::Computed { variable, expr, at } => {
                 if self.at_hand(def) {
@@ -255,15 +256,11 @@ impl Reverse<'_> {
                 if let Some(name) = self.levels[level].names.get(&def) {
                     return name.clone();
                 }
-                let variable = &program.variables[*variable];
                 if !self.replayable(*expr, at, level) && !self.is_stored(*expr, at) {
                     self.refuse_disturbed(*expr);
-                    return self.kept.keep(
-                        at.block,
-                        Item::Definition(def),
-                        &format!("{}_at", variable.unique),
-                    );
+                    return self.keep_definition(def, *variable, at.block, "at");
                 }
+                let variable = &program.variables[*variable];
                 let first = !self.named.contains(&variable.unique.to_string());
                 let name = if first {
                     variable.unique.clone()
@@ -284,6 +281,29 @@ impl Reverse<'_> {
                 name
             }
         }
+    }
+
+    /// Keeps what `block` has as the value of `variable`.
+    pub(crate) fn keep_definition(
+        &mut self,
+        def: DefId,
+        variable: VarId,
+        block: BlockId,
+        when: &str,
+    ) -> Ident {
+        let (referred, variable) = (self.program.is_referred(variable), &self.program.variables[variable]);
+        let level = self.level_of(block);
+        if let Some(name) = self.levels[level].names.get(&def).filter(|_| referred) {
+            return name.clone();
+        }
+        let kept = self.kept.keep(block, Item::Definition(def), &format!("{}_{when}", variable.unique));
+        if !referred {
+            return kept;
+        }
+        let name = self.kept.fresh(&variable.unique.to_string());
+        self.levels[level].out.extend(quote!(let #name = #kept.again();));
+        self.levels[level].names.insert(def, name.clone());
+        name
     }
 
     /// The place, as an expression of the reverse pass.
@@ -396,7 +416,7 @@ impl Reverse<'_> {
     /// An expression for the value that `expr` had at `at`, for use at `level`.
     pub(crate) fn text(&mut self, expr: ExprId, at: &At, level: usize) -> TokenStream {
         if let Some(name) = self.kept.name(at.block, Item::Value(expr)) {
-            return quote!(#name);
+            return self.program.kept_value(expr, &name);
         }
         if let Some(name) = self.levels[level].temporaries.get(&expr) {
             return quote!(#name);
@@ -407,7 +427,7 @@ impl Reverse<'_> {
         let again = self.replayable(expr, at, level) && !self.is_reused(expr, at);
         if whole && !matches!(node.kind, ExprKind::Borrow { .. }) && !again {
             let name = self.kept.keep(at.block, Item::Value(expr), "value");
-            return quote!(#name);
+            return program.kept_value(expr, &name);
         }
         if !again {
             self.refuse_disturbed(expr);

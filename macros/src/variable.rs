@@ -53,6 +53,8 @@ pub(crate) struct Variable {
     pub(crate) refers: bool,
     /// Likewise to a part of what is constant; it is a reference in both passes.
     pub(crate) referring: bool,
+    /// Found in what is constant, or part of that: it may be a reference, and is none that could be kept.
+    pub(crate) found: bool,
     /// A field of it is mentioned.
     pub(crate) parted: bool,
     /// That of a position, `t.0`: it may be a tuple.
@@ -105,6 +107,7 @@ impl Variable {
             unrestored: false,
             refers: false,
             referring: false,
+            found: false,
             parted: false,
             positional: false,
             slice: false,

@@ -63,6 +63,7 @@ mod parts;
 mod permutation;
 pub mod random;
 mod recycled;
+mod referred;
 #[doc(hidden)]
 pub mod renewed;
 mod reused;
@@ -214,6 +215,10 @@ pub mod __private {
     pub use crate::owning::{reclaim_parts, unless_reclaimed};
     pub use crate::parts::{end_of_part, place_of_element, start_of_part};
     pub use crate::recycled::recycled;
+    pub use crate::referred::{
+        Found, KeepUnreferred, Referred, ReferredInside, ReferredPair, ReferredPairInside, ReferredSlice,
+        ReferredText, Unreferred,
+    };
     pub use crate::renewed::{self, Renewed, TakenAway};
     pub use crate::rows::{Item, Rows, refill_rows};
     pub use crate::rule::Rule;

@@ -47,6 +47,7 @@ mod picked_items;
 mod polynomials;
 mod reference_vectors;
 mod referred;
+mod referred_constants;
 mod scalars;
 mod scratch;
 mod several_references;

@@ -48,4 +48,17 @@ fn out_of_a_block(x: f64, y: f64) -> f64 {
     a * y
 }
 
+#[differentiable]
+fn moved_in_constant_code(x: &[f64]) -> f64 {
+    let (mut left, mut right) = ([0.5, 0.2], [0.1, 0.3]);
+    let mut p = &mut left;
+    for i in 0..2 {
+        if i == 1 {
+            p = &mut right;
+        }
+    }
+    p[0] = 0.7;
+    x[0] * x[1] * p[0]
+}
+
 fn main() {}

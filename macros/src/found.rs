@@ -1,0 +1,196 @@
+//! What searches find in constants, `weights.iter().max_by(…)`, `table.get(&k)`: references, which cannot be kept.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::visit::{self, Visit};
+use syn::{Expr, Ident, Local, Pat, Stmt, Type};
+
+use crate::kept::Item;
+use crate::outcome::{inside_type, is_option};
+use crate::parse::{Binding, Parser};
+use crate::program::*;
+use crate::rename::bound;
+use crate::views::CHANGES;
+
+impl Parser<'_> {
+    /// As far as the syntax tells, `expr` may be a reference into what is constant, or have one within.
+    pub(crate) fn is_found(&self, expr: ExprId) -> bool {
+        let node = &self.program.exprs[expr];
+        match &node.kind {
+            ExprKind::Constant(_) => self.finds(&node.syntax),
+            ExprKind::Method { .. } => self.finds(&node.syntax) && !self.suspects.any(&node.syntax),
+            ExprKind::Read(place) => place.projections.is_empty() && self.program.variables[place.base].found,
+            ExprKind::If { .. } | ExprKind::Match(_) | ExprKind::Block(_) => {
+                let values =
+                    self.program.blocks_of(expr).into_iter().filter_map(|b| self.program.blocks[b].value);
+                values.into_iter().any(|value| self.is_found(value) || self.refers_to_constant(value))
+            }
+            _ => false,
+        }
+    }
+
+    /// `&k[0]` of what carries no gradient.
+    pub(crate) fn refers_to_constant(&self, expr: ExprId) -> bool {
+        let node = &self.program.exprs[expr];
+        let reference = match &node.kind {
+            ExprKind::Borrow { unique, .. } => !unique,
+            ExprKind::Constant(_) => matches!(node.syntax, Expr::Reference(_)),
+            _ => false,
+        };
+        reference && !self.suspects.any(&node.syntax)
+    }
+
+    /// Likewise element number `i`, where it is a tuple.
+    pub(crate) fn is_found_in(&self, expr: ExprId, i: usize) -> bool {
+        match &self.program.exprs[expr].kind {
+            ExprKind::Tuple(elements) => elements
+                .get(i)
+                .is_some_and(|element| self.is_found(*element) || self.refers_to_constant(*element)),
+            _ => self.is_found(expr),
+        }
+    }
+
+    /// `let mut best: Option<&usize> = None;`
+    pub(crate) fn declared_as_found(&self, pattern: &Pat, ty: &Type) -> bool {
+        let inside = inside_type(ty).filter(|_| is_option(ty));
+        matches!(inside.as_ref().unwrap_or(ty), Type::Reference(_)) && !self.suspects.any(pattern)
+    }
+
+    /// `let pattern = *found;` in the place of `let &pattern = found;`.
+    pub(crate) fn followed(&self, local: &Local) -> Option<Local> {
+        let (Pat::Reference(pattern), Some(init)) = (&local.pat, &local.init) else { return None };
+        if init.diverge.is_some() || !self.finds(&init.expr) || self.suspects.any(&init.expr) {
+            return None;
+        }
+        let (pattern, found) = (&pattern.pat, &init.expr);
+        let statement: Stmt = syn::parse_quote!(let #pattern = *#found;);
+        let Stmt::Local(local) = statement else { unreachable!("it begins with `let`") };
+        Some(local)
+    }
+
+    pub(crate) fn is_alias(&self, name: &Ident) -> bool {
+        matches!(self.lookup(name), Some(Binding::Alias { .. }))
+    }
+
+    /// Refuses constant code that makes a reference, whose name stands for a place here, refer to another one.
+    pub(crate) fn refuse_moved_names(&mut self, visit: impl FnOnce(&mut Moved)) {
+        let mut moved = Moved::default();
+        visit(&mut moved);
+        let Moved { mut assigned, bound } = moved;
+        assigned.retain(|name| !bound.contains(name) && self.is_alias(name));
+        assigned.iter().for_each(|name| self.errors.push(name, CHANGES));
+    }
+
+    fn finds(&self, expr: &Expr) -> bool {
+        const SEARCHES: &[&str] = &[
+            "as_slice",
+            "find",
+            "first",
+            "first_key_value",
+            "get",
+            "get_key_value",
+            "last",
+            "last_key_value",
+            "max_by",
+            "max_by_key",
+            "min_by",
+            "min_by_key",
+            "next",
+            "nth",
+            "peek",
+            "reduce",
+            "split_first",
+            "split_last",
+        ];
+        const OPTIONS: &[&str] =
+            &["expect", "filter", "maybe", "or", "or_else", "unwrap", "unwrap_or", "unwrap_or_else"];
+        match expr {
+            Expr::MethodCall(call) => {
+                let name = call.method.to_string();
+                SEARCHES.contains(&&*name)
+                    || (name == "max" || name == "min") && call.args.is_empty()
+                    || OPTIONS.contains(&&*name) && self.finds(&call.receiver)
+            }
+            Expr::Try(tried) => self.finds(&tried.expr),
+            Expr::Paren(paren) => self.finds(&paren.expr),
+            expr => self.variable(expr).is_some_and(|id| self.program.variables[id].found),
+        }
+    }
+}
+
+/// The names that are assigned to, and those that are bound on the way.
+#[derive(Default)]
+pub(crate) struct Moved {
+    assigned: Vec<Ident>,
+    bound: Vec<Ident>,
+}
+
+impl<'ast> Visit<'ast> for Moved {
+    fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
+        if let Expr::Path(path) = &*assign.left {
+            self.assigned.extend(path.path.get_ident().cloned());
+        }
+        visit::visit_expr_assign(self, assign);
+    }
+    fn visit_pat_ident(&mut self, name: &'ast syn::PatIdent) {
+        self.bound.push(name.ident.clone());
+        visit::visit_pat_ident(self, name);
+    }
+}
+
+impl Program {
+    /// A constant that may be a reference: what it refers to is kept.
+    pub(crate) fn is_referred(&self, id: VarId) -> bool {
+        self.variables[id].found && !self.variables[id].active
+    }
+
+    /// What has been kept of the value of `expr`.
+    pub(crate) fn kept_value(&self, expr: ExprId, kept: &Ident) -> TokenStream {
+        match self.names_referred(expr) {
+            true => quote!(#kept.again()),
+            false => quote!(#kept),
+        }
+    }
+
+    fn names_referred(&self, expr: ExprId) -> bool {
+        matches!(&self.exprs[expr].kind, ExprKind::Read(place) if place.projections.is_empty() && self.is_referred(place.base))
+    }
+
+    /// What is kept under the name that the forward pass has for an item.
+    pub(crate) fn as_kept(&self, item: Item, name: &Ident) -> TokenStream {
+        match self.keeps_referred(item) {
+            true => quote!({ use __pb::KeepUnreferred as _; __pb::Found(#name).keep() }),
+            false => quote!(#name),
+        }
+    }
+
+    /// What the item may refer to is kept.
+    pub(crate) fn keeps_referred(&self, item: Item) -> bool {
+        match item {
+            Item::Final(id) => self.is_referred(id),
+            Item::Value(expr) => self.names_referred(expr),
+            Item::Definition(def) => {
+                let (Definition::Given { variable }
+                | Definition::Entry { variable, .. }
+                | Definition::Merged { variable, .. }
+                | Definition::Bound { variable, .. }
+                | Definition::Computed { variable, .. }) = self.definitions[def];
+                self.is_referred(variable)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The names that a pattern binds to copies, `Some(&i)`.
+pub(crate) fn copied(pattern: &Pat) -> Vec<Ident> {
+    struct Copied(Vec<Ident>);
+    impl<'ast> Visit<'ast> for Copied {
+        fn visit_pat_reference(&mut self, reference: &'ast syn::PatReference) {
+            self.0.extend(bound(&reference.pat));
+        }
+    }
+    let mut copied = Copied(Vec::new());
+    copied.visit_pat(pattern);
+    copied.0
+}
