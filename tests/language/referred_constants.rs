@@ -146,7 +146,10 @@ fn referred_to() {
     check_rule(of_locals::rule, [(x.clone(), 2), (vec![0.7, 0.2], 0)]);
     check_rule(numbers::rule, [(x.clone(), 1.3), (vec![0.7, 0.2], 0.4)]);
     CheckRule::new(of_maps::rule).inputs([(x.clone(), 1), (vec![0.7, 0.2], 3)]).run();
-    check_rule(best::rule, [(x.clone(), vec![(1, 0.5), (0, 0.25), (2, 0.4)]), (vec![0.7, 0.2], vec![(0, 1.5)])]);
+    check_rule(
+        best::rule,
+        [(x.clone(), vec![(1, 0.5), (0, 0.25), (2, 0.4)]), (vec![0.7, 0.2], vec![(0, 1.5)])],
+    );
     check_rule(moving::rule, [(x, true), (vec![0.7, 0.2], false)]);
 }
 
