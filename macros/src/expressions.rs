@@ -452,6 +452,11 @@ impl Program {
                 let function = &written.func;
                 quote!(#function(#receiver, #(#args),*))
             }
+            // `parse::<usize>()`
+            syn::Expr::MethodCall(written) if written.method == *name => {
+                let turbofish = &written.turbofish;
+                quote!(#receiver.#name #turbofish (#(#args),*))
+            }
             _ => quote!(#receiver.#name(#(#args),*)),
         }
     }

@@ -84,9 +84,11 @@ impl Parser<'_> {
     fn finds(&self, expr: &Expr) -> bool {
         const SEARCHES: &[&str] = &[
             "as_slice",
+            "back",
             "find",
             "first",
             "first_key_value",
+            "front",
             "get",
             "get_key_value",
             "last",

@@ -238,8 +238,7 @@ impl Generator {
                 let (a, b) = (self.within_bound(a, 1.6), self.within_bound_of_one(depth));
                 Number::new("(2.0 + $).powf($)", [a.at_least(Level::Product), b], 3.6)
             }
-            _ => Number::new("($ / 0.9).sinh().asinh()", [a.at_least(Level::Atom)], bound * 2.0)
-                .at_most(MODERATE, self),
+            _ => Number::new("($ / 0.9).sinh().asinh()", [a.receiver()], bound * 2.0).at_most(MODERATE, self),
         }
     }
 
