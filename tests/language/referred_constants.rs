@@ -1,6 +1,6 @@
 //! References to constants: what searches have found there, names that go on to something else, and those that a branch chooses.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use pullback::prelude::*;
 use pullback::testing::{CheckRule, check_rule};
@@ -40,6 +40,14 @@ fn of_locals(x: &[f64], offset: usize) -> f64 {
     }
     let Some(i) = k.iter().rev().next() else { return total };
     total * x[*i]
+}
+
+#[differentiable]
+fn of_queues_and_texts(x: &[f64], s: &str) -> f64 {
+    let queue: VecDeque<usize> = VecDeque::from([1, 0]);
+    let (front, back) = (queue.front().unwrap(), queue.back().unwrap());
+    let i = s.split(',').next().unwrap().parse::<usize>().unwrap();
+    x[*front] * x[*back] + x[0].sin() * x[i % x.len()]
 }
 
 #[differentiable]
@@ -144,6 +152,8 @@ fn referred_to() {
     let x = vec![0.3, 0.52, 0.11];
     check_rule(indices::rule, [(x.clone(), vec![1, 2, 0]), (vec![0.7, 0.2], vec![1]), (vec![0.4], vec![])]);
     check_rule(of_locals::rule, [(x.clone(), 2), (vec![0.7, 0.2], 0)]);
+    let texts = [(x.clone(), "2,1".to_string()), (vec![0.7, 0.2], "1".to_string())];
+    CheckRule::new(of_queues_and_texts::rule).inputs(texts).run();
     check_rule(numbers::rule, [(x.clone(), 1.3), (vec![0.7, 0.2], 0.4)]);
     CheckRule::new(of_maps::rule).inputs([(x.clone(), 1), (vec![0.7, 0.2], 3)]).run();
     check_rule(
