@@ -127,6 +127,18 @@ pub(crate) struct Moved {
     bound: Vec<Ident>,
 }
 
+impl Moved {
+    pub(crate) fn in_block(block: &syn::Block) -> Self {
+        let mut moved = Moved::default();
+        moved.visit_block(block);
+        moved
+    }
+
+    pub(crate) fn assigns(&self, name: &Ident) -> bool {
+        self.assigned.contains(name)
+    }
+}
+
 impl<'ast> Visit<'ast> for Moved {
     fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
         if let Expr::Path(path) = &*assign.left {

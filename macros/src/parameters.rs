@@ -1,13 +1,14 @@
 //! Parameters that the rule has in another form, of which the body begins by making what the user wrote: patterns have names, and views
 //! of arrays are lent, and so are the items of iterators.
 
+use crate::found::Moved;
 use crate::streams::{Items, unrolled};
 use quote::format_ident;
 
 use syn::{Block, FnArg, GenericArgument, Pat, PathArguments, Signature, Type, parse_quote};
 
 /// `fn f((a, b): (f64, f64)) { … }` becomes `fn f(_0: (f64, f64)) { let (a, b) = _0; … }`, and in `fn f(x: ArrayView1<f64>) { … }` the body
-/// begins with `let x = x.view();`.
+/// begins with `let x = x.view();`, as in `fn f(mut x: &[f64]) { … }` by `let mut x = x;`.
 pub(crate) fn name_patterns(sig: &mut Signature, body: &mut Block) {
     let mut apart = Vec::new();
     let (generics, inputs) = (&sig.generics, &mut sig.inputs);
@@ -25,6 +26,18 @@ pub(crate) fn name_patterns(sig: &mut Signature, body: &mut Block) {
             let mutable = name.mutability.take().is_some();
             apart.extend(unrolled(&name.ident, mutable, &items, body));
             continue;
+        }
+        let constant = typed.attrs.iter().any(|attr| attr.path().is_ident("constant"));
+        if let (Type::Reference(lent), Pat::Ident(name)) = (&*typed.ty, &mut *typed.pat)
+            && lent.mutability.is_none()
+            && (constant || matches!(*lent.elem, Type::Slice(_)))
+            && name.mutability.is_some()
+            && Moved::in_block(body).assigns(&name.ident)
+        {
+            // It goes on to something else.
+            name.mutability = None;
+            let name = &name.ident;
+            apart.push(parse_quote!(let mut #name = #name;));
         }
         let named = match &*typed.pat {
             Pat::Ident(ident) => ident.by_ref.is_none() && ident.subpat.is_none(),

@@ -107,7 +107,9 @@ impl Parser<'_> {
             let alias = match path.path.get_ident().and_then(|name| self.lookup(name)) {
                 // To be called a function need not be `mut` here.
                 _ if let Some(id) = function => Some((Place { base: id, projections: Vec::new() }, false)),
-                Some(Binding::Variable(id)) if name.mutability.is_some() && self.refers_to_slice(*id) => {
+                Some(Binding::Variable(id))
+                    if name.mutability.is_some() && self.refers_to_slice(*id) && !changes =>
+                {
                     self.errors.push(name, CHANGES);
                     None
                 }

@@ -171,3 +171,51 @@ fn the_greatest_element() {
     let rows = vec![vec![0.1, 0.3], vec![0.6, 0.7, 0.3], vec![0.4]];
     check_rule(greatest_row::rule, [(rows[1..].to_vec(), 0.7), (rows, 0.4)]);
 }
+
+#[differentiable]
+fn both(mut x: &[f64], #[constant] mut w: &[f64]) -> f64 {
+    let mut total = 0.0;
+    while let ([a, xs @ ..], [b, ws @ ..]) = (x, w) {
+        total += a * a * b;
+        x = xs;
+        w = ws;
+    }
+    total
+}
+
+#[differentiable]
+fn sum_of_squares(mut x: &[f64], skip: bool) -> f64 {
+    if skip {
+        x = &x[1..];
+    }
+    let mut total = 0.0;
+    while let Some((first, rest)) = x.split_first() {
+        total += first * first;
+        x = rest;
+    }
+    total
+}
+
+#[differentiable]
+fn from_the_first_large(x: &[f64], #[constant] mut t: &[f64]) -> f64 {
+    let mut n = 0;
+    while t[0] < 0.4 {
+        t = &t[1..];
+        n += 1;
+    }
+    x[0] * x[1] * t[0] + x[0] * n as f64
+}
+
+/// Parameters themselves.
+#[test]
+fn parameters() {
+    let x = vec![0.3, 0.52, 0.11];
+    check_rule(both::rule, [(x.clone(), vec![0.2, 0.5]), (vec![0.7], vec![0.1, 0.4])]);
+    check_rule(sum_of_squares::rule, [(x.clone(), true), (vec![0.7], false)]);
+    let t = vec![0.1, 0.2, 0.5];
+    // A copy of the rest is kept.
+    CheckRule::new(from_the_first_large::rule)
+        .inputs([(x, t.clone()), (vec![0.7, 0.4], t)])
+        .allocating(8)
+        .run();
+}
