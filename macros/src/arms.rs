@@ -6,6 +6,7 @@ use syn::Ident;
 use syn::visit_mut::VisitMut;
 
 use crate::cotangent::Cotangent;
+use crate::found::copied;
 use crate::kept::Item;
 use crate::program::*;
 use crate::reverse::Reverse;
@@ -191,8 +192,8 @@ impl Reverse<'_> {
                      of its own before",
                 );
             }
-            let kept = program.variables[variable].found;
-            if program.looks_up_in_own(m.scrutinee) && !copies(&arm.pattern) && !kept {
+            let Variable { name, found, .. } = &program.variables[variable];
+            if program.looks_up_in_own(m.scrutinee) && !copied(&arm.pattern).contains(name) && !found {
                 self.errors.push(
                     &arm.pattern,
                     "the pullback needs what this refers to once more: bind a copy, `Some(&x)`, or give the collection a name that does not change once it is filled, `let map = map;`",
@@ -257,17 +258,6 @@ pub(crate) fn taken(arm: usize, count: usize, residual: TokenStream) -> TokenStr
     let last = arm + 1 == count;
     let inner = if last { residual } else { quote!(__pb::Branch::Then(#residual)) };
     (0..arm).fold(inner, |inner, _| quote!(__pb::Branch::Else(#inner)))
-}
-
-/// `Some(&x)`
-fn copies(pattern: &syn::Pat) -> bool {
-    match pattern {
-        syn::Pat::Reference(_) => true,
-        syn::Pat::TupleStruct(inner) => inner.elems.iter().any(copies),
-        syn::Pat::Tuple(tuple) => tuple.elems.iter().all(copies),
-        syn::Pat::Paren(paren) => copies(&paren.pat),
-        _ => false,
-    }
 }
 
 /// There is an `|` in the pattern: with a guard, matching again might choose another alternative.

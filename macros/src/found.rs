@@ -76,9 +76,8 @@ impl Parser<'_> {
     pub(crate) fn refuse_moved_names(&mut self, visit: impl FnOnce(&mut Moved)) {
         let mut moved = Moved::default();
         visit(&mut moved);
-        let Moved { mut assigned, bound } = moved;
-        assigned.retain(|name| !bound.contains(name) && self.is_alias(name));
-        assigned.iter().for_each(|name| self.errors.push(name, CHANGES));
+        moved.assigned.retain(|name| self.is_alias(name));
+        moved.assigned.iter().for_each(|name| self.errors.push(name, CHANGES));
     }
 
     fn finds(&self, expr: &Expr) -> bool {
@@ -120,11 +119,12 @@ impl Parser<'_> {
     }
 }
 
-/// The names that are assigned to, and those that are bound on the way.
+/// The names from outside of what is visited that are assigned to there.
 #[derive(Default)]
 pub(crate) struct Moved {
     assigned: Vec<Ident>,
-    bound: Vec<Ident>,
+    /// What is bound on the way, innermost last.
+    scopes: Vec<Vec<Ident>>,
 }
 
 impl Moved {
@@ -137,17 +137,77 @@ impl Moved {
     pub(crate) fn assigns(&self, name: &Ident) -> bool {
         self.assigned.contains(name)
     }
+
+    fn assign(&mut self, target: &Expr) {
+        match target {
+            Expr::Path(path) => {
+                let name = path.path.get_ident();
+                let inner = name.is_some_and(|name| self.scopes.iter().flatten().any(|bound| bound == name));
+                self.assigned.extend(name.filter(|_| !inner).cloned());
+            }
+            Expr::Paren(paren) => self.assign(&paren.expr),
+            Expr::Tuple(tuple) => tuple.elems.iter().for_each(|element| self.assign(element)),
+            Expr::Array(array) => array.elems.iter().for_each(|element| self.assign(element)),
+            _ => {}
+        }
+    }
+
+    fn within(&mut self, visit: impl FnOnce(&mut Self)) {
+        self.scopes.push(Vec::new());
+        visit(self);
+        self.scopes.pop();
+    }
 }
 
 impl<'ast> Visit<'ast> for Moved {
     fn visit_expr_assign(&mut self, assign: &'ast syn::ExprAssign) {
-        if let Expr::Path(path) = &*assign.left {
-            self.assigned.extend(path.path.get_ident().cloned());
-        }
+        self.assign(&assign.left);
         visit::visit_expr_assign(self, assign);
     }
+    fn visit_block(&mut self, block: &'ast syn::Block) {
+        self.within(|this| visit::visit_block(this, block));
+    }
+    fn visit_local(&mut self, local: &'ast Local) {
+        // What is bound is not known in what it is bound to.
+        if let Some(init) = &local.init {
+            visit::visit_local_init(self, init);
+        }
+        self.visit_pat(&local.pat);
+    }
+    fn visit_expr_if(&mut self, branch: &'ast syn::ExprIf) {
+        self.within(|this| {
+            this.visit_expr(&branch.cond);
+            this.visit_block(&branch.then_branch);
+        });
+        if let Some((_, otherwise)) = &branch.else_branch {
+            self.visit_expr(otherwise);
+        }
+    }
+    fn visit_expr_let(&mut self, condition: &'ast syn::ExprLet) {
+        self.visit_expr(&condition.expr);
+        self.visit_pat(&condition.pat);
+    }
+    fn visit_expr_while(&mut self, repeated: &'ast syn::ExprWhile) {
+        self.within(|this| visit::visit_expr_while(this, repeated));
+    }
+    fn visit_expr_for_loop(&mut self, repeated: &'ast syn::ExprForLoop) {
+        self.visit_expr(&repeated.expr);
+        self.within(|this| {
+            this.visit_pat(&repeated.pat);
+            this.visit_block(&repeated.body);
+        });
+    }
+    fn visit_arm(&mut self, arm: &'ast syn::Arm) {
+        self.within(|this| visit::visit_arm(this, arm));
+    }
+    fn visit_expr_closure(&mut self, closure: &'ast syn::ExprClosure) {
+        self.within(|this| visit::visit_expr_closure(this, closure));
+    }
+    fn visit_item(&mut self, _: &'ast syn::Item) {}
     fn visit_pat_ident(&mut self, name: &'ast syn::PatIdent) {
-        self.bound.push(name.ident.clone());
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.push(name.ident.clone());
+        }
         visit::visit_pat_ident(self, name);
     }
 }

@@ -61,4 +61,31 @@ fn moved_in_constant_code(x: &[f64]) -> f64 {
     x[0] * x[1] * p[0]
 }
 
+#[differentiable]
+fn moved_beside_another_of_that_name(x: &[f64]) -> f64 {
+    let (mut left, mut right) = ([0.5, 0.2], [0.1, 0.3]);
+    let mut p = &mut left;
+    for i in 0..2 {
+        if i == 1 {
+            p = &mut right;
+        }
+        let p = 3;
+        assert!(p > i);
+    }
+    p[0] = 0.7;
+    x[0] * x[1] * p[0]
+}
+
+#[differentiable]
+fn moved_in_a_tuple(x: &[f64]) -> f64 {
+    let (mut left, mut right) = ([0.5, 0.2], [0.1, 0.3]);
+    let mut p = &mut left;
+    let mut count = 0;
+    while count < 2 {
+        (count, p) = (count + 1, &mut right);
+    }
+    p[0] = 0.7;
+    x[0] * x[1] * p[0]
+}
+
 fn main() {}
