@@ -6,20 +6,20 @@
 
 use std::collections::VecDeque;
 
-use quote::{ToTokens, quote};
+use quote::quote;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, ExprCall, Ident, Pat, Stmt, parse_quote};
 
+use crate::captured::with_captured;
 use crate::chosen::each_end;
 use crate::contents::leaves;
-use crate::iterators::collect::is_name;
 use crate::iterators::integers::is_private;
 use crate::kind::inert;
 use crate::parse::Parser;
 use crate::program::{Kind, Projection};
-use crate::rename::in_tokens;
+use crate::rename::{in_tokens, is_name};
 use crate::views::CHANGES;
 
 /// The functions of `pullback_rules::__private` that tell where a part of a slice is.
@@ -269,8 +269,9 @@ impl VisitMut for Moving {
     }
 
     fn visit_macro_mut(&mut self, mac: &mut syn::Macro) {
-        let part = self.part().into_token_stream();
-        mac.tokens = in_tokens(mac.tokens.clone(), &self.name, &mut |ident| {
+        let part = self.part();
+        let part = quote!((&#part));
+        mac.tokens = in_tokens(with_captured(mac, &self.name), &self.name, &mut |ident| {
             if ident.is_none() {
                 self.left = Some(IN_FORMAT);
             }

@@ -16,10 +16,9 @@ use crate::contents::of_ours;
 use crate::derive::in_optional_box;
 use crate::exchange::taken;
 use crate::functions::is_box;
-use crate::listed::is_name;
 use crate::parse::Parser;
 use crate::program::{ExprId, ExprKind, Kind, Origin, Program, StructLiteral, VarId};
-use crate::rename::{Occurrences, Replace, Substitute};
+use crate::rename::{Occurrences, Replace, Substitute, is_name};
 use crate::suspects::base;
 
 impl Parser<'_> {

@@ -180,7 +180,8 @@ fn method_of_float(path: &syn::Path, scalars: &[Ident]) -> Option<ExprClosure> {
     Some(match name.as_str() {
         "powi" => parse_quote!(|x: #float, n: i32| x.#method(n)),
         "clamp" | "mul_add" => parse_quote!(|x: #float, y: #float, z: #float| x.#method(y, z)),
-        "powf" | "hypot" | "log" | "atan2" | "max" | "min" | "copysign" | "rem_euclid" | "div_euclid" => {
+        "powf" | "hypot" | "log" | "atan2" | "max" | "min" | "copysign" | "rem_euclid" | "div_euclid"
+        | "midpoint" => {
             parse_quote!(|x: #float, y: #float| x.#method(y))
         }
         _ => parse_quote!(|x: #float| x.#method()),

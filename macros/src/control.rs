@@ -77,6 +77,12 @@ impl Parser<'_> {
                 stmts.pop_front();
                 stmt = merged;
             }
+            if let Stmt::Local(local) = &stmt
+                && let Some(apart) = self.picked_tuple(local, &mut stmts)
+            {
+                self.program.blocks[self.block].rewritten = true;
+                stmt = apart;
+            }
             self.keep_named(&mut stmt, &mut stmts);
             let last = stmts.is_empty();
             if let Stmt::Local(local) = &stmt

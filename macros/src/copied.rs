@@ -1,7 +1,9 @@
-//! Other ways to write `x.to_vec()`: `Vec::from(x)` and `<[f64]>::to_vec(x)`.
+//! Other ways to write `x.to_vec()`, `Vec::from(x)` and `<[f64]>::to_vec(x)`, and that of an array, which is a `vec![…]`.
 
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
 use syn::visit_mut::{self, VisitMut};
-use syn::{Block, Expr, ExprCall, Type, parse_quote};
+use syn::{Block, Expr, ExprCall, ExprRepeat, Type, parse_quote};
 
 use crate::suspects::Suspects;
 
@@ -20,11 +22,27 @@ impl VisitMut for Copying<'_> {
         {
             *expr = parse_quote!(#slice.to_vec());
         }
+        if let Expr::MethodCall(call) = &*expr
+            && call.method == "to_vec"
+            && let Some(elements) = elements(&call.receiver)
+            && self.0.any(&elements)
+        {
+            *expr = parse_quote!(vec![#elements]);
+        }
     }
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
 }
 
-/// What such a call copies: a place, or what another call returns.
+/// What stands in the brackets of an array.
+fn elements(array: &Expr) -> Option<TokenStream> {
+    match array {
+        Expr::Array(array) => Some(array.elems.to_token_stream()),
+        Expr::Repeat(ExprRepeat { expr, len, .. }) => Some(quote!(#expr; #len)),
+        _ => None,
+    }
+}
+
+/// What such a call copies: a place, what another call returns, or an array.
 fn copied(call: &ExprCall) -> Option<&Expr> {
     let Expr::Path(function) = &*call.func else { return None };
     let mut names = function.path.segments.iter().rev().map(|segment| segment.ident.to_string());
@@ -39,5 +57,6 @@ fn copied(call: &ExprCall) -> Option<&Expr> {
         slice => slice,
     };
     let place = matches!(slice, Expr::Path(_) | Expr::Field(_) | Expr::Index(_) | Expr::Paren(_));
-    (place || matches!(slice, Expr::Call(_) | Expr::MethodCall(_))).then_some(slice)
+    let made = matches!(slice, Expr::Call(_) | Expr::MethodCall(_) | Expr::Array(_) | Expr::Repeat(_));
+    (place || made).then_some(slice)
 }

@@ -9,7 +9,7 @@ use crate::calls::{Callee, gradient, is_associated, with_functions};
 use crate::functions::is_box;
 use crate::iterators::SOURCES;
 use crate::iterators::consumers::Chain;
-use crate::iterators::integers::is_constant_item;
+use crate::iterators::integers::{is_constant_item, is_private};
 use crate::iterators::item::Item;
 use crate::iterators::made::is_blank;
 use crate::kind::{
@@ -306,7 +306,7 @@ impl Parser<'_> {
             return self.add(expr, ExprKind::Wrap(function.clone(), vec![inner]));
         }
         if last.ident == "Err" && path.qself.is_none() {
-            let text = matches!(call.args.first(), Some(Syn::Macro(m)) if m.mac.path.is_ident("format"));
+            let text = call.args.first().is_some_and(is_text);
             return self.constant(expr, !text, Some(ERROR).filter(|_| !text));
         }
         if self.program.of_scalar(function) {
@@ -466,4 +466,16 @@ fn bounds_integer(call: &syn::ExprMethodCall) -> bool {
         receiver => matches!(receiver, Syn::Path(_) | Syn::Field(_) | Syn::Index(_)),
     };
     plain && (call.method == "max" || call.method == "min") && call.args.len() == 1 && integer(&call.args[0])
+}
+
+/// `format!(…)`, which is not made again, also as an error of a type that is told.
+fn is_text(error: &Syn) -> bool {
+    match error {
+        Syn::Macro(mac) => mac.mac.path.is_ident("format"),
+        Syn::Call(call) => {
+            let told = matches!(&*call.func, Syn::Path(path) if is_private(&path.path, "error"));
+            told && call.args.first().is_some_and(is_text)
+        }
+        _ => false,
+    }
 }

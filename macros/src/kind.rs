@@ -1,11 +1,14 @@
 //! What a type's syntax tells about gradients.
 
-use syn::{BinOp, Expr, GenericArgument, Lit, PathArguments, Type};
+use syn::{
+    BinOp, Expr, GenericArgument, Lit, Member, PathArguments, Type, TypeArray, TypeGroup, TypeParen,
+    TypeReference, TypeSlice,
+};
 
 use crate::advancing::is_place_of_part;
 use crate::iterators::consumers::TO_OPTION;
 use crate::iterators::integers::{is_item, is_private};
-use crate::program::{ExprId, ExprKind, Kind, Op, Place, Program, Projection, Zero};
+use crate::program::{ExprId, ExprKind, Kind, Op, Place, Program, Projection, VarId, Zero};
 
 const INERT: &[&str] = &[
     "i8",
@@ -89,6 +92,9 @@ const NUMERIC: &[&str] = &[
     "rem_euclid",
     "div_euclid",
     "mul_add",
+    "midpoint",
+    "next_up",
+    "next_down",
     "sin_cos",
 ];
 
@@ -101,7 +107,7 @@ pub(crate) fn numeric_method(name: &str) -> bool {
 pub(crate) fn numeric_call(name: &str, args: usize) -> bool {
     let arity = match name {
         "powi" | "powf" | "hypot" | "log" | "atan2" | "max" | "min" | "copysign" | "rem_euclid"
-        | "div_euclid" => 1,
+        | "div_euclid" | "midpoint" => 1,
         "clamp" | "mul_add" => 2,
         _ => 0,
     };
@@ -269,6 +275,16 @@ fn element(arguments: &PathArguments) -> Option<Kind> {
     })
 }
 
+/// What a type refers to, if it is a reference.
+fn behind(ty: &Type) -> &Type {
+    match ty {
+        Type::Reference(TypeReference { elem, .. })
+        | Type::Paren(TypeParen { elem, .. })
+        | Type::Group(TypeGroup { elem, .. }) => behind(elem),
+        ty => ty,
+    }
+}
+
 /// A slice, an array or a vector, or a reference to one.
 pub(crate) fn is_slice(ty: &Type) -> bool {
     match ty {
@@ -339,9 +355,12 @@ pub(crate) fn is_float_constant(path: &syn::Path) -> bool {
 impl Program {
     pub(crate) fn kind_of_place(&self, place: &Place) -> Kind {
         let mut kind = self.variables[place.base].kind.clone();
-        for projection in &place.projections {
+        for (n, projection) in place.projections.iter().enumerate() {
             kind = match (projection, kind) {
                 (Projection::Deref | Projection::View(..), kind) => kind,
+                (Projection::Field(_), _) => self
+                    .annotated(place.base, &place.projections[..=n])
+                    .map_or(Kind::Unknown, |ty| self.kind_of_type(ty)),
                 (Projection::Indexed(_, kind) | Projection::Selected(_, _, kind), _) => kind.clone(),
                 (Projection::Index(index), kind @ Kind::Sequence(_))
                     if matches!(self.exprs[*index].syntax, Expr::Range(_)) =>
@@ -353,6 +372,23 @@ impl Program {
             };
         }
         kind
+    }
+
+    /// What the annotation of a variable tells of the type of a part, within tuples.
+    fn annotated(&self, base: VarId, projections: &[Projection]) -> Option<&Type> {
+        projections.iter().try_fold(self.variables[base].ty.as_deref()?, |ty, projection| {
+            match (projection, behind(ty)) {
+                (Projection::Deref, ty) => Some(ty),
+                (Projection::Field(Member::Unnamed(i)), Type::Tuple(tuple)) => {
+                    tuple.elems.get(i.index as usize)
+                }
+                (
+                    Projection::Index(index),
+                    Type::Slice(TypeSlice { elem, .. }) | Type::Array(TypeArray { elem, .. }),
+                ) if !matches!(self.exprs[*index].syntax, Expr::Range(_)) => Some(&**elem),
+                _ => None,
+            }
+        })
     }
 
     pub(crate) fn kind_of(&self, expr: ExprId) -> Kind {

@@ -8,7 +8,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr, Ident, Pat, Stmt, Type, parse_quote};
 
 use crate::escape::statement_escapes;
-use crate::iterators::collect::{element_of_vec, is_name};
+use crate::iterators::collect::element_of_vec;
 use crate::iterators::consumers::{Chain, changes};
 use crate::iterators::item::{Code, Item, never_a_value, operand};
 use crate::kind::{inert, kind_of_type};
@@ -17,7 +17,7 @@ use crate::mutation::owned_type;
 use crate::parse::{Binding, Parser, assign_op};
 use crate::parts_of_calls::is_element;
 use crate::program::Kind;
-use crate::rename::{Occurrences, Replace, Substitute, bound, path};
+use crate::rename::{Occurrences, Replace, Substitute, bound, is_name, path};
 use crate::tails::{converted, tell};
 
 impl Parser<'_> {
@@ -34,7 +34,11 @@ impl Parser<'_> {
         }
         match stmt {
             Stmt::Expr(Expr::MethodCall(call), Some(_)) if call.method == "extend" => self.extended(call),
-            Stmt::Expr(Expr::Assign(assign), _) if let Some(out) = self.unpacked(assign) => Some(out),
+            Stmt::Expr(Expr::Assign(assign), _)
+                if let Some(out) = self.unpacked(assign).or_else(|| self.assigned_call(assign)) =>
+            {
+                Some(out)
+            }
             Stmt::Local(local) => self.rewrite_let(local),
             Stmt::Expr(Expr::ForLoop(f), _) => self.for_over(f)?.ok(),
             // Memory that a pullback may ask for again stays where it is.
@@ -94,8 +98,11 @@ impl Parser<'_> {
         {
             return Some(out);
         }
-        if let Some(out) =
-            self.let_parts(local).or_else(|| self.let_slice(local)).or_else(|| self.let_split(local))
+        if let Some(out) = self
+            .let_parts(local)
+            .or_else(|| self.let_whole(local))
+            .or_else(|| self.let_slice(local))
+            .or_else(|| self.let_split(local))
         {
             return Some(out);
         }
@@ -206,6 +213,10 @@ impl Parser<'_> {
             Expr::Macro(mac) => return self.lift_elements(&mut mac.mac, out),
             Expr::Binary(binary) if matches!(binary.op, syn::BinOp::And(_) | syn::BinOp::Or(_)) => {
                 return false;
+            }
+            Expr::Field(field) if let Some(part) = self.part_of_picked(field, out) => {
+                *expr = part;
+                return true;
             }
             _ => {}
         }

@@ -10,7 +10,7 @@ use syn::{Expr, Ident, Local, Pat, Stmt, parse_quote};
 use crate::escape::writes;
 use crate::parse::{Binding, Parser};
 use crate::program::{Kind, Origin};
-use crate::rename::{Occurrences, path};
+use crate::rename::{Occurrences, is_name, path};
 use crate::tails::makes_vector;
 
 /// What stands in `vec![…]`, as an array.
@@ -155,10 +155,6 @@ impl Parser<'_> {
 /// A vector that is made anew each time.
 fn makes_copy(element: &Expr) -> bool {
     matches!(element, Expr::MethodCall(call) if call.args.is_empty() && (call.method == "to_vec" || call.method == "clone"))
-}
-
-pub(crate) fn is_name(expr: &Expr, name: &Ident) -> bool {
-    matches!(expr, Expr::Path(path) if path.path.is_ident(name))
 }
 
 /// Gives literals within another expression names.

@@ -153,7 +153,7 @@ impl Parser<'_> {
             return None;
         }
         if QUEUES.contains(&name.as_str()) && self.suspects.any(call) {
-            let why = "a `VecDeque` is not differentiable: use a `Vec` with `push` and an index of its first element, or `remove(0)`";
+            let why = "a `VecDeque` is differentiable as a local that its own methods, loops and indices use, and nothing else: use a `Vec` with `push` and `remove(0)`";
             return Some(self.constant(expr, false, Some(why)));
         }
         if ["unwrap", "expect", "unwrap_or", "unwrap_or_default"].contains(&name.as_str())
@@ -165,7 +165,7 @@ impl Parser<'_> {
         {
             return self.action(expr, inner, Action::Pop);
         }
-        if name == "extend" && call.args.len() == 1 {
+        if name == "extend" && call.args.len() == 1 && self.suspects.any(&call.receiver) {
             let (receiver, slice) = (&call.receiver, self.slice_of(&call.args[0])?);
             let call: syn::ExprMethodCall = parse_quote!(#receiver.extend_from_slice(#slice));
             return self.action(&Syn::MethodCall(call.clone()), &call, Action::Extend);

@@ -116,7 +116,7 @@ impl Parser<'_> {
 }
 
 /// There is a reference in it.
-fn refers(item: &Item) -> bool {
+pub(crate) fn refers(item: &Item) -> bool {
     match item {
         Item::Place { .. } => true,
         Item::Value(value) => matches!(value, Expr::Reference(_)),

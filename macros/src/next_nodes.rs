@@ -5,9 +5,8 @@ use std::collections::VecDeque;
 use syn::visit::{self, Visit};
 use syn::{Expr, ExprAssign, Ident, Local, Pat, Stmt};
 
-use crate::listed::is_name;
 use crate::parse::Parser;
-use crate::rename::{Occurrences, bound};
+use crate::rename::{Occurrences, bound, is_name};
 
 const WALKS: &str = "a reference that goes from one node to the next is not differentiable: let a function that calls itself go through them, and pass it \
                      what comes next, as in `fn total(list: &Option<Box<Cell>>) -> f64`";

@@ -10,6 +10,7 @@ use syn::visit::Visit;
 use syn::{BinOp, Expr as Syn, Ident, Stmt, UnOp};
 
 use crate::arrays::{Evidence, with_arrays};
+use crate::by_key::with_compared_keys;
 use crate::calls::Operator;
 use crate::closures::{Closure, ESCAPES, Refused, STANDS};
 use crate::control::Landing;
@@ -22,6 +23,7 @@ use crate::functions::{CHOSEN, Choice, is_called};
 use crate::held::{HELD, Held};
 use crate::holdable::{holdable, returns_one_of};
 use crate::imported_variants::with_imported_variants;
+use crate::iterators::array_windows::with_sizes_of_windows;
 use crate::iterators::consumers::Chain;
 use crate::iterators::indexed::Indexed;
 use crate::iterators::source::is_zero;
@@ -35,12 +37,17 @@ use crate::parentheses::without_parentheses;
 use crate::passing::Passing;
 use crate::program::*;
 use crate::purity::without_shapes;
+use crate::queues::with_queues_as_vectors;
 use crate::rename::{Names, Occurrences};
 use crate::returned::{returning_a_local, returning_changed_copy, with_copies};
 use crate::sequence::in_sequence;
 use crate::signature::Signature;
 use crate::suspects::Suspects;
-use crate::tails::{with_type_of_errors, with_type_of_value, with_types, with_types_of_fields};
+use crate::tails::{
+    with_type_of_errors, with_type_of_value, with_types, with_types_of_errors_in_closures,
+    with_types_of_fields,
+};
+use crate::written_out::without_arrays;
 
 /// What a name stands for.
 #[derive(Clone)]
@@ -132,11 +139,21 @@ impl<'e> Parser<'e> {
         errors: &'e mut Errors,
     ) -> (Program, Vec<syn::Item>) {
         let written = Occurrences::of(body);
-        let body = &with_imported_variants(&without_parentheses(body));
+        let body = match written.contains("VecDeque") {
+            true => &with_queues_as_vectors(&Suspects::of(signature, body), body),
+            false => body,
+        };
+        let body = &with_imported_variants(&without_arrays(
+            signature,
+            &with_sizes_of_windows(&without_parentheses(body)),
+        ));
         let body = &with_own_results(signature, in_place(&signature.owners, &signature.output, body));
         let mut body = with_fallible(signature, with_copies(signature, body));
-        with_copying_methods(&Suspects::of(signature, &body), &mut body);
+        let suspects = Suspects::of(signature, &body);
+        with_copying_methods(&suspects, &mut body);
+        with_compared_keys(&suspects, &mut body);
         let mut body = with_type_of_errors(&signature.output, with_types(&signature.output, body));
+        body = with_types_of_errors_in_closures(body);
         if Suspects::of(signature, &body).any(&body) {
             body = with_type_of_value(&signature.output, body);
         }
@@ -205,6 +222,7 @@ impl<'e> Parser<'e> {
                     origin == Origin::Unique && matches!(ty, syn::Type::Slice(_) | syn::Type::Array(_));
                 variable.general = signature.generics.general(&ty).cloned();
                 variable.of_user = names_other_type(&ty, &variable.kind);
+                variable.ty = Some(Box::new(ty.clone()));
                 parser.types.insert(id, ty.clone());
                 parser.by_value.extend(parameter.owned.then_some(id));
                 parser.program.cloned.extend(parameter.is_cloned(&signature.generics).then_some(id));

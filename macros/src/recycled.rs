@@ -5,9 +5,9 @@ use syn::{Expr as Syn, Ident, Pat, Stmt, parse_quote};
 
 use crate::calls::Callee;
 use crate::contents::of_ours;
-use crate::iterators::collect::is_name;
 use crate::parse::Parser;
 use crate::program::*;
+use crate::rename::is_name;
 
 impl Parser<'_> {
     /// A reference to `base`, which a chain uses up, where that is what a call has returned, in one of the `statements` before it may be, or a

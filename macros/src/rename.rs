@@ -8,6 +8,7 @@ use syn::ext::IdentExt;
 use syn::visit_mut::VisitMut;
 use syn::{Expr, Ident, Pat};
 
+use crate::captured::{is_label, is_labelled, with_captured};
 use crate::kept::RESERVED;
 
 /// How often each identifier occurs, in format strings as well.
@@ -59,7 +60,7 @@ impl Occurrences {
 }
 
 /// The names in the braces of what may be a format string.
-fn named_in_format(text: &str) -> Vec<String> {
+pub(crate) fn named_in_format(text: &str) -> Vec<String> {
     let name = |part: &str| part.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
     text.split('{').skip(1).map(name).filter(|name| !name.is_empty()).collect()
 }
@@ -77,6 +78,11 @@ pub(crate) fn bound(pattern: &Pat) -> Vec<Ident> {
     let mut bound = Bound(Vec::new());
     syn::visit::Visit::visit_pat(&mut bound, pattern);
     bound.0
+}
+
+/// The expression is this name alone.
+pub(crate) fn is_name(expr: &Expr, name: &Ident) -> bool {
+    matches!(expr, Expr::Path(path) if path.path.is_ident(name))
 }
 
 /// How many patterns bind `name` in what is visited.
@@ -151,11 +157,13 @@ pub(crate) fn in_tokens(
 ) -> TokenStream {
     let mut field = false;
     let mut out = TokenStream::new();
-    for token in tokens {
+    let labelled = is_labelled(&tokens, name);
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    for (i, token) in tokens.iter().cloned().enumerate() {
         let was_field = field;
         field = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '.');
         match token {
-            TokenTree::Ident(ident) if !was_field && ident == *name => {
+            TokenTree::Ident(ident) if !was_field && ident == *name && !is_label(&tokens, i, name) => {
                 out.extend(by(Some(&ident)).unwrap_or_else(|| ident.into_token_stream()));
             }
             TokenTree::Group(group) => {
@@ -165,7 +173,7 @@ pub(crate) fn in_tokens(
                 out.extend([TokenTree::Group(inner)]);
             }
             TokenTree::Literal(literal) => {
-                if named_in_format(&literal.to_string()).contains(&name.to_string()) {
+                if !labelled && named_in_format(&literal.to_string()).contains(&name.to_string()) {
                     by(None);
                 }
                 out.extend([TokenTree::Literal(literal)]);
@@ -254,7 +262,7 @@ impl VisitMut for Replace<'_> {
     }
 
     fn visit_macro_mut(&mut self, mac: &mut syn::Macro) {
-        mac.tokens = self.tokens(mac.tokens.clone());
+        mac.tokens = self.tokens(with_captured(mac, self.name));
     }
 }
 

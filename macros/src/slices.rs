@@ -123,7 +123,8 @@ impl Parser<'_> {
         }
         // Without `else` what is no reference is an array.
         let (x, binds) = self.sliced_or(&init.expr, true)?;
-        if plain && binds != Binds::Unique {
+        // A part that has as many elements as the pattern is that of `array_windows`.
+        if plain && binds != Binds::Unique && !is_part(&x) {
             return None;
         }
         let n = self.names.fresh("n");
@@ -131,6 +132,23 @@ impl Parser<'_> {
         let mut out: Vec<Stmt> = vec![parse_quote!(let #n = #x.len();)];
         out.extend(inner);
         Some(out)
+    }
+
+    /// `let all = x.as_slice();` as `let all = &x[..];`
+    pub(crate) fn let_whole(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
+        let Syn::MethodCall(call) = &*local.init.as_ref().filter(|init| init.diverge.is_none())?.expr else {
+            return None;
+        };
+        let unique = match call.method.to_string().as_str() {
+            "as_slice" => None,
+            "as_mut_slice" => Some(quote!(mut)),
+            _ => return None,
+        };
+        let (pattern, x) = (&local.pat, &call.receiver);
+        let kind = self.place(x).map(|place| self.program.kind_of_place(&place));
+        // Those of ndarray may not have one.
+        let sequence = matches!(kind, Some(Kind::Sequence(_))) && self.shape_of(x).is_none();
+        (sequence && self.suspects.any(x)).then(|| vec![parse_quote!(let #pattern = &#unique #x[..];)])
     }
 
     /// What a pattern takes apart, and what it binds.
@@ -173,9 +191,8 @@ impl Parser<'_> {
             Syn::Index(_) | Syn::Field(_) => (scrutinee.clone(), Binds::Values),
             _ => return None,
         };
-        let part = matches!(&x, Syn::Index(part) if matches!(&*part.index, Syn::Range(_)));
         let told = taken_apart
-            || part
+            || is_part(&x)
             || binds == Binds::Unique
             || matches!(scrutinee, Syn::MethodCall(_) | Syn::Reference(_));
         let place = self.place(&x)?;
@@ -285,8 +302,13 @@ fn is_counted_from_the_start(slice: &PatSlice) -> bool {
         })
 }
 
+/// `x[a..b]`
+fn is_part(x: &Syn) -> bool {
+    matches!(x, Syn::Index(part) if matches!(&*part.index, Syn::Range(_)))
+}
+
 /// `..`, or a name for what is there.
-fn is_gap(pattern: &Pat) -> bool {
+pub(crate) fn is_gap(pattern: &Pat) -> bool {
     match pattern {
         Pat::Rest(_) => true,
         Pat::Ident(name) => name.subpat.as_ref().is_some_and(|(_, inner)| matches!(**inner, Pat::Rest(_))),

@@ -2,7 +2,7 @@
 //! make a vector.
 
 use quote::ToTokens;
-use syn::visit_mut::VisitMut;
+use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, Pat, Stmt, Type, parse_quote};
 
 use crate::iterators::collect::element_of_vec;
@@ -53,11 +53,33 @@ pub(crate) fn makes_itself(ty: &Type) -> bool {
 /// `body` with the type of the errors that a function returns, `Result<T, Box<dyn Error>>`: the values in them become such only where one is told.
 pub(crate) fn with_type_of_errors(output: &Type, mut body: Block) -> Block {
     if let Some(error) = error_type(output).filter(is_of_traits) {
-        let mut errors = Errors(&error);
-        errors.visit_block_mut(&mut body);
-        at_end(&mut body, &mut |value| errors.tell(value));
+        tell_errors(&error, &mut body);
     }
     body
+}
+
+/// `body` with the types of the errors that closures return, where they are told: inlined, nothing else tells them.
+pub(crate) fn with_types_of_errors_in_closures(mut body: Block) -> Block {
+    struct Closures;
+    impl VisitMut for Closures {
+        fn visit_expr_closure_mut(&mut self, closure: &mut syn::ExprClosure) {
+            visit_mut::visit_expr_closure_mut(self, closure);
+            let syn::ReturnType::Type(_, output) = &closure.output else { return };
+            let error = error_type(output).filter(|error| !matches!(error, Type::Infer(_)));
+            if let (Some(error), Expr::Block(body)) = (error, &mut *closure.body) {
+                tell_errors(&error, &mut body.block);
+            }
+        }
+        fn visit_item_mut(&mut self, _: &mut syn::Item) {}
+    }
+    Closures.visit_block_mut(&mut body);
+    body
+}
+
+fn tell_errors(error: &Type, body: &mut Block) {
+    let mut errors = Errors(error);
+    errors.visit_block_mut(body);
+    at_end(body, &mut |value| errors.tell(value));
 }
 
 /// The `E` of `Result<T, E>`.
@@ -207,7 +229,7 @@ impl Fields<'_> {
 
 impl VisitMut for Fields<'_> {
     fn visit_block_mut(&mut self, block: &mut Block) {
-        syn::visit_mut::visit_block_mut(self, block);
+        visit_mut::visit_block_mut(self, block);
         let mut found = Names(Vec::new());
         block.stmts.iter().for_each(|stmt| syn::visit::Visit::visit_stmt(&mut found, stmt));
         block.stmts =
@@ -222,7 +244,7 @@ impl VisitMut for Fields<'_> {
         }
     }
     fn visit_expr_struct_mut(&mut self, literal: &mut syn::ExprStruct) {
-        syn::visit_mut::visit_expr_struct_mut(self, literal);
+        visit_mut::visit_expr_struct_mut(self, literal);
         literal.fields.iter_mut().for_each(|field| self.tell(&mut field.expr));
     }
     fn visit_item_mut(&mut self, _: &mut syn::Item) {}
@@ -276,7 +298,7 @@ struct Returns<'t>(&'t Type);
 
 impl VisitMut for Returns<'_> {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
-        syn::visit_mut::visit_expr_mut(self, expr);
+        visit_mut::visit_expr_mut(self, expr);
         if let Expr::Return(jump) = expr {
             jump.expr.iter_mut().for_each(|value| tell(value, self.0));
         }

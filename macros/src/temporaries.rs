@@ -5,12 +5,14 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Expr as Syn, Stmt, Token, UnOp};
+use syn::{Expr as Syn, ExprAssign, Stmt, Token, UnOp};
 
 use crate::escape::writes;
 use crate::kind::inert;
 use crate::parse::{Binding, Parser};
 use crate::program::{Kind, Program};
+use crate::rename::Occurrences;
+use crate::suspects::variable_of;
 
 impl Parser<'_> {
     /// The call with names for the temporary values that it borrows, if there are any and nothing that is evaluated before
@@ -38,6 +40,25 @@ impl Parser<'_> {
         let mut named = call.clone();
         let statements = self.name_temporaries(&mut named.args, &call.to_token_stream().to_string())?;
         Some(syn::parse_quote_spanned!(call.span()=> { #(#statements)* #named }))
+    }
+
+    /// `acc = acc.times(&q.power(t));` with the temporaries in statements before it: what is assigned is the call then, which may have
+    /// a reference to what it replaces.
+    pub(crate) fn assigned_call(&mut self, assign: &ExprAssign) -> Option<Vec<Stmt>> {
+        let name = variable_of(&assign.left)?;
+        if Occurrences::of(&assign.right).count(name) == 0 {
+            return None;
+        }
+        let named = match &*assign.right {
+            Syn::Call(call) => self.with_named_temporaries(call)?,
+            Syn::MethodCall(call) => self.with_named_temporaries_of_method(call)?,
+            _ => return None,
+        };
+        let Syn::Block(mut named) = named else { return None };
+        let Some(Stmt::Expr(call, None)) = named.block.stmts.pop() else { return None };
+        let left = &assign.left;
+        named.block.stmts.push(syn::parse_quote!(#left = #call;));
+        Some(named.block.stmts)
     }
 
     fn name_temporaries(&mut self, args: &mut Punctuated<Syn, Token![,]>, text: &str) -> Option<Vec<Stmt>> {

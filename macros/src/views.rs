@@ -83,6 +83,17 @@ impl Parser<'_> {
                 }
                 (parse_quote!(#(#exists)&&*), place(parse_quote!(#x[[#(#at_all),*]]), unique))
             }
+            ("get", Some(Syn::Range(range))) => {
+                let (from, to) = (self.names.fresh("from"), self.names.fresh("to"));
+                let start = range.start.as_deref().cloned().unwrap_or(parse_quote!(0));
+                let end: Syn = match (&range.end, range.limits) {
+                    (None, _) => parse_quote!(#x.len()),
+                    (Some(end), syn::RangeLimits::HalfOpen(_)) => (**end).clone(),
+                    (Some(last), syn::RangeLimits::Closed(_)) => parse_quote!((#last) + 1),
+                };
+                out.extend([parse_quote!(let #from: usize = #start;), parse_quote!(let #to: usize = #end;)]);
+                (parse_quote!(#from <= #to && #to <= #x.len()), place(parse_quote!(#x[#from..#to]), unique))
+            }
             ("get", Some(index)) => {
                 let at = self.names.fresh("at");
                 out.push(parse_quote!(let #at: usize = #index;));
@@ -622,7 +633,7 @@ pub(crate) fn irrefutable(pattern: &Pat) -> bool {
 
 /// What `get` is given is no position: it may be the key of a map, or a range.
 fn is_key(index: &Syn) -> bool {
-    matches!(index, Syn::Reference(_) | Syn::Range(_))
+    matches!(index, Syn::Reference(_))
         || matches!(index, Syn::Lit(lit) if !matches!(lit.lit, syn::Lit::Int(_)))
 }
 

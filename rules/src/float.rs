@@ -317,6 +317,9 @@ float! {
         rem_euclid(divisor: Self) -> Self;
         div_euclid(divisor: Self) -> Self;
         mul_add(factor: Self, summand: Self) -> Self;
+        midpoint(other: Self) -> Self;
+        next_up() -> Self;
+        next_down() -> Self;
         is_nan() -> bool;
         is_finite() -> bool;
         is_infinite() -> bool;

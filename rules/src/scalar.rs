@@ -74,8 +74,12 @@ scalar_methods! {
         fract(x) => 1.0;
         rem_euclid(x, z) => 1.0, -x.div_euclid(z);
         div_euclid(x, z) => 0.0, 0.0;
-        // Sums of products.
+        // Sums and products.
         mul_add(x, a, b) => a, x, 1.0;
+        midpoint(x, z) => 0.5, 0.5;
+        // The numbers beside x: x, but for rounding.
+        next_up(x) => 1.0;
+        next_down(x) => 1.0;
     }
 }
 

@@ -28,7 +28,7 @@ fn anywhere(x: f64, y: f64, which: usize) -> f64 {
         18 => x.abs() * y.abs(),
         19 => x.max(y) * x.min(0.5 * y),
         20 => x.clamp(-1.0, 1.0) * y,
-        21 => x.copysign(y) * x,
+        21 => x.copysign(y) * x + x.midpoint(y) * y.next_up(),
         22 => (x.fract() + x.rem_euclid(y) + x % y) * x * y,
         23 => {
             (x.signum()

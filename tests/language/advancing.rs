@@ -219,3 +219,20 @@ fn parameters() {
         .allocating(8)
         .run();
 }
+
+#[differentiable]
+fn in_a_format_string(x: &[f64]) -> f64 {
+    let mut rest = x;
+    let mut total = 0.0;
+    while let [first, tail @ ..] = rest {
+        assert!(rest.len() > tail.len(), "{rest:?} {:?}", tail);
+        total += first * rest.len() as f64;
+        rest = tail;
+    }
+    total
+}
+
+#[test]
+fn what_is_left_is_shown() {
+    check_rule(in_a_format_string::rule, [(vec![0.3, 0.5],)]);
+}

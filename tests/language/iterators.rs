@@ -230,6 +230,21 @@ fn windows(x: &[f64]) -> f64 {
 }
 
 #[differentiable]
+fn array_windows<const N: usize>(x: &[f64], points: &[[f64; N]]) -> f64 {
+    let mut total = 0.0;
+    for &[a, b] in x.array_windows() {
+        total += (b - a).powi(2);
+    }
+    for [one, other] in points.array_windows() {
+        total += one[0] * other[1];
+    }
+    total += x.array_windows().map(|[a, b, c]| a * b * c).sum::<f64>();
+    total += x.array_windows().enumerate().skip(1).map(|(i, [a, _])| a * i as f64).sum::<f64>();
+    total += x.array_windows::<N>().rev().fold(1.0, |product, w| product * w[0] + w[N - 1]);
+    total + [3, 1, 2].array_windows().filter(|[a, b]| a < b).count() as f64 * x[0]
+}
+
+#[differentiable]
 fn chunks(x: &[f64], size: usize) -> f64 {
     let mut total = 0.0;
     for row in x.chunks(size) {
@@ -731,6 +746,8 @@ fn sums_and_folds() {
 fn of_parts() {
     let x = || vec![0.5, -0.4, 1.2, 0.3];
     check_rule(windows::rule, [(x(),), (vec![0.4],), (vec![0.4, 0.2],)]);
+    let points = vec![[0.3, 0.8], [0.5, 0.1], [1.2, 0.7]];
+    check_rule(array_windows::<2>::rule, [(x(), points.clone()), (vec![0.4], points)]);
     check_rule(chunks::rule, [(vec![0.5, -0.4, 1.2, 0.3, 0.7], 2), (vec![0.4], 3)]);
     check_rule(nested_arrays::rule, [(vec![[0.5, -0.4], [1.2, 0.3]], 0.6), (vec![], 0.3)]);
     check_rule(pairs_by_flat_map::rule, [(x(),), (vec![],)]);

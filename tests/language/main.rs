@@ -45,6 +45,7 @@ mod options;
 mod patterns;
 mod picked_items;
 mod polynomials;
+mod queues;
 mod reference_vectors;
 mod referred;
 mod referred_constants;
@@ -61,6 +62,7 @@ mod unpacked;
 mod unseen;
 mod untold_parts;
 mod views;
+mod written_out;
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;

@@ -299,3 +299,29 @@ fn items_of_several_sequences() {
     let points = vec![Point { x: 0.3, y: 0.2 }, Point { x: 0.7, y: 1.2 }, Point { x: 1.7, y: 0.2 }];
     check_rule(nearest::rule, [(points.clone(), 0.6), (points, 1.4)]);
 }
+
+#[differentiable]
+fn tuples_under_a_name(x: &[f64], t: f64) -> f64 {
+    let greatest = x.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).unwrap();
+    let pair = x.iter().zip(&x[1..]).find(|pair| (*pair.0 - t).abs() < 0.25).expect("one is near");
+    let nested = x.iter().zip(&x[1..]).enumerate().last().unwrap();
+    let least = x.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1)).unwrap().1;
+    greatest.1 * greatest.0 as f64 + pair.0 * *pair.1 + least * t + nested.1.0 * nested.1.1 * nested.0 as f64
+}
+
+/// Keys are compared, and carry no gradient.
+#[differentiable]
+fn by_keys(x: &[f64], t: f64) -> f64 {
+    let near = x.iter().min_by_key(|v| ((*v - t).abs() * 1e6) as u64).unwrap();
+    let one = 2.0 * t;
+    let far = x.iter().map(|v| v * one).max_by_key(|v| ((v - one).abs() * 1e6) as u64).unwrap();
+    let (i, v) = x.iter().enumerate().min_by_key(|&(i, v)| (i % 2, (v * 1e3) as i64)).unwrap();
+    let even = (0..x.len()).max_by_key(|&i| ((x[i] * 1e3) as i64, i)).unwrap();
+    near * far + v * i as f64 + x[even] * t
+}
+
+#[test]
+fn tuples_and_keys() {
+    check_rule(tuples_under_a_name::rule, numbers());
+    check_rule(by_keys::rule, numbers());
+}

@@ -118,7 +118,7 @@ macro_rules! methods {
                     x.powi(1),
                     x.to_degrees() * 0.01,
                     x.to_radians(),
-                    x.mul_add(y, 2.0) + y.mul_add(3.0, x),
+                    x.mul_add(y, 2.0) + y.mul_add(3.0, x) + x.midpoint(y) * x,
                     sine * cosine,
                     x.abs(),
                     x.max(y) + x.min(0.5 * y),
@@ -213,6 +213,8 @@ kinks! {
     fract(x) = x.fract(); (1.0) => (1.0), (-0.5) => (1.0);
     rem_euclid(x, y) = x.rem_euclid(y); (4.0, 2.0) => (1.0, -2.0), (-1.0, 2.0) => (1.0, 1.0);
     div_euclid(x, y) = x.div_euclid(y); (4.0, 2.0) => (0.0, 0.0);
+    midpoint(x, y) = x.midpoint(y); (T::MAX, T::MAX) => (0.5, 0.5), (1.0, -2.0) => (0.5, 0.5);
+    beside(x) = x.next_up() * x.next_down().signum(); (2.0) => (1.0), (0.0) => (-1.0);
     rem(x, y) = x % y; (4.0, 2.0) => (1.0, -2.0), (-3.0, 2.0) => (1.0, 1.0);
     asin(x) = x.asin(); (1.0) => (T::INFINITY);
     atanh(x) = x.atanh(); (1.0) => (T::INFINITY);

@@ -666,3 +666,41 @@ fn rows_of_two_parts() {
     check_rule(orthonormalise::rule, [2, 3].map(|n| (vectors(n),)));
     check_rule(subtracted::rule, [2, 3].map(|n| (rows[..n].to_vec(),)));
 }
+
+#[differentiable]
+fn ranges_that_may_not_be_there(x: &mut [f64], k: f64) -> f64 {
+    let head = x.get(..2).map_or(k, |pair| pair[0] * pair[1]);
+    let mut total = match x.get(1..=2) {
+        Some(middle) => middle.iter().sum::<f64>() * k,
+        None => x[0],
+    };
+    if let Some(tail) = x.get_mut(3..) {
+        for v in tail {
+            *v *= k;
+            total += *v;
+        }
+    }
+    let all = x.get(..).unwrap();
+    total * head + all[all.len() - 1]
+}
+
+#[differentiable]
+fn whole_vectors(x: &[f64], k: f64) -> f64 {
+    let mut copy = [x[0], x[1]].to_vec();
+    let all = copy.as_mut_slice();
+    all[1] *= k;
+    let all = copy.as_slice();
+    let pair: &[f64; 2] = all.try_into().unwrap();
+    let made = Vec::from([k, pair[0]]);
+    pair[0] * pair[1] + made[0] * made[1]
+}
+
+#[test]
+fn parts_by_range() {
+    let k = 0.7;
+    check_rule(
+        ranges_that_may_not_be_there::rule,
+        [(vec![0.3, 0.5, 1.1, 0.2, 0.9], k), (vec![0.3, 0.5], k), (vec![0.4, 0.2, 0.6], k)],
+    );
+    check_rule(whole_vectors::rule, [(vec![0.3, 0.5], k)]);
+}

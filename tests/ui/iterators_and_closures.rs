@@ -47,7 +47,7 @@ fn searched_by_and_by(x: &[f64], t: f64) -> f64 {
 
 #[differentiable]
 fn collection(x: &[f64]) -> f64 {
-    let sorted: std::collections::VecDeque<f64> = x.iter().copied().collect();
+    let sorted: Box<[f64]> = x.iter().copied().collect();
     sorted[0]
 }
 
@@ -75,7 +75,7 @@ fn in_a_macro(x: f64, y: f64) -> f64 {
 
 #[differentiable]
 fn in_a_format_string(x: &[f64], v: f64) -> f64 {
-    x.iter().map(|v| { println!("{v}"); v * 2.0 }).map(|w| w * v).sum()
+    x.iter().map(|v| { println!("{}", format!("{v}")); v * 2.0 }).map(|w| w * v).sum()
 }
 
 #[differentiable]
@@ -164,15 +164,6 @@ fn over_a_map(x: f64, #[constant] map: &std::collections::BTreeMap<usize, f64>) 
         total += v * x.powi(*k as i32);
     }
     total
-}
-
-#[differentiable]
-fn queue(x: &[f64]) -> f64 {
-    let mut q = std::collections::VecDeque::new();
-    for v in x {
-        q.push_back(v * v);
-    }
-    q[0]
 }
 
 #[differentiable]

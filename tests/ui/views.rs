@@ -46,7 +46,7 @@ fn in_a_format_string(x: &[f64]) -> f64 {
     let mut rest = x;
     let mut total = 0.0;
     while let [first, tail @ ..] = rest {
-        println!("{rest:?}");
+        println!("{}", format!("{rest:?}"));
         total += first;
         rest = tail;
     }

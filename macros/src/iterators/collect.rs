@@ -16,7 +16,7 @@ use crate::outcome::inside_type;
 use crate::parse::{Binding, Parser};
 use crate::program::{Kind, Origin};
 use crate::recycled::recycled;
-use crate::rename::path;
+use crate::rename::{is_name, path};
 
 impl<'e> Parser<'e> {
     pub(crate) fn collect(
@@ -309,11 +309,6 @@ impl<'e> Parser<'e> {
         self.drive(flow, site, false, &mut sink, out)?;
         Ok(Item::Value(path(items)))
     }
-}
-
-/// The expression is this name alone.
-pub(crate) fn is_name(expr: &Expr, name: &Ident) -> bool {
-    matches!(expr, Expr::Path(path) if path.path.is_ident(name))
 }
 
 /// What a chain goes through that makes one item of each element of its own, and whether that may be of another type.

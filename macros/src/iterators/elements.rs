@@ -5,6 +5,7 @@ use quote::ToTokens;
 use syn::{Expr, ExprMethodCall, Ident, Stmt, parse_quote, parse_quote_spanned};
 
 use super::plain;
+use crate::iterators::array_windows::size_of_window;
 use crate::iterators::flow::Flow;
 use crate::iterators::source::{Access, Source, is_zero};
 use crate::parse::{Binding, Parser};
@@ -72,6 +73,10 @@ impl Parser<'_> {
             }
             "windows" => {
                 Source::Windows { base: self.base(base, Access::Shared, out), size: size(out, self)? }
+            }
+            "array_windows" => {
+                let (base, size) = (self.base(base, Access::Shared, out), size_of_window(call)?);
+                Source::Windows { base, size: self.size_of_part(&size, out) }
             }
             _ => {
                 let unique = method.ends_with("_mut");

@@ -6,12 +6,11 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, ExprIndex, Ident, Stmt, parse_quote};
 
 use crate::iterators::SOURCES;
-use crate::iterators::collect::is_name;
 use crate::iterators::item::Code;
 use crate::kind::inert_method;
 use crate::parse::Parser;
 use crate::program::{Kind, Origin, Projection};
-use crate::rename::{Bindings, Occurrences};
+use crate::rename::{Bindings, Occurrences, is_name};
 use crate::suspects::variable_of;
 
 impl Parser<'_> {

@@ -170,6 +170,13 @@ impl Parser<'_> {
         expected: Option<&Type>,
         out: &mut Vec<Stmt>,
     ) -> Result<Ident, Refused> {
+        // What a reference refers to is a copy as well.
+        let (expected, refers) = match expected {
+            Some(Type::Reference(reference)) if reference.mutability.is_none() => {
+                (Some(&*reference.elem), true)
+            }
+            expected => (expected, false),
+        };
         let numbers = expected.and_then(|ty| Some((ty, zeros(ty)?)));
         let Some((ty @ Type::Array(TypeArray { elem, .. }), start)) = numbers else {
             let why = "`try_into` is differentiable where it makes an array of numbers whose type is told, and is unwrapped: \
@@ -194,6 +201,11 @@ impl Parser<'_> {
         out.push(
             parse_quote!(for #i in 0..#items.len() { let #item: #elem = #part[#i]; #items[#i] = #item; }),
         );
+        if refers {
+            let array = self.hidden("array");
+            out.push(parse_quote!(let #array = &#items;));
+            return Ok(array);
+        }
         Ok(items)
     }
 
@@ -289,12 +301,23 @@ impl Parser<'_> {
         let (items, n) = (self.names.fresh("items"), self.names.fresh("n"));
         match &*call.receiver {
             Expr::Array(array) => {
-                let parts = array.elems.iter();
+                let mut part = |part: &Expr| -> Expr {
+                    match part {
+                        Expr::Array(_) | Expr::Repeat(_) => {
+                            let name = self.hidden("part");
+                            out.push(parse_quote!(let #name = #part;));
+                            parse_quote!(&#name[..])
+                        }
+                        Expr::Path(_) => parse_quote!(&#part[..]),
+                        slice => slice.clone(),
+                    }
+                };
+                let parts: Vec<Expr> = array.elems.iter().map(&mut part).collect();
                 out.push(parse_quote!(let #n = 0 #(+ (#parts).len())*;));
                 out.push(parse_quote!(let mut #items: Vec<_> = Vec::with_capacity(#n);));
-                for part in &array.elems {
-                    out.push(parse_quote!(#items.extend_from_slice(#part);));
-                }
+                out.extend(
+                    parts.iter().map(|part| -> Stmt { parse_quote!(#items.extend_from_slice(#part);) }),
+                );
             }
             rows => {
                 let place = self.place(rows)?;

@@ -5,6 +5,7 @@
 //! any other: items that are references become names of places, closures are inlined.
 
 mod adapters;
+pub(crate) mod array_windows;
 mod best;
 pub(crate) mod collect;
 mod consumed;
@@ -30,6 +31,7 @@ use syn::{Expr, ExprClosure, Ident, Pat, Stmt, parse_quote};
 
 use crate::closures::{Refused, Site};
 use crate::iterators::adapters::ADAPTERS;
+use crate::iterators::array_windows::size_of_window;
 use crate::iterators::flow::{Flow, Origin};
 use crate::iterators::generators::generator;
 use crate::iterators::item::{Code, Item};
@@ -39,8 +41,17 @@ use crate::program::Kind;
 use crate::rename::{Replace, Substitute, bound, path};
 
 /// Methods that begin a chain.
-pub(crate) const SOURCES: &[&str] =
-    &["iter", "iter_mut", "into_iter", "windows", "chunks", "chunks_exact", "chunks_mut", "chunks_exact_mut"];
+pub(crate) const SOURCES: &[&str] = &[
+    "iter",
+    "iter_mut",
+    "into_iter",
+    "windows",
+    "array_windows",
+    "chunks",
+    "chunks_exact",
+    "chunks_mut",
+    "chunks_exact_mut",
+];
 
 const LOOP: &str = "write a loop";
 
@@ -237,6 +248,10 @@ impl<'e> Parser<'e> {
         }
         if let Some(parts) = self.parts_of_array(call) {
             return Ok(Some(plain(self.array_source(call, parts, out))));
+        }
+        if method == "array_windows" && size_of_window(call).is_none() {
+            let why = "nothing here tells how many elements a window has: `array_windows::<2>()`";
+            return Err((call.method.to_token_stream(), why.to_owned()));
         }
         if SOURCES.contains(&method.as_str()) && !self.is_made_again(call) {
             return Ok(self.source(call, out));

@@ -10,12 +10,12 @@ use std::collections::VecDeque;
 
 use syn::{Expr, ExprMethodCall, Ident, Pat, Stmt, Type, parse_quote};
 
-use crate::iterators::collect::{element_of_vec, is_name};
+use crate::iterators::collect::element_of_vec;
 use crate::iterators::consumers::generic;
 use crate::kind::inert;
 use crate::parse::Parser;
 use crate::program::Kind;
-use crate::rename::{bound, path};
+use crate::rename::{bound, is_name, path};
 use crate::suspects::variable_of;
 use uses::{List, Uses};
 

@@ -363,3 +363,40 @@ fn named_alike(x: &[f64]) -> f64 {
 fn names_of_closures() {
     check_rule(named_alike::rule, [(vec![0.3, 0.5],), (vec![0.7, 0.75, 0.2],)]);
 }
+
+/// A format string names what the closure is given, wherever its body goes.
+#[differentiable]
+fn with_texts(x: &[f64]) -> f64 {
+    let checked = |value: f64| -> f64 {
+        assert!(value > -3.0, "{value} is low, of {}", x.len());
+        let twice = 2.0 * value;
+        debug_assert!(twice.is_finite(), "{twice:.3} of {value}");
+        value * twice
+    };
+    let named: Result<Vec<f64>, String> = x
+        .iter()
+        .map(|v| -> Result<f64, String> {
+            if *v > 0.0 { Ok(v.sqrt()) } else { Err(format!("{v}")) }
+        })
+        .collect();
+    let named = named.unwrap();
+    checked(x[0]) + checked(x[1]) * named[0]
+}
+
+/// Two variables of one name, of which a format string captures one.
+#[differentiable]
+fn with_one_name(x: &[f64], v: f64) -> f64 {
+    x.iter()
+        .map(|v| {
+            assert!(*v < 9.0, "{v}");
+            v * 2.0
+        })
+        .map(|w| w * v)
+        .sum()
+}
+
+#[test]
+fn format_strings_in_closures() {
+    check_rule(with_one_name::rule, [(vec![0.3, 0.5], 0.7)]);
+    check_rule(with_texts::rule, [(vec![0.3, 0.5],)]);
+}

@@ -370,3 +370,41 @@ fn generic_calls_and_constant_receivers() {
     assert_eq!(value, constant_receiver(&SPRING, 0.6));
     check([0.6], |p| constant_receiver(&SPRING, p[0]), [d.x]);
 }
+
+#[derive(Clone, Copy, Debug, PartialEq, Differentiable)]
+struct Turn {
+    cos: f64,
+    sin: f64,
+}
+
+#[differentiable]
+impl Turn {
+    const NONE: Turn = Turn { cos: 1.0, sin: 0.0 };
+
+    fn by(angle: f64) -> Self {
+        Turn { cos: angle.cos(), sin: angle.sin() }
+    }
+
+    fn then(&self, other: &Self) -> Self {
+        Turn {
+            cos: self.cos * other.cos - self.sin * other.sin,
+            sin: self.sin * other.cos + self.cos * other.sin,
+        }
+    }
+}
+
+/// What is replaced is lent to the call, along with what is made for it.
+#[differentiable]
+fn composed(angles: &[f64], scale: f64) -> f64 {
+    let mut turn = Turn::by(scale);
+    for angle in angles {
+        turn = turn.then(&Turn::by(scale * angle));
+    }
+    let folded = angles.iter().fold(Turn::NONE, |turn, angle| turn.then(&Turn::by(angle * angle)));
+    turn.cos + folded.sin * scale
+}
+
+#[test]
+fn results_replace_receivers() {
+    check_rule(composed::rule, [(vec![0.3, 0.5, 1.1], 0.7), (vec![], 0.4)]);
+}
