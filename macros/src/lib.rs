@@ -46,6 +46,7 @@ mod exchange;
 mod exits;
 mod expressions;
 mod fallible;
+mod float_literals;
 mod folds;
 mod forms;
 mod formula;
@@ -247,7 +248,8 @@ pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream 
         Err(error) => return error.into_compile_error().into(),
     };
     let recursive = options.recursive || options.dual;
-    let item = TokenStream::from(fragments::with_statements(item.into()));
+    let item = float_literals::with_points(fragments::with_statements(item.into()));
+    let item = TokenStream::from(item);
     if let (false, Ok(block)) = (recursive, syn::parse::<syn::ItemImpl>(item.clone())) {
         let plain = impls::plain(block.clone());
         return match impls::expand(block) {

@@ -99,7 +99,8 @@ impl Parser<'_> {
             return Some(out);
         }
         if let Some(out) = self
-            .let_parts(local)
+            .let_temporary(local)
+            .or_else(|| self.let_parts(local))
             .or_else(|| self.let_whole(local))
             .or_else(|| self.let_slice(local))
             .or_else(|| self.let_split(local))

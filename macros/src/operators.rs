@@ -88,6 +88,7 @@ impl Program {
                 syn::Expr::Path(path) => is_associated(path) && !self.of_scalar(&path.path),
                 _ => false,
             },
+            (ExprKind::Constant(_), syn::Expr::Path(path)) => is_associated(path),
             _ => false,
         }
     }

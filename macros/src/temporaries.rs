@@ -8,6 +8,7 @@ use syn::spanned::Spanned;
 use syn::{Expr as Syn, ExprAssign, Stmt, Token, UnOp};
 
 use crate::escape::writes;
+use crate::holdable::name_of;
 use crate::kind::inert;
 use crate::parse::{Binding, Parser};
 use crate::program::{Kind, Program};
@@ -59,6 +60,27 @@ impl Parser<'_> {
         let left = &assign.left;
         named.block.stmts.push(syn::parse_quote!(#left = #call;));
         Some(named.block.stmts)
+    }
+
+    /// `let w = &layer(x);` as `let value = layer(x); let w = &value;`
+    pub(crate) fn let_temporary(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
+        let Syn::Reference(reference) = &*local.init.as_ref().filter(|init| init.diverge.is_none())?.expr
+        else {
+            return None;
+        };
+        let (pattern, mutability, value) = (&local.pat, &reference.mutability, &reference.expr);
+        let name = name_of(pattern)?;
+        let made = is_temporary(value) || matches!(&**value, Syn::Macro(mac) if mac.mac.path.is_ident("vec"));
+        let view = matches!(&**value, Syn::MethodCall(call) if self.viewed(call).is_some());
+        if !made || view || !self.suspects.contains(name) {
+            return None;
+        }
+        let made = self.hidden("value");
+        self.suspects.insert(&made);
+        Some(vec![
+            syn::parse_quote!(let #mutability #made = #value;),
+            syn::parse_quote!(let #pattern = &#mutability #made;),
+        ])
     }
 
     fn name_temporaries(&mut self, args: &mut Punctuated<Syn, Token![,]>, text: &str) -> Option<Vec<Stmt>> {
