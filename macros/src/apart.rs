@@ -11,7 +11,7 @@ use crate::calls::is_associated;
 use crate::contents::splits;
 use crate::escape::acts;
 use crate::kind::numeric_method;
-use crate::methods::{converts_outcome, unwraps};
+use crate::methods::{passes, unwraps};
 use crate::normal::has_let;
 use crate::options::exchanges_field;
 use crate::parse::{Binding, Parser, assign_op};
@@ -84,9 +84,9 @@ impl Parser<'_> {
         args.iter().any(|arg| self.written_by(arg).is_some())
     }
 
-    /// `f(&mut x).ok_or(error)` and the like: what is made of the outcome of a call that writes.
+    /// `f(&mut x).ok_or(error)`, `f(&mut x).unwrap()` and the like: what is made of the outcome of a call that writes.
     fn goes_with_call(&self, call: &syn::ExprMethodCall) -> bool {
-        converts_outcome(&call.method.to_string())
+        passes(&call.method.to_string())
             && taken_out(&call.receiver).is_none()
             && self.is_writing(&call.receiver)
     }

@@ -38,7 +38,8 @@ fn standing(program: &Program, block: BlockId) -> Vec<ExprId> {
         StatementKind::Expr(e, _) => Some(*e),
         _ => None,
     });
-    let taken = |e: ExprId| program.peel(program.standing_in(e).unwrap_or(e));
+    let inner = |e: &ExprId| program.standing_in(*e);
+    let taken = |e: ExprId| program.peel(std::iter::successors(Some(e), inner).last().unwrap_or(e));
     statements.chain(block.value).map(taken).collect()
 }
 
@@ -50,9 +51,14 @@ pub(crate) fn unwraps(name: &str) -> bool {
 /// The methods of `Option` and `Result` that leave the value as it is.
 const PASSING: [&str; 7] = ["unwrap", "expect", "maybe", "ok", "ok_or", "ok_or_else", "map_err"];
 
+/// One of these: `f(x).unwrap()`
+pub(crate) fn passes(name: &str) -> bool {
+    PASSING.contains(&name)
+}
+
 /// One of these whose value is one of them as well: `f(x).ok_or(error)`
 pub(crate) fn converts_outcome(name: &str) -> bool {
-    PASSING.contains(&name) && !unwraps(name)
+    passes(name) && !unwraps(name)
 }
 
 /// A method of `Option` and `Result`, as its name tells.
@@ -61,12 +67,12 @@ pub(crate) fn of_option(name: &syn::Ident) -> bool {
 }
 
 impl Program {
-    /// What stands alone if `expr` does: the call in `f(x)?`, `return f(x)` and `f(x).ok_or(error)`.
+    /// What stands alone if `expr` does: the call in `f(x)?`, `return f(x)`, `f(x).unwrap()` and `f(x).ok_or(error)`.
     pub(crate) fn standing_in(&self, expr: ExprId) -> Option<ExprId> {
         match &self.exprs[self.peel(expr)].kind {
             ExprKind::Exit { value, .. } => *value,
             ExprKind::Try(part) | ExprKind::Split(part) => Some(*part),
-            ExprKind::Method { receiver, name, .. } if converts_outcome(&name.to_string()) => Some(*receiver),
+            ExprKind::Method { receiver, name, .. } if passes(&name.to_string()) => Some(*receiver),
             _ => None,
         }
     }

@@ -13,6 +13,7 @@ use crate::errors::Errors;
 use crate::gather::Code;
 use crate::keeping::Keeping;
 use crate::kept::{Item, Kept};
+use crate::methods::of_option;
 use crate::overwriting::Firsts;
 use crate::passed_over::{Goes, Unseen};
 use crate::plan::Plan;
@@ -525,22 +526,27 @@ impl<'p> Reverse<'p> {
     /// even if nobody looks at its value.
     pub(crate) fn pull_root(&mut self, expr: ExprId, seed: Option<Cotangent>, at: &At) {
         let peeled = self.program.peel(expr);
-        let writes = matches!(
-            self.program.exprs[peeled].kind,
-            ExprKind::Call { .. }
-                | ExprKind::Mutation { .. }
-                | ExprKind::If { .. }
-                | ExprKind::Block(_)
-                | ExprKind::Match(_)
-                | ExprKind::Loop { .. }
-                | ExprKind::Rest(_)
-                | ExprKind::Exit { .. }
-                | ExprKind::Try(_)
-        );
         match seed {
             Some(seed) => self.pull(peeled, &seed, at),
-            None if writes => self.pull(peeled, &Cotangent::nothing(), at),
+            None if self.may_write(peeled) => self.pull(peeled, &Cotangent::nothing(), at),
             None => {}
+        }
+    }
+
+    /// The root may write, or what is called on what it returns stands behind something that may: `step(&mut s).map_err(f)`.
+    fn may_write(&self, root: ExprId) -> bool {
+        match &self.program.exprs[self.program.peel(root)].kind {
+            ExprKind::Call { .. }
+            | ExprKind::Mutation { .. }
+            | ExprKind::If { .. }
+            | ExprKind::Block(_)
+            | ExprKind::Match(_)
+            | ExprKind::Loop { .. }
+            | ExprKind::Rest(_)
+            | ExprKind::Exit { .. }
+            | ExprKind::Try(_) => true,
+            ExprKind::Method { receiver, name, .. } => of_option(name) && self.may_write(*receiver),
+            _ => false,
         }
     }
 

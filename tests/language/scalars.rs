@@ -257,3 +257,21 @@ fn methods_called_by_path() {
     let mut g = of_operators_by_path::gradient();
     assert_eq!(g.value_and_gradient(x, y).0, of_operators_by_path(x, y));
 }
+
+/// To the parser these literals are integers.
+#[differentiable(dual)]
+fn floats_without_points(x: &[f64]) -> f64 {
+    let mut s = 0f64;
+    let mut v = vec![0f64; 2];
+    for (i, a) in x.iter().enumerate() {
+        s = s.max(-1f64) + a * 2f64;
+        v[i % 2] += s.clamp(0f64, 9_f64);
+    }
+    let t = (1f64, [0f64, x[0]]);
+    x.iter().fold(1f64, |p, a| p * a) * s + v[0] * v[1] * t.0 + t.1[0] + t.1[1].powf(2f64)
+}
+
+#[test]
+fn literals_with_a_suffix_alone() {
+    check_rule(floats_without_points::rule, [(vec![0.3, 0.52],), (vec![0.7, 0.2, 1.1],)]);
+}

@@ -371,3 +371,50 @@ fn of_loops_in_place() {
     let b = Mat([[0.4, 0.9, -0.7], [0.3, 0.1, -1.2]]);
     check_rule(iterated::rule, [(a, b, 3), (b, a, 2)]);
 }
+
+#[differentiable]
+impl Spin {
+    const UNIT: Spin = Spin { re: 0.0, im: 1.0 };
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Differentiable)]
+struct Spin {
+    re: f64,
+    im: f64,
+}
+
+#[differentiable]
+impl Mul<f64> for Spin {
+    type Output = Spin;
+    fn mul(self, k: f64) -> Spin {
+        Spin { re: self.re * k, im: self.im * k }
+    }
+}
+
+#[differentiable]
+impl Sub for Spin {
+    type Output = Spin;
+    fn sub(self, other: Spin) -> Spin {
+        Spin { re: self.re - other.re, im: self.im - other.im }
+    }
+}
+
+struct Gravity;
+
+impl Gravity {
+    const ON_EARTH: f64 = 9.81;
+}
+
+/// A constant of a type may be one of that type, or a number.
+#[differentiable]
+fn constants_of_types(x: &[f64]) -> f64 {
+    let spin = Spin::UNIT * x[0];
+    let turned = Spin { re: x[1], im: x[0] } - spin * (x[0] * x[1]);
+    let fall = Gravity::ON_EARTH * x[1] - 2.0 * Gravity::ON_EARTH;
+    turned.re * turned.im + fall * fall
+}
+
+#[test]
+fn constants_as_operands() {
+    check_rule(constants_of_types::rule, [(vec![0.3, 0.5],)]);
+}

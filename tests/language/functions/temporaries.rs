@@ -139,3 +139,27 @@ fn and_taken_apart() {
 fn beside_what_is_written() {
     check_rule(beside_mutation::rule, [(vec![0.5, 0.3, 0.8], 0.4), (vec![0.6, 0.9], -0.7)]);
 }
+
+#[differentiable]
+fn rates(s: &[f64; 2], k: f64) -> [f64; 2] {
+    [s[1], -k * s[0].sin()]
+}
+
+/// What is made where it is borrowed, under a name or for a closure.
+#[differentiable]
+fn references_to_what_is_made(x: &[f64], k: f64) -> f64 {
+    let s = &[x[0], x[1]];
+    let plus = |a: &[f64; 2], b: &[f64; 2], h: f64| [a[0] + h * b[0], a[1] + h * b[1]];
+    let half = &plus(s, &rates(s, k), 0.05);
+    let next = plus(s, &rates(half, k), 0.1);
+    let copy = &mut x.to_vec();
+    copy[0] *= next[0];
+    let squares = &x.iter().map(|v| v * v).collect::<Vec<_>>();
+    let scaled = &(k * next[1]);
+    copy[0] * squares[1] + *scaled
+}
+
+#[test]
+fn made_where_it_is_borrowed() {
+    check_rule(references_to_what_is_made::rule, [(vec![0.3, 0.5], 0.7)]);
+}

@@ -80,3 +80,43 @@ fn returned_by_what_writes() {
     check_rule(Weights::all_rule, [(weights.clone(), 3), (weights.clone(), 0)]);
     check_rule(next_twice::rule, [(weights, 0.4)]);
 }
+
+#[differentiable]
+fn roots(v: &mut [f64]) -> Result<usize, String> {
+    for a in v.iter_mut() {
+        if *a < 0.0 {
+            return Err(format!("{a} is negative"));
+        }
+        *a = a.sqrt();
+    }
+    Ok(v.len())
+}
+
+/// What is made of the outcome, and nothing of it has a gradient.
+#[differentiable]
+fn outcomes_made_into_others(x: &[f64]) -> Option<f64> {
+    let mut v = x.to_vec();
+    roots(&mut v).ok()?;
+    roots(&mut v).map_err(|e| e.len()).ok()?;
+    let n = roots(&mut v).expect("these have roots") + roots(&mut v).unwrap();
+    if roots(&mut v).is_err() {
+        return None;
+    }
+    roots(&mut v).ok();
+    let length = roots(&mut v).map_err(|e| e.len()).unwrap();
+    Some(v[0] * v[1] * (n * length) as f64)
+}
+
+#[differentiable]
+fn errors_made_into_others(x: &[f64]) -> Result<f64, usize> {
+    let mut v = x.to_vec();
+    roots(&mut v).map_err(|e| e.len())?;
+    let n = roots(&mut v).map_err(|_| 7_usize)?;
+    Ok(v[0] * v[1] * n as f64)
+}
+
+#[test]
+fn outcomes_that_become_others() {
+    check_rule(outcomes_made_into_others::rule, [(vec![0.3, 0.52],), (vec![0.7, 0.2],)]);
+    check_rule(errors_made_into_others::rule, [(vec![0.3, 0.52],), (vec![0.7, 0.2],)]);
+}
