@@ -2,12 +2,15 @@
 
 use proc_macro2::{Group, Literal, TokenStream, TokenTree};
 
-/// `tokens` with a point in each float, `0.0f64`.
+/// `tokens` with a point in each float, `0.0f64`. What has none of these stays as it is, along with where its brackets stand.
 pub(crate) fn with_points(tokens: TokenStream) -> TokenStream {
+    if !lacks_points(&tokens) {
+        return tokens;
+    }
     tokens
         .into_iter()
         .map(|token| match token {
-            TokenTree::Group(group) => {
+            TokenTree::Group(group) if lacks_points(&group.stream()) => {
                 let mut inner = Group::new(group.delimiter(), with_points(group.stream()));
                 inner.set_span(group.span());
                 inner.into()
@@ -16,6 +19,14 @@ pub(crate) fn with_points(tokens: TokenStream) -> TokenStream {
             token => token,
         })
         .collect()
+}
+
+fn lacks_points(tokens: &TokenStream) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        TokenTree::Group(group) => lacks_points(&group.stream()),
+        TokenTree::Literal(literal) => pointed(&literal).is_some(),
+        _ => false,
+    })
 }
 
 fn pointed(literal: &Literal) -> Option<Literal> {

@@ -172,6 +172,40 @@ pub(crate) fn integer_method(name: &str) -> bool {
             .any(|prefix| name.starts_with(prefix))
 }
 
+/// Whether what a method called `name` makes of an integer, a `bool`, a text or a range carries no gradient either. `parse` and the
+/// methods of users' traits may make floats of these.
+fn stays_inert(name: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "abs",
+        "clamp",
+        "clone",
+        "cmp",
+        "contains",
+        "div_euclid",
+        "eq",
+        "expect",
+        "ge",
+        "gt",
+        "le",
+        "lt",
+        "max",
+        "min",
+        "ne",
+        "pow",
+        "rem_euclid",
+        "rotate_left",
+        "rotate_right",
+        "signum",
+        "to_owned",
+        "to_string",
+        "trim",
+        "unwrap",
+        "unwrap_or",
+        "unwrap_or_default",
+    ];
+    NAMES.contains(&name) || integer_method(name) || inert_method(name)
+}
+
 /// Methods of the standard library's and ndarray's collections that write to them.
 const CHANGING: &[&str] = &[
     "append",
@@ -430,7 +464,7 @@ impl Program {
                     _ if name == "sin_cos" || of_range => Kind::Unknown,
                     // An item, or none, of what goes through a sequence.
                     Kind::Sequence(_) if finds(&name.to_string()) => Kind::Unknown,
-                    Kind::Inert if others() => Kind::Unknown,
+                    Kind::Inert if others() || !stays_inert(&name.to_string()) => Kind::Unknown,
                     kind => kind,
                 }
             }
