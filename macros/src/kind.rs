@@ -177,28 +177,62 @@ pub(crate) fn integer_method(name: &str) -> bool {
 fn stays_inert(name: &str) -> bool {
     const NAMES: &[&str] = &[
         "abs",
+        "as_bytes",
+        "as_str",
+        "bytes",
+        "char_indices",
+        "chars",
         "clamp",
         "clone",
         "cmp",
+        "collect",
         "contains",
+        "count",
         "div_euclid",
+        "ends_with",
+        "enumerate",
         "eq",
         "expect",
+        "find",
         "ge",
         "gt",
+        "last",
         "le",
+        "lines",
         "lt",
         "max",
         "min",
         "ne",
+        "next",
+        "nth",
         "pow",
         "rem_euclid",
+        "repeat",
+        "rev",
+        "rfind",
         "rotate_left",
         "rotate_right",
         "signum",
+        "skip",
+        "split",
+        "split_at",
+        "split_once",
+        "split_terminator",
+        "split_whitespace",
+        "starts_with",
+        "step_by",
+        "strip_prefix",
+        "strip_suffix",
+        "take",
+        "to_digit",
+        "to_lowercase",
         "to_owned",
         "to_string",
+        "to_uppercase",
         "trim",
+        "trim_end",
+        "trim_matches",
+        "trim_start",
         "unwrap",
         "unwrap_or",
         "unwrap_or_default",
@@ -280,7 +314,7 @@ pub(crate) fn kind_of_type(ty: &Type) -> Kind {
             let name = segment.ident.to_string();
             if name == "f32" || name == "f64" || name == "DualNumber" {
                 Kind::Float
-            } else if INERT.contains(&name.as_str()) {
+            } else if INERT.contains(&name.as_str()) && of_standard_library(&p.path) {
                 Kind::Inert
             } else if name == "Vec" || name.starts_with("Array") {
                 element(&segment.arguments).map_or(Kind::Unknown, |kind| Kind::Sequence(Box::new(kind)))
@@ -292,6 +326,16 @@ pub(crate) fn kind_of_type(ty: &Type) -> Kind {
         }
         _ => Kind::Unknown,
     }
+}
+
+/// Whether the type may be the standard library's of this name: its ranges have a type parameter, and `own::String` is another one.
+pub(crate) fn of_standard_library(path: &syn::Path) -> bool {
+    let last = &path.segments[path.segments.len() - 1];
+    let range = last.ident == "Range" || last.ident == "RangeInclusive";
+    let within = path.segments.iter().rev().nth(1).is_none_or(|module| {
+        ["marker", "ops", "primitive", "range", "string"].iter().any(|known| module.ident == known)
+    });
+    within && (!range || matches!(last.arguments, PathArguments::AngleBracketed(_)))
 }
 
 /// Methods of iterators that end in an `Option`.

@@ -249,3 +249,32 @@ fn bounds_and_powers_of_fields() {
     let pair = Pair { first: 0.3, second: 1.2 };
     check_rule(of_both::rule, [(pair, schedule(5)), (pair, schedule(1))]);
 }
+
+trait Half {
+    fn half(self) -> f64;
+}
+
+impl Half for usize {
+    fn half(self) -> f64 {
+        self as f64 / 2.0
+    }
+}
+
+/// What starts as a constant that is made of an integer or a text may get a gradient later.
+#[differentiable]
+fn made_into_floats(x: &[f64], n: usize, text: &str) -> f64 {
+    let mut parsed = text.trim().parse::<f64>().unwrap();
+    let mut half = n.half();
+    let mut scaled = n.pow(2).half() * 2.0;
+    for v in x {
+        parsed += v * v;
+        half *= v;
+        scaled -= half;
+    }
+    parsed * half + scaled
+}
+
+#[test]
+fn integers_and_texts_become_floats() {
+    check_rule(made_into_floats::rule, [(vec![0.3, 0.7], 3, " 1.5 ".to_owned())]);
+}

@@ -8,7 +8,7 @@ use syn::{
 };
 
 use super::{Field, Fields, Form, Item, Role, Style};
-use crate::kind::kind_of_type;
+use crate::kind::{kind_of_type, of_standard_library};
 use crate::outcome::inside_type;
 use crate::program::Kind;
 
@@ -144,7 +144,7 @@ fn is_text(ty: &Type) -> bool {
     match ty {
         Type::Path(path) => path.path.segments.last().is_some_and(|segment| {
             let known = ["String", "str", "Range", "RangeInclusive", "PhantomData"];
-            known.iter().any(|name| segment.ident == name)
+            known.iter().any(|name| segment.ident == name) && of_standard_library(&path.path)
                 || ["Option", "Vec", "Box"].iter().any(|of| segment.ident == of)
                     && held(segment).is_some_and(is_text)
         }),

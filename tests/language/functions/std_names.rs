@@ -131,3 +131,33 @@ fn methods() {
     check_rule(of_a_struct::rule, [(0.4, 0.3), (-0.2, 0.7)]);
     check_rule(called::rule, [(0.4, 0.3), (-0.2, 0.7)]);
 }
+
+mod own {
+    use pullback::prelude::*;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Differentiable)]
+    pub struct Range {
+        pub low: f64,
+        pub high: f64,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Differentiable)]
+    pub struct String {
+        pub tension: f64,
+        pub range: Range,
+    }
+}
+
+/// Types with the names of those that carry no gradient.
+#[differentiable]
+fn named_like_constants(x: &[f64], string: &own::String) -> f64 {
+    let range: own::Range = own::Range { low: x[0], high: x[1] };
+    let own: own::String = own::String { tension: x[0] * string.tension, range };
+    range.low * range.high * own.tension * own.range.high + string.range.low * string.range.high
+}
+
+#[test]
+fn ranges_and_strings_of_the_user() {
+    let string = own::String { tension: 0.7, range: own::Range { low: 0.2, high: 1.1 } };
+    check_rule(named_like_constants::rule, [(vec![0.3, 0.5], string)]);
+}
