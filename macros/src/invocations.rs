@@ -13,7 +13,7 @@ use crate::iterators::integers::{is_constant_item, is_private};
 use crate::iterators::item::Item;
 use crate::iterators::made::is_blank;
 use crate::kind::{
-    inert, inert_method, integer_method, is_check, kind_of_type, names_other_type, numeric_method,
+    inert, inert_method, integer_method, is_check, kind_of_type, names_other_type, numeric_method, of_float,
 };
 use crate::methods::of_option;
 use crate::operands::is_deref;
@@ -274,6 +274,10 @@ impl Parser<'_> {
                 false,
                 Some("nothing is known of what is called here: bind a closure or a function with `let`, or take a parameter `impl Fn(…) -> …`"),
             );
+        }
+        if last.ident == "from_bits" && of_float(function) && self.suspects.mention(&call.args) {
+            let why = "bits carry no gradient: put `constant(…)` around this float, or write it as an operation on the one that they are from";
+            self.errors.push(expr, why);
         }
         if let Some(boxed) = self.boxing(expr, call) {
             return boxed;

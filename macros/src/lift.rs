@@ -33,6 +33,11 @@ impl Parser<'_> {
             return Some(out);
         }
         match stmt {
+            Stmt::Expr(Expr::MethodCall(call), semi)
+                if let Some(out) = self.write_of_temporary(call, *semi) =>
+            {
+                Some(out)
+            }
             Stmt::Expr(Expr::MethodCall(call), Some(_)) if call.method == "extend" => self.extended(call),
             Stmt::Expr(Expr::Assign(assign), _)
                 if let Some(out) = self.unpacked(assign).or_else(|| self.assigned_call(assign)) =>

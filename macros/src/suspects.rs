@@ -14,7 +14,7 @@ use crate::kind::{inert, kind_of_type};
 use crate::parse::assign_op;
 use crate::passing::Passing;
 use crate::purity::without_shapes;
-use crate::rename::bound;
+use crate::rename::{Occurrences, bound};
 use crate::signature::Signature;
 use crate::statements::referent;
 use crate::zips::{Azip, Producer, chain};
@@ -58,6 +58,11 @@ impl Suspects {
     /// One of the names in `tokens` may carry a gradient.
     pub(crate) fn any(&self, tokens: impl ToTokens) -> bool {
         mentioned(tokens.into_token_stream()).iter().any(|name| self.0.contains(name))
+    }
+
+    /// The same, also of those of which only the shape or the like is asked.
+    pub(crate) fn mention(&self, tokens: impl ToTokens) -> bool {
+        Occurrences::of(tokens).names().any(|name| self.0.contains(name))
     }
 
     pub(crate) fn contains(&self, name: &Ident) -> bool {

@@ -9,7 +9,7 @@ use syn::{Expr as Syn, ExprAssign, Stmt, Token, UnOp};
 
 use crate::escape::writes;
 use crate::holdable::name_of;
-use crate::kind::inert;
+use crate::kind::{changes_receiver, inert};
 use crate::parse::{Binding, Parser};
 use crate::program::{Kind, Program};
 use crate::rename::Occurrences;
@@ -62,6 +62,36 @@ impl Parser<'_> {
         Some(named.block.stmts)
     }
 
+    /// `v.copy_from_slice(&[x, y]);` as `let value = [x, y]; v.copy_from_slice(&value);`
+    pub(crate) fn write_of_temporary(
+        &mut self,
+        call: &syn::ExprMethodCall,
+        semi: Option<Token![;]>,
+    ) -> Option<Vec<Stmt>> {
+        let (mut call, mut out) = (call.clone(), Vec::new());
+        for arg in &mut call.args {
+            let Syn::Reference(reference) = arg else { continue };
+            if !self.suspects.any(&reference.expr) || !self.names_value(&reference.expr) {
+                continue;
+            }
+            let (made, value, mutability) = (self.hidden("value"), &reference.expr, &reference.mutability);
+            self.suspects.insert(&made);
+            out.push(syn::parse_quote!(let #mutability #made = #value;));
+            *reference.expr = syn::parse_quote!(#made);
+        }
+        if out.is_empty() || !changes_receiver(&call.method.to_string()) {
+            return None;
+        }
+        out.push(Stmt::Expr(Syn::MethodCall(call), semi));
+        Some(out)
+    }
+
+    /// The value is made where it is borrowed, and is no view.
+    fn names_value(&self, value: &Syn) -> bool {
+        let made = is_temporary(value) || matches!(value, Syn::Macro(mac) if mac.mac.path.is_ident("vec"));
+        made && !matches!(value, Syn::MethodCall(call) if self.viewed(call).is_some())
+    }
+
     /// `let w = &layer(x);` as `let value = layer(x); let w = &value;`
     pub(crate) fn let_temporary(&mut self, local: &syn::Local) -> Option<Vec<Stmt>> {
         let Syn::Reference(reference) = &*local.init.as_ref().filter(|init| init.diverge.is_none())?.expr
@@ -70,9 +100,7 @@ impl Parser<'_> {
         };
         let (pattern, mutability, value) = (&local.pat, &reference.mutability, &reference.expr);
         let name = name_of(pattern)?;
-        let made = is_temporary(value) || matches!(&**value, Syn::Macro(mac) if mac.mac.path.is_ident("vec"));
-        let view = matches!(&**value, Syn::MethodCall(call) if self.viewed(call).is_some());
-        if !made || view || !self.suspects.contains(name) {
+        if !self.names_value(value) || !self.suspects.contains(name) {
             return None;
         }
         let made = self.hidden("value");

@@ -163,3 +163,22 @@ fn references_to_what_is_made(x: &[f64], k: f64) -> f64 {
 fn made_where_it_is_borrowed() {
     check_rule(references_to_what_is_made::rule, [(vec![0.3, 0.5], 0.7)]);
 }
+
+#[differentiable]
+fn written_from_what_is_made(x: &[f64], k: f64) -> f64 {
+    let mut v = x.to_vec();
+    v[..1].copy_from_slice(&[k * x[1]]);
+    v.extend_from_slice(&[x[0] * v[0], k]);
+    if k > 0.0 {
+        v.extend_from_slice(&vec![x[1] * k; 2])
+    }
+    let mut rows = vec![vec![0.0; 2]; 2];
+    rows[1].copy_from_slice(&[v[3], v[2] * x[0]]);
+    rows[0].clone_from_slice(&x.iter().map(|v| v * v).collect::<Vec<_>>());
+    v.iter().product::<f64>() + rows[1][0] * rows[1][1] * rows[0][0]
+}
+
+#[test]
+fn made_where_it_is_written_from() {
+    check_rule(written_from_what_is_made::rule, [(vec![0.3, 0.5], 0.7), (vec![0.4, 0.9], -0.3)]);
+}
