@@ -91,7 +91,21 @@ fn mentioned(tokens: TokenStream) -> HashSet<String> {
             }
         }
     }
+    /// Bits carry no gradient, but a float may be made of them again.
+    fn collect_bits(tokens: TokenStream, found: &mut HashSet<String>) {
+        let tokens: Vec<_> = tokens.into_iter().collect();
+        for (i, token) in tokens.iter().enumerate() {
+            match (token, tokens.get(i + 2)) {
+                (TokenTree::Group(group), _) => collect_bits(group.stream(), found),
+                (TokenTree::Ident(name), Some(TokenTree::Ident(method))) if method == "to_bits" => {
+                    found.insert(text(name));
+                }
+                _ => {}
+            }
+        }
+    }
     let mut found = HashSet::new();
+    collect_bits(tokens.clone(), &mut found);
     collect(without_shapes(tokens), &mut found);
     found
 }
