@@ -62,6 +62,7 @@ mod unpacked;
 mod unseen;
 mod untold_parts;
 mod views;
+mod windows;
 mod written_out;
 
 #[global_allocator]

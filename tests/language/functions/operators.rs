@@ -372,15 +372,14 @@ fn of_loops_in_place() {
     check_rule(iterated::rule, [(a, b, 3), (b, a, 2)]);
 }
 
-#[differentiable]
-impl Spin {
-    const UNIT: Spin = Spin { re: 0.0, im: 1.0 };
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Differentiable)]
 struct Spin {
     re: f64,
     im: f64,
+}
+
+impl Spin {
+    const UNIT: Spin = Spin { re: 0.5, im: 1.0 };
 }
 
 #[differentiable]
@@ -388,14 +387,6 @@ impl Mul<f64> for Spin {
     type Output = Spin;
     fn mul(self, k: f64) -> Spin {
         Spin { re: self.re * k, im: self.im * k }
-    }
-}
-
-#[differentiable]
-impl Sub for Spin {
-    type Output = Spin;
-    fn sub(self, other: Spin) -> Spin {
-        Spin { re: self.re - other.re, im: self.im - other.im }
     }
 }
 
@@ -409,9 +400,9 @@ impl Gravity {
 #[differentiable]
 fn constants_of_types(x: &[f64]) -> f64 {
     let spin = Spin::UNIT * x[0];
-    let turned = Spin { re: x[1], im: x[0] } - spin * (x[0] * x[1]);
+    let turned = spin * (x[0] * x[1]);
     let fall = Gravity::ON_EARTH * x[1] - 2.0 * Gravity::ON_EARTH;
-    turned.re * turned.im + fall * fall
+    spin.re * turned.im + fall * fall
 }
 
 #[test]
