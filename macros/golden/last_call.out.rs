@@ -66,10 +66,7 @@ __pb::derived::<
             },
         )
     })
-    .passing_on(
-        |(scaled_rule,), parameter| match parameter {
-            0usize => scaled_rule.overwrite(1usize),
-            _ => false,
-        },
-        |_, _, _| false,
-    )
+    .passing_on(|(scaled_rule,), request| match request {
+        __pb::Request::Overwrite(0usize) => scaled_rule.overwrite(1usize),
+        _ => false,
+    })

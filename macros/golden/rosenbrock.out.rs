@@ -89,11 +89,8 @@ __pb::derived::<
             },
         )
     })
-    .passing_on(
-        |(fresh,), parameter| match parameter {
-            0usize => fresh.overwrite(),
-            __pb::OF_LOOPS => fresh.overwrite(),
-            _ => false,
-        },
-        |_, _, _| false,
-    )
+    .passing_on(|(fresh,), request| match request {
+        __pb::Request::Overwrite(0usize) => fresh.overwrite(),
+        __pb::Request::Overwrite(__pb::OF_LOOPS) => fresh.overwrite(),
+        _ => false,
+    })

@@ -59,7 +59,7 @@ pub(crate) fn imports() -> TokenStream {
         use __pb::foreign::*;
         use __pb::{
             At as _, AtMut as _, BlankByDefault as _, BlankByFields as _, CallsAnother as _, CallsItself as _, Conversion as _, FlattensOptions as _, FlattensOthers as _, GivenClone as _, GivenReference as _, GivenValue as _, Hand as _, IsInBox as _, LeaveBlank as _, LeaveCopy as _, LeaveDefault as _, LeaveNothing as _, NumberBehind as _, OneByOne as _, OptionRules as _, OtherOperands as _, Rule as _, RowByRow as _, SelectsInBox as _, SelectsInside as _, SelectsReferred as _, ScalarOperands as _, ScalarRules as _, PartChanges as _, PartIsConstant as _, SettledReceiver as _, SinCosRule as _,
-            Source as _, Stateful as _, Try as _, UnsettledReceiver as _,
+            Source as _, Try as _, UnsettledReceiver as _,
         };
     }
 }
@@ -289,16 +289,8 @@ pub(crate) fn rule(signature: &Signature, program: &mut Program) -> syn::Result<
     let (overwriting, reclaiming) =
         (overwriting(program, &reverse, both.as_ref()), reverse.reclaiming(signature));
     let passing_on = (overwriting.is_some() || reclaiming.is_some()).then(|| {
-        let (parameter, argument) = (quote_name("parameter"), quote_name("argument"));
-        let overwrite = match overwriting {
-            Some(arms) => quote!(|#slots, #parameter| match #parameter { #arms _ => false }),
-            None => quote!(|_, _| false),
-        };
-        let reclaim = match reclaiming {
-            Some(arms) => quote!(|#slots, #parameter, #argument| match #parameter { #arms _ => false }),
-            None => quote!(|_, _, _| false),
-        };
-        quote!(.passing_on(#overwrite, #reclaim))
+        let request = quote_name("request");
+        quote!(.passing_on(|#slots, #request| match #request { #overwriting #reclaiming _ => false }))
     });
     let asking = asking(&reverse, both.as_ref()).map(|asking| quote!(.asking(|#slots| { #asking })));
     let both = both.map(|Both { body, .. }| {

@@ -12,7 +12,6 @@ use crate::kind::inert;
 use crate::lift::is_held_constant;
 use crate::parse::ERROR;
 use crate::program::*;
-use crate::purity::without_shapes;
 use crate::rename::Occurrences;
 use crate::suspects::variable_of;
 use crate::tails::is_of_traits;
@@ -91,7 +90,7 @@ impl Parts<'_> {
 
     /// Something that carries a gradient is read.
     fn mentions_active(&self, part: &Expr) -> bool {
-        let names = Occurrences::of(without_shapes(part.to_token_stream()));
+        let names = Occurrences::of_values(part.to_token_stream());
         let aliases = self.constant.aliases.iter().map(|(alias, place)| (alias, place.base));
         let variables = self.constant.mentions.iter().map(|id| (&self.program.variables[*id].name, *id));
         let mut known = aliases.chain(variables);

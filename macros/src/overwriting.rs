@@ -210,7 +210,7 @@ pub(crate) fn overwriting(program: &Program, reverse: &Reverse, both: Option<&Bo
         let Some(id) = *id else { continue };
         if reverse.sets.contains(&id) && both.is_none_or(|both| both.sets.contains(&id)) {
             let slot = &reverse.fresh[&id];
-            arms.extend(quote!(#number => #slot.overwrite(),));
+            arms.extend(quote!(__pb::Request::Overwrite(#number) => #slot.overwrite(),));
             of_loops.push(slot);
             continue;
         }
@@ -230,12 +230,12 @@ pub(crate) fn overwriting(program: &Program, reverse: &Reverse, both: Option<&Bo
             if let (Some(position), Some(rule), true) = (args.iter().position(whole), rule, kept)
                 && !program.with_closures(args)
             {
-                arms.extend(quote!(#number => #rule.overwrite(#position),));
+                arms.extend(quote!(__pb::Request::Overwrite(#number) => #rule.overwrite(#position),));
             }
         }
     }
     if !of_loops.is_empty() {
-        arms.extend(quote!(__pb::OF_LOOPS => #(#of_loops.overwrite())&*,));
+        arms.extend(quote!(__pb::Request::Overwrite(__pb::OF_LOOPS) => #(#of_loops.overwrite())&*,));
     }
     (!arms.is_empty()).then_some(arms)
 }

@@ -36,9 +36,9 @@ use crate::own_results::with_own_results;
 use crate::parentheses::without_parentheses;
 use crate::passing::Passing;
 use crate::program::*;
-use crate::purity::without_shapes;
+use crate::purity::{Asked, each_name};
 use crate::queues::with_queues_as_vectors;
-use crate::rename::{Names, Occurrences};
+use crate::rename::{Names, Occurrences, named_in_format};
 use crate::returned::{returning_a_local, returning_changed_copy, with_copies};
 use crate::sequence::in_sequence;
 use crate::signature::Signature;
@@ -48,6 +48,16 @@ use crate::tails::{
     with_types_of_fields,
 };
 use crate::written_out::without_arrays;
+
+/// What code mentions.
+#[derive(Default)]
+pub(crate) struct Mentions {
+    pub(crate) mentions: Vec<VarId>,
+    /// Those of which more than the shape is read.
+    pub(crate) reads: Vec<VarId>,
+    /// Names of places.
+    pub(crate) aliases: Vec<(Ident, Place)>,
+}
 
 /// What a name stands for.
 #[derive(Clone)]
@@ -317,55 +327,53 @@ impl<'e> Parser<'e> {
 
     /// The variables whose names occur in `tokens`.
     pub(crate) fn mentions(&self, tokens: TokenStream) -> Vec<VarId> {
-        fn collect(parser: &Parser, tokens: TokenStream, found: &mut Vec<VarId>) {
-            for token in tokens {
-                match token {
-                    TokenTree::Group(group) => collect(parser, group.stream(), found),
-                    TokenTree::Ident(ident) => match parser.lookup(&ident) {
-                        Some(Binding::Variable(id)) => found.push(*id),
-                        Some(Binding::Alias { place, .. }) => found.push(place.base),
-                        Some(Binding::Closure(closure)) => closure.mentions(found),
-                        Some(Binding::Held(_)) | None => {}
-                    },
-                    // Format strings name variables as well.
-                    TokenTree::Literal(literal) => {
-                        let text = literal.to_string();
-                        for part in text.split('{').skip(1) {
-                            let name: String =
-                                part.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-                            if let Some(Binding::Variable(id)) =
-                                parser.scopes.iter().rev().find_map(|scope| scope.get(&name))
-                            {
-                                found.push(*id);
-                            }
-                        }
-                    }
-                    TokenTree::Punct(_) => {}
-                }
+        self.mentioned(tokens).mentions
+    }
+
+    /// What there is in `tokens` that has a name.
+    pub(crate) fn mentioned(&self, tokens: TokenStream) -> Mentions {
+        let mut found = Mentions::default();
+        each_name(tokens, &mut |token, asked| {
+            let known = found.mentions.len();
+            self.collect_mentions(token, &mut found);
+            if asked == Asked::Value {
+                found.reads.extend_from_slice(&found.mentions[known..]);
             }
+        });
+        for ids in [&mut found.mentions, &mut found.reads] {
+            ids.sort_unstable();
+            ids.dedup();
         }
-        let mut found = Vec::new();
-        collect(self, tokens, &mut found);
-        found.sort_unstable();
-        found.dedup();
         found
+    }
+
+    fn collect_mentions(&self, token: &TokenTree, found: &mut Mentions) {
+        match token {
+            TokenTree::Ident(ident) => match self.lookup(ident) {
+                Some(Binding::Variable(id)) => found.mentions.push(*id),
+                Some(Binding::Alias { place, .. }) => {
+                    found.mentions.push(place.base);
+                    found.aliases.push((ident.clone(), place.clone()));
+                }
+                Some(Binding::Closure(closure)) => closure.mentions(&mut found.mentions),
+                Some(Binding::Held(_)) | None => {}
+            },
+            TokenTree::Literal(literal) => {
+                let named = named_in_format(&literal.to_string());
+                let bound =
+                    named.iter().filter_map(|name| self.scopes.iter().rev().find_map(|s| s.get(name)));
+                found.mentions.extend(bound.filter_map(|binding| match binding {
+                    Binding::Variable(id) => Some(*id),
+                    _ => None,
+                }));
+            }
+            TokenTree::Group(_) | TokenTree::Punct(_) => {}
+        }
     }
 
     /// The names of places that occur in `tokens`.
     pub(crate) fn aliases(&self, tokens: TokenStream) -> Vec<(Ident, Place)> {
-        let mut found = Vec::new();
-        for token in tokens {
-            match token {
-                TokenTree::Group(group) => found.extend(self.aliases(group.stream())),
-                TokenTree::Ident(ident) => {
-                    if let Some(Binding::Alias { place, .. }) = self.lookup(&ident) {
-                        found.push((ident, place.clone()));
-                    }
-                }
-                _ => {}
-            }
-        }
-        found
+        self.mentioned(tokens).aliases
     }
 
     /// Notes which names for places from outside there are in `tokens`, of which `block` is made.
@@ -440,9 +448,7 @@ impl<'e> Parser<'e> {
     }
 
     fn constant_as_it_is(&mut self, syntax: &Syn, pure: bool, why: Option<&str>) -> ExprId {
-        let mentions = self.mentions(syntax.to_token_stream());
-        let reads = self.mentions(without_shapes(syntax.to_token_stream()));
-        let aliases = self.aliases(syntax.to_token_stream());
+        let Mentions { mentions, reads, aliases } = self.mentioned(syntax.to_token_stream());
         self.add(
             syntax,
             ExprKind::Constant(Constant { mentions, reads, aliases, pure, why: why.map(Into::into) }),

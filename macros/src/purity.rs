@@ -62,27 +62,49 @@ impl Parser<'_> {
     }
 }
 
-/// `tokens` without `x.len()` and the like, which carry no gradient, and without what stands in `constant(…)`.
-pub(crate) fn without_shapes(tokens: TokenStream) -> TokenStream {
+/// What is asked of something that has a name.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Asked {
+    Value,
+    /// Bits carry no gradient, but a float may be made of them again.
+    Bits,
+    /// `x.len()` and the like carry no gradient, nor does what stands in `constant(…)`.
+    Shape,
+}
+
+/// Calls `found` with each name and each literal in `tokens`, and with what is asked of it.
+pub(crate) fn each_name(tokens: TokenStream, found: &mut dyn FnMut(&TokenTree, Asked)) {
+    within(tokens, Asked::Value, found);
+}
+
+fn within(tokens: TokenStream, around: Asked, found: &mut dyn FnMut(&TokenTree, Asked)) {
     let tokens: Vec<_> = tokens.into_iter().collect();
-    let shape = |i: usize| match tokens.get(i..i + 3) {
-        Some([TokenTree::Ident(_), TokenTree::Punct(dot), TokenTree::Ident(method)]) => {
-            dot.as_char() == '.' && inert_method(&method.to_string())
-        }
-        _ => false,
-    };
-    let mut kept = TokenStream::new();
     for (i, token) in tokens.iter().enumerate() {
         match token {
-            TokenTree::Group(_)
-                if i > 0 && matches!(&tokens[i - 1], TokenTree::Ident(name) if name == "constant") => {}
             TokenTree::Group(group) => {
-                let inner = without_shapes(group.stream());
-                kept.extend([TokenTree::Group(proc_macro2::Group::new(group.delimiter(), inner))]);
+                let constant =
+                    i > 0 && matches!(&tokens[i - 1], TokenTree::Ident(name) if name == "constant");
+                within(group.stream(), if constant { Asked::Shape } else { around }, found);
             }
-            _ if shape(i) => {}
-            token => kept.extend([token.clone()]),
+            TokenTree::Ident(_) => {
+                let own = match tokens.get(i + 1..i + 3) {
+                    Some([TokenTree::Punct(dot), TokenTree::Ident(method)]) if dot.as_char() == '.' => {
+                        asked_by(&method.to_string())
+                    }
+                    _ => Asked::Value,
+                };
+                found(token, if own == Asked::Value { around } else { own });
+            }
+            TokenTree::Literal(_) => found(token, around),
+            TokenTree::Punct(_) => {}
         }
     }
-    kept
+}
+
+fn asked_by(method: &str) -> Asked {
+    match method {
+        "to_bits" => Asked::Bits,
+        method if inert_method(method) => Asked::Shape,
+        _ => Asked::Value,
+    }
 }

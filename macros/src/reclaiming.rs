@@ -209,7 +209,8 @@ impl Reverse<'_> {
                         quote!(__pb::reclaim_parts(#argument, #(#wait)||*, |#whole: #ty| { #(#parts;)* })),
                     );
                 }
-                (!reclaims.is_empty()).then(|| quote!(#number => #(#reclaims)||*,))
+                (!reclaims.is_empty())
+                    .then(|| quote!(__pb::Request::Reclaim(#number, #argument) => #(#reclaims)||*,))
             })
             .collect();
         (!arms.is_empty()).then(|| quote!(#(#arms)*))

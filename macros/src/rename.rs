@@ -10,6 +10,7 @@ use syn::{Expr, Ident, Pat};
 
 use crate::captured::{is_label, is_labelled, with_captured};
 use crate::kept::RESERVED;
+use crate::purity::{Asked, each_name};
 
 /// How often each identifier occurs, in format strings as well.
 #[derive(Default, Clone)]
@@ -22,17 +23,34 @@ impl Occurrences {
         found
     }
 
+    /// Those of which more than the shape is asked.
+    pub(crate) fn of_values(tokens: TokenStream) -> Self {
+        let mut found = Occurrences::default();
+        each_name(tokens, &mut |token, asked| {
+            if asked == Asked::Value {
+                found.token(token);
+            }
+        });
+        found
+    }
+
     pub(crate) fn add(&mut self, tokens: impl ToTokens) {
         for token in tokens.into_token_stream() {
             match token {
                 TokenTree::Group(group) => self.add(group.stream()),
-                TokenTree::Ident(ident) => self.count_up(ident.unraw().to_string()),
-                TokenTree::Literal(literal) => {
-                    let text = literal.to_string();
-                    named_in_format(&text).into_iter().for_each(|name| self.count_up(name));
-                }
-                TokenTree::Punct(_) => {}
+                token => self.token(&token),
             }
+        }
+    }
+
+    fn token(&mut self, token: &TokenTree) {
+        match token {
+            TokenTree::Ident(ident) => self.count_up(ident.unraw().to_string()),
+            TokenTree::Literal(literal) => {
+                let names = named_in_format(&literal.to_string());
+                names.into_iter().for_each(|name| self.count_up(name));
+            }
+            TokenTree::Group(_) | TokenTree::Punct(_) => {}
         }
     }
 

@@ -14,9 +14,8 @@ use crate::kind::kind_of_type;
 use crate::kind::names_other_type;
 use crate::lift::is_held_constant;
 use crate::outcome::inside_type;
-use crate::parse::{Binding, CONTROL, Parser, assign_op, bitwise_op, is_range};
+use crate::parse::{Binding, CONTROL, Mentions, Parser, assign_op, bitwise_op, is_range};
 use crate::program::*;
-use crate::purity::without_shapes;
 use crate::rename::{Occurrences, bound};
 use crate::views::CHANGES;
 
@@ -41,13 +40,8 @@ impl Parser<'_> {
                 || is_panic(mac);
         self.refuse_closures(stmt.to_token_stream());
         let why = (!observer).then(|| format!("`{name}!` is not known to leave active values alone"));
-        StatementKind::Opaque(Opaque {
-            syntax: stmt.clone(),
-            mentions: self.mentions(stmt.to_token_stream()),
-            reads: self.mentions(without_shapes(stmt.to_token_stream())),
-            aliases: self.aliases(stmt.to_token_stream()),
-            why,
-        })
+        let Mentions { mentions, reads, aliases } = self.mentioned(stmt.to_token_stream());
+        StatementKind::Opaque(Opaque { syntax: stmt.clone(), mentions, reads, aliases, why })
     }
 
     pub(crate) fn local(&mut self, local: &syn::Local) -> Option<StatementKind> {
@@ -423,9 +417,7 @@ impl Parser<'_> {
         }
         self.refuse_closures(stmt.to_token_stream());
         self.refuse_moved_names(|moved| moved.visit_stmt(stmt));
-        let mentions = self.mentions(stmt.to_token_stream());
-        let reads = self.mentions(without_shapes(stmt.to_token_stream()));
-        let aliases = self.aliases(stmt.to_token_stream());
+        let Mentions { mentions, reads, aliases } = self.mentioned(stmt.to_token_stream());
         let mut syntax = stmt.clone();
         Strip.visit_stmt_mut(&mut syntax);
         StatementKind::Opaque(Opaque { syntax, mentions, reads, aliases, why: Some(why) })

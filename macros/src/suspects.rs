@@ -13,7 +13,7 @@ use syn::{Expr, Ident, Pat};
 use crate::kind::{inert, kind_of_type};
 use crate::parse::assign_op;
 use crate::passing::Passing;
-use crate::purity::without_shapes;
+use crate::purity::{Asked, each_name};
 use crate::rename::{Occurrences, bound};
 use crate::signature::Signature;
 use crate::statements::referent;
@@ -80,33 +80,12 @@ fn text(name: &Ident) -> String {
 
 /// The names in `tokens`, but for those of which only the shape is asked.
 fn mentioned(tokens: TokenStream) -> HashSet<String> {
-    fn collect(tokens: TokenStream, found: &mut HashSet<String>) {
-        for token in tokens {
-            match token {
-                TokenTree::Group(group) => collect(group.stream(), found),
-                TokenTree::Ident(ident) => {
-                    found.insert(text(&ident));
-                }
-                _ => {}
-            }
-        }
-    }
-    /// Bits carry no gradient, but a float may be made of them again.
-    fn collect_bits(tokens: TokenStream, found: &mut HashSet<String>) {
-        let tokens: Vec<_> = tokens.into_iter().collect();
-        for (i, token) in tokens.iter().enumerate() {
-            match (token, tokens.get(i + 2)) {
-                (TokenTree::Group(group), _) => collect_bits(group.stream(), found),
-                (TokenTree::Ident(name), Some(TokenTree::Ident(method))) if method == "to_bits" => {
-                    found.insert(text(name));
-                }
-                _ => {}
-            }
-        }
-    }
     let mut found = HashSet::new();
-    collect_bits(tokens.clone(), &mut found);
-    collect(without_shapes(tokens), &mut found);
+    each_name(tokens, &mut |token, asked| {
+        if let (TokenTree::Ident(name), Asked::Value | Asked::Bits) = (token, asked) {
+            found.insert(text(name));
+        }
+    });
     found
 }
 
@@ -118,12 +97,20 @@ struct Flows {
 
 impl Flows {
     fn add(&mut self, from: impl ToTokens, to: Vec<Ident>) {
-        self.found
-            .push(Flow { from: mentioned(from.into_token_stream()), to: to.iter().map(text).collect() });
+        self.hand(from, to.iter().map(text).collect());
+    }
+
+    fn hand(&mut self, from: impl ToTokens, to: Vec<String>) {
+        if !to.is_empty() {
+            self.found.push(Flow { from: mentioned(from.into_token_stream()), to });
+        }
     }
 
     /// Where one of `names` is called, it is one of the functions that are mentioned in `of`.
     fn call(&mut self, names: &[Ident], of: &Expr) {
+        if names.is_empty() {
+            return;
+        }
         let mut to: Vec<_> = mentioned(of.to_token_stream()).iter().map(|name| format!("{name}()")).collect();
         to.extend(names.iter().map(text));
         self.found.push(Flow { from: names.iter().map(|name| format!("{name}()")).collect(), to });
@@ -263,7 +250,7 @@ impl<'ast> Visit<'ast> for Flows {
                 }
                 let functions =
                     call.args.iter().filter_map(base).map(|name| format!("{}()", text(name))).collect();
-                self.found.push(Flow { from: mentioned(call.to_token_stream()), to: functions });
+                self.hand(call, functions);
             }
             Expr::Call(call) => {
                 let mut to: Vec<_> = call.args.iter().flat_map(parameters).collect();
@@ -276,10 +263,9 @@ impl<'ast> Visit<'ast> for Flows {
                 // What a closure is called with is known to the function that it is passed to.
                 let functions =
                     call.args.iter().filter_map(base).map(|name| format!("{}()", text(name))).collect();
-                self.found.push(Flow { from: mentioned(call.args.to_token_stream()), to: functions });
+                self.hand(&call.args, functions);
                 if let Some(name) = base(&call.func) {
-                    let from = mentioned(call.args.to_token_stream());
-                    self.found.push(Flow { from, to: vec![format!("{name}()")] });
+                    self.hand(&call.args, vec![format!("{name}()")]);
                 }
             }
             _ => {}

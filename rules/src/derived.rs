@@ -1,4 +1,4 @@
-//! The rule that `#[differentiable]` derives: two closures over a state that nobody can name.
+//! The rule that `#[differentiable]` derives: closures over a state that nobody can name.
 
 use std::any::Any;
 use std::marker::PhantomData;
@@ -7,14 +7,22 @@ use crate::function::{Args, Cotangent, Function, Gradients, Parameters, Shadows}
 use crate::rule::Rule;
 use crate::state::{State, state_within};
 
-/// A rule for `F` out of its forward and its pullback. The closures capture nothing; what lasts is in `state`, and what
-/// the forward returns beside the value is the residual. All three types are inferred.
-pub struct Derived<F, S, A, B> {
+/// A rule for `F` out of its forward and its pullback, and of what else there is: `C` runs both passes at once, `P` hands requests
+/// on to calls. The closures capture nothing; what lasts is in `state`, and what the forward returns beside the value is the residual.
+/// All types are inferred.
+///
+/// It is one type, not one around another, as each layer would have its methods compiled for each function.
+pub struct Derived<F, S, A, B, C = Absent, P = Absent> {
     state: S,
     forward: A,
     pullback: B,
+    both: C,
+    passing: P,
     function: PhantomData<fn() -> F>,
 }
+
+/// In the place of a part that a rule lacks.
+pub struct Absent;
 
 /// Makes a `Derived`; its bounds are what the closures' types are inferred from.
 pub fn derived<F, S, R, A, B>(state: S, forward: A, pullback: B) -> Derived<F, S, A, B>
@@ -23,7 +31,7 @@ where
     A: for<'a> Fn(&mut S, Args<'a, F>) -> (F::Output, R),
     B: for<'a, 'c> Fn(&mut S, R, Args<'a, F>, Shadows<'a, F>, Cotangent<'c, F>) -> Gradients<F>,
 {
-    Derived { state, forward, pullback, function: PhantomData }
+    Derived { state, forward, pullback, both: Absent, passing: Absent, function: PhantomData }
 }
 
 /// In the place of the rule of a function that cannot be differentiated: the program does not compile, and what calls the function is
@@ -38,32 +46,137 @@ pub fn refused<F: Function>() -> impl Rule<Function = F> + 'static {
 
 impl<F: Function, S, A, B> Derived<F, S, A, B> {
     /// Adds a closure that runs both passes at once.
-    pub fn fused<C>(self, both: C) -> Fused<Self, C>
+    pub fn fused<C>(self, both: C) -> Derived<F, S, A, B, C>
     where
         C: for<'a, 'c> Fn(&mut S, Args<'a, F>, Shadows<'a, F>, Cotangent<'c, F>) -> (F::Output, Gradients<F>),
     {
-        Fused { derived: self, both }
+        let Derived { state, forward, pullback, passing, function, .. } = self;
+        Derived { state, forward, pullback, both, passing, function }
     }
 }
 
-state_within! { [F: Function, S: State, A: Send, B: Send] Derived<F, S, A, B> { state: S } {
+impl<F, S, A, B, C> Derived<F, S, A, B, C> {
+    /// Lets `ask` tell the rules in the state something.
+    pub fn asking(mut self, ask: impl FnOnce(&mut S)) -> Self {
+        ask(&mut self.state);
+        self
+    }
+
+    /// Adds a closure that hands requests on.
+    pub fn passing_on<P>(self, passing: P) -> Derived<F, S, A, B, C, P>
+    where
+        P: for<'a> Fn(&mut S, Request<'a>) -> bool,
+    {
+        let Derived { state, forward, pullback, both, function, .. } = self;
+        Derived { state, forward, pullback, both, passing, function }
+    }
+}
+
+/// A closure that runs both passes at once.
+pub trait Both<F: Function, S>: Send {
+    /// There is one.
+    const IS: bool = true;
+
+    /// Runs it.
+    fn run<'a>(
+        &self,
+        state: &mut S,
+        args: Args<'a, F>,
+        shadows: Shadows<'a, F>,
+        seed: Cotangent<'_, F>,
+    ) -> (F::Output, Gradients<F>);
+}
+
+impl<F: Function, S> Both<F, S> for Absent {
+    const IS: bool = false;
+
+    fn run<'a>(
+        &self,
+        _: &mut S,
+        _: Args<'a, F>,
+        _: Shadows<'a, F>,
+        _: Cotangent<'_, F>,
+    ) -> (F::Output, Gradients<F>) {
+        unreachable!("nothing runs a closure that there is not")
+    }
+}
+
+impl<F: Function, S, C> Both<F, S> for C
+where
+    C: for<'a, 'c> Fn(&mut S, Args<'a, F>, Shadows<'a, F>, Cotangent<'c, F>) -> (F::Output, Gradients<F>)
+        + Send,
+{
+    #[inline(always)]
+    fn run<'a>(
+        &self,
+        state: &mut S,
+        args: Args<'a, F>,
+        shadows: Shadows<'a, F>,
+        seed: Cotangent<'_, F>,
+    ) -> (F::Output, Gradients<F>) {
+        self(state, args, shadows, seed)
+    }
+}
+
+/// What a rule is asked about a parameter.
+pub enum Request<'a> {
+    /// [`Rule::overwrite`], for the calls that are alone in contributing to its shadow.
+    Overwrite(usize),
+    /// [`Rule::reclaim_argument`], for the copies and the calls that it may have gone to.
+    Reclaim(usize, &'a mut dyn Any),
+}
+
+/// In the place of a parameter's number: all those whose shadows are set by loops.
+pub const OF_LOOPS: usize = usize::MAX;
+
+/// A closure that hands requests on to the calls of a function.
+pub trait PassOn<S>: Send {
+    /// There is one.
+    const IS: bool = true;
+
+    /// Tells whether there is a call that does what it is asked.
+    fn pass_on(&self, state: &mut S, request: Request) -> bool;
+}
+
+impl<S> PassOn<S> for Absent {
+    const IS: bool = false;
+
+    #[inline(always)]
+    fn pass_on(&self, _: &mut S, _: Request) -> bool {
+        false
+    }
+}
+
+impl<S, P> PassOn<S> for P
+where
+    P: for<'a> Fn(&mut S, Request<'a>) -> bool + Send,
+{
+    #[inline(always)]
+    fn pass_on(&self, state: &mut S, request: Request) -> bool {
+        self(state, request)
+    }
+}
+
+state_within! { [F: Function, S: State, A: Send, B: Send, C: Send, P: Send] Derived<F, S, A, B, C, P> { state: S } {
     match F::LENDS && F::Parameters::RESIZES {
         true => F::LENGTHS.and(S::LENGTHS),
         false => F::LENGTHS,
     }
 } }
 
-impl<F, S, R, A, B> Rule for Derived<F, S, A, B>
+impl<F, S, R, A, B, C, P> Rule for Derived<F, S, A, B, C, P>
 where
     F: Function,
     S: State,
     R: Send,
     A: for<'a> Fn(&mut S, Args<'a, F>) -> (F::Output, R) + Send,
     B: for<'a, 'c> Fn(&mut S, R, Args<'a, F>, Shadows<'a, F>, Cotangent<'c, F>) -> Gradients<F> + Send,
+    C: Both<F, S>,
+    P: PassOn<S>,
 {
     type Function = F;
     type Residual = R;
-    const AT_ONCE: bool = false;
+    const AT_ONCE: bool = if P::IS { <Self as State>::LENGTHS.are_kept() } else { C::IS };
 
     #[inline(always)]
     fn forward(&mut self, args: Args<'_, F>) -> (F::Output, R) {
@@ -85,161 +198,41 @@ where
         };
         (self.pullback)(&mut self.state, residual, args, shadows, seed)
     }
-}
-
-/// A [`Derived`] with a closure that runs both passes at once.
-pub struct Fused<R, C> {
-    derived: R,
-    both: C,
-}
-
-state_within! { [R: State, C: Send] Fused<R, C> { derived: R } }
-
-impl<F, S, A, B, C> Rule for Fused<Derived<F, S, A, B>, C>
-where
-    F: Function,
-    Derived<F, S, A, B>: Rule<Function = F>,
-    C: for<'a, 'c> Fn(&mut S, Args<'a, F>, Shadows<'a, F>, Cotangent<'c, F>) -> (F::Output, Gradients<F>)
-        + Send,
-{
-    type Function = F;
-    type Residual = <Derived<F, S, A, B> as Rule>::Residual;
-
-    #[inline(always)]
-    fn forward(&mut self, args: Args<'_, F>) -> (F::Output, Self::Residual) {
-        self.derived.forward(args)
-    }
-
-    #[inline(always)]
-    fn pullback<'a>(
-        &mut self,
-        residual: Self::Residual,
-        args: Args<'a, F>,
-        shadows: Shadows<'a, F>,
-        seed: Cotangent<'_, F>,
-    ) -> Gradients<F> {
-        self.derived.pullback(residual, args, shadows, seed)
-    }
 
     #[inline]
     fn value_and_pullback<'a>(
         &mut self,
-        args: Args<'a, F>,
+        mut args: Args<'a, F>,
         shadows: Shadows<'a, F>,
         seed: Cotangent<'_, F>,
     ) -> (F::Output, Gradients<F>) {
-        let shadows = F::Parameters::align(&args, shadows);
-        (self.both)(&mut self.derived.state, args, shadows, seed)
-    }
-}
-
-/// What has the state of a `Derived`.
-pub trait Stateful {
-    /// That of its closures.
-    type State;
-    /// The state.
-    fn state(&mut self) -> &mut Self::State;
-
-    /// Lets `ask` tell the rules in the state something.
-    fn asking(mut self, ask: impl FnOnce(&mut Self::State)) -> Self
-    where
-        Self: Sized,
-    {
-        ask(self.state());
-        self
-    }
-
-    /// Adds closures that hand [`Rule::overwrite`] on to the calls that are alone in contributing to a parameter's shadow, and
-    /// [`Rule::reclaim_argument`] to the copies and the calls that a parameter may have gone to.
-    fn passing_on<W, A>(self, overwrite: W, reclaim: A) -> PassingOn<Self, W, A>
-    where
-        W: Fn(&mut Self::State, usize) -> bool,
-        A: Fn(&mut Self::State, usize, &mut dyn Any) -> bool,
-        Self: Sized,
-    {
-        PassingOn { rule: self, overwrite, reclaim }
-    }
-}
-
-impl<F, S, A, B> Stateful for Derived<F, S, A, B> {
-    type State = S;
-    fn state(&mut self) -> &mut S {
-        &mut self.state
-    }
-}
-
-impl<R: Stateful, C> Stateful for Fused<R, C> {
-    type State = R::State;
-    fn state(&mut self) -> &mut R::State {
-        self.derived.state()
-    }
-}
-
-/// In the place of a parameter's number: all those whose shadows are set by loops.
-pub const OF_LOOPS: usize = usize::MAX;
-
-/// A [`Derived`] that can overwrite shadows, and takes back arguments which the function owns.
-pub struct PassingOn<R, W, A> {
-    rule: R,
-    overwrite: W,
-    reclaim: A,
-}
-
-state_within! { [R: State, W: Send, A: Send] PassingOn<R, W, A> { rule: R } }
-
-impl<R, W, A> Rule for PassingOn<R, W, A>
-where
-    R: Rule + Stateful,
-    W: Fn(&mut R::State, usize) -> bool + Send,
-    A: Fn(&mut R::State, usize, &mut dyn Any) -> bool + Send,
-{
-    type Function = R::Function;
-    type Residual = R::Residual;
-    const AT_ONCE: bool = <Self as State>::LENGTHS.are_kept();
-
-    #[inline(always)]
-    fn forward(&mut self, args: Args<'_, R::Function>) -> (<R::Function as Function>::Output, R::Residual) {
-        self.rule.forward(args)
-    }
-
-    #[inline(always)]
-    fn pullback<'a>(
-        &mut self,
-        residual: R::Residual,
-        args: Args<'a, R::Function>,
-        shadows: Shadows<'a, R::Function>,
-        seed: Cotangent<'_, R::Function>,
-    ) -> Gradients<R::Function> {
-        self.rule.pullback(residual, args, shadows, seed)
-    }
-
-    #[inline]
-    fn value_and_pullback<'a>(
-        &mut self,
-        args: Args<'a, R::Function>,
-        shadows: Shadows<'a, R::Function>,
-        seed: Cotangent<'_, R::Function>,
-    ) -> (<R::Function as Function>::Output, Gradients<R::Function>) {
-        self.rule.value_and_pullback(args, shadows, seed)
+        if const { C::IS } {
+            let shadows = F::Parameters::align(&args, shadows);
+            return self.both.run(&mut self.state, args, shadows, seed);
+        }
+        let (value, residual) = self.forward(F::Parameters::reborrow(&mut args));
+        (value, self.pullback(residual, args, shadows, seed))
     }
 
     #[inline]
     fn value_and_pullback_afresh<'a>(
         &mut self,
-        args: Args<'a, R::Function>,
-        shadows: Shadows<'a, R::Function>,
-        seed: Cotangent<'_, R::Function>,
-    ) -> (<R::Function as Function>::Output, Gradients<R::Function>) {
+        args: Args<'a, F>,
+        shadows: Shadows<'a, F>,
+        seed: Cotangent<'_, F>,
+    ) -> (F::Output, Gradients<F>) {
         // The compiler sees it, and leaves out how loops would add.
-        (self.overwrite)(self.rule.state(), OF_LOOPS);
+        self.overwrite(OF_LOOPS);
         self.value_and_pullback(args, shadows, seed)
     }
 
+    #[inline(always)]
     fn overwrite(&mut self, parameter: usize) -> bool {
-        (self.overwrite)(self.rule.state(), parameter)
+        self.passing.pass_on(&mut self.state, Request::Overwrite(parameter))
     }
 
+    #[inline(always)]
     fn reclaim_argument(&mut self, parameter: usize, argument: &mut dyn Any) -> bool {
-        (self.reclaim)(self.rule.state(), parameter, argument)
+        self.passing.pass_on(&mut self.state, Request::Reclaim(parameter, argument))
     }
 }

@@ -155,7 +155,7 @@ pub mod __private {
     };
     pub use crate::conversions::{Conversion, Converted, FoldsBy};
     pub use crate::counted::{counted, iterations, since};
-    pub use crate::derived::{OF_LOOPS, Stateful, derived, refused};
+    pub use crate::derived::{OF_LOOPS, Request, derived, refused};
     pub use crate::dispatch::Dispatched;
     pub use crate::dual::{
         Cast, Contribute, ContributeParameter, ContributeParameters, Direction, DualNumber, HasDual, Is,
