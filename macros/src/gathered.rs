@@ -162,6 +162,7 @@ impl Parser<'_> {
         let mut items = match &flow.origin {
             Origin::Source(source) => self.handing_of(source)?,
             Origin::Chain(first, _) => self.handing(first)?,
+            Origin::Constant(_) => return None,
         };
         for stage in &flow.stages {
             items = match stage {

@@ -10,7 +10,7 @@ use syn::ext::IdentExt;
 use syn::visit::{Visit, visit_expr};
 use syn::{Expr, Ident, Pat};
 
-use crate::kind::{inert, kind_of_type};
+use crate::kind::{inert, inert_method, kind_of_type};
 use crate::parse::assign_op;
 use crate::passing::Passing;
 use crate::purity::{Asked, each_name};
@@ -116,6 +116,28 @@ impl Flows {
         self.found.push(Flow { from: names.iter().map(|name| format!("{name}()")).collect(), to });
     }
 
+    /// The names of a pattern stand for the parts of what `expr` is.
+    fn bind_parts(&mut self, pattern: &Pat, expr: &Expr) {
+        match (pattern, expr) {
+            (Pat::Tuple(names), Expr::Tuple(parts))
+                if names.elems.len() == parts.elems.len()
+                    && !names.elems.iter().any(|name| matches!(name, Pat::Rest(_))) =>
+            {
+                for (name, part) in names.elems.iter().zip(&parts.elems) {
+                    self.bind_parts(name, part);
+                }
+            }
+            // A number, which nothing calls.
+            (_, Expr::MethodCall(call)) if inert_method(&call.method.to_string()) => {
+                self.bind(expr, bound(pattern))
+            }
+            _ => {
+                self.bind(expr, bound(pattern));
+                self.call(&bound(pattern), expr);
+            }
+        }
+    }
+
     /// The names of a pattern stand for what `expr` is, and where they may be written through for what it refers to.
     fn bind(&mut self, expr: &Expr, names: Vec<Ident>) {
         if unique(expr.to_token_stream()) {
@@ -207,8 +229,7 @@ impl<'ast> Visit<'ast> for Flows {
     fn visit_local(&mut self, local: &'ast syn::Local) {
         let without = matches!(&local.pat, Pat::Type(typed) if inert(&kind_of_type(&typed.ty)));
         if let (Some(init), false) = (&local.init, without) {
-            self.bind(&init.expr, bound(&local.pat));
-            self.call(&bound(&local.pat), &init.expr);
+            self.bind_parts(&local.pat, &init.expr);
             if let Expr::Closure(closure) = referent(&init.expr) {
                 // Its parameters are what it is called with: the name stands for all of that.
                 let names = bound(&local.pat);

@@ -42,6 +42,7 @@ mod names;
 mod odds;
 mod optional_references;
 mod options;
+mod other_iterators;
 mod patterns;
 mod picked_items;
 mod polynomials;

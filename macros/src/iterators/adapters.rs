@@ -305,6 +305,7 @@ impl Parser<'_> {
                 let (first, second) = (self.reversed(*first, call)?, self.reversed(*second, call)?);
                 Origin::Chain(Box::new(second), Box::new(first))
             }
+            Origin::Constant(iterator) => Origin::Constant(Box::new(parse_quote!(#iterator.rev()))),
         };
         Ok(Flow { origin, stages: flow.stages })
     }

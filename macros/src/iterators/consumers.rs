@@ -5,6 +5,7 @@ use syn::{BinOp, Expr, ExprClosure, ExprMethodCall, Ident, Pat, Stmt, Type, pars
 
 use crate::closures::{Refused, Site};
 use crate::folds;
+use crate::iterators::LOOP;
 use crate::iterators::collect::composite;
 use crate::iterators::consumed::CONSUMED;
 use crate::iterators::flow::{Flow, Stage, optional, reference};
@@ -128,9 +129,23 @@ impl<'e> Parser<'e> {
         let rest = self.before_next(consumer, &mut setup);
         let flow = match self.flow_of_receiver(rest.as_ref().unwrap_or(&consumer.receiver), &mut setup) {
             Ok(Some(flow)) => flow,
-            Ok(None) => return None,
+            Ok(None) => {
+                let (marked, mut over) = (self.over_constants(&consumer.receiver, true)?, expr.clone());
+                let mut receiver = &mut over;
+                for _ in 0..=behind.len() {
+                    let Expr::MethodCall(call) = receiver else { return None };
+                    receiver = &mut call.receiver;
+                }
+                *receiver = marked;
+                return self.chain(&over, expected, out);
+            }
             Err(refused) => return Some(Err(refused)),
         };
+        if optional && flow.hands_out_untold() {
+            let why =
+                format!("`{name}` of what an iterator of this type hands out is not differentiable: {LOOP}");
+            return Some(Err((consumer.method.to_token_stream(), why)));
+        }
         let inert_type = [generic(consumer), expected.cloned()]
             .into_iter()
             .flatten()

@@ -24,6 +24,8 @@ pub(crate) enum Origin {
     Source(Box<Source>),
     /// One after the other.
     Chain(Box<Flow>, Box<Flow>),
+    /// An iterator of any type whose items carry no gradient.
+    Constant(Box<Expr>),
 }
 
 #[derive(Clone)]
@@ -110,6 +112,14 @@ impl Flow {
         }
     }
 
+    /// The items are those of an iterator of a type that is not known, as it hands them out.
+    pub(super) fn hands_out_untold(&self) -> bool {
+        let makes = |stage: &Stage| {
+            matches!(stage, Stage::Map(_) | Stage::FilterMap(..) | Stage::FlatMap(_) | Stage::Scan(..))
+        };
+        matches!(self.origin, Origin::Constant(_)) && !self.stages.iter().any(makes)
+    }
+
     /// Leaves out the closure that each item goes through last, if that is one of `map`.
     pub(super) fn take_map(&mut self) -> Option<ExprClosure> {
         if let Some(Stage::Map(Function::Closure(closure))) = self.stages.last() {
@@ -154,6 +164,7 @@ impl Flow {
         let one = match &self.origin {
             Origin::Source(source) => !matches!(**source, Source::Matrix { .. }),
             Origin::Chain(..) => false,
+            Origin::Constant(_) => true,
         };
         one && !self.stages.iter().any(|stage| matches!(stage, Stage::FlatMap(_)))
     }
@@ -226,6 +237,7 @@ impl<'e> Parser<'e> {
                 }
                 (one, other) => one.or(other).map(|(count, _)| (count, false)),
             },
+            Origin::Constant(_) => None,
         };
         Ok(count.and_then(|(count, all)| {
             let count = flow.stages.iter().try_fold(count, |count, stage| stage.count(count))?;
@@ -252,6 +264,16 @@ impl<'e> Parser<'e> {
                     };
                     self.drive(part, site, false, &mut pass, out)?;
                 }
+                Ok(())
+            }
+            Origin::Constant(iterator) => {
+                let (items, name) = (self.names.fresh("items"), self.names.fresh("item"));
+                // There may be no end of items.
+                let mut body: Vec<Stmt> =
+                    guard.iter().map(|guard| parse_quote!(if !(#guard) { break; })).collect();
+                self.pass(stages, Item::Value(path(&name)), None, site, sink, &mut body)?;
+                out.push(parse_quote!(let mut #items = #iterator;));
+                out.push(parse_quote!(while let Some(#name) = #items.next() { #(#body)* }));
                 Ok(())
             }
             Origin::Source(source) if !by_index && matches!(**source, Source::Matrix { .. }) => {

@@ -8,6 +8,7 @@ mod adapters;
 pub(crate) mod array_windows;
 mod best;
 pub(crate) mod collect;
+mod constant;
 mod consumed;
 pub(crate) mod consumers;
 mod elements;
@@ -32,6 +33,7 @@ use syn::{Expr, ExprClosure, Ident, Pat, Stmt, parse_quote};
 use crate::closures::{Refused, Site};
 use crate::iterators::adapters::ADAPTERS;
 use crate::iterators::array_windows::size_of_window;
+use crate::iterators::constant::{constant, is_gone_through, marked};
 use crate::iterators::flow::{Flow, Origin};
 use crate::iterators::generators::generator;
 use crate::iterators::item::{Code, Item};
@@ -70,6 +72,11 @@ impl<'e> Parser<'e> {
         let mut out = Vec::new();
         let mut flow = match self.flow(&f.expr, &mut out) {
             Ok(Some(flow)) => flow,
+            Ok(None) if let Some(chain) = self.over_constants(&f.expr, is_gone_through(&f.expr)) => {
+                let mut over = f.clone();
+                over.expr = Box::new(chain);
+                return self.for_over(&over);
+            }
             Ok(None) => return self.over_what_is_made(f).map(Ok),
             Err(refused) => return Some(Err(refused)),
         };
@@ -108,10 +115,13 @@ impl<'e> Parser<'e> {
             Ok(())
         };
         self.drive(flow, Site::Chain(&around), false, &mut sink, &mut out)?;
-        if let Some(Stmt::Expr(Expr::ForLoop(inner), _)) = out.last_mut() {
-            inner.attrs = f.attrs.clone();
-            inner.label = f.label.clone().or(inner.label.take());
-        }
+        let (attrs, label) = match out.last_mut() {
+            Some(Stmt::Expr(Expr::ForLoop(inner), _)) => (&mut inner.attrs, &mut inner.label),
+            Some(Stmt::Expr(Expr::While(inner), _)) => (&mut inner.attrs, &mut inner.label),
+            _ => return Ok(out),
+        };
+        *attrs = f.attrs.clone();
+        *label = f.label.clone().or(label.take());
         Ok(out)
     }
 
@@ -195,6 +205,7 @@ impl<'e> Parser<'e> {
                 }
                 flow => Ok(flow),
             },
+            Expr::Call(call) if let Some(flow) = marked(call) => Ok(Some(flow)),
             Expr::Call(call) => self.flow_of_call(call, out),
             Expr::Range(range) => match (&range.start, &range.end) {
                 (Some(start), Some(end)) => {
@@ -256,8 +267,11 @@ impl<'e> Parser<'e> {
         if SOURCES.contains(&method.as_str()) && !self.is_made_again(call) {
             return Ok(self.source(call, out));
         }
-        if !ADAPTERS.contains(&method.as_str()) && !self.is_chain(&call.receiver) {
-            return Ok(None);
+        if !ADAPTERS.contains(&method.as_str()) {
+            let chain = self.is_chain(&call.receiver);
+            if !chain || !self.suspects.any(expr) {
+                return Ok(chain.then(|| constant(expr)));
+            }
         }
         let Some(flow) = self.flow_of_receiver(&call.receiver, out)? else { return Ok(None) };
         self.adapt(flow, call, out).map(Some)

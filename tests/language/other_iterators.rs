@@ -1,0 +1,129 @@
+//! Iterators of users' types, and others that are none of the standard library's over slices and ranges: their items carry no gradient, and what
+//! closures make of them does.
+
+use pullback::prelude::*;
+use pullback::testing::check_rule;
+
+/// All pairs of numbers below `n`, the smaller one first.
+struct Pairs {
+    i: usize,
+    j: usize,
+    n: usize,
+}
+
+impl Iterator for Pairs {
+    type Item = (usize, usize);
+    fn next(&mut self) -> Option<(usize, usize)> {
+        if self.j >= self.n {
+            self.i += 1;
+            self.j = self.i + 1;
+        }
+        if self.j >= self.n {
+            return None;
+        }
+        self.j += 1;
+        Some((self.i, self.j - 1))
+    }
+}
+
+fn pairs(n: usize) -> Pairs {
+    Pairs { i: 0, j: 1, n }
+}
+
+/// Numbers from 0 to 1, without end.
+struct Uniform(u64);
+
+impl Iterator for Uniform {
+    type Item = f64;
+    fn next(&mut self) -> Option<f64> {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        Some((self.0 >> 11) as f64 / (1_u64 << 53) as f64)
+    }
+}
+
+macro_rules! all_pairs {
+    ($a:expr, $b:expr) => {
+        ($a).flat_map(move |i| ($b).map(move |j| (i, j)))
+    };
+}
+
+#[differentiable]
+fn consumed(q: &[f64]) -> f64 {
+    let n = q.len();
+    let mut total: f64 = pairs(n).map(|(i, j)| q[i] * q[j]).sum();
+    total += pairs(n).fold(0.5, |a, (i, j)| a * q[i] + q[j]);
+    total += pairs(n).map(|(i, j)| q[i] - q[j]).fold(f64::MIN, f64::max);
+    total += Pairs { i: 0, j: 1, n }.map(|(i, j)| q[i] * q[j]).fold(0.0, f64::max);
+    total += pairs(n).map(|(i, j)| q[i] + q[j]).max_by(|a, b| a.total_cmp(b)).unwrap().powi(2);
+    pairs(n).for_each(|(i, j)| total += q[i] * q[i] * q[j]);
+    total += pairs(n).filter(|&(i, j)| q[i] < q[j]).count() as f64 * q[0];
+    if pairs(n).any(|(i, j)| q[i] > 2.0 * q[j]) { total * q[1] } else { total }
+}
+
+#[differentiable]
+fn adapted(q: &[f64]) -> f64 {
+    let n = q.len();
+    let mut total: f64 = pairs(n).filter(|(i, j)| (i + j) % 2 == 1).map(|(i, j)| q[i] * q[j]).sum();
+    total += pairs(n).skip(1).fold(0.5, |a, (i, j)| a + q[i] * q[j]);
+    total += pairs(n).filter_map(|(i, j)| if i + j > 1 { Some(q[i] / q[j]) } else { None }).sum::<f64>();
+    total += pairs(n).enumerate().map(|(k, (i, j))| k as f64 * q[i] * q[j]).product::<f64>();
+    let weighed = |(d, i): (f64, usize)| d * i as f64;
+    total += pairs(n).map(|(i, j)| (q[i] * q[j], i)).filter(|(d, _)| *d > 0.1).map(weighed).sum::<f64>();
+    total + pairs(n).zip(q).map(|((i, j), v)| q[i] * q[j] * v).sum::<f64>()
+}
+
+#[differentiable]
+fn gone_through(q: &[f64]) -> f64 {
+    let (n, mut g) = (q.len(), q.to_vec());
+    for (i, j) in pairs(n).skip(1) {
+        g[i] += q[j];
+        g[j] += q[i] * q[i];
+    }
+    for (k, (i, j)) in pairs(n).enumerate() {
+        g[i] += k as f64 * g[j];
+    }
+    'pairs: for v in pairs(n).filter(|p| p.0 != 1).map(|(i, j)| q[i] * q[j]) {
+        for k in 0..3 {
+            if v > 0.3 * k as f64 {
+                continue 'pairs;
+            }
+            g[0] += v * v;
+        }
+    }
+    g.iter().map(|v| v * v).sum()
+}
+
+#[differentiable]
+fn collected(q: &[f64]) -> f64 {
+    let products: Vec<f64> = pairs(q.len()).map(|(i, j)| q[i] * q[j]).collect();
+    products.windows(2).map(|w| w[0] * w[1]).sum()
+}
+
+/// Ways out of iterators without end.
+#[differentiable]
+fn without_end(q: &[f64]) -> f64 {
+    let all: f64 = Uniform(7).map(|u| u * q[0] + q[1]).take(5).sum();
+    let small: f64 = Uniform(7).take_while(|u| *u < 0.5 + q[1]).map(|u| u * q[0]).take(9).sum();
+    let mut product = 1.0;
+    for u in Uniform(3).map(|u| u + q[0]).take_while(|u| *u < 1.3).take(6) {
+        product *= u * q[1];
+    }
+    all * small + product + Uniform(9).zip(q).map(|(u, v)| u * v * v).sum::<f64>()
+}
+
+#[differentiable]
+fn out_of_macros(q: &[f64]) -> f64 {
+    let n = q.len();
+    all_pairs!(0..n, 0..2).map(|(i, j)| q[i] * q[j]).sum()
+}
+
+#[test]
+fn chains_over_other_iterators() {
+    let inputs = [(vec![0.1, 0.2, 0.9, 0.4],), (vec![0.9, 0.4, 0.7],)];
+    check_rule(consumed::rule, inputs.clone());
+    check_rule(adapted::rule, inputs.clone());
+    check_rule(gone_through::rule, inputs.clone());
+    check_rule(collected::rule, inputs.clone());
+    check_rule(without_end::rule, inputs.clone());
+    check_rule(out_of_macros::rule, inputs);
+}
