@@ -27,10 +27,9 @@ impl Parser<'_> {
             expr => !self.suspects.any(expr),
         };
         if constant {
-            let untold = matches!(
-                expr,
-                Expr::Call(_) | Expr::MethodCall(_) | Expr::Struct(_) | Expr::Macro(_) | Expr::Path(_)
-            );
+            // A name may be that of something of the user's with methods called like these.
+            let untold =
+                matches!(expr, Expr::Call(_) | Expr::MethodCall(_) | Expr::Struct(_) | Expr::Macro(_));
             if evident && untold && self.shape_of(expr).is_none() {
                 let mark = Ident::new(MARK, Span::call_site());
                 *expr = parse_quote!(#mark(#expr));

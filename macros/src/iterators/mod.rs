@@ -74,7 +74,7 @@ impl<'e> Parser<'e> {
             Ok(Some(flow)) => flow,
             Ok(None) if let Some(chain) = self.over_constants(&f.expr, is_gone_through(&f.expr)) => {
                 let mut over = f.clone();
-                over.expr = Box::new(chain);
+                *over.expr = chain;
                 return self.for_over(&over);
             }
             Ok(None) => return self.over_what_is_made(f).map(Ok),
