@@ -101,7 +101,8 @@ fn within(tokens: TokenStream, around: Asked, found: &mut dyn FnMut(&TokenTree, 
     }
 }
 
-fn asked_by(method: &str) -> Asked {
+/// What a method of this name asks.
+pub(crate) fn asked_by(method: &str) -> Asked {
     match method {
         "to_bits" => Asked::Bits,
         method if inert_method(method) => Asked::Shape,

@@ -10,10 +10,10 @@ use syn::ext::IdentExt;
 use syn::visit::{Visit, visit_expr};
 use syn::{Expr, Ident, Pat};
 
-use crate::kind::{inert, inert_method, kind_of_type};
+use crate::kind::{inert, inert_method, kind_of_type, numeric_method};
 use crate::parse::assign_op;
 use crate::passing::Passing;
-use crate::purity::{Asked, each_name};
+use crate::purity::{Asked, asked_by, each_name};
 use crate::rename::{Occurrences, bound};
 use crate::signature::Signature;
 use crate::statements::referent;
@@ -60,6 +60,11 @@ impl Suspects {
         mentioned(tokens.into_token_stream()).iter().any(|name| self.0.contains(name))
     }
 
+    /// The same, but for what closures in `expr` are given: that is what the rest of it is.
+    pub(crate) fn any_outside(&self, expr: &Expr) -> bool {
+        outside(expr).iter().any(|name| self.0.contains(name))
+    }
+
     /// The same, also of those of which only the shape or the like is asked.
     pub(crate) fn mention(&self, tokens: impl ToTokens) -> bool {
         Occurrences::of(tokens).names().any(|name| self.0.contains(name))
@@ -87,6 +92,49 @@ fn mentioned(tokens: TokenStream) -> HashSet<String> {
         }
     });
     found
+}
+
+/// The names in `expr`, but for those that closures in it bind, and those of which only the shape is asked.
+fn outside(expr: &Expr) -> HashSet<String> {
+    #[derive(Default)]
+    struct Outside {
+        bound: Vec<String>,
+        found: HashSet<String>,
+    }
+    impl<'ast> Visit<'ast> for Outside {
+        fn visit_expr_closure(&mut self, closure: &'ast syn::ExprClosure) {
+            let around = self.bound.len();
+            self.bound.extend(closure.inputs.iter().flat_map(bound).map(|name| text(&name)));
+            self.visit_expr(&closure.body);
+            self.bound.truncate(around);
+        }
+        fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+            match &*call.receiver {
+                Expr::Path(_) if asked_by(&call.method.to_string()) == Asked::Shape => {}
+                receiver => self.visit_expr(receiver),
+            }
+            call.args.iter().for_each(|arg| self.visit_expr(arg));
+        }
+        fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
+            if !matches!(&*call.func, Expr::Path(path) if path.path.segments.last().is_some_and(|s| s.ident == "constant"))
+            {
+                syn::visit::visit_expr_call(self, call);
+            }
+        }
+        fn visit_expr_path(&mut self, path: &'ast syn::ExprPath) {
+            if let Some(name) = path.path.get_ident().map(text)
+                && !self.bound.contains(&name)
+            {
+                self.found.insert(name);
+            }
+        }
+        fn visit_macro(&mut self, mac: &'ast syn::Macro) {
+            self.found.extend(mentioned(mac.tokens.clone()));
+        }
+    }
+    let mut names = Outside::default();
+    names.visit_expr(expr);
+    names.found
 }
 
 #[derive(Default)]
@@ -144,7 +192,9 @@ impl Flows {
             let of = mentioned(expr.to_token_stream()).into_iter().collect();
             self.found.push(Flow { from: names.iter().map(text).collect(), to: of });
         }
-        self.add(expr, names);
+        if !names.is_empty() {
+            self.found.push(Flow { from: outside(expr), to: names.iter().map(text).collect() });
+        }
     }
 }
 
@@ -197,6 +247,65 @@ fn only_read(expr: &Expr) -> bool {
         Expr::Paren(paren) => only_read(&paren.expr),
         _ => false,
     }
+}
+
+/// An adapter or a consumer of an iterator that evidently writes to nothing, neither to what it goes through: what closures compute goes on to
+/// the result.
+fn only_computes(call: &syn::ExprMethodCall) -> bool {
+    struct Writes {
+        given: Vec<Ident>,
+        found: bool,
+    }
+    impl Writes {
+        fn is_given(&self, expr: &Expr) -> bool {
+            name(expr).is_some_and(|name| self.given.contains(name))
+        }
+    }
+    impl<'ast> Visit<'ast> for Writes {
+        fn visit_expr_assign(&mut self, _: &'ast syn::ExprAssign) {
+            self.found = true;
+        }
+        fn visit_expr_binary(&mut self, binary: &'ast syn::ExprBinary) {
+            self.found |= assign_op(&binary.op).is_some();
+            syn::visit::visit_expr_binary(self, binary);
+        }
+        fn visit_stmt(&mut self, stmt: &'ast syn::Stmt) {
+            self.found |= matches!(stmt, syn::Stmt::Expr(_, Some(_)));
+            syn::visit::visit_stmt(self, stmt);
+        }
+        // Items may be references of which nothing tells that something is written by them.
+        fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+            let something = call.args.iter().any(|arg| !matches!(arg, Expr::Lit(_)));
+            let writes = something && !numeric_method(&call.method.to_string());
+            self.found |= writes && self.is_given(&call.receiver);
+            syn::visit::visit_expr_method_call(self, call);
+        }
+        fn visit_expr_call(&mut self, call: &'ast syn::ExprCall) {
+            self.found |= call.args.iter().any(|arg| self.is_given(arg));
+            syn::visit::visit_expr_call(self, call);
+        }
+    }
+    const NAMES: &[&str] = &[
+        "map",
+        "filter",
+        "filter_map",
+        "flat_map",
+        "take_while",
+        "map_while",
+        "skip_while",
+        "zip",
+        "chain",
+        "fold",
+        "any",
+        "all",
+    ];
+    if !NAMES.iter().any(|name| call.method == name) || !matches!(&*call.receiver, Expr::MethodCall(_)) {
+        return false;
+    }
+    let given = call.args.iter().flat_map(parameters).collect();
+    let mut writes = Writes { given, found: unique(call.to_token_stream()) };
+    call.args.iter().for_each(|arg| writes.visit_expr(arg));
+    !writes.found
 }
 
 fn parameters(expr: &Expr) -> Vec<Ident> {
@@ -266,7 +375,7 @@ impl<'ast> Visit<'ast> for Flows {
                 let names: Vec<_> = call.args.iter().flat_map(parameters).collect();
                 self.call(&names, expr);
                 self.add(call, names);
-                if !only_read(&call.receiver) {
+                if !only_read(&call.receiver) && !only_computes(call) {
                     self.add(&call.args, base(&call.receiver).into_iter().cloned().collect());
                 }
                 let functions =

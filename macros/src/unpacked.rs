@@ -11,7 +11,10 @@ use crate::rename::path;
 impl Parser<'_> {
     /// The statements that such an assignment stands for.
     pub(crate) fn unpacked(&mut self, assign: &ExprAssign) -> Option<Vec<Stmt>> {
-        if !matches!(&*assign.left, Expr::Tuple(_) | Expr::Array(_) | Expr::Struct(_) | Expr::Call(_)) {
+        if !matches!(
+            &*assign.left,
+            Expr::Tuple(_) | Expr::Array(_) | Expr::Struct(_) | Expr::Call(_) | Expr::Infer(_)
+        ) {
             return None;
         }
         if let Some(swaps) = exchanged(assign) {

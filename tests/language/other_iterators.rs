@@ -1,6 +1,8 @@
 //! Iterators of users' types, and others that are none of the standard library's over slices and ranges: their items carry no gradient, and what
 //! closures make of them does.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use pullback::prelude::*;
 use pullback::testing::check_rule;
 
@@ -115,6 +117,40 @@ fn without_end(q: &[f64]) -> f64 {
 fn out_of_macros(q: &[f64]) -> f64 {
     let n = q.len();
     all_pairs!(0..n, 0..2).map(|(i, j)| q[i] * q[j]).sum()
+}
+
+/// Maps and sets, and texts.
+#[differentiable]
+fn looked_up(x: &[f64], text: &str) -> f64 {
+    let weights: BTreeMap<usize, f64> = (0..x.len()).map(|i| (i, 0.5 + i as f64)).collect();
+    let mut total: f64 = weights.iter().map(|(i, w)| x[*i] * w).sum();
+    total += weights.values().enumerate().map(|(i, w)| x[i].powi(2) * w).sum::<f64>();
+    total *= weights.keys().zip(x).map(|(i, v)| v * *i as f64).sum::<f64>();
+    for (n, i) in weights.keys().rev().enumerate() {
+        total += x[n] * x[*i];
+    }
+    total += weights.into_iter().map(|(i, w)| x[i] / w).fold(0.0, |a, v| a + v * v);
+    let chosen: BTreeSet<usize> = [0, 2].into();
+    total += chosen.range(1..).map(|&i| x[i] * i as f64).sum::<f64>();
+    let digits = text.bytes().chain(text.bytes()).map(|b| x[(b % 2) as usize] * 0.1).sum::<f64>();
+    total * digits
+        + text.char_indices().skip(1).map(|(i, c)| x[i] * c.to_digit(10).unwrap() as f64).sum::<f64>()
+}
+
+/// Not a value, though something is done.
+#[differentiable]
+fn discarded(x: &[f64]) -> f64 {
+    let mut v = x.to_vec();
+    _ = v.pop();
+    _ = std::mem::replace(&mut v[0], x[1] * 2.0);
+    v[0] * v[1] * x[0]
+}
+
+#[test]
+fn chains_over_maps_and_texts() {
+    let inputs = [(vec![0.3, 0.8, 0.5], "241".to_string()), (vec![0.7, 0.2, 0.4, 0.9], "35".to_string())];
+    check_rule(looked_up::rule, inputs);
+    check_rule(discarded::rule, [(vec![0.3, 0.8, 0.5],), (vec![0.7, 0.2, 0.4, 0.9],)]);
 }
 
 #[test]

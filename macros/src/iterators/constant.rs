@@ -21,12 +21,7 @@ impl Parser<'_> {
     }
 
     fn mark(&self, expr: &mut Expr, evident: bool) -> bool {
-        let constant = match &*expr {
-            // Fields may be called like what carries one.
-            Expr::Struct(made) => !made.fields.iter().any(|field| self.suspects.any(&field.expr)),
-            expr => !self.suspects.any(expr),
-        };
-        if constant {
+        if !self.suspects.any_outside(expr) {
             // A name may be that of something of the user's with methods called like these.
             let untold =
                 matches!(expr, Expr::Call(_) | Expr::MethodCall(_) | Expr::Struct(_) | Expr::Macro(_));
