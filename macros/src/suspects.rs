@@ -175,13 +175,12 @@ impl Flows {
                     self.bind_parts(name, part);
                 }
             }
-            // A number, which nothing calls.
-            (_, Expr::MethodCall(call)) if inert_method(&call.method.to_string()) => {
-                self.bind(expr, bound(pattern))
-            }
             _ => {
                 self.bind(expr, bound(pattern));
-                self.call(&bound(pattern), expr);
+                // Nothing calls a number.
+                if !matches!(expr, Expr::MethodCall(call) if inert_method(&call.method.to_string())) {
+                    self.call(&bound(pattern), expr);
+                }
             }
         }
     }

@@ -80,18 +80,6 @@ pub trait Both<F: Function, S>: Send {
     /// Runs it.
     fn run<'a>(
         &self,
-        state: &mut S,
-        args: Args<'a, F>,
-        shadows: Shadows<'a, F>,
-        seed: Cotangent<'_, F>,
-    ) -> (F::Output, Gradients<F>);
-}
-
-impl<F: Function, S> Both<F, S> for Absent {
-    const IS: bool = false;
-
-    fn run<'a>(
-        &self,
         _: &mut S,
         _: Args<'a, F>,
         _: Shadows<'a, F>,
@@ -99,6 +87,10 @@ impl<F: Function, S> Both<F, S> for Absent {
     ) -> (F::Output, Gradients<F>) {
         unreachable!("nothing runs a closure that there is not")
     }
+}
+
+impl<F: Function, S> Both<F, S> for Absent {
+    const IS: bool = false;
 }
 
 impl<F: Function, S, C> Both<F, S> for C
