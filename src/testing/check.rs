@@ -3,7 +3,7 @@
 use super::checks::Checks;
 use super::coordinates::Coordinates;
 use super::parameter::{TestFunction, TestParameters};
-use super::specimen::{Erased, Kept, Owned, Tested, Typed};
+use super::specimen::{About, Erased, Kept, Owned, Typed};
 use crate::{Function, Output, Rule};
 
 /// Checks that the rules that `rule` makes keep the [contract](Rule#contract) on each of `inputs`. See [`CheckRule`],
@@ -132,28 +132,28 @@ fn check<R: Rule<Function: TestFunction>>(
     panicking: Vec<InputOf<R>>,
     options: Options,
 ) {
-    let rule = || Box::new(Kept::new(rule())) as Box<dyn Erased<_, _> + '_>;
-    let tested = Tested {
-        name: R::Function::NAME,
-        primal: R::Function::primal,
+    let about = About {
+        function: R::Function::NAME,
+        modes: <<R::Function as Function>::Parameters as TestParameters>::MODES,
         at_once: R::AT_ONCE,
         lengths: R::LENGTHS,
-        rule: &rule,
     };
-    check_tested(tested, inputs, panicking, options);
+    check_typed(about, R::Function::primal, &mut Kept::new(rule), inputs, panicking, options);
 }
 
 /// Runs all checks: what is compiled for each list of parameters and output.
-fn check_tested<P: TestParameters, O: Output<Gradient: Coordinates> + Coordinates>(
-    tested: Tested<'_, P, O>,
+fn check_typed<P: TestParameters, O: Output<Gradient: Coordinates> + Coordinates>(
+    about: About,
+    primal: fn(P::Args<'_>) -> O,
+    rule: &mut dyn Erased<P, O>,
     mut inputs: Vec<P::Owned>,
     mut panicking: Vec<P::Owned>,
     options: Options,
 ) {
     let counts = (inputs.len(), panicking.len());
-    assert!(counts.0 > 0, "`{}`: no input to test on", tested.name);
+    assert!(counts.0 > 0, "`{}`: no input to test on", about.function);
     inputs.append(&mut panicking);
-    Checks::new(&mut Typed::new(tested, inputs), counts.0, counts.1, options.seed)
+    Checks::new(&mut Typed::new(about, primal, rule, inputs), counts.0, counts.1, options.seed)
         .allocating(options.allocations)
         .run(options.tolerance, !options.finite);
 }

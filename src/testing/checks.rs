@@ -93,14 +93,14 @@ impl<'a> Checks<'a> {
         if CountingAllocator::is_installed() {
             self.allocations();
         }
-        if self.specimen.is_at_once() {
+        if self.specimen.about().at_once {
             self.at_once();
         }
     }
 
     /// The parameters that are passed in this way.
     fn passed(&self, wanted: Mode) -> Vec<usize> {
-        let modes = self.specimen.modes().iter().enumerate();
+        let modes = self.specimen.about().modes.iter().enumerate();
         modes.filter(|(_, mode)| **mode == wanted).map(|(parameter, _)| parameter).collect()
     }
 
@@ -339,7 +339,7 @@ impl<'a> Checks<'a> {
 
     fn panics(&mut self) {
         for (i, &input) in self.panicking.iter().enumerate() {
-            let name = format!("`{}`, panicking input {i}", self.specimen.function());
+            let name = format!("`{}`, panicking input {i}", self.specimen.about().function);
             let primal = catch(|| self.specimen.primal(input, &mut unchanged));
             assert!(primal.is_err(), "{name}: the primal does not panic");
             self.specimen.renew();

@@ -53,10 +53,44 @@ impl FromIterator<usize> for Set {
     }
 }
 
-/// A rule, and the inputs to call it on, which go by their numbers.
+/// What a rule is told or asked. The answer is a number, where there is one.
+#[derive(Clone, Copy)]
+pub(super) enum Request {
+    /// To make place for a new rule.
+    Renew,
+    Reset,
+    Shrink,
+    Forgo(usize),
+    /// Whether it will.
+    Overwrite(usize),
+    /// What it holds.
+    Memory,
+    /// How much room shadows of vectors need.
+    LeastRoom,
+}
+
+impl Request {
+    /// Whether nothing is pending afterwards.
+    fn abandons(self) -> bool {
+        matches!(self, Request::Renew | Request::Reset | Request::Shrink)
+    }
+}
+
+/// What is known of a rule without calling it.
+#[derive(Clone, Copy)]
+pub(super) struct About {
+    pub(super) function: &'static str,
+    pub(super) modes: &'static [Mode],
+    /// Whether the rule has a way of its own to do forward and pullback in one call.
+    pub(super) at_once: bool,
+    /// What it may do to vectors behind references.
+    pub(super) lengths: Lengths,
+}
+
+/// A rule, and the inputs to call it on, which go by their numbers. What is required here is compiled for each list of parameters.
 pub(super) trait Specimen {
-    fn function(&self) -> &'static str;
-    fn modes(&self) -> &'static [Mode];
+    fn about(&self) -> About;
+    fn ask(&mut self, request: Request) -> usize;
 
     /// What the arguments in `input` hold.
     fn arguments(&self, input: usize) -> ByParameter<Number>;
@@ -65,157 +99,136 @@ pub(super) trait Specimen {
     /// Calls the primal on `input`, changed.
     fn primal(&self, input: usize, change: Change<'_>) -> Call;
 
-    /// Goes on with a new rule.
-    fn renew(&mut self);
-    fn forgo(&mut self, parameter: usize);
-    fn overwrite(&mut self, parameter: usize) -> bool;
-    fn reset(&mut self);
-    fn shrink(&mut self);
-    /// What the rule holds.
-    fn memory(&self) -> usize;
-
     fn forward(&mut self, input: usize) -> Call;
     /// Runs the pullback of the latest forward that is pending. `seed` is the gradient with respect to the output, `fill`
     /// puts into the shadows what a caller has there, and those of `constant` parameters are shadows of constants.
     fn pullback(&mut self, seed: &[f64], fill: Change<'_>, constant: Set) -> Pulled;
-    /// Whether the rule has a way of its own to do both in one call.
-    fn is_at_once(&self) -> bool;
     /// Runs forward and pullback in one call.
     fn at_once(&mut self, input: usize, seed: &[f64], fill: Change<'_>) -> (Vec<Number>, Pulled);
 }
 
+impl dyn Specimen + '_ {
+    /// Goes on with a new rule.
+    pub(super) fn renew(&mut self) {
+        self.ask(Request::Renew);
+    }
+    pub(super) fn reset(&mut self) {
+        self.ask(Request::Reset);
+    }
+    pub(super) fn shrink(&mut self) {
+        self.ask(Request::Shrink);
+    }
+    pub(super) fn forgo(&mut self, parameter: usize) {
+        self.ask(Request::Forgo(parameter));
+    }
+    pub(super) fn overwrite(&mut self, parameter: usize) -> bool {
+        self.ask(Request::Overwrite(parameter)) != 0
+    }
+    pub(super) fn memory(&mut self) -> usize {
+        self.ask(Request::Memory)
+    }
+}
+
 /// A rule of any function with parameters `P` and output `O`, and the residuals of its forwards that are pending.
 pub(super) trait Erased<P: Parameters, O: Output> {
-    /// Makes room for another residual, which is not the rule's to do.
-    fn reserve(&mut self);
-    fn forward(&mut self, args: P::Args<'_>) -> O;
-    fn pullback<'a>(
+    fn ask(&mut self, request: Request) -> usize;
+    /// The forward within `pending` others.
+    fn forward(&mut self, pending: usize, args: P::Args<'_>) -> O;
+    /// The pullback of the forward within `pending` others, or both at once.
+    fn pull<'a>(
         &mut self,
+        pending: Option<usize>,
         args: P::Args<'a>,
         shadows: P::Shadows<'a>,
         seed: O::Cotangent<'_>,
-    ) -> P::Gradients;
-    fn at_once<'a>(
-        &mut self,
-        args: P::Args<'a>,
-        shadows: P::Shadows<'a>,
-        seed: O::Cotangent<'_>,
-    ) -> (O, P::Gradients);
-    fn forgo(&mut self, parameter: usize);
-    fn overwrite(&mut self, parameter: usize) -> bool;
-    fn reset(&mut self);
-    fn shrink(&mut self);
-    fn memory(&self) -> usize;
-    fn least_room(&self) -> usize;
+    ) -> (Option<O>, P::Gradients);
 }
+
+/// As many forwards as the checks leave pending at a time.
+const DEEPEST: usize = 3;
 
 type List<R> = <<R as Rule>::Function as Function>::Parameters;
 type Value<R> = <<R as Rule>::Function as Function>::Output;
 
-/// A rule of type `R`. There are many such types, and everything here is compiled for each.
-pub(super) struct Kept<R: Rule> {
+/// A rule of type `R`, and what makes others. There are many such types, and everything here is compiled for each.
+pub(super) struct Kept<R: Rule, M> {
+    make: M,
     rule: R,
-    residuals: Vec<R::Residual>,
+    /// A `Vec` would be compiled for each, too.
+    residuals: [Option<R::Residual>; DEEPEST],
 }
 
-impl<R: Rule> Kept<R> {
-    pub(super) fn new(rule: R) -> Self {
-        Kept { rule, residuals: Vec::new() }
+impl<R: Rule, M: Fn() -> R> Kept<R, M> {
+    pub(super) fn new(make: M) -> Self {
+        Kept { rule: make(), make, residuals: [const { None }; DEEPEST] }
     }
 }
 
-impl<R: Rule> Erased<List<R>, Value<R>> for Kept<R> {
-    fn reserve(&mut self) {
-        self.residuals.reserve(1);
+impl<R: Rule, M: Fn() -> R> Erased<List<R>, Value<R>> for Kept<R, M> {
+    fn ask(&mut self, request: Request) -> usize {
+        if request.abandons() {
+            self.residuals = [const { None }; DEEPEST];
+        }
+        match request {
+            Request::Renew => self.rule = (self.make)(),
+            Request::Reset => self.rule.reset(),
+            Request::Shrink => self.rule.shrink(),
+            Request::Forgo(parameter) => self.rule.forgo(parameter),
+            Request::Overwrite(parameter) => return usize::from(self.rule.overwrite(parameter)),
+            Request::Memory => return self.rule.memory(),
+            Request::LeastRoom => return self.rule.least_room(),
+        }
+        0
     }
-    fn forward(&mut self, args: Args<'_, R::Function>) -> Value<R> {
+    fn forward(&mut self, pending: usize, args: Args<'_, R::Function>) -> Value<R> {
         let (output, residual) = self.rule.forward(args);
-        self.residuals.push(residual);
+        self.residuals[pending] = Some(residual);
         output
     }
-    fn pullback<'a>(
+    fn pull<'a>(
         &mut self,
+        pending: Option<usize>,
         args: Args<'a, R::Function>,
         shadows: Shadows<'a, R::Function>,
         seed: Cotangent<'_, R::Function>,
-    ) -> Gradients<R::Function> {
-        let residual = self.residuals.pop().expect("a forward is pending");
-        self.rule.pullback(residual, args, shadows, seed)
-    }
-    fn at_once<'a>(
-        &mut self,
-        args: Args<'a, R::Function>,
-        shadows: Shadows<'a, R::Function>,
-        seed: Cotangent<'_, R::Function>,
-    ) -> (Value<R>, Gradients<R::Function>) {
-        // Nothing is compiled of it where it is not called.
-        if R::AT_ONCE {
-            self.rule.value_and_pullback(args, shadows, seed)
-        } else {
-            unreachable!("asked before")
+    ) -> (Option<Value<R>>, Gradients<R::Function>) {
+        match pending {
+            Some(pending) => {
+                let Some(residual) = self.residuals[pending].take() else {
+                    unreachable!("its forward is pending")
+                };
+                (None, self.rule.pullback(residual, args, shadows, seed))
+            }
+            // Nothing is compiled of it where it is not called.
+            None if R::AT_ONCE => {
+                let (value, gradients) = self.rule.value_and_pullback(args, shadows, seed);
+                (Some(value), gradients)
+            }
+            None => unreachable!("asked before"),
         }
     }
-    fn forgo(&mut self, parameter: usize) {
-        self.rule.forgo(parameter);
-    }
-    fn overwrite(&mut self, parameter: usize) -> bool {
-        self.rule.overwrite(parameter)
-    }
-    fn reset(&mut self) {
-        self.residuals.clear();
-        self.rule.reset();
-    }
-    fn shrink(&mut self) {
-        self.residuals.clear();
-        self.rule.shrink();
-    }
-    fn memory(&self) -> usize {
-        self.rule.memory()
-    }
-    fn least_room(&self) -> usize {
-        self.rule.least_room()
-    }
-}
-
-/// What a test needs to know of the rules of a function.
-pub(super) struct Tested<'r, P: Parameters, O: Output> {
-    pub(super) name: &'static str,
-    pub(super) primal: fn(P::Args<'_>) -> O,
-    /// Whether the rules have a way of their own to run forward and pullback in one call.
-    pub(super) at_once: bool,
-    /// What they may do to vectors behind references.
-    pub(super) lengths: Lengths,
-    /// Makes a rule.
-    pub(super) rule: &'r dyn Fn() -> Box<dyn Erased<P, O> + 'r>,
 }
 
 /// The [`Specimen`] of rules of functions with parameters `P` and output `O`.
 pub(super) struct Typed<'r, P: TestParameters, O: Output> {
-    tested: Tested<'r, P, O>,
-    rule: Box<dyn Erased<P, O> + 'r>,
+    about: About,
+    primal: fn(P::Args<'_>) -> O,
+    rule: &'r mut dyn Erased<P, O>,
     inputs: Vec<P::Owned>,
-    pending: Vec<Pending<P, O>>,
+    /// The arguments of the forwards that are pending.
+    pending: Vec<P::Owned>,
+    /// And gradients of the shapes of their outputs.
+    seeds: Vec<O::Gradient>,
 }
-
-/// A forward whose pullback has not run yet.
-struct Pending<P: TestParameters, O: Output> {
-    arguments: P::Owned,
-    /// Of the shape of the output.
-    seed: O::Gradient,
-}
-
-/// What takes shadows, too: a pullback, or forward and pullback at once.
-type Pull<'c, P, O> = dyn for<'a, 'b> FnMut(
-        &mut dyn Erased<P, O>,
-        <P as Parameters>::Args<'a>,
-        <P as Parameters>::Shadows<'a>,
-        <O as Output>::Cotangent<'b>,
-    ) -> <P as Parameters>::Gradients
-    + 'c;
 
 impl<'r, P: TestParameters, O: Output<Gradient: Coordinates> + Coordinates> Typed<'r, P, O> {
-    pub(super) fn new(tested: Tested<'r, P, O>, inputs: Vec<P::Owned>) -> Self {
-        Typed { rule: (tested.rule)(), tested, inputs, pending: Vec::new() }
+    pub(super) fn new(
+        about: About,
+        primal: fn(P::Args<'_>) -> O,
+        rule: &'r mut dyn Erased<P, O>,
+        inputs: Vec<P::Owned>,
+    ) -> Self {
+        Typed { about, primal, rule, inputs, pending: Vec::new(), seeds: Vec::new() }
     }
 
     fn changed(&self, input: usize, change: Change<'_>) -> P::Owned {
@@ -224,30 +237,33 @@ impl<'r, P: TestParameters, O: Output<Gradient: Coordinates> + Coordinates> Type
         input
     }
 
-    /// Calls a pullback, with a seed of the shape of `pending`'s.
+    /// Calls the pullback of the forward within `pending` others, or both at once, with a seed of the shape of `cotangent`.
     fn pull(
         &mut self,
-        pending: Pending<P, O>,
+        pending: Option<usize>,
+        mut arguments: P::Owned,
+        mut cotangent: O::Gradient,
         seed: &[f64],
         fill: Change<'_>,
         constant: Set,
-        call: &mut Pull<'_, P, O>,
-    ) -> Pulled {
-        let Pending { mut arguments, seed: mut cotangent } = pending;
+    ) -> (Option<O>, Pulled) {
+        let lengths = self.about.lengths;
         let mut buffers = P::buffers();
         P::prepare(&mut buffers, &P::lend(&mut arguments));
         P::visit_buffers(&mut buffers, &mut changing(fill));
-        if self.tested.lengths.need_room() {
-            P::fit(&mut buffers, &P::lend(&mut arguments), Extent::Room(self.rule.least_room()));
+        if lengths.need_room() {
+            let room = self.rule.ask(Request::LeastRoom);
+            P::fit(&mut buffers, &P::lend(&mut arguments), Extent::Room(room));
         }
         // An `Option` has a gradient where it has no value.
         replace(&mut cotangent, &mut |i, _| seed.get(i).copied().unwrap_or(0.0));
 
         let before = CountingAllocator::so_far().allocations;
         let shadows = P::shadows_if(&|parameter| !constant.contains(parameter), &mut buffers);
-        let mut returned = call(&mut *self.rule, P::lend(&mut arguments), shadows, O::lend(&cotangent));
+        let (output, mut returned) =
+            self.rule.pull(pending, P::lend(&mut arguments), shadows, O::lend(&cotangent));
         let allocations = CountingAllocator::so_far().allocations - before;
-        if !self.tested.lengths.are_kept() {
+        if !lengths.are_kept() {
             P::fit(&mut buffers, &P::lend(&mut arguments), Extent::Length);
         }
 
@@ -256,17 +272,21 @@ impl<'r, P: TestParameters, O: Output<Gradient: Coordinates> + Coordinates> Type
         P::visit_buffers(&mut buffers, &mut list);
         P::visit_returned(&mut returned, &mut list);
         drop(list);
-        Pulled { gradient, arguments: read::<P>(&mut arguments), allocations }
+        (output, Pulled { gradient, arguments: read::<P>(&mut arguments), allocations })
     }
 }
 
 impl<P: TestParameters, O: Output<Gradient: Coordinates> + Coordinates> Specimen for Typed<'_, P, O> {
-    fn function(&self) -> &'static str {
-        self.tested.name
+    fn about(&self) -> About {
+        self.about
     }
 
-    fn modes(&self) -> &'static [Mode] {
-        P::MODES
+    fn ask(&mut self, request: Request) -> usize {
+        if request.abandons() {
+            self.pending.clear();
+            self.seeds.clear();
+        }
+        self.rule.ask(request)
     }
 
     fn arguments(&self, input: usize) -> ByParameter<Number> {
@@ -279,86 +299,54 @@ impl<P: TestParameters, O: Output<Gradient: Coordinates> + Coordinates> Specimen
     }
 
     fn primal(&self, input: usize, change: Change<'_>) -> Call {
-        let primal = self.tested.primal;
-        observe::<P, O>(&mut self.changed(input, change), &mut |args| primal(args)).0
-    }
-
-    fn renew(&mut self) {
-        self.pending.clear();
-        self.rule = (self.tested.rule)();
-    }
-
-    fn forgo(&mut self, parameter: usize) {
-        self.rule.forgo(parameter);
-    }
-
-    fn overwrite(&mut self, parameter: usize) -> bool {
-        self.rule.overwrite(parameter)
-    }
-
-    fn reset(&mut self) {
-        self.pending.clear();
-        self.rule.reset();
-    }
-
-    fn shrink(&mut self) {
-        self.pending.clear();
-        self.rule.shrink();
-    }
-
-    fn memory(&self) -> usize {
-        self.rule.memory()
+        observe::<P, O>(self.primal, None, &mut self.changed(input, change)).0
     }
 
     fn forward(&mut self, input: usize) -> Call {
-        self.rule.reserve();
         let mut arguments = self.inputs[input].clone();
-        let (call, output) = observe::<P, O>(&mut arguments, &mut |args| self.rule.forward(args));
-        self.pending.push(Pending::new(arguments, &output));
+        let rule: &mut dyn Erased<P, O> = self.rule;
+        let (call, output) = observe::<P, O>(self.primal, Some((self.pending.len(), rule)), &mut arguments);
+        self.pending.push(arguments);
+        self.seeds.push(shape_of(&output));
         call
     }
 
     fn pullback(&mut self, seed: &[f64], fill: Change<'_>, constant: Set) -> Pulled {
-        let pending = self.pending.pop().expect("a forward is pending");
-        self.pull(pending, seed, fill, constant, &mut |rule, args, shadows, seed| {
-            rule.pullback(args, shadows, seed)
-        })
-    }
-
-    fn is_at_once(&self) -> bool {
-        self.tested.at_once
+        let (Some(arguments), Some(shape)) = (self.pending.pop(), self.seeds.pop()) else {
+            unreachable!("a forward is pending")
+        };
+        self.pull(Some(self.pending.len()), arguments, shape, seed, fill, constant).1
     }
 
     fn at_once(&mut self, input: usize, seed: &[f64], fill: Change<'_>) -> (Vec<Number>, Pulled) {
-        let primal = self.tested.primal;
+        let arguments = self.inputs[input].clone();
         // The arguments may be changed by that, but it tells the shape of the output.
-        let (_, shape) = observe::<P, O>(&mut self.inputs[input].clone(), &mut |args| primal(args));
-        let pending = Pending::new(self.inputs[input].clone(), &shape);
-        let mut output = None;
-        let pulled = self.pull(pending, seed, fill, Set::default(), &mut |rule, args, shadows, seed| {
-            let (value, gradients) = rule.at_once(args, shadows, seed);
-            output = Some(value);
-            gradients
-        });
-        (numbers(&mut output.expect("it was called")), pulled)
+        let (_, output) = observe::<P, O>(self.primal, None, &mut arguments.clone());
+        match self.pull(None, arguments, shape_of(&output), seed, fill, Set::default()) {
+            (Some(mut output), pulled) => (numbers(&mut output), pulled),
+            (None, _) => unreachable!("the forward is run, too"),
+        }
     }
 }
 
-impl<P: TestParameters, O: Output> Pending<P, O> {
-    fn new(arguments: P::Owned, output: &O) -> Self {
-        let mut seed = O::empty();
-        output.prepare(&mut seed);
-        Pending { arguments, seed }
-    }
+/// A gradient of the shape of `output`.
+fn shape_of<O: Output>(output: &O) -> O::Gradient {
+    let mut gradient = O::empty();
+    output.prepare(&mut gradient);
+    gradient
 }
 
-/// Calls a function, and says what it did.
-fn observe<P: TestParameters, O: Coordinates>(
+/// Calls the primal, or a forward within so many others, and says what that did.
+fn observe<P: TestParameters, O: Output + Coordinates>(
+    primal: fn(P::Args<'_>) -> O,
+    forward: Option<(usize, &mut dyn Erased<P, O>)>,
     arguments: &mut P::Owned,
-    call: &mut dyn FnMut(P::Args<'_>) -> O,
 ) -> (Call, O) {
     let before = CountingAllocator::so_far().allocations;
-    let mut output = call(P::lend(arguments));
+    let mut output = match forward {
+        Some((pending, rule)) => rule.forward(pending, P::lend(arguments)),
+        None => primal(P::lend(arguments)),
+    };
     let allocations = CountingAllocator::so_far().allocations - before;
     (Call { output: numbers(&mut output), arguments: read::<P>(arguments), allocations }, output)
 }

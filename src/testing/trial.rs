@@ -7,7 +7,7 @@ use super::coordinates::{MISSING, Number, reals};
 use super::differences::Objective;
 use super::parameter::Mode;
 use super::random::Random;
-use super::specimen::{ByParameter, Call, Change, Pulled, Set, Specimen};
+use super::specimen::{About, ByParameter, Call, Change, Pulled, Set, Specimen};
 
 /// Calls `f`; if it panics, returns the message.
 pub(super) fn catch<T>(f: impl FnOnce() -> T) -> Result<T, String> {
@@ -45,7 +45,7 @@ impl Case {
     pub(super) fn new(specimen: &dyn Specimen, name: String, input: usize, random: &mut Random) -> Self {
         specimen.primal(input, &mut unchanged);
         let Call { output, arguments: exit, allocations } = specimen.primal(input, &mut unchanged);
-        let (function, modes) = (specimen.function(), specimen.modes());
+        let About { function, modes, .. } = specimen.about();
         let entry = specimen.arguments(input);
         // What is not there has no weight.
         let mut weights = |numbers: &[Number]| -> Vec<f64> {
