@@ -152,12 +152,14 @@ fn is_consumer(call: &ExprMethodCall) -> bool {
     ["collect", "sum", "product"].iter().any(|name| call.method == name) && call.args.is_empty()
 }
 
-/// A call of a function, or of a method of `self`, by the name that it has here.
+/// A call of a function, or of a method of `self`, by the name that it has here; or what an error is put beside.
 fn makes_outcome(expr: &Expr) -> bool {
     match expr {
         Expr::Call(call) => matches!(&*call.func, Expr::Path(_)),
         Expr::MethodCall(call) => {
-            matches!(&*call.receiver, Expr::Path(path) if path.path.is_ident("self") || path.path.is_ident("self_"))
+            call.method == "ok_or"
+                || call.method == "ok_or_else"
+                || matches!(&*call.receiver, Expr::Path(path) if path.path.is_ident("self") || path.path.is_ident("self_"))
         }
         _ => false,
     }

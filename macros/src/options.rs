@@ -11,6 +11,9 @@ use crate::program::*;
 use crate::rename::path;
 use crate::temporaries::unused_start;
 
+/// Nothing but an `Option` or a `Result` has these.
+const OF_OPTIONS: [&str; 3] = ["and_then", "or", "or_else"];
+
 impl Parser<'_> {
     /// `option.map(f).unwrap_or(other)`, `option.map_or(other, f)`, `option.map(f).unwrap()`, `option.unwrap_or_else(f)` and the like.
     pub(crate) fn mapped_option(&self, call: &ExprMethodCall) -> Option<Syn> {
@@ -53,13 +56,44 @@ impl Parser<'_> {
 
     /// A method that makes an option of one: `option.and_then(f)`, `option.filter(test)`, `option.or(other)`, `option.zip(other)` and the
     /// like, and `option.map(f)` where nothing takes it apart.
-    pub(crate) fn option_of_option(&self, call: &ExprMethodCall) -> Option<Syn> {
-        if !self.suspects.any(call) || !self.may_be_option(&call.receiver) && !self.is_named_option(call) {
+    pub(crate) fn option_of_option(&mut self, call: &ExprMethodCall) -> Option<Syn> {
+        if !self.suspects.any(call) {
+            return None;
+        }
+        if let Some((option, before, error)) = self.or_error(call) {
+            let names = unused_start(&call.to_token_stream().to_string());
+            let (option, functions) = mapped(option);
+            let there = name(&names, "there");
+            let value = applied(&functions, parse_quote!(#there))?;
+            let result: Syn = parse_quote!(match #option { Some(#there) => Ok(#value), None => Err(#error) });
+            return Some(match before {
+                Some(before) => parse_quote!({ #before #result }),
+                None => result,
+            });
+        }
+        if !self.may_be_option(&call.receiver)
+            && !self.is_named_option(call)
+            && !self.is_of_item(call)
+            && !makes_result(&call.receiver)
+        {
             return None;
         }
         let (option, names) = (&call.receiver, unused_start(&call.to_token_stream().to_string()));
         let (there, second) = (name(&names, "there"), name(&names, "second"));
         let args: Vec<&Syn> = call.args.iter().collect();
+        if makes_result(option) {
+            let [f] = &args[..] else { return None };
+            let value = applied(&[f], parse_quote!(#there))?;
+            return match call.method.to_string().as_str() {
+                "map" => {
+                    Some(parse_quote!(match #option { Ok(#there) => Ok(#value), Err(#second) => Err(#second) }))
+                }
+                "and_then" => {
+                    Some(parse_quote!(match #option { Ok(#there) => #value, Err(#second) => Err(#second) }))
+                }
+                _ => None,
+            };
+        }
         Some(match (call.method.to_string().as_str(), &args[..]) {
             ("map", [f]) => {
                 let value = applied(&[f], parse_quote!(#there))?;
@@ -92,9 +126,52 @@ impl Parser<'_> {
         })
     }
 
+    /// `item.ok_or(error)` and `item.ok_or_else(f)`: the item that may be there, what happens before, and the error.
+    fn or_error<'c>(&mut self, call: &'c ExprMethodCall) -> Option<(&'c Syn, Option<Stmt>, Syn)> {
+        let (before, error) = self.missing(call)?;
+        // What is evaluated before may be another error then.
+        let at_once = before.is_none() || !writes(&call.receiver);
+        (at_once && self.is_optional_item(&call.receiver)).then_some((&*call.receiver, before, error))
+    }
+
+    /// What `ok_or` and `ok_or_else` make of nothing: what is evaluated in either case, and the error.
+    fn missing(&mut self, call: &ExprMethodCall) -> Option<(Option<Stmt>, Syn)> {
+        Some(match (call.method.to_string().as_str(), call.args.first()?) {
+            ("ok_or", error) if puts_together(error) => (None, error.clone()),
+            ("ok_or", error) => {
+                let name = self.parts.fresh("error");
+                (Some(parse_quote!(let #name = #error;)), path(&name))
+            }
+            ("ok_or_else", Syn::Closure(error)) if error.inputs.is_empty() && !escapes(&error.body) => {
+                (None, (*error.body).clone())
+            }
+            ("ok_or_else", function @ Syn::Path(_)) => (None, parse_quote!(#function())),
+            _ => return None,
+        })
+    }
+
+    /// An item that may be there, as it is or written as an `if`, or what methods of options make of one.
+    fn is_optional_item(&mut self, expr: &Syn) -> bool {
+        const OF_ITEMS: [&str; 3] = ["filter", "map", "zip"];
+        match expr {
+            Syn::Paren(paren) => self.is_optional_item(&paren.expr),
+            Syn::If(_) => self.is_optional(expr),
+            Syn::MethodCall(call) => {
+                self.is_item(expr)
+                    || OF_OPTIONS.iter().chain(&OF_ITEMS).any(|name| call.method == name)
+                        && self.is_optional_item(&call.receiver)
+            }
+            expr => self.is_item(expr),
+        }
+    }
+
+    /// `x.last().copied().filter(test)` and the like
+    fn is_of_item(&mut self, call: &ExprMethodCall) -> bool {
+        call.method != "map" && self.is_optional_item(&call.receiver)
+    }
+
     /// A field, or what a method has returned, is an option, as the names of the methods tell that are called on it.
     fn is_named_option(&self, call: &ExprMethodCall) -> bool {
-        const OF_OPTIONS: [&str; 3] = ["and_then", "or", "or_else"];
         let is = |names: &[&str]| names.iter().any(|name| call.method == name);
         let told = match root(&call.receiver) {
             Syn::Field(_) => is(&OF_OPTIONS) || is(&["zip"]),
@@ -229,19 +306,7 @@ impl Parser<'_> {
         let Syn::Try(tried) = &*local.init.as_ref()?.expr else { return None };
         let Syn::MethodCall(call) = &*tried.expr else { return None };
         let (option, pattern) = (&call.receiver, &local.pat);
-        let (before, error): (Option<Stmt>, Syn) =
-            match (call.method.to_string().as_str(), call.args.first()?) {
-                ("ok_or", error) if puts_together(error) => (None, error.clone()),
-                ("ok_or", error) => {
-                    let name = self.parts.fresh("error");
-                    (Some(parse_quote!(let #name = #error;)), path(&name))
-                }
-                ("ok_or_else", Syn::Closure(error)) if error.inputs.is_empty() && !escapes(&error.body) => {
-                    (None, (*error.body).clone())
-                }
-                ("ok_or_else", function @ Syn::Path(_)) => (None, parse_quote!(#function())),
-                _ => return None,
-            };
+        let (before, error) = self.missing(call)?;
         // An error that is made before may be another one then.
         let item = (before.is_none() || !writes(option)) && self.is_item(option);
         if !self.suspects.any(option) || self.place(option).is_none() && !item {
@@ -266,6 +331,16 @@ impl Parser<'_> {
     /// An item that may be there: `x.last()`, `x.iter().copied().reduce(f64::max)`.
     fn is_item(&mut self, expr: &Syn) -> bool {
         self.optional_item(expr, &mut Vec::new(), &mut Vec::new()).is_some()
+    }
+}
+
+/// `option.ok_or(error)` and the like, and what `map` and `and_then` make of it.
+fn makes_result(expr: &Syn) -> bool {
+    let Syn::MethodCall(call) = expr else { return false };
+    match call.method.to_string().as_str() {
+        "ok_or" | "ok_or_else" | "map_err" => true,
+        "map" | "and_then" => makes_result(&call.receiver),
+        _ => false,
     }
 }
 

@@ -1,4 +1,5 @@
-//! Parts of what calls return, without a name for the whole: `f(x)[0]`, `*f(x).last().unwrap()`, `f(x).last().copied().unwrap_or(0.0)`.
+//! Parts of what calls return, without a name for the whole: `f(x)[0]`, `*f(x).last().unwrap()`, `f(x).last().copied().unwrap_or(0.0)`,
+//! and of what operators of users' types do, `(a * b).0[1]`, and of arrays, `[a, b][i]`.
 //! The whole gets a name, and the part is one of a variable.
 
 use syn::{Expr as Syn, ExprMethodCall, Pat, Stmt, UnOp, parse_quote};
@@ -123,12 +124,14 @@ impl Parser<'_> {
     }
 }
 
-/// The call that `part` is a part of what it returns.
+/// The call that `part` is a part of what it returns, the operator of a user's type, or an array that is written out.
 fn taken_from(part: &mut Syn) -> Option<&mut Syn> {
     if !is_element(part) && matches!(part, Syn::Call(_) | Syn::MethodCall(_) | Syn::Try(_)) {
         return Some(part);
     }
     match part {
+        Syn::Binary(_) | Syn::Array(_) => Some(part),
+        Syn::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => Some(part),
         Syn::Index(index) => taken_from(&mut index.expr),
         Syn::Field(field) => taken_from(&mut field.base),
         Syn::Paren(paren) => taken_from(&mut paren.expr),

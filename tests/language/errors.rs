@@ -212,3 +212,58 @@ fn parts_of_something_active() {
     check_rule(Settings::weighted_rule, [(settings(2, 0.75), 4.0), (settings(3, 1.25), 0.5)]);
     check_rule(Settings::weighted_rule, [(settings(1, 0.75), 5.0), (settings(4, 1.25), 4.0)]);
 }
+
+/// What may be missing, beside an error: as what a function returns, under a name, and where it is taken apart.
+#[differentiable]
+fn largest_square(x: &[f64]) -> Result<f64, Failure> {
+    x.iter().map(|x| x * x).max_by(|a, b| a.total_cmp(b)).ok_or(Failure::Zero(x.len()))
+}
+
+#[differentiable]
+fn last_if_positive(x: &[f64]) -> Result<f64, Failure> {
+    x.last()
+        .copied()
+        .filter(|x| *x > 0.0)
+        .ok_or_else(|| Failure::Negative { penalty: 1.0, text: format!("{}", x.len()) })
+}
+
+#[differentiable]
+fn pushed_last(x: &[f64]) -> Result<f64, Failure> {
+    let mut sums = Vec::new();
+    let mut sum = 0.0;
+    for x in x {
+        sum += x * x;
+        sums.push(sum);
+    }
+    sums.last().copied().ok_or(Failure::Zero(0)).map(|sum| sum.sqrt())
+}
+
+#[differentiable]
+fn beside_errors(x: &[f64]) -> f64 {
+    let first = x.first().map(|x| x.sin()).ok_or(Failure::Zero(1));
+    let largest = match x.iter().copied().reduce(f64::max).ok_or(x.len()) {
+        Ok(largest) => largest * x[0],
+        Err(n) => n as f64,
+    };
+    let last = if let Ok(last) = x.last().copied().ok_or(x.len() + 1) { last } else { 2.0 };
+    largest * last + if let Ok(first) = first { first } else { 0.25 }
+}
+
+#[differentiable]
+fn next_to_last(x: &[f64]) -> Result<f64, Failure> {
+    let last = x
+        .last()
+        .copied()
+        .ok_or(Failure::Zero(0))
+        .and_then(|x| if x > 0.5 { Ok(x.ln()) } else { logarithm(x, 1) });
+    Ok(last? * x[0])
+}
+
+#[test]
+fn missing_items() {
+    check_rule(largest_square::rule, [(vec![0.5, -2.0],), (vec![],)]);
+    check_rule(last_if_positive::rule, [(vec![0.5, -2.0],), (vec![0.5, -2.0, 1.5],), (vec![],)]);
+    check_rule(pushed_last::rule, [(vec![0.5, -2.0],), (vec![0.5],), (vec![],)]);
+    check_rule(beside_errors::rule, [(vec![0.5, -2.0],), (vec![0.5, -2.0, 1.5],), (vec![],)]);
+    check_rule(next_to_last::rule, [(vec![0.5, 2.0],), (vec![0.5, 1.5, 0.25],), (vec![-0.5],), (vec![],)]);
+}

@@ -70,7 +70,7 @@ impl Parser<'_> {
     }
 
     /// The value is an option, as far as syntax tells.
-    fn is_optional(&self, value: &Expr) -> bool {
+    pub(crate) fn is_optional(&self, value: &Expr) -> bool {
         match value {
             Expr::Call(call) => matches!(&*call.func, Expr::Path(path) if path.path.is_ident("Some")),
             Expr::Path(path) if path.path.is_ident("None") => true,

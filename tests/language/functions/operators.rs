@@ -409,3 +409,20 @@ fn constants_of_types(x: &[f64]) -> f64 {
 fn constants_as_operands() {
     check_rule(constants_of_types::rule, [(vec![0.3, 0.5],)]);
 }
+
+/// Parts of what operators return, without a name for the whole.
+#[differentiable]
+fn parts(a: Spin, b: Spin, x: &[f64]) -> f64 {
+    let mut sum = (a * x[0]).re * (b * x[1]).im;
+    for i in 0..x.len() {
+        sum += (a * sum).im - ([a, b][i % 2] * x[i]).re;
+    }
+    let scaled = |k: f64| (a * k * x[0]).re;
+    if (b * sum).re > 1.0 { scaled(sum) } else { scaled(2.0) * sum }
+}
+
+#[test]
+fn parts_of_what_operators_return() {
+    let (a, b) = (Spin { re: 0.3, im: -0.5 }, Spin { re: 1.2, im: 0.7 });
+    check_rule(parts::rule, [(a, b, vec![0.3, 0.5]), (b, a, vec![1.3, 2.5, -0.5])]);
+}
