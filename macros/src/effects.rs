@@ -8,7 +8,7 @@ use syn::visit::Visit;
 use syn::visit_mut::VisitMut;
 
 use crate::errors::Errors;
-use crate::kind::{assigns, changes_receiver};
+use crate::kind::{assigns, changes_receiver, may_change_inert};
 use crate::lift::is_held_constant;
 use crate::program::*;
 use crate::suspects::variable_of;
@@ -199,10 +199,19 @@ fn settle_expr(program: &mut Program, expr: ExprId) {
         let tree = program.tree(expr);
         let method = |e: &ExprId| match &program.exprs[*e].kind {
             ExprKind::Method { .. } if program.looks_up(*e) => false,
-            ExprKind::Method { receiver, .. } => {
+            ExprKind::Method { receiver, name, .. } => {
                 let receiver = program.peel(*receiver);
                 let range = matches!(program.exprs[receiver].syntax, syn::Expr::Range(_));
-                range || !matches!(program.kind_of(receiver), Kind::Float | Kind::Inert)
+                range
+                    || match program.kind_of(receiver) {
+                        Kind::Float => false,
+                        Kind::Inert => {
+                            let changeable = |place: &Place| program.variables[place.base].mutable;
+                            matches!(&program.exprs[receiver].kind, ExprKind::Read(place) if changeable(place))
+                                && may_change_inert(&name.to_string())
+                        }
+                        _ => true,
+                    }
             }
             _ => false,
         };
@@ -378,7 +387,7 @@ impl<'ast> Visit<'ast> for Written<'_> {
         if changes_receiver(&method) {
             self.add(&call.receiver, self.carries(&call.args));
         } else if !crate::kind::inert_method(&method) {
-            self.add_unless_number(&call.receiver);
+            self.add_unless_number(&call.receiver, &method);
         }
         call.args.iter().for_each(|arg| self.add_reference(arg));
         syn::visit::visit_expr_method_call(self, call);
@@ -423,8 +432,8 @@ impl Written<'_> {
     }
 
     /// What a method is called on, if that may change it.
-    fn add_unless_number(&mut self, receiver: &syn::Expr) {
-        if self.may_change(receiver)
+    fn add_unless_number(&mut self, receiver: &syn::Expr, method: &str) {
+        if self.may_change(receiver, method)
             && let Some(name) = variable_of(receiver)
         {
             self.names.push(Name { name: name.clone(), certain: false, carries: false });
@@ -432,15 +441,14 @@ impl Written<'_> {
     }
 
     /// A method of `receiver` may change a variable without gradient: it is no number.
-    pub(crate) fn may_change(&self, receiver: &syn::Expr) -> bool {
+    pub(crate) fn may_change(&self, receiver: &syn::Expr, method: &str) -> bool {
         let (Some(name), part) = (variable_of(receiver), !matches!(receiver, syn::Expr::Path(_))) else {
             return false;
         };
         let Some(id) = self.program.meant_by(name, self.mentions, self.aliases) else { return false };
         let variable = &self.program.variables[id];
-        let number =
-            matches!(variable.kind, Kind::Float | Kind::Inert) || part && variable.kind != Kind::Unknown;
-        variable.mutable && !variable.active && !number
+        let kind = if part { variable.kind.of_parts() } else { &variable.kind };
+        variable.mutable && !variable.active && kind.may_be_changed_by(method)
     }
 
     /// The arguments of a macro that are no list of expressions.

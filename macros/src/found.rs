@@ -18,7 +18,9 @@ impl Parser<'_> {
         let node = &self.program.exprs[expr];
         match &node.kind {
             ExprKind::Constant(_) => self.finds(&node.syntax),
-            ExprKind::Method { .. } => self.finds(&node.syntax) && !self.suspects.any(&node.syntax),
+            ExprKind::Method { .. } | ExprKind::Try(_) => {
+                self.finds(&node.syntax) && !self.searches_suspects(&node.syntax)
+            }
             ExprKind::Read(place) => place.projections.is_empty() && self.program.variables[place.base].found,
             ExprKind::If { .. } | ExprKind::Match(_) | ExprKind::Block(_) => {
                 let values =
@@ -26,6 +28,23 @@ impl Parser<'_> {
                 values.into_iter().any(|value| self.is_found(value) || self.refers_to_constant(value))
             }
             _ => false,
+        }
+    }
+
+    /// What is searched may carry a gradient, whatever the key.
+    fn searches_suspects(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Paren(paren) => self.searches_suspects(&paren.expr),
+            Expr::Try(tried) => self.searches_suspects(&tried.expr),
+            Expr::MethodCall(call) if call.method == "get" || call.method.to_string().starts_with("get_") => {
+                self.suspects.any(&call.receiver)
+            }
+            Expr::MethodCall(call)
+                if call.args.is_empty() || call.method.to_string().starts_with("ok_or") =>
+            {
+                self.searches_suspects(&call.receiver)
+            }
+            expr => self.suspects.any(expr),
         }
     }
 
@@ -59,7 +78,7 @@ impl Parser<'_> {
     /// `let pattern = *found;` in the place of `let &pattern = found;`.
     pub(crate) fn followed(&self, local: &Local) -> Option<Local> {
         let (Pat::Reference(pattern), Some(init)) = (&local.pat, &local.init) else { return None };
-        if init.diverge.is_some() || !self.finds(&init.expr) || self.suspects.any(&init.expr) {
+        if init.diverge.is_some() || !self.finds(&init.expr) || self.searches_suspects(&init.expr) {
             return None;
         }
         let (pattern, found) = (&pattern.pat, &init.expr);
@@ -103,8 +122,18 @@ impl Parser<'_> {
             "split_first",
             "split_last",
         ];
-        const OPTIONS: &[&str] =
-            &["expect", "filter", "maybe", "or", "or_else", "unwrap", "unwrap_or", "unwrap_or_else"];
+        const OPTIONS: &[&str] = &[
+            "expect",
+            "filter",
+            "maybe",
+            "ok_or",
+            "ok_or_else",
+            "or",
+            "or_else",
+            "unwrap",
+            "unwrap_or",
+            "unwrap_or_else",
+        ];
         match expr {
             Expr::MethodCall(call) => {
                 let name = call.method.to_string();

@@ -8,6 +8,7 @@ use crate::boxes::BOXED;
 use crate::calls::{Callee, gradient, is_associated, with_functions};
 use crate::functions::is_box;
 use crate::iterators::SOURCES;
+use crate::iterators::constant::UNKNOWN_ITERATOR;
 use crate::iterators::consumers::Chain;
 use crate::iterators::integers::{is_constant_item, is_private};
 use crate::iterators::item::Item;
@@ -262,6 +263,9 @@ impl Parser<'_> {
         }
         if is_check(function) || is_blank(function) {
             return self.inert_expr(expr);
+        }
+        if is_private(function, "items_of_constants") {
+            return self.constant(expr, false, Some(UNKNOWN_ITERATOR));
         }
         if is_constant_item(function) {
             let why = "nothing tells what this loop goes through: tell the type, by a `let` before";

@@ -240,6 +240,16 @@ fn stays_inert(name: &str) -> bool {
     NAMES.contains(&name) || integer_method(name) || inert_method(name)
 }
 
+/// Whether a method called `name` may change what carries no gradient as it is: an iterator gets shorter and a text longer, while numbers do
+/// not change.
+pub(crate) fn may_change_inert(name: &str) -> bool {
+    const ASKING: &[&str] = &["find", "next", "nth"];
+    const READING: &[&str] = &["as_", "into", "is_", "parse", "then", "to_"];
+    let reads = stays_inert(name) && !ASKING.contains(&name) && !changes_receiver(name);
+    let converts = !name.ends_with("_mut") && READING.iter().any(|start| name.starts_with(start));
+    !reads && !converts && !numeric_method(name)
+}
+
 /// Methods of the standard library's and ndarray's collections that write to them.
 const CHANGING: &[&str] = &[
     "append",

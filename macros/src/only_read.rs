@@ -73,10 +73,7 @@ fn may_be_written(variable: &Variable) -> bool {
 
 /// The variable carries a gradient, and is, or a part of it, of a type whose methods may write to it.
 fn may_change(variable: &Variable, part: bool) -> bool {
-    let mut kind = &variable.kind;
-    while let (Kind::Sequence(inner) | Kind::Matrix(inner), true) = (kind, part) {
-        kind = inner;
-    }
+    let kind = if part { variable.kind.of_parts() } else { &variable.kind };
     variable.active && may_be_written(variable) && *kind == Kind::Unknown
 }
 

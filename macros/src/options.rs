@@ -85,9 +85,9 @@ impl Parser<'_> {
             let [f] = &args[..] else { return None };
             let value = applied(&[f], parse_quote!(#there))?;
             return match call.method.to_string().as_str() {
-                "map" => {
-                    Some(parse_quote!(match #option { Ok(#there) => Ok(#value), Err(#second) => Err(#second) }))
-                }
+                "map" => Some(
+                    parse_quote!(match #option { Ok(#there) => Ok(#value), Err(#second) => Err(#second) }),
+                ),
                 "and_then" => {
                     Some(parse_quote!(match #option { Ok(#there) => #value, Err(#second) => Err(#second) }))
                 }
@@ -378,7 +378,7 @@ fn puts_together(error: &Syn) -> bool {
 }
 
 /// By its name, `Error::At` or `Failed`, a variant of an enum or a struct.
-fn is_constructor(function: &Syn) -> bool {
+pub(crate) fn is_constructor(function: &Syn) -> bool {
     let Syn::Path(path) = function else { return false };
     path.path.segments.last().is_some_and(|last| last.ident.to_string().starts_with(char::is_uppercase))
 }

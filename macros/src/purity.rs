@@ -5,9 +5,10 @@ use syn::Expr as Syn;
 
 use crate::iterators::integers::is_constant_item;
 use crate::iterators::made::is_blank;
-use crate::kind::{assigns, changes_receiver, inert_method, is_check};
+use crate::kind::{assigns, changes_receiver, inert_method, is_check, may_change_inert};
 use crate::parse::{Binding, Parser};
 use crate::program::*;
+use crate::suspects::variable_of;
 
 impl Parser<'_> {
     /// Whether evaluating the expression again gives the same value and has no effect. Functions and macros are not
@@ -44,14 +45,18 @@ impl Parser<'_> {
             fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
                 // What allocates is not made again.
                 self.1 |= call.method == "collect";
-                if let Syn::Path(path) = &*call.receiver
-                    && let Some(Binding::Variable(id)) = path.path.get_ident().and_then(|n| self.0.lookup(n))
+                if let Some(Binding::Variable(id)) =
+                    variable_of(&call.receiver).and_then(|n| self.0.lookup(n))
                 {
                     let method = call.method.to_string();
                     let variable = &self.0.program.variables[*id];
-                    let number = matches!(variable.kind, Kind::Float | Kind::Inert);
-                    self.1 |=
-                        variable.mutable && !number && !inert_method(&method) || changes_receiver(&method);
+                    let part = !matches!(*call.receiver, Syn::Path(_));
+                    let changed = match part {
+                        true => *variable.kind.of_parts() == Kind::Inert && may_change_inert(&method),
+                        false => variable.kind.may_be_changed_by(&method),
+                    };
+                    self.1 |= variable.mutable && changed && !inert_method(&method);
+                    self.1 |= !part && changes_receiver(&method);
                 }
                 syn::visit::visit_expr_method_call(self, call);
             }
@@ -107,5 +112,24 @@ pub(crate) fn asked_by(method: &str) -> Asked {
         "to_bits" => Asked::Bits,
         method if inert_method(method) => Asked::Shape,
         _ => Asked::Value,
+    }
+}
+
+impl Kind {
+    /// A method of this name may change a value of this kind, as far as these tell.
+    pub(crate) fn may_be_changed_by(&self, method: &str) -> bool {
+        match self {
+            Kind::Float => false,
+            Kind::Inert => may_change_inert(method),
+            _ => true,
+        }
+    }
+
+    /// That of the elements of a sequence, and of theirs.
+    pub(crate) fn of_parts(&self) -> &Kind {
+        match self {
+            Kind::Sequence(inner) | Kind::Matrix(inner) => inner.of_parts(),
+            kind => kind,
+        }
     }
 }

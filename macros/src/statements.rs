@@ -9,6 +9,7 @@ use syn::{Expr as Syn, Pat, Stmt};
 
 use crate::annotation::Strip;
 use crate::escape::{is_panic, statement_escapes};
+use crate::iterators::constant::UNKNOWN_ITERATOR;
 use crate::iterators::integers::is_item_of_constant;
 use crate::kind::kind_of_type;
 use crate::kind::names_other_type;
@@ -365,12 +366,7 @@ impl Parser<'_> {
                     return Some(self.opaque(stmt, why));
                 }
                 if !matches!(&*f.pat, Pat::Ident(_) | Pat::Wild(_)) || !is_range(&f.expr) {
-                    return Some(self.opaque(
-                        stmt,
-                        "a loop over this iterator is not differentiable: take its items as a slice, `#[constant] items: &[_]`, or `collect` them before, \
-                         `let items: Vec<_> = …;`, and loop over that"
-                            .into(),
-                    ));
+                    return Some(self.opaque(stmt, UNKNOWN_ITERATOR.into()));
                 }
                 let range = self.expr(&f.expr);
                 self.mark_range(&f.expr);

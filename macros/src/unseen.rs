@@ -63,7 +63,9 @@ impl VisitMut for Unseen<'_, '_> {
         visit_mut::visit_expr_method_call_mut(self, call);
         let method = call.method.to_string();
         self.lent(&method, &mut call.receiver);
-        if changes_receiver(&method) || !inert_method(&method) && self.written.may_change(&call.receiver) {
+        if changes_receiver(&method)
+            || !inert_method(&method) && self.written.may_change(&call.receiver, &method)
+        {
             self.into(&call.receiver, &mut call.args);
         }
         self.arguments(&mut call.args);

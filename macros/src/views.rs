@@ -12,11 +12,13 @@ use quote::{ToTokens, quote};
 use syn::{Expr as Syn, ExprMethodCall, Ident, Pat, Stmt, parse_quote};
 
 use crate::calls::Callee;
+use crate::contents::wraps;
 use crate::destructure::{Referred, fields, name_parts};
 use crate::forward::Forward;
 use crate::iterators::item::Item;
 use crate::iterators::optional::{Found, Located};
 use crate::kind::inert;
+use crate::options::is_constructor;
 use crate::parse::{Binding, Parser};
 use crate::program::*;
 use crate::rename::{Occurrences, bound, path};
@@ -123,11 +125,12 @@ impl Parser<'_> {
         let kind = self.program.kind_of_place(&place);
         let base = &self.program.variables[place.base];
         // A type that has been told, and is none of these, may have methods of such names itself.
-        let other = kind == Kind::Unknown
-            && place.projections.is_empty()
-            && (base.ty.is_some()
-                || !matches!(base.origin, Origin::Local)
-                || self.is_made_by_type(place.base));
+        let other = self.is_keyed(expr)
+            || kind == Kind::Unknown
+                && place.projections.is_empty()
+                && (base.ty.is_some()
+                    || !matches!(base.origin, Origin::Local)
+                    || self.is_made_by_type(place.base));
         matches!(kind, Kind::Sequence(_) | Kind::Unknown) && !inert(&kind) && !other && self.is_pure(expr)
     }
 
@@ -136,6 +139,7 @@ impl Parser<'_> {
         let program = &self.program;
         let made = |init: ExprId| match &program.exprs[program.peel(init)].kind {
             ExprKind::Struct(_) => true,
+            _ if is_constructed(&program.exprs[program.peel(init)].syntax) => true,
             ExprKind::Call { function: Callee::Associated(path), .. } => {
                 let of = path.path.segments.iter().rev().nth(1).map(|segment| segment.ident.to_string());
                 of.is_some_and(|of| of != "Vec" && of != "Box" && !of.starts_with("Array"))
@@ -775,4 +779,10 @@ impl Program {
     pub(crate) fn cut_of(&self, place: &Place) -> Option<Cut> {
         place.projections.iter().find_map(|projection| self.cut_at(projection))
     }
+}
+
+/// `Pairs(n)`, by its name a struct or a variant of an enum of the user's.
+fn is_constructed(expr: &Syn) -> bool {
+    matches!(expr, Syn::Call(call) if is_constructor(&call.func)
+        && !matches!(&*call.func, Syn::Path(path) if path.path.get_ident().is_some_and(wraps)))
 }

@@ -9,12 +9,18 @@
 pub trait Constants {
     /// A reference, or the element itself.
     type Item;
+    /// How many there are.
+    fn len(self) -> usize;
     /// The item at `index`.
     fn item(self, index: usize) -> Self::Item;
 }
 
 impl<'a, T> Constants for &&'a [T] {
     type Item = &'a T;
+    #[inline(always)]
+    fn len(self) -> usize {
+        self[..].len()
+    }
     #[inline(always)]
     fn item(self, index: usize) -> &'a T {
         &self[index]
@@ -24,6 +30,10 @@ impl<'a, T> Constants for &&'a [T] {
 impl<'a, T> Constants for &&'a Vec<T> {
     type Item = &'a T;
     #[inline(always)]
+    fn len(self) -> usize {
+        self[..].len()
+    }
+    #[inline(always)]
     fn item(self, index: usize) -> &'a T {
         &self[index]
     }
@@ -31,6 +41,10 @@ impl<'a, T> Constants for &&'a Vec<T> {
 
 impl<'a, T, const N: usize> Constants for &&'a [T; N] {
     type Item = &'a T;
+    #[inline(always)]
+    fn len(self) -> usize {
+        self[..].len()
+    }
     #[inline(always)]
     fn item(self, index: usize) -> &'a T {
         &self[index]
@@ -40,6 +54,10 @@ impl<'a, T, const N: usize> Constants for &&'a [T; N] {
 impl<T: Clone> Constants for &Vec<T> {
     type Item = T;
     #[inline(always)]
+    fn len(self) -> usize {
+        self[..].len()
+    }
+    #[inline(always)]
     fn item(self, index: usize) -> T {
         self[index].clone()
     }
@@ -47,6 +65,10 @@ impl<T: Clone> Constants for &Vec<T> {
 
 impl<T: Clone, const N: usize> Constants for &[T; N] {
     type Item = T;
+    #[inline(always)]
+    fn len(self) -> usize {
+        self[..].len()
+    }
     #[inline(always)]
     fn item(self, index: usize) -> T {
         self[index].clone()
@@ -57,4 +79,16 @@ impl<T: Clone, const N: usize> Constants for &[T; N] {
 #[inline(always)]
 pub fn item_of_constant<C: Constants>(constants: C, index: usize) -> C::Item {
     constants.item(index)
+}
+
+/// How many items `constants` has.
+#[inline(always)]
+pub fn len_of_constants<C: Constants>(constants: C) -> usize {
+    constants.len()
+}
+
+/// The iterator that a `for` asks for the items of `constants`, of any type: no call of the user's.
+#[inline(always)]
+pub fn items_of_constants<C: IntoIterator>(constants: C) -> C::IntoIter {
+    constants.into_iter()
 }

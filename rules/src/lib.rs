@@ -172,7 +172,7 @@ pub mod __private {
     pub mod fused {
         pub use crate::fused::*;
     }
-    pub use crate::constants::{Constants, item_of_constant};
+    pub use crate::constants::{Constants, item_of_constant, items_of_constants, len_of_constants};
     pub use crate::gathered;
     pub use crate::growth::{
         Plain, Removed, keep_pushed, plain, taken, total, undrop, undrop_last, undrop_row, unextend,

@@ -653,3 +653,68 @@ fn rows_in_arrays_and_tuples() {
         [(pairs(), vec![(&[0.3, 0.5][..], 0.4)], 0.7), (pairs(), vec![], 0.2)],
     );
 }
+
+trait Advance {
+    fn advance(&mut self) -> usize;
+}
+
+impl Advance for usize {
+    fn advance(&mut self) -> usize {
+        *self += 1;
+        *self
+    }
+}
+
+/// A generator of random numbers.
+struct Generator(u64);
+
+impl Generator {
+    fn flip(&mut self) -> bool {
+        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        self.0 >> 63 == 1
+    }
+}
+
+/// Texts that get longer by methods whose names do not tell.
+#[differentiable]
+fn longer_texts(x: f64, n: usize) -> f64 {
+    let mut text = "ab".to_string();
+    let mut total = 0.5;
+    for _ in 0..n {
+        text.insert_str(0, "xy");
+        total = total * x * text.len() as f64 + x;
+        let tail = text.split_off(3);
+        total += x * total * tail.len() as f64;
+        text.make_ascii_uppercase();
+        let upper = text.starts_with('X');
+        total *= if upper { x } else { 2.0 };
+    }
+    total
+}
+
+/// Integers, and elements, that methods of users' traits and types change.
+#[differentiable]
+fn advanced(x: f64, n: usize) -> f64 {
+    let (mut k, mut counts) = (n, [1_usize, 4]);
+    let mut generators = vec![Generator(3), Generator(5)];
+    let mut total = x;
+    for i in 0..n {
+        k.advance();
+        counts[i % 2].advance();
+        total = total * x * counts[0] as f64 + x * counts[1] as f64;
+        match counts[1].advance() % 2 {
+            0 => total += x,
+            _ => total *= x,
+        }
+        if generators[i % 2].flip() {
+            total = total * x + k as f64;
+        }
+    }
+    total * x.powi(k as i32)
+}
+
+#[test]
+fn changed_by_methods() {
+    check_rule(longer_texts::rule, [(1.25, 1), (0.5, 3)]);
+    check_rule(advanced::rule, [(1.25, 1), (0.5, 4)]);
+}

@@ -1,5 +1,7 @@
 //! Errors, which carry no gradient: what is computed from them, and outcomes of constants that a `?` looks into.
 
+use std::collections::HashMap;
+
 use pullback::prelude::*;
 use pullback::testing::check_rule;
 
@@ -257,6 +259,26 @@ fn next_to_last(x: &[f64]) -> Result<f64, Failure> {
         .ok_or(Failure::Zero(0))
         .and_then(|x| if x > 0.5 { Ok(x.ln()) } else { logarithm(x, 1) });
     Ok(last? * x[0])
+}
+
+/// What is looked up by a name, if it is there: copies of what references lead to.
+#[differentiable]
+fn looked_up(x: &[f64], text: &str) -> Result<f64, String> {
+    let places: HashMap<&str, usize> = [("first", 0), ("second", 1)].into();
+    let mut total = 0.5;
+    for word in text.split(' ').filter(|word| !word.is_empty()) {
+        let &i = places.get(word).ok_or_else(|| format!("no {word}"))?;
+        total = total * x[i] + x[0];
+    }
+    let i = *places.get("second").ok_or("no second".to_string())?;
+    let j = places.get("first").ok_or_else(|| "no first".to_string())?;
+    Ok(total * x[i] * x[*j])
+}
+
+#[test]
+fn places_by_their_names() {
+    let texts = ["second first", "", "first third second"].map(String::from);
+    check_rule(looked_up::rule, texts.map(|text| (vec![0.75, 1.25], text)));
 }
 
 #[test]

@@ -137,6 +137,99 @@ fn looked_up(x: &[f64], text: &str) -> f64 {
         + text.char_indices().skip(1).map(|(i, c)| x[i] * c.to_digit(10).unwrap() as f64).sum::<f64>()
 }
 
+/// A grid whose methods hand out an iterator, and a vector.
+struct Grid(usize);
+
+impl Grid {
+    fn cells(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        (0..self.0).flat_map(|i| (0..i).map(move |j| (i, j)))
+    }
+    fn order(&self) -> Vec<usize> {
+        (0..self.0).rev().collect()
+    }
+}
+
+/// Loops without adapters.
+#[differentiable]
+fn plain_loops(x: &[f64], text: &str) -> f64 {
+    let mut total = 0.5;
+    for (i, j) in pairs(x.len()) {
+        total += x[i] * x[j];
+    }
+    let grid = Grid(x.len());
+    for (i, j) in grid.cells() {
+        if i + j > 3 {
+            break;
+        }
+        total = total * x[i] + x[j];
+    }
+    for i in grid.order() {
+        total = total * 0.5 + x[i];
+    }
+    'text: for c in text.chars() {
+        let named = Pairs { i: 0, j: 1, n: 3 };
+        for (i, _) in named {
+            if c == '4' {
+                continue 'text;
+            }
+            total += x[i] * total;
+        }
+    }
+    for _ in text.bytes() {
+        total = total * x[1] + x[0];
+    }
+    total
+}
+
+/// Maps and sets by their types, and what is handed out of them.
+#[differentiable]
+fn entries(x: &[f64]) -> f64 {
+    let weights: BTreeMap<usize, f64> = (0..x.len()).map(|i| (i, 0.5 + i as f64)).collect();
+    let chosen: BTreeSet<usize> = [0, 2].into();
+    let mut total = 0.5;
+    for (i, w) in &weights {
+        total = total * w + x[*i];
+    }
+    for i in &chosen {
+        total += x[*i] * total;
+    }
+    for i in chosen {
+        total += x[i];
+    }
+    for (i, w) in weights {
+        total *= x[i] + w;
+    }
+    total
+}
+
+/// Iterators that are asked by hand, where nothing becomes of the items: they are not asked again by the reverse pass.
+#[differentiable]
+fn asked_by_hand(x: &[f64], text: &str) -> f64 {
+    let (mut letters, mut total) = (text.chars(), 0.5);
+    if let Some(_) = letters.next() {
+        total = total * x[1] + x[0];
+    }
+    match letters.next() {
+        Some(_) => total *= total,
+        None => total *= x[0],
+    }
+    while let Some(_) = letters.next() {
+        total = total * x[1] + x[0];
+    }
+    let words = &mut text.split('4');
+    while let Some(_) = words.next() {
+        total = total * x[0] + x[1];
+    }
+    let (mut range, mut once) = (0..text.len(), Some(2));
+    while let Some(_) = range.nth(1) {
+        match once.take() {
+            Some(_) => total *= x[0],
+            None => total = total * x[1] + 1.0,
+        }
+    }
+    total
+}
+
 /// Not a value, though something is done.
 #[differentiable]
 fn discarded(x: &[f64]) -> f64 {
@@ -151,6 +244,14 @@ fn chains_over_maps_and_texts() {
     let inputs = [(vec![0.3, 0.8, 0.5], "241".to_string()), (vec![0.7, 0.2, 0.4, 0.9], "35".to_string())];
     check_rule(looked_up::rule, inputs);
     check_rule(discarded::rule, [(vec![0.3, 0.8, 0.5],), (vec![0.7, 0.2, 0.4, 0.9],)]);
+}
+
+#[test]
+fn loops_over_other_iterators() {
+    let inputs = [(vec![0.3, 0.8, 0.5], "241".to_string()), (vec![0.7, 0.2, 0.4, 0.9], "35".to_string())];
+    check_rule(plain_loops::rule, inputs.clone());
+    check_rule(entries::rule, inputs.clone().map(|(x, _)| (x,)));
+    check_rule(asked_by_hand::rule, inputs);
 }
 
 #[test]

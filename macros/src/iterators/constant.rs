@@ -10,6 +10,10 @@ use crate::parse::Parser;
 /// Adapters that options, arrays and numbers have as well.
 const SHARED: &[&str] = &["map", "filter", "zip", "flatten", "inspect", "copied", "cloned", "take", "rev"];
 
+/// Why a `for` is refused.
+pub(crate) const UNKNOWN_ITERATOR: &str = "a loop over this iterator is not differentiable: take its items as a slice, `#[constant] items: &[_]`, or \
+     `collect` them before, `let items: Vec<_> = …;`, and loop over that";
+
 /// Marks the head of a chain, until it is taken apart.
 const MARK: &str = "__pb_constant";
 
@@ -20,12 +24,34 @@ impl Parser<'_> {
         self.mark(&mut chain, evident).then_some(chain)
     }
 
+    /// The iterator that a `for` asks, where it goes through what carries no gradient and has no index: `for (i, j) in pairs(n)`,
+    /// `for c in text.chars()`, `for (name, weight) in &map`.
+    pub(super) fn constant_items(&self, expr: &Expr) -> Option<Expr> {
+        let constant =
+            !self.suspects.any_outside(expr) && (self.is_made_there(expr) || self.is_of_other_type(expr));
+        constant.then(|| parse_quote!(::pullback::__private::items_of_constants(#expr)))
+    }
+
+    /// By its type, it is no slice, and nothing like it.
+    fn is_of_other_type(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Paren(paren) => self.is_of_other_type(&paren.expr),
+            Expr::Reference(reference) if reference.mutability.is_none() => {
+                self.is_of_other_type(&reference.expr)
+            }
+            expr => self.is_told_to_be_of_user(expr),
+        }
+    }
+
+    /// It has no name, which may be that of something of the user's with methods called like those of iterators.
+    fn is_made_there(&self, expr: &Expr) -> bool {
+        let made = matches!(expr, Expr::Call(_) | Expr::MethodCall(_) | Expr::Struct(_) | Expr::Macro(_));
+        made && self.shape_of(expr).is_none()
+    }
+
     fn mark(&self, expr: &mut Expr, evident: bool) -> bool {
         if !self.suspects.any_outside(expr) {
-            // A name may be that of something of the user's with methods called like these.
-            let untold =
-                matches!(expr, Expr::Call(_) | Expr::MethodCall(_) | Expr::Struct(_) | Expr::Macro(_));
-            if evident && untold && self.shape_of(expr).is_none() {
+            if evident && self.is_made_there(expr) {
                 let mark = Ident::new(MARK, Span::call_site());
                 *expr = parse_quote!(#mark(#expr));
                 return true;

@@ -149,6 +149,7 @@ impl Parser<'_> {
                 self.rank(expr).is_none_or(|rank| rank <= 2)
                     && !matches!(self.kind_of_syntax(expr), Kind::Float | Kind::Inert)
                     && !self.is_keyed(expr)
+                    && (self.suspects.any(expr) || !self.is_told_to_be_of_user(expr))
             }
             Expr::MethodCall(call) => !self.is_chain(expr) || call.method == "collect",
             _ => true,
@@ -171,7 +172,7 @@ impl Parser<'_> {
     }
 
     /// A map or a set, as its type tells.
-    fn is_keyed(&self, variable: &Expr) -> bool {
+    pub(crate) fn is_keyed(&self, variable: &Expr) -> bool {
         const KEYED: &[&str] = &["HashMap", "BTreeMap", "HashSet", "BTreeSet", "LinkedList", "BinaryHeap"];
         let Some(id) = self.variable(variable) else { return false };
         match self.types.get(&id) {

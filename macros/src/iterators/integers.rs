@@ -36,9 +36,9 @@ pub(crate) fn is_item(path: &syn::Path) -> bool {
     is_private(path, "item_of_range")
 }
 
-/// Likewise an item of constants, which may be numbers.
+/// Likewise an item of constants, which may be numbers, and how many there are.
 pub(crate) fn is_constant_item(path: &syn::Path) -> bool {
-    is_private(path, "item_of_constant")
+    is_private(path, "item_of_constant") || is_private(path, "len_of_constants")
 }
 
 /// The function of this `name` of `pullback_rules::__private`.
@@ -48,7 +48,7 @@ pub(crate) fn is_private(path: &syn::Path, name: &str) -> bool {
 
 /// Where this is followed by `*`, it is a reference.
 pub(crate) fn is_item_of_constant(init: &Expr) -> bool {
-    matches!(init, Expr::Call(call) if matches!(&*call.func, Expr::Path(path) if is_constant_item(&path.path)))
+    matches!(init, Expr::Call(call) if matches!(&*call.func, Expr::Path(path) if is_private(&path.path, "item_of_constant")))
 }
 
 impl Parser<'_> {

@@ -309,6 +309,10 @@ impl Parser<'_> {
                             parse_quote!(&#name[..])
                         }
                         Expr::Path(_) => parse_quote!(&#part[..]),
+                        Expr::MethodCall(call) if call.method == "as_slice" => {
+                            let whole = &call.receiver;
+                            parse_quote!(&#whole[..])
+                        }
                         slice => slice.clone(),
                     }
                 };

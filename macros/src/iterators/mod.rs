@@ -8,7 +8,7 @@ mod adapters;
 pub(crate) mod array_windows;
 mod best;
 pub(crate) mod collect;
-mod constant;
+pub(crate) mod constant;
 mod consumed;
 pub(crate) mod consumers;
 mod elements;
@@ -77,6 +77,7 @@ impl<'e> Parser<'e> {
                 *over.expr = chain;
                 return self.for_over(&over);
             }
+            Ok(None) if let Some(items) = self.constant_items(&f.expr) => constant(&items),
             Ok(None) => return self.over_what_is_made(f).map(Ok),
             Err(refused) => return Some(Err(refused)),
         };

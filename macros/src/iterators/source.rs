@@ -121,10 +121,8 @@ impl Source {
             Source::Integers { start, end: Some(end), inclusive: true } => {
                 parse_quote!(::pullback::__private::items_of_closed_range(#start, #end))
             }
-            Source::Constants(base)
-            | Source::Elements { base, .. }
-            | Source::Matrix { base, .. }
-            | Source::Indexed { base, .. } => {
+            Source::Constants(base) => parse_quote!(::pullback::__private::len_of_constants(&#base)),
+            Source::Elements { base, .. } | Source::Matrix { base, .. } | Source::Indexed { base, .. } => {
                 parse_quote!(#base.len())
             }
             Source::Parts { base, sizes, side_by_side } => {

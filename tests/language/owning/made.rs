@@ -78,7 +78,7 @@ fn of_plain_data(a: f64, x: &[f64; 3]) -> f64 {
 fn concatenated(x: &[f64], y: &[f64]) -> f64 {
     let rows: Vec<Vec<f64>> = x.iter().map(|&a| vec![a, a * a]).collect();
     let flat: Vec<f64> = rows.concat();
-    let both = [x, &flat[1..], y].concat();
+    let both = [x, &flat[1..], y, flat.as_slice()].concat();
     both.iter().enumerate().map(|(i, v)| v * v * i as f64).sum()
 }
 
