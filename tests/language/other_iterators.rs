@@ -202,6 +202,22 @@ fn entries(x: &[f64]) -> f64 {
     total
 }
 
+/// A map as a parameter, and a loop over lines that the function is left from.
+#[differentiable]
+fn until_an_empty_line(x: f64, text: &str, #[constant] powers: &BTreeMap<usize, f64>) -> f64 {
+    let mut total = 0.0;
+    for (k, w) in powers {
+        total += w * x.powi(*k as i32);
+    }
+    for line in text.lines() {
+        if line.is_empty() {
+            return total * x;
+        }
+        total = total * x + 1.0;
+    }
+    total * total
+}
+
 /// Iterators that are asked by hand, where nothing becomes of the items: they are not asked again by the reverse pass.
 #[differentiable]
 fn asked_by_hand(x: &[f64], text: &str) -> f64 {
@@ -252,6 +268,11 @@ fn loops_over_other_iterators() {
     check_rule(plain_loops::rule, inputs.clone());
     check_rule(entries::rule, inputs.clone().map(|(x, _)| (x,)));
     check_rule(asked_by_hand::rule, inputs);
+    let powers = BTreeMap::from([(1, 0.5), (3, -0.25)]);
+    check_rule(
+        until_an_empty_line::rule,
+        [(1.25, "a\nb\n\nc".into(), powers.clone()), (0.75, "a".into(), powers)],
+    );
 }
 
 #[test]

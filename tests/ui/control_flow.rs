@@ -45,16 +45,6 @@ fn vector_of_a_branch(x: f64) -> f64 {
 }
 
 #[differentiable]
-fn in_a_loop_over_lines(x: f64, #[constant] text: &str) -> f64 {
-    for line in text.lines() {
-        if line.is_empty() {
-            return x;
-        }
-    }
-    x * x
-}
-
-#[differentiable]
 fn made_on_the_way(x: &[f64], k: f64) -> f64 {
     let mut first: Option<f64> = None;
     let mut sum = 0.0;

@@ -19,9 +19,4 @@ fn through_a_temporary(x: f64, y: f64) -> f64 {
     a * b
 }
 
-#[differentiable]
-fn part_of_a_value(x: f64, y: f64) -> f64 {
-    [x, y][0] * y
-}
-
 fn main() {}

@@ -149,24 +149,6 @@ fn chain_that_another_changes(x: &[f64]) -> f64 {
 }
 
 #[differentiable]
-fn over_words(x: f64, #[constant] text: &str) -> f64 {
-    let mut total = 0.0;
-    for word in text.split_whitespace() {
-        total += x.powi(word.len() as i32);
-    }
-    total
-}
-
-#[differentiable]
-fn over_a_map(x: f64, #[constant] map: &std::collections::BTreeMap<usize, f64>) -> f64 {
-    let mut total = 0.0;
-    for (k, v) in map {
-        total += v * x.powi(*k as i32);
-    }
-    total
-}
-
-#[differentiable]
 fn rows_by_reference(x: &[f64], y: &[f64]) -> f64 {
     let rows: Vec<&[f64]> = x.chunks_exact(2).chain(y.chunks_exact(2)).collect();
     rows[0][1]
