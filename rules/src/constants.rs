@@ -10,7 +10,7 @@ pub trait Constants {
     /// A reference, or the element itself.
     type Item;
     /// How many there are.
-    fn len(self) -> usize;
+    fn count(self) -> usize;
     /// The item at `index`.
     fn item(self, index: usize) -> Self::Item;
 }
@@ -18,7 +18,7 @@ pub trait Constants {
 impl<'a, T> Constants for &&'a [T] {
     type Item = &'a T;
     #[inline(always)]
-    fn len(self) -> usize {
+    fn count(self) -> usize {
         self[..].len()
     }
     #[inline(always)]
@@ -30,7 +30,7 @@ impl<'a, T> Constants for &&'a [T] {
 impl<'a, T> Constants for &&'a Vec<T> {
     type Item = &'a T;
     #[inline(always)]
-    fn len(self) -> usize {
+    fn count(self) -> usize {
         self[..].len()
     }
     #[inline(always)]
@@ -42,7 +42,7 @@ impl<'a, T> Constants for &&'a Vec<T> {
 impl<'a, T, const N: usize> Constants for &&'a [T; N] {
     type Item = &'a T;
     #[inline(always)]
-    fn len(self) -> usize {
+    fn count(self) -> usize {
         self[..].len()
     }
     #[inline(always)]
@@ -54,7 +54,7 @@ impl<'a, T, const N: usize> Constants for &&'a [T; N] {
 impl<T: Clone> Constants for &Vec<T> {
     type Item = T;
     #[inline(always)]
-    fn len(self) -> usize {
+    fn count(self) -> usize {
         self[..].len()
     }
     #[inline(always)]
@@ -66,7 +66,7 @@ impl<T: Clone> Constants for &Vec<T> {
 impl<T: Clone, const N: usize> Constants for &[T; N] {
     type Item = T;
     #[inline(always)]
-    fn len(self) -> usize {
+    fn count(self) -> usize {
         self[..].len()
     }
     #[inline(always)]
@@ -84,7 +84,7 @@ pub fn item_of_constant<C: Constants>(constants: C, index: usize) -> C::Item {
 /// How many items `constants` has.
 #[inline(always)]
 pub fn len_of_constants<C: Constants>(constants: C) -> usize {
-    constants.len()
+    constants.count()
 }
 
 /// The iterator that a `for` asks for the items of `constants`, of any type: no call of the user's.
