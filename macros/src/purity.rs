@@ -114,22 +114,3 @@ pub(crate) fn asked_by(method: &str) -> Asked {
         _ => Asked::Value,
     }
 }
-
-impl Kind {
-    /// A method of this name may change a value of this kind, as far as these tell.
-    pub(crate) fn may_be_changed_by(&self, method: &str) -> bool {
-        match self {
-            Kind::Float => false,
-            Kind::Inert => may_change_inert(method),
-            _ => true,
-        }
-    }
-
-    /// That of the elements of a sequence, and of theirs.
-    pub(crate) fn of_parts(&self) -> &Kind {
-        match self {
-            Kind::Sequence(inner) | Kind::Matrix(inner) => inner.of_parts(),
-            kind => kind,
-        }
-    }
-}
