@@ -100,7 +100,10 @@ impl Parser<'_> {
         let of_user = beside || self.holds_user_type(*id);
         let changes =
             variable.origin == Origin::Unique || variable.origin == Origin::Local && variable.mutable;
+        // Collections of the standard library have these, and what looks like that hardly writes.
+        const LOOKING: &[&str] = &["iter", "keys", "peek", "values"];
         let reads = beside && self.reading.contains(&call.method)
+            || LOOKING.iter().any(|name| call.method == name)
             || numeric_method(&call.method.to_string())
             || self.selects_within(call).is_some();
         (of_user && changes && !reads).then_some(receiver)

@@ -166,6 +166,10 @@ impl Parser<'_> {
             if self.goes_on(&stmt, &mut stmts) {
                 return;
             }
+            if let Some(changed) = self.changed_constants(&stmt) {
+                self.record(changed);
+                continue;
+            }
             match &stmt {
                 Stmt::Expr(expr, None)
                     if last && !matches!(expr, Syn::ForLoop(_) | Syn::While(_)) && !is_assignment(expr) =>

@@ -293,7 +293,11 @@ impl Program {
     fn looked_up_in(&self, expr: ExprId) -> Option<&Variable> {
         const LOOKUPS: &[&str] =
             &["get", "get_key_value", "contains_key", "first", "last", "split_first", "split_last"];
-        let ExprKind::Method { receiver, name, .. } = &self.exprs[expr].kind else { return None };
+        let ExprKind::Method { receiver, name, args } = &self.exprs[expr].kind else { return None };
+        if name == "get" && args.is_empty() {
+            // That of a cell.
+            return None;
+        }
         let (ExprKind::Read(place) | ExprKind::Borrow { place, unique: false }) =
             &self.exprs[self.peel(*receiver)].kind
         else {

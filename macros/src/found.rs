@@ -100,51 +100,71 @@ impl Parser<'_> {
     }
 
     fn finds(&self, expr: &Expr) -> bool {
-        const SEARCHES: &[&str] = &[
-            "as_slice",
-            "back",
-            "find",
-            "first",
-            "first_key_value",
-            "front",
-            "get",
-            "get_key_value",
-            "last",
-            "last_key_value",
-            "max_by",
-            "max_by_key",
-            "min_by",
-            "min_by_key",
-            "next",
-            "nth",
-            "peek",
-            "reduce",
-            "split_first",
-            "split_last",
-        ];
-        const OPTIONS: &[&str] = &[
-            "expect",
-            "filter",
-            "maybe",
-            "ok_or",
-            "ok_or_else",
-            "or",
-            "or_else",
-            "unwrap",
-            "unwrap_or",
-            "unwrap_or_else",
-        ];
-        match expr {
-            Expr::MethodCall(call) => {
-                let name = call.method.to_string();
-                SEARCHES.contains(&&*name)
-                    || (name == "max" || name == "min") && call.args.is_empty()
-                    || OPTIONS.contains(&&*name) && self.finds(&call.receiver)
-            }
-            Expr::Try(tried) => self.finds(&tried.expr),
-            Expr::Paren(paren) => self.finds(&paren.expr),
-            expr => self.variable(expr).is_some_and(|id| self.program.variables[id].found),
+        finds(expr, &|name| self.variable(name).is_some_and(|id| self.program.variables[id].found))
+    }
+}
+
+/// As far as the syntax tells, `expr` is what a search has found; `named` tells of names.
+fn finds(expr: &Expr, named: &dyn Fn(&Expr) -> bool) -> bool {
+    const SEARCHES: &[&str] = &[
+        "as_slice",
+        "back",
+        "find",
+        "first",
+        "first_key_value",
+        "front",
+        "get",
+        "get_key_value",
+        "last",
+        "last_key_value",
+        "max_by",
+        "max_by_key",
+        "min_by",
+        "min_by_key",
+        "next",
+        "nth",
+        "peek",
+        "reduce",
+        "split_first",
+        "split_last",
+    ];
+    // What they return may be written through.
+    const WRITTEN: &[&str] = &[
+        "back_mut",
+        "first_mut",
+        "front_mut",
+        "get_mut",
+        "get_or_insert",
+        "get_or_insert_with",
+        "insert",
+        "last_mut",
+        "or_default",
+        "or_insert",
+        "or_insert_with",
+    ];
+    const OPTIONS: &[&str] = &[
+        "expect",
+        "filter",
+        "maybe",
+        "ok_or",
+        "ok_or_else",
+        "or",
+        "or_else",
+        "unwrap",
+        "unwrap_or",
+        "unwrap_or_else",
+    ];
+    match expr {
+        Expr::MethodCall(call) => {
+            let name = call.method.to_string();
+            SEARCHES.contains(&&*name)
+                || WRITTEN.contains(&&*name)
+                || (name == "max" || name == "min") && call.args.is_empty()
+                || OPTIONS.contains(&&*name) && finds(&call.receiver, named)
         }
+        Expr::Try(tried) => finds(&tried.expr, named),
+        Expr::Paren(paren) => finds(&paren.expr, named),
+        expr => named(expr),
     }
 }
 
@@ -249,14 +269,22 @@ impl Program {
 
     /// What has been kept of the value of `expr`.
     pub(crate) fn kept_value(&self, expr: ExprId, kept: &Ident) -> TokenStream {
-        match self.names_referred(expr) {
+        match self.may_refer(expr) {
             true => quote!(#kept.again()),
             false => quote!(#kept),
         }
     }
 
-    fn names_referred(&self, expr: ExprId) -> bool {
-        matches!(&self.exprs[expr].kind, ExprKind::Read(place) if place.projections.is_empty() && self.is_referred(place.base))
+    /// The value of a constant may be a reference, of which what it refers to is kept.
+    fn may_refer(&self, expr: ExprId) -> bool {
+        let node = &self.exprs[expr];
+        match &node.kind {
+            ExprKind::Read(place) => place.projections.is_empty() && self.is_referred(place.base),
+            ExprKind::Constant(_) | ExprKind::Method { .. } => {
+                !node.active && finds(&node.syntax, &|_| false)
+            }
+            _ => false,
+        }
     }
 
     /// What is kept under the name that the forward pass has for an item.
@@ -271,7 +299,7 @@ impl Program {
     pub(crate) fn keeps_referred(&self, item: Item) -> bool {
         match item {
             Item::Final(id) => self.is_referred(id),
-            Item::Value(expr) => self.names_referred(expr),
+            Item::Value(expr) => self.may_refer(expr),
             Item::Definition(def) => {
                 let (Definition::Given { variable }
                 | Definition::Entry { variable, .. }

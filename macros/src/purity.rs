@@ -8,7 +8,7 @@ use crate::iterators::made::is_blank;
 use crate::kind::{assigns, changes_receiver, inert_method, is_check, may_change_inert};
 use crate::parse::{Binding, Parser};
 use crate::program::*;
-use crate::suspects::variable_of;
+use crate::suspects::part_of;
 
 impl Parser<'_> {
     /// Whether evaluating the expression again gives the same value and has no effect. Functions and macros are not
@@ -45,19 +45,7 @@ impl Parser<'_> {
             fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
                 // What allocates is not made again.
                 self.1 |= call.method == "collect";
-                if let Some(Binding::Variable(id)) =
-                    variable_of(&call.receiver).and_then(|n| self.0.lookup(n))
-                {
-                    let method = call.method.to_string();
-                    let variable = &self.0.program.variables[*id];
-                    let part = !matches!(*call.receiver, Syn::Path(_));
-                    let changed = match part {
-                        true => *variable.kind.of_parts() == Kind::Inert && may_change_inert(&method),
-                        false => variable.kind.may_be_changed_by(&method),
-                    };
-                    self.1 |= variable.mutable && changed && !inert_method(&method);
-                    self.1 |= !part && changes_receiver(&method);
-                }
+                self.1 |= self.0.may_be_changed_by(call);
                 syn::visit::visit_expr_method_call(self, call);
             }
         }
@@ -65,6 +53,39 @@ impl Parser<'_> {
         syn::visit::Visit::visit_expr(&mut visitor, expr);
         !visitor.1
     }
+
+    /// The method may change what it is called on, if that is a variable, a part of one, or something that is there for all functions.
+    fn may_be_changed_by(&self, call: &syn::ExprMethodCall) -> bool {
+        let method = call.method.to_string();
+        let Syn::Path(whole) = part_of(&call.receiver) else { return false };
+        let part = !matches!(*call.receiver, Syn::Path(_));
+        let (id, part) = match whole.path.get_ident().and_then(|name| self.lookup(name)) {
+            Some(Binding::Variable(id)) => (*id, part),
+            Some(Binding::Alias { place, .. }) => (place.base, part || !place.projections.is_empty()),
+            Some(Binding::Closure(_) | Binding::Held(_)) => return false,
+            None => return !only_looks(call),
+        };
+        let variable = &self.program.variables[id];
+        let kind = if part { variable.kind.of_parts() } else { &variable.kind };
+        let changed = match part {
+            true => *kind == Kind::Inert && may_change_inert(&method),
+            false => kind.may_be_changed_by(&method),
+        };
+        variable.mutable && changed && !inert_method(&method)
+            || !part && changes_receiver(&method)
+            // There may be a cell inside.
+            || *kind == Kind::Unknown && !only_looks(call)
+    }
+}
+
+/// The method only looks at what it is called on, whatever that is, as far as its name tells.
+fn only_looks(call: &syn::ExprMethodCall) -> bool {
+    const LOOKING: &[&str] = &["contains_key", "first", "get", "iter", "keys", "values"];
+    // Those of cells.
+    const WITHOUT_ARGUMENTS: &[&str] = &["get", "take"];
+    let name = call.method.to_string();
+    let of_cell = call.args.is_empty() && WITHOUT_ARGUMENTS.contains(&&name[..]);
+    (inert_method(&name) || !may_change_inert(&name) || LOOKING.contains(&&name[..])) && !of_cell
 }
 
 /// What is asked of something that has a name.

@@ -8,6 +8,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr as Syn, Pat, Stmt};
 
 use crate::annotation::Strip;
+use crate::changed_constants::{THROUGH_PATTERN, UNNAMED};
 use crate::escape::{is_panic, statement_escapes};
 use crate::iterators::constant::UNKNOWN_ITERATOR;
 use crate::iterators::integers::is_item_of_constant;
@@ -92,6 +93,9 @@ impl Parser<'_> {
             && let Some(names) = self.names_of_parts(parts, reference)
         {
             return Some(self.names_for_places(local, names, false));
+        }
+        if let Some(parts) = self.elements_by_name(local) {
+            return Some(self.names_for_places(local, parts, true));
         }
         if let Some(parts) = self.cut(local) {
             return Some(self.names_for_places(local, parts, true));
@@ -294,6 +298,34 @@ impl Parser<'_> {
         Some(names.collect())
     }
 
+    /// `let [a, b] = &mut pair;`: the names stand for elements.
+    fn elements_by_name(&mut self, local: &syn::Local) -> Option<Vec<(syn::Ident, Place)>> {
+        let (Pat::Slice(names), Syn::Reference(reference)) = (&local.pat, &*local.init.as_ref()?.expr) else {
+            return None;
+        };
+        let named = |part: &Pat| match part {
+            Pat::Ident(name) => name.by_ref.is_none() && name.mutability.is_none() && name.subpat.is_none(),
+            part => matches!(part, Pat::Wild(_)),
+        };
+        let rest = matches!(names.elems.last(), Some(Pat::Rest(_)));
+        let known = names.elems.len() - usize::from(rest);
+        if reference.mutability.is_none() || !names.elems.iter().take(known).all(named) {
+            return None;
+        }
+        let whole = self.place(&reference.expr)?;
+        let variable = &mut self.program.variables[whole.base];
+        (variable.memory, variable.parted) = (true, true);
+        let mut parts = Vec::new();
+        for (i, name) in names.elems.iter().take(known).enumerate() {
+            let Pat::Ident(name) = name else { continue };
+            let i = syn::Index::from(i);
+            let (index, mut place) = (self.inert_expr(&syn::parse_quote!(#i)), whole.clone());
+            place.projections.push(Projection::Index(index));
+            parts.push((name.ident.clone(), place));
+        }
+        Some(parts)
+    }
+
     /// Other names for places, resolved where they are used.
     pub(crate) fn names_for_places(
         &mut self,
@@ -427,10 +459,7 @@ impl Parser<'_> {
         right: &Syn,
     ) -> Option<StatementKind> {
         if self.through_binding(left) {
-            self.errors.push(
-                left,
-                "this writes through a reference that a pattern has bound: assign to the variable itself, by its name",
-            );
+            self.errors.push(left, THROUGH_PATTERN);
         }
         if let Syn::Path(path) = left
             && path.path.get_ident().is_some_and(|name| self.is_alias(name))
@@ -438,14 +467,10 @@ impl Parser<'_> {
             self.errors.push(left, CHANGES);
             return None;
         }
-        let value = self.operand(right);
         let Some(mut place) = self.place(left) else {
-            self.errors.push(
-                left,
-                "cannot assign to this expression differentiably: assign to a variable or an element",
-            );
-            return None;
+            return Some(self.opaque(&Stmt::Expr(syntax.clone(), Some(Default::default())), UNNAMED.into()));
         };
+        let value = self.operand(right);
         if let (None, Some(Projection::Indexed(_, kind))) = (op, place.projections.last_mut()) {
             // Nothing is computed with what was there.
             *kind = self.program.kind_of(value);

@@ -220,7 +220,7 @@ pub(crate) fn variable_of(place: &Expr) -> Option<&Ident> {
 }
 
 /// What `place` is a part of, if it is one.
-fn part_of(place: &Expr) -> &Expr {
+pub(crate) fn part_of(place: &Expr) -> &Expr {
     match place {
         Expr::Index(index) => part_of(&index.expr),
         Expr::Field(field) => part_of(&field.base),

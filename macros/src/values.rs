@@ -95,7 +95,15 @@ impl Reverse<'_> {
                         || self.intact(*id, at, level)
                         || self.looked_at(expr, *id, at).is_some_and(|place| self.is_back(place, at))
                 };
-                constant.pure && constant.mentions.iter().all(there)
+                let found =
+                    |id: &VarId| self.program.is_referred(*id) && self.program.kind_of(expr) != Kind::Unknown;
+                constant.pure && constant.mentions.iter().all(there) && !constant.mentions.iter().any(found)
+            }
+            // What has been found may be lent: a part of it is kept instead.
+            ExprKind::Read(place)
+                if !place.projections.is_empty() && self.program.is_referred(place.base) =>
+            {
+                false
             }
             ExprKind::Read(place) | ExprKind::Borrow { place, unique: false } => {
                 (self.intact(place.base, at, level) || self.is_back(place, at))

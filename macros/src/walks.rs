@@ -182,7 +182,10 @@ impl Program {
     /// What constant code that is not understood may write.
     pub(crate) fn disturbed(&self, opaque: &Opaque) -> impl Iterator<Item = VarId> + '_ {
         let mentions = if opaque.why.is_some() { opaque.mentions.clone() } else { Vec::new() };
-        mentions.into_iter().filter(|id| self.variables[*id].mutable)
+        mentions.into_iter().filter(|id| {
+            let variable = &self.variables[*id];
+            variable.mutable || variable.origin == Origin::Unique
+        })
     }
 }
 

@@ -5,6 +5,7 @@
 pub struct Found<V>(pub V);
 
 /// Something that is no reference.
+#[derive(Clone, Copy)]
 pub struct Unreferred<V>(V);
 
 /// What a method of [`Found`] itself goes before.

@@ -366,11 +366,20 @@ impl<'e> Parser<'e> {
             }
             _ => None,
         };
-        if let Some(ty) = ty.as_ref().filter(|ty| kind_of_type(ty) != Kind::Float && scalar.is_none()) {
+        let integers = ty.as_ref().is_some_and(|ty| inert(&kind_of_type(ty)));
+        let numbers = |ty: &Type| kind_of_type(ty) == Kind::Float || integers || scalar.is_some();
+        if let Some(ty) = ty.as_ref().filter(|ty| !numbers(ty)) {
             return self.sum_of_values(sum, total, ty, call, flow, site, out);
         }
         // As the standard library starts: −0 + x is x, whatever the sign of x.
         let start: Expr = match (scalar, sum) {
+            (None, _) if integers => {
+                if sum {
+                    parse_quote!(0)
+                } else {
+                    parse_quote!(1)
+                }
+            }
             (None, true) => parse_quote!(-0.0),
             (None, false) => parse_quote!(1.0),
             (Some(scalar), true) => parse_quote!(-#scalar::default()),
