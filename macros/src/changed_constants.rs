@@ -44,9 +44,11 @@ impl Parser<'_> {
             Expr::Paren(paren) => self.follows_name(&paren.expr),
             Expr::Unary(unary) => {
                 let Some(id) = self.variable(&unary.expr) else { return false };
+                let variable = &self.program.variables[id];
+                // What a box holds that carries a gradient is a part of it.
+                let boxed = variable.mutable && self.suspects.contains(&variable.name);
+                let follows = variable.origin == Origin::Local && !variable.memory && !boxed;
                 let variable = &mut self.program.variables[id];
-                // What a box holds is changed where that is `mut`.
-                let follows = variable.origin == Origin::Local && !variable.mutable && !variable.memory;
                 variable.found |= follows;
                 follows
             }

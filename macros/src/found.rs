@@ -128,9 +128,11 @@ fn finds(expr: &Expr, named: &dyn Fn(&Expr) -> bool) -> bool {
         "split_first",
         "split_last",
     ];
-    // What they return may be written through.
-    const WRITTEN: &[&str] = &[
+    // What they return may be written through, or stands behind a guard.
+    const LENT: &[&str] = &[
         "back_mut",
+        "borrow",
+        "borrow_mut",
         "first_mut",
         "front_mut",
         "get_mut",
@@ -138,9 +140,12 @@ fn finds(expr: &Expr, named: &dyn Fn(&Expr) -> bool) -> bool {
         "get_or_insert_with",
         "insert",
         "last_mut",
+        "lock",
         "or_default",
         "or_insert",
         "or_insert_with",
+        "read",
+        "write",
     ];
     const OPTIONS: &[&str] = &[
         "expect",
@@ -158,7 +163,7 @@ fn finds(expr: &Expr, named: &dyn Fn(&Expr) -> bool) -> bool {
         Expr::MethodCall(call) => {
             let name = call.method.to_string();
             SEARCHES.contains(&&*name)
-                || WRITTEN.contains(&&*name)
+                || LENT.contains(&&*name)
                 || (name == "max" || name == "min") && call.args.is_empty()
                 || OPTIONS.contains(&&*name) && finds(&call.receiver, named)
         }

@@ -151,11 +151,17 @@ impl<'e> Parser<'e> {
             .flatten()
             .next()
             .is_some_and(|ty| inert(&kind_of_type(&ty)));
-        if INERT.contains(&name.as_str())
-            || ["min", "max"].contains(&name.as_str())
-            || inert_type && name != "for_each" && !(name == "collect" && self.writes_by_method(expr))
+        let changes = changes(expr);
+        // A loop can do what closures do on the way to integers.
+        let by_loop = match name.as_str() {
+            "for_each" => true,
+            "collect" => self.writes_by_method(expr),
+            "sum" | "product" => changes,
+            _ => false,
+        };
+        if INERT.contains(&name.as_str()) || ["min", "max"].contains(&name.as_str()) || inert_type && !by_loop
         {
-            if changes(expr) {
+            if changes {
                 return Some(Err((expr.to_token_stream(), CHANGES.into())));
             }
             // What is made of the one that is found may carry a gradient: `x.iter().position(…).map(|i| x[i])`.
