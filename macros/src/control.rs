@@ -166,10 +166,6 @@ impl Parser<'_> {
             if self.goes_on(&stmt, &mut stmts) {
                 return;
             }
-            if let Some(changed) = self.changed_constants(&stmt) {
-                self.record(changed);
-                continue;
-            }
             match &stmt {
                 Stmt::Expr(expr, None)
                     if last && !matches!(expr, Syn::ForLoop(_) | Syn::While(_)) && !is_assignment(expr) =>
@@ -757,6 +753,32 @@ impl Parser<'_> {
             }
             _ => false,
         }
+    }
+
+    /// `*count`, where a call has returned the reference, or a box of what carries no gradient.
+    fn follows_name(&self, left: &Syn) -> bool {
+        match left {
+            Syn::Index(index) => self.follows_name(&index.expr),
+            Syn::Field(field) => self.follows_name(&field.base),
+            Syn::Paren(paren) => self.follows_name(&paren.expr),
+            Syn::Unary(unary) => self.variable(&unary.expr).is_some_and(|id| {
+                let variable = &self.program.variables[id];
+                variable.origin == Origin::Local && !variable.memory
+            }),
+            _ => false,
+        }
+    }
+
+    /// Whether `left` stands behind a reference that is known to a pattern, or to the call that has returned it: where that is one to a constant,
+    /// the forward pass alone changes it.
+    pub(crate) fn is_unnamed(&mut self, left: &Syn) -> bool {
+        let Some(name) = variable_of(left) else { return false };
+        let unnamed = self.through_binding(left) || self.follows_name(left) && !self.suspects.contains(name);
+        if let (true, Some(Name::Variable(id))) = (unnamed, self.lookup(name)) {
+            let id = *id;
+            self.program.variables[id].found = true;
+        }
+        unnamed
     }
 }
 

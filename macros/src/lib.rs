@@ -20,7 +20,6 @@ mod callbacks;
 mod calls;
 mod captured;
 mod chain;
-mod changed_constants;
 mod checkpoint;
 mod chosen;
 mod chosen_numbers;

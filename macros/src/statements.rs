@@ -8,7 +8,6 @@ use syn::visit_mut::VisitMut;
 use syn::{Expr as Syn, Pat, Stmt};
 
 use crate::annotation::Strip;
-use crate::changed_constants::{THROUGH_PATTERN, UNNAMED};
 use crate::escape::{is_panic, statement_escapes};
 use crate::iterators::constant::UNKNOWN_ITERATOR;
 use crate::iterators::integers::is_item_of_constant;
@@ -20,6 +19,11 @@ use crate::parse::{Binding, CONTROL, Mentions, Parser, assign_op, bitwise_op, is
 use crate::program::*;
 use crate::rename::{Occurrences, bound};
 use crate::views::CHANGES;
+
+const UNNAMED: &str = "cannot assign to this expression differentiably: assign to a variable or an element";
+
+const THROUGH_PATTERN: &str =
+    "this writes through a reference that a pattern has bound: assign to the variable itself, by its name";
 
 impl Parser<'_> {
     pub(crate) fn statement(&mut self, stmt: &Stmt) -> Option<StatementKind> {
@@ -458,8 +462,9 @@ impl Parser<'_> {
         op: Option<Op>,
         right: &Syn,
     ) -> Option<StatementKind> {
-        if self.through_binding(left) {
-            self.errors.push(left, THROUGH_PATTERN);
+        let stmt = || Stmt::Expr(syntax.clone(), Some(Default::default()));
+        if self.is_unnamed(left) {
+            return Some(self.opaque(&stmt(), THROUGH_PATTERN.into()));
         }
         if let Syn::Path(path) = left
             && path.path.get_ident().is_some_and(|name| self.is_alias(name))
@@ -468,7 +473,7 @@ impl Parser<'_> {
             return None;
         }
         let Some(mut place) = self.place(left) else {
-            return Some(self.opaque(&Stmt::Expr(syntax.clone(), Some(Default::default())), UNNAMED.into()));
+            return Some(self.opaque(&stmt(), UNNAMED.into()));
         };
         let value = self.operand(right);
         if let (None, Some(Projection::Indexed(_, kind))) = (op, place.projections.last_mut()) {

@@ -185,6 +185,22 @@ impl Flows {
         }
     }
 
+    /// The names of a pattern stand for the parts of what `expr` goes through.
+    fn bind_items(&mut self, pattern: &Pat, expr: &Expr) {
+        if let (Some((first, second)), Expr::MethodCall(call)) = (pair(pattern), expr) {
+            match (&*call.method.to_string(), call.args.first()) {
+                ("enumerate", None) => return self.bind_items(second, &call.receiver),
+                ("zip", Some(other)) => {
+                    self.bind_items(first, &call.receiver);
+                    return self.bind_items(second, other);
+                }
+                _ => {}
+            }
+        }
+        self.bind(expr, bound(pattern));
+        self.call(&bound(pattern), expr);
+    }
+
     /// The names of a pattern stand for what `expr` is, and where they may be written through for what it refers to.
     fn bind(&mut self, expr: &Expr, names: Vec<Ident>) {
         if unique(expr.to_token_stream()) {
@@ -307,6 +323,28 @@ fn only_computes(call: &syn::ExprMethodCall) -> bool {
     !writes.found
 }
 
+/// The parts of the pattern of a pair.
+fn pair(pattern: &Pat) -> Option<(&Pat, &Pat)> {
+    let Pat::Tuple(tuple) = pattern else { return None };
+    match &tuple.elems.iter().collect::<Vec<_>>()[..] {
+        [Pat::Rest(_), _] | [_, Pat::Rest(_)] => None,
+        &[first, second] => Some((first, second)),
+        _ => None,
+    }
+}
+
+/// What closures call the numbers of the items of `enumerate`.
+fn numbers_of_items(call: &syn::ExprMethodCall) -> Vec<Ident> {
+    if !matches!(&*call.receiver, Expr::MethodCall(receiver) if receiver.method == "enumerate") {
+        return Vec::new();
+    }
+    let items = call.args.iter().filter_map(|arg| match arg {
+        Expr::Closure(closure) => pair(closure.inputs.last()?),
+        _ => None,
+    });
+    items.flat_map(|(number, _)| bound(number)).collect()
+}
+
 fn parameters(expr: &Expr) -> Vec<Ident> {
     match expr {
         Expr::Closure(closure) => closure.inputs.iter().flat_map(bound).collect(),
@@ -358,10 +396,7 @@ impl<'ast> Visit<'ast> for Flows {
             Expr::Binary(binary) if assign_op(&binary.op).is_some() => {
                 self.add(&binary.right, base(&binary.left).into_iter().cloned().collect());
             }
-            Expr::ForLoop(f) => {
-                self.bind(&f.expr, bound(&f.pat));
-                self.call(&bound(&f.pat), &f.expr);
-            }
+            Expr::ForLoop(f) => self.bind_items(&f.pat, &f.expr),
             Expr::Let(l) => self.bind(&l.expr, bound(&l.pat)),
             Expr::Match(m) => {
                 let names = m.arms.iter().flat_map(|arm| bound(&arm.pat)).collect();
@@ -371,7 +406,9 @@ impl<'ast> Visit<'ast> for Flows {
                 if let Some((producers, _)) = chain(&call.receiver) {
                     self.add(call, written(&producers));
                 }
-                let names: Vec<_> = call.args.iter().flat_map(parameters).collect();
+                let mut names: Vec<_> = call.args.iter().flat_map(parameters).collect();
+                let numbers = numbers_of_items(call);
+                names.retain(|name| !numbers.contains(name));
                 self.call(&names, expr);
                 self.add(call, names);
                 if !only_read(&call.receiver) && !only_computes(call) {

@@ -17,6 +17,7 @@ mod arrays;
 mod bindings;
 mod branches;
 mod buffers;
+mod changed_constants;
 mod chosen;
 mod constants;
 mod corners;
