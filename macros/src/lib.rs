@@ -116,6 +116,7 @@ mod parts_of_calls;
 mod passed_over;
 mod passing;
 mod peeling;
+mod place_closures;
 mod places;
 mod plan;
 mod polynomial;

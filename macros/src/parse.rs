@@ -35,6 +35,7 @@ use crate::outcome::{inside_type, wraps_local_of_outer_block};
 use crate::own_results::with_own_results;
 use crate::parentheses::without_parentheses;
 use crate::passing::Passing;
+use crate::place_closures::with_chosen_parts;
 use crate::program::*;
 use crate::purity::{Asked, each_name};
 use crate::queues::with_queues_as_vectors;
@@ -149,6 +150,7 @@ impl<'e> Parser<'e> {
         errors: &'e mut Errors,
     ) -> (Program, Vec<syn::Item>) {
         let written = Occurrences::of(body);
+        let body = &with_chosen_parts(signature, body);
         let body = match written.contains("VecDeque") {
             true => &with_queues_as_vectors(&Suspects::of(signature, body), body),
             false => body,

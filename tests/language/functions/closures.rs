@@ -400,3 +400,31 @@ fn format_strings_in_closures() {
     check_rule(with_one_name::rule, [(vec![0.3, 0.5], 0.7)]);
     check_rule(with_texts::rule, [(vec![0.3, 0.5],)]);
 }
+
+#[differentiable]
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The rows of a matrix, of which the elements are one behind the other.
+#[differentiable]
+fn gram(x: &[f64], columns: usize, #[constant] pairs: &[(usize, usize)]) -> f64 {
+    let row = |i: usize| &x[i * columns..(i + 1) * columns];
+    let at = |i, j| &x[i * columns + j];
+    let mut total = 0.0;
+    for &(i, j) in pairs {
+        let (left, right) = (row(i), row(j));
+        let norm = row(i).iter().map(|v| v * v).sum::<f64>().sqrt();
+        total += dot(left, right) / norm + dot(row(j), row(0)) * row(j)[0];
+        for (a, b) in left.iter().zip(row(columns.min(1))) {
+            total += a * b * *at(j, 0);
+        }
+    }
+    total * at(0, 1)
+}
+
+#[test]
+fn closures_choose_rows() {
+    let x = vec![0.5, 1.2, -0.3, 0.8, 0.1, 0.7];
+    check_rule(gram::rule, [(x.clone(), 3, vec![(0, 1), (1, 1)]), (x, 2, vec![(0, 2), (2, 1), (0, 1)])]);
+}
