@@ -94,6 +94,7 @@ impl Parser<'_> {
                     .or_else(|| self.cursor_let(local, &stmts))
                     .or_else(|| self.let_inside(local, &stmts))
                     .or_else(|| self.named_outcome(local, &stmts))
+                    .or_else(|| self.held_once(local, &stmts))
                     .or_else(|| self.let_references(local))
                     .or_else(|| self.let_left(local))
                     .or_else(|| self.taken_box_of_field(local))

@@ -85,7 +85,7 @@ impl Parser<'_> {
         if let Some(mutation) = self.mutating_method(expr, call) {
             return mutation;
         }
-        if integer_method(&call.method.to_string()) || !told_of_user && bounds_integer(call) {
+        if integer_method(&call.method.to_string()) || !told_of_user && self.bounds_integer(call) {
             let integer = self.inert_expr(expr);
             self.have_checked(integer, call);
             return integer;
@@ -203,6 +203,22 @@ impl Parser<'_> {
         inert.syntax = syn::parse_quote_spanned!(call.method.span()=> ::pullback::__private::inert(#syntax));
     }
 
+    /// `(a - b).max(1)`, `size.min(left)`: the argument tells that these are integers, which the compiler is to confirm.
+    fn bounds_integer(&self, call: &syn::ExprMethodCall) -> bool {
+        let integer = |arg: &Syn| match arg {
+            Syn::Lit(literal) => matches!(literal.lit, syn::Lit::Int(_)),
+            arg => self.kind_of_syntax(arg) == Kind::Inert,
+        };
+        let plain = match &*call.receiver {
+            Syn::Paren(paren) => matches!(&*paren.expr, Syn::Binary(_)),
+            receiver => matches!(receiver, Syn::Path(_) | Syn::Field(_) | Syn::Index(_)),
+        };
+        plain
+            && (call.method == "max" || call.method == "min")
+            && call.args.len() == 1
+            && integer(&call.args[0])
+    }
+
     /// A name for a `&mut`, given twice or beside a part of what it refers to, `dot(row, row)`: nobody can write to that.
     fn share_repeated(&mut self, args: &[ExprId]) {
         let borrowed: Vec<_> = args
@@ -296,7 +312,8 @@ impl Parser<'_> {
             return mutation;
         }
         if last.ident == "constant" {
-            let held = self.constant(expr, true, None);
+            let pure = call.args.iter().all(|arg| self.is_pure(arg));
+            let held = self.constant(expr, pure, None);
             if let [value] = &call.args.iter().collect::<Vec<_>>()[..] {
                 self.program.rewritten.insert(held);
                 // A function of the user's by this name has a gradient.
@@ -464,16 +481,6 @@ fn float_of(function: &syn::Path) -> Option<syn::Type> {
     let segments: Vec<_> = function.segments.iter().collect();
     let [float, _] = segments[..] else { return None };
     (float.ident == "f32" || float.ident == "f64").then(|| syn::parse_quote!(#float))
-}
-
-/// `(a - b).max(1)`, `self.n.min(3)`: the literal tells that these are integers, which the compiler is to confirm.
-fn bounds_integer(call: &syn::ExprMethodCall) -> bool {
-    let integer = |arg: &Syn| matches!(arg, Syn::Lit(syn::ExprLit { lit: syn::Lit::Int(_), .. }));
-    let plain = match &*call.receiver {
-        Syn::Paren(paren) => matches!(&*paren.expr, Syn::Binary(_)),
-        receiver => matches!(receiver, Syn::Path(_) | Syn::Field(_) | Syn::Index(_)),
-    };
-    plain && (call.method == "max" || call.method == "min") && call.args.len() == 1 && integer(&call.args[0])
 }
 
 /// `format!(…)`, which is not made again, also as an error of a type that is told.

@@ -95,6 +95,7 @@ mod named_options;
 mod nested;
 mod next_nodes;
 mod normal;
+mod once;
 mod only_read;
 mod onto;
 mod operands;

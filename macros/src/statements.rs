@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use quote::ToTokens;
+use syn::spanned::Spanned;
 use syn::visit::Visit;
 use syn::visit_mut::VisitMut;
 use syn::{Expr as Syn, Pat, Stmt};
@@ -462,7 +463,10 @@ impl Parser<'_> {
         op: Option<Op>,
         right: &Syn,
     ) -> Option<StatementKind> {
-        let stmt = || Stmt::Expr(syntax.clone(), Some(Default::default()));
+        // An error is shown from its first to its last token.
+        let end =
+            right.to_token_stream().into_iter().last().map_or_else(|| right.span(), |token| token.span());
+        let stmt = || Stmt::Expr(syntax.clone(), Some(syn::Token![;](end)));
         if self.is_unnamed(left) {
             return Some(self.opaque(&stmt(), THROUGH_PATTERN.into()));
         }

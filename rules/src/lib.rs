@@ -51,6 +51,7 @@ pub mod mutation;
 mod nalgebra;
 pub mod nn;
 mod numbering;
+mod once;
 mod only_read;
 mod operator_calls;
 mod operators;
@@ -197,6 +198,7 @@ pub mod __private {
     #[cfg(feature = "nalgebra")]
     pub use crate::nalgebra::on_heap as matrices;
     pub use crate::numbering::{OneByOne, RowByRow};
+    pub use crate::once::{MakesAgain, Once, OnceMore, once_more};
     pub use crate::only_read::BindTheResultWithLetFirst;
     pub use crate::operator_calls::{
         MarkedOnceForValuesOrForReferences, OntoValue, OperatorCall, operator_call,

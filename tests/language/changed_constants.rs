@@ -226,3 +226,30 @@ fn elements_have_names() {
     check_rule(rotated::rule, [(1.25, 1), (0.5, 3)]);
     check_rule(sums_of_integers::rule, [(1.25,)]);
 }
+
+thread_local! {
+    static DRAWN: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Another number with each call.
+fn drawn() -> f64 {
+    DRAWN.set(DRAWN.get() + 1);
+    (DRAWN.get() % 5) as f64
+}
+
+#[differentiable]
+fn held(x: f64, n: usize) -> f64 {
+    DRAWN.set(0);
+    let random = Shared::seeded(3);
+    let mut y = x;
+    for _ in 0..n {
+        y = y * x * constant(drawn()) + constant(random.below(4) as f64 + 0.5) * y;
+        y *= x + constant(drawn().sqrt());
+    }
+    y
+}
+
+#[test]
+fn held_as_constants() {
+    check_rule(held::rule, [(1.25, 1), (0.5, 4)]);
+}
