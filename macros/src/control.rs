@@ -756,30 +756,38 @@ impl Parser<'_> {
         }
     }
 
-    /// `*count`, where a call has returned the reference, or a box of what carries no gradient.
-    fn follows_name(&self, left: &Syn) -> bool {
+    /// The variable that is `count` in `*count`.
+    fn followed_name(&self, left: &Syn) -> Option<VarId> {
         match left {
-            Syn::Index(index) => self.follows_name(&index.expr),
-            Syn::Field(field) => self.follows_name(&field.base),
-            Syn::Paren(paren) => self.follows_name(&paren.expr),
-            Syn::Unary(unary) => self.variable(&unary.expr).is_some_and(|id| {
-                let variable = &self.program.variables[id];
+            Syn::Index(index) => self.followed_name(&index.expr),
+            Syn::Field(field) => self.followed_name(&field.base),
+            Syn::Paren(paren) => self.followed_name(&paren.expr),
+            Syn::Unary(unary) => self.variable(&unary.expr).filter(|id| {
+                let variable = &self.program.variables[*id];
                 variable.origin == Origin::Local && !variable.memory
             }),
-            _ => false,
+            _ => None,
         }
     }
 
     /// Whether `left` stands behind a reference that is known to a pattern, or to the call that has returned it: where that is one to a constant,
     /// the forward pass alone changes it.
     pub(crate) fn is_unnamed(&mut self, left: &Syn) -> bool {
-        let Some(name) = variable_of(left) else { return false };
-        let unnamed = self.through_binding(left) || self.follows_name(left) && !self.suspects.contains(name);
-        if let (true, Some(Name::Variable(id))) = (unnamed, self.lookup(name)) {
-            let id = *id;
+        let followed = self.followed_name(left).filter(|id| {
+            let variable = &self.program.variables[*id];
+            // What a box holds that carries a gradient is a part of it.
+            !variable.mutable || !self.suspects.contains(&variable.name) || self.is_made_by_search(*id)
+        });
+        let bound = self.through_binding(left).then_some(left).and_then(variable_of);
+        let bound = bound.and_then(|name| self.lookup(name)).and_then(|binding| match binding {
+            Name::Variable(id) => Some(*id),
+            _ => None,
+        });
+        let unnamed = bound.or(followed);
+        if let Some(id) = unnamed {
             self.program.variables[id].found = true;
         }
-        unnamed
+        unnamed.is_some()
     }
 }
 

@@ -4,6 +4,7 @@
 use syn::visit::{self, Visit};
 use syn::{Expr, Ident, Local, Pat, Stmt, parse_quote};
 
+use crate::escape::escapes;
 use crate::lift::is_held_constant;
 use crate::parse::Parser;
 
@@ -25,7 +26,7 @@ impl Parser<'_> {
         }
         let (function, value) = (&call.func, &call.args[0]);
         let kept_already = matches!(value, Expr::MethodCall(call) if call.method == "evaluate_once");
-        if kept_already || self.is_pure(value) || !is_given_away(&name.ident, rest) {
+        if kept_already || escapes(value) || self.is_pure(value) || !is_given_away(&name.ident, rest) {
             return None;
         }
         let kept = self.parts.fresh("kept");

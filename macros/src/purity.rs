@@ -83,7 +83,23 @@ impl Parser<'_> {
 
 /// The method only looks at what it is called on, whatever that is, as far as its name tells.
 fn only_looks(call: &syn::ExprMethodCall) -> bool {
-    const LOOKING: &[&str] = &["contains_key", "first", "get", "iter", "keys", "values"];
+    const LOOKING: &[&str] = &[
+        "at",
+        "cols",
+        "contains_key",
+        "first",
+        "get",
+        "height",
+        "idx",
+        "index",
+        "iter",
+        "keys",
+        "offset",
+        "rows",
+        "size",
+        "values",
+        "width",
+    ];
     // Those of cells.
     const WITHOUT_ARGUMENTS: &[&str] = &["get", "take"];
     let name = call.method.to_string();
