@@ -158,4 +158,19 @@ fn counted(x: &[f64], k: f64) -> f64 {
     if x.iter().any(|v| { n += 1; looked_at += constant(*v); *v > k }) { n as f64 * k } else { k * looked_at }
 }
 
+#[differentiable]
+fn into_a_map(x: f64) -> f64 {
+    let mut map = BTreeMap::new();
+    let weight = map.entry(0).or_insert(0.5);
+    *weight += x;
+    map[&0] * x
+}
+
+#[differentiable]
+fn into_an_entry(x: f64) -> f64 {
+    let mut map = BTreeMap::from([(0, 0.5)]);
+    *map.entry(0).or_insert(0.5) += x;
+    map[&0] * x
+}
+
 fn main() {}
