@@ -185,7 +185,7 @@ impl Program {
     }
 
     /// What the local starts with.
-    fn init_of(&self, id: VarId) -> Option<ExprId> {
+    pub(crate) fn init_of(&self, id: VarId) -> Option<ExprId> {
         self.lets().find_map(|(l, init)| (l.variables == [Some(id)]).then_some(init))
     }
 

@@ -130,13 +130,7 @@ impl Program {
 
     /// The local starts as what a call returns.
     fn is_from_call(&self, id: VarId) -> bool {
-        let statements = &self.blocks[self.variables[id].block].statements;
-        statements.iter().any(|s| match &s.kind {
-            StatementKind::Let(Let { variables, init: Some(init), .. }) => {
-                variables[..] == [Some(id)] && self.is_call(*init)
-            }
-            _ => false,
-        })
+        self.init_of(id).is_some_and(|init| self.is_call(init))
     }
 
     /// What the function does to the lengths of vectors behind references.

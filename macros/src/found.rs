@@ -33,12 +33,7 @@ impl Parser<'_> {
 
     /// The variable has been given what a search has found, whatever was searched.
     pub(crate) fn is_made_by_search(&self, id: VarId) -> bool {
-        let statements = self.program.blocks[self.program.variables[id].block].statements.iter();
-        let mut inits = statements.filter_map(|s| match &s.kind {
-            StatementKind::Let(Let { variables, init, .. }) if variables[..] == [Some(id)] => *init,
-            _ => None,
-        });
-        inits.any(|init| finds(&self.program.exprs[init].syntax, &|_| false))
+        self.program.init_of(id).is_some_and(|init| finds(&self.program.exprs[init].syntax, &|_| false))
     }
 
     /// What is searched may carry a gradient, whatever the key.

@@ -138,11 +138,6 @@ pub(crate) fn inert_method(name: &str) -> bool {
         || ["to_bits", "total_cmp", "partial_cmp"].contains(&name)
 }
 
-/// Whether what a method called `name` returns carries no gradient.
-fn gives_inert(name: &str) -> bool {
-    inert_method(name) || integer_method(name)
-}
-
 /// Whether a method called `name` is one of the standard library's that only read their receiver, and hardly any other type has one that
 /// writes to it.
 pub(crate) fn reads_receiver(name: &str) -> bool {
@@ -508,7 +503,11 @@ impl Program {
             ExprKind::Constant(_) => match &self.exprs[expr].syntax {
                 Expr::Lit(lit) if matches!(lit.lit, Lit::Float(_)) => Kind::Float,
                 Expr::Lit(_) | Expr::Binary(_) | Expr::Range(_) => Kind::Inert,
-                Expr::MethodCall(call) if gives_inert(&call.method.to_string()) => Kind::Inert,
+                Expr::MethodCall(syn::ExprMethodCall { method, .. })
+                    if inert_method(&method.to_string()) || integer_method(&method.to_string()) =>
+                {
+                    Kind::Inert
+                }
                 // `T::from(2.0)` is an option, but of a float.
                 Expr::Path(path) if self.of_scalar(&path.path) || is_float_constant(&path.path) => {
                     Kind::Float

@@ -259,13 +259,7 @@ impl Parser<'_> {
         if variable.by_reference() {
             return variable.of_user;
         }
-        let statements = self.program.blocks[variable.block].statements.iter();
-        let mut inits = statements.filter_map(|s| match &s.kind {
-            StatementKind::Let(Let { variables, init, .. }) if variables[..] == [Some(id)] => *init,
-            _ => None,
-        });
-        let made = inits.next();
-        made.is_some_and(|init| match &self.program.exprs[self.program.peel(init)].kind {
+        self.program.init_of(id).is_some_and(|init| match &self.program.exprs[self.program.peel(init)].kind {
             ExprKind::Struct(_) => true,
             ExprKind::Call { function: Callee::Associated(path), .. } => {
                 let ty = path.path.segments[0].ident.to_string();

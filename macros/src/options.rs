@@ -202,13 +202,7 @@ impl Parser<'_> {
 
     /// The local is bound to what a call has returned, or a method of an option.
     fn is_result(&self, id: VarId) -> bool {
-        let statements = &self.program.blocks[self.program.variables[id].block].statements;
-        statements.iter().any(|statement| match &statement.kind {
-            StatementKind::Let(Let { variables, init: Some(init), .. }) => {
-                variables[..] == [Some(id)] && self.makes_option(&self.program.exprs[*init].syntax)
-            }
-            _ => false,
-        })
+        self.program.init_of(id).is_some_and(|init| self.makes_option(&self.program.exprs[init].syntax))
     }
 
     /// `option.take()` and `option.replace(value)`, as what they are; of a field, whose type nothing tells, these names do.

@@ -19,7 +19,7 @@ use crate::outcome::inside_type;
 use crate::parse::{Binding, CONTROL, Mentions, Parser, assign_op, bitwise_op, is_range};
 use crate::program::*;
 use crate::rename::{Occurrences, bound};
-use crate::views::CHANGES;
+use crate::views::{CHANGES, is_name_or_ignored};
 
 const UNNAMED: &str = "cannot assign to this expression differentiably: assign to a variable or an element";
 
@@ -286,11 +286,7 @@ impl Parser<'_> {
         parts: &syn::PatTuple,
         reference: &syn::ExprReference,
     ) -> Option<Vec<(syn::Ident, Place)>> {
-        let named = |part: &Pat| match part {
-            Pat::Ident(name) => name.by_ref.is_none() && name.mutability.is_none() && name.subpat.is_none(),
-            part => matches!(part, Pat::Wild(_)),
-        };
-        if reference.mutability.is_some() || !parts.elems.iter().all(named) {
+        if reference.mutability.is_some() || !parts.elems.iter().all(is_name_or_ignored) {
             return None;
         }
         let whole = self.place(referent(&reference.expr))?;
@@ -308,13 +304,9 @@ impl Parser<'_> {
         let (Pat::Slice(names), Syn::Reference(reference)) = (&local.pat, &*local.init.as_ref()?.expr) else {
             return None;
         };
-        let named = |part: &Pat| match part {
-            Pat::Ident(name) => name.by_ref.is_none() && name.mutability.is_none() && name.subpat.is_none(),
-            part => matches!(part, Pat::Wild(_)),
-        };
         let rest = matches!(names.elems.last(), Some(Pat::Rest(_)));
         let known = names.elems.len() - usize::from(rest);
-        if reference.mutability.is_none() || !names.elems.iter().take(known).all(named) {
+        if reference.mutability.is_none() || !names.elems.iter().take(known).all(is_name_or_ignored) {
             return None;
         }
         let whole = self.place(&reference.expr)?;

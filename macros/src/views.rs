@@ -146,12 +146,7 @@ impl Parser<'_> {
             }
             _ => false,
         };
-        program.blocks[program.variables[id].block].statements.iter().any(|statement| match &statement.kind {
-            StatementKind::Let(Let { variables, init: Some(init), .. }) => {
-                variables[..] == [Some(id)] && made(*init)
-            }
-            _ => false,
-        })
+        program.init_of(id).is_some_and(made)
     }
 
     /// Likewise of what carries none, and is lent: a reference to a part of it cannot be kept, but its place has a name.
@@ -561,13 +556,9 @@ impl Parser<'_> {
     fn is_cut(&self, local: &syn::Local) -> bool {
         let init = local.init.as_ref().map(|init| &*init.expr);
         let (Pat::Tuple(names), Some(Syn::MethodCall(call))) = (&local.pat, init) else { return false };
-        let name = |pattern: &Pat| match pattern {
-            Pat::Ident(name) => is_name(name),
-            pattern => matches!(pattern, Pat::Wild(_)),
-        };
         call.method == "split_at_mut"
             && names.elems.len() == 2
-            && names.elems.iter().all(name)
+            && names.elems.iter().all(is_name_or_ignored)
             && call.args.iter().all(|middle| self.is_fixed(middle))
     }
 
@@ -600,6 +591,14 @@ pub(crate) fn tested(condition: &Syn) -> Syn {
 /// A name, and nothing else.
 fn is_name(pattern: &syn::PatIdent) -> bool {
     pattern.by_ref.is_none() && pattern.mutability.is_none() && pattern.subpat.is_none()
+}
+
+/// A name, or `_`.
+pub(crate) fn is_name_or_ignored(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Ident(name) => is_name(name),
+        pattern => matches!(pattern, Pat::Wild(_)),
+    }
 }
 
 /// `pattern` in `Some(pattern)`.
