@@ -104,7 +104,11 @@ fn only_looks(call: &syn::ExprMethodCall) -> bool {
     const WITHOUT_ARGUMENTS: &[&str] = &["get", "take"];
     let name = call.method.to_string();
     let of_cell = call.args.is_empty() && WITHOUT_ARGUMENTS.contains(&&name[..]);
-    (inert_method(&name) || !may_change_inert(&name) || LOOKING.contains(&&name[..])) && !of_cell
+    let looks = inert_method(&name)
+        || !may_change_inert(&name)
+        || LOOKING.contains(&&name[..])
+        || crate::matrices::reads(&call.method);
+    looks && !of_cell
 }
 
 /// What is asked of something that has a name.
