@@ -47,7 +47,7 @@ impl Parser<'_> {
             return None;
         }
         let mut apart = Apart { parser: self, before: VecDeque::new(), later: false, written: Vec::new() };
-        apart.operands(root);
+        apart.root(root);
         let mut statements = apart.before;
         if statements.is_empty() {
             return None;
@@ -250,6 +250,14 @@ struct Apart<'p, 'e> {
 }
 
 impl Apart<'_, '_> {
+    /// It stands alone already.
+    fn root(&mut self, expr: &mut Expr) {
+        match expr {
+            Expr::Paren(paren) => self.root(&mut paren.expr),
+            expr => self.operands(expr),
+        }
+    }
+
     fn operand(&mut self, expr: &mut Expr) {
         if taken_out(expr).is_none() {
             self.operands(expr);
@@ -318,7 +326,7 @@ impl Apart<'_, '_> {
             Expr::Array(array) => self.in_order(array.elems.iter_mut().collect()),
             Expr::Struct(literal) => self.in_order(literal.fields.iter_mut().map(|f| &mut f.expr).collect()),
             Expr::Index(index) => self.in_order(vec![&mut index.index]),
-            Expr::Paren(inner) => self.operands(&mut inner.expr),
+            Expr::Paren(inner) => self.operand(&mut inner.expr),
             Expr::Unary(inner) => self.operand(&mut inner.expr),
             Expr::Reference(inner) => self.operand(&mut inner.expr),
             Expr::Cast(inner) => self.operand(&mut inner.expr),

@@ -128,7 +128,7 @@ impl Reverse<'_> {
         let known = bounds(program, f).is_some()
             && same_before(program, f.range, before, before)
             && self.replayable(f.range, before, self.top());
-        let carried = program.carried(f.body).unwrap_or_default();
+        let carried = self.carried(f.body).unwrap_or_default();
         let index = program.counter(f);
         if !known || index != f.index || carried.is_empty() && index.is_none() {
             return None;

@@ -26,6 +26,7 @@ mod chosen_numbers;
 mod closures;
 mod contents;
 mod control;
+mod configured;
 mod conversions;
 mod copied;
 mod cotangent;
@@ -245,6 +246,9 @@ use proc_macro::TokenStream;
 /// [what is accepted](https://docs.rs/pullback/latest/pullback/guide/language/).
 #[proc_macro_attribute]
 pub fn differentiable(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    if let Some(both) = configured::both(&attribute.clone().into(), &item.clone().into()) {
+        return both.into();
+    }
     let options = match syn::parse::<differentiable::Options>(attribute) {
         Ok(options) => options,
         Err(error) => return error.into_compile_error().into(),

@@ -43,13 +43,9 @@ pub(crate) struct Unseen {
 impl Program {
     /// The numbers in locals that nobody may look at.
     pub(crate) fn unseen_locals(&self) -> HashSet<VarId> {
-        let mut unseen = HashSet::new();
-        let ends = self.ends();
-        for block in 0..self.blocks.len() {
-            let seen = self.seen_in(block, ends.contains(&block));
-            let number = |id: &VarId| self.is_local_number(*id) && self.variables[*id].block == block;
-            unseen.extend((0..self.variables.len()).filter(number).filter(|id| !seen.contains(id)));
-        }
+        let seen = self.seen_locals();
+        let number = |id: &VarId| self.is_local_number(*id) && !seen.contains(id);
+        let mut unseen: HashSet<VarId> = (0..self.variables.len()).filter(number).collect();
         let statements = self
             .blocks
             .iter()
@@ -94,51 +90,57 @@ impl Program {
         ends
     }
 
-    /// The variables that the block looks at, whatever branch is taken. A number that is made for another one is looked at if that is, and
-    /// the block's value is if it is the `end`.
-    fn seen_in(&self, id: BlockId, end: bool) -> HashSet<VarId> {
-        let block = &self.blocks[id];
-        let mut seen = HashSet::new();
-        if let Some(value) = block.value.filter(|_| end) {
-            self.look(value, &mut seen);
-        }
-        for statement in block.statements.iter().rev() {
-            let made = match &statement.kind {
-                StatementKind::Let(l) if !l.tuple => l.variables.first().copied().flatten(),
-                StatementKind::Assign(a) if a.place.projections.is_empty() => Some(a.place.base),
-                _ => None,
-            };
-            if made.is_some_and(|made| {
-                self.is_local_number(made) && self.variables[made].block == id && !seen.contains(&made)
-            }) {
-                continue;
+    /// The variables that somebody looks at for sure: in the block that they are of, since others may not run, or not once more. A number
+    /// that is made for another one is looked at if that is, and the value of a block if it is one of the `ends`.
+    fn seen_locals(&self) -> HashSet<VarId> {
+        let (ends, mut seen) = (self.ends(), HashSet::new());
+        loop {
+            let known = seen.len();
+            for (id, block) in self.blocks.iter().enumerate() {
+                if let Some(value) = block.value.filter(|_| ends.contains(&id)) {
+                    self.look(value, id, &mut seen);
+                }
+                for statement in block.statements.iter().rev() {
+                    if self.number_made(statement).is_some_and(|(made, _)| !seen.contains(&made)) {
+                        continue;
+                    }
+                    for root in statement.roots() {
+                        self.look(root, id, &mut seen);
+                    }
+                }
             }
-            for root in statement.roots() {
-                self.look(root, &mut seen);
+            if seen.len() == known {
+                return seen;
             }
         }
-        seen
     }
 
-    fn look(&self, expr: ExprId, seen: &mut HashSet<VarId>) {
+    fn look(&self, expr: ExprId, block: BlockId, seen: &mut HashSet<VarId>) {
         match &self.exprs[expr].kind {
-            ExprKind::Read(place) | ExprKind::Borrow { place, .. } => _ = seen.insert(place.base),
+            ExprKind::Read(place) | ExprKind::Borrow { place, .. } => {
+                if self.variables[place.base].block == block {
+                    seen.insert(place.base);
+                }
+            }
             ExprKind::Method { name, .. } if CHOOSING.contains(&&*name.to_string()) => {}
-            _ => self.operands(expr).into_iter().for_each(|operand| self.look(operand, seen)),
+            _ => self.operands(expr).into_iter().for_each(|operand| self.look(operand, block, seen)),
         }
+    }
+
+    /// The number in a local that the statement makes, or changes, and the value that goes there.
+    fn number_made(&self, statement: &Statement) -> Option<(VarId, ExprId)> {
+        let (id, value) = match &statement.kind {
+            StatementKind::Let(l) if !l.tuple => (l.variables.first().copied()??, l.init?),
+            StatementKind::Assign(a) if a.place.projections.is_empty() => (a.place.base, a.value),
+            _ => return None,
+        };
+        self.is_local_number(id).then_some((id, value))
     }
 
     /// The numbers in locals that may be infinite, by what they are made of.
     pub(crate) fn steep_locals(&self) -> HashSet<VarId> {
         let statements = self.blocks.iter().flat_map(|block| &block.statements);
-        let made: Vec<_> = statements
-            .filter_map(|statement| match &statement.kind {
-                StatementKind::Let(l) if !l.tuple => Some((l.variables.first().copied()??, l.init?)),
-                StatementKind::Assign(a) if a.place.projections.is_empty() => Some((a.place.base, a.value)),
-                _ => None,
-            })
-            .filter(|(id, _)| self.is_local_number(*id))
-            .collect();
+        let made: Vec<_> = statements.filter_map(|statement| self.number_made(statement)).collect();
         let mut steep = HashSet::new();
         loop {
             let known = steep.len();
@@ -201,6 +203,20 @@ impl Program {
 }
 
 impl Reverse<'_> {
+    /// The block makes something steep that nobody may look at.
+    pub(crate) fn may_pass_over(&self, block: BlockId) -> bool {
+        let program = self.program;
+        let steep = |expr: ExprId| program.has_steep(expr, &self.steep_locals);
+        let unseen = program.blocks[block].statements.iter().any(|statement| {
+            program
+                .number_made(statement)
+                .is_some_and(|(made, value)| self.unseen_locals.contains(&made) && steep(value))
+        });
+        let passes = |e: &ExprId| matches!(&program.exprs[*e].kind, ExprKind::Method { name, .. } if CHOOSING.contains(&&*name.to_string()));
+        let mut trees = program.roots(block).into_iter().flat_map(|root| program.tree(root));
+        unseen || trees.any(|e| passes(&e) && steep(e))
+    }
+
     /// Does what pulls `expr` with `seed`, to which nobody may look where it goes.
     pub(crate) fn unless_unseen(
         &mut self,

@@ -131,11 +131,17 @@ impl Program {
 }
 
 impl Reverse<'_> {
+    /// The numbers that iterations hand on as forms. Derivatives that may be infinite are only multiplied with gradients that are known
+    /// if these may be zero.
+    pub(crate) fn carried(&self, body: BlockId) -> Option<Vec<VarId>> {
+        self.program.carried(body).filter(|_| !self.may_pass_over(body))
+    }
+
     /// Undoes an iteration of a loop, whose level is open. Where it runs in `blocks` and hands numbers on, that is what goes to others,
     /// behind what is returned.
     pub(crate) fn undo_body(&mut self, body: BlockId, blocks: Option<&Blocks>) -> Option<Chain> {
         let short = || self.program.operations(body) < LONG;
-        let carried = self.program.carried(body).filter(|_| self.captured.is_empty());
+        let carried = self.carried(body).filter(|_| self.captured.is_empty());
         let Some(carried) = carried.filter(|_| blocks.is_some() || short()) else {
             self.undo_block(body, None);
             return None;

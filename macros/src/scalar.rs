@@ -299,17 +299,22 @@ impl Method {
         };
         let mut partials = partials.iter();
         let first = partials.next();
+        let times = |partial: &Expr| {
+            each_branch(partial, &|branch| match number(branch) {
+                Some(0.0) => quote!(Self::default()),
+                Some(1.0) => quote!(d),
+                _ => quote!(d * (#branch)),
+            })
+        };
+        let first = times(first.expect("one for the receiver"));
         let value = if self.operands.is_empty() {
-            quote!(d * (#first))
+            first
         } else {
             let rest = self.operands.iter().map(|(_, ty)| match ty {
                 Some(_) => quote!(()),
-                None => {
-                    let partial = partials.next();
-                    quote!(d * (#partial))
-                }
+                None => times(partials.next().expect("one for each operand")),
             });
-            quote!((d * (#first), #(#rest),*))
+            quote!((#first, #(#rest),*))
         };
         quote!(let #receiver = self; #output #value)
     }
@@ -339,7 +344,10 @@ impl Method {
             Some(_) => quote!(#name),
             None => quote!(#name.value()),
         });
-        let (pattern, result) = self.results(|partial| quote!(d.times(#partial)));
+        let (pattern, result) = self.results(|partial| match self.partials.iter().any(may_be_nothing) {
+            true => quote!(if #partial == 0.0 { Self::default() } else { d.times(#partial) }),
+            false => quote!(d.times(#partial)),
+        });
         quote! {
             let #pattern = #rules::#pullback(self.value(), #(#operands,)* || y().value(), 1.0);
             #result
@@ -397,6 +405,15 @@ impl Method {
         let (first, rest) = partials.split_first().expect("one for the receiver");
         let y = output.clone().unwrap_or_else(|| Ident::new("y", Span::mixed_site()));
         let doc = format!("See [`f64::{name}`].");
+        let chained = |dual: TokenStream, partial: &Expr| {
+            each_branch(partial, &|branch| match number(branch) {
+                Some(0.0) => quote!(DualNumber { value: #y, tangent: [T::zero(); N] }),
+                Some(1.0) => quote!(DualNumber { value: #y, tangent: #dual.tangent }),
+                _ => quote!(#dual.chain(#y, #branch)),
+            })
+        };
+        let rest = duals.iter().zip(rest).map(|(dual, partial)| chained(quote!(#dual), partial));
+        let whole = chained(quote!(self), first);
         // A power is a product, which makes nothing infinite of what is finite.
         let exponent = operands.iter().find(|(_, ty)| ty.is_some()).map(|(n, _)| n);
         let product = exponent.map(|n| quote!(if #n > 0 { return self.chain_finite(#y, #first); }));
@@ -411,10 +428,49 @@ impl Method {
                 let #y = #receiver.#name(#(#passed),*);
                 if N == 0 { return DualNumber { value: #y, tangent: self.tangent }; }
                 #product
-                self.chain(#y, #first) #(.plus_tangent_of(#duals.chain(#y, #rest)))*
+                #whole #(.plus_tangent_of(#rest))*
             }
         }
     }
+}
+
+/// The partial derivative with `change` applied to what it is in each branch. What is 0 there hands on nothing, not even of an infinite
+/// gradient.
+fn each_branch(partial: &Expr, change: &dyn Fn(&Expr) -> TokenStream) -> TokenStream {
+    let value = |block: &syn::Block| match &block.stmts[..] {
+        [syn::Stmt::Expr(value, None)] => each_branch(value, change),
+        _ => change(&Expr::Block(syn::parse_quote!(#block))),
+    };
+    match partial {
+        Expr::If(syn::ExprIf { cond, then_branch, else_branch: Some((_, otherwise)), .. }) => {
+            let then = value(then_branch);
+            let otherwise = match &**otherwise {
+                Expr::Block(block) => value(&block.block),
+                other => each_branch(other, change),
+            };
+            quote!((if #cond { #then } else { #otherwise }))
+        }
+        _ => change(partial),
+    }
+}
+
+/// The value of a literal, which may have been converted.
+fn number(expr: &Expr) -> Option<f64> {
+    match expr {
+        Expr::Lit(syn::ExprLit { lit: syn::Lit::Float(literal), .. }) => literal.base10_parse().ok(),
+        Expr::Call(call) if call.args.len() == 1 => number(&call.args[0]),
+        _ => None,
+    }
+}
+
+/// It is 0 in some branch, or everywhere.
+fn may_be_nothing(partial: &Expr) -> bool {
+    let found = std::cell::Cell::new(false);
+    each_branch(partial, &|branch| {
+        found.set(found.get() || number(branch) == Some(0.0));
+        TokenStream::new()
+    });
+    found.get()
 }
 
 /// Puts a function around literals, and around what is cast to `Self`.

@@ -253,3 +253,27 @@ fn held(x: f64, n: usize) -> f64 {
 fn held_as_constants() {
     check_rule(held::rule, [(1.25, 1), (0.5, 4)]);
 }
+
+struct Draws(usize);
+
+impl Draws {
+    fn next(&mut self) -> usize {
+        self.0 = (self.0 * 5 + 3) % 16;
+        self.0 % 6
+    }
+}
+
+/// Draws happen in the order in which they are written.
+#[differentiable]
+#[allow(unused_parens, reason = "they have made a difference")]
+fn drawn_in_order(x: f64, weights: &[f64]) -> (f64, f64) {
+    let mut draws = Draws(0);
+    let table = [0.5, 0.2, 0.9];
+    let y = (x - ((draws.next()) % 7) as f64) * weights[draws.next() % weights.len()];
+    (x * y - ((draws.next()) % 5) as f64, table[draws.next() % 3])
+}
+
+#[test]
+fn draws_happen_in_order() {
+    check_rule(drawn_in_order::rule, [(0.3, vec![0.3, 0.7]), (-0.7, vec![0.5, 0.4, 1.1])]);
+}

@@ -383,3 +383,65 @@ fn rules_in_one_line() {
     assert_eq!(by_own_rule::gradient().value_and_gradient(0.0).1.x, 1.0);
     check_rule(by_own_rule::rule, [(0.5,), (-0.5,)]);
 }
+
+/// A variance that may not be negative, but is, and a payoff that nobody gets: the paths of Heston's model with full truncation.
+#[differentiable]
+fn heston(v0: f64, kappa: f64, xi: f64, spot: f64, strike: f64, draws: &[[f64; 2]]) -> f64 {
+    let (mut v, mut s) = (v0, spot);
+    for [a, b] in draws {
+        let positive = v.max(0.0);
+        s *= (-0.5 * positive * 0.1 + (positive * 0.1).sqrt() * a).exp();
+        v += kappa * (0.04 - positive) * 0.1 + xi * (positive * 0.1).sqrt() * b;
+    }
+    (s - strike).max(0.0)
+}
+
+/// A few numbers that iterations hand on, of which the last is of no use.
+#[differentiable]
+fn truncated(v: f64, n: usize) -> f64 {
+    let (mut v, mut sum) = (v, 1.0);
+    for _ in 0..n {
+        let positive = v.max(0.0);
+        sum += (positive * 0.5).sqrt() * 0.3;
+        v += 0.1 * (0.2 - positive) + 0.06 * (positive * 0.5).sqrt();
+    }
+    sum
+}
+
+#[differentiable]
+fn last_of_no_use(x: f64, n: usize) -> f64 {
+    let (mut power, mut sum) = (1.0, 0.0);
+    for _ in 0..n {
+        sum += power;
+        power *= x.sqrt();
+    }
+    sum
+}
+
+#[test]
+fn what_the_last_iteration_makes() {
+    check_rule(truncated::rule, [(-0.01, 3), (-1.0, 4), (0.3, 2)]);
+    assert_eq!(last_of_no_use::gradient().value_and_gradient(0.0, 1).1.x, 0.0);
+    check_rule(last_of_no_use::rule, [(0.3, 3), (0.7, 1)]);
+    let draws = vec![[0.3, -2.5], [-0.4, 0.7], [0.2, 0.1]];
+    let inputs = [(0.01, 1.5, 0.9, 1.0, 0.9, draws.clone()), (0.01, 1.5, 0.9, 1.0, 1.1, draws)];
+    check_rule(heston::rule, inputs);
+}
+
+#[differentiable(dual)]
+fn root_of_positive(x: f64, y: f64) -> f64 {
+    x.max(0.0).sqrt() + x.clamp(0.0, 4.0).sqrt() * y + y.min(x.sqrt())
+}
+
+#[test]
+fn what_is_passed_over() {
+    let mut g = root_of_positive::gradient();
+    let (_, d) = g.value_and_gradient(-1.0, 0.5);
+    assert_eq!((d.x, d.y), (0.0, 1.0));
+    // Forwards it is the operand whose derivative is infinite.
+    let mut forward = root_of_positive::jacobian();
+    let (value, jacobian) = forward.value_and_jacobian(0.0, -0.5);
+    let (reverse, d) = g.value_and_gradient(0.0, -0.5);
+    assert_eq!((value, jacobian[[0, 1]]), (reverse, d.y));
+    check_rule(root_of_positive::rule, [(0.3, 0.2), (5.0, 0.7)]);
+}

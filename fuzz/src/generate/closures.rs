@@ -8,7 +8,9 @@ use super::{Generator, Returns};
 impl Generator {
     /// A call of a closure that is in scope.
     pub(super) fn by_closure(&mut self, depth: usize) -> Number {
-        let closure = self.some(|v| matches!(v.of, Type::Closure(_)));
+        // There may be states in it.
+        let steady = self.states && self.context.steady;
+        let closure = self.some(|v| !steady && matches!(v.of, Type::Closure(_)));
         let Some(Variable { name, of: Type::Closure(count), bound, .. }) = closure else {
             return self.function(depth);
         };

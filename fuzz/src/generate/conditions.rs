@@ -21,6 +21,14 @@ impl Generator {
                 parts,
             );
         }
+        if self.states
+            && self.chance(25)
+            && let Some(integer) = self.integer()
+        {
+            let text =
+                self.random.pick(&["(# % 3 == 1)", "(# > 2)", "matches!(# % 4, 0 | 3)", "(# % 2 != 0)"]);
+            return Tree::new(Kind::Condition, &text.replace('#', &integer), []);
+        }
         if self.chance(45)
             && let Some(constant) = self.constant_condition()
         {
@@ -81,6 +89,12 @@ impl Generator {
                 _ => index(&i),
             };
         }
+        if self.states
+            && self.chance(35)
+            && let Some(integer) = self.integer()
+        {
+            return index(&format!("{integer} % {name}.len()"));
+        }
         match self.random.below(6) {
             0..2 => index(&self.random.below(length.least).to_string()),
             2 => index(&format!("{name}.len() - 1")),
@@ -103,6 +117,12 @@ impl Generator {
 
     /// An expression for a small count.
     pub(super) fn count(&mut self) -> Tree {
+        if self.states
+            && self.chance(40)
+            && let Some(integer) = self.integer()
+        {
+            return Tree::new(Kind::Index, &format!("{integer} % 4"), []);
+        }
         let counts = |v: &Variable| matches!(v.of, Type::Index(_));
         match self.some(counts) {
             Some(i) if self.chance(40) => Tree::new(Kind::Index, &format!("{} % 4", i.name), []),

@@ -30,7 +30,13 @@ impl Generator {
     }
 
     /// The body of a loop, behind what its head binds; with a label and a strategy, as they suit it.
-    fn looped(&mut self, head: &str, heads: Vec<Tree>, first: &str, bind: impl FnOnce(&mut Self)) -> Tree {
+    pub(super) fn looped(
+        &mut self,
+        head: &str,
+        heads: Vec<Tree>,
+        first: &str,
+        bind: impl FnOnce(&mut Self),
+    ) -> Tree {
         // A strategy is for loops that are not left early.
         let strategy = match self.random.below(25) {
             0 => "#[pullback(recompute)] ",
@@ -53,6 +59,7 @@ impl Generator {
                     context.leaves.push(leave);
                 } else {
                     (context.exits, context.leaves) = (false, Vec::new());
+                    context.steady |= strategy != "#[pullback(store)] ";
                 }
             },
             |g| {
@@ -370,6 +377,7 @@ impl Generator {
             |context| {
                 context.times *= 4 * often;
                 (context.exits, context.leaves) = (false, Vec::new());
+                context.steady |= !strategy.is_empty();
             },
             |g| {
                 g.scope.change("new", |new| new.hidden = true);

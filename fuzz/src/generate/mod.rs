@@ -13,6 +13,7 @@ mod recurrences;
 mod scope;
 mod sequences;
 mod statements;
+mod states;
 pub(crate) mod tree;
 mod writes;
 
@@ -71,6 +72,8 @@ struct Context {
     formulas: bool,
     /// The blocks of this expression may write to what is around it.
     free: bool,
+    /// This runs again, and does the same then.
+    steady: bool,
 }
 
 /// Functions that can be called.
@@ -126,6 +129,8 @@ struct Generator {
     dual: bool,
     /// Some of its sequences are long, so loops run often.
     long: bool,
+    /// Some constants change on the way.
+    states: bool,
 }
 
 impl Generator {
@@ -141,6 +146,8 @@ impl Generator {
             bodies: false,
             dual: false,
             long: false,
+            // Half of the programs do without, and are what they would be if there were no states.
+            states: Random::new(seed ^ 0x5bd1_e995).once_in(2),
         }
     }
 
@@ -225,6 +232,7 @@ impl Context {
             plain: false,
             formulas: false,
             free: false,
+            steady: false,
         }
     }
 }

@@ -120,6 +120,11 @@ impl Generator {
                 let within = self.index_into(&row, *of_each)?;
                 Number::new(&format!("{name}[$][$]"), [index, within], *bound)
             }
+            Type::State(state) => {
+                let integer = self.integer_of(name, *state)?;
+                let integer = Tree::new(Kind::Index, &integer, []);
+                Number::new("(($) % 7) as f64", [integer], 6.0).scaled()
+            }
             Type::Index(_) | Type::Flag | Type::Closure(_) => return None,
         })
     }
@@ -321,6 +326,11 @@ impl Generator {
 }
 
 impl Number {
+    /// A tenth of it.
+    fn scaled(self) -> Self {
+        Number::new("($ * 0.1)", [self.tree], self.bound * 0.1)
+    }
+
     fn product(self) -> Self {
         Number { level: Level::Product, ..self }
     }

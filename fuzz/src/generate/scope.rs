@@ -1,5 +1,7 @@
 //! Variables that are in scope, and what is known of them.
 
+use super::states::State;
+
 /// What a variable is.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Type {
@@ -19,6 +21,8 @@ pub(crate) enum Type {
     Rows(Holder, Length, Length),
     /// A closure that takes a number for a number; the number of its arguments.
     Closure(usize),
+    /// No number with a gradient.
+    State(State),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,6 +81,7 @@ impl Variable {
         let holder = match self.of {
             Type::Sequence(holder, _) | Type::Rows(holder, ..) => holder,
             Type::NumberMut => return !self.frozen,
+            Type::State(state) if state.is_shared() => return true,
             _ => Holder::Array,
         };
         !self.frozen
@@ -129,7 +134,8 @@ impl Scope {
 
     /// What a closure captures is only read.
     pub(crate) fn may_write(&self, variable: &Variable) -> bool {
-        variable.is_writable() && self.position(&variable.name) >= self.captured
+        let shared = matches!(variable.of, Type::State(state) if state.is_shared());
+        variable.is_writable() && (shared || self.position(&variable.name) >= self.captured)
     }
 
     /// Indices of sequences of this class are in use.

@@ -38,6 +38,9 @@ impl Generator {
         if self.long && shallow && self.chance(10) {
             return self.recurrence();
         }
+        if self.states && self.chance(22) {
+            return self.state_statement();
+        }
         match self.random.below(100) {
             0..20 => self.declaration(),
             20..30 => self.sequence_declaration(),

@@ -16,7 +16,7 @@ impl Generator {
     /// Something that holds a number and can be assigned to.
     fn place(&mut self) -> Option<Tree> {
         let variable = self.some_writable(|v| {
-            !matches!(v.of, Type::NumberRef | Type::Index(_) | Type::Flag | Type::Closure(_))
+            !matches!(v.of, Type::NumberRef | Type::Index(_) | Type::Flag | Type::Closure(_) | Type::State(_))
         })?;
         let Variable { name, of, .. } = &variable;
         let place = |text: &str, parts: Vec<Tree>| Some(Tree::new(Kind::Fixed, text, parts));
