@@ -1,6 +1,6 @@
 //! The forward pass through blocks that may be left early: each hands over what it has kept by then.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::quote;
 
 use crate::arms::taken;
@@ -197,6 +197,7 @@ impl Forward<'_> {
                     quote!(else { #body })
                 });
                 let otherwise = otherwise.or_else(|| m.panic.as_ref().map(|panic| quote!(else #panic)));
+                let scrutinee = if otherwise.is_some() { before_else(scrutinee) } else { scrutinee };
                 let (before, value) = self.rest(m.arms[0].body, (expr, block, 0, count));
                 Some((quote!(#declared #rescued let #pattern = #scrutinee #otherwise; #before), value))
             }
@@ -343,5 +344,13 @@ impl Forward<'_> {
             }
             value => quote!(#before #unwound #keep #jump #value;),
         }
+    }
+}
+
+/// In front of an `else` no brace may stand.
+fn before_else(value: TokenStream) -> TokenStream {
+    match value.clone().into_iter().last() {
+        Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace => quote!((#value)),
+        _ => value,
     }
 }

@@ -1,5 +1,7 @@
 //! What a `match` or an `if let` takes out of an `Option` or leaves for, and parentheses around what is looked into.
 
+use std::collections::HashMap;
+
 use pullback::prelude::*;
 use pullback::testing::check_rule;
 
@@ -68,4 +70,34 @@ fn options_that_are_taken_out() {
     check_rule(references::rule, lists());
     check_rule(values::rule, [(0.5, 0.05, None), (0.5, 2.0, None), (0.5, 2.0, Some(0.3))]);
     check_rule(in_parentheses::rule, [(vec![0.3, 0.5],), (vec![0.7, 0.75, 0.2],)]);
+}
+
+fn cell(p: [f64; 2]) -> (i64, i64) {
+    ((p[0] / 0.5).floor() as i64, (p[1] / 0.5).floor() as i64)
+}
+
+/// What is looked up by a key that is made of others.
+#[differentiable]
+fn neighbours(points: &[[f64; 2]]) -> f64 {
+    let mut grid: HashMap<(i64, i64), Vec<usize>> = HashMap::new();
+    for (i, p) in points.iter().enumerate() {
+        grid.entry(constant(cell(*p))).or_default().push(i);
+    }
+    let mut sum = 0.0;
+    for p in points {
+        let (x, y) = constant(cell(*p));
+        for dx in -1..=1 {
+            let Some(others) = grid.get(&(x + dx, y)) else { continue };
+            for &j in others {
+                sum += (p[0] - points[j][0]).powi(2) * p[1];
+            }
+        }
+    }
+    sum
+}
+
+#[test]
+fn lookups_that_find_nothing() {
+    let points = vec![[0.1, 0.2], [0.3, 0.25], [0.6, 0.4], [2.1, 0.3]];
+    check_rule(neighbours::rule, [(points[..2].to_vec(),), (points,)]);
 }

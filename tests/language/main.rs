@@ -19,6 +19,7 @@ mod branches;
 mod buffers;
 mod changed_constants;
 mod chosen;
+mod configured;
 mod constants;
 mod corners;
 mod crossed;

@@ -40,7 +40,7 @@ impl Parser<'_> {
                 } else if array || self.may_be_array(&call.receiver) || self.is_untold_name(call) {
                     self.other_map(call, out)
                 } else if matches!(call.args[0], Expr::Closure(_) | Expr::Path(_))
-                    && is_returned(mapped(&call.receiver).0)
+                    && self.is_returned(mapped(&call.receiver).0)
                 {
                     self.named_map(call, out)
                 } else {
@@ -119,7 +119,20 @@ impl Parser<'_> {
         let (root, functions) = mapped(expr);
         let name = |root| matches!(root, &Expr::Path(_));
         !functions.is_empty()
-            && (is_returned(root) || name(root) && !self.is_array(root) && !self.indexed.has(root))
+            && (self.is_returned(root) || name(root) && !self.is_array(root) && !self.indexed.has(root))
+    }
+
+    /// What a function returns, by its path, or a method of a type of the user's, or a part of it.
+    fn is_returned(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Index(index) => matches!(&*index.expr, Expr::Call(_)),
+            Expr::Call(call) => matches!(&*call.func, Expr::Path(_)),
+            Expr::MethodCall(call) => {
+                let own = matches!(&*call.receiver, Expr::Path(path) if path.path.is_ident("self_"));
+                own || self.is_told_to_be_of_user(&call.receiver)
+            }
+            _ => false,
+        }
     }
 
     /// `std::array::from_fn(|i| …)`. Where no type is told, it is an array of as many numbers as what takes it asks for.
@@ -343,15 +356,6 @@ impl Parser<'_> {
 /// The functions that make room for what `map` of an array returns and for what `from_fn` makes, whatever the array holds.
 pub(crate) fn is_blank(path: &syn::Path) -> bool {
     is_private(path, "blank_of_array") || is_private(path, "blank_array")
-}
-
-/// What a call returns, or a part of that.
-fn is_returned(expr: &Expr) -> bool {
-    match expr {
-        Expr::Index(index) => matches!(&*index.expr, Expr::Call(_)),
-        Expr::Call(call) => matches!(&*call.func, Expr::Path(_)),
-        _ => false,
-    }
 }
 
 /// The slice in `slice.try_into().unwrap()`

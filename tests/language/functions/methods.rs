@@ -408,3 +408,44 @@ fn composed(angles: &[f64], scale: f64) -> f64 {
 fn results_replace_receivers() {
     check_rule(composed::rule, [(vec![0.3, 0.5, 1.1], 0.7), (vec![], 0.4)]);
 }
+
+#[derive(Clone, Copy, Debug, Differentiable)]
+struct Gates<const N: usize> {
+    weights: [[f64; N]; 2],
+}
+
+#[differentiable]
+fn logistic(x: f64) -> f64 {
+    1.0 / (1.0 + (-x).exp())
+}
+
+#[differentiable]
+impl<const N: usize> Gates<N> {
+    fn gate(&self, k: usize, x: f64) -> [f64; N] {
+        std::array::from_fn(|i| self.weights[k][i] * x)
+    }
+
+    /// What a method returns is an array.
+    fn step(&self, x: f64) -> f64 {
+        let open = self.gate(0, x).map(logistic);
+        let other = self.gate(1, x).map(f64::tanh);
+        let mut sum = self.gate(1, 0.5).map(|v| v * x)[0];
+        for i in 0..N {
+            sum += open[i] * other[i];
+        }
+        sum
+    }
+}
+
+#[differentiable]
+fn twice(gates: &Gates<3>, x: f64) -> f64 {
+    let halves = gates.gate(0, x).map(|v| v / 2.0);
+    halves[0] * halves[2] * gates.step(x)
+}
+
+#[test]
+fn arrays_that_methods_return() {
+    let gates = Gates { weights: [[0.3, -0.4, 0.7], [0.2, 0.9, -0.5]] };
+    check_rule(Gates::<3>::step_rule, [(gates, 0.4), (gates, -1.1)]);
+    check_rule(twice::rule, [(gates, 0.4), (gates, -1.1)]);
+}
