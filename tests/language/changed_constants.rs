@@ -277,3 +277,29 @@ fn drawn_in_order(x: f64, weights: &[f64]) -> (f64, f64) {
 fn draws_happen_in_order() {
     check_rule(drawn_in_order::rule, [(0.3, vec![0.3, 0.7]), (-0.7, vec![0.5, 0.4, 1.1])]);
 }
+
+/// What a loop takes out is gone when it ends.
+#[differentiable]
+fn drained(x: &[f64], rounds: usize) -> f64 {
+    let (mut queue, mut next) = (vec![0], Vec::new());
+    let mut sum = 0.0;
+    for k in 0..rounds {
+        'items: for i in queue.drain(..) {
+            sum += x[i] * x[k % x.len()];
+            for j in 0..3 {
+                if i + j == 2 {
+                    continue 'items;
+                }
+                next.push((i + j) % x.len());
+            }
+        }
+        queue.append(&mut next);
+    }
+    let last: f64 = queue.drain(1..).map(|i| x[i]).sum();
+    sum * x[queue[0]] + last * queue.len() as f64
+}
+
+#[test]
+fn loops_let_go_of_what_they_drain() {
+    check_rule(drained::rule, [(vec![0.3, 0.7, 0.4], 3), (vec![0.5, 0.9], 1)]);
+}

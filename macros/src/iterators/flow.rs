@@ -274,6 +274,8 @@ impl<'e> Parser<'e> {
                 self.pass(stages, Item::Value(path(&name)), None, site, sink, &mut body)?;
                 out.push(parse_quote!(let mut #items = #iterator;));
                 out.push(parse_quote!(while let Some(#name) = #items.next() { #(#body)* }));
+                // What it borrows is free again, as behind a `for`.
+                out.push(parse_quote!(::core::mem::drop(#items);));
                 Ok(())
             }
             Origin::Source(source) if !by_index && matches!(**source, Source::Matrix { .. }) => {

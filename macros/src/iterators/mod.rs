@@ -116,13 +116,18 @@ impl<'e> Parser<'e> {
             Ok(())
         };
         self.drive(flow, Site::Chain(&around), false, &mut sink, &mut out)?;
+        let dropped = out.pop_if(|last| matches!(last, Stmt::Expr(Expr::Call(_), _)));
         let (attrs, label) = match out.last_mut() {
             Some(Stmt::Expr(Expr::ForLoop(inner), _)) => (&mut inner.attrs, &mut inner.label),
             Some(Stmt::Expr(Expr::While(inner), _)) => (&mut inner.attrs, &mut inner.label),
-            _ => return Ok(out),
+            _ => {
+                out.extend(dropped);
+                return Ok(out);
+            }
         };
         *attrs = f.attrs.clone();
         *label = f.label.clone().or(label.take());
+        out.extend(dropped);
         Ok(out)
     }
 
