@@ -333,6 +333,27 @@ fn pair(pattern: &Pat) -> Option<(&Pat, &Pat)> {
     }
 }
 
+/// The closure is given the items of the receiver, as they are.
+fn gives_items(call: &syn::ExprMethodCall) -> bool {
+    const NAMES: &[&str] = &[
+        "map",
+        "filter",
+        "filter_map",
+        "flat_map",
+        "for_each",
+        "inspect",
+        "any",
+        "all",
+        "find",
+        "find_map",
+        "position",
+        "take_while",
+        "map_while",
+        "skip_while",
+    ];
+    call.args.len() == 1 && NAMES.iter().any(|name| call.method == name)
+}
+
 /// What closures call the numbers of the items of `enumerate`.
 fn numbers_of_items(call: &syn::ExprMethodCall) -> Vec<Ident> {
     if !matches!(&*call.receiver, Expr::MethodCall(receiver) if receiver.method == "enumerate") {
@@ -410,7 +431,11 @@ impl<'ast> Visit<'ast> for Flows {
                 let numbers = numbers_of_items(call);
                 names.retain(|name| !numbers.contains(name));
                 self.call(&names, expr);
-                self.add(call, names);
+                if gives_items(call) {
+                    self.add(&call.receiver, names);
+                } else {
+                    self.add(call, names);
+                }
                 if !only_read(&call.receiver) && !only_computes(call) {
                     self.add(&call.args, base(&call.receiver).into_iter().cloned().collect());
                 }
