@@ -27,8 +27,14 @@ pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
     for variable in &mut program.variables {
         variable.disturbed |= variable.moved && !variable.active;
     }
-    for id in replaced(program) {
-        program.variables[id].disturbed = true;
+    let owners = owners(program);
+    for id in replaced(program).intersection(&owners) {
+        program.variables[*id].disturbed = true;
+    }
+    // What keeps its name to the end is moved from there, and that need not be a variable.
+    for id in owners {
+        let loses_name = program.shadowed(id) || program.variables[id].mutable;
+        program.variables[id].memory |= loses_name;
     }
     let roots: Vec<ExprId> = (0..program.blocks.len()).flat_map(|block| program.roots(block)).collect();
     for root in roots {
@@ -105,8 +111,8 @@ fn compares(program: &Program) -> HashSet<ExprId> {
     mutations.filter(|args| args.iter().any(changes)).flatten().copied().collect()
 }
 
-/// The variables without gradient that get another value as a whole, and may own memory: that is not there twice.
-fn replaced(program: &Program) -> Vec<VarId> {
+/// The variables that get another value as a whole.
+fn replaced(program: &Program) -> HashSet<VarId> {
     let statements = program.blocks.iter().flat_map(|block| &block.statements);
     let assigned = statements.filter_map(|s| match &s.kind {
         StatementKind::Assign(Assign { place, op: None, .. }) if place.projections.is_empty() => {
@@ -114,7 +120,12 @@ fn replaced(program: &Program) -> Vec<VarId> {
         }
         _ => None,
     });
-    let mut made = Vec::new();
+    assigned.collect()
+}
+
+/// The locals without gradient that may own memory: that is not there twice.
+fn owners(program: &Program) -> HashSet<VarId> {
+    let mut made = HashSet::new();
     let mut note =
         |id: VarId, value: ExprId| made.extend(makes_memory(&program.exprs[value].syntax).then_some(id));
     for statement in program.blocks.iter().flat_map(|block| &block.statements) {
@@ -135,9 +146,10 @@ fn replaced(program: &Program) -> Vec<VarId> {
     let owns = |id: &VarId| {
         let variable = &program.variables[*id];
         let number = matches!(variable.kind, Kind::Float | Kind::Inert);
-        !variable.active && !number && (program.vectors.contains(id) || variable.heap || made.contains(id))
+        let owner = program.vectors.contains(id) || variable.heap || made.contains(id);
+        variable.origin == Origin::Local && !variable.active && !number && owner
     };
-    assigned.filter(owns).collect()
+    (0..program.variables.len()).filter(owns).collect()
 }
 
 /// The value may own memory, as its syntax tells.

@@ -156,15 +156,16 @@ impl Code {
         code
     }
 
-    /// Takes out of the body of a loop, which stands at `before`, the additions to elements that are the same in each
-    /// iteration.
+    /// Takes out of the `body` of a loop, which stands at `before`, the additions to elements that are the same in each
+    /// iteration, and are known without it.
     pub(crate) fn hoist(
         &mut self,
         program: &Program,
         kept: &mut Kept,
         facts: &Facts,
-        before: &At,
+        (body, before): (BlockId, &At),
     ) -> Hoisted {
+        let of_iteration: HashSet<_> = kept.items(body).iter().map(|(_, name)| name.to_string()).collect();
         let mut hoisted = Hoisted::default();
         let mut sums: Vec<(Ident, Contribution)> = Vec::new();
         let pieces = std::mem::take(&mut self.0);
@@ -183,7 +184,9 @@ impl Code {
             .map(|piece| match piece {
                 Piece::Contribution(c) if c.place.projections.is_empty() => false,
                 Piece::Contribution(c) => {
-                    c.place.indices().all(|e| same_before(program, e, &c.at, before)) && !touched(c)
+                    c.place.indices().all(|e| same_before(program, e, &c.at, before))
+                        && !mentions(&c.projections, &of_iteration)
+                        && !touched(c)
                 }
                 _ => false,
             })

@@ -177,7 +177,7 @@ impl Reverse<'_> {
         let level = self.levels.last_mut().expect("opened above");
         let (stencil, counts) = (std::mem::take(&mut level.stencil), std::mem::take(&mut level.counts));
         let mut hoisted = match f.strategy {
-            None => level.out.hoist(self.program, &mut self.kept, &facts, at),
+            None => level.out.hoist(self.program, &mut self.kept, &facts, (f.body, at)),
             Some(_) => Hoisted::default(),
         };
         self.add_to_rows();
