@@ -113,3 +113,36 @@ fn a_name_is_what_it_was_where_it_was_written() {
     check_rule(exchanged::rule, two());
     check_rule(written_in_pairs::rule, two());
 }
+
+/// Vectors and maps of constants whose names go to something else.
+#[differentiable]
+fn hidden_constants(r: &[f64], n: usize) -> f64 {
+    let k = vec![1_usize; n];
+    let mut y = r[k[0] % r.len()] * r[k.len() % r.len()];
+    let k = k.len() + 1;
+    let seen = std::collections::HashMap::<usize, usize>::from([(1, 2)]);
+    for i in 0..n {
+        y += r[seen.len() % r.len()] * r[i];
+    }
+    let seen = seen.len();
+    #[allow(unused_mut, reason = "nothing changes it")]
+    let mut order: Vec<usize> = (0..n).collect();
+    y * r[k % r.len()] * r[seen] + r[order.len() % r.len()] * r[order[0]]
+}
+
+/// An element that all iterations add to, by an index that changes later.
+#[differentiable]
+fn one_for_all(r: &[f64], n: usize) -> f64 {
+    let mut k = vec![1_usize; n];
+    let y: f64 = r.iter().map(|v| v * r[k.len() % r.len()]).sum();
+    k.push(2);
+    k.pop();
+    y * r[k.len() % r.len()]
+}
+
+#[test]
+fn constants_that_lose_their_names() {
+    let inputs = || [(vec![0.3, 0.2, 0.4], 1), (vec![0.3, 0.7], 2)];
+    check_rule(hidden_constants::rule, inputs());
+    check_rule(one_for_all::rule, inputs());
+}
