@@ -299,9 +299,10 @@ impl Method {
         };
         let mut partials = partials.iter();
         let first = partials.next();
+        let nothing = if lift.is_some() { quote!(d.passed_over()) } else { quote!(Self::default()) };
         let times = |partial: &Expr| {
             each_branch(partial, &|branch| match number(branch) {
-                Some(0.0) => quote!(Self::default()),
+                Some(0.0) => nothing.clone(),
                 Some(1.0) => quote!(d),
                 _ => quote!(d * (#branch)),
             })
@@ -407,7 +408,7 @@ impl Method {
         let doc = format!("See [`f64::{name}`].");
         let chained = |dual: TokenStream, partial: &Expr| {
             each_branch(partial, &|branch| match number(branch) {
-                Some(0.0) => quote!(DualNumber { value: #y, tangent: [T::zero(); N] }),
+                Some(0.0) => quote!(DualNumber { value: #y, tangent: #dual.passed_over().tangent }),
                 Some(1.0) => quote!(DualNumber { value: #y, tangent: #dual.tangent }),
                 _ => quote!(#dual.chain(#y, #branch)),
             })

@@ -103,6 +103,15 @@ impl<T: Float, const N: usize> DualNumber<T, N> {
         result
     }
 
+    /// What a factor of 0 leaves of it: nothing, also where it is infinite. NaN stays, which marks what depends on what.
+    #[inline(always)]
+    pub(crate) fn passed_over(self) -> Self {
+        let nothing = |t: T| {
+            if t.is_finite() || t.is_nan() { t * T::zero() } else { T::zero() }
+        };
+        DualNumber { value: nothing(self.value), tangent: self.tangent.map(nothing) }
+    }
+
     /// Adds the derivatives of another summand.
     #[inline(always)]
     pub(crate) fn plus_tangent_of(mut self, other: Self) -> Self {
