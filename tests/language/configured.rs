@@ -3,10 +3,10 @@
 use pullback::prelude::*;
 use pullback::testing::check_rule;
 
-/// `any()` never holds, and `all()` always does.
+/// `any()` never holds, and `not(any())` always does.
 #[differentiable]
 fn statements(x: f64, y: f64) -> f64 {
-    #[cfg(all())]
+    #[cfg(not(any()))]
     let a = x.sin();
     #[cfg(any())]
     let a = x.cos() * y;
@@ -19,7 +19,7 @@ fn statements(x: f64, y: f64) -> f64 {
     for _ in 0..3 {
         b *= y;
     }
-    #[cfg(all())]
+    #[cfg(not(any()))]
     if b > 0.3 {
         b += x * x;
     }
@@ -48,7 +48,7 @@ fn ends_and_arms(x: f64, n: usize) -> f64 {
         #[cfg(any())]
         0 => x,
         0 => x * x,
-        #[cfg(all())]
+        #[cfg(not(any()))]
         1 => x.powi(3),
         _ => x.powi(4),
     };
@@ -58,11 +58,11 @@ fn ends_and_arms(x: f64, n: usize) -> f64 {
         2.0 * a
     };
     let sum = y + v.iter().map(|a| scale(*a)).sum::<f64>();
-    #[cfg(all())]
+    #[cfg(not(any()))]
     {
         sum * x
     }
-    #[cfg(not(all()))]
+    #[cfg(any())]
     {
         sum
     }
@@ -90,7 +90,7 @@ impl Spring {
 
 #[differentiable(dual)]
 fn stretched(k: f64, #[cfg(any())] damping: f64, x: f64) -> f64 {
-    #[cfg_attr(all(), allow(unused_mut))]
+    #[cfg_attr(not(any()), allow(unused_mut))]
     let mut spring = k * x;
     #[cfg(any())]
     {
