@@ -129,12 +129,7 @@ impl VisitMut for Settled {
         visit_mut::visit_pat_struct_mut(self, pattern);
     }
     fn visit_signature_mut(&mut self, signature: &mut syn::Signature) {
-        self.settle_each(&mut signature.inputs, |input| {
-            Some(match input {
-                syn::FnArg::Receiver(receiver) => &mut receiver.attrs,
-                syn::FnArg::Typed(typed) => &mut typed.attrs,
-            })
-        });
+        self.settle_each(&mut signature.inputs, |input| Some(crate::signature::attributes(input)));
         visit_mut::visit_signature_mut(self, signature);
     }
     fn visit_generics_mut(&mut self, generics: &mut syn::Generics) {

@@ -33,8 +33,9 @@ pub(crate) fn settle(program: &mut Program, errors: &mut Errors) {
     }
     // What keeps its name to the end is moved from there, and that need not be a variable.
     for id in owners {
+        let local = program.variables[id].origin == Origin::Local;
         let loses_name = program.shadowed(id) || program.variables[id].mutable;
-        program.variables[id].memory |= loses_name;
+        program.variables[id].memory |= local && loses_name;
     }
     let roots: Vec<ExprId> = (0..program.blocks.len()).flat_map(|block| program.roots(block)).collect();
     for root in roots {
@@ -123,7 +124,7 @@ fn replaced(program: &Program) -> HashSet<VarId> {
     assigned.collect()
 }
 
-/// The locals without gradient that may own memory: that is not there twice.
+/// The variables without gradient that may own memory: that is not there twice.
 fn owners(program: &Program) -> HashSet<VarId> {
     let mut made = HashSet::new();
     let mut note =
@@ -147,7 +148,7 @@ fn owners(program: &Program) -> HashSet<VarId> {
         let variable = &program.variables[*id];
         let number = matches!(variable.kind, Kind::Float | Kind::Inert);
         let owner = program.vectors.contains(id) || variable.heap || made.contains(id);
-        variable.origin == Origin::Local && !variable.active && !number && owner
+        !variable.active && !number && owner
     };
     (0..program.variables.len()).filter(owns).collect()
 }

@@ -533,7 +533,7 @@ fn taken_by_reference(input: &mut FnArg, owner: Option<&Type>, errors: &mut Erro
     Some(ty)
 }
 
-fn attributes(input: &mut FnArg) -> &mut Vec<syn::Attribute> {
+pub(crate) fn attributes(input: &mut FnArg) -> &mut Vec<syn::Attribute> {
     match input {
         FnArg::Typed(typed) => &mut typed.attrs,
         FnArg::Receiver(receiver) => &mut receiver.attrs,
