@@ -14,7 +14,8 @@ use crate::iterators::SOURCES;
 use crate::kept::Item;
 use crate::kind::{inert, inert_method, numeric_call, of_float};
 use crate::methods::unwraps;
-use crate::mutation::{Action, is_of_mem};
+use crate::mutation::Action;
+use crate::of_std::name_in;
 use crate::parse::Parser;
 use crate::passing::{Parameter, Passing};
 use crate::program::*;
@@ -93,7 +94,7 @@ impl Parser<'_> {
                         && !made
                         && !is_whole(call)
                         && !of_float(&path.path)
-                        && is_of_mem(&path.path).is_none()
+                        && name_in("mem", &path.path).is_none()
                 }
                 _ => false,
             },

@@ -58,8 +58,8 @@ pub(crate) fn imports() -> TokenStream {
         use ::pullback::__private as __pb;
         use __pb::foreign::*;
         use __pb::{
-            At as _, AtMut as _, BlankByDefault as _, BlankByFields as _, CallsAnother as _, CallsItself as _, Conversion as _, FlattensOptions as _, FlattensOthers as _, GivenClone as _, GivenReference as _, GivenValue as _, Hand as _, IsInBox as _, LeaveBlank as _, LeaveCopy as _, LeaveDefault as _, LeaveNothing as _, MakesAgain as _, NumberBehind as _, OneByOne as _, OptionRules as _, OtherOperands as _, Rule as _, RowByRow as _, SelectsInBox as _, SelectsInside as _, SelectsReferred as _, ScalarOperands as _, ScalarRules as _, PartChanges as _, PartIsConstant as _, SettledReceiver as _, SinCosRule as _,
-            Source as _, Try as _, UnsettledReceiver as _,
+            Aliased as _, At as _, AtMut as _, BlankByDefault as _, BlankByFields as _, CallsAnother as _, CallsItself as _, Conversion as _, FlattensOptions as _, FlattensOthers as _, GivenClone as _, GivenReference as _, GivenValue as _, Hand as _, IsInBox as _, LeaveBlank as _, LeaveCopy as _, LeaveDefault as _, LeaveNothing as _, LooksInto as _, MakesAgain as _, NumberBehind as _, OneByOne as _, OptionRules as _, OtherOperands as _, Rule as _, RowByRow as _, SelectsInBox as _, SelectsInside as _, SelectsReferred as _, ScalarOperands as _, ScalarRules as _, PartChanges as _, PartIsConstant as _, SettledReceiver as _, SinCosRule as _,
+            Source as _, Try as _, Unheld as _, UnsettledReceiver as _,
         };
     }
 }

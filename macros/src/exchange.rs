@@ -8,7 +8,8 @@ use crate::calls::Callee;
 use crate::derive::in_optional_box;
 use crate::iterators::collect::element_of_vec;
 use crate::kind::inert;
-use crate::mutation::{Action, is_of_mem};
+use crate::mutation::Action;
+use crate::of_std::name_in;
 use crate::parse::Parser;
 use crate::program::*;
 use crate::rename::path;
@@ -282,7 +283,7 @@ impl Parser<'_> {
 pub(crate) fn taken(expr: &Syn) -> Option<(&Syn, Option<&Syn>)> {
     let Syn::Call(call) = expr else { return None };
     let Syn::Path(function) = &*call.func else { return None };
-    let new = match (is_of_mem(&function.path)?.as_str(), call.args.len()) {
+    let new = match (name_in("mem", &function.path)?.as_str(), call.args.len()) {
         ("take", 1) => None,
         ("replace", 2) => Some(&call.args[1]),
         _ => return None,

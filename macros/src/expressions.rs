@@ -7,6 +7,7 @@ use syn::Ident;
 use crate::calls::Callee;
 use crate::forward::Forward;
 use crate::kept::Item;
+use crate::methods::unwraps;
 use crate::only_read::only_read;
 use crate::program::*;
 use crate::statements::referent;
@@ -129,6 +130,7 @@ impl Forward<'_> {
                 || self.of_rows.contains_key(&e)
                 || self.reverse.rules.contains_key(&e)
                 || self.reads_only(e)
+                || self.program.looks_into(e)
                 || kept.name(block, Item::Value(e)).is_some()
                 || kept.name(block, Item::Branch(e)).is_some()
                 || kept.name(block, Item::Left(e)).is_some()
@@ -229,8 +231,13 @@ impl Forward<'_> {
             }
             ExprKind::Binary { op, left, right } => match &self.kept_operands(expr, block)[..] {
                 [] => {
+                    let block_like = matches!(
+                        program.exprs[*left].kind,
+                        ExprKind::Block(_) | ExprKind::If { .. } | ExprKind::Match(_)
+                    );
                     let (left, right) = (self.expr(*left, block), self.expr(*right, block));
-                    quote!(#left #op #right)
+                    // At the start of a statement it would be one by itself.
+                    if block_like { quote!((#left) #op #right) } else { quote!(#left #op #right) }
                 }
                 kept => {
                     let referred = (self.is_borrow(*left), self.is_borrow(*right));
@@ -357,8 +364,12 @@ impl Forward<'_> {
         };
         let slopes = slopes.iter().map(|slope| slope.as_ref().map_or(quote!(_), |slope| quote!(#slope)));
         let pattern = if args.is_empty() { quote!(#(#slopes)*) } else { quote!((#(#slopes),*)) };
+        let bound = quote!(let (#x, #(#names),*) = (#receiver.clone(), #(#args),*););
+        if unwraps(&name.to_string()) {
+            return quote!({ #bound #pattern = #x.#pullback(#(#names,)* #one); #x.#name(#(#names),*) });
+        }
         quote!({
-            let (#x, #(#names),*) = (#receiver.clone(), #(#args),*);
+            #bound
             let #value = #x.#name(#(#names),*);
             #pattern = #x.#pullback(#(#names,)* || #value, #one);
             #value
@@ -437,6 +448,18 @@ impl Forward<'_> {
 }
 
 impl Program {
+    /// `r.unwrap()` of a local that may be a `Result`: its error need not be `Copy`, and both passes may look into it.
+    fn looks_into(&self, call: ExprId) -> bool {
+        let ExprKind::Method { receiver, name, .. } = &self.exprs[call].kind else { return false };
+        let ExprKind::Read(place) = &self.exprs[self.peel(*receiver)].kind else { return false };
+        let variable = &self.variables[place.base];
+        unwraps(&name.to_string())
+            && place.projections.is_empty()
+            && variable.active
+            && variable.origin == Origin::Local
+            && variable.kind == Kind::Unknown
+    }
+
     /// The call of a method of floats. What is constant need not tell its type otherwise than by the path that it is called by, `f64::powi(c, n)`.
     pub(crate) fn method_call(
         &self,
@@ -446,6 +469,10 @@ impl Program {
     ) -> TokenStream {
         let ExprKind::Method { receiver: of, name, .. } = &self.exprs[call].kind else {
             unreachable!("as asked before")
+        };
+        let receiver = match self.looks_into(call) {
+            true => quote!((&#receiver).looked_into()),
+            false => receiver,
         };
         match &self.exprs[call].syntax {
             syn::Expr::Call(written) if !self.dual && !self.exprs[*of].active => {

@@ -2,6 +2,7 @@
 //! which carry no gradient.
 
 use syn::Expr as Syn;
+use syn::punctuated::Punctuated;
 
 use crate::advancing::is_place_of_part;
 use crate::boxes::BOXED;
@@ -17,6 +18,7 @@ use crate::kind::{
     inert, inert_method, integer_method, is_check, kind_of_type, names_other_type, numeric_method, of_float,
 };
 use crate::methods::of_option;
+use crate::of_std::{self, Named};
 use crate::operands::is_deref;
 use crate::outcome::inside_type;
 use crate::parse::{ERROR, Parser};
@@ -42,6 +44,34 @@ impl Parser<'_> {
         }
         let syntax: Syn = syn::parse_quote!((#argument));
         self.add(&syntax, ExprKind::Paren(inner))
+    }
+
+    /// A numeric method, by its path: `f64::max(x, y)`, or `f64::add(x, y)`.
+    fn numeric(
+        &mut self,
+        expr: &Syn,
+        name: &syn::Ident,
+        operands: &Punctuated<Syn, syn::Token![,]>,
+    ) -> ExprId {
+        let receiver = self.as_receiver(&operands[0]);
+        let others: Vec<_> = operands.iter().skip(1).collect();
+        match Named::of(name, others.len()) {
+            Some(operator) => self.operator(expr, operator, receiver, &others),
+            None => {
+                let args = others.into_iter().map(|a| self.expr(a)).collect();
+                self.add(expr, ExprKind::Method { receiver, name: name.clone(), args })
+            }
+        }
+    }
+
+    /// An operator by the name of its method, of floats.
+    fn operator(&mut self, expr: &Syn, operator: Named, left: ExprId, others: &[&Syn]) -> ExprId {
+        let kind = match operator {
+            Named::Neg => ExprKind::Neg(left),
+            Named::Between(op) => ExprKind::Binary { op, left, right: self.as_receiver(others[0]) },
+        };
+        let applied = self.add(expr, kind);
+        self.add(expr, ExprKind::Paren(applied))
     }
 
     pub(crate) fn method(&mut self, expr: &Syn, call: &syn::ExprMethodCall) -> ExprId {
@@ -127,10 +157,24 @@ impl Parser<'_> {
         if let Some(block) = self.with_named_temporaries_of_method(call) {
             return self.expr(&block);
         }
+        if call.method == "as_ref"
+            && let Some(place) = self.place(&call.receiver)
+            && self.program.kind_of_place(&place) == Kind::Unknown
+            && self.suspects.any(&call.receiver)
+            && !told_of_user
+        {
+            let outcome = &call.receiver;
+            return self.expr(&syn::parse_quote!(&#outcome));
+        }
         let receiver = self.expr(&call.receiver);
         if let ExprKind::Borrow { place, .. } = &self.program.exprs[receiver].kind {
             // A name for a place: the method is called on what is there.
             self.program.exprs[receiver].kind = ExprKind::Read(place.clone());
+        }
+        if let Some(operator) = Named::of(&call.method, call.args.len())
+            && self.program.kind_of(receiver) == Kind::Float
+        {
+            return self.operator(expr, operator, receiver, &call.args.iter().collect::<Vec<_>>());
         }
         let known = takes_closure(&call.method.to_string()) && !told_of_user;
         let of_user = !known && !of_option(&call.method);
@@ -336,10 +380,11 @@ impl Parser<'_> {
         }
         if self.program.of_scalar(function) {
             // `T::max(x, y)` is `x.max(y)`, `T::from(2.0)` a constant.
-            return if numeric_method(&last.ident.to_string()) && !call.args.is_empty() {
-                let receiver = self.as_receiver(&call.args[0]);
-                let args = call.args.iter().skip(1).map(|a| self.expr(a)).collect();
-                self.add(expr, ExprKind::Method { receiver, name: last.ident.clone(), args })
+            let others = call.args.len().checked_sub(1);
+            let numeric =
+                |others| numeric_method(&last.ident.to_string()) || Named::of(&last.ident, others).is_some();
+            return if others.is_some_and(numeric) {
+                self.numeric(expr, &last.ident, &call.args)
             } else {
                 let pure = call.args.iter().all(|a| self.is_pure(a));
                 let why = "this function of a type parameter has no rule: bind its result with `let`, or write a function with one";
@@ -351,28 +396,26 @@ impl Parser<'_> {
         }
         if let Some(float) = float_of(function) {
             // `f64::max(x, y)` is `x.max(y)`.
-            let first = call.args.first().map(|first| self.as_receiver(first));
-            let args: Vec<_> =
-                first.into_iter().chain(call.args.iter().skip(1).map(|a| self.expr(a))).collect();
-            return match (&args[..], last.ident == "from") {
+            return match (&call.args.iter().collect::<Vec<_>>()[..], last.ident == "from") {
                 ([], _) => self.constant(expr, true, None),
-                // The user's `impl From<Meters> for f64`.
-                ([arg], true) if self.program.of_user(*arg) => {
-                    let function = Callee::Associated(path.clone());
-                    self.add(expr, ExprKind::Call { function, args })
-                }
                 ([arg], true) => {
-                    let cast = self.add(expr, ExprKind::Cast(*arg, Box::new(float)));
+                    let arg = self.as_receiver(arg);
+                    // The user's `impl From<Meters> for f64`.
+                    if self.program.of_user(arg) {
+                        let function = Callee::Associated(path.clone());
+                        return self.add(expr, ExprKind::Call { function, args: vec![arg] });
+                    }
+                    let cast = self.add(expr, ExprKind::Cast(arg, Box::new(float)));
                     self.add(expr, ExprKind::Paren(cast))
                 }
-                ([receiver, args @ ..], _) => {
-                    let (receiver, args) = (*receiver, args.to_vec());
-                    self.add(expr, ExprKind::Method { receiver, name: last.ident.clone(), args })
-                }
+                _ => self.numeric(expr, &last.ident, &call.args),
             };
         }
         if is_box(&call.func) {
             return self.constant(expr, false, Some(BOXED));
+        }
+        if let Some(why) = of_std::refused(function).filter(|_| self.suspects.mention(&call.args)) {
+            return self.constant(expr, false, Some(why));
         }
         if let Some(block) = self.with_gathered(call) {
             return self.expr(&block);

@@ -14,6 +14,7 @@ use crate::iterators::item::{Code, Item, never_a_value, operand};
 use crate::kind::{inert, kind_of_type};
 use crate::listed::as_array;
 use crate::mutation::owned_type;
+use crate::of_std::name_in;
 use crate::parse::{Binding, Parser, assign_op};
 use crate::parts_of_calls::is_element;
 use crate::program::Kind;
@@ -467,12 +468,7 @@ pub(crate) fn is_unit(expr: &Expr) -> bool {
 fn drops(call: &syn::ExprCall) -> bool {
     let [Expr::Path(_)] = call.args.iter().collect::<Vec<_>>()[..] else { return false };
     let Expr::Path(function) = &*call.func else { return false };
-    let names: Vec<_> = function.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-    match &names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["drop"] | ["mem", "drop"] => true,
-        [krate, "mem", "drop"] => ["std", "core"].contains(krate),
-        _ => false,
-    }
+    function.path.is_ident("drop") || name_in("mem", &function.path).is_some_and(|name| name == "drop")
 }
 
 /// `constant(e)`, where *e* stays as it is.

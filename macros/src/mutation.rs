@@ -15,6 +15,7 @@ use crate::errors::Errors;
 use crate::kind::{changes_receiver, inert, kind_of_type};
 use crate::listed::as_array;
 use crate::matrices::{on_heap, on_stack};
+use crate::of_std::name_in;
 use crate::parse::Parser;
 use crate::program::*;
 use crate::views::CHANGES;
@@ -121,15 +122,6 @@ fn in_place(name: &str) -> Option<(syn::Path, &'static [Takes])> {
         "assign" => (parse_quote!(::pullback::__private::mutation::assign), &[Slice]),
         _ => return None,
     })
-}
-
-/// The name of a function of `std::mem`.
-pub(crate) fn is_of_mem(function: &syn::Path) -> Option<String> {
-    let names: Vec<_> = function.segments.iter().map(|s| s.ident.to_string()).collect();
-    match &names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["mem", name] | ["std" | "core", "mem", name] => Some((*name).to_string()),
-        _ => None,
-    }
 }
 
 /// What [`crate::exchange`] writes for a vector behind a reference: a function in `rules/src/renewed.rs`.
@@ -338,7 +330,7 @@ impl Parser<'_> {
             };
             return Some(self.add(expr, ExprKind::Mutation { action, args }));
         }
-        let name = is_of_mem(function)?;
+        let name = name_in("mem", function)?;
         match (name.as_str(), call.args.len()) {
             ("swap", 2) => {
                 let reference =

@@ -33,7 +33,6 @@ use crate::mutation::owned_type;
 use crate::normal::Parts;
 use crate::outcome::{inside_type, wraps_local_of_outer_block};
 use crate::own_results::with_own_results;
-use crate::parentheses::without_parentheses;
 use crate::passing::Passing;
 use crate::place_closures::with_chosen_parts;
 use crate::program::*;
@@ -44,6 +43,7 @@ use crate::returned::{returning_a_local, returning_changed_copy, with_copies};
 use crate::sequence::in_sequence;
 use crate::signature::Signature;
 use crate::suspects::Suspects;
+use crate::synonyms::in_plain_words;
 use crate::tails::{
     with_type_of_errors, with_type_of_value, with_types, with_types_of_errors_in_closures,
     with_types_of_fields,
@@ -157,7 +157,7 @@ impl<'e> Parser<'e> {
         };
         let body = &with_imported_variants(&without_arrays(
             signature,
-            &with_sizes_of_windows(&without_parentheses(body)),
+            &with_sizes_of_windows(&in_plain_words(body)),
         ));
         let body = &with_own_results(signature, in_place(&signature.owners, &signature.output, body));
         let mut body = with_fallible(signature, with_copies(signature, body));

@@ -12,6 +12,7 @@ use crate::calls::Callee;
 use crate::cotangent::Cotangent;
 use crate::kept::Item;
 use crate::kind::inert;
+use crate::methods::unwraps;
 use crate::optional_references::refers_to_value;
 use crate::parse::ERROR;
 use crate::program::*;
@@ -303,9 +304,16 @@ impl Reverse<'_> {
         }
         let x = self.value(receiver, at);
         let operands: Vec<_> = args.iter().map(|a| self.value(*a, at)).collect();
-        let y = self.text(expr, at, level);
+        // Those of an `Option` have no formula that would ask for the value.
+        let y = match unwraps(&name.to_string()) {
+            true => None,
+            false => {
+                let y = self.text(expr, at, level);
+                Some(quote!(|| #y,))
+            }
+        };
         let pullback = format_ident!("{name}_pullback", span = name.span());
-        let call = quote_spanned!(name.span()=> #x.#pullback(#(#operands,)* || #y, #d));
+        let call = quote_spanned!(name.span()=> #x.#pullback(#(#operands,)* #y #d));
         if args.is_empty() {
             return self.pull(receiver, &Cotangent::term(call), at);
         }

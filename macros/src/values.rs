@@ -431,8 +431,10 @@ impl Reverse<'_> {
         }
         let program = self.program;
         let node = &program.exprs[expr];
-        let whole = !node.active || self.is_leaf(expr) || self.is_stored(expr, at);
-        let again = self.replayable(expr, at, level) && !self.is_reused(expr, at);
+        // Of a `Result` that a call returns, the error need not be `Copy`.
+        let made_option = matches!(&node.kind, ExprKind::Method { name, .. } if name == "ok");
+        let whole = !node.active || self.is_leaf(expr) || self.is_stored(expr, at) || made_option;
+        let again = self.replayable(expr, at, level) && !self.is_reused(expr, at) && !made_option;
         if whole && !matches!(node.kind, ExprKind::Borrow { .. }) && !again {
             let name = self.kept.keep(at.block, Item::Value(expr), "value");
             return program.kept_value(expr, &name);

@@ -6,6 +6,7 @@ extern crate self as pullback;
 
 mod activation;
 mod again;
+mod aliased;
 mod apart;
 mod arrays;
 mod blank;
@@ -81,6 +82,7 @@ mod sorting;
 pub mod special;
 mod state;
 mod tangent;
+mod unheld;
 mod unmarked;
 mod untouched;
 mod whole;
@@ -131,6 +133,7 @@ pub mod __private {
     pub use crate::again::{
         Again, AtOnce, BothPasses, CalledInOnePass, DualFn, GivenFn, Lacking, call_of, function_of, lacking,
     };
+    pub use crate::aliased::Aliased;
     pub use crate::apart::{apart1, apart2, apart3, apart4, apart5, apart6};
     pub use crate::arrays::functions as arrays;
     pub use crate::blank::{Blank, BlankByDefault, BlankByFields, Blanks};
@@ -207,7 +210,7 @@ pub mod __private {
         NumberBehind, Operands, OperatorRule, OtherOperands, ScalarOperands, Source, of_number, operator,
         pull_both, pull_left, pull_right,
     };
-    pub use crate::option::{FromStop, OptionRules, Try, stop};
+    pub use crate::option::{FromStop, LooksInto, OptionRules, Try, stop};
     pub use crate::optional::{Inside, SelectsInside};
     pub use crate::optional_references::{ConstOptRef, OptRef, SelectsReferred};
     pub use crate::output::{
@@ -240,6 +243,7 @@ pub mod __private {
         Active, NoValue, PartOfPlain, Tangent, Value, accumulate, is_gradient_of, negated, take, zero,
         zero_of,
     };
+    pub use crate::unheld::Unheld;
     pub use crate::unmarked::{
         MethodOf, OfActive, OfInert, OfReferent, OfUnmarked, ToChange, UnmarkedCall, UnmarkedMethod,
     };

@@ -7,6 +7,7 @@ use crate::blank::Blank;
     message = "`map` of what nothing tells the type of is that of an array here, and this is `{Self}`",
     label = "no array `[T; N]`",
     note = "of an `Option` or a `Result` write a `match`, or put `unwrap`, `unwrap_or` or `?` behind",
+    note = "of an iterator that a function returns put the consumer behind, `pairs(n).map(…).sum()`, or write a loop",
     note = "of ndarray's arrays write `mapv`, or bind them with their type before: `let w: &Array1<f64> = &s.w;`"
 )]
 pub trait Mapped {

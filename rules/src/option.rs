@@ -178,37 +178,60 @@ pub fn stop<S, R: FromStop<S>>(stop: S) -> R {
     R::from_stop(stop)
 }
 
-/// Pullbacks of the methods of `Option` and `Result`, named as derived functions call them.
-pub trait OptionRules: Try + Sized
+/// An `Option` or a `Result` that several look into, of which the error need not be `Copy`.
+pub trait LooksInto {
+    /// What is there, and a reference to the error.
+    type Found<'a>
+    where
+        Self: 'a;
+    /// Looks into it.
+    fn looked_into(&self) -> Self::Found<'_>;
+}
+
+impl<T: Clone> LooksInto for Option<T> {
+    type Found<'a>
+        = Option<T>
+    where
+        T: 'a;
+    #[inline(always)]
+    fn looked_into(&self) -> Option<T> {
+        self.clone()
+    }
+}
+
+impl<T: Clone, E> LooksInto for Result<T, E> {
+    type Found<'a>
+        = Result<T, &'a E>
+    where
+        Self: 'a;
+    #[inline(always)]
+    fn looked_into(&self) -> Result<T, &E> {
+        self.as_ref().cloned()
+    }
+}
+
+/// Pullbacks of the methods of `Option` and `Result`, named as derived functions call them. They only look.
+pub trait OptionRules: Try
 where
     Self::Value: Value,
 {
     /// Of `maybe`.
     #[inline(always)]
-    fn maybe_pullback(
-        &self,
-        _value: impl FnOnce() -> Option<Self::Value>,
-        d: <Self::Value as Value>::Tangent,
-    ) -> <Self::Value as Value>::Tangent {
+    fn maybe_pullback(&self, d: <Self::Value as Value>::Tangent) -> <Self::Value as Value>::Tangent {
         d
     }
 
     /// Of `unwrap`.
     #[inline(always)]
-    fn unwrap_pullback(
-        self,
-        _value: impl FnOnce() -> Self::Value,
-        d: <Self::Value as Value>::Tangent,
-    ) -> <Self::Value as Value>::Tangent {
+    fn unwrap_pullback(&self, d: <Self::Value as Value>::Tangent) -> <Self::Value as Value>::Tangent {
         d
     }
 
     /// Of `expect`.
     #[inline(always)]
     fn expect_pullback(
-        self,
+        &self,
         _message: &str,
-        _value: impl FnOnce() -> Self::Value,
         d: <Self::Value as Value>::Tangent,
     ) -> (<Self::Value as Value>::Tangent, ()) {
         (d, ())
@@ -217,27 +240,25 @@ where
     /// Of `unwrap_or`.
     #[inline(always)]
     fn unwrap_or_pullback(
-        self,
+        &self,
         _other: Self::Value,
-        _value: impl FnOnce() -> Self::Value,
         d: <Self::Value as Value>::Tangent,
     ) -> (<Self::Value as Value>::Tangent, <Self::Value as Value>::Tangent) {
-        match self.branch() {
-            ControlFlow::Continue(_) => (d, Tangent::zero()),
-            ControlFlow::Break(_) => (Tangent::zero(), d),
+        match self.is_there() {
+            true => (d, Tangent::zero()),
+            false => (Tangent::zero(), d),
         }
     }
 
     /// Of `unwrap_or_default`.
     #[inline(always)]
     fn unwrap_or_default_pullback(
-        self,
-        _value: impl FnOnce() -> Self::Value,
+        &self,
         d: <Self::Value as Value>::Tangent,
     ) -> <Self::Value as Value>::Tangent {
-        match self.branch() {
-            ControlFlow::Continue(_) => d,
-            ControlFlow::Break(_) => Tangent::zero(),
+        match self.is_there() {
+            true => d,
+            false => Tangent::zero(),
         }
     }
 }

@@ -56,6 +56,7 @@ mod scalars;
 mod scratch;
 mod several_references;
 mod shapes;
+mod synonyms;
 mod taken_apart;
 mod tangent;
 mod through;

@@ -8,6 +8,8 @@ use super::plain;
 use crate::iterators::array_windows::size_of_window;
 use crate::iterators::flow::Flow;
 use crate::iterators::source::{Access, Source, is_zero};
+use crate::kind::kind_of_type;
+use crate::outcome::inside_type;
 use crate::parse::{Binding, Parser};
 use crate::program::{Kind, Projection};
 use crate::rename::path;
@@ -151,6 +153,8 @@ impl Parser<'_> {
                     && !self.is_keyed(expr)
                     && (self.suspects.any(expr) || !self.is_told_to_be_of_user(expr))
             }
+            // Values of a map are reached by an iterator alone.
+            Expr::MethodCall(call) if self.is_keyed(&call.receiver) => call.method == "get_mut",
             Expr::MethodCall(call) => !self.is_chain(expr) || call.method == "collect",
             _ => true,
         }
@@ -171,16 +175,40 @@ impl Parser<'_> {
         }
     }
 
-    /// A map or a set, as its type tells.
+    /// A map or a set, as its type tells, or what makes it.
     pub(crate) fn is_keyed(&self, variable: &Expr) -> bool {
         const KEYED: &[&str] = &["HashMap", "BTreeMap", "HashSet", "BTreeSet", "LinkedList", "BinaryHeap"];
         let Some(id) = self.variable(variable) else { return false };
+        let keyed = |segment: &syn::PathSegment| KEYED.iter().any(|keyed| segment.ident == keyed);
         match self.types.get(&id) {
-            Some(syn::Type::Path(ty)) => {
-                ty.path.segments.last().is_some_and(|last| KEYED.iter().any(|keyed| last.ident == keyed))
-            }
-            _ => false,
+            Some(syn::Type::Path(ty)) => ty.path.segments.last().is_some_and(keyed),
+            Some(_) => false,
+            // `HashMap::new()`
+            None => match self.program.init_of(id).map(|init| &self.program.exprs[init].syntax) {
+                Some(Expr::Call(call)) => {
+                    matches!(&*call.func, Expr::Path(path) if path.path.segments.iter().rev().nth(1).is_some_and(keyed))
+                }
+                _ => false,
+            },
         }
+    }
+
+    /// What goes through a variable that is an `Option` of a number, as its type tells: through what is inside, if there is anything.
+    pub(super) fn items_of_option(&self, expr: &Expr) -> Option<Expr> {
+        let (option, method): (_, Ident) = match expr {
+            Expr::MethodCall(call)
+                if call.args.is_empty() && (call.method == "iter" || call.method == "into_iter") =>
+            {
+                (&*call.receiver, call.method.clone())
+            }
+            Expr::Reference(reference) if reference.mutability.is_none() => {
+                (&*reference.expr, parse_quote!(iter))
+            }
+            expr => (expr, parse_quote!(into_iter)),
+        };
+        let inside = self.variable(option).and_then(|id| inside_type(self.types.get(&id)?))?;
+        matches!(kind_of_type(&inside), Kind::Float | Kind::Inert)
+            .then(|| parse_quote!([#option].#method().flatten()))
     }
 
     /// What an expression is indexed by in a loop: a name for it, unless it is one.

@@ -148,7 +148,8 @@ impl Parser<'_> {
             _ => None,
         };
         let blank = || parse_quote!(::pullback::__private::blank_array());
-        let (ty, elem, start) = match expected {
+        let told = told(&call.func);
+        let (ty, elem, start) = match told.as_ref().or(expected) {
             Some(ty @ Type::Array(TypeArray { elem, .. })) => {
                 (ty.clone(), (**elem).clone(), zeros(ty).unwrap_or_else(blank))
             }
@@ -370,6 +371,16 @@ pub(crate) fn is_from_fn(function: &Expr) -> bool {
     let Expr::Path(path) = function else { return false };
     let mut names = path.path.segments.iter().rev().map(|segment| segment.ident.to_string());
     names.next().as_deref() == Some("from_fn") && names.next().as_deref() == Some("array")
+}
+
+/// The type of what `from_fn::<f64, 3, _>` makes.
+fn told(function: &Expr) -> Option<Type> {
+    let Expr::Path(path) = function else { return None };
+    let syn::PathArguments::AngleBracketed(arguments) = &path.path.segments.last()?.arguments else {
+        return None;
+    };
+    let (elem, len) = (arguments.args.first()?, arguments.args.get(1)?);
+    Some(parse_quote!([#elem; #len]))
 }
 
 /// An array of zeros.

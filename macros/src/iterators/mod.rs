@@ -199,6 +199,9 @@ impl<'e> Parser<'e> {
 
     /// The iterator that `expr` is, or that a `for` makes of it; `None` if that is not known.
     pub(crate) fn flow(&mut self, expr: &Expr, out: &mut Vec<Stmt>) -> Result<Option<Flow>, Refused> {
+        if let Some(items) = self.items_of_option(expr) {
+            return self.flow(&items, out);
+        }
         match expr {
             Expr::Paren(paren) => self.flow(&paren.expr, out),
             Expr::Group(group) => self.flow(&group.expr, out),
@@ -253,6 +256,9 @@ impl<'e> Parser<'e> {
     }
 
     fn flow_of_method(&mut self, expr: &Expr, out: &mut Vec<Stmt>) -> Result<Option<Flow>, Refused> {
+        if let Some(items) = self.items_of_option(expr) {
+            return self.flow(&items, out);
+        }
         let Expr::MethodCall(call) = expr else { return Ok(None) };
         let method = call.method.to_string();
         if let Some((view, axis)) = self.views(call) {
@@ -311,6 +317,7 @@ impl<'e> Parser<'e> {
             Expr::Range(range) => range.start.is_some(),
             Expr::Call(call) => generator(&call.func).is_some(),
             Expr::Path(_) => matches!(self.named_chain(expr), Ok(Some(_))),
+            Expr::MethodCall(_) if self.items_of_option(expr).is_some() => true,
             Expr::MethodCall(call) => {
                 let method = call.method.to_string();
                 if self.views(call).is_some()
