@@ -176,9 +176,10 @@ impl Writer<'_> {
                 Item::Definition(def) => program.stays(*def).map_or(kept, |variable| &variable.name),
                 _ => kept,
             };
-            let mutable = matches!(item, Item::Final(_)).then(|| quote!(mut));
+            let last = matches!(item, Item::Final(_));
+            let mutable = last.then(|| quote!(mut));
             let (value, referred) = (program.as_kept(*item, name), program.keeps_referred(*item));
-            (referred || !std::ptr::eq(name, kept)).then(|| quote!(let #mutable #kept = #value;))
+            (referred || last || !std::ptr::eq(name, kept)).then(|| quote!(let #mutable #kept = #value;))
         };
         self.fused.kept.items(block).iter().filter_map(local).collect()
     }
