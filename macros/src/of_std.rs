@@ -56,12 +56,15 @@ impl Named {
 
 /// Why a function, which is none of those that are understood, has no rule; nobody can mark it.
 pub(crate) fn refused(function: &Path) -> Option<&'static str> {
-    if name_in("mem", function).is_some() {
+    // The user's own modules may have these names, too.
+    let is =
+        |module, names: &[&str]| name_in(module, function).is_some_and(|name| names.contains(&name.as_str()));
+    if is("mem", &["swap", "replace", "take"]) {
         return Some(
             "`std::mem` is differentiable where what it exchanges are variables, elements and fields: bind references with `let`, or assign",
         );
     }
-    if name_in("cmp", function).is_some() {
+    if is("cmp", &["max_by", "min_by", "max_by_key", "min_by_key"]) {
         return Some("comparison by a function has no rule: write `a.max(b)`, or an `if` that compares");
     }
     let names: Vec<_> = function.segments.iter().map(|s| s.ident.to_string()).collect();

@@ -61,6 +61,7 @@ fn reference_inside_a_field(x: f64, prior: &Prior) -> f64 {
 }
 
 /// An option has an item, or none.
+#[allow(for_loops_over_fallibles, reason = "that is what is tested")]
 #[differentiable]
 fn items_of_an_option(x: &[f64], option: Option<f64>, index: Option<usize>) -> f64 {
     let mut sum = 0.0;
