@@ -31,15 +31,14 @@ pub(crate) enum Named {
 impl Named {
     /// With as many operands behind the first one.
     pub(crate) fn of(method: &Ident, others: usize) -> Option<Self> {
-        Some(match (method.to_string().as_str(), others) {
-            ("neg", 0) => Named::Neg,
-            ("add", 1) => Named::Between(Op::Add),
-            ("sub", 1) => Named::Between(Op::Sub),
-            ("mul", 1) => Named::Between(Op::Mul),
-            ("div", 1) => Named::Between(Op::Div),
-            ("rem", 1) => Named::Between(Op::Rem),
-            _ => return None,
-        })
+        match others {
+            0 => (method == "neg").then_some(Named::Neg),
+            1 => [Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Rem]
+                .into_iter()
+                .find(|op| method == op.method())
+                .map(Named::Between),
+            _ => None,
+        }
     }
 
     /// `Mul::mul`, by the trait.

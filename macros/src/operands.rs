@@ -81,11 +81,7 @@ impl Parser<'_> {
     pub(crate) fn operator_call(&mut self, expr: &Syn, operator: Operator, operands: &[&Syn]) -> ExprId {
         let name = match operator {
             Operator::Negation => "neg",
-            Operator::Between(Op::Add) => "add",
-            Operator::Between(Op::Sub) => "sub",
-            Operator::Between(Op::Mul) => "mul",
-            Operator::Between(Op::Div) => "div",
-            Operator::Between(Op::Rem) => "rem",
+            Operator::Between(op) => op.method(),
             Operator::Onto(_) => "assign",
         };
         let args = operands.iter().map(|operand| self.argument(without_reference(operand))).collect();

@@ -23,6 +23,17 @@ impl Op {
             Op::Rem => quote!(__pb::operator::Rem),
         }
     }
+
+    /// The name of its method.
+    pub(crate) fn method(self) -> &'static str {
+        match self {
+            Op::Add => "add",
+            Op::Sub => "sub",
+            Op::Mul => "mul",
+            Op::Div => "div",
+            Op::Rem => "rem",
+        }
+    }
 }
 
 impl Program {

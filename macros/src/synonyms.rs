@@ -11,6 +11,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
 use syn::{Block, Expr, Pat, Path, Token, UnOp, parse_quote, parse_quote_spanned};
 
+use crate::contents::wraps;
 use crate::of_std::{self, Named};
 
 /// `body`, plainly.
@@ -71,7 +72,7 @@ impl VisitMut for Plain {
                 ("chain" | "extend", Some(items)) => one_item(items),
                 ("unwrap_or", Some(Expr::Reference(other))) if matches!(&*other.expr, Expr::Lit(_)) => {
                     let (whole, other) = (&mut *call.receiver, &other.expr);
-                    referred(whole);
+                    borrowed(whole);
                     if let Expr::Reference(option) = whole {
                         let option = &option.expr;
                         *expr = parse_quote!((&#option.unwrap_or(#other)));
@@ -104,14 +105,14 @@ impl VisitMut for Plain {
     fn visit_expr_match_mut(&mut self, expr: &mut syn::ExprMatch) {
         strip(&mut expr.expr);
         if expr.arms.iter().any(|arm| is_of_outcome(&arm.pat)) {
-            referred(&mut expr.expr);
+            borrowed(&mut expr.expr);
         }
         visit_mut::visit_expr_match_mut(self, expr);
     }
     fn visit_expr_let_mut(&mut self, expr: &mut syn::ExprLet) {
         strip(&mut expr.expr);
         if is_of_outcome(&expr.pat) {
-            referred(&mut expr.expr);
+            borrowed(&mut expr.expr);
         }
         visit_mut::visit_expr_let_mut(self, expr);
     }
@@ -119,7 +120,7 @@ impl VisitMut for Plain {
         if let Some(init) = &mut local.init {
             strip(&mut init.expr);
             if is_of_outcome(&local.pat) {
-                referred(&mut init.expr);
+                borrowed(&mut init.expr);
             }
         }
         visit_mut::visit_local_mut(self, local);
@@ -136,14 +137,14 @@ impl VisitMut for Plain {
 /// The pattern is one of an `Option` or a `Result`.
 fn is_of_outcome(pattern: &Pat) -> bool {
     match pattern {
-        Pat::TupleStruct(part) => ["Some", "Ok", "Err"].iter().any(|name| part.path.is_ident(name)),
+        Pat::TupleStruct(part) => part.path.get_ident().is_some_and(wraps),
         Pat::Paren(paren) => is_of_outcome(&paren.pat),
         _ => false,
     }
 }
 
 /// `o.as_ref()` as `&o`.
-fn referred(outcome: &mut Expr) {
+fn borrowed(outcome: &mut Expr) {
     if let Expr::MethodCall(call) = outcome
         && call.method == "as_ref"
         && call.args.is_empty()

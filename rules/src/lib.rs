@@ -6,7 +6,6 @@ extern crate self as pullback;
 
 mod activation;
 mod again;
-mod aliased;
 mod apart;
 mod arrays;
 mod blank;
@@ -82,10 +81,10 @@ mod sorting;
 pub mod special;
 mod state;
 mod tangent;
-mod unheld;
 mod unmarked;
 mod untouched;
 mod whole;
+mod without_rule;
 
 pub use activation::{Dual, DualMut};
 pub use again::{DualFn, GivenFn};
@@ -133,7 +132,6 @@ pub mod __private {
     pub use crate::again::{
         Again, AtOnce, BothPasses, CalledInOnePass, DualFn, GivenFn, Lacking, call_of, function_of, lacking,
     };
-    pub use crate::aliased::Aliased;
     pub use crate::apart::{apart1, apart2, apart3, apart4, apart5, apart6};
     pub use crate::arrays::functions as arrays;
     pub use crate::blank::{Blank, BlankByDefault, BlankByFields, Blanks};
@@ -243,12 +241,12 @@ pub mod __private {
         Active, NoValue, PartOfPlain, Tangent, Value, accumulate, is_gradient_of, negated, take, zero,
         zero_of,
     };
-    pub use crate::unheld::Unheld;
     pub use crate::unmarked::{
         MethodOf, OfActive, OfInert, OfReferent, OfUnmarked, ToChange, UnmarkedCall, UnmarkedMethod,
     };
     pub use crate::untouched::untouched;
     pub use crate::whole::{Entries, WholeSnapshots};
+    pub use crate::without_rule::{Aliased, Unheld};
     #[cfg(feature = "nalgebra")]
     pub use ::nalgebra;
     pub use ::ndarray;
