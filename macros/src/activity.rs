@@ -221,6 +221,7 @@ fn settle_inert(program: &mut Program) {
 
 fn report(program: &Program, errors: &mut Errors) {
     crate::exits::report(program, errors);
+    crate::in_turn::report(program, errors);
     crate::lending::report(program, errors);
     crate::references::report(program, errors);
     let active = |mentions: &[VarId]| {

@@ -135,7 +135,7 @@ impl Parser<'_> {
                 self.put_back(parts, &mut stmts);
                 continue;
             }
-            if let Some(parts) = self.apart(&stmt) {
+            if let Some(parts) = self.apart(&stmt).or_else(|| self.in_turn(&stmt)) {
                 self.put_back(parts, &mut stmts);
                 continue;
             }

@@ -68,6 +68,7 @@ mod holdable;
 mod hygiene;
 mod impls;
 mod imported_variants;
+mod in_turn;
 mod invocations;
 mod iterators;
 mod keeping;

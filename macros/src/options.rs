@@ -9,6 +9,7 @@ use crate::outcome::{inside_type, is_option};
 use crate::parse::Parser;
 use crate::program::*;
 use crate::rename::path;
+use crate::statements::referent;
 use crate::temporaries::unused_start;
 
 /// Nothing but an `Option` or a `Result` has these.
@@ -415,9 +416,9 @@ pub(crate) fn mapped(mut option: &Syn) -> (&Syn, Vec<&Syn>) {
     (option, functions)
 }
 
-/// The functions, one after the other, of `value`: if they are closures that nothing leaves, or paths.
+/// The functions, one after the other, of `value`: if they are closures that nothing leaves, or paths, or references to such.
 pub(crate) fn applied(functions: &[&Syn], value: Syn) -> Option<Syn> {
-    functions.iter().try_fold(value, |value, f| match f {
+    functions.iter().try_fold(value, |value, f| match referent(f) {
         Syn::Closure(closure) if closure.inputs.len() == 1 && !escapes(&closure.body) => {
             let (input, body) = (&closure.inputs[0], &closure.body);
             let bound: Stmt = parse_quote!(let #input = #value;);

@@ -826,7 +826,7 @@ pub(crate) fn is_range(expr: &Syn) -> bool {
     }
 }
 
-fn arithmetic(op: &BinOp) -> Option<Op> {
+pub(crate) fn arithmetic(op: &BinOp) -> Option<Op> {
     Some(match op {
         BinOp::Add(_) => Op::Add,
         BinOp::Sub(_) => Op::Sub,

@@ -2,7 +2,7 @@
 //! `let u = f(a); let v = f(b); u + 2.0 * v`.
 //!
 //! What they change is undone in the reverse order of the calls, which statements are taken back in, but not the parts of an expression. And
-//! code without gradient, such as a condition, has to call them by their forward, too.
+//! code without gradient, such as a condition, has to call them by their forward, too. Those that change nothing: [`crate::in_turn`].
 
 use std::collections::HashSet;
 
@@ -284,39 +284,9 @@ impl Sequence<'_> {
         *expr = parse_quote!(#name);
     }
 
-    /// The operands of an expression, in the order in which they are evaluated.
     fn parts(&mut self, expr: &mut Expr, before: &mut Before) {
-        struct Operands<'x>(Vec<&'x mut Expr>);
-        let mut operands = Operands(Vec::new());
-        match expr {
-            Expr::Array(array) => operands.0.extend(&mut array.elems),
-            Expr::Tuple(tuple) => operands.0.extend(&mut tuple.elems),
-            Expr::Call(call) => operands.0.extend(&mut call.args),
-            Expr::MethodCall(call) => {
-                operands.0.push(&mut call.receiver);
-                operands.0.extend(&mut call.args);
-            }
-            Expr::Binary(binary) => operands.0.extend([&mut *binary.left, &mut *binary.right]),
-            Expr::Index(index) => operands.0.extend([&mut *index.expr, &mut *index.index]),
-            Expr::Struct(literal) => {
-                operands.0.extend(literal.fields.iter_mut().map(|field| &mut field.expr));
-                operands.0.extend(literal.rest.as_deref_mut());
-            }
-            Expr::Range(range) => {
-                operands.0.extend(range.start.iter_mut().chain(&mut range.end).map(|e| &mut **e))
-            }
-            Expr::Cast(cast) => operands.0.push(&mut cast.expr),
-            Expr::Field(field) => operands.0.push(&mut field.base),
-            Expr::Group(group) => operands.0.push(&mut group.expr),
-            Expr::Paren(paren) => operands.0.push(&mut paren.expr),
-            Expr::Reference(reference) => operands.0.push(&mut reference.expr),
-            Expr::Repeat(repeat) => operands.0.push(&mut repeat.expr),
-            Expr::Try(tried) => operands.0.push(&mut tried.expr),
-            Expr::Unary(unary) => operands.0.push(&mut unary.expr),
-            // What is left is constant, and where that must not call anything an error says so.
-            _ => {}
-        }
-        self.in_order(&mut operands.0, before);
+        // What has none is constant, and where that must not call anything an error says so.
+        self.in_order(&mut operands(expr), before);
     }
 
     /// Operands that are evaluated one after the other: what goes before a later one goes before the earlier ones as well.
@@ -348,5 +318,31 @@ impl Sequence<'_> {
         let mut visitor = Writes(self, self.writing);
         visitor.visit_stmt(statement);
         visitor.1
+    }
+}
+
+/// The operands of an expression, in the order in which they are evaluated.
+pub(crate) fn operands(expr: &mut Expr) -> Vec<&mut Expr> {
+    match expr {
+        Expr::Array(array) => array.elems.iter_mut().collect(),
+        Expr::Tuple(tuple) => tuple.elems.iter_mut().collect(),
+        Expr::Call(call) => call.args.iter_mut().collect(),
+        Expr::MethodCall(call) => std::iter::once(&mut *call.receiver).chain(&mut call.args).collect(),
+        Expr::Binary(binary) => vec![&mut binary.left, &mut binary.right],
+        Expr::Index(index) => vec![&mut index.expr, &mut index.index],
+        Expr::Struct(literal) => {
+            let fields = literal.fields.iter_mut().map(|field| &mut field.expr);
+            fields.chain(literal.rest.as_deref_mut()).collect()
+        }
+        Expr::Range(range) => range.start.iter_mut().chain(&mut range.end).map(|e| &mut **e).collect(),
+        Expr::Cast(cast) => vec![&mut cast.expr],
+        Expr::Field(field) => vec![&mut field.base],
+        Expr::Group(group) => vec![&mut group.expr],
+        Expr::Paren(paren) => vec![&mut paren.expr],
+        Expr::Reference(reference) => vec![&mut reference.expr],
+        Expr::Repeat(repeat) => vec![&mut repeat.expr],
+        Expr::Try(tried) => vec![&mut tried.expr],
+        Expr::Unary(unary) => vec![&mut unary.expr],
+        _ => Vec::new(),
     }
 }

@@ -25,6 +25,7 @@ mod conversions;
 mod defaults;
 mod functions;
 mod generics;
+mod in_turn;
 mod iterator_parameters;
 mod methods;
 mod methods_with_functions;
