@@ -38,7 +38,16 @@ pub(crate) fn report(program: &Program, errors: &mut Errors) {
                     "a function is called by its name, or passed on to a free function with a rule: this is neither",
                 );
             }
-            ExprKind::Call { args, .. } if expr.active => {
+            ExprKind::Call { function, args } if expr.active => {
+                if program.calls_itself(function, args)
+                    && let Some(made) = args.iter().find(|arg| program.is_made_function(**arg))
+                {
+                    errors.push(
+                        &program.exprs[*made].syntax,
+                        "a function that calls itself passes on the function that it has been given, as it is: its rule is one for \
+                         functions of one type",
+                    );
+                }
                 if program.recomputed.contains(&id) {
                     crate::again::report(program, args, errors);
                 }
@@ -170,13 +179,12 @@ impl Program {
 
     /// The call passes on functions other than the caller's own, each of them once.
     pub(crate) fn with_closures(&self, args: &[ExprId]) -> bool {
-        let made = |arg: &ExprId| {
-            matches!(
-                self.exprs[*arg].kind,
-                ExprKind::Callback(Callback::Closure { .. } | Callback::Function(_))
-            )
-        };
-        args.iter().any(made) || !self.shared(args).is_empty()
+        args.iter().any(|arg| self.is_made_function(*arg)) || !self.shared(args).is_empty()
+    }
+
+    /// A function other than the caller's own.
+    fn is_made_function(&self, arg: ExprId) -> bool {
+        matches!(self.exprs[arg].kind, ExprKind::Callback(Callback::Closure { .. } | Callback::Function(_)))
     }
 
     /// The argument is a parameter of a closure, which may be a reference or a value.

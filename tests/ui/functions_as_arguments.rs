@@ -117,6 +117,14 @@ fn from_checkpoints(f: impl Fn(f64) -> f64, x: f64, n: usize) -> f64 {
     x
 }
 
+#[differentiable]
+fn nested(f: &dyn Fn(f64) -> f64, x: f64, depth: usize) -> f64 {
+    if depth == 0 {
+        return f(x);
+    }
+    nested(&|t: f64| f(t) * f(t + 1.0), x, depth - 1)
+}
+
 scalar_rule!(fn one_line(f: impl Fn(f64) -> f64, x: f64) -> f64 => 1.0);
 
 fn main() {}
