@@ -3,7 +3,8 @@
 
 use std::collections::VecDeque;
 
-use quote::{ToTokens, quote};
+use quote::ToTokens;
+use syn::visit_mut::VisitMut;
 use syn::{Expr, Stmt, parse_quote};
 
 use crate::apart::is_whole;
@@ -67,15 +68,29 @@ impl Parser<'_> {
         self.take_turns(last, before);
     }
 
-    /// A function that is a parameter is called in `expr`, or passed on to what may call it.
+    /// A function that is a parameter is called in `expr`, or passed on to what may call it. What an index is computed by has no
+    /// pullback.
     fn calls_lent(&self, expr: &Expr) -> bool {
         let passed = match expr {
             Expr::Reference(reference) => &*reference.expr,
             expr => expr,
         };
         let lent = |id: VarId| self.program.variables[id].origin == Origin::Function;
-        !matches!(passed, Expr::Path(_) | Expr::Closure(_))
-            && self.mentions(quote!(#expr)).into_iter().any(lent)
+        let calls = |expr: &Expr| {
+            let mut expr = expr.clone();
+            WithoutIndices.visit_expr_mut(&mut expr);
+            self.mentions(expr.into_token_stream()).into_iter().any(lent)
+        };
+        !matches!(passed, Expr::Path(_) | Expr::Closure(_)) && calls(expr)
+    }
+}
+
+struct WithoutIndices;
+
+impl VisitMut for WithoutIndices {
+    fn visit_expr_index_mut(&mut self, index: &mut syn::ExprIndex) {
+        self.visit_expr_mut(&mut index.expr);
+        *index.index = parse_quote!(0);
     }
 }
 
@@ -92,6 +107,7 @@ fn evaluated(expr: &mut Expr) -> Vec<&mut Expr> {
     match expr {
         Expr::Binary(binary) if arithmetic(&binary.op).is_none() => Vec::new(),
         Expr::Call(call) if is_whole(call) => Vec::new(),
+        Expr::Index(inner) => vec![&mut inner.expr],
         Expr::Let(test) => vec![&mut test.expr],
         Expr::If(branch) => vec![&mut branch.cond],
         Expr::Match(m) => vec![&mut m.expr],

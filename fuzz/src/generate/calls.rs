@@ -95,7 +95,9 @@ impl Generator {
             Of::SliceMut(class) => self.slice(*class, classes, true)?,
             Of::Slice(class) => self.slice(*class, classes, false)?,
             Of::Function => match self.some(|v| matches!(v.of, Type::Closure(1))) {
-                Some(closure) if self.chance(50) => Tree::fixed(&format!("&{}", closure.name)),
+                Some(closure) if self.chance(50) && !(self.lends && self.context.steady) => {
+                    Tree::fixed(&format!("&{}", closure.name))
+                }
                 _ if self.chance(30) => Tree::fixed("f64::sin"),
                 _ => {
                     let parameter = self.random.pick(&["a", "t", "p"]);

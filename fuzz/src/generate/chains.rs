@@ -91,7 +91,8 @@ impl Generator {
 
     /// The body of a closure: an expression, or a block.
     pub(super) fn body(&mut self, bound: f64, depth: usize) -> Tree {
-        if self.context.depth < 4 && !self.context.plain && self.chance(25) {
+        let blocks = if self.lends { 60 } else { 25 };
+        if self.context.depth < 4 && !self.context.plain && self.chance(blocks) {
             let statements = self.statements(3);
             let value = self.number(depth);
             return valued(statements, self.within_bound(value, bound).typed().tree());

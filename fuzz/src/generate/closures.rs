@@ -8,8 +8,7 @@ use super::{Generator, Returns};
 impl Generator {
     /// A call of a closure that is in scope.
     pub(super) fn by_closure(&mut self, depth: usize) -> Number {
-        // There may be states in it.
-        let steady = self.states && self.context.steady;
+        let steady = self.excludes_closures();
         let closure = self.some(|v| !steady && matches!(v.of, Type::Closure(_)));
         let Some(Variable { name, of: Type::Closure(count), bound, .. }) = closure else {
             return self.function(depth);
@@ -17,6 +16,11 @@ impl Generator {
         let arguments: Vec<_> = (0..count).map(|_| self.moderate(depth.min(1)).tree()).collect();
         let text = format!("{name}({})", vec!["$"; count].join(", "));
         Number::atom(&text, arguments, bound)
+    }
+
+    /// There may be states in closures, or what is lent for one pass at a time, where this runs again.
+    pub(super) fn excludes_closures(&self) -> bool {
+        (self.states || self.lends) && self.context.steady
     }
 
     /// A closure, and what calls it while what it captures is borrowed.

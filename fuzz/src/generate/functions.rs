@@ -204,6 +204,9 @@ impl Generator {
                 _ => Of::Count,
             });
         }
+        if self.lends && !tested && !recursive && !self.dual {
+            of.push(Of::Function);
+        }
         for of in of {
             let like = match of {
                 Of::Slice(_) | Of::SliceMut(_) | Of::Array | Of::Rows => {

@@ -131,6 +131,8 @@ struct Generator {
     long: bool,
     /// Some constants change on the way.
     states: bool,
+    /// Functions are lent to others, which call them often.
+    lends: bool,
 }
 
 impl Generator {
@@ -148,6 +150,7 @@ impl Generator {
             long: false,
             // Half of the programs do without, and are what they would be if there were no states.
             states: Random::new(seed ^ 0x5bd1_e995).once_in(2),
+            lends: Random::new(seed ^ 0x2545_f491).once_in(4),
         }
     }
 

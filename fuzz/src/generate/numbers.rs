@@ -163,6 +163,9 @@ impl Generator {
         if depth == 0 || self.chance(15) {
             return self.leaf();
         }
+        if self.lends && !self.context.formulas && self.chance(15) {
+            return self.by_closure(depth - 1);
+        }
         let kinds = if self.context.formulas { 70 } else { 100 };
         match self.random.below(kinds) {
             0..55 => self.operation(depth - 1),
