@@ -23,18 +23,9 @@ impl Parser<'_> {
     /// The statements that do what `stmt` does, if such an operand is in it.
     pub(crate) fn apart(&mut self, stmt: &Stmt) -> Option<VecDeque<Stmt>> {
         let (original, mut stmt) = (stmt, stmt.clone());
-        let root = match &mut stmt {
-            Stmt::Local(local) => {
-                let init = local.init.as_mut().filter(|init| init.diverge.is_none())?;
-                &mut *init.expr
-            }
-            Stmt::Expr(Expr::Assign(assign), _) => &mut *assign.right,
-            Stmt::Expr(Expr::Binary(binary), _) if assign_op(&binary.op).is_some() => &mut *binary.right,
-            Stmt::Expr(Expr::Return(jump), _) => &mut **jump.expr.as_mut()?,
-            Stmt::Expr(expr, _) => expr,
-            _ => return None,
-        };
+        let root = value_of(&mut stmt)?;
         let root = match root {
+            Expr::Return(jump) => &mut **jump.expr.as_mut()?,
             Expr::If(branch) if !has_let(&branch.cond) => &mut *branch.cond,
             Expr::Match(m) => &mut *m.expr,
             Expr::Call(call) if splits(&call.func) => &mut call.args[0],
@@ -153,6 +144,24 @@ impl Parser<'_> {
     fn stands_within(&self, root: &Expr) -> bool {
         let found = Found::within(self, root);
         found.parted || found.calls > usize::from(self.is_writing(peeled(root)))
+    }
+}
+
+/// What a statement evaluates first.
+pub(crate) fn value_of(stmt: &mut Stmt) -> Option<&mut Expr> {
+    let changes = matches!(&*stmt, Stmt::Expr(Expr::Binary(binary), _) if assign_op(&binary.op).is_some());
+    if changes {
+        let Stmt::Expr(Expr::Binary(binary), _) = stmt else { return None };
+        return Some(&mut binary.right);
+    }
+    match stmt {
+        Stmt::Local(local) => {
+            let init = local.init.as_mut().filter(|init| init.diverge.is_none())?;
+            Some(&mut init.expr)
+        }
+        Stmt::Expr(Expr::Assign(assign), _) => Some(&mut assign.right),
+        Stmt::Expr(expr, _) => Some(expr),
+        _ => None,
     }
 }
 

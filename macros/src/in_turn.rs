@@ -7,11 +7,11 @@ use quote::ToTokens;
 use syn::visit_mut::VisitMut;
 use syn::{Expr, Stmt, parse_quote};
 
-use crate::apart::is_whole;
+use crate::apart::{is_whole, value_of};
 use crate::calls::Callee;
 use crate::errors::Errors;
 use crate::listed::as_array;
-use crate::parse::{Parser, arithmetic, assign_op};
+use crate::parse::{Parser, arithmetic};
 use crate::program::*;
 use crate::sequence::operands;
 
@@ -22,16 +22,7 @@ impl Parser<'_> {
             return None;
         }
         let mut stmt = stmt.clone();
-        let root = match &mut stmt {
-            Stmt::Local(local) => {
-                let init = local.init.as_mut().filter(|init| init.diverge.is_none())?;
-                &mut *init.expr
-            }
-            Stmt::Expr(Expr::Assign(assign), _) => &mut *assign.right,
-            Stmt::Expr(Expr::Binary(binary), _) if assign_op(&binary.op).is_some() => &mut *binary.right,
-            Stmt::Expr(expr, _) => expr,
-            _ => return None,
-        };
+        let root = value_of(&mut stmt)?;
         if !self.suspects.any(&*root) {
             return None;
         }
